@@ -1,0 +1,51 @@
+//! The process environment as one value, read once in the `ona` crate and
+//! passed down. Library crates never look at the real one.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Env(BTreeMap<OsString, OsString>);
+
+impl Env {
+    pub fn new(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self(vars.into_iter().collect())
+    }
+
+    /// The value as text; a value that is not UTF-8 counts as unset here, but
+    /// children still inherit it.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(OsStr::new(name)).and_then(|value| value.to_str())
+    }
+
+    /// Like `get`, but an empty value counts as unset.
+    pub fn non_empty(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+
+    pub fn is_set(&self, name: &str) -> bool {
+        self.0.contains_key(OsStr::new(name))
+    }
+
+    pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
+        self.0.insert(name.into(), value.into());
+    }
+
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(OsStr::new(name));
+    }
+
+    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.non_empty("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+}

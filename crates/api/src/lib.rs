@@ -1,0 +1,28 @@
+//! The words every other crate shares: ids, verdicts, rows, hook events, tool calls.
+//!
+//! Whatever is written down or sent over a wire has its type here. Nothing in
+//! this crate opens a file, starts a process or knows another crate of ours.
+
+pub mod clock;
+pub mod digest;
+pub mod env;
+pub mod event;
+pub mod ids;
+pub mod mode;
+pub mod permission_update;
+pub mod phase;
+pub mod redact;
+pub mod row;
+pub mod text;
+pub mod tool;
+pub mod verdict;
+
+pub use env::Env;
+pub use event::EventName;
+pub use ids::{CallId, ConversationId, Ordinal, SessionId};
+pub use mode::Mode;
+pub use phase::Phase;
+pub use redact::Redactor;
+pub use row::{Entry, EventKind, Group, HookRun, PlanStatus, Row, Skip};
+pub use tool::{Access, Attachment, Class, ToolCall, ToolResult, ToolSpec};
+pub use verdict::{Authority, Ruling, Verdict};

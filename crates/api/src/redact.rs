@@ -1,0 +1,141 @@
+//! Replaces credentials in text (DEC-016).
+//!
+//! One redactor is built at start from every secret the process knows. It sits on
+//! every TEXT the store writes and on hook stdin, so that a key a tool prints can
+//! not reach a table. The tool itself still ran with the real value.
+
+use crate::digest;
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::Regex;
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+/// Shorter values would redact ordinary words.
+const MIN_SECRET_BYTES: usize = 8;
+
+/// Environment variables whose value is a credential.
+pub const SECRET_VARIABLES: [&str; 5] =
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "LM_STUDIO_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
+
+#[derive(Clone, Debug)]
+pub struct Redactor {
+    known: Option<AhoCorasick>,
+    /// What each pattern of `known` is replaced by.
+    labels: Vec<String>,
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self::new([])
+    }
+}
+
+impl Redactor {
+    /// `secrets` are pairs of a name for the label and the value.
+    pub fn new<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut patterns = Vec::new();
+        let mut labels = Vec::new();
+        for (name, value) in secrets {
+            // The documented default of LM Studio is not a secret.
+            if value.len() < MIN_SECRET_BYTES || value == "lm-studio" {
+                continue;
+            }
+            for form in forms(value) {
+                patterns.push(form);
+                labels.push(format!("[REDACTED:{name}]"));
+            }
+        }
+        let known = (!patterns.is_empty()).then(|| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(&patterns)
+                .expect("a handful of short literals always builds")
+        });
+        Self { known, labels }
+    }
+
+    pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        if let Some(known) = &self.known
+            && known.is_match(text.as_ref())
+        {
+            text = Cow::Owned(known.replace_all(&text, &self.labels));
+        }
+        for (pattern, label) in PATTERNS.iter() {
+            if let Cow::Owned(clean) = pattern.replace_all(&text, *label) {
+                text = Cow::Owned(clean);
+            }
+        }
+        text
+    }
+}
+
+/// Credentials recognisable by their form alone.
+static PATTERNS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
+    let compile = |pattern| Regex::new(pattern).expect("constant pattern");
+    [
+        (compile(r"sk-ant-[A-Za-z0-9_-]{16,}"), "[REDACTED:anthropic_key]"),
+        (compile(r"sk-[A-Za-z0-9_-]{32,}"), "[REDACTED:api_key]"),
+        (
+            compile(r#"(?i-u:authorization):[ \t\r\n]*(?i-u:bearer|basic)[ \t\r\n]+[^ \t\r\n"]+"#),
+            "[REDACTED:authorization]",
+        ),
+    ]
+});
+
+/// The spellings under which a value may turn up: plain, inside JSON, base64, URL-encoded.
+fn forms(value: &str) -> Vec<String> {
+    let quoted = serde_json::Value::from(value).to_string();
+    let mut forms = vec![
+        value.to_owned(),
+        quoted[1..quoted.len() - 1].to_owned(),
+        digest::base64(value.as_bytes()),
+        digest::base64(value.as_bytes()).trim_end_matches('=').to_owned(),
+        percent_encoded(value),
+    ];
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
+fn percent_encoded(value: &str) -> String {
+    value.bytes().fold(String::new(), |mut text, byte| {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            text.push(byte as char);
+        } else {
+            write!(text, "%{byte:02X}").expect("writing to a String can not fail");
+        }
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values_are_replaced_in_every_spelling() {
+        let redactor = Redactor::new([("OPENAI_API_KEY", "se\"cret/value")]);
+        let text = "a se\"cret/value b {\"k\":\"se\\\"cret/value\"} c2UiY3JldC92YWx1ZQ== se%22cret%2Fvalue";
+        assert_eq!(
+            redactor.apply(text),
+            "a [REDACTED:OPENAI_API_KEY] b {\"k\":\"[REDACTED:OPENAI_API_KEY]\"} [REDACTED:OPENAI_API_KEY] [REDACTED:OPENAI_API_KEY]"
+        );
+    }
+
+    #[test]
+    fn keys_are_recognised_by_form() {
+        let redactor = Redactor::default();
+        assert_eq!(redactor.apply("x sk-ant-REDACTED y"), "x [REDACTED:anthropic_key] y");
+        assert_eq!(redactor.apply(&format!("sk-{}", "a".repeat(32))), "[REDACTED:api_key]");
+        assert_eq!(redactor.apply("AUTHORIZATION: bearer abc"), "[REDACTED:authorization]");
+        assert_eq!(redactor.apply("sk-learn and authorization"), "sk-learn and authorization");
+    }
+
+    #[test]
+    fn short_values_and_the_local_default_are_left_alone() {
+        let redactor = Redactor::new([("LM_STUDIO_API_KEY", "lm-studio"), ("OPENAI_API_KEY", "x")]);
+        assert_eq!(redactor.apply("lm-studio x"), "lm-studio x");
+    }
+}

@@ -1,0 +1,328 @@
+//! Everything that can be written to the database, as values.
+//!
+//! Work gathers rows in a `Group`; the store writes a group in one transaction.
+//! Gathering holds no lock, which is why no transaction is open while a hook or
+//! a tool runs (DEC-017). Sequence numbers, parents and redaction are the store's.
+
+use crate::{CallId, ConversationId, EventName, Ordinal, Phase, SessionId, Verdict};
+use serde_json::{Map, Value, json};
+
+/// Rows gathered for one commit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group(pub Vec<Row>);
+
+impl Group {
+    pub fn push(&mut self, row: Row) {
+        self.0.push(row);
+    }
+
+    pub fn event(&mut self, kind: EventKind, detail: Value) {
+        self.push(Row::Event { kind, detail });
+    }
+
+    pub fn append(&mut self, other: Group) {
+        self.0.extend(other.0);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// One thing to write. Each variant names its table. `conversation_id` and
+/// `session_id` come from the place the group is committed at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Row {
+    /// `conversations`: created if missing.
+    Conversation { project_dir: String },
+    /// `sessions`: created if missing.
+    Session,
+    /// `transcript_entries`.
+    Transcript(Entry),
+    /// `hook_invocations`.
+    Hook(HookRun),
+    /// `tool_permission_log`.
+    Permission { call: CallId, tool: String, verdict: Verdict },
+    /// `events`.
+    Event { kind: EventKind, detail: Value },
+    /// `settings_snapshot`, scope `effective`.
+    Settings(Value),
+    /// `schema_meta`.
+    Meta { key: String, value: String },
+    /// `state`.
+    State { key: String, value: String },
+    /// `plans`: a new draft. Older drafts of the conversation are superseded.
+    PlanDraft { content: String, file_path: Option<String> },
+    /// `plans`: a change of status. Refuses the group if the plan is not in `from`.
+    PlanStatus { id: i64, from: PlanStatus, to: PlanStatus },
+    /// `plans`: every approved plan of the conversation gets this status.
+    RetireApprovedPlans(PlanStatus),
+    /// `conversations.phase`. Refuses the group if the phase is not `from` any more.
+    Phase { from: Phase, to: Phase },
+    /// `memories`, replaced by id; the full-text table is rebuilt in the same commit.
+    Memory(Memory),
+    /// `memories`: removal by id, with the same rebuild.
+    ForgetMemory(String),
+}
+
+/// One row of `memories`. Times are Unix seconds (DEC-020).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    pub id: String,
+    pub kind: String,
+    pub title: String,
+    pub content: Option<String>,
+    pub keywords: Option<String>,
+    pub anticipated_queries: Option<String>,
+    pub concept_tags: Option<String>,
+    pub project_scope: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanStatus {
+    Draft,
+    Approved,
+    Completed,
+    Superseded,
+}
+
+impl PlanStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PlanStatus::Draft => "draft",
+            PlanStatus::Approved => "approved",
+            PlanStatus::Completed => "completed",
+            PlanStatus::Superseded => "superseded",
+        }
+    }
+}
+
+/// Where a group belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub conversation: ConversationId,
+    pub session: SessionId,
+    pub start: SequenceStart,
+}
+
+/// Number of the first transcript row of a session that has none yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceStart {
+    Zero,
+    /// One above every row there is, so that `ORDER BY sequence DESC` over the
+    /// whole table finds the newest result (DEC-100).
+    AboveAll,
+}
+
+/// A transcript record (Appendix C). Serialised compactly with keys in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    User { uuid: String, content: Vec<Block> },
+    Assistant { uuid: String, content: Vec<Block> },
+    ToolUse { id: CallId, name: String, input: Value },
+    ToolResult { id: CallId, content: String, is_error: bool },
+    System { subtype: &'static str, fields: Map<String, Value> },
+    Progress { data: Map<String, Value> },
+    Attachment { attachment: Map<String, Value>, call: Option<CallId> },
+    InternalHook { fields: Map<String, Value>, call: Option<CallId> },
+    ContentReplacement { fields: Map<String, Value>, call: Option<CallId> },
+    CollapseCommit { fields: Map<String, Value> },
+    FileHistorySnapshot { fields: Map<String, Value>, call: Option<CallId> },
+}
+
+/// The closed set of content blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    Text(String),
+    ToolUse { id: CallId, name: String, input: Value },
+    ToolResult { id: CallId, content: String, is_error: bool },
+}
+
+impl Block {
+    pub fn json(&self) -> Value {
+        match self {
+            Block::Text(text) => json!({"type": "text", "text": text}),
+            Block::ToolUse { id, name, input } => json!({"type": "tool_use", "id": id, "name": name, "input": input}),
+            Block::ToolResult { id, content, is_error } => {
+                json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error})
+            }
+        }
+    }
+}
+
+impl Entry {
+    pub fn entry_type(&self) -> &'static str {
+        match self {
+            Entry::User { .. } => "user",
+            Entry::Assistant { .. } => "assistant",
+            Entry::ToolUse { .. } => "tool_use",
+            Entry::ToolResult { .. } => "tool_result",
+            Entry::System { .. } => "system",
+            Entry::Progress { .. } => "progress",
+            Entry::Attachment { .. } => "attachment",
+            Entry::InternalHook { .. } => "internal_hook",
+            Entry::ContentReplacement { .. } => "content_replacement",
+            Entry::CollapseCommit { .. } => "collapse_commit",
+            Entry::FileHistorySnapshot { .. } => "file_history_snapshot",
+        }
+    }
+
+    /// The `tool_use_id` column.
+    pub fn call(&self) -> Option<&CallId> {
+        match self {
+            Entry::ToolUse { id, .. } | Entry::ToolResult { id, .. } => Some(id),
+            Entry::Attachment { call, .. }
+            | Entry::InternalHook { call, .. }
+            | Entry::ContentReplacement { call, .. }
+            | Entry::FileHistorySnapshot { call, .. } => call.as_ref(),
+            Entry::User { .. }
+            | Entry::Assistant { .. }
+            | Entry::System { .. }
+            | Entry::Progress { .. }
+            | Entry::CollapseCommit { .. } => None,
+        }
+    }
+
+    pub fn payload(&self) -> Value {
+        let blocks = |content: &[Block]| content.iter().map(Block::json).collect::<Vec<_>>();
+        let tagged = |fields: &Map<String, Value>| {
+            let mut payload = Map::with_capacity(fields.len() + 1);
+            payload.insert("_t".into(), self.entry_type().into());
+            payload.extend(fields.clone());
+            Value::Object(payload)
+        };
+        match self {
+            Entry::User { uuid, content } | Entry::Assistant { uuid, content } => {
+                json!({"_t": self.entry_type(), "uuid": uuid, "content": blocks(content)})
+            }
+            Entry::ToolUse { id, name, input } => json!({"_t": "tool_use", "id": id, "name": name, "input": input}),
+            Entry::ToolResult { id, content, is_error } => {
+                json!({"_t": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error})
+            }
+            Entry::System { subtype, fields } => {
+                let mut payload = json!({"_t": "system", "subtype": subtype});
+                payload.as_object_mut().expect("built as an object").extend(fields.clone());
+                payload
+            }
+            Entry::Progress { data } => json!({"_t": "progress", "data": data}),
+            Entry::Attachment { attachment, .. } => json!({"_t": "attachment", "attachment": attachment}),
+            Entry::InternalHook { fields, .. }
+            | Entry::ContentReplacement { fields, .. }
+            | Entry::CollapseCommit { fields }
+            | Entry::FileHistorySnapshot { fields, .. } => tagged(fields),
+        }
+    }
+}
+
+/// One run, or skip, of one hook: a row of `hook_invocations`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookRun {
+    pub event: EventName,
+    pub ordinal: Ordinal,
+    pub matcher: String,
+    pub command: String,
+    pub call: Option<CallId>,
+    pub tool: Option<String>,
+    /// What was, or would have been, written to the hook's stdin, without the newline.
+    pub input_json: String,
+    pub exit_code: Option<i32>,
+    pub stdout: Option<String>,
+    pub stderr: Option<String>,
+    /// UTC with milliseconds.
+    pub started_at: String,
+    pub completed_at: Option<String>,
+    pub skipped: Option<Skip>,
+}
+
+/// Why a hook that matched did not run. Closed (DEC-057).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    PriorBlockOrDeny,
+    AllHooksDisabled,
+    UntrustedWorkspace,
+    ManagedOnly,
+}
+
+impl Skip {
+    pub const ALL: [Skip; 4] =
+        [Skip::PriorBlockOrDeny, Skip::AllHooksDisabled, Skip::UntrustedWorkspace, Skip::ManagedOnly];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Skip::PriorBlockOrDeny => "prior_block_or_deny",
+            Skip::AllHooksDisabled => "all_hooks_disabled",
+            Skip::UntrustedWorkspace => "untrusted_workspace",
+            Skip::ManagedOnly => "managed_only",
+        }
+    }
+
+    pub fn from_text(text: &str) -> Option<Skip> {
+        Self::ALL.into_iter().find(|skip| skip.as_str() == text)
+    }
+}
+
+macro_rules! event_kinds {
+    ($($variant:ident = $text:literal),+ $(,)?) => {
+        /// `events.event_type`. Closed (DEC-023).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum EventKind { $($variant),+ }
+        impl EventKind {
+            pub fn as_str(self) -> &'static str {
+                match self { $(EventKind::$variant => $text),+ }
+            }
+        }
+    };
+}
+
+event_kinds! {
+    SessionCreated = "session_created",
+    PhaseChanged = "phase_changed",
+    ImplementationComplete = "implementation_complete",
+    PlanSaved = "plan_saved",
+    PlanApproved = "plan_approved",
+    PlanSuperseded = "plan_superseded",
+    PlanCompleted = "plan_completed",
+    VerifyApproved = "verify_approved",
+    StopFailure = "StopFailure",
+    HookOutputInvalid = "hook_output_invalid",
+    HookAsyncRejected = "hook_async_rejected",
+    HookConfigRejected = "hook_config_rejected",
+    HookError = "hook_error",
+    HookExec = "hook_exec",
+    HookConfigInvalid = "hook_config_invalid",
+    DialectLoadError = "dialect_load_error",
+    OmpEvent = "omp_event",
+    SettingsImported = "settings_imported",
+    SettingsUnknownKey = "settings_unknown_key",
+    PermissionRuleDropped = "permission_rule_dropped",
+    WireModelOverride = "wire_model_override",
+    ToolStarted = "tool_started",
+    TestGenerated = "test_generated",
+    TestRejected = "test_rejected",
+    TestRun = "test_run",
+    IsolationViolation = "isolation_violation",
+    Compaction = "compaction",
+    Interrupted = "interrupted",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payloads_are_compact_and_in_the_order_of_appendix_c() {
+        let text = |entry: Entry| serde_json::to_string(&entry.payload()).unwrap();
+        assert_eq!(
+            text(Entry::ToolResult { id: "c1".into(), content: "é".into(), is_error: false }),
+            r#"{"_t":"tool_result","tool_use_id":"c1","content":"é","is_error":false}"#
+        );
+        assert_eq!(
+            text(Entry::ToolUse { id: "c1".into(), name: "Read".into(), input: json!({"b": 1, "a": 2}) }),
+            r#"{"_t":"tool_use","id":"c1","name":"Read","input":{"b":1,"a":2}}"#
+        );
+        assert_eq!(
+            text(Entry::User { uuid: "u".into(), content: vec![Block::Text("hi".into())] }),
+            r#"{"_t":"user","uuid":"u","content":[{"type":"text","text":"hi"}]}"#
+        );
+    }
+}
