@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn keys_are_recognised_by_form() {
         let redactor = Redactor::default();
-        assert_eq!(redactor.apply("x sk-ant-REDACTED y"), "x [REDACTED:anthropic_key] y");
+        assert_eq!(redactor.apply(&format!("x sk-ant-{} y", "q".repeat(16))), "x [REDACTED:anthropic_key] y");
         assert_eq!(redactor.apply(&format!("sk-{}", "a".repeat(32))), "[REDACTED:api_key]");
         assert_eq!(redactor.apply("AUTHORIZATION: bearer abc"), "[REDACTED:authorization]");
         assert_eq!(redactor.apply("sk-learn and authorization"), "sk-learn and authorization");
