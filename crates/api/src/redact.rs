@@ -78,7 +78,7 @@ static PATTERNS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
         (compile(r"sk-ant-[A-Za-z0-9_-]{16,}"), "[REDACTED:anthropic_key]"),
         (compile(r"sk-[A-Za-z0-9_-]{32,}"), "[REDACTED:api_key]"),
         (
-            compile(r#"(?i-u:authorization):[ \t\r\n]*(?i-u:bearer|basic)[ \t\r\n]+[^ \t\r\n"]+"#),
+            compile(r#"(?i-u:authorization):[ \t\r\n]*(?i-u:bearer|basic)[ \t\r\n]+[^ \t\r\n"\\]+"#),
             "[REDACTED:authorization]",
         ),
     ]
@@ -131,6 +131,15 @@ mod tests {
         assert_eq!(redactor.apply(&format!("sk-{}", "a".repeat(32))), "[REDACTED:api_key]");
         assert_eq!(redactor.apply("AUTHORIZATION: bearer abc"), "[REDACTED:authorization]");
         assert_eq!(redactor.apply("sk-learn and authorization"), "sk-learn and authorization");
+    }
+
+    /// Redacted JSON must stay JSON: a token may not swallow the escape before a quote.
+    #[test]
+    fn a_header_inside_json_keeps_its_quotes() {
+        let json = serde_json::json!({"command": "curl -H \"Authorization: Bearer abc\" x"}).to_string();
+        let clean = Redactor::default().apply(&json).into_owned();
+        let value: serde_json::Value = serde_json::from_str(&clean).unwrap();
+        assert_eq!(value["command"], "curl -H \"[REDACTED:authorization]\" x");
     }
 
     #[test]

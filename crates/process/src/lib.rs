@@ -1,1 +1,50 @@
-//! ona-process
+//! Starts every child process of the program: hooks, shells, helpers.
+//!
+//! A child gets its own session (so that it has no terminal and its whole group
+//! can be ended), stdin that is written and closed, bounded capture of both
+//! streams, and a deadline. Which program, which environment and what an exit
+//! code means is the caller's business.
+
+mod capture;
+mod end;
+mod running;
+mod spawn;
+
+pub use capture::Captured;
+pub use end::End;
+pub use running::{Ran, Running};
+pub use spawn::{Command, SpawnError};
+
+use tokio_util::sync::CancellationToken;
+
+/// Starts a child that goes on by itself; see [`Running`].
+pub fn start(command: Command) -> Result<Running, SpawnError> {
+    Running::start(command)
+}
+
+/// Runs a child to its end.
+pub async fn run(command: Command, cancel: &CancellationToken) -> Result<Ran, SpawnError> {
+    let running = start(command)?;
+    let end = tokio::select! {
+        end = running.wait() => end,
+        () = cancel.cancelled() => {
+            running.stop();
+            running.wait().await
+        }
+    };
+    Ok(running.finish(end))
+}
+
+/// The first of these absolute paths that exists, else the bare name for `PATH` to resolve.
+pub fn first_existing<'a>(paths: &[&'a str], fallback: &'a str) -> &'a str {
+    paths.iter().find(|path| std::path::Path::new(path).exists()).unwrap_or(&fallback)
+}
+
+/// The first directory of a `PATH` value that holds an executable of this name.
+pub fn find_in_path(path: &str, name: &str) -> Option<std::path::PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    path.split(':')
+        .filter(|dir| dir.starts_with('/'))
+        .map(|dir| std::path::Path::new(dir).join(name))
+        .find(|file| std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0))
+}

@@ -1,0 +1,58 @@
+//! Keeps the first bytes of a stream and drains the rest.
+//!
+//! Draining matters: a child whose pipe is closed dies of SIGPIPE, and a guard
+//! that printed too much would lose the exit code that blocks (DEC-055).
+
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::task::JoinHandle;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    pub bytes: Vec<u8>,
+    /// More came than was kept.
+    pub truncated: bool,
+}
+
+/// A capture that is still being filled.
+#[derive(Clone, Default)]
+pub(crate) struct Filling(Arc<Mutex<Captured>>);
+
+impl Filling {
+    pub(crate) fn snapshot(&self) -> Captured {
+        self.lock().clone()
+    }
+
+    /// Takes what is there; what still arrives is dropped.
+    pub(crate) fn take(&self) -> Captured {
+        std::mem::take(&mut self.lock())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Captured> {
+        // A panic while appending bytes leaves bytes, which is all we promise.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn append(&self, bytes: &[u8], cap: usize) {
+        let mut captured = self.lock();
+        let room = cap.saturating_sub(captured.bytes.len());
+        captured.bytes.extend_from_slice(&bytes[..room.min(bytes.len())]);
+        captured.truncated |= bytes.len() > room;
+    }
+}
+
+/// Reads until end of file, also after nobody is interested any more.
+pub(crate) fn fill(mut stream: impl AsyncRead + Unpin + Send + 'static, cap: usize) -> (Filling, JoinHandle<()>) {
+    let filling = Filling::default();
+    let sink = filling.clone();
+    let reader = tokio::spawn(async move {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match stream.read(&mut buffer).await {
+                Ok(0) | Err(_) => break,
+                Ok(count) => sink.append(&buffer[..count], cap),
+            }
+        }
+    });
+    (filling, reader)
+}

@@ -1,0 +1,24 @@
+//! How a child ended.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Exited(i32),
+    /// By a signal that was not ours.
+    Signalled(i32),
+    /// The deadline passed and the group was ended.
+    TimedOut,
+    /// Somebody asked for the end.
+    Cancelled,
+}
+
+impl From<ExitStatus> for End {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => End::Exited(code),
+            (None, signal) => End::Signalled(signal.unwrap_or_default()),
+        }
+    }
+}

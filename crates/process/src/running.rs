@@ -1,0 +1,142 @@
+//! A child while it runs: waiting, deadline, stopping, and what it printed.
+
+use crate::capture::{Captured, Filling, fill};
+use crate::end::End;
+use crate::spawn::{Command, SpawnError, spawn};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// How long pipes are still read once the child itself is gone. Descendants that
+/// hold them (`cmd &` in a hook is normal) are left alone.
+const LINGER: Duration = Duration::from_millis(200);
+/// How often a group is looked at between SIGTERM and SIGKILL.
+const POLL: Duration = Duration::from_millis(10);
+
+pub struct Running {
+    stdout: Filling,
+    stderr: Filling,
+    end: watch::Receiver<Option<End>>,
+    stop: CancellationToken,
+    started: Instant,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub end: End,
+    pub stdout: Captured,
+    pub stderr: Captured,
+    pub took: Duration,
+}
+
+impl Running {
+    pub(crate) fn start(command: Command) -> Result<Self, SpawnError> {
+        let mut child = spawn(&command)?;
+        let started = Instant::now();
+        if let Some(mut stdin) = child.stdin.take() {
+            let bytes = command.stdin;
+            tokio::spawn(async move {
+                // A child that never reads closes its end; that is its right.
+                if stdin.write_all(&bytes).await.is_ok() {
+                    stdin.shutdown().await.ok();
+                }
+            });
+        }
+        let (stdout, out) = fill(child.stdout.take().expect("stdout is piped"), command.cap);
+        let (stderr, err) = fill(child.stderr.take().expect("stderr is piped"), command.cap);
+        let stop = CancellationToken::new();
+        let (tell, end) = watch::channel(None);
+        let watcher = Watcher { child, deadline: command.deadline, grace: command.grace, stop: stop.clone() };
+        tokio::spawn(async move {
+            let how = watcher.wait().await;
+            drain(out, err).await;
+            tell.send_replace(Some(how));
+        });
+        Ok(Self { stdout, stderr, end, stop, started })
+    }
+
+    /// What was printed so far.
+    pub fn snapshot(&self) -> (Captured, Captured) {
+        (self.stdout.snapshot(), self.stderr.snapshot())
+    }
+
+    /// How it ended, if it has.
+    pub fn end(&self) -> Option<End> {
+        *self.end.borrow()
+    }
+
+    pub async fn wait(&self) -> End {
+        let mut end = self.end.clone();
+        match end.wait_for(Option::is_some).await {
+            Ok(known) => known.expect("waited for it"),
+            // The runtime is going down and took the watcher with it.
+            Err(_) => End::Cancelled,
+        }
+    }
+
+    /// Asks for the end of the whole group; `wait` tells when it has come.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    pub(crate) fn finish(self, end: End) -> Ran {
+        Ran { end, stdout: self.stdout.take(), stderr: self.stderr.take(), took: self.started.elapsed() }
+    }
+}
+
+struct Watcher {
+    child: tokio::process::Child,
+    deadline: Option<Duration>,
+    grace: Duration,
+    stop: CancellationToken,
+}
+
+impl Watcher {
+    async fn wait(mut self) -> End {
+        let group = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let deadline = async {
+            match self.deadline {
+                Some(after) => tokio::time::sleep(after).await,
+                None => std::future::pending().await,
+            }
+        };
+        let end = tokio::select! {
+            status = self.child.wait() => return status.map_or(End::Signalled(0), End::from),
+            () = deadline => End::TimedOut,
+            () = self.stop.cancelled() => End::Cancelled,
+        };
+        if let Some(group) = group {
+            end_group(&mut self.child, group, self.grace).await;
+        }
+        end
+    }
+}
+
+/// SIGTERM to everyone in the group, SIGKILL to whoever is left after `grace`.
+async fn end_group(child: &mut tokio::process::Child, group: Pid, grace: Duration) {
+    if !grace.is_zero() {
+        kill_process_group(group, Signal::TERM).ok();
+        let give_up = Instant::now() + grace;
+        while Instant::now() < give_up {
+            let reaped = child.try_wait().is_ok_and(|status| status.is_some());
+            if reaped && test_kill_process_group(group).is_err() {
+                return;
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+    kill_process_group(group, Signal::KILL).ok();
+    child.wait().await.ok();
+}
+
+/// Waits for both readers, but not for descendants that keep the pipes open.
+async fn drain(out: JoinHandle<()>, err: JoinHandle<()>) {
+    let both = async {
+        out.await.ok();
+        err.await.ok();
+    };
+    tokio::time::timeout(LINGER, both).await.ok();
+}

@@ -1,0 +1,65 @@
+//! From a description to a child in its own session.
+
+use ona_api::Env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// What to run. The environment is complete: nothing is inherited besides it.
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    pub cwd: PathBuf,
+    pub env: Env,
+    pub stdin: Vec<u8>,
+    /// Bytes kept of each stream.
+    pub cap: usize,
+    pub deadline: Option<Duration>,
+    /// Time between SIGTERM and SIGKILL; zero means SIGKILL at once.
+    pub grace: Duration,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    #[error("the working directory {} does not exist", .0.display())]
+    MissingDirectory(PathBuf),
+    #[error("the program {0} was not found")]
+    MissingProgram(String),
+    #[error("the program could not be started: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+pub(crate) fn spawn(command: &Command) -> Result<tokio::process::Child, SpawnError> {
+    if !command.cwd.is_dir() {
+        return Err(SpawnError::MissingDirectory(command.cwd.clone()));
+    }
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
+    let mut child = tokio::process::Command::new(&command.program);
+    child
+        .args(&command.args)
+        .current_dir(&command.cwd)
+        .env_clear()
+        .envs(command.env.iter())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    own_session(&mut child);
+    child.spawn().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => SpawnError::MissingProgram(command.program.to_string_lossy().into_owned()),
+        _ => SpawnError::Io(error),
+    })
+}
+
+/// A session of its own: no controlling terminal, and a process group whose id is the child's.
+#[expect(unsafe_code, reason = "the child is prepared between fork and exec")]
+fn own_session(child: &mut tokio::process::Command) {
+    // SAFETY: setsid is async-signal-safe and the closure neither allocates nor locks.
+    unsafe {
+        child.pre_exec(|| {
+            rustix::process::setsid()?;
+            Ok(())
+        });
+    }
+}
