@@ -1,1 +1,28 @@
-//! ona-hookplane
+//! Runs the hooks of one event, one after another.
+//!
+//! Order is part of the contract: a hook sees the input as the hook before it
+//! left it, and a deny skips the rest. That is why nothing here is concurrent.
+//!
+//! This crate neither reads configuration nor knows what a hook's output means
+//! (see `dialects`), and it writes no rows: it returns them, so that no
+//! transaction is open while a hook runs.
+
+pub mod contract;
+mod dialect;
+mod engine;
+mod environment;
+mod firing;
+mod hook;
+mod list;
+mod merge;
+mod outcome;
+mod runner;
+
+pub use dialect::{Context, Dialect, OnTimeout, Said};
+pub use engine::HookEngine;
+pub use environment::{HookEnvironment, Timeouts};
+pub use firing::{AccessOf, Base, Firing};
+pub use hook::{Action, Applies, Hook, PluginDirs, Shell};
+pub use list::HookList;
+pub use outcome::{Delivered, Note, Outcome, RequestDecision};
+pub use runner::{Exit, ProcessRunner, Ran, Runner};

@@ -1,0 +1,78 @@
+//! One of the ways hooks are written down and spoken to.
+//!
+//! A dialect translates; order, skipping and merging belong to the engine.
+
+use crate::environment::Timeouts;
+use crate::firing::Firing;
+use crate::hook::Hook;
+use crate::runner::Ran;
+use ona_api::{EventKind, EventName, Ruling};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+pub trait Dialect: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// The object written to the hook's stdin.
+    fn stdin(&self, firing: &Firing, input: &Value) -> Value;
+
+    /// What a hook that ran to its end said, in the words all dialects share.
+    /// Called for exit codes only; timeouts and failures to start are the engine's.
+    fn said(&self, event: EventName, ran: &Ran) -> Said;
+
+    /// The input after a hook's `updatedInput`.
+    fn updated(&self, current: &Value, update: Map<String, Value>) -> Value;
+
+    fn timeout(&self, event: EventName, timeouts: &Timeouts) -> Duration;
+
+    fn on_timeout(&self, event: EventName) -> OnTimeout;
+
+    /// Whether of two hooks with the same action that match one firing only the first runs.
+    fn runs_twins_once(&self) -> bool;
+
+    /// The block message of an exit code 2.
+    fn block_message(&self, ran: &Ran) -> String;
+
+    /// The twin test compares these (DEC-043).
+    fn same_twin(&self, one: &Hook, other: &Hook) -> bool {
+        self.runs_twins_once() && one.action == other.action && one.condition == other.condition
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnTimeout {
+    /// As exit code 2.
+    Block,
+    /// As if the hook were not there, but logged.
+    Pass,
+}
+
+/// What one hook said (DEC-067).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    pub ruling: Option<Ruling>,
+    /// Accompanies a ruling or a block.
+    pub reason: String,
+    /// The event's own kind of stop: a rejected prompt, "do not stop", a message to the model.
+    pub block: Option<String>,
+    pub input: Option<Map<String, Value>>,
+    pub context: Option<Context>,
+    /// `continue: false` with its `stopReason`.
+    pub stop: Option<String>,
+    pub system_message: Option<String>,
+    pub suppress_output: bool,
+    /// The fields of `hookSpecificOutput` the event's owner acts on.
+    pub specific: Map<String, Value>,
+    /// What is worth an `events` row, with why.
+    pub notes: Vec<(EventKind, String)>,
+    /// The output could not be read, so nothing of it counts.
+    pub unreadable: bool,
+}
+
+/// Text for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    pub text: String,
+    /// The whole text, when `text` is only a preview of it.
+    pub whole: Option<String>,
+}

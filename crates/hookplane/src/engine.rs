@@ -1,0 +1,192 @@
+//! The loop: which hooks run, in which order, with which input.
+
+use crate::contract::{self, Contract, ExitTwo};
+use crate::dialect::OnTimeout;
+use crate::environment::HookEnvironment;
+use crate::firing::Firing;
+use crate::hook::Hook;
+use crate::list::HookList;
+use crate::outcome::Outcome;
+use crate::runner::{Exit, Ran, Runner};
+use ona_api::{EventKind, EventName, HookRun, Redactor, Skip, clock};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub struct HookEngine {
+    list: HookList,
+    environment: HookEnvironment,
+    runner: Arc<dyn Runner>,
+    redactor: Redactor,
+}
+
+impl HookEngine {
+    pub fn new(list: HookList, environment: HookEnvironment, runner: Arc<dyn Runner>, redactor: Redactor) -> Self {
+        Self { list, environment, runner, redactor }
+    }
+
+    pub fn list(&self) -> &HookList {
+        &self.list
+    }
+
+    /// Whether any hook could run for this event; saves building a firing.
+    pub fn listens_to(&self, event: EventName) -> bool {
+        self.list.of(event).next().is_some()
+    }
+
+    /// Runs the matching hooks one after another, in ordinal order. Each sees the
+    /// input as the one before left it. Writes nothing: the rows are returned.
+    pub async fn fire(&self, firing: Firing) -> Outcome {
+        let mut chain = Chain::new(&firing);
+        let mut met: Vec<&Hook> = Vec::new();
+        for hook in self.list.of(firing.event) {
+            if !(hook.applies)(&firing, &chain.input) || met.iter().any(|other| hook.dialect.same_twin(other, hook)) {
+                continue;
+            }
+            met.push(hook);
+            let stdin = self.redactor.apply(&hook.dialect.stdin(&firing, &chain.input).to_string()).into_owned();
+            if let Some(skip) = self.skip(hook, &chain) {
+                chain.outcome.runs.push(HookRun { skipped: Some(skip), ..blank_row(hook, &firing, stdin) });
+                continue;
+            }
+            let timeout =
+                hook.timeout.unwrap_or_else(|| hook.dialect.timeout(firing.event, &self.environment.timeouts));
+            let ran = self.runner.run(hook, &firing, stdin.clone(), timeout).await;
+            let exit_code = chain.judge(hook, &ran);
+            chain.outcome.runs.push(ran_row(blank_row(hook, &firing, stdin), ran, exit_code));
+        }
+        chain.outcome
+    }
+
+    fn skip(&self, hook: &Hook, chain: &Chain<'_>) -> Option<Skip> {
+        if self.environment.all_disabled {
+            return Some(Skip::AllHooksDisabled);
+        }
+        hook.disabled.or_else(|| chain.outcome.skips_rest(&chain.contract).then_some(Skip::PriorBlockOrDeny))
+    }
+}
+
+/// What a firing has come to so far.
+struct Chain<'a> {
+    firing: &'a Firing,
+    contract: Contract,
+    input: Value,
+    outcome: Outcome,
+}
+
+impl<'a> Chain<'a> {
+    fn new(firing: &'a Firing) -> Self {
+        Self { firing, contract: contract::of(firing.event), input: firing.input(), outcome: Outcome::default() }
+    }
+
+    /// Folds one run into the outcome; returns the exit code to record.
+    fn judge(&mut self, hook: &Hook, ran: &Ran) -> Option<i32> {
+        if hook.detached {
+            let why = "configured as asynchronous: it ran in its place and its result has no effect";
+            self.outcome.note(hook, EventKind::HookAsyncRejected, why.into());
+            return match ran.exit {
+                Exit::Code(code) => Some(code),
+                Exit::TimedOut { .. } | Exit::NotStarted(_) | Exit::Cancelled => None,
+            };
+        }
+        match &ran.exit {
+            Exit::Code(code) => {
+                self.judge_exit(hook, ran, *code);
+                Some(*code)
+            }
+            Exit::TimedOut { after } => {
+                let blocks =
+                    self.contract.timeout_blocks && hook.dialect.on_timeout(self.firing.event) == OnTimeout::Block;
+                if blocks {
+                    self.outcome.block(hook, &self.contract, timed_out(*after));
+                    return Some(2);
+                }
+                self.fail(hook, timed_out(*after));
+                None
+            }
+            Exit::NotStarted(why) => {
+                self.fail(hook, why.clone());
+                None
+            }
+            Exit::Cancelled => {
+                self.fail(hook, INTERRUPTED.to_owned());
+                None
+            }
+        }
+    }
+
+    fn judge_exit(&mut self, hook: &Hook, ran: &Ran, code: i32) {
+        let mut said = hook.dialect.said(self.firing.event, ran);
+        if let Some(update) = said.input.take() {
+            self.input = hook.dialect.updated(&self.input, update);
+            self.outcome.input = Some(self.input.clone());
+        }
+        let unreadable = said.unreadable || ran.truncated;
+        self.outcome.absorb(hook, said);
+        match code {
+            0 if unreadable && hook.fail_closed => self.fail(hook, "[SDLC] hook output could not be read".to_owned()),
+            0 => {}
+            2 => self.outcome.block(hook, &self.contract, hook.dialect.block_message(ran)),
+            other => self.fail(hook, format!("[SDLC] hook failed with exit code {other}")),
+        }
+    }
+
+    /// A failure blocks only where the hook asked for it, or the event can not do without.
+    fn fail(&mut self, hook: &Hook, why: String) {
+        self.outcome.failed |= self.contract.exit_two == ExitTwo::FailCreation;
+        if hook.fail_closed {
+            self.outcome.block(hook, &self.contract, why);
+        } else {
+            self.outcome.note(hook, EventKind::HookError, why);
+        }
+    }
+}
+
+const INTERRUPTED: &str = "[SDLC] hook interrupted";
+
+fn timed_out(after: Duration) -> String {
+    format!("[SDLC] hook timed out after {} ms", after.as_millis())
+}
+
+/// The row of a hook that has not run.
+fn blank_row(hook: &Hook, firing: &Firing, input_json: String) -> HookRun {
+    HookRun {
+        event: firing.event,
+        ordinal: hook.ordinal,
+        matcher: hook.matcher.clone(),
+        command: hook.command().to_owned(),
+        call: firing.call(),
+        tool: firing.tool().map(str::to_owned),
+        input_json,
+        exit_code: None,
+        stdout: None,
+        stderr: None,
+        started_at: clock::utc_millis(clock::now()),
+        completed_at: None,
+        skipped: None,
+    }
+}
+
+fn ran_row(blank: HookRun, ran: Ran, exit_code: Option<i32>) -> HookRun {
+    let explanation = match &ran.exit {
+        Exit::Code(_) => None,
+        Exit::TimedOut { after } => Some(timed_out(*after)),
+        Exit::NotStarted(why) => Some(why.clone()),
+        Exit::Cancelled => Some(INTERRUPTED.to_owned()),
+    };
+    let mut stderr = ran.stderr;
+    if let Some(explanation) = explanation {
+        if !stderr.is_empty() && !stderr.ends_with('\n') {
+            stderr.push('\n');
+        }
+        stderr.push_str(&explanation);
+    }
+    HookRun {
+        exit_code,
+        stdout: Some(ran.stdout),
+        stderr: Some(stderr),
+        started_at: ran.started_at,
+        completed_at: Some(ran.completed_at),
+        ..blank
+    }
+}

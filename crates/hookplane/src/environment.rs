@@ -1,0 +1,105 @@
+//! The environment a hook process gets (section 5.11, DEC-061).
+
+use crate::firing::Firing;
+use crate::hook::Hook;
+use ona_api::{Env, EventName};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Defaults of the sdlc dialect, as the environment overrides them (section 5.9).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timeouts {
+    pub general: Option<Duration>,
+    pub session_end: Option<Duration>,
+}
+
+impl Timeouts {
+    /// Values that are not positive whole numbers are ignored; the second part names them.
+    pub fn from_env(env: &Env) -> (Self, Vec<String>) {
+        let mut warnings = Vec::new();
+        let mut read = |name: &str| {
+            let text = env.get(name)?;
+            match text.trim().parse::<u64>() {
+                Ok(ms) if ms > 0 => Some(Duration::from_millis(ms)),
+                _ => {
+                    warnings.push(format!("{name}={text:?} is ignored: it must be a positive number of milliseconds"));
+                    None
+                }
+            }
+        };
+        let general = read("SDLC_HOOK_TIMEOUT_MS");
+        let session_end = read("SDLC_SESSIONEND_HOOK_TIMEOUT_MS");
+        (Self { general, session_end }, warnings)
+    }
+
+    pub fn of(&self, event: EventName, default: Duration) -> Duration {
+        let overridden = if event == EventName::SessionEnd { self.session_end } else { self.general };
+        overridden.unwrap_or(default)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct HookEnvironment {
+    /// Everything the host process has.
+    pub host: Env,
+    pub project: PathBuf,
+    pub timeouts: Timeouts,
+    /// `SDLC_DISABLE_ALL_HOOKS=1`.
+    pub all_disabled: bool,
+}
+
+impl HookEnvironment {
+    pub fn new(host: Env, project: PathBuf, timeouts: Timeouts) -> Self {
+        let all_disabled = host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
+        Self { host, project, timeouts, all_disabled }
+    }
+
+    pub(crate) fn of(&self, hook: &Hook, firing: &Firing) -> Env {
+        let mut env = self.host.clone();
+        env.set("AGENT_SDLC_DB", &firing.base.database);
+        env.set("SDLC_HOOK", "1");
+        env.set("CLAUDE_PROJECT_DIR", self.project.as_os_str());
+        env.set("CLAUDE_CODE_SESSION_ID", firing.base.session.as_str());
+        let depth: u32 = self.host.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
+        env.set("ONA_HOOK_DEPTH", (depth + 1).to_string());
+        if let Some(plugin) = &hook.plugin {
+            env.set("CLAUDE_PLUGIN_ROOT", &plugin.root);
+            env.set("CLAUDE_PLUGIN_DATA", &plugin.data);
+        }
+        if let Some(file) = &firing.env_file {
+            env.set("CLAUDE_ENV_FILE", file.as_os_str());
+        }
+        // "LANG or LC_ALL unset" is read literally (DEC-061).
+        if env.non_empty("LANG").is_none() || env.non_empty("LC_ALL").is_none() {
+            env.set("LANG", "C.UTF-8");
+        }
+        if let Some(path) = env.get("PATH") {
+            let fixed = absolute_entries(path);
+            env.set("PATH", fixed);
+        }
+        env
+    }
+}
+
+/// A relative entry would let a repository bring its own `jq` to a guard that calls it.
+fn absolute_entries(path: &str) -> String {
+    path.split(':').filter(|entry| entry.starts_with('/')).collect::<Vec<_>>().join(":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_that_are_not_positive_numbers_are_ignored_aloud() {
+        let env = Env::default().with("SDLC_HOOK_TIMEOUT_MS", "0").with("SDLC_SESSIONEND_HOOK_TIMEOUT_MS", "5000");
+        let (timeouts, warnings) = Timeouts::from_env(&env);
+        assert_eq!(timeouts, Timeouts { general: None, session_end: Some(Duration::from_secs(5)) });
+        assert_eq!(warnings, ["SDLC_HOOK_TIMEOUT_MS=\"0\" is ignored: it must be a positive number of milliseconds"]);
+    }
+
+    #[test]
+    fn relative_search_path_entries_are_dropped() {
+        assert_eq!(absolute_entries(".:/usr/bin::bin:/bin"), "/usr/bin:/bin");
+    }
+}

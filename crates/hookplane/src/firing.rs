@@ -1,0 +1,95 @@
+//! One occurrence of an event.
+
+use ona_api::{Access, CallId, ConversationId, EventName, Mode, SessionId};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Tells what a tool input would touch.
+pub type AccessOf = Arc<dyn Fn(&Value) -> Vec<Access> + Send + Sync>;
+
+/// The stdin fields every event starts with (section 6).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    pub session: SessionId,
+    pub conversation: ConversationId,
+    /// The exact string of `AGENT_SDLC_DB`.
+    pub database: String,
+    pub cwd: PathBuf,
+    pub mode: Option<Mode>,
+    pub agent_id: Option<String>,
+    pub agent_type: Option<String>,
+}
+
+#[derive(Clone)]
+pub struct Firing {
+    pub event: EventName,
+    pub base: Base,
+    /// The event's own fields, in the order of Appendix A.
+    pub fields: Map<String, Value>,
+    /// What a tool input would touch; for the conditions of tool events.
+    pub access: AccessOf,
+    /// Where hooks of this event may leave exported variables.
+    pub env_file: Option<PathBuf>,
+}
+
+impl Firing {
+    pub fn new(event: EventName, base: Base, fields: Value) -> Self {
+        let Value::Object(fields) = fields else {
+            unreachable!("event fields are built as an object");
+        };
+        Self { event, base, fields, access: Arc::new(|_| Vec::new()), env_file: None }
+    }
+
+    pub fn with_access(mut self, access: impl Fn(&Value) -> Vec<Access> + Send + Sync + 'static) -> Self {
+        self.access = Arc::new(access);
+        self
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).and_then(Value::as_str)
+    }
+
+    pub fn tool(&self) -> Option<&str> {
+        self.text("tool_name")
+    }
+
+    pub fn call(&self) -> Option<CallId> {
+        self.text("tool_use_id").map(CallId::from)
+    }
+
+    /// The tool input before any hook of this firing changed it.
+    pub fn input(&self) -> Value {
+        self.fields.get("tool_input").cloned().unwrap_or(Value::Null)
+    }
+
+    /// What matchers are tried on; `None` if this event ignores them.
+    pub fn query(&self) -> Option<String> {
+        self.event.query_value(&self.fields)
+    }
+
+    /// The stdin object of section 6 and Appendix A, with the input as it is now.
+    pub fn stdin(&self, input: &Value) -> Map<String, Value> {
+        let base = &self.base;
+        let mut object = Map::new();
+        object.insert("hook_event_name".into(), self.event.as_str().into());
+        object.insert("session_id".into(), base.session.as_str().into());
+        object.insert("conversation_id".into(), base.conversation.as_str().into());
+        object.insert("runtime_db_path".into(), base.database.clone().into());
+        object.insert("cwd".into(), base.cwd.to_string_lossy().into());
+        if let Some(mode) = base.mode {
+            object.insert("permission_mode".into(), mode.as_str().into());
+        }
+        if let Some(id) = &base.agent_id {
+            object.insert("agent_id".into(), id.clone().into());
+        }
+        if let Some(kind) = &base.agent_type {
+            object.insert("agent_type".into(), kind.clone().into());
+        }
+        for (name, value) in &self.fields {
+            let value = if name == "tool_input" { input } else { value };
+            object.insert(name.clone(), value.clone());
+        }
+        object
+    }
+}

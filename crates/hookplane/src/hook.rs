@@ -1,0 +1,102 @@
+//! One hook of the effective list, ready to run.
+
+use crate::dialect::Dialect;
+use crate::firing::Firing;
+use ona_api::{EventName, Ordinal, Skip};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Whether a hook applies to a firing whose tool input now is the given value.
+/// Matcher and condition are compiled into it once, when the list is read.
+pub type Applies = Arc<dyn Fn(&Firing, &Value) -> bool + Send + Sync>;
+
+#[derive(Clone)]
+pub struct Hook {
+    /// Assigned by the list, after deduplication.
+    pub ordinal: Ordinal,
+    pub event: EventName,
+    /// The configured text, "" when absent.
+    pub matcher: String,
+    /// The configured permission-rule condition, "" when absent.
+    pub condition: String,
+    pub action: Action,
+    pub timeout: Option<Duration>,
+    pub dialect: Arc<dyn Dialect>,
+    /// Where it was configured, for people.
+    pub source: String,
+    pub disabled: Option<Skip>,
+    /// Any failure of this hook blocks, where the event can block.
+    pub fail_closed: bool,
+    /// Configured as asynchronous: it runs in its place, but decides nothing (DEC-047).
+    pub detached: bool,
+    /// Folders of the plugin it came from.
+    pub plugin: Option<PluginDirs>,
+    pub applies: Applies,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginDirs {
+    pub root: String,
+    pub data: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    Shell {
+        shell: Shell,
+        command: String,
+    },
+    /// Started directly, no shell and no splitting.
+    Exec {
+        program: String,
+        args: Vec<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    Bash,
+    Sh,
+    PowerShell,
+}
+
+impl Shell {
+    pub fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "bash" => Some(Shell::Bash),
+            "sh" => Some(Shell::Sh),
+            "powershell" => Some(Shell::PowerShell),
+            _ => None,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Shell::Bash => "bash",
+            Shell::Sh => "sh",
+            Shell::PowerShell => "powershell",
+        }
+    }
+}
+
+impl Hook {
+    /// The `command` column.
+    pub fn command(&self) -> &str {
+        match &self.action {
+            Action::Shell { command, .. } => command,
+            Action::Exec { program, .. } => program,
+        }
+    }
+
+    /// Whether the two are one entry written twice (section 5.2).
+    pub(crate) fn repeats(&self, other: &Hook) -> bool {
+        self.event == other.event
+            && self.matcher == other.matcher
+            && self.action == other.action
+            && self.condition == other.condition
+            && self.dialect.name() == other.dialect.name()
+            && self.disabled == other.disabled
+            && self.plugin == other.plugin
+    }
+}

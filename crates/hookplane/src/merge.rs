@@ -1,0 +1,70 @@
+//! Folds what hooks said into one outcome. Pure; section 5.6.
+
+use crate::contract::{Contract, ExitTwo};
+use crate::dialect::Said;
+use crate::hook::Hook;
+use crate::outcome::{Delivered, Note, Outcome};
+use ona_api::{EventKind, Ruling};
+
+impl Outcome {
+    pub(crate) fn absorb(&mut self, hook: &Hook, said: Said) {
+        let ordinal = hook.ordinal;
+        if let Some(ruling) = said.ruling {
+            // Strictly stricter, so that among equals the lowest ordinal keeps its reason.
+            if self.ruling.as_ref().is_none_or(|(merged, ..)| ruling > *merged) {
+                self.ruling = Some((ruling, ordinal, said.reason));
+            }
+        }
+        if let Some(message) = said.block {
+            self.blocks.push((ordinal, message));
+        }
+        if let Some(context) = said.context {
+            self.context.push(Delivered { ordinal, dialect: hook.dialect.name(), context });
+        }
+        if let Some(reason) = said.stop
+            && self.stop.is_none()
+        {
+            self.stop = Some((ordinal, reason));
+        }
+        if let Some(message) = said.system_message {
+            self.messages.push((ordinal, message));
+        }
+        if !said.specific.is_empty() {
+            self.specific.push((ordinal, said.specific));
+        }
+        for (kind, why) in said.notes {
+            self.note(hook, kind, why);
+        }
+    }
+
+    /// An exit code 2, or what counts as one.
+    pub(crate) fn block(&mut self, hook: &Hook, contract: &Contract, message: String) {
+        match contract.exit_two {
+            ExitTwo::TellOperator => self.messages.push((hook.ordinal, message)),
+            ExitTwo::DenyCall
+            | ExitTwo::RejectPrompt
+            | ExitTwo::KeepWorking
+            | ExitTwo::DenyRequest
+            | ExitTwo::CancelCompaction
+            | ExitTwo::RejectChange
+            | ExitTwo::Decline
+            | ExitTwo::FailCreation
+            | ExitTwo::TellModel => self.blocks.push((hook.ordinal, message)),
+        }
+    }
+
+    pub(crate) fn note(&mut self, hook: &Hook, kind: EventKind, why: String) {
+        self.notes.push(Note {
+            kind,
+            event: hook.event,
+            ordinal: hook.ordinal,
+            command: hook.command().to_owned(),
+            why,
+        });
+    }
+
+    /// Whether the hooks that follow are skipped.
+    pub(crate) fn skips_rest(&self, contract: &Contract) -> bool {
+        contract.skips_rest && (!self.blocks.is_empty() || matches!(self.ruling, Some((Ruling::Deny, ..))))
+    }
+}

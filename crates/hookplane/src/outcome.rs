@@ -1,0 +1,111 @@
+//! What a whole chain came to.
+
+use crate::dialect::Context;
+use ona_api::permission_update::PermissionUpdate;
+use ona_api::{EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling};
+use serde_json::{Map, Value, json};
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// One per hook that matched, skipped ones included, in ordinal order.
+    pub runs: Vec<HookRun>,
+    /// The merged ruling and the reason of the lowest ordinal that gave it (DEC-068).
+    pub ruling: Option<(Ruling, Ordinal, String)>,
+    /// Exit-2 messages and blocks, in ordinal order.
+    pub blocks: Vec<(Ordinal, String)>,
+    /// The tool input, if a hook changed it.
+    pub input: Option<Value>,
+    pub context: Vec<Delivered>,
+    /// `continue: false`, with the first reason given.
+    pub stop: Option<(Ordinal, String)>,
+    /// For the operator: system messages, and exit 2 where it blocks nothing.
+    pub messages: Vec<(Ordinal, String)>,
+    /// `hookSpecificOutput` fields for the owner of the event.
+    pub specific: Vec<(Ordinal, Map<String, Value>)>,
+    pub notes: Vec<Note>,
+    /// A hook failed where any failure fails the operation (WorktreeCreate).
+    pub failed: bool,
+}
+
+/// Context for the model, with where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    pub ordinal: Ordinal,
+    pub dialect: &'static str,
+    pub context: Context,
+}
+
+/// Something about a run that deserves an `events` row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub kind: EventKind,
+    pub event: EventName,
+    pub ordinal: Ordinal,
+    pub command: String,
+    pub why: String,
+}
+
+/// What PermissionRequest hooks decided, merged deny over allow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RequestDecision {
+    Allow { input: Option<Map<String, Value>>, updates: Vec<PermissionUpdate> },
+    Deny { message: String, interrupt: bool },
+}
+
+impl Outcome {
+    /// Whether the call, prompt or change must not go on.
+    pub fn is_denied(&self) -> bool {
+        !self.blocks.is_empty() || matches!(self.ruling, Some((Ruling::Deny, ..)))
+    }
+
+    /// The text of section 5.6 (4): block lines, else the reason of the ruling.
+    pub fn message(&self) -> String {
+        if self.blocks.is_empty() {
+            return self.ruling.as_ref().map(|(.., reason)| reason.clone()).unwrap_or_default();
+        }
+        let lines: Vec<_> = self.blocks.iter().map(|(ordinal, text)| format!("[{ordinal}] {text}")).collect();
+        lines.join("\n")
+    }
+
+    /// Hook rows and notes, for the group of whatever fired the event.
+    pub fn rows(&self) -> Group {
+        let mut group = Group::default();
+        for run in &self.runs {
+            group.push(Row::Hook(run.clone()));
+        }
+        for note in &self.notes {
+            group.event(
+                note.kind,
+                json!({
+                    "hook_event": note.event.as_str(),
+                    "hook_ordinal": note.ordinal.0,
+                    "command": note.command,
+                    "why": note.why,
+                }),
+            );
+        }
+        group
+    }
+
+    pub fn permission_request(&self) -> Option<RequestDecision> {
+        if let Some((_, message)) = self.blocks.first() {
+            return Some(RequestDecision::Deny { message: message.clone(), interrupt: false });
+        }
+        let decisions = || self.specific.iter().filter_map(|(_, fields)| fields.get("decision")?.as_object());
+        let behaves = |decision: &Map<String, Value>, how: &str| decision.get("behavior").is_some_and(|b| b == how);
+        if let Some(deny) = decisions().find(|decision| behaves(decision, "deny")) {
+            return Some(RequestDecision::Deny {
+                message: deny.get("message").and_then(Value::as_str).unwrap_or_default().to_owned(),
+                interrupt: deny.get("interrupt").and_then(Value::as_bool).unwrap_or_default(),
+            });
+        }
+        let allow = decisions().find(|decision| behaves(decision, "allow"))?;
+        Some(RequestDecision::Allow {
+            input: allow.get("updatedInput").and_then(Value::as_object).cloned(),
+            updates: allow
+                .get("updatedPermissions")
+                .and_then(|updates| serde_json::from_value(updates.clone()).ok())
+                .unwrap_or_default(),
+        })
+    }
+}

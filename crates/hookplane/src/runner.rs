@@ -1,0 +1,164 @@
+//! Turns a hook into a process and its end into text (section 5.11).
+
+use crate::environment::HookEnvironment;
+use crate::firing::Firing;
+use crate::hook::{Action, Hook, Shell};
+use ona_api::{clock, text};
+use ona_process::{Captured, Command, End, SpawnError, find_in_path, first_existing};
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+/// Bytes kept per stream.
+pub const CAPTURE: usize = 4_194_304;
+pub const TRUNCATED: &str = "\n[SDLC_OUTPUT_TRUNCATED]\n";
+const GRACE: Duration = Duration::from_secs(1);
+
+/// A run as the engine and dialects see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub exit: Exit,
+    pub stdout: String,
+    pub stderr: String,
+    /// stdout was longer than what was kept.
+    pub truncated: bool,
+    pub started_at: String,
+    pub completed_at: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    TimedOut {
+        after: Duration,
+    },
+    /// No process: missing directory, missing shell.
+    NotStarted(String),
+    /// The turn was interrupted.
+    Cancelled,
+}
+
+/// Runs one hook. Tests put a table here instead of a shell.
+pub trait Runner: Send + Sync {
+    fn run<'a>(
+        &'a self,
+        hook: &'a Hook,
+        firing: &'a Firing,
+        stdin: String,
+        timeout: Duration,
+    ) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
+}
+
+/// Real processes, one at a time in the whole program (DEC-138).
+pub struct ProcessRunner {
+    pub environment: HookEnvironment,
+    pub cancel: CancellationToken,
+    one_at_a_time: Mutex<()>,
+}
+
+impl ProcessRunner {
+    pub fn new(environment: HookEnvironment, cancel: CancellationToken) -> Self {
+        Self { environment, cancel, one_at_a_time: Mutex::new(()) }
+    }
+
+    async fn run_process(&self, hook: &Hook, firing: &Firing, stdin: String, timeout: Duration) -> Ran {
+        let _turn = self.one_at_a_time.lock().await;
+        let started_at = clock::utc_millis(clock::now());
+        let env = self.environment.of(hook, firing);
+        let ran = match self.argv(hook, env.get("PATH").unwrap_or_default()) {
+            Ok((program, args)) => {
+                let at_once = firing.event == ona_api::EventName::SessionEnd;
+                let command = Command {
+                    program: program.into(),
+                    args: args.into_iter().map(Into::into).collect(),
+                    cwd: firing.base.cwd.clone(),
+                    env,
+                    stdin: (stdin + "\n").into_bytes(),
+                    cap: CAPTURE,
+                    deadline: Some(timeout),
+                    grace: if at_once { Duration::ZERO } else { GRACE },
+                };
+                ona_process::run(command, &self.cancel).await
+            }
+            Err(missing) => Err(SpawnError::MissingProgram(missing)),
+        };
+        let completed_at = clock::utc_millis(clock::now());
+        match ran {
+            Err(error) => Ran {
+                exit: Exit::NotStarted(format!("[SDLC] hook not started: {error}")),
+                stdout: String::new(),
+                stderr: String::new(),
+                truncated: false,
+                started_at,
+                completed_at,
+            },
+            Ok(ran) => Ran {
+                exit: match ran.end {
+                    End::Exited(code) => Exit::Code(code),
+                    // As a shell reports it.
+                    End::Signalled(signal) => Exit::Code(128 + signal),
+                    End::TimedOut => Exit::TimedOut { after: timeout },
+                    End::Cancelled => Exit::Cancelled,
+                },
+                truncated: ran.stdout.truncated,
+                stdout: decode(ran.stdout),
+                stderr: decode(ran.stderr),
+                started_at,
+                completed_at,
+            },
+        }
+    }
+
+    /// Program and arguments, or the name of what is missing.
+    fn argv(&self, hook: &Hook, path: &str) -> Result<(String, Vec<String>), String> {
+        let words = |program: &str, args: &[&str]| (program.to_owned(), args.iter().map(|a| (*a).to_owned()).collect());
+        match &hook.action {
+            Action::Shell { shell: Shell::Bash, command } => {
+                Ok(words(first_existing(&["/bin/bash", "/usr/bin/bash"], "bash"), &["-lc", command]))
+            }
+            Action::Shell { shell: Shell::Sh, command } => {
+                Ok(words(first_existing(&["/bin/sh", "/usr/bin/sh"], "sh"), &["-c", command]))
+            }
+            Action::Shell { shell: Shell::PowerShell, command } => {
+                let found = find_in_path(path, "pwsh").or_else(|| find_in_path(path, "powershell"));
+                let program = found.ok_or("pwsh or powershell")?;
+                Ok(words(&program.to_string_lossy(), &["-NoProfile", "-NonInteractive", "-Command", command]))
+            }
+            Action::Exec { program, args } => {
+                let filled = |word: &String| self.filled(word, hook);
+                Ok((filled(program), args.iter().map(filled).collect()))
+            }
+        }
+    }
+
+    /// The exec form has no shell that would expand these three names.
+    fn filled(&self, word: &str, hook: &Hook) -> String {
+        let mut word = word.replace("${CLAUDE_PROJECT_DIR}", &self.environment.project.to_string_lossy());
+        if let Some(plugin) = &hook.plugin {
+            word = word.replace("${CLAUDE_PLUGIN_ROOT}", &plugin.root).replace("${CLAUDE_PLUGIN_DATA}", &plugin.data);
+        }
+        word
+    }
+}
+
+impl Runner for ProcessRunner {
+    fn run<'a>(
+        &'a self,
+        hook: &'a Hook,
+        firing: &'a Firing,
+        stdin: String,
+        timeout: Duration,
+    ) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
+        Box::pin(self.run_process(hook, firing, stdin, timeout))
+    }
+}
+
+fn decode(captured: Captured) -> String {
+    let mut decoded = text::decode(&captured.bytes);
+    if captured.truncated {
+        decoded.push_str(TRUNCATED);
+    }
+    decoded
+}
