@@ -1,1 +1,18 @@
-//! ona-dialects
+//! The ways hooks are written down: reading configuration and translating output.
+//!
+//! `sdlc` is the dialect of the main specification, `claude` that of Claude Code
+//! settings files. Order, skipping and merging are not decided here (see
+//! `hookplane`), and nothing here starts a process.
+
+mod claude;
+mod entries;
+mod lenient;
+mod matcher;
+mod output;
+mod read;
+mod sdlc;
+mod strict;
+
+pub use claude::Claude;
+pub use read::{Loaded, Rejected, load};
+pub use sdlc::Sdlc;

@@ -1,1 +1,13 @@
-//! ona-workflow
+//! The life cycle of a conversation: phases, plans and the planning gate.
+//!
+//! Everything here is a pure decision over what the database says at that moment
+//! (DEC-116): a transition is either a refusal with its reason or the rows that
+//! must be committed together. Reading and writing those rows is the caller's.
+
+mod gate;
+mod plan;
+mod transition;
+
+pub use gate::{GATED_TOOLS, planning_gate};
+pub use plan::{approve_plan, save_draft};
+pub use transition::{Facts, Refusal, transition};

@@ -1,0 +1,97 @@
+//! Reads stdout the way hooks in the wild need it: a recognised key of a wrong
+//! type voids that key only, and noise of a login shell before the JSON is skipped.
+//!
+//! Lenient never means permissive: a decision that is not spelled exactly is no
+//! decision, and what was ignored is said.
+
+use crate::output::Sync;
+use crate::strict::{as_decision, request_decision};
+use ona_api::EventName;
+use serde_json::{Map, Value};
+
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Lenient {
+    pub sync: Sync,
+    /// What was there and did not count.
+    pub ignored: Vec<String>,
+    /// `permissionDecision: "defer"`: no opinion, on purpose (DEC-161).
+    pub deferred: bool,
+}
+
+pub(crate) enum Read {
+    Object(Lenient),
+    Async,
+    /// No JSON object in it.
+    PlainText,
+    Broken(String),
+}
+
+pub(crate) fn read(event: EventName, stdout: &str) -> Read {
+    let text = crate::output::trimmed(stdout);
+    let json = if text.starts_with('{') { Some(text) } else { from_first_brace_line(text) };
+    let Some(json) = json else { return Read::PlainText };
+    match serde_json::from_str::<Map<String, Value>>(json) {
+        Ok(object) if object.get("async") == Some(&Value::Bool(true)) => Read::Async,
+        Ok(object) => Read::Object(fields(event, object)),
+        // Text that merely has a line with a brace in it is text.
+        Err(_) if !text.starts_with('{') => Read::PlainText,
+        Err(error) => Read::Broken(format!("not one JSON value: {error}")),
+    }
+}
+
+fn from_first_brace_line(text: &str) -> Option<&str> {
+    text.match_indices("\n{").next().map(|(at, _)| &text[at + 1..])
+}
+
+fn fields(event: EventName, object: Map<String, Value>) -> Lenient {
+    let mut ignored = Vec::new();
+    let mut take = |name: &str, expected: &str, fits: bool| {
+        if !fits {
+            ignored.push(format!("{name} must be {expected}"));
+        }
+    };
+    let get = |name: &str| object.get(name);
+    let text = |name: &str| get(name).and_then(Value::as_str).map(str::to_owned);
+    for name in ["stopReason", "systemMessage", "reason"] {
+        take(name, "a string", get(name).is_none_or(Value::is_string));
+    }
+    for name in ["continue", "suppressOutput"] {
+        take(name, "true or false", get(name).is_none_or(Value::is_boolean));
+    }
+    take("decision", "approve or block", get("decision").is_none_or(|value| as_decision(value).is_some()));
+    let (specific, deferred) = specific(event, get("hookSpecificOutput"), &mut ignored);
+    let sync = Sync {
+        go_on: get("continue").and_then(Value::as_bool),
+        suppress_output: get("suppressOutput").and_then(Value::as_bool).unwrap_or_default(),
+        stop_reason: text("stopReason"),
+        decision: get("decision").and_then(as_decision),
+        system_message: text("systemMessage"),
+        reason: text("reason"),
+        specific,
+    };
+    Lenient { sync, ignored, deferred }
+}
+
+fn specific(event: EventName, arm: Option<&Value>, ignored: &mut Vec<String>) -> (Map<String, Value>, bool) {
+    let mut known = Map::new();
+    let Some(arm) = arm else { return (known, false) };
+    let (Some(arm), Some(fields)) = (arm.as_object(), event.output_arm()) else {
+        ignored.push(format!("hookSpecificOutput does not apply to {event}"));
+        return (known, false);
+    };
+    if arm.get("hookEventName").and_then(Value::as_str) != Some(event.as_str()) {
+        ignored.push(format!("hookSpecificOutput.hookEventName must be {event}"));
+        return (known, false);
+    }
+    let deferred = arm.get("permissionDecision").and_then(Value::as_str) == Some("defer");
+    for field in fields {
+        let Some(value) = arm.get(field.name) else { continue };
+        let usable = field.kind.accepts(value) && (field.name != "decision" || request_decision(value).is_ok());
+        if usable {
+            known.insert(field.name.to_owned(), value.clone());
+        } else if !(deferred && field.name == "permissionDecision") {
+            ignored.push(format!("hookSpecificOutput.{} must be {}", field.name, field.kind));
+        }
+    }
+    (known, deferred)
+}

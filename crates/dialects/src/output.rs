@@ -1,0 +1,130 @@
+//! From the fields of a sync object (Appendix B) to what the hook said.
+//!
+//! Whether a field was well formed has been settled before; here it only means something.
+
+use ona_api::{EventName, Ruling};
+use ona_hookplane::{Context, Said};
+use serde_json::{Map, Value};
+
+/// The well-formed part of a hook's answer.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Sync {
+    pub go_on: Option<bool>,
+    pub suppress_output: bool,
+    pub stop_reason: Option<String>,
+    pub decision: Option<Decision>,
+    pub system_message: Option<String>,
+    pub reason: Option<String>,
+    /// The arm of this event, without `hookEventName`.
+    pub specific: Map<String, Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Approve,
+    Block,
+}
+
+impl Sync {
+    pub(crate) fn said(mut self, event: EventName) -> Said {
+        let mut said = Said {
+            suppress_output: self.suppress_output,
+            context: self.take_text("additionalContext").filter(|text| !text.is_empty()).map(whole),
+            stop: (self.go_on == Some(false)).then(|| self.stop_reason.take().unwrap_or_default()),
+            ..Said::default()
+        };
+        self.decide(event, &mut said);
+        said.system_message = self.system_message;
+        said.specific = self.specific;
+        said
+    }
+
+    /// DEC-049: what `decision` does depends on the event.
+    fn decide(&mut self, event: EventName, said: &mut Said) {
+        let reason = self.reason.clone().unwrap_or_default();
+        match event {
+            EventName::PreToolUse => {
+                let specific = self.take_text("permissionDecision");
+                let why = self.take_text("permissionDecisionReason");
+                said.input = match self.specific.shift_remove("updatedInput") {
+                    Some(Value::Object(update)) => Some(update),
+                    _ => None,
+                };
+                said.ruling = match (specific.as_deref(), self.decision) {
+                    (Some("allow"), _) => Some(Ruling::Allow),
+                    (Some("ask"), _) => Some(Ruling::Ask),
+                    (Some("deny"), _) => Some(Ruling::Deny),
+                    (_, Some(Decision::Approve)) => Some(Ruling::Allow),
+                    (_, Some(Decision::Block)) => Some(Ruling::Deny),
+                    (_, None) => None,
+                };
+                said.reason = why.unwrap_or(reason);
+            }
+            EventName::UserPromptSubmit
+            | EventName::PostToolUse
+            | EventName::PostToolUseFailure
+            | EventName::Stop
+            | EventName::SubagentStop
+            | EventName::ConfigChange => {
+                said.block = (self.decision == Some(Decision::Block)).then_some(reason);
+            }
+            _ => {}
+        }
+    }
+
+    fn take_text(&mut self, name: &str) -> Option<String> {
+        match self.specific.shift_remove(name) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn whole(text: String) -> Context {
+    Context { text, whole: None }
+}
+
+/// Names an update may never set, at any depth: they would reach prototypes in
+/// programs that read the input later (DEC-051).
+const FORBIDDEN_KEYS: [&str; 3] = ["__proto__", "prototype", "constructor"];
+
+/// The current input with the update's top-level keys laid over it.
+pub(crate) fn shallow_merge(current: &Value, update: Map<String, Value>) -> Value {
+    let mut merged = current.as_object().cloned().unwrap_or_default();
+    for (key, value) in update {
+        if !FORBIDDEN_KEYS.contains(&key.as_str()) {
+            merged.insert(key, without_forbidden(value));
+        }
+    }
+    Value::Object(merged)
+}
+
+fn without_forbidden(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => fields
+            .into_iter()
+            .filter(|(key, _)| !FORBIDDEN_KEYS.contains(&key.as_str()))
+            .map(|(key, value)| (key, without_forbidden(value)))
+            .collect(),
+        Value::Array(items) => items.into_iter().map(without_forbidden).collect(),
+        other => other,
+    }
+}
+
+/// stdout after what may precede a JSON value: a BOM and ASCII white space (DEC-048).
+pub(crate) fn trimmed(stdout: &str) -> &str {
+    stdout.trim_start_matches('\u{feff}').trim_matches(|c: char| c.is_ascii_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn merging_keeps_what_the_update_does_not_name_and_drops_prototype_keys() {
+        let update = json!({"b": {"__proto__": 1, "c": [{"constructor": 2, "d": 3}]}, "prototype": 4});
+        let merged = shallow_merge(&json!({"a": 1, "b": 2}), update.as_object().unwrap().clone());
+        assert_eq!(merged, json!({"a": 1, "b": {"c": [{"d": 3}]}}));
+    }
+}

@@ -1,0 +1,197 @@
+//! From the effective settings to the effective hook list.
+//!
+//! Snapshot hooks come first in document order, then plugins by id (section 5.2).
+//! A bad entry is reported and left out; the rest stays active.
+
+use crate::claude::Claude;
+use crate::entries::{RawEntry, flatten};
+use crate::matcher::{Invalid, Matcher, Names};
+use crate::sdlc::Sdlc;
+use ona_api::{EventName, Ordinal, Skip};
+use ona_hookplane::{Action, Applies, Dialect, Firing, Hook, HookList, PluginDirs, Shell};
+use ona_permissions::{Condition, Place};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub struct Loaded {
+    pub list: HookList,
+    pub rejected: Vec<Rejected>,
+}
+
+/// A configured hook that will not run, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejected {
+    pub entry: Value,
+    pub why: String,
+}
+
+pub fn load(settings: &Value, place: &Place) -> Loaded {
+    let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
+    let mut reader = Reader {
+        sdlc: Arc::new(Sdlc),
+        claude: Arc::new(Claude { effort }),
+        place: Arc::new(place.clone()),
+        all_disabled: settings["disableAllHooks"] == Value::Bool(true),
+        hooks: Vec::new(),
+        rejected: Vec::new(),
+    };
+    reader.read(&settings["hooks"], settings["hooksDialect"].as_str().unwrap_or("sdlc"), None);
+    if let Some(plugins) = settings["plugins"].as_object() {
+        let mut plugins: Vec<_> = plugins.iter().collect();
+        plugins.sort_by_key(|(id, _)| *id);
+        for (id, plugin) in plugins {
+            let folder = |key: &str| plugin[key].as_str().unwrap_or_default().to_owned();
+            let dirs = PluginDirs { root: folder("root"), data: folder("data") };
+            let dialect = plugin["hooksDialect"].as_str().unwrap_or("claude");
+            reader.read(&plugin["hooks"], dialect, Some((id, dirs)));
+        }
+    }
+    Loaded { list: HookList::new(reader.hooks), rejected: reader.rejected }
+}
+
+struct Reader {
+    sdlc: Arc<dyn Dialect>,
+    claude: Arc<dyn Dialect>,
+    place: Arc<Place>,
+    all_disabled: bool,
+    hooks: Vec<Hook>,
+    rejected: Vec<Rejected>,
+}
+
+impl Reader {
+    fn read(&mut self, hooks: &Value, dialect: &str, plugin: Option<(&String, PluginDirs)>) {
+        let (entries, misshapen) = flatten(hooks);
+        self.rejected.extend(misshapen.into_iter().map(|bad| Rejected { entry: bad.entry, why: bad.why.to_owned() }));
+        for entry in entries {
+            let mut notes = Vec::new();
+            match self.hook(&entry, dialect, &mut notes) {
+                Ok(mut hook) => {
+                    if let Some((id, dirs)) = &plugin {
+                        hook.source = format!("plugin:{id}");
+                        hook.plugin = Some(dirs.clone());
+                    }
+                    self.hooks.push(hook);
+                }
+                Err(why) => notes.push(why),
+            }
+            let shown = Value::Object(entry.handler.clone());
+            self.rejected.extend(notes.into_iter().map(|why| Rejected { entry: shown.clone(), why }));
+        }
+    }
+
+    /// The hook, or why there is none; `notes` gets what is wrong with a hook that stays.
+    fn hook(&self, entry: &RawEntry, dialect: &str, notes: &mut Vec<String>) -> Result<Hook, String> {
+        let handler = &entry.handler;
+        let event: EventName = match &entry.event {
+            Some(name) => name.parse().map_err(|unknown: ona_api::event::UnknownEvent| unknown.to_string())?,
+            None => return Err("hook_event_name is missing".into()),
+        };
+        let tag = |name: &str| handler.get(name).or(entry.tags.get(name)).and_then(Value::as_str);
+        let dialect_name = tag("dialect").unwrap_or(dialect);
+        let (dialect, names) = match dialect_name {
+            "sdlc" => (&self.sdlc, Names::Frozen),
+            "claude" => (&self.claude, Names::WithAliases),
+            other => return Err(format!("the dialect {other:?} is not known here; use sdlc or claude")),
+        };
+        let matcher_text = match entry.matcher.as_ref().or(handler.get("matcher")) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(_) => return Err("matcher must be a string".into()),
+        };
+        let compiled = if dialect_name == "sdlc" {
+            Matcher::sdlc(&matcher_text)
+        } else {
+            Matcher::claude(event, &matcher_text)
+        };
+        let matcher = compiled.unwrap_or_else(|Invalid(why)| {
+            notes.push(format!("the matcher {matcher_text:?} is not a valid expression and matches nothing: {why}"));
+            Matcher::Nothing
+        });
+        let condition_text = match handler.get("if").or(handler.get("if_condition")) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(_) => return Err("if must be a string".into()),
+        };
+        let flag = |names: [&str; 2]| names.iter().any(|name| handler.get(*name) == Some(&Value::Bool(true)));
+        let hook = Hook {
+            ordinal: Ordinal(0),
+            event,
+            action: action(handler, dialect_name)?,
+            timeout: timeout(handler, notes),
+            dialect: Arc::clone(dialect),
+            source: tag("source").unwrap_or("settings_snapshot").to_owned(),
+            disabled: tag("disabled")
+                .and_then(Skip::from_text)
+                .or(self.all_disabled.then_some(Skip::AllHooksDisabled)),
+            fail_closed: flag(["fail_closed", "failClosed"]),
+            detached: flag(["async", "asyncRewake"]),
+            plugin: None,
+            applies: self.applies(matcher, names, &condition_text, notes),
+            matcher: matcher_text,
+            condition: condition_text,
+        };
+        Ok(hook)
+    }
+
+    fn applies(&self, matcher: Matcher, names: Names, condition: &str, notes: &mut Vec<String>) -> Applies {
+        if condition.is_empty() {
+            return Arc::new(move |firing: &Firing, _: &Value| matcher.matches(firing, names));
+        }
+        let Some(rule) = Condition::parse(condition) else {
+            notes.push(format!("the condition {condition:?} is not a permission rule, so the hook never runs"));
+            return Arc::new(|_: &Firing, _: &Value| false);
+        };
+        let place = Arc::clone(&self.place);
+        Arc::new(move |firing: &Firing, input: &Value| {
+            // On events without a tool a condition never holds (DEC-046).
+            firing.tool().is_some_and(|tool| {
+                matcher.matches(firing, names) && rule.matches(tool, input, &(firing.access)(input), &place)
+            })
+        })
+    }
+}
+
+fn action(handler: &Map<String, Value>, dialect: &str) -> Result<Action, String> {
+    match handler.get("type").map(|kind| kind.as_str().unwrap_or("")) {
+        None | Some("command") => {}
+        Some(known @ ("http" | "mcp_tool" | "prompt" | "agent")) => {
+            return Err(format!("hooks of type {known} do not run in this version, only type command does"));
+        }
+        Some(other) => return Err(format!("the hook type {other:?} is not known")),
+    }
+    let command = match handler.get("command").and_then(Value::as_str) {
+        Some(command) if !command.trim().is_empty() => command.to_owned(),
+        _ => return Err("command must be a non-empty string".into()),
+    };
+    match handler.get("args") {
+        None | Some(Value::Null) => {}
+        Some(Value::Array(words)) => {
+            let words: Option<Vec<_>> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+            let args = words.ok_or("args must be an array of strings")?;
+            return Ok(Action::Exec { program: command, args });
+        }
+        Some(_) => return Err("args must be an array of strings".into()),
+    }
+    let shell = match handler.get("shell") {
+        // A login profile does not belong in the path of hooks that never asked for one (DEC-160).
+        None | Some(Value::Null) if dialect == "claude" => Shell::Sh,
+        None | Some(Value::Null) => Shell::Bash,
+        Some(value) => {
+            let known = value.as_str().and_then(Shell::from_text);
+            known.ok_or_else(|| format!("the shell {value} is not known; use bash, sh or powershell"))?
+        }
+    };
+    Ok(Action::Shell { shell, command })
+}
+
+fn timeout(handler: &Map<String, Value>, notes: &mut Vec<String>) -> Option<Duration> {
+    let value = handler.get("timeout").filter(|value| !value.is_null())?;
+    match value.as_f64() {
+        Some(seconds) if seconds > 0.0 && seconds < 1e9 => Some(Duration::from_secs_f64(seconds)),
+        _ => {
+            notes.push(format!("the timeout {value} is not a positive number of seconds; the default applies"));
+            None
+        }
+    }
+}

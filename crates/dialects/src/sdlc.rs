@@ -1,0 +1,67 @@
+//! The dialect of the main specification: sections 5, 6, 11 and 12 by the letter.
+
+use crate::output::{shallow_merge, trimmed, whole};
+use crate::strict::{self, Invalid};
+use ona_api::{EventKind, EventName, Ruling};
+use ona_hookplane::{Dialect, Exit, Firing, OnTimeout, Ran, Said, Timeouts, contract};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+#[derive(Debug)]
+pub struct Sdlc;
+
+impl Dialect for Sdlc {
+    fn name(&self) -> &'static str {
+        "sdlc"
+    }
+
+    fn stdin(&self, firing: &Firing, input: &Value) -> Value {
+        Value::Object(firing.stdin(input))
+    }
+
+    fn said(&self, event: EventName, ran: &Ran) -> Said {
+        if ran.exit != Exit::Code(0) {
+            return Said::default();
+        }
+        let text = trimmed(&ran.stdout);
+        if !text.starts_with('{') {
+            let context = contract::of(event).plain_text_is_context && !text.is_empty();
+            return Said { context: context.then(|| whole(text.to_owned())), ..Said::default() };
+        }
+        match strict::read(event, text) {
+            Ok(sync) => {
+                let mut said = sync.said(event);
+                if said.ruling == Some(Ruling::Deny) {
+                    said.input = None;
+                }
+                said
+            }
+            Err(Invalid::Async) => unreadable(EventKind::HookAsyncRejected, "async:true is not valid control".into()),
+            Err(Invalid::Shape(why)) => unreadable(EventKind::HookOutputInvalid, why),
+        }
+    }
+
+    fn updated(&self, current: &Value, update: Map<String, Value>) -> Value {
+        shallow_merge(current, update)
+    }
+
+    fn timeout(&self, event: EventName, timeouts: &Timeouts) -> Duration {
+        timeouts.of(event, contract::of(event).default_timeout)
+    }
+
+    fn on_timeout(&self, _: EventName) -> OnTimeout {
+        OnTimeout::Block
+    }
+
+    fn runs_twins_once(&self) -> bool {
+        false
+    }
+
+    fn block_message(&self, ran: &Ran) -> String {
+        ran.stderr.trim_end_matches('\n').to_owned()
+    }
+}
+
+pub(crate) fn unreadable(kind: EventKind, why: String) -> Said {
+    Said { notes: vec![(kind, why)], unreadable: true, ..Said::default() }
+}
