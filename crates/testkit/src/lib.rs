@@ -1,1 +1,10 @@
-//! ona-testkit
+//! Runs the real program from outside, in a world of its own.
+//!
+//! Each `Ona` has its own HOME, project folder and database, and starts the
+//! program with an otherwise empty environment. Rows are read back by SQL through
+//! a plain connection, as an operator would. Nothing of the product is replaced.
+
+mod rows;
+mod run;
+
+pub use run::{Ona, Ran, finish};

@@ -1,0 +1,214 @@
+//! The command line: names, help and what excludes what. It decides nothing.
+
+use clap::{Args as Group, Parser, Subcommand};
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 refused or failed, 2 usage or configuration error, 75 database busy, 130 interrupted.
+
+Examples:
+  ona --eval '{\"tool\":\"Read\",\"input\":{\"file_path\":\"README.md\"}}'
+  ona --fire-hook '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"},\"tool_use_id\":\"t1\"}'
+  ona --transition planning --conversation ID
+  ona demo";
+
+/// A coding agent for the terminal that can be held to its word.
+#[derive(Debug, Parser)]
+#[command(name = "ona", version, after_help = AFTER_HELP, max_term_width = 100, args_conflicts_with_subcommands = false)]
+pub struct Args {
+    #[command(flatten, next_help_heading = "One action")]
+    pub action: Action,
+
+    #[command(flatten, next_help_heading = "For that action")]
+    pub options: Options,
+
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Debug, Group)]
+#[group(multiple = false)]
+pub struct Action {
+    /// Take one tool call through hooks, gate, rules and execution; "-" reads one or more calls from stdin
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    pub eval: Option<String>,
+
+    /// Move a conversation to another phase (needs --conversation)
+    #[arg(long, value_name = "PHASE")]
+    pub transition: Option<String>,
+
+    /// Run the hook chain of one event and print what it came to; "-" reads stdin
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    pub fire_hook: Option<String>,
+
+    /// Print the contracts of the 27 hook events as JSON
+    #[arg(long)]
+    pub hook_schema: bool,
+}
+
+#[derive(Debug, Group)]
+pub struct Options {
+    /// The conversation to work in
+    #[arg(long, value_name = "ID", global = true)]
+    pub conversation: Option<String>,
+
+    /// The database file (before AGENT_SDLC_DB and the per-project default)
+    #[arg(long, value_name = "PATH", global = true)]
+    pub db: Option<String>,
+
+    /// Approve the report that `--transition done` shows
+    #[arg(long, requires = "transition")]
+    pub approve: bool,
+
+    /// Answer yes to explicit questions of `--eval`
+    #[arg(long)]
+    pub yes: bool,
+
+    /// Permission mode for this run: default, acceptEdits, bypassPermissions, plan, dontAsk
+    #[arg(long, value_name = "MODE")]
+    pub permission_mode: Option<String>,
+
+    /// Same as --permission-mode bypassPermissions
+    #[arg(long, conflicts_with = "permission_mode")]
+    pub dangerously_skip_permissions: bool,
+
+    /// Allow rules for this run, separated by commas or spaces
+    #[arg(long = "allowedTools", visible_alias = "allowed-tools", value_name = "RULES", num_args = 1)]
+    pub allowed_tools: Vec<String>,
+
+    /// Deny rules for this run, separated by commas or spaces
+    #[arg(long = "disallowedTools", visible_alias = "disallowed-tools", value_name = "RULES", num_args = 1)]
+    pub disallowed_tools: Vec<String>,
+
+    /// Another working directory
+    #[arg(long, value_name = "DIR", num_args = 1)]
+    pub add_dir: Vec<String>,
+
+    /// A settings file, or settings as JSON, imported over the others
+    #[arg(long, value_name = "FILE|JSON", global = true)]
+    pub settings: Option<String>,
+
+    /// Which settings files to read: any of user, project, local
+    #[arg(long, value_name = "LIST", global = true)]
+    pub setting_sources: Option<String>,
+
+    /// Leave .claude settings files alone (also ONA_CLAUDE_SETTINGS=0)
+    #[arg(long, global = true)]
+    pub no_claude_settings: bool,
+
+    /// No settings files except --settings
+    #[arg(long, global = true)]
+    pub bare: bool,
+
+    /// Trust this project's settings, and remember it
+    #[arg(long, global = true, conflicts_with = "no_trust")]
+    pub trust: bool,
+
+    /// Use nothing from this project's settings (also ONA_TRUST=never)
+    #[arg(long, global = true)]
+    pub no_trust: bool,
+
+    /// Say on stderr what each hook and rule did
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show the whole tool path on a toy project, without a key and without a network
+    Demo,
+    /// Check database, shells, settings and hooks
+    Doctor {
+        /// Machine-readable output
+        #[arg(long)]
+        json: bool,
+    },
+    /// The database: create, check, locate
+    #[command(subcommand)]
+    Db(Db),
+    /// Effective settings: show or import again
+    #[command(subcommand)]
+    Settings(Settings),
+    /// Plans of a conversation
+    #[command(subcommand)]
+    Plan(Plan),
+    /// Memories and their full-text search
+    #[command(subcommand)]
+    Memory(Memory),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Db {
+    /// Create what is missing
+    Init,
+    /// Check integrity, schema and transcript; changes nothing
+    Check {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the path in use
+    Path,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Settings {
+    /// Print the effective row
+    Show,
+    /// Read the settings files again and lay them over the row
+    Import,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Plan {
+    /// List the plans of a conversation (or of all)
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print one plan
+    Show {
+        id: i64,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Approve a draft
+    Approve { id: i64 },
+    /// Store a file's text as a draft
+    Import {
+        #[arg(value_name = "FILE")]
+        file: std::path::PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Memory {
+    /// Store a memory
+    Add {
+        title: String,
+        /// The text; "-" reads stdin
+        content: String,
+        /// What kind of memory it is
+        #[arg(long = "type", value_name = "TYPE", default_value = "note")]
+        kind: String,
+        #[arg(long, value_name = "WORDS")]
+        keywords: Option<String>,
+        /// Only for the current project
+        #[arg(long)]
+        project: bool,
+    },
+    /// List all memories
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Search by words
+    Search {
+        #[arg(required = true)]
+        words: Vec<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Store every Markdown file of a folder
+    Import { dir: std::path::PathBuf },
+    /// Remove a memory
+    Rm { id: String },
+}

@@ -1,0 +1,62 @@
+//! The events around one tool call, as values.
+
+use crate::session::Session;
+use ona_api::{EventName, ToolCall, ToolResult};
+use ona_hookplane::{AccessOf, Firing};
+use ona_tools::AnyTool;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) fn pre_tool_use(session: &Session, call: &ToolCall, tool: &Arc<dyn AnyTool>) -> Firing {
+    let fields = json!({"tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id});
+    on_tool(session, EventName::PreToolUse, fields, tool)
+}
+
+pub(crate) fn permission_request(session: &Session, call: &ToolCall, tool: &Arc<dyn AnyTool>, suggested: &[Value]) -> Firing {
+    let mut fields = json!({"tool_name": call.name, "tool_input": call.input});
+    if !suggested.is_empty() {
+        fields["permission_suggestions"] = suggested.into();
+    }
+    on_tool(session, EventName::PermissionRequest, fields, tool)
+}
+
+pub(crate) fn permission_denied(session: &Session, call: &ToolCall, tool: &Arc<dyn AnyTool>, reason: &str) -> Firing {
+    let fields =
+        json!({"tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "reason": reason});
+    on_tool(session, EventName::PermissionDenied, fields, tool)
+}
+
+/// PostToolUse after a success, PostToolUseFailure after anything else (DEC-063).
+pub(crate) fn post_tool_use(session: &Session, call: &ToolCall, tool: &Arc<dyn AnyTool>, result: &ToolResult) -> Firing {
+    if result.is_error() {
+        let mut fields = json!({
+            "tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "error": result.content,
+        });
+        if result.data.get("interrupted") == Some(&Value::Bool(true)) {
+            fields["is_interrupt"] = true.into();
+        }
+        on_tool(session, EventName::PostToolUseFailure, fields, tool)
+    } else {
+        let fields = json!({
+            "tool_name": call.name, "tool_input": call.input, "tool_response": result.response(), "tool_use_id": call.id,
+        });
+        on_tool(session, EventName::PostToolUse, fields, tool)
+    }
+}
+
+pub(crate) fn cwd_changed(session: &mut Session, old: &Path, new: &Path) -> Firing {
+    let fields = json!({"old_cwd": old.to_string_lossy(), "new_cwd": new.to_string_lossy()});
+    let env_file = session.env_file.path().map(Path::to_owned);
+    Firing { env_file, ..Firing::new(EventName::CwdChanged, session.base(), fields) }
+}
+
+fn on_tool(session: &Session, event: EventName, fields: Value, tool: &Arc<dyn AnyTool>) -> Firing {
+    Firing { access: access_of(session, tool), ..Firing::new(event, session.base(), fields) }
+}
+
+/// Conditions look at what the input as it now is would touch.
+fn access_of(session: &Session, tool: &Arc<dyn AnyTool>) -> AccessOf {
+    let (tool, cx) = (Arc::clone(tool), session.cx.clone());
+    Arc::new(move |input| Arc::clone(&tool).plan(input, &cx).map(|plan| plan.access).unwrap_or_default())
+}

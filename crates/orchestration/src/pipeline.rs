@@ -1,0 +1,257 @@
+//! One tool call from request to committed rows.
+//!
+//! The steps stand in the order of DEC-077 and are not to be moved: schema, hooks,
+//! planning gate, rules, request hooks, person, execution, hooks. What is judged is
+//! what runs: an input a hook rewrote is planned again before anything looks at it.
+
+use crate::firings;
+use crate::operator::{Operator, Question};
+use crate::records;
+use crate::session::Session;
+use ona_api::{
+    Authority, EventKind, EventName, Group, Ordinal, Row, Ruling, ToolCall, ToolResult, Verdict, tool::canonical,
+};
+use ona_hookplane::{HookEngine, Outcome, RequestDecision};
+use ona_store::{Store, StoreError};
+use ona_tools::{AnyTool, Plan, ToolBox};
+use ona_workflow::planning_gate;
+use serde_json::json;
+use std::sync::Arc;
+
+pub struct Pipeline<'a> {
+    pub store: &'a Store,
+    pub tools: &'a ToolBox,
+    pub hooks: &'a HookEngine,
+    pub operator: &'a dyn Operator,
+}
+
+/// How a call ended, for whoever goes on from here.
+#[derive(Debug)]
+pub struct Finished {
+    pub result: ToolResult,
+    /// A hook said `continue: false`; the reason it gave.
+    pub stop: Option<String>,
+    /// System messages of hooks, for the operator.
+    pub messages: Vec<String>,
+}
+
+/// A call that may run.
+struct Admitted {
+    call: ToolCall,
+    tool: Arc<dyn AnyTool>,
+    plan: Plan,
+    /// What the `tool_started` row says about why.
+    decision: Verdict,
+}
+
+/// What a call has gathered on its way.
+#[derive(Default)]
+struct Trail {
+    group: Group,
+    stop: Option<String>,
+    messages: Vec<String>,
+}
+
+impl Trail {
+    fn chain(&mut self, event: EventName, call: &ToolCall, outcome: &Outcome) {
+        records::chain(&mut self.group, event, &call.id, outcome);
+        self.messages.extend(outcome.messages.iter().map(|(_, message)| message.clone()));
+        if let (None, Some((_, reason))) = (&self.stop, &outcome.stop) {
+            self.stop = Some(reason.clone());
+        }
+    }
+
+    fn permission(&mut self, call: &ToolCall, verdict: &Verdict) {
+        self.group.push(Row::Permission { call: call.id.clone(), tool: call.name.clone(), verdict: verdict.clone() });
+    }
+}
+
+impl Pipeline<'_> {
+    /// Takes one call to its result and commits the rows of its group. The
+    /// `tool_use` row is already there.
+    pub async fn run(&self, session: &mut Session, call: ToolCall) -> Result<Finished, StoreError> {
+        let mut trail = Trail::default();
+        let call = ToolCall { name: canonical(&call.name).to_owned(), ..call };
+        let id = call.id.clone();
+        let result = match self.admit(session, call, &mut trail).await? {
+            Ok(admitted) => self.execute(session, admitted, &mut trail).await?,
+            Err(refused) => {
+                records::result(&mut trail.group, &id, &refused);
+                refused
+            }
+        };
+        self.store.commit(&session.place, trail.group).await?;
+        Ok(Finished { result, stop: trail.stop, messages: trail.messages })
+    }
+
+    /// Everything that can stop a call. The inner error is the result it gets instead.
+    async fn admit(
+        &self,
+        session: &mut Session,
+        mut call: ToolCall,
+        trail: &mut Trail,
+    ) -> Result<Result<Admitted, ToolResult>, StoreError> {
+        let Some(tool) = self.tools.get(&call.name) else {
+            return Ok(Err(ToolResult::rejected(format!("Unknown tool {}", call.name))));
+        };
+        let mut plan = match Arc::clone(&tool).plan(&call.input, &session.cx) {
+            Ok(plan) => plan,
+            Err(bad) => return Ok(Err(ToolResult::rejected(bad.to_string()))),
+        };
+        let requested = call.clone();
+        call.input = plan.input.clone();
+
+        let pre = self.hooks.fire(firings::pre_tool_use(session, &call, &tool)).await;
+        trail.chain(EventName::PreToolUse, &call, &pre);
+        if let Some(refused) = refused_by_hooks(&pre) {
+            trail.permission(&call, &refused);
+            return Ok(Err(ToolResult::rejected(refused.message)));
+        }
+        if let Some(input) = &pre.input {
+            records::rewritten(&mut trail.group, EventName::PreToolUse, &requested, input);
+            plan = match Arc::clone(&tool).plan(input, &session.cx) {
+                Ok(plan) => plan,
+                Err(bad) => return Ok(Err(ToolResult::rejected(format!("A hook changed the input: {bad}")))),
+            };
+            call.input = plan.input.clone();
+        }
+
+        let mut verdict = self.judge(session, &call, &plan, &pre)?;
+        if verdict.ruling == Ruling::Ask {
+            verdict = self.resolve(session, &mut call, &tool, &mut plan, verdict, trail).await?;
+            trail.permission(&call, &verdict);
+        } else if verdict.ruling == Ruling::Deny {
+            trail.permission(&call, &verdict);
+        }
+        if !verdict.is_allow() {
+            let denied = self.hooks.fire(firings::permission_denied(session, &call, &tool, &verdict.message)).await;
+            trail.chain(EventName::PermissionDenied, &call, &denied);
+            if denied.specific.iter().any(|(_, fields)| fields.get("retry") == Some(&true.into())) {
+                records::may_retry(&mut trail.group, &call.id);
+            }
+            return Ok(Err(ToolResult::rejected(verdict.message)));
+        }
+        Ok(Ok(Admitted { call, tool, plan, decision: verdict }))
+    }
+
+    /// Gate, then rules and mode. The phase is read at this moment (DEC-116).
+    fn judge(&self, session: &Session, call: &ToolCall, plan: &Plan, pre: &Outcome) -> Result<Verdict, StoreError> {
+        let reader = self.store.reader()?;
+        let conversation = &session.place.conversation;
+        if let Some(phase) = reader.phase(conversation)?
+            && let Some(closed) = planning_gate(phase, reader.has_approved_plan(conversation)?, &call.name)
+        {
+            return Ok(closed);
+        }
+        let opinion = pre.ruling.clone();
+        Ok(session.with_rules(|rules| rules.decide(&call.name, &call.input, &plan.access, opinion)))
+    }
+
+    /// Finds an answer to an ask: request hooks first, then the person.
+    async fn resolve(
+        &self,
+        session: &mut Session,
+        call: &mut ToolCall,
+        tool: &Arc<dyn AnyTool>,
+        plan: &mut Plan,
+        asked: Verdict,
+        trail: &mut Trail,
+    ) -> Result<Verdict, StoreError> {
+        let request = self.hooks.fire(firings::permission_request(session, call, tool, &[])).await;
+        trail.chain(EventName::PermissionRequest, call, &request);
+        let by = |outcome: &Outcome| Authority::Hook(outcome.runs.first().map_or(Ordinal(0), |run| run.ordinal));
+        match request.permission_request() {
+            Some(RequestDecision::Deny { message, interrupt }) => {
+                if interrupt {
+                    trail.stop = Some(message.clone());
+                }
+                let text = denial("Denied by PermissionRequest hook", &message);
+                return Ok(Verdict::new(Ruling::Deny, by(&request), text));
+            }
+            Some(RequestDecision::Allow { input, updates }) => {
+                for update in &updates {
+                    session.update_rules(update);
+                    if let Err(why) = (session.keep)(update) {
+                        trail.messages.push(format!("The permission change was not kept: {why}"));
+                    }
+                }
+                if let Some(input) = input {
+                    let input = input.into();
+                    records::rewritten(&mut trail.group, EventName::PermissionRequest, call, &input);
+                    match Arc::clone(tool).plan(&input, &session.cx) {
+                        Ok(replanned) => *plan = replanned,
+                        Err(bad) => {
+                            return Ok(Verdict::new(Ruling::Deny, by(&request), format!("A hook changed the input: {bad}")));
+                        }
+                    }
+                    call.input = plan.input.clone();
+                    // A rewritten call is judged like a new one: an allow must not carry something else past a rule.
+                    let again = self.judge(session, call, plan, &Outcome::default())?;
+                    if again.ruling == Ruling::Deny || !matches!(again.by, Authority::Mode(_)) {
+                        return Ok(if again.ruling == Ruling::Ask { self.ask(session, call, plan, &again).await } else { again });
+                    }
+                }
+                return Ok(Verdict::new(Ruling::Allow, by(&request), ""));
+            }
+            None => {}
+        }
+        Ok(self.ask(session, call, plan, &asked).await)
+    }
+
+    async fn ask(&self, session: &Session, call: &ToolCall, plan: &Plan, asked: &Verdict) -> Verdict {
+        let explanation = session.with_rules(|rules| rules.explain(&call.name, &call.input, &plan.access));
+        self.operator.rule(Question { call, asked, explanation }).await
+    }
+
+    async fn execute(
+        &self,
+        session: &mut Session,
+        admitted: Admitted,
+        trail: &mut Trail,
+    ) -> Result<ToolResult, StoreError> {
+        let Admitted { call, tool, plan, decision } = admitted;
+        self.announce(session, &call, &decision).await?;
+        session.cx.prelude = session.env_file.text();
+        let result = plan.run(&session.cx).await;
+
+        let post = firings::post_tool_use(session, &call, &tool, &result);
+        let event = post.event;
+        let outcome = self.hooks.fire(post).await;
+        records::result(&mut trail.group, &call.id, &result);
+        trail.chain(event, &call, &outcome);
+        records::post_messages(&mut trail.group, event, &call.id, &outcome);
+        if let Some(new) = result.moved_to.clone() {
+            let old = std::mem::replace(&mut session.cx.cwd, new.clone());
+            let outcome = self.hooks.fire(firings::cwd_changed(session, &old, &new)).await;
+            trail.chain(EventName::CwdChanged, &call, &outcome);
+        }
+        Ok(result)
+    }
+
+    /// No tool body runs without a committed decision row.
+    async fn announce(&self, session: &Session, call: &ToolCall, decision: &Verdict) -> Result<(), StoreError> {
+        let mut group = Group::default();
+        let detail = json!({"tool_use_id": call.id, "tool_name": call.name, "decision": decision.reason()});
+        group.event(EventKind::ToolStarted, detail);
+        self.store.commit(&session.place, group).await.map(drop)
+    }
+}
+
+/// A deny, a block or `continue: false` of PreToolUse hooks.
+fn refused_by_hooks(pre: &Outcome) -> Option<Verdict> {
+    if pre.is_denied() {
+        let ordinal = match (pre.blocks.first(), &pre.ruling) {
+            (Some((ordinal, _)), _) => *ordinal,
+            (None, Some((_, ordinal, _))) => *ordinal,
+            (None, None) => Ordinal(0),
+        };
+        let text = denial("Denied by PreToolUse hook", &pre.message());
+        return Some(Verdict::new(Ruling::Deny, Authority::Hook(ordinal), text));
+    }
+    let (ordinal, reason) = pre.stop.as_ref()?;
+    Some(Verdict::new(Ruling::Deny, Authority::Hook(*ordinal), format!("Stopped by hook: {reason}")))
+}
+
+fn denial(prefix: &str, message: &str) -> String {
+    if message.is_empty() { prefix.to_owned() } else { format!("{prefix}\n{message}") }
+}

@@ -1,0 +1,98 @@
+//! The transcript rows a call leaves beside its result.
+
+use ona_api::{CallId, Entry, EventName, Group, Row, ToolCall, ToolResult};
+use ona_hookplane::{Delivered, Outcome};
+use serde_json::{Map, Value, json};
+
+/// Everything one chain leaves: its hook rows, its context for the model, its
+/// messages for the operator.
+pub(crate) fn chain(group: &mut Group, event: EventName, call: &CallId, outcome: &Outcome) {
+    group.append(outcome.rows());
+    for delivered in &outcome.context {
+        context(group, event, call, delivered);
+    }
+    for (ordinal, message) in &outcome.messages {
+        let fields = json!({"hook_event": event.as_str(), "hook_ordinal": ordinal.0, "message": message});
+        group.push(Row::Transcript(Entry::System { subtype: "hook_message", fields: object(fields) }));
+    }
+    if let Some((ordinal, reason)) = &outcome.stop {
+        let fields = json!({"hook_event": event.as_str(), "hook_ordinal": ordinal.0, "stop_reason": reason});
+        group.push(Row::Transcript(Entry::System { subtype: "hook_stopped", fields: object(fields) }));
+    }
+}
+
+/// One row per text (DEC-033); a preview's whole text goes to an attachment row.
+fn context(group: &mut Group, event: EventName, call: &CallId, delivered: &Delivered) {
+    internal(
+        group,
+        call,
+        json!({
+            "hook_event": event.as_str(),
+            "hook_ordinal": delivered.ordinal.0,
+            "dialect": delivered.dialect,
+            "additional_context": delivered.context.text,
+        }),
+    );
+    if let Some(whole) = &delivered.context.whole {
+        let attachment = json!({"kind": "hook_context", "hook_ordinal": delivered.ordinal.0, "text": whole});
+        group.push(Row::Transcript(Entry::Attachment { attachment: object(attachment), call: Some(call.clone()) }));
+    }
+}
+
+/// Messages of PostToolUse hooks that exited 2, joined in ordinal order, for the model.
+pub(crate) fn post_messages(group: &mut Group, event: EventName, call: &CallId, outcome: &Outcome) {
+    if let Some((ordinal, _)) = outcome.blocks.first() {
+        internal(
+            group,
+            call,
+            json!({"hook_event": event.as_str(), "hook_ordinal": ordinal.0, "additional_context": outcome.message()}),
+        );
+    }
+}
+
+/// The model's input stays in its tool_use row; what ran instead is kept beside it.
+pub(crate) fn rewritten(group: &mut Group, event: EventName, call: &ToolCall, effective: &Value) {
+    internal(
+        group,
+        &call.id,
+        json!({"hook_event": event.as_str(), "requested_input": call.input, "effective_input": effective}),
+    );
+}
+
+pub(crate) fn may_retry(group: &mut Group, call: &CallId) {
+    internal(
+        group,
+        call,
+        json!({"hook_event": "PermissionDenied", "additional_context": "A hook says this call may be tried again."}),
+    );
+}
+
+/// The result, and what belongs directly after it (DEC-032).
+pub(crate) fn result(group: &mut Group, call: &CallId, result: &ToolResult) {
+    group.push(Row::Transcript(Entry::ToolResult {
+        id: call.clone(),
+        content: result.content.clone(),
+        is_error: result.is_error(),
+    }));
+    for attachment in &result.attachments {
+        let fields = json!({
+            "kind": attachment.kind, "media_type": attachment.media_type, "data": attachment.data, "tool_use_id": call,
+        });
+        group.push(Row::Transcript(Entry::Attachment { attachment: object(fields), call: Some(call.clone()) }));
+    }
+    for seen in &result.seen {
+        let fields = json!({"file_path": seen.path.to_string_lossy(), "sha256": seen.sha256});
+        group.push(Row::Transcript(Entry::FileHistorySnapshot { fields: object(fields), call: Some(call.clone()) }));
+    }
+}
+
+fn internal(group: &mut Group, call: &CallId, fields: Value) {
+    group.push(Row::Transcript(Entry::InternalHook { fields: object(fields), call: Some(call.clone()) }));
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => unreachable!("built as an object above"),
+    }
+}

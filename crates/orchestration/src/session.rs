@@ -1,0 +1,89 @@
+//! What the calls of one session share, and what a call may change for the next.
+
+use ona_api::permission_update::PermissionUpdate;
+use ona_api::row::Place;
+use ona_hookplane::Base;
+use ona_permissions::PermissionEngine;
+use ona_tools::Cx;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Keeps a permission update beyond this process (DEC-078); the error is a sentence.
+pub type Keep = Arc<dyn Fn(&PermissionUpdate) -> Result<(), String> + Send + Sync>;
+
+pub struct Session {
+    pub place: Place,
+    /// The exact string of `AGENT_SDLC_DB`.
+    pub database: String,
+    pub agent_id: Option<String>,
+    pub agent_type: Option<String>,
+    pub cx: Cx,
+    pub rules: Arc<RwLock<PermissionEngine>>,
+    pub env_file: EnvFile,
+    pub keep: Keep,
+}
+
+impl Session {
+    /// The fields every hook of this session is told.
+    pub fn base(&self) -> Base {
+        Base {
+            session: self.place.session.clone(),
+            conversation: self.place.conversation.clone(),
+            database: self.database.clone(),
+            cwd: self.cx.cwd.clone(),
+            mode: Some(self.with_rules(PermissionEngine::mode)),
+            agent_id: self.agent_id.clone(),
+            agent_type: self.agent_type.clone(),
+        }
+    }
+
+    pub fn with_rules<T>(&self, read: impl FnOnce(&PermissionEngine) -> T) -> T {
+        read(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn update_rules(&self, update: &PermissionUpdate) {
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).apply(update);
+    }
+}
+
+/// The file in which hooks leave `export` lines for later shell calls (DEC-061).
+///
+/// Created when the first hook that may write it is about to run, private to the
+/// user, removed with the session.
+#[derive(Default)]
+pub struct EnvFile {
+    dir: PathBuf,
+    path: Option<PathBuf>,
+}
+
+impl EnvFile {
+    pub fn in_dir(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into(), path: None }
+    }
+
+    /// The file, created on first use; `None` if it can not be created, in which
+    /// case hooks simply do not get one.
+    pub fn path(&mut self) -> Option<&Path> {
+        if self.path.is_none() {
+            use std::os::unix::fs::OpenOptionsExt;
+            let path = self.dir.join(format!("ona-env-{}.sh", ona_api::CallId::random()));
+            let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+            self.path = created.ok().map(|_| path);
+        }
+        self.path.as_deref()
+    }
+
+    /// What hooks have written so far.
+    pub fn text(&self) -> String {
+        self.path.as_deref().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for EnvFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            // Already gone is what we want.
+            std::fs::remove_file(path).ok();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The isolated world and one run of the program in it.
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+pub struct Ona {
+    program: PathBuf,
+    root: TempDir,
+    env: Vec<(String, String)>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    /// stdout as one JSON value.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// Fails loudly unless the run ended with this code.
+    pub fn expect_code(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+}
+
+impl Ona {
+    /// `program` is `env!("CARGO_BIN_EXE_ona")` of the calling test.
+    pub fn new(program: &str) -> Self {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        for folder in ["home", "project", "tmp"] {
+            std::fs::create_dir(root.path().join(folder)).expect("an empty folder");
+        }
+        Self { program: program.into(), root, env: Vec::new() }
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.root.path().canonicalize().expect("the folder exists")
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    pub fn tmp(&self) -> PathBuf {
+        self.root().join("tmp")
+    }
+
+    pub fn db(&self) -> PathBuf {
+        self.root().join("state/ona.db")
+    }
+
+    /// A variable for every later run.
+    pub fn env(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
+        self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Writes a file below the project, with its folders.
+    pub fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        write_file(&self.project().join(path), content.as_ref())
+    }
+
+    /// Writes a file below HOME.
+    pub fn home_file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        write_file(&self.home().join(path), content.as_ref())
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.project().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    pub fn exists(&self, path: &str) -> bool {
+        self.project().join(path).exists()
+    }
+
+    /// The program, ready to start in the project folder.
+    pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
+        self.command_in(&self.project(), args)
+    }
+
+    pub fn command_in<A: AsRef<OsStr>>(&self, cwd: &Path, args: impl IntoIterator<Item = A>) -> Command {
+        #[expect(clippy::disallowed_methods, reason = "a test starts the program itself")]
+        let mut command = Command::new(&self.program);
+        command
+            .args(args)
+            .current_dir(cwd)
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("TMPDIR", self.tmp())
+            .env("AGENT_SDLC_DB", self.db())
+            // The machine's own policy is not part of a test's world.
+            .env("ONA_MANAGED_SETTINGS", self.root().join("managed-settings.json"))
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ran {
+        finish(self.command(args).spawn().expect("the program starts"), b"")
+    }
+
+    pub fn run_in<A: AsRef<OsStr>>(&self, cwd: &Path, args: impl IntoIterator<Item = A>) -> Ran {
+        finish(self.command_in(cwd, args).spawn().expect("the program starts"), b"")
+    }
+
+    pub fn run_with_stdin<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>, stdin: &[u8]) -> Ran {
+        let child = self.command(args).stdin(Stdio::piped()).spawn().expect("the program starts");
+        finish(child, stdin)
+    }
+
+    /// `ona --eval` of one call; must exit 0. The printed line.
+    pub fn eval(&self, tool: &str, input: Value) -> Value {
+        self.eval_with(tool, input, &[])
+    }
+
+    pub fn eval_with(&self, tool: &str, input: Value, flags: &[&str]) -> Value {
+        let call = serde_json::json!({"tool": tool, "input": input}).to_string();
+        let mut args = vec!["--eval", &call];
+        args.extend(flags);
+        self.run(args).expect_code(0).json()
+    }
+
+    /// Puts the effective row there by SQL, as the templates of the specification do.
+    pub fn settings(&self, settings: Value) {
+        if !self.db().exists() {
+            self.run(["db", "init"]).expect_code(0);
+        }
+        self.execute(
+            "INSERT OR REPLACE INTO settings_snapshot(scope, json, updated_at) VALUES ('effective', ?1, datetime('now'))",
+            [settings.to_string()],
+        );
+    }
+}
+
+pub fn finish(mut child: Child, stdin: &[u8]) -> Ran {
+    if let Some(mut pipe) = child.stdin.take() {
+        // The program may end without reading; its exit code tells.
+        pipe.write_all(stdin).ok();
+    }
+    let output = child.wait_with_output().expect("the program ends");
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn write_file(path: &Path, content: &[u8]) -> PathBuf {
+    std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("its folder");
+    std::fs::write(path, content).expect("the file is written");
+    path.to_owned()
+}
