@@ -76,7 +76,7 @@ static PATTERNS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
     let compile = |pattern| Regex::new(pattern).expect("constant pattern");
     [
         (compile(r"sk-ant-[A-Za-z0-9_-]{16,}"), "[REDACTED:anthropic_key]"),
-        (compile(r"sk-[A-Za-z0-9_-]{32,}"), "[REDACTED:api_key]"),
+        (compile(r"(?-u:\b)sk-[A-Za-z0-9_-]{32,}"), "[REDACTED:api_key]"),
         (
             compile(r#"(?i-u:authorization):[ \t\r\n]*(?i-u:bearer|basic)[ \t\r\n]+[^ \t\r\n"\\]+"#),
             "[REDACTED:authorization]",
@@ -130,7 +130,10 @@ mod tests {
         assert_eq!(redactor.apply(&format!("x sk-ant-{} y", "q".repeat(16))), "x [REDACTED:anthropic_key] y");
         assert_eq!(redactor.apply(&format!("sk-{}", "a".repeat(32))), "[REDACTED:api_key]");
         assert_eq!(redactor.apply("AUTHORIZATION: bearer abc"), "[REDACTED:authorization]");
-        assert_eq!(redactor.apply("sk-learn and authorization"), "sk-learn and authorization");
+        assert_eq!(
+            redactor.apply("sk-learn and task-0f8fad5b-d9cb-469f-a165-70867728950e"),
+            "sk-learn and task-0f8fad5b-d9cb-469f-a165-70867728950e"
+        );
     }
 
     /// Redacted JSON must stay JSON: a token may not swallow the escape before a quote.

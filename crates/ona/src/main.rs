@@ -1,1 +1,67 @@
-fn main() {}
+//! `ona`: flags, environment, wiring, exit codes. What the program does is in the crates below.
+
+mod args;
+mod db;
+mod demo;
+mod doctor;
+mod eval;
+mod failure;
+mod findings;
+mod fire_hook;
+mod hook_schema;
+mod interrupt;
+mod memory;
+mod operator;
+mod output;
+mod plan;
+mod program;
+mod settings;
+mod transition;
+mod workplace;
+
+use args::{Args, Command};
+use clap::{CommandFactory, Parser};
+use failure::Failure;
+use program::Program;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // clap prints help, version and usage errors itself, with the right exit codes.
+    match run(Args::parse()) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            output::note(&failure);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// The exit code, or why there was nothing to do it with.
+fn run(args: Args) -> Result<u8, Failure> {
+    if args.action.hook_schema {
+        output::pretty(&hook_schema::schema());
+        return Ok(0);
+    }
+    let program = Program::begin(args.options)?;
+    if let Some(text) = &args.action.eval {
+        return eval::run(&program, text);
+    }
+    if let Some(text) = &args.action.fire_hook {
+        return fire_hook::run(&program, text);
+    }
+    if let Some(phase) = &args.action.transition {
+        return transition::run(&program, phase);
+    }
+    match args.command {
+        Some(Command::Demo) => demo::run(&program),
+        Some(Command::Doctor { json }) => doctor::run(&program, json),
+        Some(Command::Db(command)) => db::run(&program, &command),
+        Some(Command::Settings(command)) => settings::run(&program, &command),
+        Some(Command::Plan(command)) => plan::run(&program, command),
+        Some(Command::Memory(command)) => memory::run(&program, command),
+        None => {
+            output::note(Args::command().render_help());
+            Err(Failure::usage("say what to do: a command, or one of --eval, --fire-hook, --transition, --hook-schema"))
+        }
+    }
+}

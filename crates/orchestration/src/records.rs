@@ -81,7 +81,7 @@ pub(crate) fn result(group: &mut Group, call: &CallId, result: &ToolResult) {
         group.push(Row::Transcript(Entry::Attachment { attachment: object(fields), call: Some(call.clone()) }));
     }
     for seen in &result.seen {
-        let fields = json!({"file_path": seen.path.to_string_lossy(), "sha256": seen.sha256});
+        let fields = json!({"path": seen.path.to_string_lossy(), "sha256": seen.sha256});
         group.push(Row::Transcript(Entry::FileHistorySnapshot { fields: object(fields), call: Some(call.clone()) }));
     }
 }

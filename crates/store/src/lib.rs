@@ -1,1 +1,36 @@
-//! ona-store
+//! The SQLite database: schema, the one writer, typed queries, locks, checks.
+//!
+//! Everything durable goes through `Store::commit` as a group of rows: one
+//! transaction, numbered, linked and redacted here. Nothing else in the program
+//! opens the file. What the rows mean, when a phase may change and what is shown
+//! to a person is decided elsewhere.
+
+mod check;
+mod error;
+mod filesystem;
+mod health;
+mod lock;
+mod memory;
+mod open;
+mod parents;
+mod pen;
+mod plans;
+mod reader;
+mod schema;
+mod scrub;
+mod store;
+mod transcript;
+mod write;
+mod writer;
+
+pub use check::{Finding, Report, check};
+pub use error::StoreError;
+pub use health::{PragmaReport, Pragmas};
+pub use lock::{LockError, SessionLock, SettingsLock};
+pub use memory::StoredMemory;
+pub use open::BUSY_TIMEOUT;
+pub use plans::Plan;
+pub use reader::{Conversation, Reader};
+pub use schema::SCHEMA;
+pub use store::Store;
+pub use write::Committed;

@@ -1,0 +1,100 @@
+//! Settings in, real shells, outcome out.
+
+mod chain;
+mod claude;
+mod loading;
+mod spawn;
+
+use ona_api::{Env, EventName, Mode, Redactor};
+use ona_dialects::load;
+use ona_hookplane::{Base, Firing, HookEngine, HookEnvironment, Outcome, ProcessRunner, Timeouts};
+use ona_permissions::Place;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// A folder, a host environment, and hooks that run in them.
+pub struct World {
+    dir: TempDir,
+    pub env: Env,
+    pub redactor: Redactor,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let env = Env::default().with("PATH", "/usr/local/bin:/usr/bin:/bin").with("HOME", "/nonexistent");
+        Self { dir: tempfile::tempdir().unwrap(), env, redactor: Redactor::default() }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    pub fn exists(&self, name: &str) -> bool {
+        self.path().join(name).exists()
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    pub fn place(&self) -> Place {
+        Place { project: self.path(), start: self.path(), home: "/nonexistent".into(), extra: Vec::new() }
+    }
+
+    pub fn engine(&self, settings: Value) -> HookEngine {
+        let (timeouts, _) = Timeouts::from_env(&self.env);
+        let environment = HookEnvironment::new(self.env.clone(), self.path(), timeouts);
+        let runner = Arc::new(ProcessRunner::new(environment.clone(), CancellationToken::new()));
+        HookEngine::new(load(&settings, &self.place()).list, environment, runner, self.redactor.clone())
+    }
+
+    pub async fn fire(&self, settings: Value, event: EventName, fields: Value) -> Outcome {
+        self.fire_in(&self.path(), settings, event, fields).await
+    }
+
+    pub async fn fire_in(&self, cwd: &Path, settings: Value, event: EventName, fields: Value) -> Outcome {
+        self.engine(settings).fire(Firing::new(event, self.base(cwd), fields)).await
+    }
+
+    pub fn base(&self, cwd: &Path) -> Base {
+        Base {
+            session: "s1".into(),
+            conversation: "c1".into(),
+            database: "/db/ona.db".into(),
+            cwd: cwd.to_owned(),
+            mode: Some(Mode::Default),
+            agent_id: None,
+            agent_type: None,
+        }
+    }
+
+    /// PreToolUse for a Bash call, with these flat sdlc entries.
+    pub async fn pre(&self, hooks: Value) -> Outcome {
+        self.fire(json!({ "hooks": hooks }), EventName::PreToolUse, bash("ls")).await
+    }
+}
+
+pub fn bash(command: &str) -> Value {
+    json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t1"})
+}
+
+pub fn pre(command: &str) -> Value {
+    json!({"hook_event_name": "PreToolUse", "matcher": "Bash", "command": command, "shell": "sh"})
+}
+
+/// A shell command that prints this JSON.
+pub fn print(answer: Value) -> String {
+    format!("printf '%s' '{answer}'")
+}
+
+pub fn decide(decision: &str, reason: &str) -> String {
+    print(json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason}}))
+}
+
+/// (ordinal, exit code, skipped reason) of every row.
+pub fn rows(outcome: &Outcome) -> Vec<(u32, Option<i32>, Option<&'static str>)> {
+    outcome.runs.iter().map(|run| (run.ordinal.0, run.exit_code, run.skipped.map(|skip| skip.as_str()))).collect()
+}

@@ -1,0 +1,42 @@
+//! `ona db init|check|path`. These touch no settings (DEC-012).
+
+use crate::args::Db;
+use crate::failure::Failure;
+use crate::output;
+use crate::program::Program;
+use serde_json::json;
+
+pub fn run(program: &Program, command: &Db) -> Result<u8, Failure> {
+    match command {
+        Db::Path => {
+            output::line(program.database.path.display());
+            Ok(0)
+        }
+        Db::Init => {
+            program.open_plain()?;
+            output::line(program.database.path.display());
+            Ok(0)
+        }
+        Db::Check { json } => check(program, *json),
+    }
+}
+
+fn check(program: &Program, as_json: bool) -> Result<u8, Failure> {
+    let path = &program.database.path;
+    if !path.exists() {
+        return Err(Failure::usage(format_args!("there is no database at {}", path.display())).hint("ona db init"));
+    }
+    let report = ona_store::check(path);
+    let problems: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
+    if as_json {
+        output::json(&json!({"path": path.to_string_lossy(), "ok": problems.is_empty(), "problems": problems, "foreign_tables": report.foreign_tables}));
+    } else {
+        output::line(path.display());
+        problems.iter().for_each(|problem| output::line(format_args!("problem: {problem}")));
+        report.foreign_tables.iter().for_each(|table| output::line(format_args!("foreign table, left alone: {table}")));
+        if problems.is_empty() {
+            output::line("ok");
+        }
+    }
+    Ok(u8::from(!problems.is_empty()))
+}

@@ -1,0 +1,197 @@
+//! `ona --eval`: the operator's own tool call through the whole path (DEC-100).
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::operator::EvalOperator;
+use crate::output;
+use crate::program::{Open, Program, read_text};
+use crate::workplace::{Workplace, runtime};
+use ona_api::row::{Place, SequenceStart};
+use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
+use ona_orchestration::Pipeline;
+
+use ona_tools::ToolBox;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use tokio_util::sync::CancellationToken;
+
+/// What the operator typed.
+struct Request {
+    tool: String,
+    input: Value,
+    conversation: Option<ConversationId>,
+    session: Option<SessionId>,
+    call: Option<CallId>,
+    cwd: Option<PathBuf>,
+}
+
+pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
+    // Everything is read before anything is written: malformed input leaves no rows.
+    let requests = parse(&read_text(text)?, &program.cwd)?;
+    let open = program.open()?;
+    runtime().block_on(async {
+        let cancel = CancellationToken::new();
+        interrupt::on_signal(&cancel);
+        let mut places = Places { program, open: &open, cancel: &cancel, current: None };
+        for request in requests {
+            places.run(request).await?;
+            if cancel.is_cancelled() {
+                return Ok(interrupt::INTERRUPTED);
+            }
+        }
+        places.end().await;
+        Ok(0)
+    })
+}
+
+/// Calls of one directory share hooks, rules and background tasks.
+struct Places<'a> {
+    program: &'a Program,
+    open: &'a Open,
+    cancel: &'a CancellationToken,
+    current: Option<(PathBuf, Workplace)>,
+}
+
+impl Places<'_> {
+    async fn run(&mut self, request: Request) -> Result<(), Failure> {
+        let cwd = request.cwd.clone().unwrap_or_else(|| self.program.cwd.clone());
+        let mut workplace = match self.current.take() {
+            Some((place, workplace)) if place == cwd => workplace,
+            _ => Workplace::new(self.program, self.open, &cwd, self.cancel)?,
+        };
+        let ran = self.call(&mut workplace, request).await;
+        self.current = Some((cwd, workplace));
+        ran
+    }
+
+    async fn call(&self, workplace: &mut Workplace, request: Request) -> Result<(), Failure> {
+        let failed = |error| self.program.store_failure(error);
+        let store = &self.open.store;
+        let place = self.place(&request, workplace.start())?;
+        // A session somebody else is in the middle of is not ours to append to.
+        let _lock = request.session.as_ref().map(|session| self.program.lock_session(session)).transpose()?;
+        let call = ToolCall {
+            id: request.call.unwrap_or_else(|| CallId(format!("toolu_{}", CallId::random().0.replace('-', "")))),
+            name: request.tool,
+            input: request.input,
+        };
+        store.commit(&place, opening(workplace, &call)).await.map_err(failed)?;
+
+        let mut session = workplace.session(store, place.clone()).map_err(failed)?;
+        let operator = EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes };
+        let tools = ToolBox::builtin();
+        let pipeline =
+            Pipeline { store, tools: &tools, hooks: &workplace.hooks, operator: &operator };
+        let finished = pipeline.run(&mut session, call.clone()).await.map_err(failed)?;
+        workplace.keep(session);
+
+        for message in &finished.messages {
+            output::note(self.open.redactor.apply(message));
+        }
+        if let Some(reason) = &finished.stop {
+            output::note(format_args!("Stopped by hook: {}", self.open.redactor.apply(reason)));
+        }
+        output::json(&json!({
+            "tool_use_id": call.id,
+            "content": self.open.redactor.apply(&finished.result.content),
+            "is_error": finished.result.is_error(),
+            "session_id": place.session,
+            "conversation_id": place.conversation,
+        }));
+        Ok(())
+    }
+
+    /// The conversation and session of a request. What is named must exist, except
+    /// that a new session may be named.
+    fn place(&self, request: &Request, cwd: &Path) -> Result<Place, Failure> {
+        let failed = |error| self.program.store_failure(error);
+        let reader = self.open.store.reader().map_err(failed)?;
+        let session = request.session.clone().unwrap_or_else(SessionId::random);
+        let owner = match &request.session {
+            Some(session) => reader.conversation_of(session).map_err(failed)?,
+            None => None,
+        };
+        let named = request.conversation.clone().or(self.program.options.conversation.clone().map(Into::into));
+        if let (Some(named), Some(owner)) = (&named, &owner)
+            && named != owner
+        {
+            return Err(Failure::usage(format_args!("session {session} belongs to conversation {owner}, not {named}")));
+        }
+        let conversation = match named {
+            Some(id) if reader.conversation(&id).map_err(failed)?.is_none() => {
+                return Err(Failure::usage(format_args!("there is no conversation {id}")));
+            }
+            Some(id) => id,
+            None => owner.unwrap_or_else(|| own_conversation(cwd)),
+        };
+        Ok(Place { conversation, session, start: SequenceStart::AboveAll })
+    }
+
+    /// Background tasks belong to this process.
+    async fn end(self) {
+        if let Some((_, workplace)) = self.current {
+            let stopped = workplace.tasks.stop_all().await;
+            if stopped > 0 {
+                output::note(format_args!("Stopped {stopped} background task(s) that were still running."));
+            }
+        }
+    }
+}
+
+/// One conversation per directory, so that calls typed there share a phase.
+fn own_conversation(cwd: &Path) -> ConversationId {
+    let digest = digest::sha256_hex(cwd.as_os_str().as_encoded_bytes());
+    ConversationId(format!("eval:{}", &digest[..12]))
+}
+
+/// What must be there before the first hook runs: hooks may look it up.
+fn opening(workplace: &mut Workplace, call: &ToolCall) -> Group {
+    let mut group = Group::default();
+    group.push(Row::Conversation { project_dir: workplace.project().to_string_lossy().into_owned() });
+    group.push(Row::Session);
+    group.event(EventKind::SessionCreated, json!({"by": "eval"}));
+    group.append(workplace.take_findings());
+    group.push(Row::Transcript(Entry::ToolUse {
+        id: call.id.clone(),
+        name: ona_api::tool::canonical(&call.name).to_owned(),
+        input: call.input.clone(),
+    }));
+    group
+}
+
+const SHAPE: &str = r#"ona --eval '{"tool":"Read","input":{"file_path":"README.md"}}'"#;
+
+/// One or more JSON values, one after another.
+fn parse(text: &str, cwd: &Path) -> Result<Vec<Request>, Failure> {
+    let values: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(text).into_iter().collect();
+    let values =
+        values.map_err(|error| Failure::usage(format_args!("the call is not valid JSON: {error}")).hint(SHAPE))?;
+    if values.is_empty() {
+        return Err(Failure::usage("there is no call to evaluate").hint(SHAPE));
+    }
+    values.into_iter().map(|value| request(value, cwd)).collect()
+}
+
+fn request(value: Value, cwd: &Path) -> Result<Request, Failure> {
+    let wrong = |what: &str| Failure::usage(format_args!("the call {what}")).hint(SHAPE);
+    let Value::Object(mut object) = value else {
+        return Err(wrong("must be a JSON object"));
+    };
+    let mut text = |key: &str| match object.shift_remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
+        Some(_) => Err(wrong(&format!("has a {key:?} that is not a non-empty string"))),
+    };
+    let request = Request {
+        tool: text("tool")?.ok_or_else(|| wrong("has no \"tool\""))?,
+        conversation: text("conversation_id")?.map(Into::into),
+        session: text("session_id")?.map(Into::into),
+        call: text("tool_use_id")?.map(Into::into),
+        cwd: text("cwd")?.map(|dir| cwd.join(dir)),
+        input: object.shift_remove("input").ok_or_else(|| wrong("has no \"input\""))?,
+    };
+    match object.keys().next() {
+        None => Ok(request),
+        Some(key) => Err(wrong(&format!("has the unknown key {key:?}"))),
+    }
+}

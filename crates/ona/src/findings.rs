@@ -1,0 +1,44 @@
+//! What is wrong with the effective settings, as `events` rows.
+//!
+//! Written once per row of settings, not once per start: a broken entry would
+//! otherwise bury everything else that happened.
+
+use ona_api::{EventKind, Group, Row, digest};
+use ona_dialects::Rejected;
+use ona_permissions::{Dropped, Finding as Unknown};
+use ona_store::{Store, StoreError};
+use serde_json::{Value, json};
+
+pub type Finding = (EventKind, Value);
+
+/// `schema_meta` key of the settings whose findings are already recorded.
+const RECORDED: &str = "settings_checked_sha256";
+
+pub fn group(store: &Store, settings: &Value, findings: Vec<Finding>) -> Result<Group, StoreError> {
+    let mut group = Group::default();
+    if findings.is_empty() {
+        return Ok(group);
+    }
+    let sha256 = digest::sha256_hex(settings.to_string().as_bytes());
+    if store.reader()?.meta(RECORDED)?.as_deref() == Some(sha256.as_str()) {
+        return Ok(group);
+    }
+    for (kind, detail) in findings {
+        group.event(kind, detail);
+    }
+    group.push(Row::Meta { key: RECORDED.into(), value: sha256 });
+    Ok(group)
+}
+
+pub fn dropped_rule(dropped: &Dropped) -> Finding {
+    let detail = json!({"list": dropped.list.to_string(), "rule": dropped.rule, "why": dropped.why.to_string()});
+    (EventKind::PermissionRuleDropped, detail)
+}
+
+pub fn rejected_hook(rejected: &Rejected) -> Finding {
+    (EventKind::HookConfigRejected, json!({"entry": rejected.entry, "why": rejected.why}))
+}
+
+pub fn permission_setting(unknown: &Unknown) -> Finding {
+    (EventKind::SettingsUnknownKey, json!({ "why": unknown.to_string() }))
+}

@@ -1,0 +1,176 @@
+//! `ona --fire-hook`: runs the chain of any event and prints what it came to, so
+//! that all 27 contracts can be tried from outside (DEC-063).
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output;
+use crate::program::{Program, read_text};
+use crate::workplace::{Workplace, runtime};
+use ona_api::event::BASE_FIELDS;
+use ona_api::row::{Place, SequenceStart};
+use ona_api::{ConversationId, EventKind, EventName, Group, Mode, Row, Ruling, SessionId};
+use ona_hookplane::{Base, Firing, Outcome, contract};
+use ona_tools::ToolBox;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use tokio_util::sync::CancellationToken;
+
+pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
+    let asked = parse(&read_text(text)?)?;
+    let cwd = asked.text("cwd").map_or_else(|| program.cwd.clone(), PathBuf::from);
+    let open = program.open()?;
+    let store = &open.store;
+    runtime().block_on(async {
+        let cancel = CancellationToken::new();
+        interrupt::on_signal(&cancel);
+        let mut workplace = Workplace::new(program, &open, &cwd, &cancel)?;
+        let place = place(program, store, &asked)?;
+        let _lock = asked.base.contains_key("session_id").then(|| program.lock_session(&place.session)).transpose()?;
+        let mut opening = Group::default();
+        opening.push(Row::Conversation { project_dir: workplace.project().to_string_lossy().into_owned() });
+        opening.push(Row::Session);
+        opening.event(EventKind::SessionCreated, json!({"by": "fire-hook"}));
+        opening.append(workplace.take_findings());
+        let failed = |error| program.store_failure(error);
+        store.commit(&place, opening).await.map_err(failed)?;
+
+        let mut session = workplace.session(store, place.clone()).map_err(failed)?;
+        session.agent_id = asked.text("agent_id").map(str::to_owned);
+        session.agent_type = asked.text("agent_type").map(str::to_owned);
+        let mut base: Base = session.base();
+        if let Some(mode) = asked.text("permission_mode") {
+            base.mode = Some(mode.parse::<Mode>().map_err(Failure::usage)?);
+        }
+        let tools = ToolBox::builtin();
+        let tool = asked.fields.get("tool_name").and_then(Value::as_str).and_then(|name| tools.get(name));
+        let cx = session.cx.clone();
+        let mut firing = Firing::new(asked.event, base, Value::Object(asked.fields.clone())).with_access(move |input| {
+            let plan = tool.clone().and_then(|tool| tool.plan(input, &cx).ok());
+            plan.map(|plan| plan.access).unwrap_or_default()
+        });
+        if contract::of(asked.event).env_file {
+            firing.env_file = session.env_file.path().map(ToOwned::to_owned);
+        }
+        let outcome = workplace.hooks.fire(firing).await;
+        store.commit(&place, outcome.rows()).await.map_err(failed)?;
+        output::json(&described(asked.event, &place, &outcome));
+        Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 })
+    })
+}
+
+struct Asked {
+    event: EventName,
+    base: Map<String, Value>,
+    fields: Map<String, Value>,
+}
+
+impl Asked {
+    /// A base field, or an event's own field of the same name.
+    fn text(&self, name: &str) -> Option<&str> {
+        self.base.get(name).or(self.fields.get(name)).and_then(Value::as_str)
+    }
+}
+
+const SHAPE: &str = r#"ona --fire-hook '{"hook_event_name":"SessionStart","source":"startup"}'"#;
+
+fn parse(text: &str) -> Result<Asked, Failure> {
+    let object: Map<String, Value> = serde_json::from_str(text)
+        .map_err(|error| Failure::usage(format_args!("the event is not a JSON object: {error}")).hint(SHAPE))?;
+    let wrong = |what: String| Failure::usage(what).hint(SHAPE);
+    let name = object.get("hook_event_name").and_then(Value::as_str);
+    let name = name.ok_or_else(|| wrong("the field \"hook_event_name\" is missing".into()))?;
+    let event: EventName = name.parse().map_err(|unknown| wrong(format!("{unknown}")))?;
+    event.check(&object).map_err(|bad| wrong(format!("{event}: {bad}")))?;
+    let (mut base, mut fields) = (Map::new(), Map::new());
+    for (key, value) in &object {
+        let is_base = BASE_FIELDS.iter().any(|field| field.name == key);
+        if is_base && !value.is_string() {
+            return Err(wrong(format!("{event}: the field {key:?} must be a string")));
+        }
+        if is_base {
+            base.insert(key.clone(), value.clone());
+        } else if !event.fields().iter().any(|field| field.name == key) {
+            return Err(wrong(format!("{event} has no field {key:?}")));
+        }
+    }
+    // In the order of Appendix A, whatever order they were typed in.
+    for field in event.fields() {
+        if let Some(value) = object.get(field.name) {
+            fields.insert(field.name.to_owned(), value.clone());
+        }
+    }
+    Ok(Asked { event, base, fields })
+}
+
+fn place(program: &Program, store: &ona_store::Store, asked: &Asked) -> Result<Place, Failure> {
+    let failed = |error| program.store_failure(error);
+    let reader = store.reader().map_err(failed)?;
+    let session = asked.base.get("session_id").and_then(Value::as_str).map(SessionId::from);
+    let owner = match &session {
+        Some(session) => reader.conversation_of(session).map_err(failed)?,
+        None => None,
+    };
+    let named = asked.base.get("conversation_id").and_then(Value::as_str).map(ConversationId::from);
+    let named = named.or(program.options.conversation.clone().map(Into::into));
+    if let Some(id) = &named
+        && reader.conversation(id).map_err(failed)?.is_none()
+    {
+        return Err(Failure::usage(format_args!("there is no conversation {id}")));
+    }
+    Ok(Place {
+        conversation: named.or(owner).unwrap_or_else(|| "fire-hook".into()),
+        session: session.unwrap_or_else(SessionId::random),
+        start: SequenceStart::Zero,
+    })
+}
+
+fn described(event: EventName, place: &Place, outcome: &Outcome) -> Value {
+    let hooks: Vec<_> = outcome
+        .runs
+        .iter()
+        .map(|run| {
+            json!({
+                "hook_ordinal": run.ordinal,
+                "matcher": run.matcher,
+                "command": run.command,
+                "exit_code": run.exit_code,
+                "skipped_reason": run.skipped.map(|skip| skip.as_str()),
+            })
+        })
+        .collect();
+    let ruling = outcome.ruling.as_ref().map(|(ruling, ..)| match ruling {
+        Ruling::Allow => "allow",
+        Ruling::Ask => "ask",
+        Ruling::Deny => "deny",
+    });
+    let pairs = |all: &[(ona_api::Ordinal, String)]| -> Vec<Value> {
+        all.iter().map(|(ordinal, text)| json!({"hook_ordinal": ordinal, "text": text})).collect()
+    };
+    let mut described = json!({
+        "hook_event_name": event.as_str(),
+        "session_id": place.session,
+        "conversation_id": place.conversation,
+        "permission": ruling,
+        "denied": outcome.is_denied(),
+        "message": outcome.message(),
+        "blocks": pairs(&outcome.blocks),
+        "continue": outcome.stop.is_none(),
+        "additional_context": outcome.context.iter().map(|d| d.context.text.clone()).collect::<Vec<_>>(),
+        "system_messages": pairs(&outcome.messages),
+        "hook_specific_output": outcome.specific.iter().map(|(ordinal, fields)| {
+            json!({"hook_ordinal": ordinal, "fields": fields})
+        }).collect::<Vec<_>>(),
+        "notes": outcome.notes.iter().map(|note| {
+            json!({"event_type": note.kind.as_str(), "hook_ordinal": note.ordinal, "why": note.why})
+        }).collect::<Vec<_>>(),
+        "failed": outcome.failed,
+        "hooks": hooks,
+    });
+    if let Some((_, reason)) = &outcome.stop {
+        described["stop_reason"] = json!(reason);
+    }
+    if let Some(input) = &outcome.input {
+        described["updated_input"] = input.clone();
+    }
+    described
+}

@@ -1,0 +1,116 @@
+//! `ona plan list|show|approve|import`.
+
+use crate::args::Plan as Command;
+use crate::failure::Failure;
+use crate::output;
+use crate::program::{Program, at};
+use ona_api::ConversationId;
+use ona_store::{Plan, Store, StoreError};
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
+    if matches!(command, Command::Approve { .. } | Command::Import { .. }) {
+        program.operator_only("plans")?;
+    }
+    let open = program.open()?;
+    let store = &open.store;
+    match command {
+        Command::List { json } => list(program, store, json),
+        Command::Show { id, json } => show(program, store, id, json),
+        Command::Approve { id } => approve(program, store, id),
+        Command::Import { file } => import(program, store, &file),
+    }
+}
+
+fn list(program: &Program, store: &Store, json: bool) -> Result<u8, Failure> {
+    let all = || -> Result<Vec<Plan>, StoreError> {
+        let reader = store.reader()?;
+        if let Some(id) = &program.options.conversation {
+            return reader.plans(&ConversationId::from(id.as_str()));
+        }
+        let mut plans = Vec::new();
+        for conversation in reader.conversations()? {
+            plans.extend(reader.plans(&conversation.id)?);
+        }
+        plans.sort_by_key(|plan| plan.id);
+        Ok(plans)
+    };
+    let plans = all().map_err(|error| program.store_failure(error))?;
+    if json {
+        output::json(&plans.iter().map(described).collect());
+        return Ok(0);
+    }
+    for plan in &plans {
+        let title = plan.content.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        output::line(format_args!(
+            "{:>4}  {:<10}  {}  {}  {}",
+            plan.id,
+            plan.status.as_str(),
+            plan.created_at,
+            plan.conversation,
+            title.trim_start_matches('#').trim()
+        ));
+    }
+    if plans.is_empty() {
+        output::note("There are no plans.");
+    }
+    Ok(0)
+}
+
+fn show(program: &Program, store: &Store, id: i64, json: bool) -> Result<u8, Failure> {
+    let plan = find(program, store, id)?;
+    if json { output::json(&described(&plan)) } else { output::line(plan.content.trim_end()) }
+    Ok(0)
+}
+
+fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
+    let plan = find(program, store, id)?;
+    let group = ona_workflow::approve_plan(id, &plan.hash);
+    store.commit_now(&at(&plan.conversation, ""), group).map_err(|error| match error {
+        StoreError::PlanMoved { found, .. } => Failure::refused(format_args!("plan {id} is {found}, only a draft can be approved")),
+        other => program.store_failure(other),
+    })?;
+    output::json(&json!({"plan_id": id, "conversation_id": plan.conversation, "status": "approved"}));
+    Ok(0)
+}
+
+fn import(program: &Program, store: &Store, file: &Path) -> Result<u8, Failure> {
+    let Some(id) = &program.options.conversation else {
+        return Err(Failure::usage("plan import needs --conversation ID"));
+    };
+    let id = ConversationId::from(id.as_str());
+    let known = store.reader().and_then(|reader| reader.conversation(&id));
+    if known.map_err(|error| program.store_failure(error))?.is_none() {
+        return Err(Failure::usage(format_args!("there is no conversation {id}")));
+    }
+    let path = program.cwd.join(file);
+    let content = std::fs::read_to_string(&path)
+        .map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
+    if content.trim().is_empty() {
+        return Err(Failure::usage(format_args!("{} is empty", path.display())));
+    }
+    let group = ona_workflow::save_draft(&content, path.to_str());
+    let committed = store.commit_now(&at(&id, ""), group).map_err(|error| program.store_failure(error))?;
+    output::json(&json!({"plan_id": committed.plans.first(), "conversation_id": id, "status": "draft"}));
+    Ok(0)
+}
+
+fn find(program: &Program, store: &Store, id: i64) -> Result<Plan, Failure> {
+    let plan = store.reader().and_then(|reader| reader.plan(id)).map_err(|error| program.store_failure(error))?;
+    plan.ok_or_else(|| Failure::usage(format_args!("there is no plan {id}")))
+}
+
+fn described(plan: &Plan) -> Value {
+    json!({
+        "id": plan.id,
+        "conversation_id": plan.conversation,
+        "file_path": plan.file_path,
+        "content": plan.content,
+        "hash": plan.hash,
+        "status": plan.status.as_str(),
+        "created_at": plan.created_at,
+        "approved_at": plan.approved_at,
+        "completed_at": plan.completed_at,
+    })
+}

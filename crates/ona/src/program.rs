@@ -1,0 +1,245 @@
+//! The surroundings of one run: environment, directory, project, database.
+//!
+//! The environment and the working directory are read here and nowhere else.
+
+use crate::args::Options;
+use crate::failure::Failure;
+use crate::output;
+use ona_api::redact::SECRET_VARIABLES;
+use ona_api::row::{Place, SequenceStart};
+use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId};
+use ona_store::{LockError, SessionLock, SettingsLock, Store, StoreError};
+use ona_trust::{
+    Compatible, DatabasePath, Discovery, FlagSettings, Form, Found, How, Import, ImportRecord, Merged, Standing, Wish,
+    database_path, discover, merge, project_root, standing, trust_key,
+};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+pub struct Program {
+    pub env: Env,
+    pub cwd: PathBuf,
+    pub project: PathBuf,
+    pub database: DatabasePath,
+    pub options: Options,
+    /// Started by the agent itself on the agent's own database (DEC-071): it has
+    /// none of the operator's privileges.
+    pub agent_shell: bool,
+}
+
+/// A run with its settings read and its database open.
+pub struct Open {
+    pub store: Store,
+    pub found: Found,
+    pub merged: Merged,
+    pub redactor: Redactor,
+}
+
+/// A hook that calls `ona` that calls hooks must end somewhere (DEC-061).
+const DEEPEST_HOOK: u32 = 3;
+
+impl Program {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that looks at the process")]
+    pub fn begin(options: Options) -> Result<Self, Failure> {
+        let env = Env::new(std::env::vars_os());
+        let depth = env.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
+        if depth >= DEEPEST_HOOK {
+            return Err(Failure::refused(format_args!("hooks call ona {depth} levels deep; that is the limit")));
+        }
+        let named = || env.non_empty("PWD").map(PathBuf::from);
+        let cwd = std::env::current_dir().ok().or_else(named).unwrap_or_else(|| "/".into());
+        let project = project_root(&cwd);
+        let database = database_path(options.db.as_deref(), &env, &project)
+            .map_err(|bad| Failure::usage(&bad).hint(bad.hint()))?;
+        let agent_shell = env.non_empty("ONA_AGENT_DB").is_some_and(|live| same_file(Path::new(live), &database.path));
+        Ok(Self { env, cwd, project, database, options, agent_shell })
+    }
+
+    /// The database with nothing known of settings, for `ona db` and what only reads.
+    pub fn open_plain(&self) -> Result<Store, Failure> {
+        Store::open(&self.database.path, Redactor::new(env_secrets(&self.env))).map_err(|error| self.store_failure(error))
+    }
+
+    /// Settings first: the database must not be written before every secret in them is known.
+    pub fn open(&self) -> Result<Open, Failure> {
+        let found = self.discover()?;
+        let merged = merge(&found, &self.env);
+        let secrets: Vec<_> = env_secrets(&self.env).into_iter().chain(merged.secrets.iter()).collect();
+        let redactor = Redactor::new(secrets);
+        let store = Store::open(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
+        Ok(Open { store, found, merged, redactor })
+    }
+
+    pub fn discover(&self) -> Result<Found, Failure> {
+        discover(&self.discovery()?, &self.env).map_err(Failure::usage)
+    }
+
+    pub fn discovery(&self) -> Result<Discovery, Failure> {
+        let options = &self.options;
+        let off = options.no_claude_settings || self.env.get("ONA_CLAUDE_SETTINGS") == Some("0");
+        let mut discovery = Discovery::new(&self.project, self.standing(None).trust());
+        discovery.compatible = if off { Compatible::Off } else { Compatible::On };
+        discovery.bare = options.bare;
+        if let Some(list) = &options.setting_sources {
+            discovery.sources = list.parse().map_err(Failure::usage)?;
+        }
+        discovery.settings = options.settings.as_deref().map(|text| FlagSettings::parse(text, &self.cwd));
+        Ok(discovery)
+    }
+
+    /// Whether the files of this folder count, and whether somebody ever said so.
+    pub fn standing(&self, store: Option<&Store>) -> Standing {
+        let wish = match (self.options.trust, self.options.no_trust) {
+            (true, _) => Wish::Trust,
+            (_, true) => Wish::Withhold,
+            (false, false) => Wish::Unsaid,
+        };
+        let recorded = |key: &str| store?.reader().ok()?.meta(key).ok()?;
+        standing(Form::Headless, wish, &self.env, &self.project, recorded)
+    }
+
+    /// The effective row, imported first if it has to be (DEC-012), with secrets
+    /// back in their places. Only ever in memory.
+    pub fn effective(&self, open: &Open) -> Result<Value, Failure> {
+        let how = if self.options.settings.is_some() { How::Forced } else { How::FirstUseOnly };
+        self.import(open, how)
+    }
+
+    pub fn import(&self, open: &Open, how: How) -> Result<Value, Failure> {
+        let failed = |error| self.store_failure(error);
+        let reader = open.store.reader().map_err(failed)?;
+        let row = reader.settings().map_err(failed)?.map(|(json, _)| json);
+        let row: Option<Value> = row.map(|json| serde_json::from_str(&json)).transpose().map_err(|error| {
+            Failure::usage(format_args!("the settings in the database are not valid JSON: {error}"))
+                .hint("ona settings import")
+        })?;
+        let record = ImportRecord::load(|key| reader.meta(key).ok().flatten());
+        let effective = match ona_trust::import(row.as_ref(), record.as_ref(), &open.merged, how) {
+            Import::Keep => row.unwrap_or_default(),
+            Import::Narrow { effective } => effective,
+            Import::Insert { effective, record } => self.write_settings(open, effective, &record)?,
+            Import::Replace { effective, record, moved_from } => {
+                let _alone = match &moved_from {
+                    Some(other) => Some(SettingsLock::exclusive(&self.database.path).map_err(|_| {
+                        Failure::usage(format_args!("the database is in use for project {other}"))
+                    })?),
+                    None => None,
+                };
+                self.write_settings(open, effective, &record)?
+            }
+        };
+        if self.options.trust {
+            self.record_trust(open)?;
+        }
+        if !effective.is_object() {
+            return Err(Failure::usage("the settings in the database are not a JSON object").hint("ona settings import"));
+        }
+        Ok(open.merged.secrets.restore(&effective))
+    }
+
+    fn write_settings(&self, open: &Open, effective: Value, record: &ImportRecord) -> Result<Value, Failure> {
+        let mut group = Group::default();
+        group.push(Row::Settings(effective.clone()));
+        for (key, value) in record.rows() {
+            group.push(Row::Meta { key: key.to_owned(), value });
+        }
+        group.event(EventKind::SettingsImported, json!({"sha256": record.sha256, "keys": record.keys}));
+        for notice in open.found.notices.iter().chain(&open.merged.notices) {
+            if let Some(kind) = notice.about.event() {
+                group.event(kind, json!({ "why": notice.to_string() }));
+            }
+        }
+        open.store.commit_now(&nowhere(), group).map_err(|error| self.store_failure(error))?;
+        Ok(effective)
+    }
+
+    fn record_trust(&self, open: &Open) -> Result<(), Failure> {
+        self.operator_only("trust")?;
+        let row = Row::Meta { key: trust_key(&self.project), value: "trusted".into() };
+        open.store.commit_now(&nowhere(), Group(vec![row])).map(drop).map_err(|error| self.store_failure(error))
+    }
+
+    /// Refuses what only a person may do when the agent's own shell tries it.
+    pub fn operator_only(&self, what: &str) -> Result<(), Failure> {
+        if self.agent_shell {
+            return Err(Failure::refused(format_args!("{what} can be changed by the operator only, not from the agent's shell")));
+        }
+        Ok(())
+    }
+
+    pub fn lock_session(&self, session: &SessionId) -> Result<SessionLock, Failure> {
+        SessionLock::acquire(&self.database.path, session).map_err(|error| match error {
+            LockError::BadSessionId(_) => Failure::usage(&error),
+            LockError::InUse { .. } | LockError::Io { .. } => Failure::refused(&error),
+        })
+    }
+
+    /// A sentence and an exit code for whatever the store says, with the path at the end.
+    pub fn store_failure(&self, error: StoreError) -> Failure {
+        let path = self.database.path.display();
+        match error {
+            StoreError::Busy => Failure::refused(format_args!("{error}: {path}")).with_code(75),
+            StoreError::DiskFull
+            | StoreError::PhaseMoved { .. }
+            | StoreError::PlanMoved { .. }
+            | StoreError::Closed
+            | StoreError::Undecided(_)
+            | StoreError::Thread(_)
+            | StoreError::Sqlite(_) => Failure::refused(format_args!("{error}: {path}")),
+            StoreError::NotAbsolute(_)
+            | StoreError::Directory(_)
+            | StoreError::NotAFile(_)
+            | StoreError::NoDirectory { .. }
+            | StoreError::NetworkFileSystem { .. } => {
+                Failure::usage(&error).hint("choose another place: export AGENT_SDLC_DB=/absolute/path/ona.db")
+            }
+            StoreError::Corrupt(_) | StoreError::NotADatabase => Failure::usage(format_args!("{error}: {path}"))
+                .hint("nothing was changed; move the file aside or name another one with AGENT_SDLC_DB"),
+            other => Failure::usage(format_args!("{other}: {path}")),
+        }
+    }
+
+    /// DEC-058: one line when code of a never-trusted folder is active.
+    pub fn mention_untrusted(&self, open: &Open) {
+        let confined = open.found.layers.iter().any(|layer| layer.scope.is_confined());
+        if confined && self.standing(Some(&open.store)) == (Standing::Trusted { recorded: false }) {
+            output::note(format_args!(
+                "ona: settings of a folder nobody has trusted yet are in use (--trust remembers it, --no-trust leaves them out): {}",
+                self.project.display()
+            ));
+        }
+    }
+}
+
+fn env_secrets(env: &Env) -> Vec<(&'static str, &str)> {
+    SECRET_VARIABLES.iter().filter_map(|name| Some((*name, env.non_empty(name)?))).collect()
+}
+
+/// Symbolic links are followed: a link to the live database is the live database.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    resolved(one) == resolved(other)
+}
+
+/// Where rows of a conversation go that belong to no session.
+pub fn at(conversation: &ConversationId, session: &str) -> Place {
+    Place { conversation: conversation.clone(), session: session.into(), start: SequenceStart::Zero }
+}
+
+/// Rows without a conversation (DEC-023).
+pub fn nowhere() -> Place {
+    at(&"".into(), "")
+}
+
+/// An argument, or stdin for "-".
+pub fn read_text(argument: &str) -> Result<String, Failure> {
+    if argument != "-" {
+        return Ok(argument.to_owned());
+    }
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::usage(format_args!("stdin could not be read as text: {error}")))?;
+    Ok(text)
+}

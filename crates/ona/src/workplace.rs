@@ -1,0 +1,197 @@
+//! Hooks, rules and surroundings of one directory, frozen for the calls made there (DEC-059).
+
+use crate::failure::Failure;
+use crate::findings;
+use crate::output;
+use crate::program::{Open, Program};
+use ona_api::permission_update::Destination;
+use ona_api::row::Place as RowPlace;
+use ona_api::tool::Seen;
+use ona_api::{Env, Group, Mode};
+use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
+use ona_orchestration::{EnvFile, Keep, Session};
+use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
+use ona_store::{Store, StoreError};
+use ona_tools::{Cx, SeenFiles, Tasks};
+use ona_trust::project_root;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use tokio_util::sync::CancellationToken;
+
+pub struct Workplace {
+    pub hooks: HookEngine,
+    pub tasks: Arc<Tasks>,
+    rules: Arc<RwLock<PermissionEngine>>,
+    place: Place,
+    database: String,
+    env: Arc<Env>,
+    keep: Keep,
+    findings: Group,
+    cancel: CancellationToken,
+    env_file: EnvFile,
+    cwd: PathBuf,
+}
+
+/// One thread is enough for one call: children do the work.
+pub fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the system gives us timers and polling")
+}
+
+impl Workplace {
+    pub fn new(program: &Program, open: &Open, cwd: &Path, cancel: &CancellationToken) -> Result<Self, Failure> {
+        let settings = program.effective(open)?;
+        program.mention_untrusted(open);
+        let (permissions, mut notes) = permissions(program, &settings)?;
+        let place = place(program, &permissions, cwd);
+        let (rules, dropped) = Rules::parse(&permissions);
+        let loaded = ona_dialects::load(&settings, &place);
+        notes.extend(dropped.iter().map(findings::dropped_rule));
+        notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
+        let mut guarded = ona_trust::guarded_files(&program.discovery()?, &program.env);
+        guarded.extend(ona_trust::hook_scripts(&settings, &place.project, &place.home));
+        let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
+        let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded);
+        let host = host_environment(program, &settings);
+        let hooks = hook_engine(program, open, loaded.list, &host, &place, cancel);
+        let database = program.database.path.to_string_lossy().into_owned();
+        // Children of tools are told whose database is live, so that an `ona`
+        // they start knows it speaks for the agent.
+        let env = host.with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
+        Ok(Self {
+            hooks,
+            tasks: Arc::new(Tasks::default()),
+            rules: Arc::new(RwLock::new(engine)),
+            findings: findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?,
+            database,
+            env: Arc::new(env),
+            keep: keeper(program),
+            cancel: cancel.clone(),
+            env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
+            cwd: place.start.clone(),
+            place,
+        })
+    }
+
+    pub fn start(&self) -> &Path {
+        &self.place.start
+    }
+
+    pub fn project(&self) -> &Path {
+        &self.place.project
+    }
+
+    /// What is wrong with the settings, to be recorded once.
+    pub fn take_findings(&mut self) -> Group {
+        std::mem::take(&mut self.findings)
+    }
+
+    pub fn session(&mut self, store: &Store, place: RowPlace) -> Result<Session, StoreError> {
+        let seen = SeenFiles::default();
+        let known = store.reader()?.file_digests(&place.session)?;
+        let known: Vec<_> = known.into_iter().map(|(path, sha256)| Seen { path: path.into(), sha256 }).collect();
+        seen.note(&known);
+        let rules = Arc::clone(&self.rules);
+        let may_show =
+            move |path: &Path| rules.read().unwrap_or_else(PoisonError::into_inner).may_show(path);
+        Ok(Session {
+            place,
+            database: self.database.clone(),
+            agent_id: None,
+            agent_type: None,
+            cx: Cx {
+                cwd: self.cwd.clone(),
+                project: self.place.project.clone(),
+                home: self.place.home.clone(),
+                extra: self.place.extra.clone(),
+                env: Arc::clone(&self.env),
+                prelude: String::new(),
+                seen: Arc::new(seen),
+                tasks: Arc::clone(&self.tasks),
+                may_show: Arc::new(may_show),
+                cancel: self.cancel.clone(),
+            },
+            rules: Arc::clone(&self.rules),
+            env_file: std::mem::take(&mut self.env_file),
+            keep: Arc::clone(&self.keep),
+        })
+    }
+
+    /// Takes back what the next call here goes on from.
+    pub fn keep(&mut self, session: Session) {
+        self.env_file = session.env_file;
+        self.cwd = session.cx.cwd;
+    }
+}
+
+/// The row's permissions with this run's flags over them.
+fn permissions(
+    program: &Program,
+    settings: &Value,
+) -> Result<(PermissionSettings, Vec<findings::Finding>), Failure> {
+    let options = &program.options;
+    let (mut permissions, unknown) = PermissionSettings::parse(&settings["permissions"])
+        .map_err(|bad| Failure::usage(format_args!("the permissions in the settings can not be used: {bad}")))?;
+    let mode = match (&options.permission_mode, options.dangerously_skip_permissions) {
+        (Some(mode), _) => Some(mode.parse::<Mode>().map_err(Failure::usage)?),
+        (None, true) => Some(Mode::BypassPermissions),
+        (None, false) => None,
+    };
+    if mode == Some(Mode::BypassPermissions) && permissions.disable_bypass {
+        return Err(Failure::usage("the settings do not allow the mode bypassPermissions (disableBypassPermissionsMode)"));
+    }
+    if program.agent_shell && (mode.is_some() || !options.allowed_tools.is_empty() || !options.add_dir.is_empty()) {
+        program.operator_only("permissions")?;
+    }
+    permissions.default_mode = mode.unwrap_or(permissions.default_mode);
+    permissions.allow.extend(options.allowed_tools.iter().flat_map(|list| ona_permissions::split_rules(list)));
+    permissions.deny.extend(options.disallowed_tools.iter().flat_map(|list| ona_permissions::split_rules(list)));
+    permissions.additional_directories.extend(options.add_dir.iter().cloned());
+    Ok((permissions, unknown.iter().map(findings::permission_setting).collect()))
+}
+
+fn place(program: &Program, permissions: &PermissionSettings, cwd: &Path) -> Place {
+    let project = if cwd == program.cwd { program.project.clone() } else { project_root(cwd) };
+    let extra = permissions.additional_directories.iter().map(|dir| project.join(dir)).collect();
+    Place { project, start: cwd.to_owned(), home: program.env.home(), extra }
+}
+
+/// The process environment with the settings' `env` over it.
+fn host_environment(program: &Program, settings: &Value) -> Env {
+    let mut env = program.env.clone();
+    for (name, value) in settings["env"].as_object().into_iter().flatten() {
+        match value {
+            Value::String(text) => env.set(name, text),
+            Value::Number(number) => env.set(name, number.to_string()),
+            Value::Bool(flag) => env.set(name, flag.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => {}
+        }
+    }
+    env
+}
+
+fn hook_engine(
+    program: &Program,
+    open: &Open,
+    list: HookList,
+    host: &Env,
+    place: &Place,
+    cancel: &CancellationToken,
+) -> HookEngine {
+    let (timeouts, warnings) = Timeouts::from_env(&program.env);
+    warnings.iter().for_each(|warning| output::note(format_args!("ona: {warning}")));
+    let environment = HookEnvironment::new(host.clone(), place.project.clone(), timeouts);
+    let runner = Arc::new(ProcessRunner::new(environment.clone(), cancel.clone()));
+    HookEngine::new(list, environment, runner, open.redactor.clone())
+}
+
+/// DEC-078: what is meant to last is written to the scope's own file.
+fn keeper(program: &Program) -> Keep {
+    let (env, project) = (program.env.clone(), program.project.clone());
+    Arc::new(move |update| match update.destination() {
+        Destination::Session | Destination::CliArg => Ok(()),
+        Destination::UserSettings | Destination::ProjectSettings | Destination::LocalSettings => {
+            ona_trust::mirror(update, &env, &project).map(drop).map_err(|error| error.to_string())
+        }
+    })
+}

@@ -1,0 +1,149 @@
+//! Examines a database without changing it, for `ona db check`.
+//!
+//! Everything found is data; whoever asked decides what to say and which exit
+//! code it is worth. A query stops after `MOST` rows: a hundred broken rows say
+//! as much as a million.
+
+use crate::error::StoreError;
+use crate::health;
+use crate::open;
+use crate::schema::{self, Found, TABLES};
+use rusqlite::{Connection, Row};
+use std::path::Path;
+
+/// Section 4.5. Closed.
+const ENTRY_TYPES: &str = "'user','assistant','system','tool_use','tool_result','progress','attachment',\
+    'internal_hook','content_replacement','collapse_commit','file_history_snapshot','attribution_snapshot',\
+    'queue_operation','speculation_accept','ai_title'";
+
+const MOST: usize = 100;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    pub schema_version: Option<String>,
+    /// Tables of others. They are tolerated.
+    pub foreign_tables: Vec<String>,
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// One thing that is wrong, in a sentence if displayed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Finding {
+    /// The examination ended here.
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("integrity: {0}")]
+    Integrity(String),
+    #[error("row {rowid:?} of {table} refers to a row of {parent} that does not exist")]
+    ForeignKey { table: String, rowid: Option<i64>, parent: String },
+    #[error("journal mode is {0}, not wal")]
+    JournalMode(String),
+    #[error("{0} is missing")]
+    Missing(&'static str),
+    #[error("table {table} lacks column {column}")]
+    MissingColumn { table: &'static str, column: &'static str },
+    #[error("table {table} has the additional column {column}")]
+    ExtraColumn { table: &'static str, column: String },
+    #[error("schema version is {0:?}, not 1")]
+    SchemaVersion(Option<String>),
+    #[error("session {session} continues with sequence {found} after {after}")]
+    SequenceGap { session: String, after: i64, found: i64 },
+    #[error("session {session} has the sequence {found}, below 0")]
+    NegativeSequence { session: String, found: i64 },
+    #[error("transcript entry {id} is not JSON")]
+    NotJson { id: i64 },
+    #[error("transcript entry {id} has the unknown type {entry_type:?}")]
+    UnknownEntryType { id: i64, entry_type: String },
+}
+
+pub fn check(path: &Path) -> Report {
+    let mut report = Report::default();
+    if let Err(error) = examine(path, &mut report) {
+        report.findings.push(Finding::Unreadable(error.to_string()));
+    }
+    report
+}
+
+fn examine(path: &Path, report: &mut Report) -> Result<(), StoreError> {
+    let connection = open::inspector(path)?;
+    let found = Found::read(&connection)?;
+    report.foreign_tables = foreign_tables(&connection)?;
+    if found.has_table("schema_meta") {
+        report.schema_version = schema::stored_version(&connection)?;
+    }
+    let findings = &mut report.findings;
+    if report.schema_version.as_deref() != Some("1") {
+        findings.push(Finding::SchemaVersion(report.schema_version.clone()));
+    }
+    findings.extend(shape(&found));
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode != "wal" {
+        findings.push(Finding::JournalMode(mode));
+    }
+    findings.extend(health::problems(&connection, "integrity_check")?.into_iter().map(Finding::Integrity));
+    findings.extend(ask(&connection, "PRAGMA foreign_key_check", foreign_key)?);
+    if found.is_complete("transcript_entries") {
+        findings.extend(transcript(&connection)?);
+    }
+    Ok(())
+}
+
+fn shape(found: &Found) -> Vec<Finding> {
+    let mut findings: Vec<_> = found.missing_objects().into_iter().map(Finding::Missing).collect();
+    for (table, columns) in found.incomplete_tables() {
+        findings.extend(columns.into_iter().map(|column| Finding::MissingColumn { table, column }));
+    }
+    findings.extend(found.extra_columns().into_iter().map(|(table, column)| Finding::ExtraColumn { table, column }));
+    findings
+}
+
+fn transcript(connection: &Connection) -> Result<Vec<Finding>, StoreError> {
+    let gaps = "SELECT session_id, before, sequence FROM (SELECT session_id, sequence, \
+                lag(sequence) OVER (PARTITION BY session_id ORDER BY sequence) AS before FROM transcript_entries) \
+                WHERE sequence <> before + 1";
+    let mut findings = ask(connection, gaps, |row| {
+        Ok(Finding::SequenceGap { session: row.get(0)?, after: row.get(1)?, found: row.get(2)? })
+    })?;
+    let negative = "SELECT session_id, min(sequence) FROM transcript_entries GROUP BY 1 HAVING min(sequence) < 0";
+    findings.extend(ask(connection, negative, |row| {
+        Ok(Finding::NegativeSequence { session: row.get(0)?, found: row.get(1)? })
+    })?);
+    let broken = "SELECT id FROM transcript_entries WHERE NOT json_valid(payload_json)";
+    findings.extend(ask(connection, broken, |row| Ok(Finding::NotJson { id: row.get(0)? }))?);
+    let strange = format!("SELECT id, entry_type FROM transcript_entries WHERE entry_type NOT IN ({ENTRY_TYPES})");
+    findings.extend(ask(connection, &strange, |row| {
+        Ok(Finding::UnknownEntryType { id: row.get(0)?, entry_type: row.get(1)? })
+    })?);
+    Ok(findings)
+}
+
+fn foreign_key(row: &Row<'_>) -> rusqlite::Result<Finding> {
+    Ok(Finding::ForeignKey { table: row.get(0)?, rowid: row.get(1)?, parent: row.get(2)? })
+}
+
+/// Tables that are neither in section 4.3, nor ours by prefix, nor SQLite's.
+fn foreign_tables(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let ours = |name: &str| {
+        TABLES.iter().any(|(table, _)| *table == name)
+            || ["sqlite_", "sdlc_", "memories_fts_"].iter().any(|prefix| name.starts_with(prefix))
+    };
+    let names = ask(connection, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", |row| {
+        row.get::<_, String>(0)
+    })?;
+    Ok(names.into_iter().filter(|name| !ours(name)).collect())
+}
+
+fn ask<T>(
+    connection: &Connection,
+    sql: &str,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = connection.prepare(sql)?;
+    Ok(statement.query_map([], read)?.take(MOST).collect::<Result<_, _>>()?)
+}

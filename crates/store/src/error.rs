@@ -1,0 +1,95 @@
+//! What can go wrong with the database, sorted by what a caller does about it.
+//!
+//! Everything up to `Schema` refuses a path when it is opened and leaves it as
+//! it was. The rest concerns one group or one query. Exit codes and hints are
+//! added at the edge; the path of the database is known there too.
+
+use ona_api::{CallId, ConversationId, Phase, PlanStatus, SessionId};
+use rusqlite::{ErrorCode, ffi};
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("the path of the database is not absolute: {}", .0.display())]
+    NotAbsolute(PathBuf),
+    #[error("the path of the database is a directory: {}", .0.display())]
+    Directory(PathBuf),
+    #[error("the path of the database is not a regular file: {}", .0.display())]
+    NotAFile(PathBuf),
+    #[error("the directory of the database can not be made: {}: {source}", path.display())]
+    NoDirectory { path: PathBuf, source: io::Error },
+    #[error("the database lies on a network file system ({kind}), where SQLite can lose data: {}", path.display())]
+    NetworkFileSystem { path: PathBuf, kind: &'static str },
+    #[error("the database can not be written: {0}")]
+    ReadOnly(String),
+    #[error("the database can not be opened: {0}")]
+    CannotOpen(String),
+    #[error("the file is not a SQLite database")]
+    NotADatabase,
+    #[error("the database is damaged: {0}")]
+    Corrupt(String),
+    #[error("the file system does not support write-ahead logging; SQLite chose journal mode {found}")]
+    NoWal { found: String },
+    #[error("the database has schema version {found}, newer than version 1, the newest this program knows")]
+    SchemaTooNew { found: i64 },
+    #[error("the database has the unknown schema version {found:?}")]
+    SchemaVersion { found: String },
+    #[error("the table {table} is not ours: it lacks {}", missing.join(", "))]
+    Schema { table: &'static str, missing: Vec<&'static str> },
+
+    /// Waited twice for the lock. Nothing of the group is written.
+    #[error("the database is busy: another process holds its lock")]
+    Busy,
+    #[error("the disk is full")]
+    DiskFull,
+    #[error("the phase is {found}, not {expected} any more")]
+    PhaseMoved { expected: Phase, found: String },
+    #[error("plan {id} is {found}, not {} any more", expected.as_str())]
+    PlanMoved { id: i64, expected: PlanStatus, found: String },
+    #[error("there is no plan {0}")]
+    NoPlan(i64),
+    #[error("there is no conversation {0}")]
+    NoConversation(ConversationId),
+    #[error("session {session} belongs to conversation {owner}")]
+    SessionElsewhere { session: SessionId, owner: String },
+    /// A foreign key refused the row.
+    #[error("a row refers to a conversation or session that does not exist")]
+    Orphan,
+    /// Redacting an id would give two things one name, so it is refused instead.
+    #[error("the {what} id has the form of a credential")]
+    SecretInId { what: &'static str },
+    #[error("the verdict on call {0} is still a question")]
+    Undecided(CallId),
+    /// A value of a closed set that only foreign SQL can have written.
+    #[error("{column} holds the unknown value {found:?}")]
+    UnknownValue { column: &'static str, found: String },
+
+    #[error("the writer thread can not be started: {0}")]
+    Thread(io::Error),
+    #[error("the writer thread has ended")]
+    Closed,
+    #[error("sqlite: {0}")]
+    Sqlite(#[source] rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        let rusqlite::Error::SqliteFailure(failure, message) = &error else { return StoreError::Sqlite(error) };
+        let words = || message.clone().unwrap_or_else(|| failure.to_string());
+        match failure.code {
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
+                StoreError::Busy
+            }
+            ErrorCode::NotADatabase => StoreError::NotADatabase,
+            ErrorCode::DatabaseCorrupt => StoreError::Corrupt(words()),
+            ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly(words()),
+            ErrorCode::CannotOpen => StoreError::CannotOpen(words()),
+            ErrorCode::DiskFull => StoreError::DiskFull,
+            ErrorCode::ConstraintViolation if failure.extended_code == ffi::SQLITE_CONSTRAINT_FOREIGNKEY => {
+                StoreError::Orphan
+            }
+            _ => StoreError::Sqlite(error),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Locks between processes, as files beside the database.
+//!
+//! One process at a time runs turns in a session (DEC-019), and settings are not
+//! replaced under a process that works with them (DEC-025). The system releases
+//! these locks when a process dies, however it dies, so none goes stale. A lock
+//! file is never removed: whoever waits for a removed file and whoever makes it
+//! anew would both hold "the" lock.
+
+use ona_api::SessionId;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Name of the settings lock, which therefore no session may have.
+const SETTINGS: &str = "settings";
+
+const MAX_SESSION_ID: usize = 128;
+
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    #[error("{what} is in use by another process")]
+    InUse { what: String },
+    #[error("{0:?} is not a session id: up to 128 of the characters A-Z a-z 0-9 . _ : - and no dot in front")]
+    BadSessionId(String),
+    #[error("the lock file {} can not be used: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+/// The right to run turns in a session, until dropped.
+#[derive(Debug)]
+pub struct SessionLock {
+    _held: File,
+}
+
+impl SessionLock {
+    pub fn acquire(db: &Path, session: &SessionId) -> Result<SessionLock, LockError> {
+        let name = session.as_str();
+        if !is_file_name(name) {
+            return Err(LockError::BadSessionId(name.to_owned()));
+        }
+        let held = hold(db, name, Kind::Exclusive, || format!("session {name}"))?;
+        Ok(SessionLock { _held: held })
+    }
+}
+
+/// Shared by those who work with the settings; exclusive for replacing them.
+#[derive(Debug)]
+pub struct SettingsLock {
+    _held: File,
+}
+
+impl SettingsLock {
+    pub fn shared(db: &Path) -> Result<SettingsLock, LockError> {
+        Self::take(db, Kind::Shared)
+    }
+
+    /// Only while nobody holds a shared lock, this process included.
+    pub fn exclusive(db: &Path) -> Result<SettingsLock, LockError> {
+        Self::take(db, Kind::Exclusive)
+    }
+
+    fn take(db: &Path, kind: Kind) -> Result<SettingsLock, LockError> {
+        let held = hold(db, SETTINGS, kind, || "the database".to_owned())?;
+        Ok(SettingsLock { _held: held })
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Shared,
+    Exclusive,
+}
+
+fn hold(db: &Path, name: &str, kind: Kind, what: impl FnOnce() -> String) -> Result<File, LockError> {
+    let directory = directory(db);
+    let path = directory.join(name);
+    let failed = |source| LockError::Io { path: path.clone(), source };
+    DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(failed)?;
+    let file = OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
+    let tried = match kind {
+        Kind::Shared => file.try_lock_shared(),
+        Kind::Exclusive => file.try_lock(),
+    };
+    match tried {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LockError::InUse { what: what() }),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
+    }
+}
+
+/// `<db>.locks`
+fn directory(db: &Path) -> PathBuf {
+    let mut name = OsString::from(db);
+    name.push(".locks");
+    PathBuf::from(name)
+}
+
+/// Whether a session id can be a file name of its own in the lock directory.
+/// Case is ignored for the reserved name, because some file systems do.
+fn is_file_name(session: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+    (1..=MAX_SESSION_ID).contains(&session.len())
+        && session.bytes().all(allowed)
+        && !session.starts_with('.')
+        && !session.eq_ignore_ascii_case(SETTINGS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ids_that_are_harmless_file_names_can_be_locked() {
+        let longest = "x".repeat(128);
+        for good in ["a", "eval:0f", "A_b-c.d", "a..b", &longest] {
+            assert!(is_file_name(good), "{good}");
+        }
+        let too_long = "x".repeat(129);
+        for bad in ["", ".", "..", ".hidden", "a/b", "a b", "a\0b", "é", "settings", "Settings", &too_long] {
+            assert!(!is_file_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_lock_directory_stands_beside_the_database() {
+        assert_eq!(directory(Path::new("/a/ona.db")), Path::new("/a/ona.db.locks"));
+    }
+}

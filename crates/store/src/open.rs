@@ -1,0 +1,180 @@
+//! Opens connections: the only place in the program that does.
+//!
+//! A path is judged before anything is made there, and the file is touched by
+//! SQLite alone. Even a plain read of it in this process would, on closing,
+//! drop the POSIX locks of every connection we have. What tables there must be
+//! is known to `schema`.
+
+use crate::error::StoreError;
+use crate::{filesystem, schema};
+use rusqlite::{Connection, MAIN_DB, OpenFlags};
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long a connection waits for a lock (section 4.8).
+pub const BUSY_TIMEOUT: Duration = Duration::from_millis(30_000);
+
+/// A checkpoint cuts the write-ahead log back to this size, so that one huge
+/// group does not leave its size on disk for ever.
+const JOURNAL_SIZE_LIMIT: i64 = 64 << 20;
+
+/// Pause between attempts where SQLite does not wait by itself.
+const PAUSE: Duration = Duration::from_millis(10);
+
+const CACHED_STATEMENTS: usize = 64;
+
+/// The connection that writes. Makes the file, directories on the way to it, and
+/// missing tables; but first looks whether it may, so that a refused database is
+/// left as it was.
+pub(crate) fn writer(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    judge(path)?;
+    let made = make_private(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut connection = connect(path, flags, busy).map_err(|error| made.explain(error))?;
+    if connection.is_readonly(MAIN_DB)? {
+        return Err(StoreError::ReadOnly("the file or its directory is read-only".to_owned()));
+    }
+    made.protect(path)?;
+    let state = patiently(busy, || schema::judge(&connection))?;
+    enter_wal(&connection, busy)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "journal_size_limit", JOURNAL_SIZE_LIMIT)?;
+    match state {
+        schema::State::Complete => {}
+        schema::State::Lacking => schema::apply(&mut connection)?,
+    }
+    Ok(connection)
+}
+
+/// A connection for queries on a database that is open already.
+pub(crate) fn reader(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy)?;
+    enter_wal(&connection, busy)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+/// A connection that could not write if it wanted to, for looking at a database
+/// of unknown state.
+pub(crate) fn inspector(path: &Path) -> Result<Connection, StoreError> {
+    judge_form(path)?;
+    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, BUSY_TIMEOUT)
+}
+
+fn connect(path: &Path, access: OpenFlags, busy: Duration) -> Result<Connection, StoreError> {
+    #[expect(clippy::disallowed_methods, reason = "the store is the one crate that opens databases, and here")]
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(busy)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    Ok(connection)
+}
+
+/// Whether a database may be made or used at `path`. Makes nothing.
+fn judge(path: &Path) -> Result<(), StoreError> {
+    judge_form(path)?;
+    match filesystem::network_at(path) {
+        Some(kind) => Err(StoreError::NetworkFileSystem { path: path.to_owned(), kind }),
+        None => Ok(()),
+    }
+}
+
+fn judge_form(path: &Path) -> Result<(), StoreError> {
+    // SQLite would read other forms as URIs or as the name of a temporary database.
+    if !path.is_absolute() {
+        return Err(StoreError::NotAbsolute(path.to_owned()));
+    }
+    if let Ok(found) = fs::metadata(path) {
+        if found.is_dir() {
+            return Err(StoreError::Directory(path.to_owned()));
+        }
+        if !found.is_file() {
+            return Err(StoreError::NotAFile(path.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Who made the database file.
+enum Made {
+    Before,
+    ByUs,
+    /// It could not be made private beforehand, so SQLite makes it, if it can.
+    BySqlite(io::Error),
+}
+
+/// Makes the file with mode 0600 before SQLite would make it with 0644. The log
+/// and its index inherit the mode of the file.
+fn make_private(path: &Path) -> Result<Made, StoreError> {
+    if path.exists() {
+        return Ok(Made::Before);
+    }
+    if let Some(parent) = path.parent() {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
+        made.map_err(|source| StoreError::NoDirectory { path: parent.to_owned(), source })?;
+    }
+    match make_node(path) {
+        Ok(()) => Ok(Made::ByUs),
+        // A link that leads nowhere is in the way too, but there SQLite makes the file.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !path.is_symlink() => Ok(Made::Before),
+        Err(error) => Ok(Made::BySqlite(error)),
+    }
+}
+
+/// Not `open`: closing that descriptor would drop locks which another thread
+/// has taken on the new file in the meantime.
+#[cfg(target_os = "linux")]
+fn make_node(path: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, FileType, Mode};
+    Ok(rustix::fs::mknodat(CWD, path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn make_node(_: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+impl Made {
+    /// SQLite says only that a file can not be opened; the system said why.
+    fn explain(&self, error: StoreError) -> StoreError {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        match (self, error) {
+            (Made::BySqlite(cause), StoreError::CannotOpen(_)) => match cause.kind() {
+                PermissionDenied | ReadOnlyFilesystem => StoreError::ReadOnly(cause.to_string()),
+                _ => StoreError::CannotOpen(cause.to_string()),
+            },
+            (_, error) => error,
+        }
+    }
+
+    fn protect(&self, path: &Path) -> Result<(), StoreError> {
+        match self {
+            Made::Before | Made::ByUs => Ok(()),
+            Made::BySqlite(_) => fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+                .map_err(|error| StoreError::ReadOnly(error.to_string())),
+        }
+    }
+}
+
+/// In WAL mode already, nothing happens. Otherwise SQLite needs an exclusive
+/// lock, for which it does not always wait.
+fn enter_wal(connection: &Connection, budget: Duration) -> Result<(), StoreError> {
+    let sql = "PRAGMA journal_mode = WAL";
+    let found = patiently(budget, || Ok(connection.query_row(sql, [], |row| row.get::<_, String>(0))?))?;
+    if found == "wal" { Ok(()) } else { Err(StoreError::NoWal { found }) }
+}
+
+/// Tries again while the database is busy, until the budget is spent.
+fn patiently<T>(budget: Duration, mut attempt: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    let deadline = Instant::now() + budget;
+    loop {
+        match attempt() {
+            Err(StoreError::Busy) if Instant::now() < deadline => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The only way a value gets into the database: SQL with cells.
+//!
+//! A statement of the writer takes nothing but cells, and a cell with text in it
+//! is redacted here. So no row type can forget to (DEC-016).
+
+use crate::error::StoreError;
+use crate::scrub;
+use ona_api::Redactor;
+use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params_from_iter};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// One value on its way into a column.
+#[derive(Clone, Copy)]
+pub(crate) enum Cell<'a> {
+    Null,
+    Int(i64),
+    Text(&'a str),
+    Json(&'a Value),
+}
+
+/// Writes inside one transaction.
+pub(crate) struct Pen<'t> {
+    pub(crate) connection: &'t Connection,
+    pub(crate) redactor: &'t Redactor,
+}
+
+impl Pen<'_> {
+    /// Runs a statement; the number of rows it changed.
+    pub(crate) fn run(&self, sql: &str, cells: &[Cell<'_>]) -> Result<usize, StoreError> {
+        Ok(self.prepare(sql)?.execute(self.bind(cells))?)
+    }
+
+    /// Runs an insert; the id of the new row.
+    pub(crate) fn insert(&self, sql: &str, cells: &[Cell<'_>]) -> Result<i64, StoreError> {
+        Ok(self.prepare(sql)?.insert(self.bind(cells))?)
+    }
+
+    /// The first row of a query within the transaction.
+    pub(crate) fn first<T>(
+        &self,
+        sql: &str,
+        cells: &[Cell<'_>],
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        Ok(self.prepare(sql)?.query_row(self.bind(cells), read).optional()?)
+    }
+
+    /// Text as it will stand in the database.
+    pub(crate) fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        scrub::text(self.redactor, text)
+    }
+
+    fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>, StoreError> {
+        Ok(self.connection.prepare_cached(sql)?)
+    }
+
+    fn bind<'c>(&self, cells: &'c [Cell<'c>]) -> impl rusqlite::Params {
+        params_from_iter(cells.iter().map(|cell| self.value(cell)).collect::<Vec<_>>())
+    }
+
+    fn value<'c>(&self, cell: &Cell<'c>) -> ToSqlOutput<'c> {
+        match *cell {
+            Cell::Null => ToSqlOutput::Owned(SqlValue::Null),
+            Cell::Int(number) => ToSqlOutput::Owned(SqlValue::Integer(number)),
+            Cell::Text(text) => match self.clean(text) {
+                Cow::Borrowed(same) => ToSqlOutput::Borrowed(ValueRef::Text(same.as_bytes())),
+                Cow::Owned(clean) => ToSqlOutput::Owned(SqlValue::Text(clean)),
+            },
+            Cell::Json(value) => ToSqlOutput::Owned(SqlValue::Text(scrub::json(self.redactor, value))),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Cell::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Cell<'a> {
+    fn from(text: &'a String) -> Self {
+        Cell::Text(text)
+    }
+}
+
+impl From<i64> for Cell<'_> {
+    fn from(number: i64) -> Self {
+        Cell::Int(number)
+    }
+}
+
+impl<'a> From<&'a Value> for Cell<'a> {
+    fn from(value: &'a Value) -> Self {
+        Cell::Json(value)
+    }
+}
+
+impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Cell::Null, Into::into)
+    }
+}
+
+macro_rules! cells {
+    ($($value:expr),* $(,)?) => { &[$($crate::pen::Cell::from($value)),*] };
+}
+pub(crate) use cells;

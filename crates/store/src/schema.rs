@@ -1,0 +1,180 @@
+//! The tables of section 4.3: what `schema.sql` makes and what a database must
+//! have to be ours.
+//!
+//! Tables we do not know are none of our business (replication tools add some).
+//! Opening files and setting pragmas is left to `open`.
+
+use crate::error::StoreError;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The DDL, also usable as `sqlite3 new.db < schema.sql`.
+pub const SCHEMA: &str = include_str!("../../../schema.sql");
+
+const VERSION: i64 = 1;
+
+/// Every table of 4.3 and its columns, separated by blanks.
+pub(crate) const TABLES: [(&str, &str); 14] = [
+    ("schema_meta", "key value"),
+    ("conversations", "id project_dir created_at last_active phase"),
+    ("sessions", "session_id conversation_id started_at"),
+    ("state", "conversation_id key value updated_at"),
+    ("plans", "id conversation_id file_path content hash status created_at approved_at completed_at"),
+    ("summaries", "conversation_id content word_count created_at"),
+    ("events", "id conversation_id session_id timestamp event_type detail"),
+    ("task_ratings", "id conversation_id rating objective timestamp"),
+    (
+        "memories",
+        "id type title content keywords anticipated_queries concept_tags project_scope correction_count \
+         created_at updated_at last_accessed access_count attention_score",
+    ),
+    ("memories_fts", "title content keywords anticipated_queries"),
+    ("transcript_entries", "id session_id sequence parent_entry_id entry_type payload_json tool_use_id created_at"),
+    (
+        "hook_invocations",
+        "id session_id conversation_id hook_event hook_ordinal matcher command tool_use_id tool_name \
+         input_json exit_code stdout_text stderr_text started_at completed_at skipped_reason",
+    ),
+    ("tool_permission_log", "id session_id tool_use_id tool_name decision reason_json created_at"),
+    ("settings_snapshot", "scope json updated_at"),
+];
+
+pub(crate) const INDEXES: [&str; 2] = ["idx_transcript_session", "idx_hook_inv_session"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Complete,
+    /// Something is missing that `apply` can add.
+    Lacking,
+}
+
+/// Whether a database is ours or can become ours. Reads only.
+pub(crate) fn judge(connection: &Connection) -> Result<State, StoreError> {
+    let found = Found::read(connection)?;
+    if let Some((table, missing)) = found.incomplete_tables().into_iter().next() {
+        return Err(StoreError::Schema { table, missing });
+    }
+    let version = if found.has_table("schema_meta") { stored_version(connection)? } else { None };
+    if let Some(version) = &version {
+        accept(version)?;
+    }
+    let complete = version.is_some() && found.missing_objects().is_empty();
+    Ok(if complete { State::Complete } else { State::Lacking })
+}
+
+/// Adds what is missing, touching nothing that is there. The database is in WAL
+/// mode by now, so the pragma in the DDL asks for nothing new.
+pub(crate) fn apply(connection: &mut Connection) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(SCHEMA)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+pub(crate) fn stored_version(connection: &Connection) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT CAST(value AS TEXT) FROM schema_meta WHERE key = 'schema_version'";
+    Ok(connection.query_row(sql, [], |row| row.get(0)).optional()?)
+}
+
+pub(crate) fn accept(version: &str) -> Result<(), StoreError> {
+    match version.parse::<i64>() {
+        Ok(VERSION) => Ok(()),
+        Ok(found) if found > VERSION => Err(StoreError::SchemaTooNew { found }),
+        _ => Err(StoreError::SchemaVersion { found: version.to_owned() }),
+    }
+}
+
+/// What of our names a database has.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Columns by table. A view of that name has none here.
+    columns: BTreeMap<String, BTreeSet<String>>,
+    indexes: BTreeSet<String>,
+}
+
+impl Found {
+    /// One read of `sqlite_master`, limited to our names: asking a foreign
+    /// virtual table for its columns would need its module.
+    pub(crate) fn read(connection: &Connection) -> Result<Self, StoreError> {
+        let names = TABLES.iter().map(|(table, _)| *table).chain(INDEXES);
+        let list = names.map(|name| format!("'{name}'")).collect::<Vec<_>>().join(",");
+        let sql = format!(
+            "SELECT m.type, m.name, c.name FROM sqlite_master m LEFT JOIN pragma_table_info(m.name) c \
+             ON m.type = 'table' WHERE m.name IN ({list})"
+        );
+        let mut found = Found::default();
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
+            match kind.as_str() {
+                "index" => {
+                    found.indexes.insert(name);
+                }
+                _ => found.columns.entry(name).or_default().extend(row.get::<_, Option<String>>(2)?),
+            }
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn has_table(&self, table: &str) -> bool {
+        self.columns.contains_key(table)
+    }
+
+    /// There, with all its columns.
+    pub(crate) fn is_complete(&self, table: &str) -> bool {
+        self.has_table(table) && !self.incomplete_tables().iter().any(|(incomplete, _)| *incomplete == table)
+    }
+
+    pub(crate) fn missing_objects(&self) -> Vec<&'static str> {
+        let tables = TABLES.iter().map(|(table, _)| *table).filter(|table| !self.has_table(table));
+        tables.chain(INDEXES.into_iter().filter(|index| !self.indexes.contains(*index))).collect()
+    }
+
+    /// Tables that are there but lack columns, with what they lack.
+    pub(crate) fn incomplete_tables(&self) -> Vec<(&'static str, Vec<&'static str>)> {
+        let lacking = |(table, expected): (&'static str, &'static str)| {
+            let found = self.columns.get(table)?;
+            let missing: Vec<_> = expected.split_whitespace().filter(|column| !found.contains(*column)).collect();
+            (!missing.is_empty()).then_some((table, missing))
+        };
+        TABLES.into_iter().filter_map(lacking).collect()
+    }
+
+    /// Columns nobody asked for.
+    pub(crate) fn extra_columns(&self) -> Vec<(&'static str, String)> {
+        let mut extra = Vec::new();
+        for (table, expected) in TABLES {
+            let expected: BTreeSet<_> = expected.split_whitespace().collect();
+            let found = self.columns.get(table).into_iter().flatten();
+            extra.extend(found.filter(|column| !expected.contains(column.as_str())).map(|c| (table, c.clone())));
+        }
+        extra
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_tables_and_columns_is_what_the_ddl_makes() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
+        let found = Found::read(&connection).unwrap();
+        let expected: BTreeMap<_, BTreeSet<_>> = TABLES
+            .iter()
+            .map(|(table, columns)| ((*table).to_owned(), columns.split_whitespace().map(str::to_owned).collect()))
+            .collect();
+        assert_eq!(found.columns, expected);
+        assert_eq!(found.missing_objects(), [""; 0]);
+    }
+
+    #[test]
+    fn only_version_one_is_accepted() {
+        assert!(accept("1").is_ok());
+        assert!(matches!(accept("2"), Err(StoreError::SchemaTooNew { found: 2 })));
+        assert!(matches!(accept("0"), Err(StoreError::SchemaVersion { .. })));
+        assert!(matches!(accept("one"), Err(StoreError::SchemaVersion { .. })));
+    }
+}

@@ -1,0 +1,89 @@
+//! A database that is open: one writer, one reader opened when first asked for.
+
+use crate::error::StoreError;
+use crate::health::PragmaReport;
+use crate::open::{self, BUSY_TIMEOUT};
+use crate::reader::Reader;
+use crate::write::Committed;
+use crate::writer::{Job, Reply, Writer};
+use ona_api::row::Place;
+use ona_api::{Group, Redactor};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::mpsc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+pub struct Store {
+    path: PathBuf,
+    busy: Duration,
+    writer: Writer,
+    reader: OnceLock<Reader>,
+}
+
+impl Store {
+    /// Opens the database at an absolute path, making it and what it lacks.
+    /// Blocks while another process makes it.
+    pub fn open(path: &Path, redactor: Redactor) -> Result<Store, StoreError> {
+        Self::open_with_timeout(path, redactor, BUSY_TIMEOUT)
+    }
+
+    /// `open`, waiting for locks this long instead of 30 seconds.
+    pub fn open_with_timeout(path: &Path, redactor: Redactor, busy: Duration) -> Result<Store, StoreError> {
+        let writer = Writer::start(open::writer(path, busy)?, redactor)?;
+        Ok(Store { path: path.to_owned(), busy, writer, reader: OnceLock::new() })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a group in one transaction: all of it, or nothing and an error.
+    /// The group is written even if the future is dropped after its first poll.
+    pub async fn commit(&self, at: &Place, group: Group) -> Result<Committed, StoreError> {
+        if group.is_empty() {
+            return Ok(Committed::default());
+        }
+        let (sender, answer) = oneshot::channel();
+        // If nobody waits any more, the group is written all the same.
+        let reply = Box::new(move |result| drop(sender.send(result)));
+        self.writer.give(Job::Commit { at: at.clone(), group, reply })?;
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// `commit` for callers that are not async. Blocks the thread.
+    pub fn commit_now(&self, at: &Place, group: Group) -> Result<Committed, StoreError> {
+        if group.is_empty() {
+            return Ok(Committed::default());
+        }
+        self.wait_for(|reply| Job::Commit { at: at.clone(), group, reply })
+    }
+
+    /// The reader, opened on first use and kept.
+    pub fn reader(&self) -> Result<&Reader, StoreError> {
+        if let Some(reader) = self.reader.get() {
+            return Ok(reader);
+        }
+        let reader = Reader::open(&self.path, self.busy)?;
+        Ok(self.reader.get_or_init(|| reader))
+    }
+
+    /// The pragmas in force on the writing and the reading connection.
+    pub fn pragmas(&self) -> Result<PragmaReport, StoreError> {
+        let writer = self.wait_for(|reply| Job::Pragmas { reply })?;
+        Ok(PragmaReport { writer, reader: self.reader()?.pragmas()? })
+    }
+
+    fn wait_for<T: Send + 'static>(&self, job: impl FnOnce(Reply<T>) -> Job) -> Result<T, StoreError> {
+        let (sender, answer) = mpsc::sync_channel(1);
+        self.writer.give(job(Box::new(move |result| drop(sender.send(result)))))?;
+        answer.recv().unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
+    }
+}

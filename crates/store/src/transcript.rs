@@ -1,0 +1,34 @@
+//! Puts an entry at the end of its session's transcript.
+//!
+//! The number and the parent are found inside the writer's transaction, so two
+//! processes can not give the same number twice. Reading transcripts back is
+//! not done here.
+
+use crate::error::StoreError;
+use crate::parents;
+use crate::pen::{Pen, cells};
+use ona_api::Entry;
+use ona_api::row::{Place, SequenceStart};
+
+pub(crate) fn insert(pen: &Pen<'_>, at: &Place, entry: &Entry) -> Result<i64, StoreError> {
+    let sequence = next_sequence(pen, at)?;
+    let parent = parents::find(pen, &at.session, &parents::of(entry))?;
+    let sql = "INSERT INTO transcript_entries(session_id, sequence, parent_entry_id, entry_type, payload_json, \
+               tool_use_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let call = entry.call().map(|call| call.as_str());
+    pen.insert(sql, cells![at.session.as_str(), sequence, parent, entry.entry_type(), &entry.payload(), call])
+}
+
+fn next_sequence(pen: &Pen<'_>, at: &Place) -> Result<i64, StoreError> {
+    let of_session = "SELECT max(sequence) FROM transcript_entries WHERE session_id = ?1";
+    let newest: Option<i64> = pen.first(of_session, cells![at.session.as_str()], |row| row.get(0))?.flatten();
+    let newest = match (newest, at.start) {
+        (Some(newest), _) => Some(newest),
+        (None, SequenceStart::Zero) => None,
+        (None, SequenceStart::AboveAll) => {
+            pen.first("SELECT max(sequence) FROM transcript_entries", &[], |row| row.get(0))?.flatten()
+        }
+    };
+    // At the end of the numbers, which only foreign SQL can reach, UNIQUE refuses the row.
+    Ok(newest.map_or(0, |newest: i64| newest.saturating_add(1)))
+}

@@ -1,0 +1,167 @@
+//! One group of rows, one transaction: all of it or nothing.
+//!
+//! Rows are written in the order they were gathered. Which connection this runs
+//! on, and what happens when the database is busy, is decided in `writer`.
+
+use crate::error::StoreError;
+use crate::pen::{Pen, cells};
+use crate::{memory, plans, transcript};
+use ona_api::row::Place;
+use ona_api::{Group, HookRun, Redactor, Row, Ruling, Skip, Verdict};
+use rusqlite::{Connection, TransactionBehavior};
+use std::borrow::Cow;
+
+/// Proof that a group is on disk, with the ids it got.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Committed {
+    /// `transcript_entries.id` of each transcript row, in order.
+    pub entries: Vec<i64>,
+    /// `plans.id` of each new draft, in order.
+    pub plans: Vec<i64>,
+}
+
+pub(crate) fn group(
+    connection: &mut Connection,
+    redactor: &Redactor,
+    at: &Place,
+    group: &Group,
+) -> Result<Committed, StoreError> {
+    refuse_secret_ids(redactor, at)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let pen = Pen { connection: &transaction, redactor };
+    let mut committed = Committed::default();
+    for row in &group.0 {
+        write(&pen, at, row, &mut committed)?;
+    }
+    if group.0.iter().any(|row| matches!(row, Row::Memory(_) | Row::ForgetMemory(_))) {
+        memory::rebuild_index(&pen)?;
+    }
+    if !committed.entries.is_empty() {
+        let touch = "UPDATE conversations SET last_active = datetime('now') WHERE id = ?1";
+        pen.run(touch, cells![at.conversation.as_str()])?;
+    }
+    transaction.commit()?;
+    Ok(committed)
+}
+
+/// These two ids are keys. Redacting them would merge what they tell apart, and
+/// storing them would break DEC-016.
+fn refuse_secret_ids(redactor: &Redactor, at: &Place) -> Result<(), StoreError> {
+    for (what, id) in [("conversation", at.conversation.as_str()), ("session", at.session.as_str())] {
+        if let Cow::Owned(_) = redactor.apply(id) {
+            return Err(StoreError::SecretInId { what });
+        }
+    }
+    Ok(())
+}
+
+fn write(pen: &Pen<'_>, at: &Place, row: &Row, committed: &mut Committed) -> Result<(), StoreError> {
+    let conversation = at.conversation.as_str();
+    let session = at.session.as_str();
+    match row {
+        Row::Conversation { project_dir } => {
+            let sql = "INSERT INTO conversations(id, project_dir) VALUES (?1, ?2) ON CONFLICT(id) DO NOTHING";
+            pen.run(sql, cells![conversation, project_dir])?;
+        }
+        Row::Session => open_session(pen, at)?,
+        Row::Transcript(entry) => committed.entries.push(transcript::insert(pen, at, entry)?),
+        Row::Hook(run) => hook(pen, at, run)?,
+        Row::Permission { call, tool, verdict } => {
+            let decision = decision(verdict).ok_or_else(|| StoreError::Undecided(call.clone()))?;
+            let sql = "INSERT INTO tool_permission_log(session_id, tool_use_id, tool_name, decision, reason_json) \
+                       VALUES (?1, ?2, ?3, ?4, ?5)";
+            pen.run(sql, cells![session, call.as_str(), tool, decision, &verdict.reason()])?;
+        }
+        Row::Event { kind, detail } => {
+            let session = (!session.is_empty()).then_some(session);
+            let detail = (!detail.is_null()).then_some(detail);
+            let sql = "INSERT INTO events(conversation_id, session_id, event_type, detail) VALUES (?1, ?2, ?3, ?4)";
+            pen.run(sql, cells![conversation, session, kind.as_str(), detail])?;
+        }
+        Row::Settings(settings) => {
+            let sql = "INSERT OR REPLACE INTO settings_snapshot(scope, json, updated_at) \
+                       VALUES ('effective', ?1, datetime('now'))";
+            pen.run(sql, cells![settings])?;
+        }
+        Row::Meta { key, value } => {
+            let sql = "INSERT INTO schema_meta(key, value) VALUES (?1, ?2) \
+                       ON CONFLICT(key) DO UPDATE SET value = excluded.value";
+            pen.run(sql, cells![key, value])?;
+        }
+        Row::State { key, value } => {
+            let sql = "INSERT INTO state(conversation_id, key, value) VALUES (?1, ?2, ?3) \
+                       ON CONFLICT(conversation_id, key) \
+                       DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";
+            pen.run(sql, cells![conversation, key, value])?;
+        }
+        Row::PlanDraft { content, file_path } => {
+            committed.plans.push(plans::draft(pen, conversation, content, file_path.as_deref())?);
+        }
+        Row::PlanStatus { id, from, to } => plans::change_status(pen, *id, *from, *to)?,
+        Row::RetireApprovedPlans(status) => plans::retire_approved(pen, conversation, *status)?,
+        Row::Phase { from, to } => {
+            let found: Option<String> =
+                pen.first("SELECT phase FROM conversations WHERE id = ?1", cells![conversation], |row| row.get(0))?;
+            let found = found.ok_or_else(|| StoreError::NoConversation(at.conversation.clone()))?;
+            if found != from.as_str() {
+                return Err(StoreError::PhaseMoved { expected: *from, found });
+            }
+            let sql = "UPDATE conversations SET phase = ?1, last_active = datetime('now') WHERE id = ?2";
+            pen.run(sql, cells![to.as_str(), conversation])?;
+        }
+        Row::Memory(memory) => memory::put(pen, memory)?,
+        Row::ForgetMemory(id) => memory::forget(pen, id)?,
+    }
+    Ok(())
+}
+
+fn open_session(pen: &Pen<'_>, at: &Place) -> Result<(), StoreError> {
+    let (session, conversation) = (at.session.as_str(), at.conversation.as_str());
+    let sql = "INSERT INTO sessions(session_id, conversation_id) VALUES (?1, ?2) ON CONFLICT(session_id) DO NOTHING";
+    if pen.run(sql, cells![session, conversation])? == 1 {
+        return Ok(());
+    }
+    let sql = "SELECT conversation_id FROM sessions WHERE session_id = ?1";
+    match pen.first(sql, cells![session], |row| row.get::<_, String>(0))? {
+        Some(owner) if owner != conversation => {
+            Err(StoreError::SessionElsewhere { session: at.session.clone(), owner })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn hook(pen: &Pen<'_>, at: &Place, run: &HookRun) -> Result<(), StoreError> {
+    let sql = "INSERT INTO hook_invocations(session_id, conversation_id, hook_event, hook_ordinal, matcher, command, \
+               tool_use_id, tool_name, input_json, exit_code, stdout_text, stderr_text, started_at, completed_at, \
+               skipped_reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+    pen.run(
+        sql,
+        cells![
+            at.session.as_str(),
+            at.conversation.as_str(),
+            run.event.as_str(),
+            i64::from(run.ordinal.0),
+            &run.matcher,
+            &run.command,
+            run.call.as_ref().map(|call| call.as_str()),
+            run.tool.as_ref(),
+            &run.input_json,
+            run.exit_code.map(i64::from),
+            run.stdout.as_ref(),
+            run.stderr.as_ref(),
+            &run.started_at,
+            run.completed_at.as_ref(),
+            run.skipped.map(Skip::as_str),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The log holds answers; a question is not one (DEC-076).
+fn decision(verdict: &Verdict) -> Option<&'static str> {
+    match verdict.ruling {
+        Ruling::Allow | Ruling::Deny => Some(verdict.ruling.as_str()),
+        Ruling::Ask => None,
+    }
+}

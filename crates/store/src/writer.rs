@@ -1,0 +1,78 @@
+//! The one writer: a thread that owns the writing connection.
+//!
+//! Groups arrive over a channel and are written one after another, which is the
+//! "at most one writer transaction" of section 4.8. A group that was handed over
+//! is written even if the one who waits for it goes away. Dropping the writer
+//! waits until everything handed over is done.
+
+use crate::error::StoreError;
+use crate::health::Pragmas;
+use crate::write::{self, Committed};
+use ona_api::row::Place;
+use ona_api::{Group, Redactor};
+use rusqlite::Connection;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+/// How the answer to a job gets back: to a future, or to a blocked thread.
+pub(crate) type Reply<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
+
+pub(crate) enum Job {
+    Commit { at: Place, group: Group, reply: Reply<Committed> },
+    Pragmas { reply: Reply<Pragmas> },
+}
+
+pub(crate) struct Writer {
+    /// `None` only while dropping.
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(crate) fn start(connection: Connection, redactor: Redactor) -> Result<Self, StoreError> {
+        let (jobs, queue) = channel();
+        let thread = thread::Builder::new()
+            .name("ona-store".to_owned())
+            .spawn(move || work(connection, &redactor, &queue))
+            .map_err(StoreError::Thread)?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Hands a job over. If the thread has ended, the reply is dropped unanswered.
+    pub(crate) fn give(&self, job: Job) -> Result<(), StoreError> {
+        self.jobs.as_ref().ok_or(StoreError::Closed)?.send(job).map_err(|_| StoreError::Closed)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // It panicked: whoever waited for a group has been told `Closed`.
+            thread.join().unwrap_or_default();
+        }
+    }
+}
+
+fn work(mut connection: Connection, redactor: &Redactor, queue: &Receiver<Job>) {
+    for job in queue {
+        match job {
+            Job::Commit { at, group, reply } => reply(commit(&mut connection, redactor, &at, &group)),
+            Job::Pragmas { reply } => reply(Pragmas::of(&connection)),
+        }
+    }
+}
+
+/// Busy after the full timeout is tried once more (DEC-018). The first attempt
+/// left nothing behind, so the second writes the whole group.
+fn commit(
+    connection: &mut Connection,
+    redactor: &Redactor,
+    at: &Place,
+    group: &Group,
+) -> Result<Committed, StoreError> {
+    match write::group(connection, redactor, at, group) {
+        Err(StoreError::Busy) => write::group(connection, redactor, at, group),
+        done => done,
+    }
+}

@@ -1,0 +1,15 @@
+//! The store against real files. Each module is about one kind of fact.
+
+mod atomic;
+mod check;
+mod lock;
+mod memory;
+mod open;
+mod race;
+mod reader;
+mod redaction;
+mod refusal;
+mod sequence;
+mod support;
+mod transcript;
+mod workflow;
