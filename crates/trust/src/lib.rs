@@ -1,1 +1,46 @@
-//! ona-trust
+//! Which settings count here: discovery, layers, import, secrets, workspace trust.
+//!
+//! A start calls `discover`, then `merge`, then `import`. `discover` reads every
+//! settings file once and cleans each by what its scope may say; `merge` folds
+//! the layers into one value; `import` decides what becomes of the `effective`
+//! row (DEC-012). Which file counts *is* the trust question, so trust lives here.
+//!
+//! This crate never opens the database, prints, or looks at the real
+//! environment: rows are handed in, and what should be written is returned. Rule
+//! texts and hook entries are carried, not judged; `permissions` and `dialects`
+//! do that when they read the row.
+
+mod clean;
+mod confine;
+mod discover;
+mod discovery;
+mod edit;
+mod files;
+mod guarded;
+mod hooks;
+mod import;
+mod json_text;
+mod layer;
+mod merge;
+mod mirror;
+mod notice;
+mod permissions;
+mod place;
+mod read;
+mod secrets;
+mod shell_words;
+mod switches;
+mod trust;
+
+pub use discover::{Found, SettingsError, discover};
+pub use discovery::{Compatible, Discovery, FlagSettings, Sources, UnknownSource};
+pub use edit::{Anchors, EditError, apply};
+pub use guarded::{guarded_files, hook_scripts};
+pub use import::{How, Import, ImportRecord, import};
+pub use layer::{Layer, SEED, Scope};
+pub use merge::{Merged, merge};
+pub use mirror::{MirrorError, Mirrored, mirror};
+pub use notice::{About, Notice};
+pub use place::{BadDatabasePath, DatabasePath, DatabaseSource, database_path, project_root};
+pub use secrets::Secrets;
+pub use trust::{Form, Standing, Trust, Wish, standing, trust_key};

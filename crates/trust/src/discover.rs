@@ -1,0 +1,210 @@
+//! Reads every settings file that counts, once, at the start of a process.
+//!
+//! A file that can not be used is named and left out, and the rest stays
+//! active. Two kinds are not left out but stop the start: a managed file,
+//! because a policy that can not be read must not become no policy (L-3), and
+//! what the operator named with `--settings`.
+
+use crate::clean::{Page, Terms, clean};
+use crate::discovery::{Compatible, Discovery, FlagSettings};
+use crate::files::{self, Candidate};
+use crate::layer::{Layer, Scope, seed};
+use crate::notice::{About, Notice};
+use crate::read::{self, Reading};
+use crate::trust::{Trust, path_text};
+use ona_api::{Env, digest};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SettingsError {
+    #[error("the managed settings can not be used: {}: {problem}", .file.display())]
+    Managed { file: PathBuf, problem: String },
+    #[error("--settings can not be used: {0}")]
+    Flag(String),
+    #[error("{origin}: `model_config` may hold only `provider` and `model_id`, not `{key}`")]
+    ModelConfig { origin: String, key: String },
+    #[error("{origin}: `model_config` must be an object")]
+    ModelConfigShape { origin: String },
+}
+
+/// The layers of this start, in the order in which their hooks run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub layers: Vec<Layer>,
+    pub notices: Vec<Notice>,
+    /// Over the ordered file set, the switches and the trust state (DEC-012, DEC-058).
+    pub sha256: String,
+    pub project_root: PathBuf,
+    pub trust: Trust,
+    header: String,
+    marks: Vec<Mark>,
+}
+
+/// One file as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mark {
+    scope: Scope,
+    path: PathBuf,
+    /// The digest of the text, or the word for what was there instead.
+    state: String,
+}
+
+/// Marks a file that is not there.
+pub(crate) const ABSENT: &str = "absent";
+
+pub fn discover(how: &Discovery, env: &Env) -> Result<Found, SettingsError> {
+    let header = format!("ona-settings 1\ntrust {:?}\ncompatible {:?}\n", how.trust, how.compatible);
+    let home = env.home();
+    let mut reader = Reader {
+        terms: Terms {
+            trust: how.trust,
+            claude_hooks: how.compatible == Compatible::On,
+            home: &home,
+            project_root: &how.project_root,
+        },
+        layers: vec![seed()],
+        notices: Vec::new(),
+        marks: Vec::new(),
+        seen: HashSet::new(),
+    };
+    for path in files::managed(how, env, &mut reader.notices)? {
+        reader.file(&Candidate { scope: Scope::Managed, own: true, path })?;
+    }
+    // A file the operator names counts as named, even if it would be found anyway.
+    let named = how.settings.as_ref().and_then(FlagSettings::file).map(|path| reader.claim(path));
+    for candidate in files::candidates(how, env) {
+        reader.file(&candidate)?;
+    }
+    match &how.settings {
+        None => {}
+        Some(FlagSettings::File(_)) if named == Some(Claim::Taken) => {}
+        Some(FlagSettings::File(path)) => {
+            reader.read(&Candidate { scope: Scope::Flag, own: true, path: path.clone() })?;
+        }
+        Some(FlagSettings::Json(text)) => {
+            reader.mark(Scope::Flag, Path::new("--settings"), digest::sha256_hex(text.as_bytes()));
+            reader.text(Scope::Flag, true, None, text)?;
+        }
+    }
+    let sha256 = fingerprint(&header, &reader.marks);
+    let Reader { layers, notices, marks, .. } = reader;
+    let (project_root, trust) = (how.project_root.clone(), how.trust);
+    Ok(Found { layers, notices, sha256, project_root, trust, header, marks })
+}
+
+impl Found {
+    /// Takes note that one file was rewritten by ourselves from the state it was
+    /// last known in. `None`: somebody else changed it since, or it was never
+    /// part of this start, so the next start has to look.
+    pub(crate) fn rewritten(&mut self, file: &Path, before: &str, after: &str) -> Option<()> {
+        let mark = self.marks.iter_mut().find(|mark| mark.path == file && mark.state == before)?;
+        mark.state = after.to_owned();
+        self.sha256 = fingerprint(&self.header, &self.marks);
+        Some(())
+    }
+}
+
+fn fingerprint(header: &str, marks: &[Mark]) -> String {
+    let line = |mark: &Mark| format!("{} {} {:?}\n", mark.scope.as_str(), mark.state, path_text(&mark.path));
+    let text: String = std::iter::once(header.to_owned()).chain(marks.iter().map(line)).collect();
+    digest::sha256_hex(text.as_bytes())
+}
+
+struct Reader<'a> {
+    terms: Terms<'a>,
+    layers: Vec<Layer>,
+    notices: Vec<Notice>,
+    marks: Vec<Mark>,
+    /// Files already read, by their real path. Started in the home directory,
+    /// the user's file is the project's as well: it counts once, as the user's.
+    seen: HashSet<PathBuf>,
+}
+
+/// Whether a file is still to be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    Free,
+    Taken,
+}
+
+impl Reader<'_> {
+    fn mark(&mut self, scope: Scope, path: &Path, state: String) {
+        self.marks.push(Mark { scope, path: path.to_path_buf(), state });
+    }
+
+    fn claim(&mut self, path: &Path) -> Claim {
+        let is_new = std::fs::canonicalize(path).map_or(true, |real| self.seen.insert(real));
+        if is_new { Claim::Free } else { Claim::Taken }
+    }
+
+    fn file(&mut self, candidate: &Candidate) -> Result<(), SettingsError> {
+        match self.claim(&candidate.path) {
+            Claim::Free => self.read(candidate),
+            Claim::Taken => Ok(()),
+        }
+    }
+
+    fn read(&mut self, candidate: &Candidate) -> Result<(), SettingsError> {
+        let Candidate { scope, own, path } = candidate;
+        match read::read(path) {
+            Reading::Absent if matches!(scope, Scope::Managed | Scope::Flag) => {
+                self.unusable(*scope, path, None, "no such file".to_owned())
+            }
+            Reading::Absent => {
+                self.mark(*scope, path, ABSENT.to_owned());
+                Ok(())
+            }
+            Reading::Unreadable(problem) => {
+                self.mark(*scope, path, format!("unreadable({problem})"));
+                self.unusable(*scope, path, None, problem)
+            }
+            Reading::Text(text) => {
+                self.mark(*scope, path, digest::sha256_hex(text.as_bytes()));
+                self.text(*scope, *own, Some(path), &text)
+            }
+        }
+    }
+
+    fn text(&mut self, scope: Scope, own: bool, file: Option<&Path>, text: &str) -> Result<(), SettingsError> {
+        let value = match read::parse(text) {
+            Ok(value) => value,
+            Err(error) => {
+                return self.unusable(scope, file.unwrap_or(Path::new("")), error.line, error.message);
+            }
+        };
+        let mut page = Page { scope, own, file, text: read::without_bom(text), notices: Vec::new() };
+        let value = clean(&mut page, value, &self.terms)?;
+        let guess = page.notices.iter().find(|notice| matches!(notice.about, About::BadValue | About::Hook));
+        if scope == Scope::Managed
+            && let Some(notice) = guess
+        {
+            let file = file.unwrap_or(Path::new("")).to_path_buf();
+            let at = notice.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            return Err(SettingsError::Managed { file, problem: format!("{at}{}", notice.message) });
+        }
+        self.notices.append(&mut page.notices);
+        self.layers.push(Layer { scope, file: file.map(Path::to_path_buf), own, value });
+        Ok(())
+    }
+
+    /// Left out with a notice, or the end of the start.
+    fn unusable(
+        &mut self,
+        scope: Scope,
+        path: &Path,
+        line: Option<usize>,
+        problem: String,
+    ) -> Result<(), SettingsError> {
+        match scope {
+            Scope::Managed => Err(SettingsError::Managed { file: path.to_path_buf(), problem }),
+            Scope::Flag if path == Path::new("") => Err(SettingsError::Flag(problem)),
+            Scope::Flag => Err(SettingsError::Flag(format!("{}: {problem}", path.display()))),
+            Scope::Seed | Scope::User | Scope::Project | Scope::Local | Scope::Town => {
+                let message = format!("this settings file is not used: {problem}");
+                self.notices.push(Notice { about: About::Unreadable, file: Some(path.to_path_buf()), line, message });
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Files that decide what the agent may do, so that the permission floor can
+//! keep the agent from changing them (I-14).
+
+use crate::discovery::{Discovery, FlagSettings};
+use crate::files::{self, MANAGED_FILE, MANAGED_PARTS, MANAGED_VARIABLE};
+use crate::hooks::flatten;
+use crate::shell_words;
+use ona_api::Env;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+/// Every settings file this start or another one in this folder could read,
+/// whether it exists or not. `managed-settings.d` is listed as a folder.
+pub fn guarded_files(how: &Discovery, env: &Env) -> Vec<PathBuf> {
+    let parts = how.managed_dir.join(MANAGED_PARTS);
+    let mut files = BTreeSet::from([how.managed_dir.join(MANAGED_FILE), parts.clone()]);
+    // A folder that can not be listed is protected by its own name above.
+    files.extend(files::parts(&parts).unwrap_or_default());
+    files.extend(env.non_empty(MANAGED_VARIABLE).map(PathBuf::from).filter(|path| path.is_absolute()));
+    files.extend(files::all(&how.project_root, env).into_iter().map(|candidate| candidate.path));
+    files.insert(env.home().join(".claude/settings.json"));
+    files.extend(how.settings.as_ref().and_then(FlagSettings::file).map(Path::to_path_buf));
+    with_targets(files)
+}
+
+/// Programs whose first operand is the script to run.
+const INTERPRETERS: [&str; 27] = [
+    "bash", "sh", "dash", "zsh", "ksh", "fish", "env", "exec", "command", "nice", "nohup", "time", "timeout", "source",
+    "python", "node", "bun", "bunx", "deno", "ruby", "perl", "php", "pwsh", "npx", "tsx", "uv", "run",
+];
+
+/// The scripts that the hooks of an effective row start, as far as they exist:
+/// first words, and what an interpreter is given to run.
+pub fn hook_scripts(effective: &Value, project_root: &Path, home: &Path) -> Vec<PathBuf> {
+    let of_plugins = effective["plugins"].as_object().into_iter().flatten().map(|(_, plugin)| &plugin["hooks"]);
+    let mut scripts = BTreeSet::new();
+    for hooks in std::iter::once(&effective["hooks"]).chain(of_plugins) {
+        for hook in flatten(hooks).entries {
+            let Some(command) = hook.entry.get("command").and_then(Value::as_str) else { continue };
+            let commands = match hook.entry.get("args").and_then(Value::as_array) {
+                Some(args) => {
+                    let args = args.iter().filter_map(Value::as_str);
+                    vec![std::iter::once(command).chain(args).map(str::to_owned).collect()]
+                }
+                None => shell_words::commands(command),
+            };
+            let started = commands.iter().flat_map(|words| started(words));
+            let paths = started.map(|word| resolved(word, project_root, home));
+            scripts.extend(paths.filter(|path| path.is_file()));
+        }
+    }
+    with_targets(scripts)
+}
+
+/// The program of a simple command, and through interpreters what it runs.
+fn started(words: &[String]) -> Vec<&str> {
+    let is_assignment =
+        |word: &str| word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'));
+    let operands = words.iter().map(String::as_str).filter(|word| !is_assignment(word) && !word.starts_with('-'));
+    let mut started = Vec::new();
+    for word in operands {
+        started.push(word);
+        let name = word.rsplit('/').next().unwrap_or(word);
+        // `python3.12` is python, and the 5 of `timeout 5` stands for itself.
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if !name.is_empty() && !INTERPRETERS.contains(&name) {
+            break;
+        }
+    }
+    started
+}
+
+fn resolved(word: &str, project_root: &Path, home: &Path) -> PathBuf {
+    let below = |prefix: &str| word.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let root = below("$CLAUDE_PROJECT_DIR").or_else(|| below("${CLAUDE_PROJECT_DIR}"));
+    let in_home = below("~").or_else(|| below("$HOME")).or_else(|| below("${HOME}"));
+    let path = match (root, in_home) {
+        (Some(rest), _) => project_root.join(rest.trim_start_matches('/')),
+        (None, Some(rest)) => home.join(rest.trim_start_matches('/')),
+        (None, None) => project_root.join(word),
+    };
+    path.components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// Adds what links lead to: writing the target changes the guard as well.
+fn with_targets(mut files: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let targets: Vec<_> = files.iter().filter_map(|file| std::fs::canonicalize(file).ok()).collect();
+    files.extend(targets);
+    files.into_iter().collect()
+}

@@ -1,0 +1,179 @@
+//! The layers as one value.
+//!
+//! Plain values: the highest scope wins. Objects are merged per key. Lists of
+//! permission rules are joined, because a deny anywhere must count. Hooks of all
+//! layers run together, in layer order. Nothing is read here.
+
+use crate::discover::Found;
+use crate::layer::{Layer, Scope};
+use crate::notice::{About, Notice};
+use crate::permissions::{DEFAULT_MODE, DIRECTORIES, DISABLE_BYPASS, MANAGED_RULES_ONLY, RULE_LISTS};
+use crate::secrets::Secrets;
+use crate::switches::{DISABLE_ALL, MANAGED_HOOKS_ONLY, Switches};
+use crate::trust::Trust;
+use ona_api::Env;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    /// What a fresh `effective` row holds; credentials are replaced by placeholders.
+    pub effective: Value,
+    /// The top-level keys of it that a file has a part in.
+    pub from_files: Vec<String>,
+    pub secrets: Secrets,
+    /// Everything there is to say, including what discovery noticed.
+    pub notices: Vec<Notice>,
+    pub sha256: String,
+    pub project_root: PathBuf,
+    pub trust: Trust,
+}
+
+/// Merged by rules of their own.
+const SPECIAL: [&str; 5] = ["permissions", "hooks", "plugins", DISABLE_ALL, MANAGED_HOOKS_ONLY];
+
+pub fn merge(found: &Found, env: &Env) -> Merged {
+    let mut notices = found.notices.clone();
+    // Stable, so that within one scope the own file stays behind the compatible one.
+    let mut layers: Vec<&Layer> = found.layers.iter().collect();
+    layers.sort_by_key(|layer| layer.scope.rank());
+
+    let mut effective = Map::new();
+    effective.insert("permissions".into(), permissions(&layers, &mut notices).into());
+    for layer in &layers {
+        for (key, value) in fields(layer).filter(|(key, _)| !SPECIAL.contains(&key.as_str())) {
+            match effective.get_mut(key) {
+                Some(below) => lay(below, key, value, layer, &mut notices),
+                None => drop(effective.insert(key.clone(), value.clone())),
+            }
+        }
+    }
+    let switches = Switches::of(&found.layers);
+    let hooks = |layer: &Layer| switches.marked(layer.scope, &layer.value["hooks"]);
+    let hooks: Vec<Value> = found.layers.iter().flat_map(hooks).collect();
+    if !hooks.is_empty() {
+        effective.insert("hooks".into(), hooks.into());
+    }
+    let plugins = plugins(&layers, &switches);
+    if !plugins.is_empty() {
+        effective.insert("plugins".into(), plugins.into());
+    }
+    switches.keep(&mut effective);
+
+    let written = |key: &String| found.layers.iter().any(|l| l.scope != Scope::Seed && l.value.get(key).is_some());
+    let from_files = effective.keys().filter(|key| written(key)).cloned().collect();
+    let mut effective = Value::Object(effective);
+    let secrets = Secrets::take(&mut effective, env);
+    Merged {
+        effective,
+        from_files,
+        secrets,
+        notices,
+        sha256: found.sha256.clone(),
+        project_root: found.project_root.clone(),
+        trust: found.trust,
+    }
+}
+
+fn fields(layer: &Layer) -> impl Iterator<Item = (&String, &Value)> {
+    layer.value.as_object().into_iter().flatten()
+}
+
+/// Objects that mean something only whole. Mixing two definitions of one server
+/// would hand the token of the one to the command of the other.
+const WHOLE: [&str; 3] = ["statusLine", "subagentStatusLine", "fileSuggestion"];
+const WHOLE_ENTRIES: [&str; 2] = ["mcpServers", "extraKnownMarketplaces"];
+
+fn lay(below: &mut Value, key: &str, value: &Value, layer: &Layer, notices: &mut Vec<Notice>) {
+    match (below, value) {
+        (_, Value::Null) => {}
+        (Value::Object(below), Value::Object(above)) if !WHOLE.contains(&key) => {
+            for (name, value) in above.iter().filter(|(_, value)| !value.is_null()) {
+                match below.get_mut(name) {
+                    Some(below) if !WHOLE_ENTRIES.contains(&key) => lay(below, name, value, layer, notices),
+                    _ => drop(below.insert(name.clone(), value.clone())),
+                }
+            }
+        }
+        // Lists of what is forbidden grow, whoever is above.
+        (Value::Array(below), Value::Array(above)) if is_prohibition(key) => join(below, above),
+        // What was switched off stays off for a folder.
+        (Value::Bool(true), Value::Bool(false)) if layer.scope.is_confined() && key.starts_with("disable") => {}
+        (below @ (Value::Object(_) | Value::Array(_)), above)
+            if std::mem::discriminant(below) != std::mem::discriminant(above) =>
+        {
+            let message = format!("`{key}` is ignored: its type is not that of a lower scope");
+            notices.push(Notice { about: About::BadValue, file: layer.file.clone(), line: None, message });
+        }
+        (below, above) => *below = above.clone(),
+    }
+}
+
+fn is_prohibition(key: &str) -> bool {
+    ["deny", "denied", "disabled", "blocked"].iter().any(|word| key.starts_with(word))
+}
+
+fn join(list: &mut Vec<Value>, more: &[Value]) {
+    for item in more {
+        if !list.contains(item) {
+            list.push(item.clone());
+        }
+    }
+}
+
+/// `layers` from low to high.
+fn permissions(layers: &[&Layer], notices: &mut Vec<Notice>) -> Map<String, Value> {
+    let said = |key: &'static str| {
+        let high_first = layers.iter().rev();
+        high_first.filter_map(move |layer| layer.value["permissions"].get(key).map(|value| (*layer, value)))
+    };
+    // It only ever narrows: deny and ask rules of everybody stay in force.
+    let managed_only = said(MANAGED_RULES_ONLY).any(|(_, value)| value == &Value::Bool(true));
+    let mut lists = Map::new();
+    for key in RULE_LISTS.into_iter().chain([DIRECTORIES]) {
+        let mut joined = Vec::new();
+        for (layer, value) in said(key) {
+            if key == "allow" && managed_only && layer.scope != Scope::Managed {
+                if layer.scope != Scope::Seed {
+                    let message = "its allow rules are ignored: only managed ones count on this host".to_owned();
+                    notices.push(Notice { about: About::Policy, file: layer.file.clone(), line: None, message });
+                }
+                continue;
+            }
+            join(&mut joined, value.as_array().map(Vec::as_slice).unwrap_or_default());
+        }
+        if !joined.is_empty() {
+            lists.insert(key.into(), joined.into());
+        }
+    }
+    let mut permissions = Map::new();
+    if let Some((_, mode)) = said(DEFAULT_MODE).next() {
+        permissions.insert(DEFAULT_MODE.into(), mode.clone());
+    }
+    permissions.extend(lists);
+    if let Some((_, disable)) = said(DISABLE_BYPASS).next() {
+        permissions.insert(DISABLE_BYPASS.into(), disable.clone());
+    }
+    if managed_only {
+        permissions.insert(MANAGED_RULES_ONLY.into(), true.into());
+    }
+    permissions
+}
+
+/// A plugin is taken whole from the file with the most authority: a folder can
+/// not empty a plugin that the operator set up.
+fn plugins(layers: &[&Layer], switches: &Switches) -> Map<String, Value> {
+    let mut by_authority = layers.to_vec();
+    by_authority.sort_by_key(|layer| layer.scope.authority());
+    let mut plugins = Map::new();
+    for layer in by_authority {
+        for (id, plugin) in layer.value["plugins"].as_object().into_iter().flatten() {
+            let mut plugin = plugin.clone();
+            if let Some(hooks) = plugin.get_mut("hooks") {
+                *hooks = switches.marked(layer.scope, hooks).into();
+            }
+            plugins.insert(id.clone(), plugin);
+        }
+    }
+    plugins
+}

@@ -1,0 +1,56 @@
+//! What an operator should know about a settings file that was used all the same.
+//! A notice names keys and files, never values: a value may be a credential.
+
+use ona_api::EventKind;
+use std::fmt;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    pub about: About,
+    /// `None`: the text given with `--settings`, or the environment.
+    pub file: Option<PathBuf>,
+    pub line: Option<usize>,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// The whole file was left out.
+    Unreadable,
+    /// A key under `permissions` that nobody reads (DEC-075).
+    UnknownKey,
+    /// A value that does not fit its key was left out.
+    BadValue,
+    /// An unknown `defaultMode` became `default` (DEC-074).
+    Mode,
+    /// Something files of this scope may not say.
+    Scope,
+    /// A hook that can not be read as one.
+    Hook,
+    /// The folder is not trusted; of this file only the hook entries were taken, disabled.
+    Untrusted,
+    /// The managed policy switched something off.
+    Policy,
+}
+
+impl About {
+    /// The `events` row that belongs to it, if any.
+    pub fn event(self) -> Option<EventKind> {
+        match self {
+            About::UnknownKey => Some(EventKind::SettingsUnknownKey),
+            About::Hook => Some(EventKind::HookConfigRejected),
+            About::Unreadable | About::BadValue | About::Mode | About::Scope | About::Untrusted | About::Policy => None,
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{}:{line}: {}", file.display(), self.message),
+            (Some(file), None) => write!(f, "{}: {}", file.display(), self.message),
+            (None, _) => f.write_str(&self.message),
+        }
+    }
+}

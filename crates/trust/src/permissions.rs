@@ -1,0 +1,159 @@
+//! The `permissions` object of one settings file.
+//!
+//! Rules are carried as text; whether one is a rule at all is judged where the
+//! row is read. What is settled here is what a file of this scope may say, and
+//! that a list which can not be read never quietly turns into no list.
+
+use crate::clean::Page;
+use crate::layer::Scope;
+use crate::notice::About;
+use ona_api::Mode;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+pub(crate) const RULE_LISTS: [&str; 3] = ["allow", "deny", "ask"];
+pub(crate) const DIRECTORIES: &str = "additionalDirectories";
+pub(crate) const DEFAULT_MODE: &str = "defaultMode";
+pub(crate) const DISABLE_BYPASS: &str = "disableBypassPermissionsMode";
+pub(crate) const MANAGED_RULES_ONLY: &str = "allowManagedPermissionRulesOnly";
+
+/// `anchor`: what a single leading slash in a path rule of this file stands for.
+pub(crate) fn clean(page: &mut Page<'_>, written: Value, anchor: Option<&Path>) -> Map<String, Value> {
+    let Value::Object(written) = written else {
+        page.note(About::BadValue, &["permissions"], "`permissions` must be an object");
+        return Map::new();
+    };
+    let mut kept = Map::new();
+    for (key, value) in written {
+        let at = ["permissions", key.as_str()];
+        let value = match key.as_str() {
+            _ if value.is_null() => None,
+            "allow" | "deny" | "ask" => strings(page, &key, value).map(|rules| {
+                let anchored = |rule: String| anchor.map_or(rule.clone(), |dir| anchored(&rule, dir));
+                rules.into_iter().map(anchored).collect()
+            }),
+            DIRECTORIES if page.scope.is_confined() => {
+                page.note(About::Scope, &at, "a folder can not add directories to itself; `--add-dir` can");
+                None
+            }
+            DIRECTORIES => strings(page, &key, value).map(Value::from),
+            DEFAULT_MODE => mode(page, &value).map(|mode| mode.as_str().into()),
+            DISABLE_BYPASS if value == "disable" => Some(value),
+            DISABLE_BYPASS => {
+                page.note(About::BadValue, &at, format!("`{DISABLE_BYPASS}` can only be \"disable\""));
+                None
+            }
+            MANAGED_RULES_ONLY if page.scope != Scope::Managed => {
+                page.note(About::Scope, &at, format!("`{MANAGED_RULES_ONLY}` counts in managed settings only"));
+                None
+            }
+            MANAGED_RULES_ONLY if value.is_boolean() => Some(value),
+            MANAGED_RULES_ONLY => {
+                page.note(About::BadValue, &at, format!("`{MANAGED_RULES_ONLY}` must be true or false"));
+                None
+            }
+            unknown => {
+                let message = format!("`permissions.{unknown}` is not a setting; nothing under it takes effect");
+                page.note(About::UnknownKey, &at, message);
+                None
+            }
+        };
+        if let Some(value) = value {
+            kept.insert(key, value);
+        }
+    }
+    kept
+}
+
+fn strings(page: &mut Page<'_>, key: &str, value: Value) -> Option<Vec<String>> {
+    let at = ["permissions", key];
+    match value {
+        Value::Array(items) => {
+            let count = items.len();
+            let texts: Vec<_> = items
+                .into_iter()
+                .filter_map(|item| match item {
+                    Value::String(text) => Some(text),
+                    _ => None,
+                })
+                .collect();
+            if texts.len() < count {
+                page.note(About::BadValue, &at, format!("`permissions.{key}` may hold only strings"));
+            }
+            Some(texts)
+        }
+        // Written wrongly, but plainly meant to restrict.
+        Value::String(rule) if key == "deny" || key == "ask" => {
+            page.note(About::BadValue, &at, format!("`permissions.{key}` must be an array; read as an array of one"));
+            Some(vec![rule])
+        }
+        _ => {
+            page.note(About::BadValue, &at, format!("`permissions.{key}` must be an array of strings"));
+            None
+        }
+    }
+}
+
+fn mode(page: &mut Page<'_>, value: &Value) -> Option<Mode> {
+    let at = ["permissions", DEFAULT_MODE];
+    match value.as_str().and_then(|text| text.parse().ok()) {
+        Some(Mode::BypassPermissions) if page.scope.is_confined() => {
+            page.note(About::Scope, &at, "a folder can not choose bypassPermissions for itself");
+            None
+        }
+        Some(mode) => Some(mode),
+        None => {
+            page.note(About::Mode, &at, format!("{value} is not a permission mode here; `default` is used"));
+            Some(Mode::Default)
+        }
+    }
+}
+
+/// A `Read` or `Edit` rule with a single leading slash, written out from `dir`.
+pub(crate) fn anchored(rule: &str, dir: &Path) -> String {
+    for tool in ["Read(", "Edit("] {
+        if let Some(path) = rule.strip_prefix(tool)
+            && path.starts_with('/')
+            && !path.starts_with("//")
+        {
+            return format!("{tool}/{}{path}", literal(dir));
+        }
+    }
+    rule.to_owned()
+}
+
+/// A directory inside a gitignore-style pattern.
+fn literal(dir: &Path) -> String {
+    let dir = dir.to_string_lossy();
+    let mut text = String::with_capacity(dir.len());
+    for c in dir.trim_end_matches('/').chars() {
+        if "*?[]\\".contains(c) {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_path_rules_with_one_leading_slash_are_written_out() {
+        let cases = [
+            ("Read(/x)", "Read(//home/a/.ona/x)"),
+            ("Edit(/src/**)", "Edit(//home/a/.ona/src/**)"),
+            ("Read(//etc/x)", "Read(//etc/x)"),
+            ("Read(~/x)", "Read(~/x)"),
+            ("Read(./x)", "Read(./x)"),
+            ("Read(x)", "Read(x)"),
+            ("Read", "Read"),
+            ("Bash(/bin/ls)", "Bash(/bin/ls)"),
+        ];
+        for (rule, expected) in cases {
+            assert_eq!(anchored(rule, Path::new("/home/a/.ona")), expected);
+        }
+        assert_eq!(anchored("Read(/x)", Path::new("/h/[a]*")), "Read(//h/\\[a\\]\\*/x)");
+    }
+}

@@ -1,0 +1,68 @@
+//! Which hooks are switched off, and by whom (I-15, DEC-058).
+//!
+//! An entry that is off stays in the list with its reason, so that a skip can be
+//! logged. `untrusted_workspace` is already set when a layer arrives here.
+
+use crate::layer::{Layer, Scope};
+use ona_api::Skip;
+use serde_json::{Map, Value};
+
+pub(crate) const DISABLE_ALL: &str = "disableAllHooks";
+pub(crate) const MANAGED_HOOKS_ONLY: &str = "allowManagedHooksOnly";
+
+pub(crate) struct Switches {
+    managed_only: bool,
+    /// The highest authority that said `disableAllHooks`.
+    all_off_up_to: Option<u8>,
+}
+
+impl Switches {
+    pub fn of(layers: &[Layer]) -> Self {
+        let managed_only = said(layers, Scope::Managed, MANAGED_HOOKS_ONLY);
+        let off = Scope::ALL.into_iter().filter(|scope| said(layers, *scope, DISABLE_ALL));
+        Self { managed_only, all_off_up_to: off.map(Scope::authority).max() }
+    }
+
+    fn reason(&self, scope: Scope) -> Option<Skip> {
+        if self.managed_only && scope != Scope::Managed {
+            return Some(Skip::ManagedOnly);
+        }
+        self.all_off_up_to.filter(|off| scope.authority() <= *off).map(|_| Skip::AllHooksDisabled)
+    }
+
+    /// The entries of a layer with what keeps them from running.
+    pub fn marked(&self, scope: Scope, entries: &Value) -> Vec<Value> {
+        let mut entries = entries.as_array().cloned().unwrap_or_default();
+        if let Some(reason) = self.reason(scope) {
+            for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
+                entry.entry("disabled").or_insert_with(|| reason.as_str().into());
+            }
+        }
+        entries
+    }
+
+    /// The switches as the row keeps them, for hooks that no settings file holds
+    /// (skills, modules, other dialects).
+    ///
+    /// `disableAllHooks` in the row means every hook. It is kept only when that is
+    /// what was said: a user's switch does not reach managed hooks, so next to a
+    /// hook that still runs only the entries below it are marked.
+    pub fn keep(&self, effective: &mut Map<String, Value>) {
+        if self.managed_only {
+            effective.insert(MANAGED_HOOKS_ONLY.into(), true.into());
+        }
+        let operators = self.all_off_up_to.is_some_and(|off| off >= Scope::User.authority());
+        let of_plugins = effective.get("plugins").and_then(Value::as_object).into_iter().flatten();
+        let lists = effective.get("hooks").into_iter().chain(of_plugins.filter_map(|(_, plugin)| plugin.get("hooks")));
+        let mut entries = lists.filter_map(Value::as_array).flatten();
+        if operators && entries.all(|entry| entry.get("disabled").is_some()) {
+            effective.insert(DISABLE_ALL.into(), true.into());
+        }
+    }
+}
+
+/// Whether a scope says `true`; within one scope the later file wins.
+fn said(layers: &[Layer], scope: Scope, key: &str) -> bool {
+    let mut words = layers.iter().filter(|layer| layer.scope == scope).filter_map(|layer| layer.value.get(key));
+    words.next_back() == Some(&Value::Bool(true))
+}

@@ -1,0 +1,99 @@
+use crate::World;
+use ona_trust::{Form, Standing, Trust, Wish, project_root, standing, trust_key};
+use std::fs;
+use std::path::Path;
+
+/// Asks for a folder in the REPL, with the given folders recorded as trusted.
+fn in_repl(world: &World, start: &Path, trusted: &[&Path]) -> Standing {
+    let keys: Vec<_> = trusted.iter().map(|root| trust_key(root)).collect();
+    standing(Form::Repl, Wish::Unsaid, &world.env, &project_root(start), |key| {
+        keys.iter().any(|known| known == key).then(|| "trusted".to_owned())
+    })
+}
+
+const ASK: Standing = Standing::Ask { lasting: true };
+
+#[test]
+fn who_is_trusted_in_which_form() {
+    let world = World::new();
+    let ask = |form, wish, row: Option<&str>| standing(form, wish, &world.env, &world.repo, |_| row.map(str::to_owned));
+    let trusted = |recorded| Standing::Trusted { recorded };
+    let cases = [
+        (Form::Repl, Wish::Unsaid, None, ASK),
+        (Form::Repl, Wish::Unsaid, Some("trusted"), trusted(true)),
+        (Form::Repl, Wish::Unsaid, Some("maybe"), ASK),
+        (Form::Repl, Wish::Trust, None, trusted(false)),
+        (Form::Repl, Wish::Withhold, Some("trusted"), Standing::Withheld),
+        (Form::Headless, Wish::Unsaid, None, trusted(false)),
+        (Form::Headless, Wish::Unsaid, Some("trusted"), trusted(true)),
+        (Form::Headless, Wish::Withhold, Some("trusted"), Standing::Withheld),
+    ];
+    for (form, wish, row, expected) in cases {
+        assert_eq!(ask(form, wish, row), expected, "{form:?} {wish:?} {row:?}");
+    }
+    let never = world.env.clone().with("ONA_TRUST", "never");
+    for wish in [Wish::Unsaid, Wish::Trust] {
+        let standing = standing(Form::Headless, wish, &never, &world.repo, |_| Some("trusted".into()));
+        assert_eq!(standing, Standing::Withheld, "ONA_TRUST=never holds in every form");
+    }
+    assert_eq!((ASK.trust(), trusted(false).trust()), (Trust::Withheld, Trust::Trusted));
+}
+
+#[test]
+fn a9_a_nested_repository_asks_for_its_own_trust() {
+    let world = World::new();
+    let inner = world.repo.join("vendor/evil");
+    fs::create_dir_all(inner.join(".git")).unwrap();
+    assert_eq!(in_repl(&world, &world.repo, &[&world.repo]), Standing::Trusted { recorded: true });
+    assert_eq!(in_repl(&world, &inner, &[&world.repo]), ASK);
+}
+
+#[test]
+fn b1_a_git_pointer_to_a_trusted_folder_borrows_nothing() {
+    let world = World::new();
+    let trusted = world.home.join("trusted");
+    fs::create_dir_all(trusted.join(".git/worktrees/x")).unwrap();
+
+    fs::write(world.repo.join(".git/commondir"), trusted.join(".git").to_str().unwrap()).unwrap();
+    assert_eq!(in_repl(&world, &world.repo, &[&trusted]), ASK, "commondir");
+
+    let evil = world.home.join("evil");
+    fs::create_dir_all(&evil).unwrap();
+    fs::write(evil.join(".git"), format!("gitdir: {}/.git/worktrees/x", trusted.display())).unwrap();
+    assert_eq!(in_repl(&world, &evil, &[&trusted]), ASK, "a worktree's pointer file");
+}
+
+#[test]
+fn b2_a_trusted_path_that_became_a_link_asks_again() {
+    let world = World::new();
+    let (path, evil) = (world.home.join("p"), world.home.join("evil"));
+    fs::create_dir_all(&path).unwrap();
+    fs::create_dir_all(&evil).unwrap();
+    assert_eq!(in_repl(&world, &path, &[&path]), Standing::Trusted { recorded: true });
+    fs::remove_dir(&path).unwrap();
+    std::os::unix::fs::symlink(&evil, &path).unwrap();
+    assert_eq!(in_repl(&world, &path, &[&path]), ASK);
+}
+
+#[test]
+fn b3_trusting_home_or_the_root_covers_nothing_below() {
+    let world = World::new();
+    let clone = world.home.join("Downloads/clone");
+    fs::create_dir_all(clone.join(".git")).unwrap();
+    let all: [&Path; 3] = [&world.home, Path::new("/"), world.home.parent().unwrap()];
+    assert_eq!(in_repl(&world, &clone, &all), ASK);
+
+    // With a repository in the home directory every plain folder has home for its root.
+    fs::create_dir_all(world.home.join(".git")).unwrap();
+    let plain = world.home.join("Downloads");
+    assert_eq!(in_repl(&world, &plain, &all), Standing::Ask { lasting: false });
+}
+
+#[test]
+fn different_roots_have_different_keys() {
+    use std::os::unix::ffi::OsStrExt;
+    let raw = |bytes: &'static [u8]| trust_key(Path::new(std::ffi::OsStr::from_bytes(bytes)));
+    assert_eq!(raw(b"/a/b"), "trust:/a/b");
+    assert_eq!(raw(b"/\xff"), "trust:bytes:2fff");
+    assert_ne!(raw(b"/\xff"), raw(b"/\xfe"), "paths that are not UTF-8 do not fall together");
+}
