@@ -29,7 +29,9 @@ fn check(program: &Program, as_json: bool) -> Result<u8, Failure> {
     let report = ona_store::check(path);
     let problems: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
     if as_json {
-        output::json(&json!({"path": path.to_string_lossy(), "ok": problems.is_empty(), "problems": problems, "foreign_tables": report.foreign_tables}));
+        output::json(
+            &json!({"path": path.to_string_lossy(), "ok": problems.is_empty(), "problems": problems, "foreign_tables": report.foreign_tables}),
+        );
     } else {
         output::line(path.display());
         problems.iter().for_each(|problem| output::line(format_args!("problem: {problem}")));

@@ -54,6 +54,7 @@ impl Demo {
             ("src/greet.sh", "echo hello\n"),
             (".ona/hooks/guard.sh", GUARD),
             (".ona/hooks/rewrite.sh", REWRITE),
+            ("secret.txt", "nobody reads this\n"),
             ("PLAN.md", PLAN),
         ] {
             std::fs::write(project.join(path), text).map_err(failed)?;
@@ -84,18 +85,29 @@ impl Demo {
 
     async fn tell(&self) -> Result<u8, Failure> {
         output::line("A toy project, its own database, and fixed calls in place of a model's.\n");
-        self.step("A read inside the project is allowed by a rule", "Read", json!({"file_path": "src/greet.sh"})).await?;
+        self.step("A read inside the project is allowed by a rule", "Read", json!({"file_path": "src/greet.sh"}))
+            .await?;
         self.step("A denied file stays closed", "Read", json!({"file_path": "secret.txt"})).await?;
         self.step("A hook refuses a command (exit code 2)", "Bash", json!({"command": "git push origin main"})).await?;
         self.step("A hook rewrites a command before it is judged and run", "Bash", json!({"command": "ls"})).await?;
 
         let conversation = self.conversation().await?;
         self.ona("Planning begins", &["--transition", "planning", "--conversation", &conversation]).await?;
-        self.step("While planning nothing may be written", "Write", json!({"file_path": "src/greet.sh", "content": "echo HELLO\n"})).await?;
+        self.step(
+            "While planning nothing may be written",
+            "Write",
+            json!({"file_path": "src/greet.sh", "content": "echo HELLO\n"}),
+        )
+        .await?;
         self.ona("A plan is stored", &["plan", "import", "PLAN.md", "--conversation", &conversation]).await?;
         self.ona("The operator approves it", &["plan", "approve", "1"]).await?;
         self.ona("Implementation begins", &["--transition", "implement", "--conversation", &conversation]).await?;
-        self.step("Now the same write goes through", "Write", json!({"file_path": "src/greet.sh", "content": "echo HELLO\n"})).await?;
+        self.step(
+            "Now the same write goes through",
+            "Write",
+            json!({"file_path": "src/greet.sh", "content": "echo HELLO\n"}),
+        )
+        .await?;
         self.ona("No way around the test phase", &["--transition", "verify", "--conversation", &conversation]).await?;
 
         let db = self.database.display();
@@ -134,7 +146,10 @@ impl Demo {
         let call = json!({"tool": "Glob", "input": {"pattern": "*.md"}}).to_string();
         let (_, stdout) = self.start(&["--eval", &call]).await?;
         let result: Value = serde_json::from_str(&stdout).unwrap_or_default();
-        result["conversation_id"].as_str().map(str::to_owned).ok_or_else(|| Failure::refused(format_args!("the demo could not go on: {stdout}")))
+        result["conversation_id"]
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| Failure::refused(format_args!("the demo could not go on: {stdout}")))
     }
 
     /// This program again, as an operator would start it. stdout, or stderr if that is empty.

@@ -92,7 +92,11 @@ impl Examination {
         match open.store.reader().and_then(|reader| Ok((reader.quick_check()?, reader.counts()?))) {
             Ok((problems, counts)) => {
                 self.problems.extend(problems);
-                section["rows"] = counts.into_iter().map(|(table, rows)| (table.to_owned(), rows.into())).collect::<Map<_, _>>().into();
+                section["rows"] = counts
+                    .into_iter()
+                    .map(|(table, rows)| (table.to_owned(), rows.into()))
+                    .collect::<Map<_, _>>()
+                    .into();
             }
             Err(error) => self.problems.push(error.to_string()),
         }
@@ -107,9 +111,11 @@ impl Examination {
             Standing::Ask { .. } => "not trusted yet",
             Standing::Withheld => "withheld",
         };
-        let files: Vec<_> = open.found.layers.iter().filter_map(|layer| Some((layer.scope.as_str(), layer.file.as_ref()?))).collect();
-        let files: Vec<_> = files.iter().map(|(scope, file)| json!({"scope": scope, "file": file.to_string_lossy()})).collect();
-        for notice in open.found.notices.iter().chain(&open.merged.notices) {
+        let files: Vec<_> =
+            open.found.layers.iter().filter_map(|layer| Some((layer.scope.as_str(), layer.file.as_ref()?))).collect();
+        let files: Vec<_> =
+            files.iter().map(|(scope, file)| json!({"scope": scope, "file": file.to_string_lossy()})).collect();
+        for notice in &open.merged.notices {
             self.remarks.push(open.redactor.apply(&notice.to_string()).into_owned());
         }
         let effective = match program.effective(open) {
@@ -126,7 +132,9 @@ impl Examination {
                 });
                 self.remarks.extend(unknown.iter().map(ToString::to_string));
                 self.problems.extend(
-                    dropped.iter().map(|bad| format!("the {} rule {:?} does not count: {}", bad.list, bad.rule, bad.why)),
+                    dropped
+                        .iter()
+                        .map(|bad| format!("the {} rule {:?} does not count: {}", bad.list, bad.rule, bad.why)),
                 );
             }
             Err(bad) => self.problems.push(bad.to_string()),
@@ -145,7 +153,8 @@ impl Examination {
         let loaded = ona_dialects::load(effective, &place);
         let (timeouts, warnings) = Timeouts::from_env(&program.env);
         self.remarks.extend(warnings);
-        self.problems.extend(loaded.rejected.iter().map(|bad| format!("a hook does not count: {} ({})", bad.why, bad.entry)));
+        self.problems
+            .extend(loaded.rejected.iter().map(|bad| format!("a hook does not count: {} ({})", bad.why, bad.entry)));
         let hooks: Vec<_> = loaded
             .list
             .iter()
@@ -172,7 +181,8 @@ impl Examination {
             .collect();
         self.sections.insert("hooks".into(), hooks.into());
         self.sections.insert("hook_timeouts_ms".into(), defaults.into());
-        self.sections.insert("all_hooks_disabled".into(), json!(program.env.get("SDLC_DISABLE_ALL_HOOKS") == Some("1")));
+        self.sections
+            .insert("all_hooks_disabled".into(), json!(program.env.get("SDLC_DISABLE_ALL_HOOKS") == Some("1")));
     }
 
     fn print(&self) {

@@ -10,7 +10,7 @@ use ona_api::row::{Place, SequenceStart};
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
 use ona_orchestration::Pipeline;
 
-use ona_tools::ToolBox;
+use ona_tools::{State, ToolBox};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
@@ -80,8 +80,7 @@ impl Places<'_> {
         let mut session = workplace.session(store, place.clone()).map_err(failed)?;
         let operator = EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes };
         let tools = ToolBox::builtin();
-        let pipeline =
-            Pipeline { store, tools: &tools, hooks: &workplace.hooks, operator: &operator };
+        let pipeline = Pipeline { store, tools: &tools, hooks: &workplace.hooks, operator: &operator };
         let finished = pipeline.run(&mut session, call.clone()).await.map_err(failed)?;
         workplace.keep(session);
 
@@ -130,10 +129,11 @@ impl Places<'_> {
     /// Background tasks belong to this process.
     async fn end(self) {
         if let Some((_, workplace)) = self.current {
-            let stopped = workplace.tasks.stop_all().await;
-            if stopped > 0 {
-                output::note(format_args!("Stopped {stopped} background task(s) that were still running."));
+            let running = workplace.tasks.list().into_iter().filter(|task| task.state == State::Running).count();
+            if running > 0 {
+                output::note(format_args!("Stopping {running} background task(s) that are still running."));
             }
+            workplace.tasks.stop_all().await;
         }
     }
 }

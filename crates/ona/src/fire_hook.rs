@@ -44,10 +44,11 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         let tools = ToolBox::builtin();
         let tool = asked.fields.get("tool_name").and_then(Value::as_str).and_then(|name| tools.get(name));
         let cx = session.cx.clone();
-        let mut firing = Firing::new(asked.event, base, Value::Object(asked.fields.clone())).with_access(move |input| {
-            let plan = tool.clone().and_then(|tool| tool.plan(input, &cx).ok());
-            plan.map(|plan| plan.access).unwrap_or_default()
-        });
+        let mut firing =
+            Firing::new(asked.event, base, Value::Object(asked.fields.clone())).with_access(move |input| {
+                let plan = tool.clone().and_then(|tool| tool.plan(input, &cx).ok());
+                plan.map(|plan| plan.access).unwrap_or_default()
+            });
         if contract::of(asked.event).env_file {
             firing.env_file = session.env_file.path().map(ToOwned::to_owned);
         }

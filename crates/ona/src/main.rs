@@ -10,6 +10,7 @@ mod findings;
 mod fire_hook;
 mod hook_schema;
 mod interrupt;
+mod keeper;
 mod memory;
 mod operator;
 mod output;

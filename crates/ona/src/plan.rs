@@ -60,7 +60,11 @@ fn list(program: &Program, store: &Store, json: bool) -> Result<u8, Failure> {
 
 fn show(program: &Program, store: &Store, id: i64, json: bool) -> Result<u8, Failure> {
     let plan = find(program, store, id)?;
-    if json { output::json(&described(&plan)) } else { output::line(plan.content.trim_end()) }
+    if json {
+        output::json(&described(&plan))
+    } else {
+        output::line(plan.content.trim_end())
+    }
     Ok(0)
 }
 
@@ -68,7 +72,9 @@ fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
     let plan = find(program, store, id)?;
     let group = ona_workflow::approve_plan(id, &plan.hash);
     store.commit_now(&at(&plan.conversation, ""), group).map_err(|error| match error {
-        StoreError::PlanMoved { found, .. } => Failure::refused(format_args!("plan {id} is {found}, only a draft can be approved")),
+        StoreError::PlanMoved { found, .. } => {
+            Failure::refused(format_args!("plan {id} is {found}, only a draft can be approved"))
+        }
         other => program.store_failure(other),
     })?;
     output::json(&json!({"plan_id": id, "conversation_id": plan.conversation, "status": "approved"}));
@@ -85,8 +91,8 @@ fn import(program: &Program, store: &Store, file: &Path) -> Result<u8, Failure> 
         return Err(Failure::usage(format_args!("there is no conversation {id}")));
     }
     let path = program.cwd.join(file);
-    let content = std::fs::read_to_string(&path)
-        .map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
+    let content =
+        std::fs::read_to_string(&path).map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
     if content.trim().is_empty() {
         return Err(Failure::usage(format_args!("{} is empty", path.display())));
     }

@@ -10,8 +10,8 @@ use ona_api::row::{Place, SequenceStart};
 use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId};
 use ona_store::{LockError, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
-    Compatible, DatabasePath, Discovery, FlagSettings, Form, Found, How, Import, ImportRecord, Merged, Standing, Wish,
-    database_path, discover, merge, project_root, standing, trust_key,
+    About, Compatible, DatabasePath, Discovery, FlagSettings, Form, Found, How, Import, ImportRecord, Merged, Standing,
+    Wish, database_path, discover, merge, project_root, standing, trust_key,
 };
 use serde_json::{Value, json};
 use std::io::Read;
@@ -58,7 +58,8 @@ impl Program {
 
     /// The database with nothing known of settings, for `ona db` and what only reads.
     pub fn open_plain(&self) -> Result<Store, Failure> {
-        Store::open(&self.database.path, Redactor::new(env_secrets(&self.env))).map_err(|error| self.store_failure(error))
+        Store::open(&self.database.path, Redactor::new(env_secrets(&self.env)))
+            .map_err(|error| self.store_failure(error))
     }
 
     /// Settings first: the database must not be written before every secret in them is known.
@@ -121,9 +122,10 @@ impl Program {
             Import::Insert { effective, record } => self.write_settings(open, effective, &record)?,
             Import::Replace { effective, record, moved_from } => {
                 let _alone = match &moved_from {
-                    Some(other) => Some(SettingsLock::exclusive(&self.database.path).map_err(|_| {
-                        Failure::usage(format_args!("the database is in use for project {other}"))
-                    })?),
+                    Some(other) => Some(
+                        SettingsLock::exclusive(&self.database.path)
+                            .map_err(|_| Failure::usage(format_args!("the database is in use for project {other}")))?,
+                    ),
                     None => None,
                 };
                 self.write_settings(open, effective, &record)?
@@ -133,7 +135,9 @@ impl Program {
             self.record_trust(open)?;
         }
         if !effective.is_object() {
-            return Err(Failure::usage("the settings in the database are not a JSON object").hint("ona settings import"));
+            return Err(
+                Failure::usage("the settings in the database are not a JSON object").hint("ona settings import")
+            );
         }
         Ok(open.merged.secrets.restore(&effective))
     }
@@ -145,7 +149,7 @@ impl Program {
             group.push(Row::Meta { key: key.to_owned(), value });
         }
         group.event(EventKind::SettingsImported, json!({"sha256": record.sha256, "keys": record.keys}));
-        for notice in open.found.notices.iter().chain(&open.merged.notices) {
+        for notice in &open.merged.notices {
             if let Some(kind) = notice.about.event() {
                 group.event(kind, json!({ "why": notice.to_string() }));
             }
@@ -163,7 +167,9 @@ impl Program {
     /// Refuses what only a person may do when the agent's own shell tries it.
     pub fn operator_only(&self, what: &str) -> Result<(), Failure> {
         if self.agent_shell {
-            return Err(Failure::refused(format_args!("{what} can be changed by the operator only, not from the agent's shell")));
+            return Err(Failure::refused(format_args!(
+                "{what} can be changed by the operator only, not from the agent's shell"
+            )));
         }
         Ok(())
     }
@@ -200,8 +206,12 @@ impl Program {
         }
     }
 
-    /// DEC-058: one line when code of a never-trusted folder is active.
-    pub fn mention_untrusted(&self, open: &Open) {
+    /// What a person must know before anything runs: a settings file that was left
+    /// out, and code of a folder nobody has trusted yet (DEC-058).
+    pub fn mention_settings(&self, open: &Open) {
+        for notice in open.merged.notices.iter().filter(|notice| notice.about == About::Unreadable) {
+            output::note(format_args!("ona: {}", open.redactor.apply(&notice.to_string())));
+        }
         let confined = open.found.layers.iter().any(|layer| layer.scope.is_confined());
         if confined && self.standing(Some(&open.store)) == (Standing::Trusted { recorded: false }) {
             output::note(format_args!(

@@ -21,7 +21,7 @@ pub fn run(program: &Program, command: &Settings) -> Result<u8, Failure> {
         Settings::Import => {
             program.operator_only("settings")?;
             program.import(&open, How::Forced)?;
-            for notice in open.found.notices.iter().chain(&open.merged.notices) {
+            for notice in &open.merged.notices {
                 output::note(open.redactor.apply(&notice.to_string()));
             }
             let files: Vec<_> = open.found.layers.iter().filter_map(|layer| layer.file.as_ref()).collect();

@@ -21,7 +21,11 @@ pub fn run(program: &Program, phase: &str) -> Result<u8, Failure> {
     let reader = store.reader().map_err(|error| program.store_failure(error))?;
     let facts = || -> Result<Option<Facts>, StoreError> {
         let Some(phase) = reader.phase(&id)? else { return Ok(None) };
-        Ok(Some(Facts { phase, has_approved_plan: reader.has_approved_plan(&id)? }))
+        Ok(Some(Facts {
+            phase,
+            has_approved_plan: reader.has_approved_plan(&id)?,
+            report_approved: program.options.approve,
+        }))
     };
     let facts = facts().map_err(|error| program.store_failure(error))?;
     let facts = facts.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?;

@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::findings;
+use crate::keeper;
 use crate::output;
 use crate::program::{Open, Program};
-use ona_api::permission_update::Destination;
 use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode};
@@ -41,7 +41,7 @@ pub fn runtime() -> tokio::runtime::Runtime {
 impl Workplace {
     pub fn new(program: &Program, open: &Open, cwd: &Path, cancel: &CancellationToken) -> Result<Self, Failure> {
         let settings = program.effective(open)?;
-        program.mention_untrusted(open);
+        program.mention_settings(open);
         let (permissions, mut notes) = permissions(program, &settings)?;
         let place = place(program, &permissions, cwd);
         let (rules, dropped) = Rules::parse(&permissions);
@@ -65,7 +65,7 @@ impl Workplace {
             findings: findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?,
             database,
             env: Arc::new(env),
-            keep: keeper(program),
+            keep: keeper::keeper(program, open).map_err(|error| program.store_failure(error))?,
             cancel: cancel.clone(),
             env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
             cwd: place.start.clone(),
@@ -92,8 +92,7 @@ impl Workplace {
         let known: Vec<_> = known.into_iter().map(|(path, sha256)| Seen { path: path.into(), sha256 }).collect();
         seen.note(&known);
         let rules = Arc::clone(&self.rules);
-        let may_show =
-            move |path: &Path| rules.read().unwrap_or_else(PoisonError::into_inner).may_show(path);
+        let may_show = move |path: &Path| rules.read().unwrap_or_else(PoisonError::into_inner).may_show(path);
         Ok(Session {
             place,
             database: self.database.clone(),
@@ -125,10 +124,7 @@ impl Workplace {
 }
 
 /// The row's permissions with this run's flags over them.
-fn permissions(
-    program: &Program,
-    settings: &Value,
-) -> Result<(PermissionSettings, Vec<findings::Finding>), Failure> {
+fn permissions(program: &Program, settings: &Value) -> Result<(PermissionSettings, Vec<findings::Finding>), Failure> {
     let options = &program.options;
     let (mut permissions, unknown) = PermissionSettings::parse(&settings["permissions"])
         .map_err(|bad| Failure::usage(format_args!("the permissions in the settings can not be used: {bad}")))?;
@@ -138,7 +134,9 @@ fn permissions(
         (None, false) => None,
     };
     if mode == Some(Mode::BypassPermissions) && permissions.disable_bypass {
-        return Err(Failure::usage("the settings do not allow the mode bypassPermissions (disableBypassPermissionsMode)"));
+        return Err(Failure::usage(
+            "the settings do not allow the mode bypassPermissions (disableBypassPermissionsMode)",
+        ));
     }
     if program.agent_shell && (mode.is_some() || !options.allowed_tools.is_empty() || !options.add_dir.is_empty()) {
         program.operator_only("permissions")?;
@@ -183,15 +181,4 @@ fn hook_engine(
     let environment = HookEnvironment::new(host.clone(), place.project.clone(), timeouts);
     let runner = Arc::new(ProcessRunner::new(environment.clone(), cancel.clone()));
     HookEngine::new(list, environment, runner, open.redactor.clone())
-}
-
-/// DEC-078: what is meant to last is written to the scope's own file.
-fn keeper(program: &Program) -> Keep {
-    let (env, project) = (program.env.clone(), program.project.clone());
-    Arc::new(move |update| match update.destination() {
-        Destination::Session | Destination::CliArg => Ok(()),
-        Destination::UserSettings | Destination::ProjectSettings | Destination::LocalSettings => {
-            ona_trust::mirror(update, &env, &project).map(drop).map_err(|error| error.to_string())
-        }
-    })
 }

@@ -13,7 +13,12 @@ pub(crate) fn pre_tool_use(session: &Session, call: &ToolCall, tool: &Arc<dyn An
     on_tool(session, EventName::PreToolUse, fields, tool)
 }
 
-pub(crate) fn permission_request(session: &Session, call: &ToolCall, tool: &Arc<dyn AnyTool>, suggested: &[Value]) -> Firing {
+pub(crate) fn permission_request(
+    session: &Session,
+    call: &ToolCall,
+    tool: &Arc<dyn AnyTool>,
+    suggested: &[Value],
+) -> Firing {
     let mut fields = json!({"tool_name": call.name, "tool_input": call.input});
     if !suggested.is_empty() {
         fields["permission_suggestions"] = suggested.into();
@@ -22,18 +27,22 @@ pub(crate) fn permission_request(session: &Session, call: &ToolCall, tool: &Arc<
 }
 
 pub(crate) fn permission_denied(session: &Session, call: &ToolCall, tool: &Arc<dyn AnyTool>, reason: &str) -> Firing {
-    let fields =
-        json!({"tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "reason": reason});
+    let fields = json!({"tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "reason": reason});
     on_tool(session, EventName::PermissionDenied, fields, tool)
 }
 
 /// PostToolUse after a success, PostToolUseFailure after anything else (DEC-063).
-pub(crate) fn post_tool_use(session: &Session, call: &ToolCall, tool: &Arc<dyn AnyTool>, result: &ToolResult) -> Firing {
+pub(crate) fn post_tool_use(
+    session: &Session,
+    call: &ToolCall,
+    tool: &Arc<dyn AnyTool>,
+    result: &ToolResult,
+) -> Firing {
     if result.is_error() {
         let mut fields = json!({
             "tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "error": result.content,
         });
-        if result.data.get("interrupted") == Some(&Value::Bool(true)) {
+        if result.data.get("is_interrupt") == Some(&Value::Bool(true)) {
             fields["is_interrupt"] = true.into();
         }
         on_tool(session, EventName::PostToolUseFailure, fields, tool)

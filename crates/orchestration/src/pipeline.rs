@@ -171,8 +171,9 @@ impl Pipeline<'_> {
             Some(RequestDecision::Allow { input, updates }) => {
                 for update in &updates {
                     session.update_rules(update);
-                    if let Err(why) = (session.keep)(update) {
-                        trail.messages.push(format!("The permission change was not kept: {why}"));
+                    match (session.keep)(update) {
+                        Ok(rows) => trail.group.append(rows),
+                        Err(why) => trail.messages.push(format!("The permission change was not kept: {why}")),
                     }
                 }
                 if let Some(input) = input {
@@ -181,14 +182,22 @@ impl Pipeline<'_> {
                     match Arc::clone(tool).plan(&input, &session.cx) {
                         Ok(replanned) => *plan = replanned,
                         Err(bad) => {
-                            return Ok(Verdict::new(Ruling::Deny, by(&request), format!("A hook changed the input: {bad}")));
+                            return Ok(Verdict::new(
+                                Ruling::Deny,
+                                by(&request),
+                                format!("A hook changed the input: {bad}"),
+                            ));
                         }
                     }
                     call.input = plan.input.clone();
                     // A rewritten call is judged like a new one: an allow must not carry something else past a rule.
                     let again = self.judge(session, call, plan, &Outcome::default())?;
                     if again.ruling == Ruling::Deny || !matches!(again.by, Authority::Mode(_)) {
-                        return Ok(if again.ruling == Ruling::Ask { self.ask(session, call, plan, &again).await } else { again });
+                        return Ok(if again.ruling == Ruling::Ask {
+                            self.ask(session, call, plan, &again).await
+                        } else {
+                            again
+                        });
                     }
                 }
                 return Ok(Verdict::new(Ruling::Allow, by(&request), ""));

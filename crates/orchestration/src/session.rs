@@ -1,5 +1,6 @@
 //! What the calls of one session share, and what a call may change for the next.
 
+use ona_api::Group;
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::row::Place;
 use ona_hookplane::Base;
@@ -8,8 +9,9 @@ use ona_tools::Cx;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Keeps a permission update beyond this process (DEC-078); the error is a sentence.
-pub type Keep = Arc<dyn Fn(&PermissionUpdate) -> Result<(), String> + Send + Sync>;
+/// Keeps a permission update beyond this process (DEC-078): returns the rows that
+/// belong to it, or a sentence saying why it is not kept.
+pub type Keep = Arc<dyn Fn(&PermissionUpdate) -> Result<Group, String> + Send + Sync>;
 
 pub struct Session {
     pub place: Place,

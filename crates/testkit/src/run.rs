@@ -94,11 +94,34 @@ impl Ona {
     }
 
     pub fn command_in<A: AsRef<OsStr>>(&self, cwd: &Path, args: impl IntoIterator<Item = A>) -> Command {
-        #[expect(clippy::disallowed_methods, reason = "a test starts the program itself")]
-        let mut command = Command::new(&self.program);
+        let mut command = self.isolated(&self.program);
+        command.args(args).current_dir(cwd);
         command
-            .args(args)
-            .current_dir(cwd)
+    }
+
+    /// `bash -e` with `ona` on its search path, as the templates of the specification are run.
+    pub fn shell(&self, script: &str) -> Ran {
+        self.bash("-ec", script)
+    }
+
+    /// bash that goes on after a command that failed.
+    pub fn lenient_shell(&self, script: &str) -> Ran {
+        self.bash("-c", script)
+    }
+
+    fn bash(&self, flags: &str, script: &str) -> Ran {
+        let mut bash = self.isolated(Path::new("/bin/bash"));
+        let folder = self.program.parent().expect("the program is in a folder");
+        bash.args([flags, script])
+            .current_dir(self.project())
+            .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display()));
+        finish(bash.spawn().expect("bash starts"), b"")
+    }
+
+    fn isolated(&self, program: &Path) -> Command {
+        #[expect(clippy::disallowed_methods, reason = "a test starts the program itself")]
+        let mut command = Command::new(program);
+        command
             .env_clear()
             .env("HOME", self.home())
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")

@@ -8,6 +8,8 @@ use serde_json::json;
 pub struct Facts {
     pub phase: Phase,
     pub has_approved_plan: bool,
+    /// The operator approved the report that was shown to him (section 8.7).
+    pub report_approved: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +22,8 @@ pub enum Refusal {
     NoApprovedPlan,
     #[error("verify needs a passing traced test for every success criterion, and no test results are recorded")]
     NoTestResults,
+    #[error("done needs the operator's approval of the test report; look at it, then repeat with --approve")]
+    NotApproved,
     #[error("done needs test results to approve, and none are recorded")]
     NothingToApprove,
 }
@@ -47,6 +51,7 @@ pub fn transition(facts: Facts, to: Phase) -> Result<Group, Refusal> {
         (Phase::Planning, Phase::Implement) => {}
         (Phase::Implement, Phase::Test) => group.event(EventKind::ImplementationComplete, json!({})),
         (Phase::Test, Phase::Verify) => return Err(Refusal::NoTestResults),
+        (Phase::Verify, Phase::Done) if !facts.report_approved => return Err(Refusal::NotApproved),
         (Phase::Verify, Phase::Done) => return Err(Refusal::NothingToApprove),
         _ => return Err(Refusal::NoSuchTransition { from, to }),
     }
@@ -74,7 +79,7 @@ mod tests {
         let mut open = Vec::new();
         for phase in Phase::ALL {
             for to in Phase::ALL {
-                if transition(Facts { phase, has_approved_plan: true }, to).is_ok() {
+                if transition(Facts { phase, has_approved_plan: true, report_approved: true }, to).is_ok() {
                     open.push(format!("{phase} {to}"));
                 }
             }
@@ -95,13 +100,17 @@ mod tests {
 
     #[test]
     fn implement_needs_an_approved_plan() {
-        let facts = Facts { phase: Phase::Planning, has_approved_plan: false };
+        let facts = Facts { phase: Phase::Planning, has_approved_plan: false, report_approved: false };
         assert_eq!(transition(facts, Phase::Implement), Err(Refusal::NoApprovedPlan));
     }
 
     #[test]
     fn implementation_complete_is_recorded_with_the_phase() {
-        let group = transition(Facts { phase: Phase::Implement, has_approved_plan: false }, Phase::Test).unwrap();
+        let group = transition(
+            Facts { phase: Phase::Implement, has_approved_plan: false, report_approved: false },
+            Phase::Test,
+        )
+        .unwrap();
         assert_eq!(
             group.0,
             [
@@ -115,7 +124,8 @@ mod tests {
     #[test]
     fn a_new_cycle_retires_the_old_approval() {
         let retired = |phase| {
-            let group = transition(Facts { phase, has_approved_plan: true }, Phase::Planning).unwrap();
+            let group =
+                transition(Facts { phase, has_approved_plan: true, report_approved: true }, Phase::Planning).unwrap();
             group.0[0].clone()
         };
         assert_eq!(retired(Phase::Implement), Row::RetireApprovedPlans(PlanStatus::Superseded));
@@ -124,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_refusal_says_where_one_can_go() {
-        let facts = Facts { phase: Phase::Implement, has_approved_plan: true };
+        let facts = Facts { phase: Phase::Implement, has_approved_plan: true, report_approved: true };
         assert_eq!(
             transition(facts, Phase::Verify).unwrap_err().to_string(),
             "there is no way from implement to verify; from implement the conversation can go to test or planning"

@@ -1,0 +1,63 @@
+//! kill -9 at random points, and many processes at once.
+
+use crate::ona;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Each group is whole or absent: no hook row of a call without its result, no
+/// result without its tool_use, and a database that opens and is sound.
+#[test]
+fn a_kill_at_any_moment_leaves_whole_groups() {
+    let ona = ona();
+    let hook = |event: &str| json!({"hook_event_name": event, "command": "true", "shell": "sh"});
+    ona.settings(json!({"permissions": {"allow": ["Bash"]}, "hooks": [hook("PreToolUse"), hook("PostToolUse")]}));
+    let call = json!({"tool": "Bash", "input": {"command": "echo hi"}}).to_string();
+    let began = Instant::now();
+    ona.run(["--eval", &call]).expect_code(0);
+    let whole = began.elapsed().as_micros() as u64;
+    let mut killed = 0;
+    // A fixed low-discrepancy sequence over a little more than a whole run.
+    for round in 0..320u64 {
+        let after = (round * 618_034 % 1_000_000) * (whole + whole / 4) / 1_000_000;
+        let mut child = ona.command(["--eval", &call]).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(after));
+        killed += u32::from(child.try_wait().unwrap().is_none());
+        child.kill().ok();
+        child.wait().unwrap();
+    }
+    assert!(killed > 200, "only {killed} of 320 runs were really interrupted");
+    assert_eq!(ona.value("PRAGMA integrity_check"), "ok");
+    assert_eq!(ona.run(["db", "check"]).code, 0);
+    let torn = "SELECT count(*) FROM hook_invocations h WHERE NOT EXISTS (SELECT 1 FROM transcript_entries t
+                WHERE t.tool_use_id = h.tool_use_id AND t.entry_type = 'tool_result')";
+    assert_eq!(ona.value(torn), 0);
+    let halves = "SELECT count(*) FROM transcript_entries t WHERE entry_type='tool_result'
+                  AND (SELECT count(*) FROM hook_invocations h WHERE h.tool_use_id = t.tool_use_id) <> 2";
+    assert_eq!(ona.value(halves), 0);
+    let unasked = "SELECT count(*) FROM transcript_entries t WHERE entry_type='tool_result' AND NOT EXISTS
+                   (SELECT 1 FROM transcript_entries u WHERE u.entry_type='tool_use' AND u.tool_use_id = t.tool_use_id)";
+    assert_eq!(ona.value(unasked), 0);
+    let undecided = "SELECT count(*) FROM transcript_entries t WHERE entry_type='tool_result' AND NOT EXISTS
+                     (SELECT 1 FROM events e WHERE e.event_type='tool_started' AND json_extract(e.detail,'$.tool_use_id') = t.tool_use_id)";
+    assert_eq!(ona.value(undecided), 0);
+    assert_eq!(ona.eval("Bash", json!({"command": "echo after"}))["content"], "after\n");
+}
+
+#[test]
+fn eight_calls_at_once_on_a_fresh_database_all_succeed() {
+    let ona = ona();
+    let children: Vec<_> = (0..8)
+        .map(|n| {
+            let call = json!({"tool": "Bash", "input": {"command": format!("echo {n}")}}).to_string();
+            ona.command(["--eval", &call]).spawn().unwrap()
+        })
+        .collect();
+    let mut contents: Vec<_> = children
+        .into_iter()
+        .map(|child| ona_testkit::finish(child, b"").expect_code(0).json()["content"].as_str().unwrap().to_owned())
+        .collect();
+    contents.sort();
+    assert_eq!(contents, (0..8).map(|n| format!("{n}\n")).collect::<Vec<_>>());
+    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result'"), 8);
+    assert_eq!(ona.run(["db", "check"]).code, 0);
+}

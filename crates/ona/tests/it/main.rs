@@ -1,0 +1,16 @@
+//! The program from outside: command line, rows, hook stdin, files, exit codes.
+
+mod attacks;
+mod cli;
+mod crash;
+mod eval;
+mod permission_updates;
+mod secrets;
+mod settings;
+mod workflow;
+
+use ona_testkit::Ona;
+
+pub fn ona() -> Ona {
+    Ona::new(env!("CARGO_BIN_EXE_ona"))
+}

@@ -1,0 +1,61 @@
+//! Credentials never reach a table, hook stdin or an error text (section 2.8).
+
+use crate::ona;
+use serde_json::json;
+
+const CANARIES: [(&str, &str); 5] = [
+    ("ANTHROPIC_API_KEY", "canary-anthropic-key-1"),
+    ("ANTHROPIC_AUTH_TOKEN", "canary-anthropic-token-2"),
+    ("OPENAI_API_KEY", "canary-openai-\"key\"-3"),
+    ("LM_STUDIO_API_KEY", "canary-studio-4"),
+    ("CLAUDE_CODE_OAUTH_TOKEN", "canary-oauth-5"),
+];
+
+#[test]
+fn no_credential_is_in_the_database_or_in_hook_stdin() {
+    let mut ona = ona();
+    for (name, value) in CANARIES {
+        ona.env(name, value);
+    }
+    ona.file(
+        ".ona/settings.json",
+        json!({
+            "env": {"MY_TOKEN": "canary-settings-6", "PLAIN": "visible"},
+            "permissions": {"allow": ["Bash", "Write", "Read"]},
+            "hooks": [{"hook_event_name": "PreToolUse", "command": "env; cat >> stdin", "shell": "sh"}],
+        })
+        .to_string(),
+    );
+    ona.eval("Bash", json!({"command": "env; echo $OPENAI_API_KEY | base64; echo $MY_TOKEN; false"}));
+    ona.eval("Write", json!({"file_path": "k.txt", "content": "canary-oauth-5\ncanary-openai-\"key\"-3\n"}));
+    ona.eval("Read", json!({"file_path": "k.txt"}));
+    assert_eq!(
+        ona.read("k.txt"),
+        "canary-oauth-5\ncanary-openai-\"key\"-3\n",
+        "the tool itself works with the real value"
+    );
+    let tables = ona.column("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'memories_fts_%'");
+    for table in tables {
+        let table = table.as_str().unwrap().to_owned();
+        let dump = format!("{:?}", ona.rows(&format!("SELECT * FROM \"{table}\"")));
+        assert!(!dump.contains("canary"), "{table}: {dump}");
+    }
+    assert!(!ona.read("stdin").contains("canary"));
+    let stored = ona.value("SELECT json FROM settings_snapshot");
+    assert!(
+        stored.as_str().unwrap().contains("${ONA_SECRET:") && stored.as_str().unwrap().contains("visible"),
+        "{stored}"
+    );
+}
+
+#[test]
+fn settings_with_a_secret_model_config_are_refused_whole() {
+    let ona = ona();
+    ona.file(
+        ".ona/settings.json",
+        json!({"model_config": {"provider": "openai_compatible", "api_key": "canary-x-y-z"}}).to_string(),
+    );
+    let ran = ona.run(["--eval", r#"{"tool":"Glob","input":{"pattern":"*"}}"#]).expect_code(2);
+    assert!(ran.stderr.contains("model_config") && !ran.stderr.contains("canary"), "{}", ran.stderr);
+    assert!(!ona.db().exists());
+}

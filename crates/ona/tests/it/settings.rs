@@ -1,0 +1,146 @@
+//! Where settings come from, and what a start may change (DEC-012 to DEC-014, DEC-058).
+
+use crate::ona;
+use serde_json::{Value, json};
+
+fn touch_hook(name: &str) -> Value {
+    json!({"PreToolUse": [{"hooks": [{"type": "command", "command": format!("touch {name}")}]}]})
+}
+
+#[test]
+fn a_row_the_operator_wrote_is_never_clobbered() {
+    let ona = ona();
+    ona.file(".ona/settings.json", json!({"hooks": touch_hook("from-file")}).to_string());
+    ona.settings(json!({"hooks": [{"hook_event_name": "PreToolUse", "matcher": "Bash", "command": "touch from-row"}]}));
+    let before = ona.value("SELECT json FROM settings_snapshot");
+    ona.eval("Bash", json!({"command": "true"}));
+    assert_eq!(ona.value("SELECT json FROM settings_snapshot"), before);
+    assert!(ona.exists("from-row") && !ona.exists("from-file"));
+}
+
+#[test]
+fn a_first_use_seeds_and_imports_and_later_edits_wait_for_an_import() {
+    let ona = ona();
+    ona.file(".ona/settings.json", json!({"hooks": touch_hook("one")}).to_string());
+    ona.eval("Bash", json!({"command": "true"}));
+    assert!(ona.exists("one"));
+    let row: Value = serde_json::from_str(ona.value("SELECT json FROM settings_snapshot").as_str().unwrap()).unwrap();
+    assert_eq!(row["permissions"]["defaultMode"], "default");
+    assert_eq!(row["hooks"][0]["dialect"], "sdlc");
+    ona.file(".ona/settings.json", json!({"hooks": touch_hook("two")}).to_string());
+    ona.eval("Bash", json!({"command": "true"}));
+    assert!(!ona.exists("two"));
+    ona.run(["settings", "import"]).expect_code(0);
+    ona.eval("Bash", json!({"command": "true"}));
+    assert!(ona.exists("two"));
+}
+
+#[test]
+fn keys_written_by_sql_survive_an_import() {
+    let ona = ona();
+    ona.file(".ona/settings.json", json!({"hooks": touch_hook("one")}).to_string());
+    ona.run(["settings", "show"]).expect_code(0);
+    ona.execute("UPDATE settings_snapshot SET json = json_set(json, '$.mine', 'kept')", []);
+    ona.file(".ona/settings.json", json!({"env": {"A": "1"}}).to_string());
+    ona.run(["settings", "import"]).expect_code(0);
+    let row = ona.run(["settings", "show"]).expect_code(0).json();
+    assert_eq!((&row["mine"], &row["env"]["A"], row.get("hooks")), (&json!("kept"), &json!("1"), None));
+}
+
+#[test]
+fn claude_files_are_read_unless_switched_off() {
+    let ona = ona();
+    ona.file(".claude/settings.json", json!({"hooks": touch_hook("claude")}).to_string());
+    ona.run(["--no-claude-settings", "--eval", r#"{"tool":"Bash","input":{"command":"true"}}"#]).expect_code(0);
+    assert!(!ona.exists("claude"));
+    let other = crate::ona();
+    other.file(".claude/settings.json", json!({"hooks": touch_hook("claude")}).to_string());
+    other.eval("Bash", json!({"command": "true"}));
+    assert!(other.exists("claude"));
+    assert_eq!(other.value("SELECT json_extract(json,'$.hooks[0].dialect') FROM settings_snapshot"), "claude");
+}
+
+#[test]
+fn without_trust_nothing_of_the_project_runs_and_the_skip_is_logged() {
+    let ona = ona();
+    ona.file(
+        ".claude/settings.json",
+        json!({"hooks": touch_hook("canary"), "permissions": {"allow": ["Bash"]}}).to_string(),
+    );
+    ona.eval_with("Bash", json!({"command": "true"}), &["--no-trust"]);
+    assert!(!ona.exists("canary"));
+    assert_eq!(ona.value("SELECT skipped_reason FROM hook_invocations"), "untrusted_workspace");
+    // The same folder after the row was imported with trust.
+    let other = crate::ona();
+    other.file(".claude/settings.json", json!({"hooks": touch_hook("canary")}).to_string());
+    let trusting = other.run(["--eval", r#"{"tool":"Bash","input":{"command":"true"}}"#]).expect_code(0);
+    assert!(trusting.stderr.contains("nobody has trusted"), "{}", trusting.stderr);
+    std::fs::remove_file(other.project().join("canary")).unwrap();
+    other.eval_with("Bash", json!({"command": "true"}), &["--no-trust"]);
+    assert!(!other.exists("canary"));
+}
+
+#[test]
+fn managed_policy_alone_may_be_made_to_count() {
+    let ona = ona();
+    let managed = json!({"allowManagedHooksOnly": true, "permissions": {"deny": ["Bash(curl *)"]}, "hooks": touch_hook("managed")});
+    std::fs::write(ona.root().join("managed-settings.json"), managed.to_string()).unwrap();
+    ona.home_file(
+        ".ona/settings.json",
+        json!({"hooks": touch_hook("user"), "permissions": {"allow": ["Bash"]}}).to_string(),
+    );
+    ona.eval("Bash", json!({"command": "true"}));
+    assert!(ona.exists("managed") && !ona.exists("user"));
+    assert_eq!(ona.value("SELECT count(*) FROM hook_invocations WHERE skipped_reason='managed_only'"), 1);
+    let denied = ona.eval("Bash", json!({"command": "curl http://127.0.0.1:1/"}));
+    assert_eq!(denied["content"], "Denied by permission rule Bash(curl *)", "H-11");
+}
+
+#[test]
+fn a_broken_policy_stops_everything_and_a_broken_user_file_is_named() {
+    let ona = ona();
+    ona.home_file(".ona/settings.json", "{ not json");
+    let ran = ona.run(["--eval", r#"{"tool":"Glob","input":{"pattern":"*"}}"#]).expect_code(0);
+    assert!(ran.stderr.contains("settings.json:1"), "{}", ran.stderr);
+    std::fs::write(ona.root().join("managed-settings.json"), "{ not json").unwrap();
+    ona.run(["--eval", r#"{"tool":"Glob","input":{"pattern":"*"}}"#]).expect_code(2);
+}
+
+#[test]
+fn a_settings_flag_is_imported_over_everything() {
+    let ona = ona();
+    ona.settings(json!({"mine": 1}));
+    let flag = json!({"hooks": [{"hook_event_name": "PreToolUse", "command": "touch flagged"}]}).to_string();
+    ona.eval_with("Bash", json!({"command": "true"}), &["--settings", &flag]);
+    assert!(ona.exists("flagged"));
+    assert_eq!(ona.value("SELECT json_extract(json,'$.mine') FROM settings_snapshot"), 1);
+}
+
+#[test]
+fn a_row_that_can_not_be_used_is_a_configuration_error() {
+    let ona = ona();
+    for row in [json!({"permissions": {"defaultMode": "auto"}}), json!([1])] {
+        ona.settings(row);
+        ona.run(["--eval", r#"{"tool":"Bash","input":{"command":"touch ran"}}"#]).expect_code(2);
+    }
+    assert!(!ona.exists("ran"));
+}
+
+#[test]
+fn what_is_wrong_with_settings_is_recorded_once() {
+    let ona = ona();
+    ona.settings(json!({"permissions": {"allow": ["Bash"], "deny": ["Bash(", ""], "read": {}}, "hooks": [
+        {"hook_event_name": "pretooluse", "command": "x"}, {"hook_event_name": "PreToolUse", "matcher": "[", "command": "x"},
+    ]}));
+    ona.eval("Bash", json!({"command": "true"}));
+    ona.eval("Bash", json!({"command": "true"}));
+    let kinds = ona.rows("SELECT event_type, count(*) FROM events WHERE event_type LIKE '%reject%' OR event_type LIKE '%drop%' OR event_type LIKE '%unknown%' GROUP BY 1 ORDER BY 1");
+    assert_eq!(
+        kinds,
+        [
+            [json!("hook_config_rejected"), json!(2)],
+            [json!("permission_rule_dropped"), json!(2)],
+            [json!("settings_unknown_key"), json!(1)]
+        ]
+    );
+}

@@ -1,0 +1,269 @@
+//! Runs a shell command (DEC-132).
+
+use crate::shell::{STREAM_CAP, Shell, ShellFiles, Track};
+use crate::tasks::{Job, State, TaskKind};
+use crate::{BoxFuture, Count, Cx, Tool};
+use ona_api::text::{decode, head};
+use ona_api::{Access, ToolResult};
+use ona_process::{Captured, End, Ran, Running, SpawnError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+const DEFAULT_TIMEOUT: u64 = 120_000;
+const MAX_TIMEOUT: u64 = 600_000;
+/// Marks a stream that was longer than is kept (7.1).
+const TRUNCATED: &str = "[SDLC_TRUNCATED]";
+const STDERR: &str = "\n--- stderr ---\n";
+/// Characters of a command by which a task is named.
+const TITLE_CHARS: usize = 80;
+
+const NUL: &str = "command contains a NUL byte.";
+const INTERRUPTED: &str = "Interrupted.";
+
+pub(crate) struct Bash;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BashInput {
+    /// The command, as for `bash -c`.
+    command: String,
+    /// Milliseconds after which it is ended; 120000 if not given, at most 600000.
+    timeout: Option<Count>,
+    /// What the command does, in a few words.
+    description: Option<String>,
+    /// Return at once and let it go on; TaskOutput reads what it prints.
+    run_in_background: Option<bool>,
+    /// Ask to run outside the sandbox.
+    #[serde(rename = "dangerouslyDisableSandbox")]
+    #[expect(dead_code, reason = "judged by permissions, which see the raw input")]
+    disable_sandbox: Option<bool>,
+}
+
+impl Tool for Bash {
+    type Input = BashInput;
+    const NAME: &'static str = "Bash";
+    const DESCRIPTION: &'static str = "Runs a command in bash, starting in the session's directory.\n\
+        Each call is a new shell: variables and functions do not last, but a cd inside the project does. Standard input is \
+        empty. Standard output and standard error are returned apart, at most 1 MiB of each; a non-zero exit code is an \
+        error. Use run_in_background for servers and long jobs, and the file tools rather than cat, sed or find for \
+        reading, changing and finding files.";
+
+    fn access(&self, input: &BashInput, cx: &Cx) -> Vec<Access> {
+        vec![Access::Shell { script: input.command.clone(), cwd: cx.cwd.clone() }]
+    }
+
+    async fn run(&self, input: BashInput, cx: &Cx) -> ToolResult {
+        if input.command.contains('\0') {
+            return ToolResult::rejected(NUL);
+        }
+        if input.run_in_background == Some(true) {
+            return background(&input, cx);
+        }
+        let limit = input.timeout.map_or(DEFAULT_TIMEOUT, |timeout| timeout.0.clamp(1, MAX_TIMEOUT));
+        let deadline = Some(Duration::from_millis(limit));
+        let shell = match Shell::new(&input.command, Track::Directory, deadline, cx) {
+            Ok(shell) => shell,
+            Err(error) => return ToolResult::internal(format!("the shell could not be prepared: {error}")),
+        };
+        match ona_process::run(shell.command, &cx.cancel).await {
+            Ok(ran) => finished(ran, limit, place(shell.files.directory(), cx), cx),
+            Err(error) => not_started(&error, cx),
+        }
+    }
+}
+
+/// Where the session is after a command.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    Unchanged,
+    Moved(PathBuf),
+    /// The command ended outside, and the session does not follow it there.
+    Reset(PathBuf),
+}
+
+fn place(ended: Option<PathBuf>, cx: &Cx) -> Place {
+    let Some(ended) = ended else { return Place::Unchanged };
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if ended == real(&cx.cwd) {
+        return Place::Unchanged;
+    }
+    // Named by the root as the session writes it, so that rules written for the root still fit.
+    let roots = std::iter::once(&cx.project).chain(&cx.extra);
+    let inside = roots.filter_map(|root| Some(root.join(ended.strip_prefix(real(root)).ok()?)));
+    match inside.map(|path| path.components().collect()).next() {
+        Some(moved) => Place::Moved(moved),
+        None => Place::Reset(cx.project.clone()),
+    }
+}
+
+fn finished(ran: Ran, limit: u64, place: Place, cx: &Cx) -> ToolResult {
+    let stdout = text(&ran.stdout);
+    let mut stderr = text(&ran.stderr);
+    let moved_to = match place {
+        Place::Unchanged => None,
+        Place::Moved(to) => Some(to),
+        Place::Reset(to) => {
+            if !stderr.is_empty() && !stderr.ends_with('\n') {
+                stderr.push('\n');
+            }
+            stderr.push_str(&reset_note(&to));
+            Some(to).filter(|to| *to != cx.cwd)
+        }
+    };
+    let output = joined(&stdout, &stderr);
+    let before = |words: &str| if output.is_empty() { words.to_owned() } else { format!("{words}\n{output}") };
+    let mut data = Map::from_iter([
+        ("stdout".to_owned(), Value::from(stdout)),
+        ("stderr".to_owned(), Value::from(stderr)),
+        ("interrupted".to_owned(), Value::from(ran.end == End::Cancelled)),
+    ]);
+    let mut result = match ran.end {
+        End::Exited(code) => {
+            data.insert("exit_code".into(), code.into());
+            if code == 0 { ToolResult::success(output) } else { ToolResult::rejected(output) }
+        }
+        End::Signalled(signal) => {
+            data.insert("exit_code".into(), (128 + signal).into());
+            data.insert("signal".into(), signal.into());
+            ToolResult::rejected(output)
+        }
+        End::TimedOut => {
+            data.insert("timedOutAfterMs".into(), limit.into());
+            ToolResult::internal(before(&format!("The command ran longer than {limit} ms and was ended.")))
+        }
+        End::Cancelled => {
+            data.insert("is_interrupt".into(), true.into());
+            ToolResult::rejected(before(INTERRUPTED))
+        }
+    };
+    result.data = data;
+    result.moved_to = moved_to;
+    result
+}
+
+fn reset_note(to: &Path) -> String {
+    format!("Shell cwd was reset to {}", to.display())
+}
+
+fn not_started(error: &SpawnError, cx: &Cx) -> ToolResult {
+    match error {
+        // Somebody removed it. The next command should not stumble over that again.
+        SpawnError::MissingDirectory(missing) if *missing != cx.project => {
+            let words = format!("{} no longer exists. {}", missing.display(), reset_note(&cx.project));
+            ToolResult { moved_to: Some(cx.project.clone()), ..ToolResult::rejected(words) }
+        }
+        SpawnError::MissingDirectory(missing) => {
+            ToolResult::rejected(format!("{} no longer exists.", missing.display()))
+        }
+        SpawnError::MissingProgram(_) | SpawnError::Io(_) => ToolResult::internal(error.to_string()),
+    }
+}
+
+/// The text of a stream, at most the cap before and after decoding.
+fn text(stream: &Captured) -> String {
+    let mut bytes = stream.bytes.as_slice();
+    if stream.truncated {
+        bytes = whole_characters(bytes);
+    }
+    let mut text = decode(bytes);
+    let end = text.floor_char_boundary(STREAM_CAP);
+    if stream.truncated || end < text.len() {
+        text.truncate(end);
+        text.push_str(TRUNCATED);
+    }
+    text
+}
+
+/// Without a last character that was cut in two.
+fn whole_characters(bytes: &[u8]) -> &[u8] {
+    let tail = bytes.len().saturating_sub(3);
+    let last = (tail..bytes.len()).rev().find(|at| bytes[*at] & 0xc0 != 0x80);
+    match last.map(|at| (at, std::str::from_utf8(&bytes[at..]))) {
+        Some((at, Err(error))) if error.error_len().is_none() => &bytes[..at],
+        _ => bytes,
+    }
+}
+
+/// The formula of 7.1.
+fn joined(stdout: &str, stderr: &str) -> String {
+    if stderr.is_empty() { stdout.to_owned() } else { [stdout, STDERR, stderr].concat() }
+}
+
+fn background(input: &BashInput, cx: &Cx) -> ToolResult {
+    let shell = match Shell::new(&input.command, Track::Nothing, None, cx) {
+        Ok(shell) => shell,
+        Err(error) => return ToolResult::internal(format!("the shell could not be prepared: {error}")),
+    };
+    let running = match ona_process::start(shell.command) {
+        Ok(running) => running,
+        Err(error) => return not_started(&error, cx),
+    };
+    let title = input.description.as_deref().unwrap_or(&input.command).lines().next().unwrap_or_default();
+    let id = cx.tasks.add(
+        TaskKind::Bash,
+        head(title, TITLE_CHARS).0,
+        Arc::new(BackgroundShell { running, _files: shell.files }),
+    );
+    ToolResult::success(format!("Started task {id}. TaskOutput returns what it prints, TaskStop ends it.")).data(
+        json!({
+            "stdout": "",
+            "stderr": "",
+            "interrupted": false,
+            "backgroundTaskId": id,
+        }),
+    )
+}
+
+struct BackgroundShell {
+    running: Running,
+    _files: ShellFiles,
+}
+
+impl Job for BackgroundShell {
+    fn output(&self) -> String {
+        let (stdout, stderr) = self.running.snapshot();
+        joined(&text(&stdout), &text(&stderr))
+    }
+
+    fn state(&self) -> State {
+        match self.running.end() {
+            None => State::Running,
+            Some(End::Exited(code)) => State::Exited(code),
+            Some(End::Signalled(signal)) => State::Signalled(signal),
+            Some(End::TimedOut | End::Cancelled) => State::Stopped,
+        }
+    }
+
+    fn wait(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            self.running.wait().await;
+        })
+    }
+
+    fn stop(&self) {
+        self.running.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_stream_ends_in_a_whole_character_and_the_marker() {
+        let captured = |bytes: &[u8], truncated| text(&Captured { bytes: bytes.to_vec(), truncated });
+        assert_eq!(captured("aé".as_bytes(), false), "aé");
+        assert_eq!(captured(b"a\xc3", false), "a\u{fffd}");
+        assert_eq!(captured(b"a\xc3", true), "a[SDLC_TRUNCATED]");
+        assert_eq!(captured("aé".as_bytes(), true), "aé[SDLC_TRUNCATED]");
+        assert_eq!(captured(b"a\xff", true), "a\u{fffd}[SDLC_TRUNCATED]");
+        assert_eq!(captured(&vec![b'x'; STREAM_CAP], false).len(), STREAM_CAP);
+        // Replacement characters are longer than the bytes they stand for.
+        let grown = captured(&vec![0xff; STREAM_CAP], false);
+        assert!(grown.len() <= STREAM_CAP + TRUNCATED.len() && grown.ends_with(TRUNCATED));
+    }
+}

@@ -1,0 +1,56 @@
+//! What a call may know of its surroundings.
+
+use crate::Tasks;
+use ona_api::Env;
+use ona_api::tool::Seen;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+#[derive(Clone)]
+pub struct Cx {
+    /// The session's directory: relative paths and shells start here.
+    pub cwd: PathBuf,
+    /// The project's root.
+    pub project: PathBuf,
+    pub home: PathBuf,
+    /// Further directories the session works in.
+    pub extra: Vec<PathBuf>,
+    /// The environment of children, already complete.
+    pub env: Arc<Env>,
+    /// Shell text run before each Bash command.
+    pub prelude: String,
+    pub seen: Arc<SeenFiles>,
+    pub tasks: Arc<Tasks>,
+    /// Searches leave out the files for which this says no.
+    pub may_show: Arc<dyn Fn(&Path) -> bool + Send + Sync>,
+    pub cancel: CancellationToken,
+}
+
+/// The files this session has read or written, each with the fingerprint it had
+/// then. Writing a file that has changed since is refused, so that nobody's
+/// work is overwritten unseen.
+#[derive(Debug, Default)]
+pub struct SeenFiles(Mutex<HashMap<PathBuf, String>>);
+
+impl SeenFiles {
+    pub fn get(&self, path: &Path) -> Option<String> {
+        self.files().get(path).cloned()
+    }
+
+    pub fn note(&self, seen: &[Seen]) {
+        self.files().extend(seen.iter().map(|seen| (seen.path.clone(), seen.sha256.clone())));
+    }
+
+    fn files(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, String>> {
+        // Every update is one insertion, so a panic elsewhere leaves no half-written map.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl FromIterator<Seen> for SeenFiles {
+    fn from_iter<I: IntoIterator<Item = Seen>>(seen: I) -> Self {
+        Self(Mutex::new(seen.into_iter().map(|seen| (seen.path, seen.sha256)).collect()))
+    }
+}

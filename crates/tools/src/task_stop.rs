@@ -1,0 +1,58 @@
+//! Ends a background task.
+
+use crate::task_output::rename;
+use crate::tasks::State;
+use crate::{Cx, Tool};
+use ona_api::{Access, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long the end is waited for; the process runner kills after a second.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(crate) struct TaskStop;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TaskStopInput {
+    /// The task's id.
+    task_id: String,
+}
+
+impl Tool for TaskStop {
+    type Input = TaskStopInput;
+    const NAME: &'static str = "TaskStop";
+    const DESCRIPTION: &'static str = "Ends a background task. Its output so far stays readable with TaskOutput.";
+
+    fn normalise(&self, input: &mut Value, _: &Cx) {
+        rename(input, "shell_id");
+    }
+
+    fn access(&self, _: &TaskStopInput, _: &Cx) -> Vec<Access> {
+        vec![Access::Plain]
+    }
+
+    async fn run(&self, input: TaskStopInput, cx: &Cx) -> ToolResult {
+        let task = match cx.tasks.find(&input.task_id) {
+            Ok(task) => task,
+            Err(words) => return ToolResult::rejected(words),
+        };
+        let state = task.job.state();
+        if state != State::Running {
+            return ToolResult::rejected(format!("Task {} is not running: {state}.", task.id));
+        }
+        task.job.stop();
+        if tokio::time::timeout(PATIENCE, task.job.wait()).await.is_err() {
+            return ToolResult::internal(format!("task {} was told to end and did not", task.id));
+        }
+        let message = format!("Stopped task {} ({})", task.id, task.title);
+        ToolResult::success(&message).data(json!({
+            "message": message,
+            "task_id": task.id,
+            "task_type": task.kind.as_str(),
+            "command": task.title,
+        }))
+    }
+}

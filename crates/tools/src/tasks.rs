@@ -1,0 +1,152 @@
+//! What runs in the background: shells, and agents started by others (DEC-137).
+//!
+//! One registry per process. A task stays readable after its end, until the
+//! process exits; whoever owns the registry stops what is left then.
+
+use crate::BoxFuture;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Something that goes on by itself until it ends or is told to.
+pub trait Job: Send + Sync {
+    /// What it has said so far.
+    fn output(&self) -> String;
+    fn state(&self) -> State;
+    /// Resolves when `state` is no longer `Running`.
+    fn wait(&self) -> BoxFuture<'_, ()>;
+    /// Asks for the end; `wait` tells when it has come.
+    fn stop(&self);
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    Running,
+    Exited(i32),
+    Signalled(i32),
+    /// Came to its end, without an exit code to tell.
+    Finished,
+    Failed(String),
+    Stopped,
+}
+
+impl State {
+    /// The word for it in a tool's data.
+    pub fn status(&self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Exited(0) | State::Finished => "completed",
+            State::Exited(_) | State::Signalled(_) | State::Failed(_) => "failed",
+            State::Stopped => "stopped",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            State::Running => f.write_str("running"),
+            State::Exited(code) => write!(f, "ended with exit code {code}"),
+            State::Signalled(signal) => write!(f, "ended by signal {signal}"),
+            State::Finished => f.write_str("finished"),
+            State::Failed(why) => write!(f, "failed: {why}"),
+            State::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskKind {
+    Bash,
+    Agent,
+}
+
+impl TaskKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskKind::Bash => "bash",
+            TaskKind::Agent => "agent",
+        }
+    }
+}
+
+/// A task as lists show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskInfo {
+    pub id: String,
+    pub kind: TaskKind,
+    pub title: String,
+    pub state: State,
+}
+
+#[derive(Clone)]
+pub(crate) struct Task {
+    pub id: String,
+    pub kind: TaskKind,
+    pub title: String,
+    pub job: Arc<dyn Job>,
+}
+
+#[derive(Default)]
+pub struct Tasks(Mutex<Vec<Task>>);
+
+impl Tasks {
+    /// Registers a job and returns its id: `b1`, `a2`, numbered in order of start.
+    pub fn add(&self, kind: TaskKind, title: impl Into<String>, job: Arc<dyn Job>) -> String {
+        let mut tasks = self.tasks();
+        let letter = match kind {
+            TaskKind::Bash => 'b',
+            TaskKind::Agent => 'a',
+        };
+        let id = format!("{letter}{}", tasks.len() + 1);
+        tasks.push(Task { id: id.clone(), kind, title: title.into(), job });
+        id
+    }
+
+    pub fn list(&self) -> Vec<TaskInfo> {
+        let info = |task: &Task| TaskInfo {
+            id: task.id.clone(),
+            kind: task.kind,
+            title: task.title.clone(),
+            state: task.job.state(),
+        };
+        self.tasks().iter().map(info).collect()
+    }
+
+    /// Stops everything that runs and waits, but not for ever, until it is gone.
+    pub async fn stop_all(&self) {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let running: Vec<_> = self.tasks().iter().map(|task| task.job.clone()).collect();
+        let running: Vec<_> = running.into_iter().filter(|job| job.state() == State::Running).collect();
+        running.iter().for_each(|job| job.stop());
+        let gone = async {
+            for job in &running {
+                job.wait().await;
+            }
+        };
+        // Whoever is left after that was asked twice; the process exits either way.
+        tokio::time::timeout(PATIENCE, gone).await.ok();
+    }
+
+    /// The task, or the words that say which ones there are.
+    pub(crate) fn find(&self, id: &str) -> Result<Task, String> {
+        let tasks = self.tasks();
+        if let Some(task) = tasks.iter().find(|task| task.id == id) {
+            return Ok(task.clone());
+        }
+        let running: Vec<_> = tasks
+            .iter()
+            .filter(|task| task.job.state() == State::Running)
+            .map(|task| format!("{} ({})", task.id, task.title))
+            .collect();
+        Err(match running.as_slice() {
+            [] => format!("There is no task {id}. No tasks are running."),
+            _ => format!("There is no task {id}. Running: {}", running.join(", ")),
+        })
+    }
+
+    fn tasks(&self) -> std::sync::MutexGuard<'_, Vec<Task>> {
+        // Every update is one push, so a panic elsewhere leaves no half-written list.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

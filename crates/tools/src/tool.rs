@@ -1,0 +1,78 @@
+//! What a tool is, to those who write one and to those who call one.
+
+use crate::Cx;
+use crate::input::{BadInput, parse, schema};
+use ona_api::{Access, ToolResult, ToolSpec};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::pin::Pin;
+use std::sync::Arc;
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A tool written against its own input type.
+///
+/// `run` may rely on the input being the one whose `access` was judged. It must
+/// not ask for permission, and it reports every failure as a result.
+pub trait Tool: Send + Sync + 'static {
+    type Input: DeserializeOwned + JsonSchema + Send + 'static;
+    const NAME: &'static str;
+    const DESCRIPTION: &'static str;
+
+    /// Makes the raw input independent of the session: absolute paths, current
+    /// key names. Input that does not fit is left alone; parsing names it.
+    fn normalise(&self, _input: &mut Value, _cx: &Cx) {}
+
+    /// What the call would touch.
+    fn access(&self, input: &Self::Input, cx: &Cx) -> Vec<Access>;
+
+    fn run(&self, input: Self::Input, cx: &Cx) -> impl Future<Output = ToolResult> + Send;
+}
+
+/// What the rest of the program sees of a tool; implemented for every [`Tool`],
+/// and by hand where the input type is not known when ona is built.
+pub trait AnyTool: Send + Sync {
+    fn spec(&self) -> ToolSpec;
+    fn plan(self: Arc<Self>, input: &Value, cx: &Cx) -> Result<Plan, BadInput>;
+}
+
+/// A call whose input fits its schema. Nothing else can run.
+pub struct Plan {
+    /// The normalised input: what hooks, rules and the record see.
+    pub input: Value,
+    pub access: Vec<Access>,
+    run: Run,
+}
+
+type Run = Box<dyn for<'a> FnOnce(&'a Cx) -> BoxFuture<'a, ToolResult> + Send>;
+
+impl Plan {
+    pub fn new(
+        input: Value,
+        access: Vec<Access>,
+        run: impl for<'a> FnOnce(&'a Cx) -> BoxFuture<'a, ToolResult> + Send + 'static,
+    ) -> Self {
+        Self { input, access, run: Box::new(run) }
+    }
+
+    pub async fn run(self, cx: &Cx) -> ToolResult {
+        let result = (self.run)(cx).await;
+        cx.seen.note(&result.seen);
+        result
+    }
+}
+
+impl<T: Tool> AnyTool for T {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: T::NAME.into(), description: T::DESCRIPTION.into(), input_schema: schema::<T::Input>() }
+    }
+
+    fn plan(self: Arc<Self>, input: &Value, cx: &Cx) -> Result<Plan, BadInput> {
+        let mut input = input.clone();
+        self.normalise(&mut input, cx);
+        let parsed = parse::<T::Input>(&input)?;
+        let access = self.access(&parsed, cx);
+        Ok(Plan::new(input, access, move |cx| Box::pin(async move { self.run(parsed, cx).await })))
+    }
+}

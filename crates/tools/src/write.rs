@@ -1,0 +1,101 @@
+//! Creates a file or replaces its whole content.
+
+use crate::files::{Outcome, blocking, counted, io_refusal, line_count, open_regular, read_whole, seen, unchanged};
+use crate::path::{absolute, absolutise};
+use crate::text_file::{Encoding, TextFile, to_crlf};
+use crate::{Cx, Tool, atomic, patch};
+use ona_api::{Access, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Up to this size the old file is looked at for its form and its difference.
+const MAX_COMPARED: u64 = 16 * 1024 * 1024;
+
+pub(crate) struct Write;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WriteInput {
+    /// Path of the file; a relative path starts at the session's directory.
+    file_path: String,
+    /// The complete new content.
+    content: String,
+}
+
+impl Tool for Write {
+    type Input = WriteInput;
+    const NAME: &'static str = "Write";
+    const DESCRIPTION: &'static str = "Creates a file, or replaces everything in it, with the given content.\n\
+        Missing parent directories are created. An existing file keeps its permissions, its byte order mark or UTF-16 \
+        encoding, and CRLF line endings if it had them throughout. Refused when the file has changed on disk since \
+        this session read it. To change part of a file use Edit.";
+
+    fn normalise(&self, input: &mut Value, cx: &Cx) {
+        absolutise(input, "file_path", cx);
+    }
+
+    fn access(&self, input: &WriteInput, cx: &Cx) -> Vec<Access> {
+        vec![Access::Edit(absolute(&input.file_path, cx))]
+    }
+
+    async fn run(&self, input: WriteInput, cx: &Cx) -> ToolResult {
+        let path = absolute(&input.file_path, cx);
+        let cx = cx.clone();
+        blocking(move || write(&path, &input.content, &cx)).await
+    }
+}
+
+fn write(path: &Path, content: &str, cx: &Cx) -> Outcome {
+    let Some(metadata) = atomic::writable(path)? else {
+        return create(path, content);
+    };
+    let old = if metadata.len() <= MAX_COMPARED {
+        let bytes = read_whole(path, MAX_COMPARED)?;
+        unchanged(path, &crate::fingerprint(&bytes[..]).map_err(|error| io_refusal(path, &error))?, cx)?;
+        TextFile::parse(&bytes)
+    } else {
+        let fingerprint = crate::fingerprint(open_regular(path)?.0).map_err(|error| io_refusal(path, &error))?;
+        unchanged(path, &fingerprint, cx)?;
+        None
+    };
+    let bytes = old.as_ref().and_then(|old| in_form_of(old, content)).unwrap_or_else(|| content.into());
+    atomic::replace(path, &bytes)?;
+    let original = old.map(|old| old.view().text);
+    let patch =
+        original.as_deref().map_or(json!([]), |original| patch::hunks(original, &content.replace("\r\n", "\n")));
+    Ok(written(path, content, &bytes, "update", patch, original.as_deref().map_or(Value::Null, patch::bounded)))
+}
+
+/// Writes a file that is not there yet.
+pub(crate) fn create(path: &Path, content: &str) -> Outcome {
+    atomic::replace(path, content.as_bytes())?;
+    Ok(written(path, content, content.as_bytes(), "create", json!([]), Value::Null))
+}
+
+/// The content in the encoding and with the line endings of the old file;
+/// `None` for windows-1252, which was a guess that new content need not share.
+fn in_form_of(old: &TextFile, content: &str) -> Option<Vec<u8>> {
+    if old.encoding == Encoding::Windows1252 {
+        return None;
+    }
+    let content = if old.encoding.mark().is_empty() { content } else { content.trim_start_matches('\u{feff}') };
+    let crlf = old.newlines().is_crlf() && !content.contains('\r');
+    let content = if crlf { Cow::Owned(to_crlf(content)) } else { Cow::Borrowed(content) };
+    old.encoding.encode(&content)
+}
+
+fn written(path: &Path, content: &str, bytes: &[u8], kind: &str, patch: Value, original: Value) -> ToolResult {
+    let lines = counted(line_count(content) as u64, "line");
+    let mut result = ToolResult::success(format!("Wrote {} ({lines})", path.display())).data(json!({
+        "type": kind,
+        "filePath": path,
+        "content": patch::bounded(content),
+        "structuredPatch": patch,
+        "originalFile": original,
+    }));
+    result.seen = seen(path, bytes);
+    result
+}

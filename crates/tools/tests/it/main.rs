@@ -1,0 +1,13 @@
+//! Real files and real shells; nothing is simulated.
+
+mod bash;
+mod edit;
+mod glob;
+mod grep;
+mod notebook;
+mod plan;
+mod read;
+mod room;
+mod speed;
+mod tasks;
+mod write;
