@@ -37,6 +37,14 @@ pub struct RuleText {
 }
 
 impl RuleText {
+    /// The two parts of a rule's text.
+    pub fn split(rule: &str) -> Self {
+        match rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) {
+            Some((tool, content)) => Self { tool_name: tool.to_owned(), rule_content: Some(content.to_owned()) },
+            None => Self { tool_name: rule.to_owned(), rule_content: None },
+        }
+    }
+
     pub fn joined(&self) -> String {
         match &self.rule_content {
             Some(content) => format!("{}({content})", self.tool_name),

@@ -15,22 +15,6 @@ pub fn head(text: &str, limit: usize) -> (&str, bool) {
     }
 }
 
-/// Control characters made visible, for anything a person is asked to judge.
-/// An escape sequence must not be able to repaint the question it stands in.
-pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        let hidden_format =
-            matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
-        if (c.is_control() && c != '\n' && c != '\t') || hidden_format {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,10 +25,5 @@ mod tests {
         assert_eq!(decode(b"\xff\xfeA"), "\u{fffd}\u{fffd}A");
         assert_eq!(decode(b"\xf0\x9f\x92"), "\u{fffd}");
         assert_eq!(decode(b"a\xef\xbb\xbf"), "a\u{feff}");
-    }
-
-    #[test]
-    fn escapes_and_direction_marks_are_shown_as_text() {
-        assert_eq!(visible("ls \u{1b}[2K\rrm\nx\u{202e}"), "ls \\u{1b}[2K\\u{d}rm\nx\\u{202e}");
     }
 }

@@ -132,9 +132,9 @@ impl Examination {
                 });
                 self.remarks.extend(unknown.iter().map(ToString::to_string));
                 self.problems.extend(
-                    dropped
-                        .iter()
-                        .map(|bad| format!("the {} rule {:?} does not count: {}", bad.list, bad.rule, bad.why)),
+                    dropped.iter().map(|bad| {
+                        format!("the {} rule {:?} does not count: {}", bad.list.as_str(), bad.rule, bad.why)
+                    }),
                 );
             }
             Err(bad) => self.problems.push(bad.to_string()),

@@ -31,7 +31,7 @@ pub fn group(store: &Store, settings: &Value, findings: Vec<Finding>) -> Result<
 }
 
 pub fn dropped_rule(dropped: &Dropped) -> Finding {
-    let detail = json!({"list": dropped.list.to_string(), "rule": dropped.rule, "why": dropped.why.to_string()});
+    let detail = json!({"list": dropped.list.as_str(), "rule": dropped.rule, "why": dropped.why.to_string()});
     (EventKind::PermissionRuleDropped, detail)
 }
 

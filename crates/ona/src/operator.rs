@@ -1,7 +1,7 @@
 //! Who answers when rules and hooks leave a question open in `--eval` (DEC-071).
 
 use crate::output;
-use ona_api::{Authority, Ruling, Verdict, text};
+use ona_api::{Authority, Ruling, Verdict};
 use ona_orchestration::{Operator, Question};
 use std::future::Future;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -43,13 +43,9 @@ fn nobody(question: &Question<'_>) -> Verdict {
 }
 
 fn dialog(question: &Question<'_>) -> Verdict {
-    let call = question.call;
-    output::note(format_args!("{}", text::visible(&question.asked.message)));
-    output::note(format_args!("  tool   {}", call.name));
-    for line in question.explanation.lines() {
-        output::note(format_args!("  {}", text::visible(&line)));
+    for line in shown(question) {
+        output::note(line);
     }
-    output::note(format_args!("  input  {}", text::visible(&call.input.to_string())));
     write!(io::stderr(), "Run it? [y/N] ").ok();
     io::stderr().flush().ok();
     let mut answer = String::new();
@@ -60,4 +56,27 @@ fn dialog(question: &Question<'_>) -> Verdict {
     } else {
         Verdict::new(Ruling::Deny, Authority::Human, "Denied by operator")
     }
+}
+
+/// What decides the answer first: the part no rule covers, then every program and
+/// every file that would change, with where links lead; the whole input last.
+fn shown(question: &Question<'_>) -> Vec<String> {
+    let explanation = &question.explanation;
+    let mut lines = vec![question.asked.message.clone(), format!("  tool       {}", question.call.name)];
+    if let Some((part, why)) = &explanation.uncovered {
+        lines.push(format!("  not ruled  {part} ({why})"));
+    }
+    if !explanation.programs.is_empty() {
+        lines.push(format!("  runs       {}", explanation.programs.join(", ")));
+    }
+    for target in &explanation.writes {
+        let leads = target.resolved.as_ref().map(|real| format!(", which is {real}")).unwrap_or_default();
+        let outside = if target.outside { " (outside the project)" } else { "" };
+        lines.push(format!("  changes    {}{leads}{outside}", target.path));
+    }
+    if explanation.length > 0 {
+        lines.push(format!("  length     {} characters", explanation.length));
+    }
+    lines.push(format!("  input      {}", question.call.input));
+    lines.iter().map(|line| ona_permissions::shown(line)).collect()
 }

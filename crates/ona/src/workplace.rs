@@ -142,8 +142,8 @@ fn permissions(program: &Program, settings: &Value) -> Result<(PermissionSetting
         program.operator_only("permissions")?;
     }
     permissions.default_mode = mode.unwrap_or(permissions.default_mode);
-    permissions.allow.extend(options.allowed_tools.iter().flat_map(|list| ona_permissions::split_rules(list)));
-    permissions.deny.extend(options.disallowed_tools.iter().flat_map(|list| ona_permissions::split_rules(list)));
+    permissions.allow.extend(options.allowed_tools.iter().flat_map(|list| ona_permissions::split_list(list)));
+    permissions.deny.extend(options.disallowed_tools.iter().flat_map(|list| ona_permissions::split_list(list)));
     permissions.additional_directories.extend(options.add_dir.iter().cloned());
     Ok((permissions, unknown.iter().map(findings::permission_setting).collect()))
 }

@@ -1,6 +1,7 @@
 //! The events around one tool call, as values.
 
 use crate::session::Session;
+use ona_api::permission_update::{Behavior, Destination, PermissionUpdate, RuleText};
 use ona_api::{EventName, ToolCall, ToolResult};
 use ona_hookplane::{AccessOf, Firing};
 use ona_tools::AnyTool;
@@ -13,15 +14,21 @@ pub(crate) fn pre_tool_use(session: &Session, call: &ToolCall, tool: &Arc<dyn An
     on_tool(session, EventName::PreToolUse, fields, tool)
 }
 
+/// `remember` are the rules that would let this very call pass from now on.
 pub(crate) fn permission_request(
     session: &Session,
     call: &ToolCall,
     tool: &Arc<dyn AnyTool>,
-    suggested: &[Value],
+    remember: &[String],
 ) -> Firing {
     let mut fields = json!({"tool_name": call.name, "tool_input": call.input});
-    if !suggested.is_empty() {
-        fields["permission_suggestions"] = suggested.into();
+    if !remember.is_empty() {
+        let update = PermissionUpdate::AddRules {
+            rules: remember.iter().map(|rule| RuleText::split(rule)).collect(),
+            behavior: Behavior::Allow,
+            destination: Destination::LocalSettings,
+        };
+        fields["permission_suggestions"] = json!([update]);
     }
     on_tool(session, EventName::PermissionRequest, fields, tool)
 }

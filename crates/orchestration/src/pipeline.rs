@@ -157,7 +157,8 @@ impl Pipeline<'_> {
         asked: Verdict,
         trail: &mut Trail,
     ) -> Result<Verdict, StoreError> {
-        let request = self.hooks.fire(firings::permission_request(session, call, tool, &[])).await;
+        let explained = session.with_rules(|rules| rules.explain(&call.name, &call.input, &plan.access));
+        let request = self.hooks.fire(firings::permission_request(session, call, tool, &explained.remember)).await;
         trail.chain(EventName::PermissionRequest, call, &request);
         let by = |outcome: &Outcome| Authority::Hook(outcome.runs.first().map_or(Ordinal(0), |run| run.ordinal));
         match request.permission_request() {
@@ -170,10 +171,9 @@ impl Pipeline<'_> {
             }
             Some(RequestDecision::Allow { input, updates }) => {
                 for update in &updates {
-                    session.update_rules(update);
-                    match (session.keep)(update) {
+                    match session.update_rules(update).and_then(|()| (session.keep)(update)) {
                         Ok(rows) => trail.group.append(rows),
-                        Err(why) => trail.messages.push(format!("The permission change was not kept: {why}")),
+                        Err(why) => trail.messages.push(format!("A permission change was not made: {why}")),
                     }
                 }
                 if let Some(input) = input {

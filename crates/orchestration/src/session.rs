@@ -43,8 +43,12 @@ impl Session {
         read(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub fn update_rules(&self, update: &PermissionUpdate) {
-        self.rules.write().unwrap_or_else(PoisonError::into_inner).apply(update);
+    /// Applies an update at once (DEC-059); the error is a sentence.
+    pub fn update_rules(&mut self, update: &PermissionUpdate) -> Result<(), String> {
+        let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        rules.apply(update).map_err(|refused| refused.to_string())?;
+        self.cx.extra.clone_from(&rules.place().extra);
+        Ok(())
     }
 }
 

@@ -41,6 +41,8 @@ impl Ona {
         for folder in ["home", "project", "tmp"] {
             std::fs::create_dir(root.path().join(folder)).expect("an empty folder");
         }
+        // The machine's own policy is not part of a test's world.
+        std::fs::write(root.path().join("managed-settings.json"), "{}").expect("a small file");
         Self { program: program.into(), root, env: Vec::new() }
     }
 
@@ -88,6 +90,20 @@ impl Ona {
         self.project().join(path).exists()
     }
 
+    /// Waits until a file is there, while a program that should make it runs.
+    pub fn wait_for(&self, path: &str, child: &mut Child) {
+        for _ in 0..4_000 {
+            if self.exists(path) {
+                return;
+            }
+            if let Some(status) = child.try_wait().expect("the child can be asked") {
+                panic!("{path} was never made; the program ended with {status}");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        panic!("{path} was not made in 20 seconds");
+    }
+
     /// The program, ready to start in the project folder.
     pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
         self.command_in(&self.project(), args)
@@ -127,7 +143,6 @@ impl Ona {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("TMPDIR", self.tmp())
             .env("AGENT_SDLC_DB", self.db())
-            // The machine's own policy is not part of a test's world.
             .env("ONA_MANAGED_SETTINGS", self.root().join("managed-settings.json"))
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())

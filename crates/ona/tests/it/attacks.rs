@@ -294,9 +294,7 @@ fn n_6_a_call_that_was_started_and_never_ended_shows_as_such() {
     let call =
         json!({"tool": "Bash", "input": {"command": "touch started; sleep 30"}, "tool_use_id": "t-1"}).to_string();
     let mut child = ona.command(["--eval", &call]).spawn().unwrap();
-    while !ona.exists("started") {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    ona.wait_for("started", &mut child);
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(
@@ -312,10 +310,8 @@ fn n_6_a_call_that_was_started_and_never_ended_shows_as_such() {
 fn n_7_two_processes_do_not_share_a_session() {
     let ona = ona();
     let call = |command: &str| json!({"tool": "Bash", "input": {"command": command}, "session_id": "s"}).to_string();
-    let child = ona.command(["--eval", &call("touch started; sleep 2")]).spawn().unwrap();
-    while !ona.exists("started") {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    let mut child = ona.command(["--eval", &call("touch started; sleep 2")]).spawn().unwrap();
+    ona.wait_for("started", &mut child);
     let second = ona.run(["--eval", &call("true")]);
     assert!(second.code == 1 && second.stderr.contains("in use"), "{second:?}");
     ona_testkit::finish(child, b"").expect_code(0);

@@ -99,10 +99,8 @@ fn a_reader_that_goes_away_is_no_error() {
 fn an_interrupt_ends_the_tool_and_keeps_its_rows() {
     let ona = ona();
     let call = json!({"tool": "Bash", "input": {"command": "touch started; sleep 30; touch late"}}).to_string();
-    let child = ona.command(["--eval", &call]).stdin(Stdio::null()).spawn().unwrap();
-    while !ona.exists("started") {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    let mut child = ona.command(["--eval", &call]).stdin(Stdio::null()).spawn().unwrap();
+    ona.wait_for("started", &mut child);
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let ran = ona_testkit::finish(child, b"").expect_code(130);

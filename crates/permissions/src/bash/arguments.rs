@@ -1,0 +1,155 @@
+//! The arguments of a command, taken apart into options and operands.
+//!
+//! Most programs are not known well enough to say which options take a value,
+//! so a value may pass for an operand. That names one file too many, never one
+//! too few.
+
+use super::files::{FileUse, Reach, Role};
+use super::words::Word;
+
+/// Short options that take the next word, of programs where that word would be mistaken for a file.
+pub(super) fn values_of(name: &str) -> &'static str {
+    match name {
+        "head" | "tail" => "nc",
+        "grep" | "egrep" | "fgrep" | "zgrep" | "rgrep" => "eABCmdD",
+        "rg" => "eABCmgtTjMrE",
+        "sed" | "gsed" => "e",
+        "awk" | "gawk" | "mawk" | "nawk" => "Fv",
+        "sort" => "ktSTo",
+        "cut" => "dfcb",
+        "cp" | "mv" | "install" | "ln" => "SgmoZ",
+        "truncate" => "s",
+        "curl" => "oDcTXHdFuAebmxKwrEY",
+        "wget" => "OoaiUPtTQe",
+        "touch" => "dt",
+        "mkdir" => "m",
+        "jq" => "",
+        _ => "",
+    }
+}
+
+/// The arguments of a command, taken apart without knowing the program.
+pub(super) struct Arguments<'a> {
+    options: Vec<&'a Word>,
+    pub operands: Vec<&'a Word>,
+    words: &'a [Word],
+}
+
+impl<'a> Arguments<'a> {
+    pub fn of(words: &'a [Word], values: &str) -> Self {
+        let mut args = Self { options: Vec::new(), operands: Vec::new(), words };
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            if word.text == "--" {
+                args.operands.extend(&words[at..]);
+                break;
+            } else if word.is_option() {
+                args.options.push(word);
+                let takes_next = !word.text.starts_with("--") && word.text.ends_with(|c| values.contains(c));
+                at += usize::from(takes_next);
+            } else {
+                args.operands.push(word);
+            }
+        }
+        args
+    }
+
+    pub fn has(&self, short: char, long: &[&str]) -> bool {
+        self.options.iter().any(|word| match word.text.strip_prefix("--") {
+            Some(_) => long.contains(&word.text.split('=').next().unwrap_or_default()),
+            None => word.text.contains(short),
+        })
+    }
+
+    pub fn all(&self, role: Role) -> Vec<FileUse> {
+        self.rest(0, role)
+    }
+
+    /// Operands behind the first few, and files in options.
+    pub fn rest(&self, from: usize, role: Role) -> Vec<FileUse> {
+        let operands = self.operands.iter().skip(from).map(|word| FileUse::one(word, role));
+        operands.chain(self.in_options(role)).collect()
+    }
+
+    pub fn here_if_none(&self, role: Role, reach: Reach) -> Vec<FileUse> {
+        let here = Word::plain(".");
+        let operands = if self.operands.is_empty() { vec![&here] } else { self.operands.clone() };
+        operands.into_iter().map(|word| FileUse { word: word.clone(), role, reach: reach.clone() }).collect()
+    }
+
+    /// Sources and a destination, which may be a directory.
+    pub fn copied(&self, role: Role) -> Vec<FileUse> {
+        let given: Vec<_> = self.valued('t', "--target-directory", Role::Write).map(|file| file.word).collect();
+        let (target, sources) = match (given.first(), self.operands.as_slice()) {
+            (Some(target), sources) => (target.clone(), sources),
+            (None, [sources @ .., target]) => ((*target).clone(), sources),
+            (None, []) => return self.in_options(Role::Read).collect(),
+        };
+        let mut files: Vec<FileUse> = sources.iter().map(|word| FileUse::one(word, role)).collect();
+        for source in sources {
+            let path = source.text.trim_end_matches('/');
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let below = Word { text: format!("{}/{name}", target.text.trim_end_matches('/')), ..target.clone() };
+            files.push(FileUse { word: Word { glob: target.glob || source.glob, ..below }, role: Role::Write, reach: Reach::Replaced });
+        }
+        files.push(FileUse { word: target, role: Role::Write, reach: Reach::Replaced });
+        files.extend(self.in_options(Role::Read));
+        files
+    }
+
+    /// Reads all operands but the last of `count`, which is written.
+    pub fn last_written(&self, count: usize) -> Vec<FileUse> {
+        let role = |at: usize| if at + 1 == count { Role::Write } else { Role::Read };
+        self.operands.iter().enumerate().map(|(at, word)| FileUse::one(word, role(at))).collect()
+    }
+
+    /// The value of an option: `-o x`, `-ox`, `--output x`, `--output=x`.
+    pub fn valued(&self, short: char, long: &str, role: Role) -> impl Iterator<Item = FileUse> {
+        let mut files = Vec::new();
+        for (at, word) in self.words.iter().enumerate().filter(|(_, word)| word.is_option()) {
+            let next = self.words.get(at + 1);
+            if let Some(rest) = word.text.strip_prefix(long) {
+                match rest.strip_prefix('=') {
+                    Some(value) => files.push(FileUse::one(&word.with(value), role)),
+                    None if rest.is_empty() => files.extend(next.map(|word| FileUse::one(word, role))),
+                    None => {}
+                }
+            } else if !word.text.starts_with("--")
+                && let Some((_, value)) = word.text.split_once(short)
+            {
+                match value {
+                    "" => files.extend(next.map(|word| FileUse::one(word, role))),
+                    value => files.push(FileUse::one(&word.with(value), role)),
+                }
+            }
+        }
+        files.into_iter()
+    }
+
+    /// `-d @file`
+    pub fn named_at_sign(&self) -> impl Iterator<Item = FileUse> {
+        let named = |word: &Word| word.text.rsplit_once('@').map(|(_, path)| FileUse::one(&word.with(path), Role::Read));
+        self.words.iter().filter(|word| word.text.starts_with('@') || word.text.contains("=@")).filter_map(named)
+    }
+
+    /// Values glued to options: `--file=x`, `-f/x`.
+    pub fn in_options(&self, role: Role) -> impl Iterator<Item = FileUse> {
+        self.options.iter().filter_map(move |word| {
+            let value = match word.text.split_once('=') {
+                Some((_, value)) => value,
+                None => &word.text[word.text.find(['/', '.', '~'])?..],
+            };
+            (!value.is_empty()).then(|| FileUse::one(&word.with(value), role))
+        })
+    }
+
+    /// Every argument, for programs that are not known.
+    pub fn everything(&self) -> Vec<FileUse> {
+        let operands = self.operands.iter().flat_map(|word| {
+            let parts = word.text.split(['=', ':']).filter(|part| *part != word.text && !part.is_empty());
+            std::iter::once(FileUse::one(word, Role::Any)).chain(parts.map(|part| FileUse::one(&word.with(part), Role::Any)))
+        });
+        operands.chain(self.in_options(Role::Any)).collect()
+    }
+}

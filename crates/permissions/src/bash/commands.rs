@@ -1,0 +1,260 @@
+//! A command: words, prefix assignments, redirections, and what it runs in turn.
+
+use super::lex::{self, Found, Link, Simple, assigned};
+use super::redirect::Redirect;
+use super::words::{self, HOLE, Variables, Word};
+use super::wrappers::{self, Inner};
+use super::{Script, read_script};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Command {
+    pub env: Vec<(String, Word)>,
+    pub words: Vec<Word>,
+    pub redirects: Vec<Redirect>,
+    pub link: Link,
+    pub depth: u16,
+    /// Index of the written command this one belongs to: its own, or its wrapper's.
+    pub of: usize,
+    /// Written as a command of the script itself.
+    pub own: bool,
+    /// A `cd` here moves the shell that runs the script.
+    pub moves: bool,
+    /// Here-documents and here-strings.
+    pub fed: Vec<Word>,
+    /// Why a script in its arguments is not fully understood.
+    pub unclear: Option<&'static str>,
+    /// As written, without redirections, and where in it each word starts.
+    pub source: String,
+    pub starts: Vec<usize>,
+}
+
+impl Command {
+    /// The program without its directory; `None` if only a running shell could tell.
+    pub fn name(&self) -> Option<&str> {
+        let program = self.words.first()?;
+        let name = program.text.rsplit('/').next().unwrap_or_default();
+        (!program.has_hole() && !name.is_empty()).then_some(name)
+    }
+
+    /// The program is written out, not made by an expansion.
+    pub fn program_is_fixed(&self) -> bool {
+        self.words.first().is_some_and(|word| word.fixed && !word.glob)
+    }
+
+    /// All the ways a deny or ask rule may have meant this command.
+    pub fn readings(&self) -> Vec<String> {
+        let text = |words: &[Word]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let mut readings = vec![text(&self.words)];
+        if let (Some(name), [program, rest @ ..]) = (self.name(), self.words.as_slice())
+            && name != program.text
+        {
+            readings.push(if rest.is_empty() { name.to_owned() } else { format!("{name} {}", text(rest)) });
+        }
+        if !self.env.is_empty() {
+            let env: Vec<_> = self.env.iter().map(|(name, value)| format!("{name}={}", value.text)).collect();
+            readings.push(format!("{} {}", env.join(" "), readings[0]));
+        }
+        if !self.source.is_empty() && !readings.contains(&self.source) {
+            readings.push(self.source.clone());
+        }
+        readings
+    }
+
+    /// The texts an allow rule may match: as written, then without what it may look through.
+    pub fn allowable(&self) -> Vec<&str> {
+        let tail = |word: usize| &self.source[self.starts[self.env.len() + word]..];
+        let mut texts = vec![self.source.as_str()];
+        let harmless = |(name, value): &(String, Word)| is_harmless_variable(name) && value.fixed;
+        // A command without words has nothing to look through; one that expands has no fixed words.
+        let counted = self.starts.len() == self.env.len() + self.words.len() && !self.words.is_empty();
+        if !counted || !self.env.iter().all(harmless) {
+            return texts;
+        }
+        let mut at = 0;
+        loop {
+            texts.push(tail(at));
+            texts.extend(tail(at).strip_prefix('\\').filter(|_| self.words[at].text == self.words[at].raw[1..]));
+            match wrappers::stripped(&self.words[at..]) {
+                Some(over) => at += over,
+                None => return texts,
+            }
+        }
+    }
+}
+
+/// Variables that change how a program talks, not what it runs.
+fn is_harmless_variable(name: &str) -> bool {
+    const NAMES: [&str; 20] = [
+        "CARGO_TERM_COLOR",
+        "CGO_ENABLED",
+        "CI",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLORTERM",
+        "COLUMNS",
+        "FORCE_COLOR",
+        "GOARCH",
+        "GOOS",
+        "LANG",
+        "LANGUAGE",
+        "LINES",
+        "NODE_ENV",
+        "NO_COLOR",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONUNBUFFERED",
+        "RUST_BACKTRACE",
+        "RUST_LOG",
+        "TZ",
+    ];
+    NAMES.contains(&name) || (name.starts_with("LC_") && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
+}
+
+/// What the script itself says about its variables.
+pub(super) fn variables(found: &Found, outer: &Variables) -> Variables {
+    let mut variables = outer.clone();
+    let mut set = |name: &str, value: Option<String>| {
+        let known = variables.get(name).cloned();
+        let value = if known.is_some_and(|old| old != value) { None } else { value };
+        variables.insert(name.to_owned(), value.filter(|value| !value.contains(HOLE)));
+    };
+    for command in &found.commands {
+        let declares = command.words.first().is_some_and(|word| {
+            matches!(word.raw.as_str(), "export" | "declare" | "local" | "readonly" | "typeset")
+        });
+        let pieces = match command.words.as_slice() {
+            [] => &command.env[..],
+            [_, rest @ ..] if declares => rest,
+            _ => continue,
+        };
+        for (name, value) in pieces.iter().filter_map(|piece| assigned(&piece.raw)) {
+            let word = words::read_whole(value, outer);
+            set(name, (!word.home).then_some(word.text));
+        }
+    }
+    for (name, values) in &found.loops {
+        match values.as_slice() {
+            [one] => {
+                let word = words::read_whole(one, outer);
+                set(name, (!word.home && !word.glob).then_some(word.text));
+            }
+            _ => set(name, None),
+        }
+    }
+    variables
+}
+
+/// Turns what was found into commands, each followed by what it runs in turn.
+pub(super) struct Builder<'a> {
+    pub text: &'a str,
+    pub found: &'a Found,
+    pub variables: &'a Variables,
+    pub level: u8,
+    pub script: Script,
+}
+
+impl Builder<'_> {
+    pub fn add(&mut self, simple: &Simple) {
+        let assignment = |piece: &lex::Piece| {
+            let (name, value) = assigned(&piece.raw)?;
+            Some((name.to_owned(), words::read_whole(value, self.variables)))
+        };
+        let files = simple.redirects.iter();
+        let (source, starts) = self.source(simple);
+        let command = Command {
+            env: simple.env.iter().filter_map(assignment).collect(),
+            words: simple.words.iter().flat_map(|piece| words::read(&piece.raw, self.variables)).collect(),
+            redirects: files.flat_map(|r| r.files(|raw| words::read_whole(raw, self.variables))).collect(),
+            link: simple.link,
+            depth: simple.depth,
+            of: self.script.commands.len(),
+            own: simple.own,
+            moves: true,
+            fed: self.fed(simple),
+            unclear: None,
+            source,
+            starts,
+        };
+        self.push(command, 0);
+    }
+
+    fn fed(&self, simple: &Simple) -> Vec<Word> {
+        let fed = self.found.fed.iter().filter(|fed| fed.to == simple.id);
+        fed.map(|fed| match fed.body.contains('\n') {
+            true => Word { fixed: false, ..Word::plain(&fed.body) },
+            false => words::read_whole(&fed.body, self.variables),
+        })
+        .collect()
+    }
+
+    /// The command without its redirections, spaced as it is written.
+    fn source(&self, simple: &Simple) -> (String, Vec<usize>) {
+        let mut source = String::new();
+        let mut starts = Vec::new();
+        let mut last = None;
+        for piece in simple.env.iter().chain(&simple.words) {
+            if let Some(end) = last {
+                let gap = if simple.own { self.text.get(end..piece.span.start).unwrap_or(" ") } else { " " };
+                let blank = !gap.is_empty() && gap.bytes().all(|b| b == b' ' || b == b'\t');
+                source.push_str(if blank { gap } else { " " });
+            }
+            starts.push(source.len());
+            source.push_str(&piece.raw);
+            last = Some(piece.span.end);
+        }
+        (source, starts)
+    }
+
+    fn push(&mut self, command: Command, wrapped: u8) {
+        /// A wrapper in a wrapper in a wrapper.
+        const DEEPEST: u8 = 8;
+        /// Commands one script can amount to.
+        const MOST: usize = 4_000;
+        if wrapped > DEEPEST || self.script.commands.len() > MOST {
+            self.script.broken = true;
+            return;
+        }
+        let inner = wrappers::inside(&command);
+        let (of, depth, link) = (command.of, command.depth, command.link);
+        let shares_shell = command.moves && matches!(command.name(), Some("command" | "builtin" | "eval"));
+        self.script.commands.push(command);
+        for inner in inner {
+            match inner {
+                Inner::Words(words) => {
+                    let command = Command {
+                        env: Vec::new(),
+                        redirects: Vec::new(),
+                        link,
+                        depth,
+                        of,
+                        own: false,
+                        moves: shares_shell,
+                        fed: Vec::new(),
+                        unclear: None,
+                        source: String::new(),
+                        starts: Vec::new(),
+                        words,
+                    };
+                    self.push(command, wrapped + 1);
+                }
+                Inner::Script { text, moves } => self.nest(&text, of, depth, moves),
+            }
+        }
+    }
+
+    fn nest(&mut self, text: &Word, of: usize, depth: u16, moves: bool) {
+        let inner = read_script(&text.text, self.variables, self.level + 1);
+        let unclear = if text.fixed { inner.unclear } else { Some("it runs a text that is not fixed") };
+        if let Some(parent) = self.script.commands.get_mut(of) {
+            parent.unclear = parent.unclear.or(unclear);
+        }
+        self.script.has_loop |= inner.has_loop;
+        self.script.broken |= inner.broken;
+        let deeper = if moves { depth } else { depth + 1 };
+        for mut command in inner.commands {
+            command.depth += deeper;
+            command.own = false;
+            command.of = of;
+            self.script.commands.push(command);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Which arguments of a command are files, and what happens to them.
+//!
+//! A table of programs. Of a program that is not in it nothing is known: its
+//! arguments may be files, and it may change them (`Role::Any`).
+
+use super::Command;
+use super::arguments::{Arguments, values_of};
+use super::words::{HOLE, Word};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Read,
+    /// Created or changed.
+    Write,
+    /// Removed, or moved away.
+    Remove,
+    /// Another name for the file is made; whoever writes to it writes to the file.
+    Alias,
+    /// Named to a program we do not know.
+    Any,
+}
+
+/// How much is reached through the named path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    One,
+    /// The names in a directory.
+    Listing,
+    /// Everything below a directory whose name fits one of the patterns; no pattern fits all.
+    Below { names: Vec<String>, hidden: bool },
+    /// A directory that is replaced or filled as a whole.
+    Replaced,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileUse {
+    pub word: Word,
+    pub role: Role,
+    pub reach: Reach,
+}
+
+impl FileUse {
+    pub fn one(word: &Word, role: Role) -> Self {
+        Self { word: word.clone(), role, reach: Reach::One }
+    }
+}
+
+/// The files a command names.
+pub(crate) fn uses(command: &Command) -> Vec<FileUse> {
+    let Some(name) = command.name() else {
+        return command.words.iter().skip(1).map(|word| FileUse::one(word, Role::Any)).collect();
+    };
+    let args = Arguments::of(&command.words[1..], values_of(name));
+    match name {
+        "echo" | "printf" | "true" | "false" | ":" | "exit" | "return" | "sleep" | "seq" | "pwd" | "whoami" | "id"
+        | "uname" | "hostname" | "date" | "which" | "type" | "export" | "declare" | "local" | "readonly" | "set"
+        | "unset" | "break" | "continue" | "wait" | "kill" | "yes" | "expr" | "basename" | "dirname" | "umask"
+        | "ulimit" | "jobs" | "read" | "shift" | "let" | "alias" | "trap" | "eval" | "tr" | "ps" | "tty" | "nproc"
+        | "printenv" | "env" | "sudo" | "doas" | "timeout" | "time" | "nice" | "nohup" | "stdbuf" | "command"
+        | "builtin" | "exec" | "xargs" | "watch" | "ionice" | "setsid" | "busybox" | "[[" => Vec::new(),
+        "cat" | "tac" | "head" | "tail" | "nl" | "less" | "more" | "most" | "bat" | "batcat" | "wc" | "stat" | "file"
+        | "cut" | "paste" | "join" | "comm" | "cmp" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "cksum"
+        | "b2sum" | "shasum" | "md5" | "strings" | "od" | "hexdump" | "base64" | "base32" | "column" | "fold" | "fmt"
+        | "pr" | "rev" | "expand" | "unexpand" | "realpath" | "readlink" | "test" | "[" | "zcat" | "zless" | "bzcat"
+        | "xzcat" | "source" | "." | "diff" | "sdiff" | "colordiff" | "look" | "sum" | "iconv" | "tsort" | "lsof"
+        | "view" | "jless" => args.all(Role::Read),
+        "jq" | "yq" | "gron" => args.rest(1, Role::Read),
+        "ls" | "dir" | "vdir" | "du" | "df" | "tree" | "exa" | "eza" | "lsd" | "cd" | "chdir" | "pushd" => {
+            args.here_if_none(Role::Read, Reach::Listing)
+        }
+        "grep" | "egrep" | "fgrep" | "zgrep" | "rgrep" | "rg" | "ag" | "ack" | "ugrep" => search(name, &args),
+        "find" | "fd" | "fdfind" => find(name, command, &args),
+        "sed" | "gsed" => {
+            let role = if args.has('i', &["--in-place"]) { Role::Write } else { Role::Read };
+            let scripts = usize::from(!args.has('e', &["--expression"]) && !args.has('f', &["--file"]));
+            args.rest(scripts, role)
+        }
+        "awk" | "gawk" | "mawk" | "nawk" => args.rest(usize::from(!args.has('f', &["--file"])), Role::Read),
+        "sort" | "shuf" => args.all(Role::Read).into_iter().chain(args.valued('o', "--output", Role::Write)).collect(),
+        "uniq" | "xxd" => args.last_written(2),
+        "tee" | "touch" | "mkdir" | "mkfifo" | "mknod" | "truncate" | "mktemp" | "split" | "csplit" | "ed" | "ex"
+        | "vi" | "vim" | "nvim" | "nano" | "emacs" | "patch" | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz"
+        | "zstd" | "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" | "setfattr" | "sqlite3" | "sqlite" | "litecli"
+        | "sqlite-utils" | "duckdb" | "sqlitebrowser" => {
+            let from = usize::from(matches!(name, "chmod" | "chown" | "chgrp" | "chattr"));
+            args.rest(from, Role::Write)
+        }
+        "rm" | "rmdir" | "unlink" | "shred" | "trash" | "srm" => args.all(Role::Remove),
+        "cp" | "install" | "scp" | "rsync" | "ditto" => args.copied(Role::Read),
+        "mv" | "rename" => args.copied(Role::Remove),
+        "ln" | "link" => args.copied(Role::Alias),
+        "dd" => args
+            .operands
+            .iter()
+            .filter_map(|word| match word.text.split_once('=') {
+                Some(("if", path)) => Some(FileUse::one(&word.with(path), Role::Read)),
+                Some(("of", path)) => Some(FileUse::one(&word.with(path), Role::Write)),
+                _ => None,
+            })
+            .collect(),
+        "tar" | "bsdtar" | "zip" | "unzip" | "7z" | "cpio" => archive(name, command, &args),
+        "git" => super::git::files(command),
+        "curl" => args
+            .valued('o', "--output", Role::Write)
+            .chain(args.valued('D', "--dump-header", Role::Write))
+            .chain(args.valued('c', "--cookie-jar", Role::Write))
+            .chain(args.valued('T', "--upload-file", Role::Read))
+            .chain(args.named_at_sign())
+            .collect(),
+        "wget" => args
+            .valued('O', "--output-document", Role::Write)
+            .chain(args.valued('o', "--output-file", Role::Write))
+            .chain(args.valued('a', "--append-output", Role::Write))
+            .chain(args.valued('i', "--input-file", Role::Read))
+            .collect(),
+        name if super::wrappers::SHELLS.contains(&name) => {
+            // The text of `-c` is read as a script of its own.
+            if args.has('c', &[]) { Vec::new() } else { args.all(Role::Any) }
+        }
+        _ => args.everything(),
+    }
+}
+
+fn search(name: &str, args: &Arguments<'_>) -> Vec<FileUse> {
+    let pattern_given = args.has('e', &["--regexp"]) || args.has('f', &["--file", "--files"]);
+    let operands: Vec<_> = args.operands.iter().skip(usize::from(!pattern_given)).collect();
+    let greps = name.ends_with("grep") && name != "ugrep";
+    let recursive = !greps || name == "rgrep" || args.has('r', &["--recursive", "--dereference-recursive"]) || args.has('R', &[]);
+    if !recursive {
+        return operands.into_iter().map(|word| FileUse::one(word, Role::Read)).chain(args.in_options(Role::Read)).collect();
+    }
+    let mut names: Vec<String> = args.valued('g', "--glob", Role::Read).map(|file| file.word.text).collect();
+    names.extend(args.valued('\0', "--include", Role::Read).map(|file| file.word.text));
+    names.retain(|name| !name.starts_with('!'));
+    // ripgrep and its like leave out hidden and ignored files unless they are told not to.
+    let shows_all = greps || args.has('u', &["--hidden", "--no-ignore", "--unrestricted", "--no-ignore-vcs"]) || args.has('.', &[]);
+    let reach = Reach::Below { hidden: shows_all || !names.is_empty(), names };
+    let here = Word::plain(".");
+    let operands = if operands.is_empty() { vec![&here] } else { operands.into_iter().copied().collect() };
+    operands.into_iter().map(|word| FileUse { word: word.clone(), role: Role::Read, reach: reach.clone() }).collect()
+}
+
+fn find(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> {
+    let words = &command.words[1..];
+    let has = |flags: &[&str]| words.iter().any(|word| flags.contains(&word.text.as_str()));
+    let runs = has(&["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"]);
+    let removes = has(&["-delete"]) || (runs && has(&["rm", "rmdir", "unlink", "shred", "mv"]));
+    let mut names: Vec<String> = Vec::new();
+    for pair in words.windows(2) {
+        if matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path" | "-ipath" | "-wholename") {
+            names.push(pair[1].text.rsplit('/').next().unwrap_or_default().to_owned());
+        }
+    }
+    let starts: Vec<&Word> = match name {
+        "find" => words.iter().take_while(|word| !word.is_option() && !matches!(word.text.as_str(), "(" | "!")).collect(),
+        _ => args.operands.iter().skip(1).copied().collect(),
+    };
+    let here = Word::plain(".");
+    let starts = if starts.is_empty() { vec![&here] } else { starts };
+    let (role, reach) = match (removes, runs) {
+        (true, _) => (Role::Remove, Reach::Below { names, hidden: true }),
+        (false, true) => (Role::Read, Reach::Below { names, hidden: true }),
+        (false, false) => (Role::Read, Reach::Listing),
+    };
+    let mut files: Vec<_> =
+        starts.into_iter().map(|word| FileUse { word: word.clone(), role, reach: reach.clone() }).collect();
+    for flag in ["-fprint", "-fprint0", "-fprintf", "-fls"] {
+        files.extend(words.windows(2).filter(|pair| pair[0].text == flag).map(|pair| FileUse::one(&pair[1], Role::Write)));
+    }
+    files
+}
+
+fn archive(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> {
+    let mode = command.words.get(1).map_or("", |word| word.text.as_str());
+    let bundled = !mode.starts_with('-');
+    let has = |letter: char, long: &[&str]| args.has(letter, long) || (name.ends_with("tar") && bundled && mode.contains(letter));
+    let packs = name == "zip" || has('c', &["--create"]) || has('r', &["--append"]) || has('u', &["--update"]);
+    let unpacks = name == "unzip" || has('x', &["--extract", "--get"]);
+    let mut files = Vec::new();
+    if unpacks {
+        let into: Vec<_> = args.valued('C', "--directory", Role::Write).chain(args.valued('d', "--dir", Role::Write)).collect();
+        let into = if into.is_empty() { vec![FileUse::one(&Word::plain("."), Role::Write)] } else { into };
+        files.extend(into.into_iter().map(|file| FileUse { reach: Reach::Replaced, ..file }));
+    }
+    // Which operand is the archive depends on the order of the options; all may be.
+    let role = if packs { Role::Any } else { Role::Read };
+    let reach = if packs { Reach::Below { names: Vec::new(), hidden: true } } else { Reach::One };
+    let operands = args.operands.iter().skip(usize::from(name.ends_with("tar") && bundled));
+    files.extend(operands.map(|word| FileUse { word: (*word).clone(), role, reach: reach.clone() }));
+    files.extend(args.valued('f', "--file", if packs { Role::Write } else { Role::Read }));
+    files
+}
+
+/// Whether a word could be meant as a path at all.
+pub(crate) fn looks_like_path(word: &Word) -> bool {
+    let text = word.text.as_str();
+    !text.contains("://")
+        && (word.home || text.starts_with(['/', '~']) || text == ".." || text.starts_with("../") || text.contains("/.."))
+        && !text.starts_with("//")
+        && text != HOLE.to_string()
+}

@@ -1,0 +1,444 @@
+//! The tolerant reader: every simple command that can be found in a text.
+//!
+//! It never fails and never refuses. Subshells, groups, loops, substitutions,
+//! here-documents and broken syntax only change where it looks next. What it
+//! finds too much makes a deny rule match too often; `syntax` is the reader
+//! that decides what may be allowed.
+
+use super::nesting::{close_backtick, close_brace, close_paren};
+use super::redirect::{self, RawRedirect};
+use std::ops::Range;
+
+/// A piece of a script, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub raw: String,
+    /// Place in the text it was read from.
+    pub span: Range<usize>,
+}
+
+/// What stands between a command and the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// `;`, a newline, `&`, or the start.
+    Then,
+    And,
+    Or,
+    Pipe,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Simple {
+    pub id: usize,
+    pub env: Vec<Piece>,
+    pub words: Vec<Piece>,
+    pub redirects: Vec<RawRedirect>,
+    pub link: Link,
+    /// How many shells deep: a subshell or substitution does not move its parent.
+    pub depth: u16,
+    /// Written in the script itself, not inside a substitution or an argument.
+    pub own: bool,
+}
+
+/// A here-document or here-string and the command it is fed to.
+#[derive(Clone, Debug)]
+pub(super) struct Fed {
+    pub to: usize,
+    pub body: String,
+}
+
+#[derive(Default)]
+pub(super) struct Found {
+    pub commands: Vec<Simple>,
+    pub fed: Vec<Fed>,
+    /// `for NAME in VALUES`
+    pub loops: Vec<(String, Vec<String>)>,
+    pub has_loop: bool,
+    /// Something was nested too deeply to be looked at.
+    pub overflow: bool,
+    next_id: usize,
+}
+
+/// Substitutions in substitutions; more is reported as `overflow`.
+const LEVELS: u16 = 12;
+/// Commands of one script.
+const COMMANDS: usize = 4_000;
+
+/// Adds the commands of `text` to what was found.
+pub(super) fn read(text: &str, depth: u16, own: bool, found: &mut Found) {
+    if depth > LEVELS || found.commands.len() > COMMANDS {
+        found.overflow = true;
+        return;
+    }
+    let mut lexer =
+        Lexer { text, at: 0, depth, base: depth, own, now: Simple::at(depth, own, Link::Then), fed: Vec::new(), found };
+    lexer.now.id = lexer.found.id();
+    lexer.run();
+}
+
+impl Simple {
+    fn at(depth: u16, own: bool, link: Link) -> Self {
+        Self { id: 0, env: Vec::new(), words: Vec::new(), redirects: Vec::new(), link, depth, own }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.env.is_empty() && self.words.is_empty() && self.redirects.is_empty()
+    }
+}
+
+impl Found {
+    fn id(&mut self) -> usize {
+        self.next_id += 1;
+        self.next_id
+    }
+}
+
+/// A here-document whose body starts at the next newline.
+struct Pending {
+    to: usize,
+    end: String,
+    expands: bool,
+    tabs: bool,
+}
+
+struct Lexer<'t, 'f> {
+    text: &'t str,
+    at: usize,
+    depth: u16,
+    base: u16,
+    own: bool,
+    now: Simple,
+    fed: Vec<Pending>,
+    found: &'f mut Found,
+}
+
+impl Lexer<'_, '_> {
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + ahead).copied()
+    }
+
+    fn run(&mut self) {
+        loop {
+            self.blanks();
+            let Some(byte) = self.byte(0) else { break };
+            match (byte, self.byte(1)) {
+                (b'\n', _) => {
+                    self.at += 1;
+                    self.end(Link::Then);
+                    self.bodies();
+                }
+                (b'#', _) => self.at += self.text[self.at..].find('\n').unwrap_or(self.text.len() - self.at),
+                (b';', _) => self.operator(1, Link::Then),
+                (b'&', Some(b'&')) => self.operator(2, Link::And),
+                (b'&', Some(b'>')) => self.redirect(),
+                (b'&', _) => self.operator(1, Link::Then),
+                (b'|', Some(b'|')) => self.operator(2, Link::Or),
+                (b'|', Some(b'&')) => self.operator(2, Link::Pipe),
+                (b'|', _) => self.operator(1, Link::Pipe),
+                (b'(', _) => {
+                    let link = self.now.link;
+                    self.depth = self.depth.saturating_add(1);
+                    self.operator(1, link);
+                }
+                (b')', _) => {
+                    self.end(Link::Then);
+                    self.depth = self.depth.saturating_sub(1).max(self.base);
+                    self.operator(1, Link::Then);
+                }
+                (b'<' | b'>', next) if next != Some(b'(') => self.redirect(),
+                _ => self.word_of_command(),
+            }
+        }
+        self.end(Link::Then);
+    }
+
+    fn blanks(&mut self) {
+        loop {
+            match (self.byte(0), self.byte(1)) {
+                (Some(b' ' | b'\t'), _) => self.at += 1,
+                (Some(b'\\'), Some(b'\n')) => self.at += 2,
+                _ => return,
+            }
+        }
+    }
+
+    fn operator(&mut self, length: usize, link: Link) {
+        self.at += length;
+        self.end(link);
+        self.now.depth = self.depth;
+    }
+
+    /// Ends the current command; the next one follows it by `link`.
+    fn end(&mut self, link: Link) {
+        let next = Simple::at(self.depth, self.own, link);
+        let done = std::mem::replace(&mut self.now, next);
+        self.now.id = self.found.id();
+        if !done.is_empty() {
+            self.found.commands.push(done);
+        }
+    }
+
+    fn word_of_command(&mut self) {
+        let Some(word) = self.word() else { return };
+        let names_descriptor = word.raw.bytes().all(|b| b.is_ascii_digit())
+            || (word.raw.starts_with('{') && word.raw.ends_with('}') && word.raw.len() > 2);
+        if names_descriptor && matches!(self.byte(0), Some(b'<' | b'>')) && self.byte(1) != Some(b'(') {
+            return self.redirect();
+        }
+        if !self.now.words.is_empty() {
+            self.now.words.push(word);
+        } else if assigned(&word.raw).is_some() {
+            self.now.env.push(word);
+        } else if !self.now.env.is_empty() || !self.reserved(&word.raw) {
+            self.now.words.push(word);
+        }
+    }
+
+    /// Steps over the words that only arrange commands.
+    fn reserved(&mut self, word: &str) -> bool {
+        match word {
+            "if" | "then" | "elif" | "else" | "fi" | "do" | "done" | "esac" | "in" | "{" | "}" | "!" | "coproc" => {}
+            "while" | "until" => self.found.has_loop = true,
+            "for" | "select" => {
+                self.found.has_loop = true;
+                let name = self.name();
+                self.blanks();
+                if self.text[self.at..].starts_with("in") {
+                    self.at += 2;
+                }
+                let mut values = Vec::new();
+                loop {
+                    self.blanks();
+                    match self.byte(0) {
+                        None | Some(b';' | b'\n' | b'&' | b'|' | b'(' | b')' | b'<' | b'>') => break,
+                        Some(_) => values.extend(self.word().map(|word| word.raw)),
+                    }
+                }
+                self.found.loops.push((name, values));
+            }
+            "case" | "function" => {
+                self.name();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn name(&mut self) -> String {
+        self.blanks();
+        match self.byte(0) {
+            None | Some(b';' | b'\n' | b'&' | b'|' | b'(' | b')' | b'<' | b'>') => String::new(),
+            Some(_) => self.word().map(|word| word.raw).unwrap_or_default(),
+        }
+    }
+
+    /// One word, with whatever is substituted into it read as scripts of their own.
+    fn word(&mut self) -> Option<Piece> {
+        let start = self.at;
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => break,
+                b'<' | b'>' if self.byte(1) == Some(b'(') => self.substitution(2, close_paren),
+                b'<' | b'>' => break,
+                b'"' => self.double(),
+                b'$' | b'`' => self.expansion(),
+                _ => self.at = super::nesting::skip(self.text, self.at),
+            }
+        }
+        if self.at == start {
+            // An operator where a word was expected; step over it so that reading goes on.
+            self.at = super::nesting::skip(self.text, self.at);
+            return None;
+        }
+        Some(Piece { raw: self.text[start..self.at].to_owned(), span: start..self.at })
+    }
+
+    fn double(&mut self) {
+        self.at += 1;
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b'"' => {
+                    self.at += 1;
+                    return;
+                }
+                b'$' | b'`' => self.expansion(),
+                b'\'' => self.at += 1,
+                _ => self.at = super::nesting::skip(self.text, self.at),
+            }
+        }
+    }
+
+    fn expansion(&mut self) {
+        match (self.byte(0), self.byte(1)) {
+            (Some(b'`'), _) => self.substitution(1, close_backtick),
+            (_, Some(b'(')) => self.substitution(2, close_paren),
+            (_, Some(b'{')) => {
+                let end = close_brace(self.text, self.at + 2);
+                let inside = self.text[(self.at + 2).min(end)..end].to_owned();
+                self.expansions(&inside);
+                self.at = (end + 1).min(self.text.len());
+            }
+            _ => self.at = super::nesting::skip(self.text, self.at),
+        }
+    }
+
+    fn substitution(&mut self, opening: usize, close: fn(&str, usize) -> usize) {
+        let end = close(self.text, self.at + opening);
+        let inside = &self.text[(self.at + opening).min(end)..end];
+        let script = match opening {
+            1 => inside.replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\"),
+            _ => inside.to_owned(),
+        };
+        read(&script, self.depth + 1, false, self.found);
+        self.at = (end + 1).min(self.text.len());
+    }
+
+    /// Substitutions in text that is otherwise data.
+    fn expansions(&mut self, text: &str) {
+        let depth = self.depth;
+        let mut inner = Lexer {
+            text,
+            at: 0,
+            depth,
+            base: depth,
+            own: false,
+            now: Simple::at(depth, false, Link::Then),
+            fed: Vec::new(),
+            found: self.found,
+        };
+        while let Some(byte) = inner.byte(0) {
+            match byte {
+                b'\\' => inner.at = super::nesting::skip(text, inner.at),
+                b'$' | b'`' => inner.expansion(),
+                _ => inner.at += 1,
+            }
+        }
+    }
+
+    fn redirect(&mut self) {
+        let start = self.at;
+        let (op, length) = redirect::operator(&self.text[self.at..]);
+        self.at += length;
+        self.blanks();
+        let target = match self.byte(0) {
+            None | Some(b';' | b'\n' | b'|' | b')') => None,
+            Some(b'&' | b'(') => None,
+            Some(b'<' | b'>') if self.byte(1) != Some(b'(') => None,
+            Some(_) => self.word(),
+        };
+        match (op, &target) {
+            (redirect::Op::HereDoc { tabs }, Some(word)) => {
+                let expands = !word.raw.contains(['\'', '"', '\\']);
+                let end = word.raw.replace(['\'', '"', '\\'], "");
+                self.fed.push(Pending { to: self.now.id, end, expands, tabs });
+            }
+            (redirect::Op::HereString, Some(word)) => {
+                self.found.fed.push(Fed { to: self.now.id, body: word.raw.clone() });
+            }
+            _ => {}
+        }
+        self.now.redirects.push(RawRedirect { op, target, at: start });
+    }
+
+    /// The bodies of the here-documents announced on the line that just ended.
+    fn bodies(&mut self) {
+        for pending in std::mem::take(&mut self.fed) {
+            let start = self.at;
+            let mut closed = false;
+            let mut end = start;
+            while self.at < self.text.len() {
+                let line = self.text[self.at..].split_inclusive('\n').next().unwrap_or_default();
+                end = self.at;
+                self.at += line.len();
+                let line = line.trim_end_matches('\n');
+                let line = if pending.tabs { line.trim_start_matches('\t') } else { line };
+                if line == pending.end {
+                    closed = true;
+                    break;
+                }
+                end = self.at;
+            }
+            let body = self.text[start..end].to_owned();
+            if pending.expands {
+                self.expansions(&body);
+            }
+            if !closed {
+                // Perhaps it was no here-document at all (`((1<<2))`); bash might run these lines.
+                read(&body, self.depth + 1, false, self.found);
+            }
+            self.found.fed.push(Fed { to: pending.to, body });
+        }
+    }
+}
+
+/// Name and value of `NAME=value`, `NAME+=value` or `NAME[i]=value`.
+pub(super) fn assigned(raw: &str) -> Option<(&str, &str)> {
+    let (left, value) = raw.split_once('=')?;
+    let left = left.strip_suffix('+').unwrap_or(left);
+    let name = left.split('[').next().unwrap_or(left);
+    let indexed = left.len() == name.len() || left.ends_with(']');
+    let mut bytes = name.bytes();
+    let valid = bytes.next().is_some_and(|b| b == b'_' || b.is_ascii_alphabetic())
+        && bytes.all(|b| b == b'_' || b.is_ascii_alphanumeric());
+    (valid && indexed).then_some((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(text: &str) -> Vec<String> {
+        let mut found = Found::default();
+        read(text, 0, true, &mut found);
+        let words = |simple: &Simple| simple.words.iter().map(|word| word.raw.clone()).collect::<Vec<_>>().join(" ");
+        found.commands.iter().map(words).filter(|words| !words.is_empty()).collect()
+    }
+
+    #[test]
+    fn commands_are_found_wherever_they_stand() {
+        for (text, expected) in [
+            ("a; b && c || d | e |& f & g\nh", vec!["a", "b", "c", "d", "e", "f", "g", "h"]),
+            ("(a; { b; }); ! c", vec!["a", "b", "c"]),
+            ("if a; then b; elif c; then d; else e; fi", vec!["a", "b", "c", "d", "e"]),
+            ("while a; do b; done; until c; do d; done", vec!["a", "b", "c", "d"]),
+            ("for x in 1 $(a); do b $x; done", vec!["a", "b $x"]),
+            ("case $x in a) b;; *) c;; esac", vec!["a", "b", "*", "c"]),
+            ("function f { a; }; g() { b; }", vec!["a", "g", "b"]),
+            ("a $(b \"$(c)\") `d \\`e\\`` <(f)", vec!["c", "b \"$(c)\"", "e", "d `e`", "f", "a $(b \"$(c)\") `d \\`e\\`` <(f)"]),
+            ("a \"x $(b) ${y:-$(c)}\"", vec!["b", "c", "a \"x $(b) ${y:-$(c)}\""]),
+            ("cat <<EOF\n$(a)\nb\nEOF\nc", vec!["cat", "a", "c"]),
+            ("cat <<'EOF'\n$(a)\nEOF\nc", vec!["cat", "c"]),
+            ("((x=1<<E))\na", vec!["a"]),
+            ("X=1 Y=$(a) b", vec!["a", "b"]),
+            ("a # b\nc", vec!["a", "c"]),
+            ("a '# b' \"; c\"", vec!["a '# b' \"; c\""]),
+            ("> x a b < y", vec!["a b"]),
+            ("a 2>&1 &> x {fd}> y", vec!["a"]),
+            ("\"unclosed; a", vec!["\"unclosed; a"]),
+            ("a\\\n b", vec!["a\\\n b"]),
+            (") a", vec!["a"]),
+        ] {
+            let text = text.replace("a\\\n b", "a \\\n b");
+            let expected: Vec<String> = expected.iter().map(|s| s.replace("a\\\n b", "a b")).collect();
+            assert_eq!(commands(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_subshell_is_one_deeper() {
+        let mut found = Found::default();
+        read("a; (b; (c)); d $(e)", 0, true, &mut found);
+        let depths: Vec<_> = found.commands.iter().map(|c| (c.words[0].raw.as_str(), c.depth, c.own)).collect();
+        assert_eq!(depths, [("a", 0, true), ("b", 1, true), ("c", 2, true), ("e", 1, false), ("d", 0, true)]);
+    }
+
+    #[test]
+    fn assignments_are_told_from_words() {
+        assert_eq!(assigned("A=b=c"), Some(("A", "b=c")));
+        assert_eq!(assigned("A+=b"), Some(("A", "b")));
+        assert_eq!(assigned("A[1]=b"), Some(("A", "b")));
+        assert_eq!(assigned("--a=b"), None);
+        assert_eq!(assigned("1=b"), None);
+        assert_eq!(assigned("a"), None);
+    }
+}

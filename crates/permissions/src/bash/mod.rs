@@ -1,0 +1,87 @@
+//! What a shell script would run, as far as its text tells.
+//!
+//! Every script is read twice. `lex` finds whatever might be a command, for
+//! deny and ask rules and for the safety checks. `syntax` says whether the
+//! script is understood to the last character, which is what a narrow allow
+//! rule needs. Neither runs anything nor looks at the file system; where a word
+//! is a path is said by `files`, which directory it starts from by `cwd`.
+
+mod arguments;
+pub(crate) mod commands;
+pub(crate) mod cwd;
+pub(crate) mod danger;
+pub(crate) mod files;
+mod git;
+mod inline;
+mod lex;
+mod nesting;
+pub(crate) mod redirect;
+mod syntax;
+pub(crate) mod words;
+pub(crate) mod wrappers;
+
+pub(crate) use commands::Command;
+use words::Variables;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Script {
+    /// Every command that can be found, each followed by what it runs in turn.
+    pub commands: Vec<Command>,
+    /// Why the script is not fully understood.
+    pub unclear: Option<&'static str>,
+    /// Parts of the text could not be read at all.
+    pub broken: bool,
+    pub has_loop: bool,
+}
+
+/// Longer texts are not read; everything about them is unknown.
+const LONGEST: usize = 64 * 1024;
+/// `sh -c 'sh -c …'`
+const LEVELS: u8 = 4;
+
+pub(crate) fn parse(text: &str) -> Script {
+    read_script(text, &Variables::new(), 0)
+}
+
+fn read_script(text: &str, outer: &Variables, level: u8) -> Script {
+    if text.len() > LONGEST || level > LEVELS {
+        return Script { unclear: Some("it is too long to be read"), broken: true, ..Script::default() };
+    }
+    let mut found = lex::Found::default();
+    lex::read(text, 0, true, &mut found);
+    let reading = syntax::read(text, &found);
+    for missed in missed(&reading.commands, &found) {
+        lex::read(&missed, 1, false, &mut found);
+    }
+    let variables = commands::variables(&found, outer);
+    let script = Script {
+        commands: Vec::new(),
+        unclear: reading.unclear,
+        broken: reading.broken || found.overflow,
+        has_loop: found.has_loop,
+    };
+    let mut builder = commands::Builder { text, found: &found, variables: &variables, level, script };
+    for simple in &found.commands {
+        builder.add(simple);
+    }
+    let mut script = builder.script;
+    if script.unclear.is_none() {
+        let plain = |command: &Command| command.program_is_fixed() && command.words.iter().all(|word| word.fixed);
+        if !script.commands.iter().filter(|command| command.own).all(plain) {
+            script.unclear = Some("one of its words expands");
+        }
+    }
+    script
+}
+
+/// Commands only the strict reader saw.
+fn missed(seen: &[String], found: &lex::Found) -> Vec<String> {
+    let read: Vec<String> = found
+        .commands
+        .iter()
+        .map(|simple| {
+            simple.env.iter().chain(&simple.words).map(|piece| piece.raw.as_str()).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    seen.iter().filter(|text| !read.contains(text)).cloned().collect()
+}

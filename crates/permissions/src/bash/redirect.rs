@@ -1,0 +1,112 @@
+//! Redirections: which file a command is connected to, and in which direction.
+
+use super::lex::Piece;
+use super::words::Word;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    In,
+    Out,
+    /// `<>`
+    Both,
+    /// `>&`, `<&`: a descriptor, or a file when a name follows.
+    Dup { out: bool },
+    HereDoc { tabs: bool },
+    HereString,
+    /// Not bash, or not the bash we know (`>!`, `>>|`).
+    Odd,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct RawRedirect {
+    pub op: Op,
+    pub target: Option<Piece>,
+    /// Place of the operator.
+    pub at: usize,
+}
+
+/// The operator the text starts with, and its length.
+pub(super) fn operator(text: &str) -> (Op, usize) {
+    const OPERATORS: [(&str, Op); 18] = [
+        ("<<<", Op::HereString),
+        ("<<-", Op::HereDoc { tabs: true }),
+        ("<<", Op::HereDoc { tabs: false }),
+        ("<>", Op::Both),
+        ("<&", Op::Dup { out: false }),
+        ("<", Op::In),
+        ("&>>|", Op::Odd),
+        ("&>>!", Op::Odd),
+        ("&>>", Op::Out),
+        ("&>|", Op::Odd),
+        ("&>", Op::Out),
+        (">>|", Op::Odd),
+        (">>!", Op::Odd),
+        (">>", Op::Out),
+        (">|", Op::Out),
+        (">!", Op::Odd),
+        (">&", Op::Dup { out: true }),
+        (">", Op::Out),
+    ];
+    let found = OPERATORS.iter().find(|(sign, _)| text.starts_with(sign));
+    found.map_or((Op::Odd, 1), |(sign, op)| (*op, sign.len()))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
+
+/// A file a command is connected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Redirect {
+    pub direction: Direction,
+    pub target: Word,
+}
+
+impl RawRedirect {
+    /// The files; `<>` opens one in both directions, a descriptor is none.
+    pub fn files(&self, read: impl Fn(&str) -> Word) -> Vec<Redirect> {
+        let Some(piece) = &self.target else { return Vec::new() };
+        let target = read(&piece.raw);
+        let is_descriptor = target.text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit());
+        let directions: &[Direction] = match self.op {
+            Op::In => &[Direction::Read],
+            Op::Out => &[Direction::Write],
+            Op::Both | Op::Odd => &[Direction::Read, Direction::Write],
+            Op::Dup { .. } if is_descriptor => &[],
+            Op::Dup { out: true } => &[Direction::Write],
+            Op::Dup { out: false } => &[Direction::Read],
+            Op::HereDoc { .. } | Op::HereString => &[],
+        };
+        directions.iter().map(|direction| Redirect { direction: *direction, target: target.clone() }).collect()
+    }
+}
+
+/// Devices that hold nothing and pass nothing on.
+pub(crate) fn is_free(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/zero" | "/dev/tty" | "/dev/urandom")
+        || path.strip_prefix("/dev/fd/").is_some_and(|fd| !fd.is_empty() && fd.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(text: &str, target: &str) -> Vec<Direction> {
+        let (op, length) = operator(text);
+        assert_eq!(length, text.len(), "{text}");
+        let target = Some(Piece { raw: target.into(), span: 0..0 });
+        RawRedirect { op, target, at: 0 }.files(Word::plain).into_iter().map(|r| r.direction).collect()
+    }
+
+    #[test]
+    fn every_form_of_writing_is_a_write() {
+        for text in [">", ">>", ">|", "&>", "&>>", ">&", "<>", ">!", ">>|", ">>!"] {
+            assert!(files(text, "f").contains(&Direction::Write), "{text}");
+        }
+        assert_eq!(files("<", "f"), [Direction::Read]);
+        assert!(files(">&", "2").is_empty() && files(">&", "-").is_empty() && files("<&", "3-").is_empty());
+        assert!(files("<<", "EOF").is_empty() && files("<<<", "text").is_empty());
+    }
+}

@@ -1,0 +1,226 @@
+//! The strict reader: whether a script is built only from syntax we know.
+//!
+//! Made from an allow-list of tree-sitter's nodes. A construct nobody thought
+//! about refuses the script, it never shortens the list of its commands. And
+//! since two programs that read shell text seldom fail in the same way, the
+//! commands this reader sees have to be those of `lex`, word for word.
+
+use super::lex::{Found, Simple};
+use super::redirect::Op;
+use std::cell::RefCell;
+use tree_sitter::{Node, Parser};
+
+/// Longer scripts are not looked at by this reader.
+pub(super) const LONGEST: usize = 10_000;
+
+/// What the strict reader made of a script.
+pub(super) struct Reading {
+    /// Why the script is not fully understood.
+    pub unclear: Option<&'static str>,
+    /// The text of every command, wherever it stands.
+    pub commands: Vec<String>,
+    pub broken: bool,
+}
+
+pub(super) fn read(text: &str, found: &Found) -> Reading {
+    let unread = |why| Reading { unclear: Some(why), commands: Vec::new(), broken: true };
+    if text.chars().count() > LONGEST {
+        return unread("it is longer than 10,000 characters");
+    }
+    thread_local! {
+        static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
+    }
+    let tree = PARSER.with_borrow_mut(|parser| {
+        parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+        parser.parse(text, None)
+    });
+    let Some(tree) = tree else { return unread("it can not be parsed") };
+    let mut seen = Seen::default();
+    let mut cursor = tree.walk();
+    // Without recursion: hostile text can nest as deep as it is long.
+    'walk: loop {
+        seen.visit(cursor.node(), text);
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                break 'walk;
+            }
+        }
+    }
+    let broken = tree.root_node().has_error();
+    if broken {
+        seen.refuse("its syntax is not valid");
+    }
+    if seen.unclear.is_none() && !seen.agrees_with(found) {
+        seen.refuse("its words can be read in two ways");
+    }
+    Reading { unclear: seen.unclear, commands: seen.commands, broken }
+}
+
+#[derive(Default)]
+struct Seen<'t> {
+    unclear: Option<&'static str>,
+    commands: Vec<String>,
+    words: Vec<Vec<&'t str>>,
+    targets: Vec<&'t str>,
+}
+
+impl<'t> Seen<'t> {
+    fn refuse(&mut self, why: &'static str) {
+        self.unclear.get_or_insert(why);
+    }
+
+    fn visit(&mut self, node: Node<'_>, text: &'t str) {
+        let here = |node: Node<'_>| &text[node.byte_range()];
+        match node.kind() {
+            "command" => {
+                self.commands.push(here(node).to_owned());
+                let mut cursor = node.walk();
+                let children = node.children(&mut cursor);
+                let is_word = |child: &Node<'_>| !matches!(child.kind(), "file_redirect" | "herestring_redirect");
+                self.words.push(children.filter(is_word).map(here).collect());
+            }
+            "declaration_command" => {
+                self.commands.push(here(node).to_owned());
+                self.refuse("it sets variables");
+            }
+            "file_redirect" => {
+                let mut cursor = node.walk();
+                let targets: Vec<_> = node.children_by_field_name("destination", &mut cursor).map(here).collect();
+                // The grammar takes the words behind a target for more targets: `> out rm x`.
+                match targets.as_slice() {
+                    [] => {}
+                    [one] => self.targets.push(one),
+                    [_, words @ ..] => {
+                        self.commands.push(words.join(" "));
+                        self.refuse("words follow a redirection");
+                    }
+                }
+            }
+            "herestring_redirect" => {
+                let word = (node.child_count() as u32).checked_sub(1).and_then(|last| node.child(last));
+                self.targets.extend(word.map(here));
+            }
+            "heredoc_start" if !here(node).starts_with(['\'', '"', '\\']) => {
+                self.refuse("it has a here-document that expands");
+            }
+            "variable_assignment" if node.parent().is_none_or(|parent| parent.kind() != "command") => {
+                self.refuse("it sets variables");
+            }
+            "for_statement" => {
+                let name = node.child_by_field_name("variable").map(here).unwrap_or_default();
+                let harmless = name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') && !name.ends_with("_proxy");
+                if !harmless {
+                    self.refuse("it sets variables");
+                }
+            }
+            kind if !KNOWN.contains(&kind) => self.refuse(name_of(kind)),
+            _ => {}
+        }
+    }
+
+    fn agrees_with(&self, found: &Found) -> bool {
+        let own = || found.commands.iter();
+        let raws = |simple: &Simple| -> Vec<String> {
+            simple.env.iter().chain(&simple.words).map(|piece| piece.raw.clone()).collect()
+        };
+        let mut targets: Vec<_> = own()
+            .flat_map(|simple| &simple.redirects)
+            .filter(|redirect| !matches!(redirect.op, Op::HereDoc { .. }))
+            .filter_map(|redirect| redirect.target.as_ref().map(|target| (redirect.at, target.raw.as_str())))
+            .collect();
+        targets.sort_unstable();
+        let mut seen = self.targets.clone();
+        let mut read: Vec<_> = targets.iter().map(|(_, raw)| *raw).collect();
+        // The grammar hangs redirections behind the commands they belong to.
+        seen.sort_unstable();
+        read.sort_unstable();
+        own().all(|simple| !simple.words.is_empty())
+            && own().all(|simple| simple.redirects.iter().all(|redirect| redirect.op != Op::Odd && redirect.target.is_some()))
+            && own().map(raws).eq(self.words.iter().map(|words| words.iter().map(|w| w.to_string()).collect::<Vec<_>>()))
+            && seen == read
+    }
+}
+
+const KNOWN: [&str; 60] = [
+    "program",
+    "list",
+    "pipeline",
+    "command",
+    "command_name",
+    "word",
+    "raw_string",
+    "string",
+    "string_content",
+    "concatenation",
+    "number",
+    "redirected_statement",
+    "file_redirect",
+    "file_descriptor",
+    "heredoc_redirect",
+    "heredoc_start",
+    "heredoc_body",
+    "heredoc_end",
+    "herestring_redirect",
+    "negated_command",
+    "variable_assignment",
+    "variable_name",
+    "if_statement",
+    "elif_clause",
+    "else_clause",
+    "while_statement",
+    "for_statement",
+    "do_group",
+    "comment",
+    ";",
+    "\n",
+    "&&",
+    "||",
+    "|",
+    "|&",
+    "!",
+    "=",
+    "\"",
+    "<",
+    ">",
+    ">>",
+    ">|",
+    "&>",
+    "&>>",
+    ">&",
+    "<&",
+    "<<",
+    "<<-",
+    "<<<",
+    "if",
+    "then",
+    "elif",
+    "else",
+    "fi",
+    "while",
+    "until",
+    "do",
+    "done",
+    "for",
+    "in",
+];
+
+fn name_of(kind: &str) -> &'static str {
+    match kind {
+        "command_substitution" => "it runs a command inside a word",
+        "process_substitution" => "it runs a command as a file",
+        "simple_expansion" | "expansion" => "it expands a variable",
+        "arithmetic_expansion" | "test_command" => "it evaluates an expression",
+        "ansi_c_string" | "translated_string" => "it uses unusual quotes",
+        "subshell" => "it opens a subshell",
+        "compound_statement" => "it groups commands",
+        "function_definition" => "it defines a function",
+        "case_statement" => "it selects between cases",
+        "brace_expression" => "it expands braces",
+        "&" => "it leaves a command running",
+        "ERROR" => "its syntax is not valid",
+        _ => "it uses syntax that is not checked",
+    }
+}

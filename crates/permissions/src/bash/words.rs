@@ -1,0 +1,408 @@
+//! One shell word: what bash makes of its quotes, escapes and expansions.
+//!
+//! A part that only a running shell could tell is a `HOLE` in the text. Nothing
+//! is guessed: a word with a hole can match a deny, never an allow.
+
+use super::nesting::{close_backtick, close_brace, close_paren};
+use std::collections::HashMap;
+
+/// Stands for text that can not be told.
+pub(crate) const HOLE: char = '\u{fffc}';
+/// Where an unquoted expansion splits the word (`rm${IFS}x`).
+const SPLIT: char = '\u{f8f0}';
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// As it is written.
+    pub raw: String,
+    /// Quotes and escapes removed, known variables filled in.
+    pub text: String,
+    /// The text hangs below the home directory: `~/x` and `"$HOME"/x` are `/x` there.
+    pub home: bool,
+    /// bash yields exactly this text, apart from file name patterns and `~`.
+    pub fixed: bool,
+    /// Has an unquoted `*`, `?` or `[`.
+    pub glob: bool,
+}
+
+impl Word {
+    pub fn plain(text: &str) -> Self {
+        Self { raw: text.to_owned(), text: text.to_owned(), home: false, fixed: true, glob: false }
+    }
+
+    pub fn unknown() -> Self {
+        Self { fixed: false, ..Self::plain(&HOLE.to_string()) }
+    }
+
+    /// The same kind of word with another text.
+    pub fn with(&self, text: &str) -> Self {
+        Self { text: text.to_owned(), home: false, ..self.clone() }
+    }
+
+    pub fn has_hole(&self) -> bool {
+        self.text.contains(HOLE)
+    }
+
+    pub fn is_option(&self) -> bool {
+        !self.home && self.text.len() > 1 && self.text.starts_with('-')
+    }
+}
+
+/// What a script says about its variables: a value, or `None` if there are several.
+pub(super) type Variables = HashMap<String, Option<String>>;
+
+/// The words one written word becomes. Braces and splitting make it several.
+pub(super) fn read(raw: &str, variables: &Variables) -> Vec<Word> {
+    let mut words = Vec::new();
+    for alternative in braces(raw) {
+        let word = read_one(&alternative, raw, variables);
+        if !word.text.contains(SPLIT) {
+            words.push(word);
+            continue;
+        }
+        for (at, text) in word.text.split(SPLIT).filter(|text| !text.is_empty()).enumerate() {
+            words.push(Word { text: text.to_owned(), home: word.home && at == 0, fixed: false, ..word.clone() });
+        }
+    }
+    words
+}
+
+/// The word as one, for places where bash does not split.
+pub(super) fn read_whole(raw: &str, variables: &Variables) -> Word {
+    let word = read_one(raw, raw, variables);
+    Word { text: word.text.replace(SPLIT, " "), ..word }
+}
+
+fn read_one(alternative: &str, raw: &str, variables: &Variables) -> Word {
+    let word = Word { raw: raw.to_owned(), text: String::new(), home: false, fixed: true, glob: false };
+    let mut reader = Reader { raw: alternative, variables, word };
+    if alternative != raw {
+        reader.word.fixed = false;
+    }
+    let mut at = reader.tilde();
+    while at < alternative.len() {
+        at = reader.step(at);
+    }
+    reader.word
+}
+
+struct Reader<'a> {
+    raw: &'a str,
+    variables: &'a Variables,
+    word: Word,
+}
+
+impl Reader<'_> {
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.raw.as_bytes().get(at).copied()
+    }
+
+    /// Takes over the character at this place and says where the next one is.
+    fn keep(&mut self, at: usize) -> usize {
+        // Callers stop at ASCII bytes, so `at` is always the start of a character.
+        let Some(c) = self.raw[at..].chars().next() else { return at + 1 };
+        self.word.text.push(c);
+        at + c.len_utf8()
+    }
+
+    fn hole(&mut self) {
+        self.word.text.push(HOLE);
+        self.word.fixed = false;
+    }
+
+    fn tilde(&mut self) -> usize {
+        if !self.raw.starts_with('~') {
+            return 0;
+        }
+        let end = self.raw.find('/').unwrap_or(self.raw.len());
+        let user = &self.raw[1..end];
+        if user.is_empty() {
+            self.word.home = true;
+            return 1;
+        }
+        if user.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-._".contains(&b)) {
+            self.hole();
+            return end;
+        }
+        0
+    }
+
+    fn step(&mut self, at: usize) -> usize {
+        match self.raw.as_bytes()[at] {
+            b'\\' => match self.byte(at + 1) {
+                Some(b'\n') => at + 2,
+                Some(_) => self.keep(at + 1),
+                None => self.keep(at),
+            },
+            b'\'' => {
+                let rest = &self.raw[at + 1..];
+                let end = rest.find('\'').unwrap_or(rest.len());
+                self.word.text.push_str(&rest[..end]);
+                at + 1 + end + 1
+            }
+            b'"' => self.double(at + 1),
+            b'$' => self.dollar(at, Quoted::No),
+            b'`' => {
+                self.hole();
+                close_backtick(self.raw, at + 1) + 1
+            }
+            b'<' | b'>' if self.byte(at + 1) == Some(b'(') => {
+                self.hole();
+                close_paren(self.raw, at + 2) + 1
+            }
+            b'*' | b'?' | b'[' => {
+                self.word.glob = true;
+                self.keep(at)
+            }
+            // A range such as `{a..z}`; lists were taken apart before.
+            b'{' if self.raw[at..].contains("..") && self.raw[at..].contains('}') => {
+                self.hole();
+                at + self.raw[at..].find('}').map_or(1, |end| end + 1)
+            }
+            _ => self.keep(at),
+        }
+    }
+
+    fn double(&mut self, mut at: usize) -> usize {
+        while let Some(byte) = self.byte(at) {
+            at = match byte {
+                b'"' => return at + 1,
+                b'\\' => match self.byte(at + 1) {
+                    Some(b'$' | b'`' | b'"' | b'\\') => self.keep(at + 1),
+                    Some(b'\n') => at + 2,
+                    _ => self.keep(at),
+                },
+                b'$' => self.dollar(at, Quoted::Yes),
+                b'`' => {
+                    self.hole();
+                    close_backtick(self.raw, at + 1) + 1
+                }
+                _ => self.keep(at),
+            };
+        }
+        at
+    }
+
+    fn dollar(&mut self, at: usize, quoted: Quoted) -> usize {
+        let rest = &self.raw[at + 1..];
+        match (self.byte(at + 1), quoted) {
+            (Some(b'\''), Quoted::No) => {
+                self.word.fixed = false;
+                let (text, length) = ansi_c(&rest[1..]);
+                self.word.text.push_str(&text);
+                at + 2 + length
+            }
+            (Some(b'"'), Quoted::No) => {
+                self.word.fixed = false;
+                at + 1
+            }
+            (Some(b'('), _) => {
+                self.hole();
+                close_paren(self.raw, at + 2) + 1
+            }
+            (Some(b'['), _) => {
+                self.hole();
+                at + 1 + rest.find(']').map_or(rest.len(), |end| end + 1)
+            }
+            (Some(b'{'), _) => {
+                let end = close_brace(self.raw, at + 2);
+                let body = &self.raw[at + 2..end.min(self.raw.len())];
+                self.variable(body, quoted);
+                end + 1
+            }
+            (Some(first), _) if first == b'_' || first.is_ascii_alphabetic() => {
+                let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+                self.variable(&rest[..end], quoted);
+                at + 1 + end
+            }
+            (Some(b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!'), _) => {
+                self.hole();
+                at + 2
+            }
+            _ => self.keep(at),
+        }
+    }
+
+    fn variable(&mut self, name: &str, quoted: Quoted) {
+        self.word.fixed = false;
+        let at_start = self.word.text.is_empty() && !self.word.home;
+        match (self.variables.get(name), name) {
+            (Some(Some(value)), _) if quoted == Quoted::No => {
+                self.word.glob |= value.contains(['*', '?', '[']);
+                self.word.text.extend(value.chars().map(|c| if c.is_whitespace() { SPLIT } else { c }));
+            }
+            (Some(Some(value)), _) => self.word.text.push_str(value),
+            (Some(None), _) => self.hole(),
+            (None, "HOME") if at_start => self.word.home = true,
+            (None, "PWD") if at_start => self.word.text.push('.'),
+            (None, "IFS") if quoted == Quoted::No => self.word.text.push(SPLIT),
+            (None, _) => self.hole(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quoted {
+    No,
+    Yes,
+}
+
+/// The text of `$'…'` from behind its opening quote, and its length with the closing one.
+fn ansi_c(body: &str) -> (String, usize) {
+    let mut text = String::new();
+    let mut chars = body.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\'' => return (text, at + 1),
+            '\\' => {
+                let Some((_, escape)) = chars.next() else { break };
+                let mut number = |first: Option<char>, radix: u32, digits: usize| {
+                    let mut value = first.and_then(|c| c.to_digit(radix)).unwrap_or(0);
+                    for _ in 0..digits {
+                        let Some(digit) = chars.peek().and_then(|(_, c)| c.to_digit(radix)) else { break };
+                        value = value.saturating_mul(radix).saturating_add(digit);
+                        chars.next();
+                    }
+                    char::from_u32(value).unwrap_or(HOLE)
+                };
+                text.push(match escape {
+                    'n' => '\n',
+                    't' => '\t',
+                    'r' => '\r',
+                    'a' => '\u{7}',
+                    'b' => '\u{8}',
+                    'e' | 'E' => '\u{1b}',
+                    'f' => '\u{c}',
+                    'v' => '\u{b}',
+                    'x' => number(None, 16, 2),
+                    'u' => number(None, 16, 4),
+                    'U' => number(None, 16, 8),
+                    '0'..='7' => number(Some(escape), 8, 2),
+                    'c' => match chars.next() {
+                        Some((_, c)) => char::from((c as u32 & 0x1f) as u8),
+                        None => break,
+                    },
+                    other => other,
+                });
+            }
+            c => text.push(c),
+        }
+    }
+    (text, body.len())
+}
+
+/// Takes unquoted lists `{a,b}` apart. A word without one is its only alternative.
+fn braces(raw: &str) -> Vec<String> {
+    const MOST: usize = 64;
+    let mut open = vec![raw.to_owned()];
+    let mut done = Vec::new();
+    while let Some(word) = open.pop() {
+        match first_list(&word) {
+            Some((start, end, items)) if done.len() + open.len() + items.len() <= MOST => {
+                open.extend(items.iter().rev().map(|item| format!("{}{item}{}", &word[..start], &word[end..])));
+            }
+            _ => done.push(word),
+        }
+    }
+    done
+}
+
+/// The first `{a,b}`: where it starts, where it ends, and its items.
+fn first_list(word: &str) -> Option<(usize, usize, Vec<String>)> {
+    let bytes = word.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' => {
+                if let Some((end, items)) = list_at(word, at) {
+                    return Some((at, end, items));
+                }
+                at += 1;
+            }
+            _ => at = super::nesting::skip(word, at),
+        }
+    }
+    None
+}
+
+fn list_at(word: &str, open: usize) -> Option<(usize, Vec<String>)> {
+    let bytes = word.as_bytes();
+    let (mut at, mut from, mut depth) = (open + 1, open + 1, 0);
+    let mut items = Vec::new();
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' if depth > 0 => {
+                depth -= 1;
+                at += 1;
+            }
+            b'}' => {
+                items.push(word[from..at].to_owned());
+                return (items.len() > 1).then_some((at + 1, items));
+            }
+            b',' if depth == 0 => {
+                items.push(word[from..at].to_owned());
+                at += 1;
+                from = at;
+            }
+            _ => at = super::nesting::skip(word, at),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(raw: &str) -> String {
+        let words = read(raw, &Variables::from([("X".into(), Some("rm -rf".into())), ("Y".into(), None)]));
+        words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join("|").replace(HOLE, "_")
+    }
+
+    #[test]
+    fn quotes_and_escapes_are_removed_as_bash_does() {
+        for (raw, expected) in [
+            (r"\r\m", "rm"),
+            ("r\\\nm", "rm"),
+            ("'touch'", "touch"),
+            (r#""./."env"#, "./.env"),
+            (r"$'\x72\x6d'", "rm"),
+            (r"$'\162\155\u0021'", "rm!"),
+            (r#""a\nb\"c""#, "a\\nb\"c"),
+            (r#""\$x""#, "$x"),
+            ("'a'\"b\"c", "abc"),
+            ("$X", "rm|-rf"),
+            ("\"$X\"", "rm -rf"),
+            ("$Y-${Z:-rm}", "_-_"),
+            ("rm${IFS}x", "rm|x"),
+            ("$(a b)c", "_c"),
+            ("`a`", "_"),
+            ("{rm,-rf,x}", "rm|-rf|x"),
+            (".e{nv,x}", ".env|.ex"),
+            ("{}", "{}"),
+            ("a{1..3}", "a_"),
+            ("'", ""),
+            ("\\", "\\"),
+            ("~root/x", "_/x"),
+        ] {
+            assert_eq!(text(raw), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_word_says_whether_bash_would_change_it() {
+        let word = |raw: &str| read(raw, &Variables::new()).remove(0);
+        assert!(word("a\\ b'c'\"d\"").fixed);
+        assert!(word("~/x").home && word("~/x").fixed && word("~/x").text == "/x");
+        assert!(word("\"$HOME\"/x").home && !word("$HOME/x").fixed);
+        assert!(!word("'~/x'").home && !word("'$x'").has_hole());
+        assert!(word("*.txt").glob && !word("'*.txt'").glob);
+        for raw in ["$x", "$(x)", "`x`", "$'x'", "$\"x\"", "{a,b}", "a{1..2}", "~root", "\"$?\""] {
+            assert!(!word(raw).fixed, "{raw}");
+        }
+    }
+}

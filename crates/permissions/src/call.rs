@@ -1,0 +1,139 @@
+//! One call, taken apart into what rules and checks look at.
+//!
+//! Scripts are parsed and paths resolved here, once, before anything is decided.
+
+use crate::bash::cwd::{self, Dirs};
+use crate::bash::files::{self, FileUse, Reach, Role};
+use crate::bash::redirect::{Direction, is_free};
+use crate::bash::words::{HOLE, Word};
+use crate::bash::{self, Script};
+use crate::domain;
+use crate::place::{Place, lexical};
+use crate::resolve::Forms;
+use ona_api::Access;
+use serde_json::Value;
+use std::path::Path;
+use url::Url;
+
+pub(crate) struct Call<'a> {
+    pub tool: &'a str,
+    pub input: &'a Value,
+    pub parts: Vec<Part>,
+}
+
+pub(crate) enum Part {
+    Read(Forms),
+    Search(Forms),
+    Edit(Forms),
+    Shell(Box<Shell>),
+    /// `None`: no address that can be fetched.
+    Fetch(Option<Url>),
+    Plain,
+}
+
+impl<'a> Call<'a> {
+    pub fn new(tool: &'a str, input: &'a Value, access: &[Access], place: &Place) -> Self {
+        let mut parts: Vec<Part> = access
+            .iter()
+            .map(|access| match access {
+                Access::Read(path) => Part::Read(Forms::of(path)),
+                Access::Search(path) => Part::Search(Forms::of(path)),
+                Access::Edit(path) => Part::Edit(Forms::of(path)),
+                Access::Shell { script, cwd } => Part::Shell(Box::new(Shell::new(script, cwd, place))),
+                Access::Fetch { url } => Part::Fetch(domain::address(url)),
+                Access::Plain => Part::Plain,
+            })
+            .collect();
+        if parts.is_empty() {
+            parts.push(Part::Plain);
+        }
+        Self { tool, input, parts }
+    }
+
+    pub fn shells(&self) -> impl Iterator<Item = &Shell> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Shell(shell) => Some(&**shell),
+            Part::Read(_) | Part::Search(_) | Part::Edit(_) | Part::Fetch(_) | Part::Plain => None,
+        })
+    }
+}
+
+/// A script in a directory.
+pub(crate) struct Shell {
+    pub text: String,
+    pub script: Script,
+    /// Of every command.
+    pub dirs: Vec<Dirs>,
+    pub uses: Vec<Use>,
+}
+
+/// A file a command of a script is told about.
+pub(crate) struct Use {
+    /// Index of the command.
+    pub command: usize,
+    pub file: FileUse,
+    pub redirected: bool,
+    pub spots: Vec<Spot>,
+}
+
+/// A place a word may name.
+pub(crate) struct Spot {
+    pub path: Forms,
+    /// Has patterns or holes in it, or hangs below an unknown directory.
+    pub wild: bool,
+}
+
+impl Shell {
+    fn new(text: &str, cwd: &Path, place: &Place) -> Self {
+        let script = bash::parse(text);
+        let dirs = cwd::follow(&script, cwd, &place.home);
+        // What one command prints may be what another one opens.
+        let loose = script.unclear.is_some() || script.commands.iter().any(|command| command.name() == Some("xargs"));
+        let mut uses = Vec::new();
+        for (at, (command, dirs)) in script.commands.iter().zip(&dirs).enumerate() {
+            let mut add = |file: FileUse, redirected: bool| {
+                if !is_free(&file.word.text) {
+                    let spots = spots(&file.word, dirs, place);
+                    uses.push(Use { command: at, file, redirected, spots });
+                }
+            };
+            for file in files::uses(command) {
+                add(file, false);
+            }
+            if loose && matches!(command.name(), Some("echo" | "printf" | "find" | "ls")) {
+                for word in command.words[1..].iter().chain(&command.fed).filter(|word| !word.is_option()) {
+                    add(FileUse::one(word, Role::Read), false);
+                }
+            }
+            for redirect in &command.redirects {
+                let role = match redirect.direction {
+                    Direction::Read => Role::Read,
+                    Direction::Write => Role::Write,
+                };
+                add(FileUse { word: redirect.target.clone(), role, reach: Reach::One }, true);
+            }
+        }
+        Self { text: text.to_owned(), script, dirs, uses }
+    }
+}
+
+fn spots(word: &Word, dirs: &Dirs, place: &Place) -> Vec<Spot> {
+    let wild = word.glob || word.has_hole();
+    let fixed_root = word.home || word.text.starts_with('/');
+    let spot = |dir: &Path| {
+        let path = cwd::path_of(word, dir, &place.home);
+        match wild {
+            true => Spot { path: Forms { given: lexical(&path), real: None }, wild },
+            false => Spot { path: Forms::of(&path), wild },
+        }
+    };
+    if fixed_root {
+        return vec![spot(Path::new("/"))];
+    }
+    let mut spots: Vec<Spot> = dirs.possible.iter().map(|dir| spot(dir)).collect();
+    if dirs.unknown {
+        let anywhere = lexical(&Path::new("/").join(HOLE.to_string()).join(&word.text));
+        spots.push(Spot { path: Forms { given: anywhere, real: None }, wild: true });
+    }
+    spots
+}

@@ -1,0 +1,211 @@
+//! The engine: rules, mode, place and guards of a session, ready to decide.
+//!
+//! `decide` is section 5.12 as one page. It does nothing but decide: no dialog,
+//! no hook, no row.
+
+use crate::call::{Call, Part};
+use crate::floor;
+use crate::grant::{Gap, Granting};
+use crate::guarded::Guarded;
+use crate::overlap::Overlap;
+use crate::place::{Grounds, Place};
+use crate::resolve::Forms;
+use crate::rules::{Ready, ReadyRules, Rules};
+use crate::safety::{self, Risk};
+use crate::text::brief;
+use ona_api::{Access, Authority, Mode, Ordinal, Ruling, Verdict};
+use serde_json::Value;
+use std::path::Path;
+
+#[derive(Clone, Debug)]
+pub struct PermissionEngine {
+    pub(crate) rules: Rules,
+    pub(crate) ready: ReadyRules,
+    pub(crate) mode: Mode,
+    pub(crate) place: Place,
+    pub(crate) grounds: Grounds,
+    pub(crate) guarded: Guarded,
+    pub(crate) servers: Option<Vec<String>>,
+}
+
+impl PermissionEngine {
+    pub fn new(rules: Rules, mode: Mode, place: Place, guarded: Guarded) -> Self {
+        let (ready, grounds) = (ReadyRules::new(&rules, &place), Grounds::of(&place));
+        Self { rules, ready, mode, place, grounds, guarded, servers: None }
+    }
+
+    /// Tells the names of the MCP servers, so that `mcp__a__b__c` has one owner (K-2).
+    pub fn with_servers(mut self, servers: impl IntoIterator<Item = String>) -> Self {
+        self.servers = Some(servers.into_iter().collect());
+        self
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Decides one call. `hook` is the merged opinion of the PreToolUse hooks:
+    /// its allow stands in for step (4) only, its ask is a question unless a rule
+    /// denies (DEC-052).
+    pub fn decide(
+        &self,
+        tool: &str,
+        input: &Value,
+        access: &[Access],
+        hook: Option<(Ruling, Ordinal, String)>,
+    ) -> Verdict {
+        let call = Call::new(tool, input, access, &self.place);
+        // (0)
+        if let Some(verdict) = floor::verdict(&call, &self.guarded, &self.place) {
+            return verdict;
+        }
+        let mut hook_allow = None;
+        let mut hook_ask = None;
+        match hook {
+            Some((Ruling::Deny, by, message)) => return Verdict::new(Ruling::Deny, Authority::Hook(by), message),
+            Some((Ruling::Ask, by, message)) => hook_ask = Some((by, message)),
+            Some((Ruling::Allow, by, message)) => hook_allow = Some((by, message)),
+            None => {}
+        }
+        // (1)
+        let deny = hit(&self.ready.deny, &call);
+        if let Some((Overlap::Yes, rule)) = deny {
+            let message = format!("Denied by permission rule {rule}");
+            return Verdict::new(Ruling::Deny, Authority::Rule(rule.to_owned()), message);
+        }
+        // (2)
+        if let Some((_, rule)) = hit(&self.ready.ask, &call) {
+            let message = format!("Permission rule {} asks before {}", brief(rule), doing(&call));
+            return Verdict::new(Ruling::Ask, Authority::Rule(rule.to_owned()), message);
+        }
+        if let Some((by, message)) = hook_ask {
+            return Verdict::new(Ruling::Ask, Authority::Hook(by), message);
+        }
+        // (3), else the hook, else (4)
+        let granted = self.granting().rule(&call);
+        let verdict = match (&granted, hook_allow) {
+            (Ok(rule), _) => Verdict::new(Ruling::Allow, Authority::Rule((*rule).to_owned()), ""),
+            (Err(_), Some((by, message))) if !self.plan_denies(tool) => {
+                Verdict::new(Ruling::Allow, Authority::Hook(by), message)
+            }
+            (Err(gap), _) => self.by_mode(&call, gap),
+        };
+        // What no allow satisfies. A denial stays one.
+        if verdict.ruling != Ruling::Deny
+            && let Some(what) = self.safety(&call, deny)
+        {
+            if matches!(self.mode, Mode::DontAsk) || self.plan_denies(tool) && granted.is_err() {
+                return self.denied_by_mode();
+            }
+            let message = format!("{what}; this is asked about whatever the rules say");
+            return Verdict::new(Ruling::Ask, Authority::Safety(what), message);
+        }
+        verdict
+    }
+
+    /// For search tools: whether a found file may be shown.
+    pub fn may_show(&self, path: &Path) -> bool {
+        let path = Forms::of(path);
+        !self.ready.deny.iter().any(|ready| ready.strikes_read(&path))
+    }
+
+    /// Whether a deny rule removes the tool from what a model is offered.
+    pub fn removes(&self, tool: &str) -> bool {
+        self.ready.deny.iter().any(|ready| ready.removes(tool))
+    }
+
+    pub(crate) fn granting(&self) -> Granting<'_> {
+        Granting {
+            allow: &self.ready.allow,
+            grounds: &self.grounds,
+            servers: self.servers.as_deref(),
+            edits: self.mode == Mode::AcceptEdits,
+        }
+    }
+
+    fn safety(&self, call: &Call<'_>, deny: Option<(Overlap, &str)>) -> Option<String> {
+        let risk = safety::risk(call, &self.place, &self.grounds);
+        if let Some(Risk::Critical(what)) = risk {
+            return Some(what);
+        }
+        if let Some((Overlap::Maybe, rule)) = deny {
+            return Some(format!("it can not be told whether {} denies {}", brief(rule), doing(call)));
+        }
+        match risk {
+            Some(Risk::Sensitive(what)) if self.mode != Mode::BypassPermissions => Some(what),
+            _ => None,
+        }
+    }
+
+    /// plan denies four tools, also against a hook's allow.
+    fn plan_denies(&self, tool: &str) -> bool {
+        self.mode == Mode::Plan && matches!(tool, "Write" | "Edit" | "Bash" | "NotebookEdit")
+    }
+
+    fn by_mode(&self, call: &Call<'_>, gap: &Gap) -> Verdict {
+        let allowed = || Verdict::new(Ruling::Allow, Authority::Mode(self.mode), "");
+        match self.mode {
+            Mode::BypassPermissions => allowed(),
+            Mode::DontAsk => self.denied_by_mode(),
+            Mode::Plan if self.plan_denies(call.tool) => self.denied_by_mode(),
+            Mode::AcceptEdits if self.accepts(call) => allowed(),
+            Mode::Default | Mode::AcceptEdits | Mode::Plan => {
+                let message = match gap.part == call.tool {
+                    true => format!("No permission rule covers {}", call.tool),
+                    false => format!("No permission rule covers {}: {}", doing(call), gap.why),
+                };
+                Verdict::new(Ruling::Ask, Authority::Mode(self.mode), message)
+            }
+        }
+    }
+
+    fn denied_by_mode(&self) -> Verdict {
+        let message = format!("Denied by permission mode {}", self.mode);
+        Verdict::new(Ruling::Deny, Authority::Mode(self.mode), message)
+    }
+
+    /// acceptEdits: three tools, inside the working directories.
+    fn accepts(&self, call: &Call<'_>) -> bool {
+        matches!(call.tool, "Read" | "Write" | "Edit")
+            && call.parts.iter().all(|part| match part {
+                Part::Read(path) | Part::Search(path) | Part::Edit(path) => self.grounds.hold(path),
+                Part::Shell(_) | Part::Fetch(_) | Part::Plain => false,
+            })
+    }
+}
+
+/// The strongest hit of a list and the rule it comes from.
+fn hit<'r>(rules: &'r [Ready], call: &Call<'_>) -> Option<(Overlap, &'r str)> {
+    let mut best = None;
+    for ready in rules {
+        let overlap = ready.strikes(call);
+        if overlap == Overlap::Yes {
+            return Some((overlap, &ready.rule.text));
+        }
+        if overlap == Overlap::Maybe {
+            best = best.or(Some((overlap, ready.rule.text.as_str())));
+        }
+    }
+    best
+}
+
+/// What a call is about to do, in half a sentence.
+fn doing(call: &Call<'_>) -> String {
+    let tool = call.tool;
+    match call.parts.first() {
+        Some(Part::Read(path)) => format!("{tool} reads {}", brief(&path.given.to_string_lossy())),
+        Some(Part::Search(path)) => format!("{tool} searches {}", brief(&path.given.to_string_lossy())),
+        Some(Part::Edit(path)) => format!("{tool} changes {}", brief(&path.given.to_string_lossy())),
+        Some(Part::Shell(shell)) => format!("{tool} runs {}", brief(&shell.text)),
+        Some(Part::Fetch(Some(url))) => format!("{tool} fetches {}", brief(url.as_str())),
+        Some(Part::Fetch(None) | Part::Plain) | None => format!("{tool} runs"),
+    }
+}

@@ -1,0 +1,116 @@
+//! What a person should see before answering a question (O-2, F-10).
+//!
+//! The whole of a long script is not read by anyone. This lists what it would
+//! run and write, and puts the part that needs the answer first. Every text is
+//! safe to print.
+
+use crate::bash::files::Role;
+use crate::call::{Call, Part, Shell};
+use crate::engine::PermissionEngine;
+use crate::grant::Gap;
+use crate::resolve::Forms;
+use crate::text::{brief, shown};
+use ona_api::permission_update::{Behavior, Destination};
+use ona_api::{Access, Ruling};
+use serde_json::Value;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// Characters of the script.
+    pub length: usize,
+    /// Distinct programs, in the order they appear.
+    pub programs: Vec<String>,
+    /// Files that would be created, changed or removed.
+    pub writes: Vec<Target>,
+    /// The first part no allow rule covers, and why not.
+    pub uncovered: Option<(String, String)>,
+    /// Rules that would let this very call pass from now on; empty if none can.
+    pub remember: Vec<String>,
+}
+
+/// A file that would change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub path: String,
+    /// Where links lead, if elsewhere.
+    pub resolved: Option<String>,
+    /// Not in a working directory.
+    pub outside: bool,
+}
+
+impl PermissionEngine {
+    pub fn explain(&self, tool: &str, input: &Value, access: &[Access]) -> Explanation {
+        let call = Call::new(tool, input, access, &self.place);
+        let mut explanation = Explanation::default();
+        for part in &call.parts {
+            match part {
+                Part::Edit(path) => explanation.write(self.target(path)),
+                Part::Shell(shell) => self.explain_shell(shell, &mut explanation),
+                Part::Read(_) | Part::Search(_) | Part::Fetch(_) | Part::Plain => {}
+            }
+        }
+        if let Err(Gap { part, why, .. }) = self.granting().rule(&call) {
+            explanation.uncovered = Some((brief(&part), why));
+        }
+        explanation.remember = self.remember(tool, input, access);
+        explanation
+    }
+
+    fn explain_shell(&self, shell: &Shell, explanation: &mut Explanation) {
+        explanation.length += shell.text.chars().count();
+        for command in shell.script.commands.iter().filter(|command| !command.words.is_empty()) {
+            let program = command.name().map_or_else(|| shown(&command.words[0].raw), shown);
+            if !explanation.programs.contains(&program) {
+                explanation.programs.push(program);
+            }
+        }
+        for used in shell.uses.iter().filter(|used| matches!(used.file.role, Role::Write | Role::Remove | Role::Alias)) {
+            for spot in &used.spots {
+                explanation.write(match spot.wild {
+                    true => Target { path: shown(&used.file.word.raw), resolved: None, outside: true },
+                    false => self.target(&spot.path),
+                });
+            }
+        }
+    }
+
+    fn target(&self, path: &Forms) -> Target {
+        let resolved = path.real.as_ref().filter(|real| **real != path.given);
+        Target {
+            path: shown(&path.given.to_string_lossy()),
+            resolved: resolved.map(|real| shown(&real.to_string_lossy())),
+            outside: !self.grounds.hold(path),
+        }
+    }
+
+    /// Adds the missing rules one by one, as a person who always says yes would,
+    /// and keeps them only if the call passes then.
+    fn remember(&self, tool: &str, input: &Value, access: &[Access]) -> Vec<String> {
+        /// More than this nobody wants to approve at once.
+        const MOST: usize = 5;
+        let mut engine = self.clone();
+        let mut added: Vec<String> = Vec::new();
+        loop {
+            let verdict = engine.decide(tool, input, access, None);
+            if verdict.ruling == Ruling::Allow {
+                return added;
+            }
+            let call = Call::new(tool, input, access, &engine.place);
+            let gap = engine.granting().rule(&call).err().and_then(|gap| gap.rule);
+            let Some(rule) = gap.filter(|rule| added.len() < MOST && !added.contains(rule)) else { return Vec::new() };
+            if !engine.rules.add(Behavior::Allow, std::slice::from_ref(&rule), Some(Destination::Session)).is_empty() {
+                return Vec::new();
+            }
+            engine.ready = crate::rules::ReadyRules::new(&engine.rules, &engine.place);
+            added.push(rule);
+        }
+    }
+}
+
+impl Explanation {
+    fn write(&mut self, target: Target) {
+        if !self.writes.contains(&target) {
+            self.writes.push(target);
+        }
+    }
+}

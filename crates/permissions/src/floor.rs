@@ -1,0 +1,131 @@
+//! Step 0: what is denied in every mode, whatever the rules say.
+//!
+//! Changes of the agent's own files, looks into other processes, and calls that
+//! can not be what they claim to be.
+
+use crate::bash::Command;
+use crate::bash::files::{Reach, Role};
+use crate::bash::words::HOLE;
+use crate::call::{Call, Part, Shell, Use};
+use crate::guarded::{Guarded, Touch};
+use crate::place::Place;
+use crate::resolve::Forms;
+use crate::text::brief;
+use crate::wildcard::Wildcard;
+use ona_api::{Authority, Ruling, Verdict};
+
+pub(crate) fn verdict(call: &Call<'_>, guarded: &Guarded, place: &Place) -> Option<Verdict> {
+    call.parts.iter().find_map(|part| match part {
+        Part::Edit(path) => look_into_process(path).or_else(|| guarded.reached(path, Touch::Change).map(protected)),
+        Part::Read(path) | Part::Search(path) => look_into_process(path),
+        Part::Fetch(Some(_)) | Part::Plain => None,
+        Part::Fetch(None) => Some(refused("only http and https addresses can be fetched")),
+        Part::Shell(shell) if shell.text.contains('\0') => Some(refused("a command can not hold a NUL character")),
+        Part::Shell(shell) => script(shell, guarded, place),
+    })
+}
+
+fn protected(path: &str) -> Verdict {
+    let path = brief(path);
+    let message = format!("Denied: {path} is part of ona's own record and guards, which nothing may change");
+    Verdict::new(Ruling::Deny, Authority::Protected(path), message)
+}
+
+fn refused(why: &str) -> Verdict {
+    Verdict::new(Ruling::Deny, Authority::Protected(why.to_owned()), format!("Denied: {why}"))
+}
+
+/// `/proc/<pid>/environ`, `mem` and the links that lead out of it (E-6, F-7).
+fn look_into_process(path: &Forms) -> Option<Verdict> {
+    let path = path.each().find(|path| is_process_file(&path.to_string_lossy(), Own::Counts))?;
+    Some(process(&path.to_string_lossy()))
+}
+
+fn process(path: &str) -> Verdict {
+    let path = brief(path);
+    Verdict::new(Ruling::Deny, Authority::Protected(path.clone()), format!("Denied: {path} shows the inside of a process"))
+}
+
+/// Whether a process may use its own open files (`/proc/self/fd/1` in a shell).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    Counts,
+    Free,
+}
+
+fn is_process_file(path: &str, own: Own) -> bool {
+    let mut names = path.split('/').filter(|name| !name.is_empty() && *name != ".").skip_while(|name| *name != "proc").skip(1);
+    let Some(process) = names.next() else { return false };
+    let free = own == Own::Free && matches!(process, "self" | "thread-self");
+    names.any(|name| {
+        let name = Wildcard::new(&name.replace(['?', HOLE], "*"));
+        let inside = ["environ", "mem", "root", "cwd", "map_files"].iter().any(|file| name.fits(file));
+        inside || (!free && name.fits("fd"))
+    })
+}
+
+fn script(shell: &Shell, guarded: &Guarded, place: &Place) -> Option<Verdict> {
+    for command in &shell.script.commands {
+        let words = command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target));
+        if let Some(word) = words.filter(|word| word.text.contains("/proc/")).find(|w| is_process_file(&w.text, Own::Free)) {
+            return Some(process(&word.raw));
+        }
+    }
+    let used = shell.uses.iter().find_map(|used| changed(used, guarded));
+    used.or_else(|| mentioned(shell, guarded, place)).map(protected)
+}
+
+/// The guarded file a command would change.
+fn changed<'g>(used: &Use, guarded: &'g Guarded) -> Option<&'g str> {
+    let touch = match (used.file.role, &used.file.reach) {
+        (Role::Read, _) => return None,
+        (Role::Remove, _) | (Role::Write, Reach::Replaced) => Touch::Replace,
+        (Role::Write | Role::Alias | Role::Any, _) => Touch::Change,
+    };
+    used.spots.iter().find_map(|spot| match &used.file.reach {
+        Reach::Below { names, .. } if touch == Touch::Replace => guarded.below(&spot.path, names),
+        _ => guarded.reached(&spot.path, touch),
+    })
+}
+
+/// Where it can not be told what a command does, naming a guarded file is enough.
+fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&'g str> {
+    let commands = &shell.script.commands;
+    let unknown_target = |used: &Use| used.file.role != Role::Read && used.file.word.has_hole();
+    let unknown_command = |command: &Command| command.words.first().is_some_and(|word| word.has_hole()) || command.name() == Some("xargs");
+    let vague = shell.script.broken || commands.iter().any(unknown_command) || shell.uses.iter().any(unknown_target);
+    if vague {
+        let started_in = shell.dirs.iter().flat_map(|dirs| &dirs.possible).map(|dir| dir.as_path());
+        let around = [place.project.as_path(), &place.start];
+        if let Some(path) = guarded.mentioned(&shell.text, started_in.chain(around)) {
+            return Some(path);
+        }
+    }
+    // The arguments and the input of a program that is not known, such as code.
+    let named = |at: usize, text: &str| guarded.mentioned(text, shell.dirs[at].possible.iter().map(|dir| dir.as_path()));
+    let argument = |used: &Use| (used.file.role == Role::Any).then(|| named(used.command, &used.file.word.raw)).flatten();
+    shell.uses.iter().find_map(argument).or_else(|| {
+        let unknown: Vec<usize> = shell.uses.iter().filter(|used| used.file.role == Role::Any).map(|used| used.command).collect();
+        let fed = |(at, command): (usize, &Command)| {
+            let reads_code = unknown.contains(&at) || command.words.len() < 2;
+            reads_code.then(|| command.fed.iter().find_map(|text| named(at, &text.text))).flatten()
+        };
+        commands.iter().enumerate().find_map(fed)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_processes_are_recognised() {
+        for path in ["/proc/self/environ", "/proc/1/mem", "/proc/self/root/etc/shadow", "/proc/1/task/2/environ", "/proc/*/env*", "/proc/\u{fffc}/fd/3"] {
+            assert!(is_process_file(path, Own::Free), "{path}");
+        }
+        for path in ["/proc/cpuinfo", "/proc/self/status", "/proc", "/proc/self/fd/1", "/home/proc/x"] {
+            assert!(!is_process_file(path, Own::Free), "{path}");
+        }
+        assert!(is_process_file("/proc/self/fd/1", Own::Counts));
+    }
+}

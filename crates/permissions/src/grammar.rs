@@ -1,0 +1,348 @@
+//! The text of a rule: `Tool` or `Tool(specifier)` (DEC-072).
+//!
+//! A rule that can not mean anything is dropped with a reason, never bent into
+//! one that does. What a rule matches is for `strike` (deny, ask) and `grant`
+//! (allow).
+
+use crate::domain::Domain;
+use crate::path;
+use crate::wildcard::Wildcard;
+use ona_api::permission_update::Behavior;
+use ona_api::tool::{BUILTINS, canonical};
+
+/// A rule that was understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// As it was written.
+    pub text: String,
+    pub(crate) target: Target,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Every call of a tool.
+    Tool(String),
+    /// Every tool whose name fits.
+    Names(Wildcard),
+    /// Tools of an MCP server. `literal` is the pattern up to its first star.
+    Mcp { names: Wildcard, literal: String },
+    Command(CommandPattern),
+    Path { kind: PathKind, pattern: String },
+    Domain(Domain),
+    Agent(String),
+    Skill { name: String, arguments: bool },
+    Parameter { tool: String, name: String, value: Wildcard },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PathKind {
+    Read,
+    Edit,
+}
+
+/// `git push`, `git push *`, `git push:*`, `git * main`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CommandPattern {
+    whole: Wildcard,
+    /// The command without arguments, when the pattern ends at a word.
+    bare: Option<Wildcard>,
+}
+
+impl CommandPattern {
+    fn parse(spec: &str) -> Self {
+        let prefix = spec.strip_suffix(":*").or_else(|| spec.strip_suffix(" *"));
+        match prefix {
+            Some(prefix) => Self { whole: Wildcard::new(&format!("{prefix} *")), bare: Some(Wildcard::new(prefix)) },
+            None => Self { whole: Wildcard::new(spec), bare: None },
+        }
+    }
+
+    fn is_everything(&self) -> bool {
+        self.whole.is_everything()
+    }
+
+    /// Spells out one command.
+    pub fn is_exact(&self) -> bool {
+        !self.whole.has_star()
+    }
+
+    pub fn fits(&self, text: &str) -> bool {
+        self.whole.fits(text) || self.bare.as_ref().is_some_and(|bare| bare.fits(text))
+    }
+
+    pub fn could_fit(&self, text: &str, hole: char) -> bool {
+        self.whole.could_fit(text, hole) || self.bare.as_ref().is_some_and(|bare| bare.could_fit(text, hole))
+    }
+}
+
+/// Why a rule has no effect.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Why {
+    #[error("it is empty")]
+    Empty,
+    #[error("its parentheses do not match")]
+    Unbalanced,
+    #[error("its parentheses are empty")]
+    EmptySpecifier,
+    #[error("there is no tool called {0}")]
+    UnknownTool(String),
+    #[error("a path on {tool} is never consulted; write {instead}(…)")]
+    PathOnOtherTool { tool: String, instead: &'static str },
+    #[error("{0} takes no specifier")]
+    NoSpecifier(String),
+    #[error("an allow rule can not have a pattern for tool names, except behind mcp__<server>__")]
+    NamesInAllow,
+    #[error("an allow rule can not name a parameter")]
+    ParameterInAllow,
+    #[error("{0} is matched by the tool's own rules, not as a parameter")]
+    PrimaryParameter(String),
+    #[error("WebFetch takes domain:<host>")]
+    NotDomain,
+    #[error("{0:?} is not a valid pattern")]
+    BadPattern(String),
+}
+
+impl Rule {
+    pub fn parse(text: &str, list: Behavior) -> Result<Self, Why> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Why::Empty);
+        }
+        let (name, spec) = split(text)?;
+        let name = canonical(name);
+        let target = match spec {
+            None => whole_tool(name, list)?,
+            Some(spec) => specified(name, spec, list)?,
+        };
+        Ok(Self { text: text.to_owned(), target })
+    }
+}
+
+/// The name and what stands in the parentheses.
+fn split(text: &str) -> Result<(&str, Option<&str>), Why> {
+    let mut depth = 0_i32;
+    let mut escaped = false;
+    for c in text.chars() {
+        match c {
+            '(' if !escaped => depth += 1,
+            ')' if !escaped => depth -= 1,
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+        if depth < 0 {
+            return Err(Why::Unbalanced);
+        }
+    }
+    match (text.split_once('('), text.strip_suffix(')')) {
+        (None, None) => Ok((text, None)),
+        (Some((name, rest)), Some(_)) if depth == 0 => {
+            let spec = rest.strip_suffix(')').ok_or(Why::Unbalanced)?.trim();
+            match (name.is_empty(), spec.is_empty()) {
+                (true, _) => Err(Why::Empty),
+                (false, true) => Err(Why::EmptySpecifier),
+                (false, false) => Ok((name, Some(spec))),
+            }
+        }
+        _ => Err(Why::Unbalanced),
+    }
+}
+
+fn whole_tool(name: &str, list: Behavior) -> Result<Target, Why> {
+    if BUILTINS.contains(&name) {
+        return Ok(Target::Tool(name.to_owned()));
+    }
+    if let Some(rest) = name.strip_prefix("mcp__").filter(|rest| !rest.is_empty()) {
+        return mcp(name, rest, list);
+    }
+    match (name.contains('*'), list) {
+        (true, Behavior::Allow) => Err(Why::NamesInAllow),
+        (true, Behavior::Deny | Behavior::Ask) => Ok(Target::Names(Wildcard::new(name))),
+        (false, _) => Err(Why::UnknownTool(name.to_owned())),
+    }
+}
+
+fn mcp(name: &str, rest: &str, list: Behavior) -> Result<Target, Why> {
+    let server = rest.split("__").next().unwrap_or(rest);
+    let literal = name.split('*').next().unwrap_or(name).to_owned();
+    match (rest.contains("__"), name.contains('*')) {
+        // The server as a whole.
+        (false, false) => {
+            let literal = format!("{name}__");
+            Ok(Target::Mcp { names: Wildcard::new(&format!("{literal}*")), literal })
+        }
+        // One tool. Read widely it is also a server whose name has two underscores in it.
+        (true, false) => Ok(Target::Tool(name.to_owned())),
+        (true, true) if list == Behavior::Allow && server.contains('*') => Err(Why::NamesInAllow),
+        (true, true) => Ok(Target::Mcp { names: Wildcard::new(name), literal }),
+        (false, true) if list == Behavior::Allow => Err(Why::NamesInAllow),
+        (false, true) => Ok(Target::Names(Wildcard::new(name))),
+    }
+}
+
+fn specified(name: &str, spec: &str, list: Behavior) -> Result<Target, Why> {
+    let is_mcp = name.len() > "mcp__".len() && name.starts_with("mcp__");
+    if !BUILTINS.contains(&name) && !is_mcp {
+        return Err(if name.contains('*') { Why::NoSpecifier(name.to_owned()) } else { Why::UnknownTool(name.to_owned()) });
+    }
+    // `Tool(*)` is the tool. Only as an allowed path it is less: what lies below the start.
+    if spec == "*" && (list != Behavior::Allow || !matches!(name, "Read" | "Edit")) {
+        return whole_tool(name, list);
+    }
+    if let Some((parameter, value)) = parameter(name, spec) {
+        return match list {
+            Behavior::Allow => Err(Why::ParameterInAllow),
+            Behavior::Deny | Behavior::Ask if is_primary(parameter) => Err(Why::PrimaryParameter(parameter.to_owned())),
+            Behavior::Deny | Behavior::Ask => Ok(Target::Parameter {
+                tool: name.to_owned(),
+                name: parameter.to_owned(),
+                value: Wildcard::new(value),
+            }),
+        };
+    }
+    match name {
+        "Bash" => {
+            let pattern = CommandPattern::parse(spec);
+            Ok(if pattern.is_everything() { Target::Tool(name.to_owned()) } else { Target::Command(pattern) })
+        }
+        "Read" | "Edit" => {
+            let kind = if name == "Read" { PathKind::Read } else { PathKind::Edit };
+            match path::is_valid(spec) {
+                true => Ok(Target::Path { kind, pattern: spec.to_owned() }),
+                false => Err(Why::BadPattern(spec.to_owned())),
+            }
+        }
+        "Write" | "NotebookEdit" => Err(Why::PathOnOtherTool { tool: name.to_owned(), instead: "Edit" }),
+        "Glob" | "Grep" => Err(Why::PathOnOtherTool { tool: name.to_owned(), instead: "Read" }),
+        "WebFetch" => match spec.strip_prefix("domain:").map(str::trim) {
+            Some("*") => whole_tool(name, list),
+            Some(domain) => Domain::parse(domain).map(Target::Domain).ok_or(Why::NotDomain),
+            None => Err(Why::NotDomain),
+        },
+        "Agent" => Ok(Target::Agent(spec.to_owned())),
+        "Skill" => {
+            let prefix = spec.strip_suffix(":*").or_else(|| spec.strip_suffix(" *"));
+            let name = prefix.unwrap_or(spec).trim().trim_start_matches('/').to_owned();
+            Ok(Target::Skill { name, arguments: prefix.is_some() })
+        }
+        _ => Err(Why::NoSpecifier(name.to_owned())),
+    }
+}
+
+/// `param:value`, if the tool has such a parameter.
+fn parameter<'s>(tool: &str, spec: &'s str) -> Option<(&'s str, &'s str)> {
+    let (name, value) = spec.split_once(':')?;
+    let (name, value) = (name.trim(), value.trim());
+    let known: &[&str] = match tool {
+        // `timeout:*` is the program.
+        "Bash" if value == "*" => return None,
+        "Bash" => &["command", "description", "run_in_background", "timeout", "dangerouslyDisableSandbox"],
+        "Read" => &["file_path", "offset", "limit", "pages"],
+        "Write" => &["file_path", "content"],
+        "Edit" => &["file_path", "old_string", "new_string", "replace_all"],
+        "NotebookEdit" => &["notebook_path", "cell_id", "cell_type", "edit_mode", "new_source"],
+        "Glob" => &["pattern", "path"],
+        "Grep" => &["pattern", "path", "glob", "type", "output_mode", "multiline", "context", "head_limit", "offset"],
+        "WebFetch" => &["url", "prompt"],
+        "WebSearch" => &["query"],
+        "TaskOutput" => &["task_id", "block", "timeout"],
+        "TaskStop" => &["task_id", "shell_id"],
+        "Agent" => {
+            &["description", "prompt", "subagent_type", "model", "run_in_background", "isolation", "name", "effort", "mode"]
+        }
+        "ListMcpResources" => &["server"],
+        "ReadMcpResource" => &["server", "uri"],
+        "ToolSearch" => &["query", "max_results"],
+        tool if tool.starts_with("mcp__") => {
+            let valid = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+            return valid.then_some((name, value));
+        }
+        _ => &[],
+    };
+    known.contains(&name).then_some((name, value))
+}
+
+/// Fields that rules of their own look at.
+fn is_primary(parameter: &str) -> bool {
+    matches!(parameter, "command" | "file_path" | "path" | "notebook_path" | "url")
+}
+
+/// A list of rules on the command line: separated by commas or blanks outside parentheses.
+pub fn split_list(text: &str) -> Vec<String> {
+    let mut rules = vec![String::new()];
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match rules.last_mut() {
+            Some(rule) if depth > 0 || !(c == ',' || c.is_whitespace()) => rule.push(c),
+            _ => rules.push(String::new()),
+        }
+    }
+    rules.retain(|rule| !rule.is_empty());
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_without_meaning_are_dropped_with_a_reason() {
+        use Behavior::{Allow, Deny};
+        for (text, list, why) in [
+            ("", Deny, "it is empty"),
+            ("  ", Deny, "it is empty"),
+            ("Bash(", Deny, "its parentheses do not match"),
+            ("Bash)", Deny, "its parentheses do not match"),
+            ("Bash(a))", Deny, "its parentheses do not match"),
+            ("Bash(a) x", Deny, "its parentheses do not match"),
+            ("(a)", Deny, "it is empty"),
+            ("Bash()", Deny, "its parentheses are empty"),
+            ("Bash( )", Deny, "its parentheses are empty"),
+            ("bash", Allow, "there is no tool called bash"),
+            ("read(.env)", Deny, "there is no tool called read"),
+            ("Write(/src/**)", Allow, "a path on Write is never consulted; write Edit(…)"),
+            ("NotebookEdit(a)", Deny, "a path on NotebookEdit is never consulted; write Edit(…)"),
+            ("Glob(a)", Deny, "a path on Glob is never consulted; write Read(…)"),
+            ("TodoWrite(a)", Deny, "TodoWrite takes no specifier"),
+            ("WebSearch(a)", Deny, "WebSearch takes no specifier"),
+            ("*", Allow, "an allow rule can not have a pattern for tool names, except behind mcp__<server>__"),
+            ("mcp__*", Allow, "an allow rule can not have a pattern for tool names, except behind mcp__<server>__"),
+            ("mcp__a*__b", Allow, "an allow rule can not have a pattern for tool names, except behind mcp__<server>__"),
+            ("mcp__a__b(x:y)", Allow, "an allow rule can not name a parameter"),
+            ("Bash(run_in_background:true)", Allow, "an allow rule can not name a parameter"),
+            ("Bash(command:rm)", Deny, "command is matched by the tool's own rules, not as a parameter"),
+            ("WebFetch(https://a.test/*)", Allow, "WebFetch takes domain:<host>"),
+            ("Read([z-a])", Deny, "\"[z-a]\" is not a valid pattern"),
+            ("mcp__", Deny, "there is no tool called mcp__"),
+        ] {
+            assert_eq!(Rule::parse(text, list).map_err(|why| why.to_string()).unwrap_err(), why, "{text}");
+        }
+    }
+
+    #[test]
+    fn rules_are_read_as_operators_write_them() {
+        use Behavior::{Allow, Deny};
+        let target = |text: &str, list| Rule::parse(text, list).unwrap().target;
+        assert_eq!(target("Bash(*)", Allow), Target::Tool("Bash".into()));
+        assert_eq!(target("Task(Explore)", Deny), Target::Agent("Explore".into()));
+        assert_eq!(target("KillShell", Deny), Target::Tool("TaskStop".into()));
+        assert_eq!(target("Read(*)", Deny), Target::Tool("Read".into()));
+        assert!(matches!(target("Read(*)", Allow), Target::Path { .. }));
+        assert!(matches!(target("Bash(timeout:*)", Deny), Target::Command(_)));
+        assert!(matches!(target("Bash(timeout: 5*)", Deny), Target::Parameter { .. }));
+        assert!(matches!(target("Bash(npm:x*)", Deny), Target::Command(_)));
+        assert!(matches!(target("Bash(echo \"(a)\")", Allow), Target::Command(_)));
+        assert!(matches!(target("mcp__a__b*", Allow), Target::Mcp { .. }));
+        assert!(matches!(target("mcp__*", Deny), Target::Names(_)));
+    }
+
+    #[test]
+    fn a_list_is_split_outside_parentheses() {
+        assert_eq!(split_list("Bash(touch *),Bash(mkdir *) Read"), ["Bash(touch *)", "Bash(mkdir *)", "Read"]);
+        assert_eq!(split_list(" , "), [""; 0]);
+    }
+}

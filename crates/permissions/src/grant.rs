@@ -1,0 +1,261 @@
+//! Whether allow rules cover a call: every part has to be covered.
+//!
+//! The mirror of `strike`. Here nothing is seen through that is not known to be
+//! harmless, and what is not understood is not covered, except by a rule for
+//! the tool as a whole.
+
+use crate::bash::files::{Role, looks_like_path};
+use crate::bash::{Command, danger};
+use crate::call::{Call, Part, Shell, Spot, Use};
+use crate::grammar::{PathKind, Target};
+use crate::place::Grounds;
+use crate::resolve::Forms;
+use crate::rules::Ready;
+use crate::strike::{agent, skill};
+use std::path::{Path, PathBuf};
+
+/// The first part no rule covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// As written.
+    pub part: String,
+    pub why: String,
+    /// The rule that would cover it, if one could.
+    pub rule: Option<String>,
+}
+
+impl Gap {
+    fn new(part: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { part: part.into(), why: why.into(), rule: None }
+    }
+
+    fn rule(self, rule: impl Into<String>) -> Self {
+        Self { rule: Some(rule.into()), ..self }
+    }
+}
+
+const NO_RULE: &str = "no rule covers it";
+
+pub(crate) struct Granting<'a> {
+    pub allow: &'a [Ready],
+    pub grounds: &'a Grounds,
+    /// Names of the MCP servers, if they are known.
+    pub servers: Option<&'a [String]>,
+    /// acceptEdits: edits inside the working directories need no rule.
+    pub edits: bool,
+}
+
+impl<'a> Granting<'a> {
+    /// The rule that covers the call; of several, the first.
+    pub fn rule(&self, call: &Call<'_>) -> Result<&'a str, Gap> {
+        let mut first = None;
+        for part in &call.parts {
+            let rule = self.part(call, part)?;
+            first = first.or(Some(rule));
+        }
+        first.ok_or_else(|| Gap::new(call.tool, NO_RULE).rule(call.tool))
+    }
+
+    fn part(&self, call: &Call<'_>, part: &Part) -> Result<&'a str, Gap> {
+        let whole = self.whole_tool(call.tool);
+        let uncovered = |path: &Forms, rule: &str| {
+            let pattern = crate::path::literally(&path.given);
+            Gap::new(path.given.display().to_string(), NO_RULE).rule(format!("{rule}({pattern})"))
+        };
+        match part {
+            Part::Read(path) => {
+                whole.or_else(|| self.path(PathKind::Read, path)).ok_or_else(|| uncovered(path, "Read"))
+            }
+            Part::Edit(path) => {
+                whole.or_else(|| self.path(PathKind::Edit, path)).ok_or_else(|| uncovered(path, "Edit"))
+            }
+            // The tool as a whole means the working directories: a search shows what is in files,
+            // and elsewhere that takes a rule for reading them.
+            Part::Search(path) => whole
+                .filter(|_| self.grounds.hold(path) || self.whole_tool("Read").is_some())
+                .or_else(|| self.path(PathKind::Read, path))
+                .or_else(|| self.content(path))
+                .ok_or_else(|| uncovered(path, "Read")),
+            Part::Shell(shell) => self.shell(shell),
+            Part::Fetch(url) => {
+                let domain = url.as_ref().and_then(|url| {
+                    self.find(|target| matches!(target, Target::Domain(domain) if domain.means(url)))
+                });
+                self.whole_tool("WebFetch").or(domain).ok_or_else(|| match url {
+                    Some(url) => Gap::new(url.as_str(), NO_RULE).rule(format!("WebFetch(domain:{})", crate::domain::host(url))),
+                    None => Gap::new(call.tool, "it names no web address"),
+                })
+            }
+            Part::Plain => whole.or_else(|| self.named(call)).ok_or_else(|| {
+                Gap::new(call.tool, NO_RULE).rule(match call.tool {
+                    "Skill" => format!("Skill({})", skill(call.input).unwrap_or_default()),
+                    tool => tool.to_owned(),
+                })
+            }),
+        }
+    }
+
+    fn find(&self, meant: impl Fn(&Target) -> bool) -> Option<&'a str> {
+        self.allow.iter().find(|ready| meant(&ready.rule.target)).map(|ready| ready.rule.text.as_str())
+    }
+
+    /// A rule for every call of a tool.
+    fn whole_tool(&self, tool: &str) -> Option<&'a str> {
+        let exact = self.find(|target| matches!(target, Target::Tool(name) if name == tool));
+        exact.or_else(|| self.mcp(tool))
+    }
+
+    /// `mcp__a__b__c` is tool `b__c` of server `a`, or `c` of `a__b`: a rule for a
+    /// server covers the call only if every server it can belong to is covered.
+    fn mcp(&self, tool: &str) -> Option<&'a str> {
+        let rest = tool.strip_prefix("mcp__")?;
+        let possible = rest.match_indices("__").map(|(at, _)| &rest[..at]).filter(|server| !server.is_empty());
+        let known = |server: &&str| self.servers.is_none_or(|servers| servers.iter().any(|name| name == server));
+        let mut rule = None;
+        for server in possible.filter(known) {
+            let prefix = format!("mcp__{server}__");
+            let covering = self.find(|target| {
+                matches!(target, Target::Mcp { names, literal } if literal.starts_with(&prefix) && names.fits(tool))
+            });
+            rule = Some(covering?);
+        }
+        rule
+    }
+
+    fn named(&self, call: &Call<'_>) -> Option<&'a str> {
+        let has_arguments = call.input.get("args").is_some_and(|args| args.as_str().is_none_or(|text| !text.trim().is_empty()));
+        self.find(|target| match target {
+            Target::Agent(name) => call.tool == "Agent" && agent(call.input) == name,
+            Target::Skill { name, arguments } => {
+                call.tool == "Skill" && skill(call.input) == Some(name) && (*arguments || !has_arguments)
+            }
+            _ => false,
+        })
+    }
+
+    /// A path rule for reading or editing. Who may edit a file may read it.
+    fn path(&self, kind: PathKind, path: &Forms) -> Option<&'a str> {
+        self.path_rule(kind, |rule| rule.covers(path))
+    }
+
+    fn content(&self, dir: &Forms) -> Option<&'a str> {
+        self.path_rule(PathKind::Read, |rule| rule.covers_content(dir))
+    }
+
+    fn path_rule(&self, wanted: PathKind, covers: impl Fn(&crate::path::PathRule) -> bool) -> Option<&'a str> {
+        let rule = self.allow.iter().find(|ready| {
+            let Target::Path { kind, .. } = &ready.rule.target else { return false };
+            (*kind == wanted || *kind == PathKind::Edit) && ready.path.as_ref().is_some_and(&covers)
+        });
+        rule.map(|ready| ready.rule.text.as_str())
+    }
+
+    fn shell(&self, shell: &Shell) -> Result<&'a str, Gap> {
+        if let Some(rule) = self.whole_tool("Bash") {
+            return Ok(rule);
+        }
+        if let Some(why) = shell.script.unclear {
+            return Err(Gap::new(&shell.text, why));
+        }
+        let mut first = None;
+        for (at, command) in shell.script.commands.iter().enumerate().filter(|(_, command)| command.own) {
+            let rule = self.command(shell, at, command)?;
+            first = first.or(Some(rule));
+        }
+        first.ok_or_else(|| Gap::new(&shell.text, "it has no command"))
+    }
+
+    fn command(&self, shell: &Shell, at: usize, command: &Command) -> Result<&'a str, Gap> {
+        let exactly = || format!("Bash({})", crate::wildcard::Wildcard::literally(&command.source));
+        let gap = |why: String| Gap::new(&command.source, why).rule(exactly());
+        let texts = command.allowable();
+        let fitting = self.allow.iter().filter_map(|ready| match &ready.rule.target {
+            Target::Command(pattern) if texts.iter().any(|text| pattern.fits(text)) => Some((ready, pattern.is_exact())),
+            _ => None,
+        });
+        // A rule that spells out the command says more than one with a wildcard.
+        let Some((ready, exact)) = fitting.max_by_key(|(_, exact)| *exact) else { return Err(gap(NO_RULE.to_owned())) };
+        if let Some(why) = command.unclear {
+            return Err(Gap::new(&command.source, why));
+        }
+        let dirs = &shell.dirs[at];
+        if dirs.unknown {
+            return Err(Gap::new(&command.source, "it runs in a directory that can not be told"));
+        }
+        let family = || shell.script.commands.iter().filter(|other| other.of == at);
+        if !exact {
+            if let Some(why) = family().find_map(danger::reason) {
+                return Err(gap(why));
+            }
+            if !dirs.possible.iter().all(|dir| self.grounds.hold(&Forms::of(dir))) {
+                return Err(gap("it runs outside the working directories".to_owned()));
+            }
+            // A repository can bring programs of its own.
+            if dirs.possible != shell.dirs[0].possible && family().any(|command| command.name() == Some("git")) {
+                return Err(gap("it runs git in another directory".to_owned()));
+            }
+        }
+        let uses = shell.uses.iter().filter(|used| shell.script.commands[used.command].of == at);
+        for used in uses {
+            if used.redirected {
+                self.redirection(used)?;
+            } else if !self.is_within_reach(used, exact) {
+                return Err(gap(format!("{} is outside the working directories", used.file.word.raw)));
+            }
+        }
+        Ok(&ready.rule.text)
+    }
+
+    /// A file named as an argument: inside the working directories, or a path rule names it.
+    fn is_within_reach(&self, used: &Use, exact: bool) -> bool {
+        let word = &used.file.word;
+        if used.file.role == Role::Any && !looks_like_path(word) {
+            return true;
+        }
+        // The rule names an absolute path itself; a relative one depends on where it runs.
+        if exact && (word.home || word.text.starts_with('/')) {
+            return true;
+        }
+        let kind = match used.file.role {
+            Role::Read | Role::Any => PathKind::Read,
+            Role::Write | Role::Remove | Role::Alias => PathKind::Edit,
+        };
+        used.spots.iter().all(|spot| {
+            let path = if spot.wild { Forms::of(&before_pattern(&spot.path.given)) } else { spot.path.clone() };
+            self.grounds.hold(&path)
+                || (!spot.wild && self.path(kind, &path).is_some())
+                || (kind == PathKind::Read && self.whole_tool("Read").is_some())
+        })
+    }
+
+    fn redirection(&self, used: &Use) -> Result<(), Gap> {
+        let word = &used.file.word;
+        let gap = |why: &str| Gap::new(format!("> {}", word.raw), why);
+        if used.file.role == Role::Read {
+            return match self.is_within_reach(used, false) {
+                true => Ok(()),
+                false => Err(Gap::new(format!("< {}", word.raw), "it is outside the working directories")),
+            };
+        }
+        if !word.fixed || word.glob || word.home {
+            return Err(gap("its target can not be told"));
+        }
+        let covered = |spot: &Spot| {
+            self.path(PathKind::Edit, &spot.path).is_some() || (self.edits && self.grounds.hold(&spot.path))
+        };
+        match used.spots.iter().find(|spot| !covered(spot)) {
+            None => Ok(()),
+            Some(spot) => {
+                Err(gap("writing to a file takes an Edit rule").rule(format!("Edit({})", crate::path::literally(&spot.path.given))))
+            }
+        }
+    }
+}
+
+/// The directory in front of the first name with a pattern in it.
+fn before_pattern(path: &Path) -> PathBuf {
+    let plain = |part: &std::path::Component<'_>| {
+        !part.as_os_str().to_string_lossy().contains(['*', '?', '[', crate::bash::words::HOLE])
+    };
+    path.components().take_while(plain).collect()
+}

@@ -1,0 +1,182 @@
+//! The agent's own record and guards: what nothing may change, in any mode.
+//!
+//! The database with its companions, settings files, hook scripts, trust
+//! records. They are recognised by the path as written and as resolved, also
+//! before they exist, and in text that can not be read as a script.
+
+use crate::overlap::{Relation, relation, segments};
+use crate::place::Place;
+use crate::resolve::Forms;
+use crate::text::folded;
+use std::path::{Path, PathBuf};
+
+/// Files and folders nothing may change in any mode.
+#[derive(Clone, Debug, Default)]
+pub struct Guarded {
+    guards: Vec<Guard>,
+    /// Directories too wide to be protected for a file somewhere in them; `safety` asks about those.
+    broad: Vec<Vec<String>>,
+    home: String,
+}
+
+#[derive(Clone, Debug)]
+struct Guard {
+    shown: String,
+    /// Both forms, by names.
+    forms: Vec<Vec<String>>,
+    /// Both forms, as text.
+    texts: Vec<String>,
+}
+
+/// What is about to happen to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    /// The file is created or its content changes.
+    Change,
+    /// The path goes away, or another thing takes its place.
+    Replace,
+}
+
+impl Guarded {
+    /// `db` stands for its journal files and locks as well. A folder stands for what is in it.
+    pub fn new(db: Option<PathBuf>, files: impl IntoIterator<Item = PathBuf>, place: &Place) -> Self {
+        let with = |db: &Path, end: &str| {
+            let mut path = db.as_os_str().to_owned();
+            path.push(end);
+            PathBuf::from(path)
+        };
+        let companions = ["", "-wal", "-shm", "-journal", ".locks", ".lock"];
+        let database = db.iter().flat_map(|db| companions.map(|end| with(db, end)));
+        let mut guards: Vec<Guard> = Vec::new();
+        for path in database.chain(files) {
+            let path = path.to_str().and_then(|text| place.directory(text)).unwrap_or(path);
+            let forms = Forms::of(&path);
+            guards.push(Guard {
+                shown: path.display().to_string(),
+                forms: forms.each().map(segments).collect(),
+                texts: forms.each().map(|form| folded(&form.to_string_lossy())).collect(),
+            });
+        }
+        let broad = place.working().chain([place.home.as_path()]).flat_map(|dir| {
+            Forms::of(dir).each().flat_map(|dir| dir.ancestors().map(segments).collect::<Vec<_>>()).collect::<Vec<_>>()
+        });
+        Self { guards, broad: broad.collect(), home: folded(&place.home.to_string_lossy()) }
+    }
+
+    /// The guarded file a touch of this path would reach, as it should be shown.
+    pub(crate) fn reached(&self, path: &Forms, touch: Touch) -> Option<&str> {
+        path.each().find_map(|form| self.reached_by(form, touch))
+    }
+
+    /// As `reached`, for a path that may have patterns and holes in it.
+    pub(crate) fn reached_by(&self, path: &Path, touch: Touch) -> Option<&str> {
+        let path = segments(path);
+        let hit = |known: &Vec<String>| match relation(&path, known) {
+            Relation::Within => true,
+            Relation::Above => touch == Touch::Replace && !self.broad.contains(&path),
+            Relation::Elsewhere => false,
+        };
+        self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
+    }
+
+    /// A guarded file below the directory whose name fits one of the patterns (none: any).
+    pub(crate) fn below(&self, dir: &Forms, names: &[String]) -> Option<&str> {
+        let dirs: Vec<_> = dir.each().map(segments).collect();
+        let named = |known: &Vec<String>| {
+            let last = &known[known.len().saturating_sub(1)..];
+            names.is_empty() || names.iter().any(|name| relation(&segments(Path::new(name)), last) == Relation::Within)
+        };
+        let hit = |known: &Vec<String>| {
+            dirs.iter().any(|dir| known.starts_with(dir) && !(names.is_empty() && self.broad.contains(dir))) && named(known)
+        };
+        self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
+    }
+
+    /// A guarded file named somewhere in a text, seen from these directories.
+    pub(crate) fn mentioned<'d>(&self, text: &str, dirs: impl IntoIterator<Item = &'d Path>) -> Option<&str> {
+        let text = self.normal(text);
+        let dirs: Vec<String> = dirs.into_iter().map(|dir| folded(&dir.to_string_lossy())).collect();
+        self.guards
+            .iter()
+            .find(|guard| {
+                guard.texts.iter().any(|path| {
+                    let relative = dirs.iter().filter_map(|dir| path.strip_prefix(dir)?.strip_prefix('/'));
+                    std::iter::once(path.as_str()).chain(relative).any(|path| names(&text, path))
+                })
+            })
+            .map(|guard| guard.shown.as_str())
+    }
+
+    /// The text with quotes and escapes removed and the home directory spelled out.
+    fn normal(&self, text: &str) -> String {
+        let mut text: String = folded(text).chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '`')).collect();
+        for home in ["${home}", "$home"] {
+            text = text.replace(home, &self.home);
+        }
+        text = text.replace("~/", &format!("{}/", self.home));
+        while text.contains("//") || text.contains("/./") {
+            text = text.replace("/./", "/").replace("//", "/");
+        }
+        text.replace(" ./", " ")
+    }
+}
+
+/// Whether the text names the path, not a longer one.
+fn names(text: &str, path: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    text.match_indices(path).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let mut after = text[at + path.len()..].chars();
+        let longer = match after.next() {
+            Some('.') => after.next().is_some_and(part),
+            Some(c) => part(c),
+            None => false,
+        };
+        let starts = before.is_none_or(|c| !part(c) && !matches!(c, '.' | '/') || path.starts_with('/') && c == '/');
+        // `./x` names x.
+        let dotted = before == Some('/') && text[..at].ends_with("./") && !text[..at].ends_with("../");
+        (starts || dotted) && !longer
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guarded() -> Guarded {
+        let place = Place { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
+        Guarded::new(Some("/w/ona.db".into()), ["~/.claude/settings.json".into(), "/w/hooks".into()], &place)
+    }
+
+    #[test]
+    fn files_companions_and_folders_are_protected() {
+        for path in ["/w/ona.db", "/w/ona.db-wal", "/w/ona.db.locks/x", "/h/.claude/settings.json", "/w/hooks/a.sh"] {
+            assert!(guarded().reached_by(Path::new(path), Touch::Change).is_some(), "{path}");
+        }
+        for path in ["/w/ona.db.old", "/w", "/h/.claude", "/h/.claude/other", "/w/hooks2"] {
+            assert_eq!(guarded().reached_by(Path::new(path), Touch::Change), None, "{path}");
+        }
+        assert!(guarded().reached_by(Path::new("/h/.claude"), Touch::Replace).is_some());
+        assert!(guarded().reached_by(Path::new("/w/*.db"), Touch::Replace).is_some());
+        assert_eq!(guarded().reached_by(Path::new("/h"), Touch::Replace), None, "that is for the safety checks");
+    }
+
+    #[test]
+    fn a_mention_is_recognised_in_any_spelling() {
+        for text in [
+            "open('/w/ona.db','w')",
+            "x ~/.claude/settings.json",
+            "x $HOME/.claude/settings.json;",
+            "x \"${HOME}\"/.claude//settings.json",
+            "x /h/./.claude/set\\tings.json",
+            "(ona.db)",
+            "./ona.db",
+            "hooks/a.sh",
+        ] {
+            assert!(guarded().mentioned(text, [Path::new("/w")]).is_some(), "{text}");
+        }
+        for text in ["ona.db.old", "/x/ona.db", "my-ona.db", "hooks2", "webhooks", "../ona.db"] {
+            assert_eq!(guarded().mentioned(text, [Path::new("/w")]), None, "{text}");
+        }
+    }
+}

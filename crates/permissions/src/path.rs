@@ -1,0 +1,248 @@
+//! Path rules: `Read(pattern)` and `Edit(pattern)`, in the manner of gitignore.
+//!
+//! Anchors: `//x` the root, `~/x` home, `/x` the project, `x` and `./x` the start
+//! directory. A pattern that denies or asks reaches any depth below the start
+//! and ignores case; one that allows means what it says. Braces and `!` are
+//! ordinary characters. A directory stands for its content.
+
+use crate::overlap::{self, Overlap};
+use crate::place::Place;
+use crate::resolve::Forms;
+use crate::text::{composed, path_text};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::path::{Path, PathBuf};
+
+/// What a pattern is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// Allow: narrow.
+    Grant,
+    /// Deny and ask: wide.
+    Strike,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct PathRule {
+    roots: Vec<PathBuf>,
+    matcher: Gitignore,
+    /// The pattern by names, `**` for any depth.
+    names: Vec<String>,
+}
+
+impl PathRule {
+    /// `None` if the pattern is no valid glob.
+    pub fn new(pattern: &str, aim: Aim, place: &Place) -> Option<Self> {
+        let (roots, line) = anchored(pattern, aim, place);
+        let mut builder = GitignoreBuilder::new(".");
+        builder.case_insensitive(aim == Aim::Strike).ok()?;
+        builder.add_line(None, &line).ok()?;
+        let matcher = builder.build().ok()?;
+        let roots = roots.iter().flat_map(|root| Forms::of(root).each().map(Path::to_path_buf).collect::<Vec<_>>()).collect();
+        let mut names = overlap::segments(Path::new(&line));
+        if !line.starts_with('/') && names.first().is_none_or(|name| name != "**") {
+            names.insert(0, "**".to_owned());
+        }
+        Some(Self { roots, matcher, names })
+    }
+
+    /// Whether either form of the path is meant.
+    pub fn strikes(&self, path: &Forms) -> bool {
+        path.each().any(|form| self.means(form))
+    }
+
+    /// Whether both forms are meant. What can not be resolved is not covered.
+    pub fn covers(&self, path: &Forms) -> bool {
+        path.real.as_deref().is_some_and(|real| self.means(real)) && self.means(&path.given)
+    }
+
+    /// Whether what is in the directory is meant, without looking at names.
+    pub fn strikes_content(&self, dir: &Forms) -> bool {
+        self.strikes(&dir.join(NOBODY))
+    }
+
+    pub fn covers_content(&self, dir: &Forms) -> bool {
+        self.covers(&dir.join(NOBODY))
+    }
+
+    pub fn means(&self, path: &Path) -> bool {
+        self.roots.iter().any(|root| {
+            let Ok(below) = path.strip_prefix(root) else { return false };
+            let below = path_text(below);
+            self.matcher.matched_path_or_any_parents(Path::new(below.as_ref()), false).is_ignore()
+        })
+    }
+
+    /// Whether a path with patterns or holes in it can be meant.
+    pub fn could_mean(&self, path: &Path) -> Overlap {
+        let path = overlap::segments(path);
+        let below = self.roots.iter().filter_map(|root| {
+            let root = overlap::segments(root);
+            path.starts_with(&root).then(|| overlap::fits(&path[root.len()..], &self.names))
+        });
+        let unrooted = path.iter().position(|name| name.contains(crate::bash::words::HOLE));
+        // `$D/.env` may be anywhere, also below the root of the rule.
+        let loose = unrooted.map(|at| overlap::fits(&path[at..], &self.names));
+        below.chain(loose).max().unwrap_or(Overlap::No)
+    }
+
+    /// Whether the rule can mean something below the directory.
+    pub fn is_near(&self, dir: &Path) -> bool {
+        self.roots.iter().any(|root| root.starts_with(dir) || dir.starts_with(root))
+    }
+
+    /// Whether a file called like this, anywhere, can be meant.
+    pub fn could_mean_name(&self, name: &str) -> Overlap {
+        match self.names.as_slice() {
+            [any, last] if any == "**" => overlap::fits(&overlap::segments(Path::new(name)), std::slice::from_ref(last)),
+            [.., last] => overlap::fits(&overlap::segments(Path::new(name)), std::slice::from_ref(last)).min(Overlap::Maybe),
+            [] => Overlap::No,
+        }
+    }
+}
+
+/// A name nobody gives a file.
+const NOBODY: &str = "\u{fdd0}";
+
+/// Whether the pattern can be used at all.
+pub(crate) fn is_valid(pattern: &str) -> bool {
+    let nowhere = Place { project: "/".into(), start: "/".into(), home: "/".into(), extra: Vec::new() };
+    PathRule::new(pattern, Aim::Strike, &nowhere).is_some()
+}
+
+/// The pattern for exactly this file, wherever the session runs.
+pub(crate) fn literally(path: &Path) -> String {
+    let mut pattern = String::from("/");
+    for c in path_text(path).chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
+
+/// The directories a pattern hangs below, and the gitignore line for it.
+fn anchored(pattern: &str, aim: Aim, place: &Place) -> (Vec<PathBuf>, String) {
+    let pattern = composed(pattern.trim());
+    let fixed = |root: &Path, rest: &str| (vec![root.to_path_buf()], line(rest, Depth::Top));
+    if let Some(rest) = pattern.strip_prefix("//") {
+        return fixed(Path::new("/"), rest);
+    }
+    if let Some(rest) = pattern.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+        return fixed(&place.home, rest);
+    }
+    if let Some(rest) = pattern.strip_prefix('/') {
+        return fixed(&place.project, rest);
+    }
+    let mut start = place.start.as_path();
+    let mut rest: &str = &pattern;
+    let mut dotted = false;
+    loop {
+        if let Some(below) = rest.strip_prefix("../") {
+            start = start.parent().unwrap_or(start);
+            rest = below;
+        } else if let Some(below) = rest.strip_prefix("./") {
+            rest = below;
+        } else {
+            break;
+        }
+        dotted = true;
+    }
+    let whole_tree = matches!(rest, "" | "." | "*" | "**" | "**/*");
+    let mut roots = vec![start.to_path_buf()];
+    // Whoever means all of it means every working directory.
+    if aim == Aim::Strike || whole_tree {
+        roots.extend(place.extra.iter().cloned());
+    }
+    let depth = match aim {
+        Aim::Strike => Depth::Any,
+        Aim::Grant if dotted || rest.trim_end_matches('/').contains('/') => Depth::Top,
+        Aim::Grant => Depth::Any,
+    };
+    (roots, line(rest, depth))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Top,
+    Any,
+}
+
+fn line(pattern: &str, depth: Depth) -> String {
+    let pattern = pattern.trim_start_matches('/');
+    if matches!(pattern, "" | "." | "**") {
+        return "**".to_owned();
+    }
+    let inner = pattern.trim_end_matches('/').contains('/');
+    let mut line = match depth {
+        Depth::Top => "/".to_owned(),
+        Depth::Any if inner && !pattern.starts_with("**/") => "**/".to_owned(),
+        Depth::Any => String::new(),
+    };
+    for (at, c) in pattern.char_indices() {
+        if matches!(c, '{' | '}') || (at == 0 && line.is_empty() && matches!(c, '!' | '#')) {
+            line.push('\\');
+        }
+        line.push(c);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn means(pattern: &str, aim: Aim, path: &str) -> bool {
+        let place = Place { project: "/p".into(), start: "/p/s".into(), home: "/h".into(), extra: vec!["/x".into()] };
+        PathRule::new(pattern, aim, &place).unwrap().means(Path::new(path))
+    }
+
+    #[test]
+    fn anchors_and_depth() {
+        use Aim::{Grant, Strike};
+        for (pattern, aim, path, expected) in [
+            ("//etc/hosts", Strike, "/etc/hosts", true),
+            ("//etc", Strike, "/etc/hosts", true),
+            ("/etc/hosts", Strike, "/etc/hosts", false),
+            ("/a", Strike, "/p/a", true),
+            ("/a", Strike, "/p/b/a", false),
+            ("~/*.txt", Grant, "/h/a.txt", true),
+            ("~/*.txt", Grant, "/h/b/a.txt", false),
+            (".env", Strike, "/p/s/.env", true),
+            (".env", Strike, "/p/s/a/b/.env", true),
+            (".env", Strike, "/p/.env", false),
+            (".env", Strike, "/x/.env", true),
+            ("./.env", Strike, "/p/s/a/.env", true),
+            ("a/b", Strike, "/p/s/c/a/b", true),
+            ("a/b", Grant, "/p/s/c/a/b", false),
+            ("a/b", Grant, "/p/s/a/b/c", true),
+            (".env", Grant, "/p/s/a/.env", true),
+            ("./.env", Grant, "/p/s/a/.env", false),
+            ("./**", Grant, "/p/s/a/b", true),
+            ("./**", Grant, "/x/a", true),
+            ("./**", Grant, "/p/a", false),
+            ("../**", Grant, "/p/a", true),
+            ("src/", Strike, "/p/s/src/a", true),
+            ("*.{js,ts}", Strike, "/p/s/a.js", false),
+            ("*.{js,ts}", Strike, "/p/s/a.{js,ts}", true),
+            ("!a", Strike, "/p/s/!a", true),
+            ("!a", Strike, "/p/s/b", false),
+            ("#a", Strike, "/p/s/#a", true),
+            ("A.TXT", Strike, "/p/s/a.txt", true),
+            ("A.TXT", Grant, "/p/s/a.txt", false),
+            ("caf\u{e9}/**", Strike, "/p/s/cafe\u{301}/x", true),
+            ("src/?.js", Strike, "/p/s/src/a.js", true),
+            ("src/[c].ts", Strike, "/p/s/src/c.ts", true),
+        ] {
+            assert_eq!(means(pattern, aim, path), expected, "{aim:?} {pattern} {path}");
+        }
+        assert!(!is_valid("[z-a]"));
+    }
+
+    #[test]
+    fn a_literal_pattern_means_one_file() {
+        let path = Path::new("/a/[b]*{c}\\d");
+        assert!(means(&literally(path), Aim::Grant, "/a/[b]*{c}\\d"));
+        assert!(!means(&literally(path), Aim::Grant, "/a/bx{c}\\d"));
+    }
+}

@@ -1,0 +1,118 @@
+//! Where a call happens: the directories a path rule can be anchored at.
+//!
+//! Paths are handled as text here; what links make of them is `resolve`'s.
+
+use crate::resolve::Forms;
+use std::path::{Component, Path, PathBuf};
+
+/// Where a call happens; everything a path rule can be anchored at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Project root, the anchor of `/x`.
+    pub project: PathBuf,
+    /// Directory the session started in, the anchor of `./x` and `x`.
+    pub start: PathBuf,
+    /// Anchor of `~/x`.
+    pub home: PathBuf,
+    /// `additionalDirectories`, absolute.
+    pub extra: Vec<PathBuf>,
+}
+
+impl Place {
+    /// The working directories: what a session may work in without a rule naming it.
+    pub fn working(&self) -> impl Iterator<Item = &Path> {
+        [&self.project, &self.start].into_iter().chain(&self.extra).map(PathBuf::as_path)
+    }
+
+    /// An entry of `additionalDirectories`: absolute, `~/x`, or relative to the project.
+    ///
+    /// `None` for a directory so wide that it would not be a boundary (attack L-5):
+    /// the root, or anything the home directory lies in.
+    pub fn directory(&self, text: &str) -> Option<PathBuf> {
+        let path = match text.strip_prefix('~') {
+            Some("") => self.home.clone(),
+            Some(rest) if rest.starts_with('/') => self.home.join(rest.trim_start_matches('/')),
+            _ => self.project.join(text),
+        };
+        let path = lexical(&path);
+        let wide = path.parent().is_none() || (self.home.starts_with(&path) && self.home != path);
+        (!wide && !text.trim().is_empty()).then_some(path)
+    }
+}
+
+/// Whether a path lies in a working directory, as it is written and as links resolve it.
+pub fn inside(place: &Place, path: &Path) -> bool {
+    Grounds::of(place).hold(&Forms::of(path))
+}
+
+/// The working directories in both forms, looked up once.
+#[derive(Clone, Debug)]
+pub(crate) struct Grounds(Vec<Forms>);
+
+impl Grounds {
+    pub(crate) fn of(place: &Place) -> Self {
+        Self(place.working().map(Forms::of).collect())
+    }
+
+    /// Both forms of the path have to lie inside; one that can not be resolved does not.
+    pub(crate) fn hold(&self, path: &Forms) -> bool {
+        let Some(real) = &path.real else { return false };
+        self.below(&path.given).is_some() && self.0.iter().filter_map(|dir| dir.real.as_ref()).any(|d| real.starts_with(d))
+    }
+
+    /// The part of a path below the working directory it lies in.
+    pub(crate) fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        self.0.iter().flat_map(Forms::each).filter_map(|dir| path.strip_prefix(dir).ok()).min_by_key(|rest| rest.as_os_str().len())
+    }
+
+    pub(crate) fn each(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().flat_map(Forms::each)
+    }
+}
+
+/// Removes `.` and resolves `..` on the text; above the root there is the root.
+pub(crate) fn lexical(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::with_capacity(path.as_os_str().len());
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                clean.pop();
+            }
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        Place {
+            project: "/w/app".into(),
+            start: "/w/app/sub".into(),
+            home: "/home/u".into(),
+            extra: vec!["/data".into()],
+        }
+    }
+
+    #[test]
+    fn a_directory_with_the_same_prefix_is_outside() {
+        assert!(inside(&place(), Path::new("/w/app/x")));
+        assert!(inside(&place(), Path::new("/data/x")));
+        assert!(!inside(&place(), Path::new("/w/app-secrets/k")));
+        assert!(!inside(&place(), Path::new("/w/app/../x")));
+    }
+
+    #[test]
+    fn a_directory_that_holds_everything_is_no_working_directory() {
+        for wide in ["/", "/home", "..//../..", "", "~/.."] {
+            assert_eq!(place().directory(wide), None, "{wide}");
+        }
+        assert_eq!(place().directory("../b"), Some("/w/b".into()));
+        assert_eq!(place().directory("~/x"), Some("/home/u/x".into()));
+        assert_eq!(place().directory("/home/u"), Some("/home/u".into()));
+    }
+}

@@ -1,0 +1,107 @@
+//! What no allow rule and no hook approves by itself.
+//!
+//! Removing a directory everything hangs on is asked about in every mode.
+//! Writing to files that run code later is asked about in every mode but bypass.
+//! What an operator's deny rule may have meant is asked about as well.
+
+use crate::bash::files::{Reach, Role};
+use crate::bash::words::HOLE;
+use crate::call::{Call, Part, Shell, Use};
+use crate::place::{Grounds, Place};
+use crate::resolve::Forms;
+use crate::text::{brief, path_text};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Risk {
+    /// In every mode.
+    Critical(String),
+    /// In every mode but bypass.
+    Sensitive(String),
+}
+
+pub(crate) fn risk(call: &Call<'_>, place: &Place, grounds: &Grounds) -> Option<Risk> {
+    let critical = call.shells().find_map(|shell| removal(shell, place, grounds));
+    critical.map(Risk::Critical).or_else(|| sensitive(call, grounds).map(Risk::Sensitive))
+}
+
+fn removal(shell: &Shell, place: &Place, grounds: &Grounds) -> Option<String> {
+    let critical = |used: &&Use| {
+        used.file.role == Role::Remove
+            && used.spots.iter().any(|spot| {
+                // A walk that picks by name removes what it picked.
+                let picks = matches!(&used.file.reach, Reach::Below { names, .. } if !names.is_empty());
+                let here = &shell.dirs[used.command].possible;
+                !picks && (is_critical(&spot.path, place, grounds, here) || empties_variable(&used.file.word.text))
+            })
+    };
+    let used = shell.uses.iter().find(critical)?;
+    let program = shell.script.commands[used.command].name().unwrap_or("it");
+    Some(format!("{program} would remove {}", brief(&used.file.word.raw)))
+}
+
+/// `"$D"/`, `$D/*`: everything, if the variable is empty.
+fn empties_variable(text: &str) -> bool {
+    text.rsplit_once(HOLE).is_some_and(|(_, rest)| matches!(rest, "/" | "/*" | "/." | "/.*" | "/**" | "/*/"))
+}
+
+/// The root and what is in it; the home and working directories, what they lie
+/// in, and everything in them; the directory the command runs in.
+fn is_critical(path: &Forms, place: &Place, grounds: &Grounds, here: &[PathBuf]) -> bool {
+    let anchors: Vec<&Path> = grounds.each().chain([place.home.as_path()]).collect();
+    path.each().any(|path| {
+        let everything = path.file_name().is_some_and(|name| matches!(&*name.to_string_lossy(), "*" | ".*" | "**"));
+        let path = if everything { path.parent().unwrap_or(path) } else { path };
+        // /private is where macOS keeps /etc, /tmp and /var.
+        let names = path.strip_prefix("/private").map_or(path, |rest| rest).iter().filter(|name| *name != "/").count();
+        let holds_anchor = anchors.iter().any(|anchor| anchor.starts_with(path));
+        let holds_here = !everything && here.iter().any(|dir| dir.starts_with(path));
+        let repository = anchors.iter().any(|anchor| path.strip_prefix(anchor).is_ok_and(|rest| rest == Path::new(".git")));
+        names <= 1 || holds_anchor || holds_here || repository
+    })
+}
+
+fn sensitive(call: &Call<'_>, grounds: &Grounds) -> Option<String> {
+    call.parts.iter().find_map(|part| match part {
+        Part::Edit(path) => is_sensitive(path, grounds).then(|| format!("{} takes part in running programs", shown(path))),
+        Part::Shell(shell) => shell.uses.iter().find_map(|used| {
+            let changes = matches!(used.file.role, Role::Write | Role::Remove | Role::Alias);
+            let spot = used.spots.iter().find(|spot| changes && is_sensitive(&spot.path, grounds))?;
+            Some(format!("{} takes part in running programs", shown(&spot.path)))
+        }),
+        Part::Read(_) | Part::Search(_) | Part::Fetch(_) | Part::Plain => None,
+    })
+}
+
+fn shown(path: &Forms) -> String {
+    brief(&path.given.to_string_lossy())
+}
+
+/// Directories whose content programs run or trust.
+const DIRECTORIES: [&str; 13] = [
+    ".git", ".vscode", ".idea", ".husky", ".cargo", ".devcontainer", ".yarn", ".mvn", ".claude", ".ona", ".ssh", ".gnupg",
+    ".githooks",
+];
+
+const FILES: [&str; 38] = [
+    ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".bazeliskrc", ".bazelrc",
+    ".bazelversion", ".bunfig.toml", ".claude.json", ".devcontainer.json", ".envrc", ".gitconfig", ".gitmodules",
+    ".lefthook.yaml", ".lefthook.yml", ".mcp.json", ".npmrc", ".pnp.cjs", ".pnp.loader.mjs", ".pnpmfile.cjs",
+    ".pre-commit-config.yaml", ".profile", ".ripgreprc", ".yarnrc", ".yarnrc.yml", ".zlogin", ".zlogout", ".zprofile",
+    ".zshenv", ".zshrc", "bunfig.toml", "gradle-wrapper.properties", "lefthook.yaml", "lefthook.yml",
+    "maven-wrapper.properties", "pyrightconfig.json", ".pythonrc",
+];
+
+/// Whether writing there changes what runs later. Names are compared without case.
+pub(crate) fn is_sensitive(path: &Forms, grounds: &Grounds) -> bool {
+    path.each().any(|path| {
+        // A project may itself lie in such a directory.
+        let path = grounds.below(path).unwrap_or(path);
+        let text = path_text(path).to_lowercase();
+        let names: Vec<&str> = text.split('/').filter(|name| !name.is_empty()).collect();
+        let exempt = |at: usize| names[at] == ".claude" && names.get(at + 1).is_some_and(|next| *next == "worktrees") && names.len() > at + 2;
+        let directory = names.iter().enumerate().any(|(at, name)| DIRECTORIES.contains(name) && !exempt(at));
+        let git = names.windows(2).any(|pair| pair == [".config", "git"]);
+        directory || git || names.last().is_some_and(|name| FILES.contains(name))
+    })
+}

@@ -1,0 +1,169 @@
+//! Whether a deny or ask rule hits a call: any part is enough.
+//!
+//! A part of a script that can not be told may be what the rule means; then the
+//! answer is `Maybe`, and a person is asked.
+
+use crate::bash::files::{Reach, Role};
+use crate::bash::words::HOLE;
+use crate::call::{Call, Part, Shell, Use};
+use crate::grammar::{CommandPattern, PathKind, Target};
+use crate::overlap::Overlap;
+use crate::path::PathRule;
+use crate::resolve::{Below, Forms, look_below};
+use crate::rules::Ready;
+use crate::wildcard::Wildcard;
+use serde_json::Value;
+
+impl Ready {
+    pub fn strikes(&self, call: &Call<'_>) -> Overlap {
+        let yes = |hit: bool| if hit { Overlap::Yes } else { Overlap::No };
+        match &self.rule.target {
+            Target::Tool(name) => yes(call.tool == name || self.reaches(name, call) || is_server(name, call.tool)),
+            Target::Names(names) | Target::Mcp { names, .. } => yes(names.fits(call.tool)),
+            Target::Command(pattern) => call.shells().map(|shell| commands(pattern, shell)).max().unwrap_or(Overlap::No),
+            Target::Path { kind, .. } => match &self.path {
+                Some(path) => call.parts.iter().map(|part| paths(*kind, path, part)).max().unwrap_or(Overlap::No),
+                None => Overlap::No,
+            },
+            Target::Domain(domain) => yes(call.parts.iter().any(|part| match part {
+                Part::Fetch(Some(url)) => domain.means(url),
+                Part::Fetch(None) | Part::Read(_) | Part::Search(_) | Part::Edit(_) | Part::Shell(_) | Part::Plain => false,
+            })),
+            Target::Agent(name) => yes(call.tool == "Agent" && agent(call.input) == name),
+            // Arguments do not change which skill it is.
+            Target::Skill { name, .. } => yes(call.tool == "Skill" && skill(call.input) == Some(name)),
+            Target::Parameter { tool, name, value } => yes(call.tool == tool && parameter(call.input, name, value)),
+        }
+    }
+
+    /// A script is Bash and a fetch is WebFetch, whichever tool asks for it.
+    fn reaches(&self, name: &str, call: &Call<'_>) -> bool {
+        call.parts.iter().any(|part| match part {
+            Part::Shell(_) => name == "Bash",
+            Part::Fetch(_) => name == "WebFetch",
+            Part::Read(_) | Part::Search(_) | Part::Edit(_) | Part::Plain => false,
+        })
+    }
+
+    /// Whether reading this file is what a `Read` rule means.
+    pub fn strikes_read(&self, path: &Forms) -> bool {
+        matches!(self.rule.target, Target::Path { kind: PathKind::Read, .. })
+            && self.path.as_ref().is_some_and(|rule| rule.strikes(path))
+    }
+
+    /// Whether the rule is about the tool as such.
+    pub fn removes(&self, tool: &str) -> bool {
+        match &self.rule.target {
+            Target::Tool(name) => name == tool || is_server(name, tool),
+            Target::Names(names) | Target::Mcp { names, .. } => names.fits(tool),
+            Target::Command(_)
+            | Target::Path { .. }
+            | Target::Domain(_)
+            | Target::Agent(_)
+            | Target::Skill { .. }
+            | Target::Parameter { .. } => false,
+        }
+    }
+}
+
+/// `mcp__a__b` may be a server called `a__b`.
+fn is_server(name: &str, tool: &str) -> bool {
+    name.starts_with("mcp__") && tool.strip_prefix(name).is_some_and(|rest| rest.starts_with("__"))
+}
+
+/// The kind of agent a call starts.
+pub(crate) fn agent(input: &Value) -> &str {
+    input.get("subagent_type").and_then(Value::as_str).unwrap_or("general-purpose")
+}
+
+pub(crate) fn skill(input: &Value) -> Option<&str> {
+    Some(input.get("skill")?.as_str()?.trim_start_matches('/'))
+}
+
+fn parameter(input: &Value, name: &str, value: &Wildcard) -> bool {
+    match input.get(name) {
+        Some(Value::String(text)) => value.fits(text),
+        Some(scalar @ (Value::Bool(_) | Value::Number(_))) => value.fits(&scalar.to_string()),
+        Some(Value::Null | Value::Array(_) | Value::Object(_)) | None => false,
+    }
+}
+
+fn commands(pattern: &CommandPattern, shell: &Shell) -> Overlap {
+    if pattern.fits(shell.text.trim()) {
+        return Overlap::Yes;
+    }
+    let mut result = if shell.script.broken { Overlap::Maybe } else { Overlap::No };
+    for command in &shell.script.commands {
+        if command.words.is_empty() {
+            continue;
+        }
+        let readings = command.readings();
+        if readings.iter().any(|reading| pattern.fits(reading)) {
+            return Overlap::Yes;
+        }
+        // A program that comes out of an expansion may be any program.
+        let could = !command.program_is_fixed()
+            || readings.iter().any(|reading| reading.contains(HOLE) && pattern.could_fit(reading, HOLE));
+        if could {
+            result = Overlap::Maybe;
+        }
+    }
+    result
+}
+
+fn paths(kind: PathKind, rule: &PathRule, part: &Part) -> Overlap {
+    let hit = match (part, kind) {
+        // Whoever may not read a file may not replace it either.
+        (Part::Edit(path), PathKind::Read | PathKind::Edit) => rule.strikes(path),
+        (Part::Read(path) | Part::Search(path), PathKind::Read) => rule.strikes(path),
+        (Part::Read(_) | Part::Search(_), PathKind::Edit) => false,
+        (Part::Shell(shell), _) => return shell.uses.iter().map(|file| file_use(kind, rule, file)).max().unwrap_or(Overlap::No),
+        (Part::Fetch(_) | Part::Plain, _) => false,
+    };
+    if hit { Overlap::Yes } else { Overlap::No }
+}
+
+fn file_use(kind: PathKind, rule: &PathRule, used: &Use) -> Overlap {
+    let concerned = match (kind, used.file.role) {
+        (PathKind::Read, _) => true,
+        (PathKind::Edit, Role::Write | Role::Remove | Role::Alias) => true,
+        (PathKind::Edit, Role::Read | Role::Any) => false,
+    };
+    if !concerned {
+        return Overlap::No;
+    }
+    let hit = |spot: &crate::call::Spot| {
+        if spot.wild {
+            return rule.could_mean(&spot.path.given);
+        }
+        let directly = match &used.file.reach {
+            Reach::One => rule.strikes(&spot.path),
+            Reach::Listing | Reach::Below { .. } | Reach::Replaced => {
+                rule.strikes(&spot.path) || rule.strikes_content(&spot.path)
+            }
+        };
+        match (&used.file.reach, directly) {
+            (_, true) => Overlap::Yes,
+            (Reach::Below { names, hidden }, false) => below(rule, &spot.path, names, *hidden),
+            (Reach::One | Reach::Listing | Reach::Replaced, false) => Overlap::No,
+        }
+    };
+    used.spots.iter().map(hit).max().unwrap_or(Overlap::No)
+}
+
+/// Whether a walk through a directory would come across a file the rule means.
+fn below(rule: &PathRule, dir: &Forms, names: &[String], hidden: bool) -> Overlap {
+    if !rule.is_near(&dir.given) {
+        return Overlap::No;
+    }
+    if !names.is_empty() {
+        return names.iter().map(|name| rule.could_mean_name(name)).max().unwrap_or(Overlap::No);
+    }
+    let Some(real) = &dir.real else { return Overlap::Maybe };
+    let shown = |path: &std::path::Path| hidden || !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    match look_below(real, |path| shown(path) && rule.means(path)) {
+        Below::Found => Overlap::Yes,
+        Below::TooMany => Overlap::Maybe,
+        Below::Nothing => Overlap::No,
+    }
+}

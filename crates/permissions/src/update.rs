@@ -1,0 +1,148 @@
+//! Changes of permissions during a session (DEC-078), in memory.
+//!
+//! An update touches the rules of its own destination. Those of the snapshot
+//! belong to the three settings files together; whoever writes the files
+//! rebuilds the engine from the row. So nothing said for a session lifts a deny
+//! or ask rule of the operator.
+
+use crate::engine::PermissionEngine;
+use crate::place::Grounds;
+use crate::rules::{Dropped, Entry, ReadyRules};
+use ona_api::Mode;
+use ona_api::permission_update::{Behavior, Destination, PermissionUpdate, RuleText};
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("bypassPermissions is switched off by disableBypassPermissionsMode")]
+    BypassDisabled,
+    #[error("{0} is too wide to be a working directory")]
+    TooWide(String),
+}
+
+impl PermissionEngine {
+    /// Applies an update to this engine. Rules that mean nothing are dropped and returned.
+    pub fn apply(&mut self, update: &PermissionUpdate) -> Result<Vec<Dropped>, Refused> {
+        let mut dropped = Vec::new();
+        match update {
+            PermissionUpdate::AddRules { rules, behavior, destination } => {
+                dropped = self.rules.add(*behavior, &texts(rules), Some(*destination));
+            }
+            PermissionUpdate::ReplaceRules { rules, behavior, destination } => {
+                self.rules.entries.retain(|entry| entry.list != *behavior || !entry.belongs_to(*destination));
+                dropped = self.rules.add(*behavior, &texts(rules), Some(*destination));
+            }
+            PermissionUpdate::RemoveRules { rules, behavior, destination } => {
+                let named = texts(rules);
+                self.rules.entries.retain(|entry| {
+                    // Taking an allow back only narrows, wherever it came from.
+                    let removable = *behavior == Behavior::Allow || entry.belongs_to(*destination);
+                    entry.list != *behavior || !removable || !named.contains(&entry.rule.text)
+                });
+            }
+            PermissionUpdate::SetMode { mode, .. } => {
+                if *mode == Mode::BypassPermissions && self.rules.disable_bypass {
+                    return Err(Refused::BypassDisabled);
+                }
+                self.mode = *mode;
+            }
+            PermissionUpdate::AddDirectories { directories, .. } => {
+                for text in directories {
+                    let directory = self.place.directory(text).ok_or_else(|| Refused::TooWide(text.clone()))?;
+                    if !self.place.extra.contains(&directory) {
+                        self.place.extra.push(directory);
+                    }
+                }
+            }
+            PermissionUpdate::RemoveDirectories { directories, .. } => {
+                let gone: Vec<_> = directories.iter().filter_map(|text| self.place.directory(text)).collect();
+                self.place.extra.retain(|directory| !gone.contains(directory));
+            }
+        }
+        self.ready = ReadyRules::new(&self.rules, &self.place);
+        self.grounds = Grounds::of(&self.place);
+        Ok(dropped)
+    }
+}
+
+impl Entry {
+    fn belongs_to(&self, destination: Destination) -> bool {
+        match self.from {
+            Some(from) => from == destination,
+            None => match destination {
+                Destination::UserSettings | Destination::ProjectSettings | Destination::LocalSettings => true,
+                Destination::Session | Destination::CliArg => false,
+            },
+        }
+    }
+}
+
+fn texts(rules: &[RuleText]) -> Vec<String> {
+    rules.iter().map(RuleText::joined).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Guarded, PermissionSettings, Place, Rules};
+    use serde_json::json;
+
+    fn engine() -> PermissionEngine {
+        let settings = json!({"allow": ["Read"], "deny": ["Bash(rm:*)"], "disableBypassPermissionsMode": "disable"});
+        let (settings, _) = PermissionSettings::parse(&settings).unwrap();
+        let place = Place { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
+        PermissionEngine::new(Rules::parse(&settings).0, Mode::Default, place, Guarded::default())
+    }
+
+    fn update(value: serde_json::Value) -> PermissionUpdate {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn list(engine: &PermissionEngine, list: Behavior) -> Vec<String> {
+        engine.rules.list(list).map(|rule| rule.text.clone()).collect()
+    }
+
+    #[test]
+    fn rules_are_added_replaced_and_removed_by_destination() {
+        let mut engine = engine();
+        let rules = json!([{"toolName": "Bash", "ruleContent": "ls"}, {"toolName": "bash"}]);
+        let dropped = engine.apply(&update(json!({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"})));
+        assert_eq!(dropped.unwrap().len(), 1);
+        assert_eq!(list(&engine, Behavior::Allow), ["Read", "Bash(ls)"]);
+
+        let rules = json!([{"toolName": "Grep"}]);
+        engine.apply(&update(json!({"type": "replaceRules", "rules": rules, "behavior": "allow", "destination": "session"}))).unwrap();
+        assert_eq!(list(&engine, Behavior::Allow), ["Read", "Grep"]);
+
+        let rules = json!([{"toolName": "Read"}]);
+        engine.apply(&update(json!({"type": "removeRules", "rules": rules, "behavior": "allow", "destination": "session"}))).unwrap();
+        assert_eq!(list(&engine, Behavior::Allow), ["Grep"]);
+    }
+
+    #[test]
+    fn a_session_can_not_lift_a_deny_rule_of_the_snapshot() {
+        let mut engine = engine();
+        let rules = json!([{"toolName": "Bash", "ruleContent": "rm:*"}]);
+        for kind in ["removeRules", "replaceRules"] {
+            let rules = if kind == "removeRules" { rules.clone() } else { json!([]) };
+            engine.apply(&update(json!({"type": kind, "rules": rules, "behavior": "deny", "destination": "session"}))).unwrap();
+            assert_eq!(list(&engine, Behavior::Deny), ["Bash(rm:*)"]);
+        }
+        engine.apply(&update(json!({"type": "removeRules", "rules": rules, "behavior": "deny", "destination": "userSettings"}))).unwrap();
+        assert_eq!(list(&engine, Behavior::Deny), [""; 0]);
+    }
+
+    #[test]
+    fn mode_and_directories_change_within_their_limits() {
+        let mut engine = engine();
+        engine.apply(&update(json!({"type": "setMode", "mode": "plan", "destination": "session"}))).unwrap();
+        assert_eq!(engine.mode(), Mode::Plan);
+        let bypass = update(json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"}));
+        assert_eq!(engine.apply(&bypass), Err(Refused::BypassDisabled));
+        engine.apply(&update(json!({"type": "addDirectories", "directories": ["/data", "../lib"], "destination": "session"}))).unwrap();
+        assert_eq!(engine.place().extra, [std::path::PathBuf::from("/data"), "/lib".into()]);
+        engine.apply(&update(json!({"type": "removeDirectories", "directories": ["/data"], "destination": "session"}))).unwrap();
+        assert_eq!(engine.place().extra, [std::path::PathBuf::from("/lib")]);
+        let wide = update(json!({"type": "addDirectories", "directories": ["/"], "destination": "session"}));
+        assert_eq!(engine.apply(&wide), Err(Refused::TooWide("/".into())));
+    }
+}

@@ -1,0 +1,7 @@
+//! Behaviour of the permission engine as a whole: observed cases, attacks, laws.
+
+mod attacks;
+mod cases;
+mod laws;
+mod steps;
+mod world;
