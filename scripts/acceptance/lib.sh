@@ -64,6 +64,7 @@ world() {
   done
   export HOME=$WORLD/home TMPDIR=$WORLD/tmp AGENT_SDLC_DB=$WORLD/state/ona.db PATH=$WORLD/bin:/usr/local/bin:/usr/bin:/bin
   export ONA_MANAGED_SETTINGS=$WORLD/managed-settings.json
+  echo '{}' >"$ONA_MANAGED_SETTINGS"
   cd "$WORLD/project"
 }
 
