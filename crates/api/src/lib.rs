@@ -9,6 +9,7 @@ pub mod env;
 pub mod event;
 pub mod ids;
 pub mod mode;
+pub mod model;
 pub mod permission_update;
 pub mod phase;
 pub mod redact;

@@ -74,6 +74,11 @@ pub(crate) fn result(group: &mut Group, call: &CallId, result: &ToolResult) {
         content: result.content.clone(),
         is_error: result.is_error(),
     }));
+    // A model must learn why a shell failed; the result's own shape has no place for it (DEC-090).
+    if let Some(code) = result.data.get("exit_code").filter(|code| result.is_error() && code.is_number()) {
+        let data = json!({"kind": "exit_code", "tool_use_id": call, "exit_code": code});
+        group.push(Row::Transcript(Entry::Progress { data: object(data) }));
+    }
     for attachment in &result.attachments {
         let fields = json!({
             "kind": attachment.kind, "media_type": attachment.media_type, "data": attachment.data, "tool_use_id": call,
