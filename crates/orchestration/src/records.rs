@@ -74,11 +74,6 @@ pub(crate) fn result(group: &mut Group, call: &CallId, result: &ToolResult) {
         content: result.content.clone(),
         is_error: result.is_error(),
     }));
-    // A model must learn why a shell failed; the result's own shape has no place for it (DEC-090).
-    if let Some(code) = result.data.get("exit_code").filter(|code| result.is_error() && code.is_number()) {
-        let data = json!({"kind": "exit_code", "tool_use_id": call, "exit_code": code});
-        group.push(Row::Transcript(Entry::Progress { data: object(data) }));
-    }
     for attachment in &result.attachments {
         let fields = json!({
             "kind": attachment.kind, "media_type": attachment.media_type, "data": attachment.data, "tool_use_id": call,
@@ -88,6 +83,11 @@ pub(crate) fn result(group: &mut Group, call: &CallId, result: &ToolResult) {
     for seen in &result.seen {
         let fields = json!({"path": seen.path.to_string_lossy(), "sha256": seen.sha256});
         group.push(Row::Transcript(Entry::FileHistorySnapshot { fields: object(fields), call: Some(call.clone()) }));
+    }
+    // A model must learn why a shell failed; the result's own shape has no place for it (DEC-090).
+    if let Some(code) = result.data.get("exit_code").filter(|code| result.is_error() && code.is_number()) {
+        let data = json!({"kind": "exit_code", "tool_use_id": call, "exit_code": code});
+        group.push(Row::Transcript(Entry::Progress { data: object(data) }));
     }
 }
 
