@@ -359,7 +359,7 @@ check_004_5_1_13() {
 # matched QUERY : which of the configured matchers fire for that tool name
 matched() {
   fire PreToolUse "$(jq -cn --arg t "$1" '{tool_name:$t,tool_input:{},tool_use_id:"t"}')"
-  got '[.hooks[].matcher]'
+  got '[.hooks[] | select(.exit_code == 0).matcher]'
 }
 matchers() { settings "$(jq -cn '{hooks:[$ARGS.positional[] | {hook_event_name:"PreToolUse",matcher:.,command:"true",shell:"sh"}]}' --args "$@")"; }
 check_004_5_1_14() {
@@ -410,7 +410,7 @@ check_004_5_2_01() {
   hooks "$(quick PreToolUse Bash true)" "$(quick PostToolUse Bash true)" "$(quick PreToolUse Read true)" "$(quick PreToolUse Bash 'exit 0')"
   tool Bash '{"command":"echo x"}'
   # One numbering over the whole list, dense from 0; the Read hook has number 2 and no row here.
-  is "$(rows "hook_event || hook_ordinal" | paste -sd' ')" 'PreToolUse0 PreToolUse3 PostToolUse1'
+  is "$(rows "hook_event || hook_ordinal || ':' || exit_code" | paste -sd' ')" 'PreToolUse0:0 PreToolUse3:0 PostToolUse1:0'
   code 0 ona doctor --json
   is "$(got '[.hooks[] | [.hook_ordinal, .hook_event]]')" '[[0,"PreToolUse"],[1,"PostToolUse"],[2,"PreToolUse"],[3,"PreToolUse"]]'
 }
@@ -451,6 +451,13 @@ check_004_5_2_05() {
     code 0 ona doctor --json
     is "$part $(got '.hooks | length')" "$part 2"
   done
+  # And the two conditions are two hooks: one runs on every call, the other where its rule holds.
+  hooks "$a" "$(jq -c '. + {if:"Bash(echo yes*)"}' <<<"$a")"
+  rm log
+  tool Bash '{"command":"echo no"}'
+  is "$(wc -l <log)" 1
+  tool Bash '{"command":"echo yes"}'
+  is "$(wc -l <log)" 3
   hooks "$(jq -c '. + {timeout:5}' <<<"$a")" "$(jq -c '. + {timeout:9}' <<<"$a")"
   code 0 ona doctor --json
   is "$(got '[.hooks[].timeout_ms]')" '[5000]'
@@ -921,13 +928,16 @@ check_004_5_11_12() {
   is "$(rows "length(stdout_text), instr(stdout_text,'SDLC')" "session_id='$(text .session_id)'")" '4194304|0'
 }
 check_004_5_11_13() {
-  hooks "$(quick PreToolUse Bash 'env > environment')"
-  FOO=1 SPACED='a b' tool Bash '{"command":"echo x"}'
-  has "$(cat environment)" 'FOO=1'
-  has "$(cat environment)" 'SPACED=a b'
-  has "$(cat environment)" "HOME=$HOME"
+  hooks "$(quick PreToolUse Bash 'env -0 > environment')"
+  export FOO=1 LINES_OF=$'a b\nc' BYTES=$'\xff\xfe' EMPTY= LANG=C.UTF-8 LC_ALL=C.UTF-8
   tool Bash '{"command":"echo x"}'
-  lacks "$(cat environment)" 'FOO=1'
+  # Every variable of the host, byte for byte, but for those a shell keeps for itself.
+  LC_ALL=C comm -z -23 <(env -0 | LC_ALL=C sort -z | grep -azvE '^(_|PWD|OLDPWD|SHLVL)=') <(LC_ALL=C sort -z environment) >missing
+  is "$(tr '\0' '\n' <missing)" ''
+  has "$(tr '\0' '\n' <environment)" FOO=1
+  unset FOO
+  tool Bash '{"command":"echo x"}'
+  lacks "$(tr '\0' '\n' <environment)" FOO=1
 }
 check_004_5_11_14() {
   hooks "$(quick PreToolUse Bash 'echo "$AGENT_SDLC_DB $SDLC_HOOK" > environment')"

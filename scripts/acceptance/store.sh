@@ -493,6 +493,14 @@ check_004_4_8_03() {
   is "$(sql 'SELECT count(*) FROM hook_invocations')" 10
 }
 
+check_004_4_8_04() {
+  # Not one connection but one that writes and one that reads, and the design note says why.
+  has "$(cat "$ONA_ROOT/docs/ARCHITECTURE.md")" 'over a single shared connection'
+  hooks "$(hook PreToolUse '' "ls -l /proc/\$PPID/fd | grep -c 'state/ona.db\$' >>$WORLD/handles")"
+  calls "$(bash_call true)" "$(bash_call true)" "$(bash_call true)"
+  is "$(tr '\n' ' ' <"$WORLD/handles")" '2 2 2 '
+}
+
 check_004_4_8_05() {
   code 0 ona doctor --json
   is "$(jq -c '.database.pragmas | [.writer.busy_timeout, .reader.busy_timeout]' <<<"$out")" '[30000,30000]'

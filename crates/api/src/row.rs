@@ -57,6 +57,9 @@ pub enum Row {
     PlanStatus { id: i64, from: PlanStatus, to: PlanStatus },
     /// `plans`: every approved plan of the conversation gets this status.
     RetireApprovedPlans(PlanStatus),
+    /// Writes nothing: refuses the group unless the conversation has an approved plan
+    /// at this very moment.
+    NeedsApprovedPlan,
     /// `conversations.phase`. Refuses the group if the phase is not `from` any more.
     Phase { from: Phase, to: Phase },
     /// `memories`, replaced by id; the full-text table is rebuilt in the same commit.

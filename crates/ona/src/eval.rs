@@ -91,7 +91,7 @@ impl Places<'_> {
             output::note(format_args!("Stopped by hook: {}", self.open.redactor.apply(reason)));
         }
         output::json(&json!({
-            "tool_use_id": call.id,
+            "tool_use_id": self.open.redactor.apply(call.id.as_str()),
             "content": self.open.redactor.apply(&finished.result.content),
             "is_error": finished.result.is_error(),
             "session_id": place.session,
@@ -154,7 +154,8 @@ fn opening(workplace: &mut Workplace, call: &ToolCall) -> Group {
     group.push(Row::Transcript(Entry::ToolUse {
         id: call.id.clone(),
         name: ona_api::tool::canonical(&call.name).to_owned(),
-        input: call.input.clone(),
+        // A tool_use row holds an object (Appendix C); what was typed instead is kept in one.
+        input: if call.input.is_object() { call.input.clone() } else { json!({ "_raw": call.input }) },
     }));
     group
 }

@@ -1,5 +1,6 @@
 //! `ona`: flags, environment, wiring, exit codes. What the program does is in the crates below.
 
+mod agent_shell;
 mod args;
 mod db;
 mod demo;

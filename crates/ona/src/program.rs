@@ -2,6 +2,7 @@
 //!
 //! The environment and the working directory are read here and nowhere else.
 
+use crate::agent_shell;
 use crate::args::Options;
 use crate::failure::Failure;
 use crate::output;
@@ -15,7 +16,7 @@ use ona_trust::{
 };
 use serde_json::{Value, json};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub struct Program {
     pub env: Env,
@@ -52,7 +53,7 @@ impl Program {
         let project = project_root(&cwd);
         let database = database_path(options.db.as_deref(), &env, &project)
             .map_err(|bad| Failure::usage(&bad).hint(bad.hint()))?;
-        let agent_shell = env.non_empty("ONA_AGENT_DB").is_some_and(|live| same_file(Path::new(live), &database.path));
+        let agent_shell = agent_shell::started_by_an_agent(&env, &database.path);
         Ok(Self { env, cwd, project, database, options, agent_shell })
     }
 
@@ -189,6 +190,7 @@ impl Program {
             StoreError::DiskFull
             | StoreError::PhaseMoved { .. }
             | StoreError::PlanMoved { .. }
+            | StoreError::NoApprovedPlan
             | StoreError::Closed
             | StoreError::Undecided(_)
             | StoreError::Thread(_)
@@ -224,12 +226,6 @@ impl Program {
 
 fn env_secrets(env: &Env) -> Vec<(&'static str, &str)> {
     SECRET_VARIABLES.iter().filter_map(|name| Some((*name, env.non_empty(name)?))).collect()
-}
-
-/// Symbolic links are followed: a link to the live database is the live database.
-fn same_file(one: &Path, other: &Path) -> bool {
-    let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    resolved(one) == resolved(other)
 }
 
 /// Where rows of a conversation go that belong to no session.

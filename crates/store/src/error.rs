@@ -45,6 +45,8 @@ pub enum StoreError {
     DiskFull,
     #[error("the phase is {found}, not {expected} any more")]
     PhaseMoved { expected: Phase, found: String },
+    #[error("the conversation has no approved plan any more")]
+    NoApprovedPlan,
     #[error("plan {id} is {found}, not {} any more", expected.as_str())]
     PlanMoved { id: i64, expected: PlanStatus, found: String },
     #[error("there is no plan {0}")]

@@ -100,6 +100,11 @@ fn write(pen: &Pen<'_>, at: &Place, row: &Row, committed: &mut Committed) -> Res
         }
         Row::PlanStatus { id, from, to } => plans::change_status(pen, *id, *from, *to)?,
         Row::RetireApprovedPlans(status) => plans::retire_approved(pen, conversation, *status)?,
+        Row::NeedsApprovedPlan => {
+            let sql = "SELECT 1 FROM plans WHERE conversation_id = ?1 AND status = 'approved' LIMIT 1";
+            let found: Option<i64> = pen.first(sql, cells![conversation], |row| row.get(0))?;
+            found.ok_or(StoreError::NoApprovedPlan)?;
+        }
         Row::Phase { from, to } => {
             let found: Option<String> =
                 pen.first("SELECT phase FROM conversations WHERE id = ?1", cells![conversation], |row| row.get(0))?;

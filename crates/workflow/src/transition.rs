@@ -37,18 +37,19 @@ pub fn transition(facts: Facts, to: Phase) -> Result<Group, Refusal> {
     let mut group = Group::default();
     match (from, to) {
         (_, Phase::Planning) => {
-            // An old approval must not disarm the gate of a new cycle (DEC-112).
+            // An old approval must not disarm the gate of a new cycle (DEC-112), nor
+            // one that is given while this transition waits for the database.
+            let (status, event) = match from {
+                Phase::Done => (PlanStatus::Completed, EventKind::PlanCompleted),
+                _ => (PlanStatus::Superseded, EventKind::PlanSuperseded),
+            };
+            group.push(Row::RetireApprovedPlans(status));
             if facts.has_approved_plan {
-                let (status, event) = match from {
-                    Phase::Done => (PlanStatus::Completed, EventKind::PlanCompleted),
-                    _ => (PlanStatus::Superseded, EventKind::PlanSuperseded),
-                };
-                group.push(Row::RetireApprovedPlans(status));
                 group.event(event, json!({"because": "a new planning phase began"}));
             }
         }
         (Phase::Planning, Phase::Implement) if !facts.has_approved_plan => return Err(Refusal::NoApprovedPlan),
-        (Phase::Planning, Phase::Implement) => {}
+        (Phase::Planning, Phase::Implement) => group.push(Row::NeedsApprovedPlan),
         (Phase::Implement, Phase::Test) => group.event(EventKind::ImplementationComplete, json!({})),
         (Phase::Test, Phase::Verify) => return Err(Refusal::NoTestResults),
         (Phase::Verify, Phase::Done) if !facts.report_approved => return Err(Refusal::NotApproved),

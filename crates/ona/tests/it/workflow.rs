@@ -111,7 +111,9 @@ fn the_agents_own_shell_has_no_say_in_phases_and_plans() {
     ona.execute("INSERT INTO plans(conversation_id, content, hash) VALUES ('c', 'p', 'h')", []);
     let link = ona.root().join("link.db");
     std::os::unix::fs::symlink(ona.db(), &link).unwrap();
-    for live in [ona.db(), link] {
+    let hard = ona.root().join("hard.db");
+    std::fs::hard_link(ona.db(), &hard).unwrap();
+    for live in [ona.db(), link, hard] {
         ona.env("ONA_AGENT_DB", live.to_str().unwrap());
         for args in [
             &["plan", "approve", "1"][..],
@@ -142,4 +144,32 @@ fn bash_children_know_whose_database_is_live() {
     let line = ona.eval("Bash", json!({"command": "echo $AGENT_SDLC_DB; echo $ONA_AGENT_DB"}));
     let db = ona.db();
     assert_eq!(line["content"], format!("{0}\n{0}\n", db.display()));
+}
+
+#[test]
+fn dropping_the_mark_from_the_environment_does_not_make_an_operator() {
+    let ona = ona();
+    conversation(&ona, "implement");
+    let program = env!("CARGO_BIN_EXE_ona");
+    ona.settings(json!({"permissions": {"allow": ["Bash"]}}));
+    for command in [
+        format!("env -u ONA_AGENT_DB {program} --transition test --conversation c"),
+        format!("(unset ONA_AGENT_DB; {program} --transition test --conversation c)"),
+        format!("env -i AGENT_SDLC_DB={} HOME=/tmp {program} --transition test --conversation c", ona.db().display()),
+    ] {
+        let line = ona.eval("Bash", json!({"command": command}));
+        assert_eq!(line["is_error"], true, "{command}: {line}");
+        assert_eq!(phase(&ona), "implement", "{command}");
+    }
+}
+
+#[test]
+fn an_approval_withdrawn_while_the_transition_waits_counts() {
+    let ona = ona();
+    conversation(&ona, "planning");
+    ona.execute("INSERT INTO plans(conversation_id, content, hash, status) VALUES ('c', 'p', 'h', 'approved')", []);
+    let withdraw = "{ echo \"BEGIN IMMEDIATE; UPDATE plans SET status='superseded';\"; sleep 0.7; echo 'COMMIT;'; } | sqlite3 \"$AGENT_SDLC_DB\" & \
+                    sleep 0.2; ona --transition implement --conversation c; code=$?; wait; exit $code";
+    assert_eq!(ona.lenient_shell(withdraw).code, 1);
+    assert_eq!(phase(&ona), "planning");
 }

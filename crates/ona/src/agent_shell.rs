@@ -1,0 +1,47 @@
+//! Whether this program was started by an agent on the agent's own database (DEC-071).
+//!
+//! Children of tools carry ONA_AGENT_DB. A child can drop a variable from its own
+//! environment but not from that of the shell it was started by, so on Linux the
+//! environments of all ancestors count as well.
+
+use ona_api::Env;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+const MARK: &str = "ONA_AGENT_DB";
+
+pub fn started_by_an_agent(env: &Env, database: &Path) -> bool {
+    let own = env.non_empty(MARK).map(PathBuf::from);
+    own.into_iter().chain(marks_of_ancestors()).any(|live| same_file(&live, database))
+}
+
+/// The mark in the environment each ancestor was started with.
+fn marks_of_ancestors() -> Vec<PathBuf> {
+    let mut marks = Vec::new();
+    let mut id = parent_of("self");
+    // A process table that changes under our feet must not keep us here.
+    for _ in 0..64 {
+        let Some(ancestor) = id.filter(|ancestor| ancestor != "0") else { break };
+        if let Ok(environ) = std::fs::read(format!("/proc/{ancestor}/environ")) {
+            let marked = environ.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"ONA_AGENT_DB="));
+            marks.extend(marked.map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path))));
+        }
+        id = parent_of(&ancestor);
+    }
+    marks
+}
+
+fn parent_of(process: &str) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:")).map(|id| id.trim().to_owned())
+}
+
+/// A symbolic or hard link to the live database is the live database.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| std::fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
+    match (identity(one), identity(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
+    }
+}
