@@ -75,13 +75,17 @@ impl Asked {
 const SHAPE: &str = r#"ona --fire-hook '{"hook_event_name":"SessionStart","source":"startup"}'"#;
 
 fn parse(text: &str) -> Result<Asked, Failure> {
-    let object: Map<String, Value> = serde_json::from_str(text)
+    let mut object: Map<String, Value> = serde_json::from_str(text)
         .map_err(|error| Failure::usage(format_args!("the event is not a JSON object: {error}")).hint(SHAPE))?;
     let wrong = |what: String| Failure::usage(what).hint(SHAPE);
     let name = object.get("hook_event_name").and_then(Value::as_str);
     let name = name.ok_or_else(|| wrong("the field \"hook_event_name\" is missing".into()))?;
-    let event: EventName = name.parse().map_err(|unknown| wrong(format!("{unknown}")))?;
+    let event = name.parse::<EventName>().map_err(|unknown| wrong(unknown.to_string()))?;
     event.check(&object).map_err(|bad| wrong(format!("{event}: {bad}")))?;
+    if event == EventName::SubagentStop {
+        // There is no transcript file; the field is always sent empty (DEC-062).
+        object.insert("agent_transcript_path".into(), "".into());
+    }
     let (mut base, mut fields) = (Map::new(), Map::new());
     for (key, value) in &object {
         let is_base = BASE_FIELDS.iter().any(|field| field.name == key);
