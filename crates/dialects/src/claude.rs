@@ -94,7 +94,8 @@ fn translate(event: EventName, answer: Lenient) -> Said {
     }
     if said.input.is_some() && said.ruling != Some(Ruling::Allow) {
         said.input = None;
-        said.notes.push((EventKind::HookOutputInvalid, "updatedInput counts only beside permissionDecision allow".into()));
+        said.notes
+            .push((EventKind::HookOutputInvalid, "updatedInput counts only beside permissionDecision allow".into()));
     }
     if said.ruling == Some(Ruling::Deny) && said.reason.is_empty() {
         said.reason = system_message.unwrap_or_default();
@@ -109,6 +110,7 @@ fn bounded(event: EventName, context: String) -> Context {
         return whole(context);
     }
     let (preview, _) = text::head(&context, PREVIEW);
-    let preview = format!("{preview}\n[{length} characters in all; the whole text is attached to the session's record]");
+    let preview =
+        format!("{preview}\n[{length} characters in all; the whole text is attached to the session's record]");
     Context { text: preview, whole: Some(context) }
 }

@@ -57,7 +57,9 @@ impl Matcher {
         match (firing.event.query(), firing.query()) {
             (Query::Ignored, _) | (_, None) => true,
             (Query::Empty, _) => matches!(self, Matcher::Any),
-            (query @ Query::Field(_), Some(value)) if names == Names::WithAliases && query == Query::Field("tool_name") => {
+            (query @ Query::Field(_), Some(value))
+                if names == Names::WithAliases && query == Query::Field("tool_name") =>
+            {
                 self.hits(&value) || ALIASES.iter().any(|(alias, frozen)| *frozen == value && self.hits(alias))
             }
             (_, Some(value)) => self.hits(&value),

@@ -99,11 +99,8 @@ impl Reader {
             Some(Value::String(text)) => text.clone(),
             Some(_) => return Err("matcher must be a string".into()),
         };
-        let compiled = if dialect_name == "sdlc" {
-            Matcher::sdlc(&matcher_text)
-        } else {
-            Matcher::claude(event, &matcher_text)
-        };
+        let compiled =
+            if dialect_name == "sdlc" { Matcher::sdlc(&matcher_text) } else { Matcher::claude(event, &matcher_text) };
         let matcher = compiled.unwrap_or_else(|Invalid(why)| {
             notes.push(format!("the matcher {matcher_text:?} is not a valid expression and matches nothing: {why}"));
             Matcher::Nothing
@@ -121,9 +118,7 @@ impl Reader {
             timeout: timeout(handler, notes),
             dialect: Arc::clone(dialect),
             source: tag("source").unwrap_or("settings_snapshot").to_owned(),
-            disabled: tag("disabled")
-                .and_then(Skip::from_text)
-                .or(self.all_disabled.then_some(Skip::AllHooksDisabled)),
+            disabled: tag("disabled").and_then(Skip::from_text).or(self.all_disabled.then_some(Skip::AllHooksDisabled)),
             fail_closed: flag(["fail_closed", "failClosed"]),
             detached: flag(["async", "asyncRewake"]),
             plugin: None,

@@ -15,7 +15,8 @@ pub(crate) enum Invalid {
 }
 
 pub(crate) fn read(event: EventName, text: &str) -> Result<Sync, Invalid> {
-    let value: Value = serde_json::from_str(text).map_err(|error| Invalid::Shape(format!("not one JSON value: {error}")))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| Invalid::Shape(format!("not one JSON value: {error}")))?;
     let Value::Object(object) = value else {
         return Err(Invalid::Shape("not a JSON object".into()));
     };

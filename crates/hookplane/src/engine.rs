@@ -123,6 +123,7 @@ impl<'a> Chain<'a> {
         }
         let unreadable = said.unreadable || ran.truncated;
         self.outcome.absorb(hook, said);
+        self.outcome.failed |= unreadable && self.contract.exit_two == ExitTwo::FailCreation;
         match code {
             0 if unreadable && hook.fail_closed => self.fail(hook, "[SDLC] hook output could not be read".to_owned()),
             0 => {}
@@ -155,7 +156,7 @@ fn blank_row(hook: &Hook, firing: &Firing, input_json: String) -> HookRun {
         ordinal: hook.ordinal,
         matcher: hook.matcher.clone(),
         command: hook.command().to_owned(),
-        call: firing.call(),
+        call: firing.call.clone(),
         tool: firing.tool().map(str::to_owned),
         input_json,
         exit_code: None,

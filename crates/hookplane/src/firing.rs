@@ -27,6 +27,8 @@ pub struct Firing {
     pub base: Base,
     /// The event's own fields, in the order of Appendix A.
     pub fields: Map<String, Value>,
+    /// The call it belongs to; not every event tells its hooks.
+    pub call: Option<CallId>,
     /// What a tool input would touch; for the conditions of tool events.
     pub access: AccessOf,
     /// Where hooks of this event may leave exported variables.
@@ -38,7 +40,8 @@ impl Firing {
         let Value::Object(fields) = fields else {
             unreachable!("event fields are built as an object");
         };
-        Self { event, base, fields, access: Arc::new(|_| Vec::new()), env_file: None }
+        let call = fields.get("tool_use_id").and_then(Value::as_str).map(CallId::from);
+        Self { event, base, fields, call, access: Arc::new(|_| Vec::new()), env_file: None }
     }
 
     pub fn with_access(mut self, access: impl Fn(&Value) -> Vec<Access> + Send + Sync + 'static) -> Self {
@@ -46,16 +49,8 @@ impl Firing {
         self
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
-        self.fields.get(name).and_then(Value::as_str)
-    }
-
     pub fn tool(&self) -> Option<&str> {
-        self.text("tool_name")
-    }
-
-    pub fn call(&self) -> Option<CallId> {
-        self.text("tool_use_id").map(CallId::from)
+        self.fields.get("tool_name").and_then(Value::as_str)
     }
 
     /// The tool input before any hook of this firing changed it.

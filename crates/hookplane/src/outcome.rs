@@ -87,25 +87,30 @@ impl Outcome {
         group
     }
 
-    pub fn permission_request(&self) -> Option<RequestDecision> {
-        if let Some((_, message)) = self.blocks.first() {
-            return Some(RequestDecision::Deny { message: message.clone(), interrupt: false });
+    /// The decision and the hook that made it.
+    pub fn permission_request(&self) -> Option<(Ordinal, RequestDecision)> {
+        if let Some((ordinal, message)) = self.blocks.first() {
+            return Some((*ordinal, RequestDecision::Deny { message: message.clone(), interrupt: false }));
         }
-        let decisions = || self.specific.iter().filter_map(|(_, fields)| fields.get("decision")?.as_object());
-        let behaves = |decision: &Map<String, Value>, how: &str| decision.get("behavior").is_some_and(|b| b == how);
-        if let Some(deny) = decisions().find(|decision| behaves(decision, "deny")) {
-            return Some(RequestDecision::Deny {
+        let decided = |how: &str| {
+            self.specific.iter().find_map(|(ordinal, fields)| {
+                let decision = fields.get("decision")?.as_object()?;
+                decision.get("behavior").is_some_and(|behavior| behavior == how).then_some((*ordinal, decision))
+            })
+        };
+        if let Some((ordinal, deny)) = decided("deny") {
+            let decision = RequestDecision::Deny {
                 message: deny.get("message").and_then(Value::as_str).unwrap_or_default().to_owned(),
                 interrupt: deny.get("interrupt").and_then(Value::as_bool).unwrap_or_default(),
-            });
+            };
+            return Some((ordinal, decision));
         }
-        let allow = decisions().find(|decision| behaves(decision, "allow"))?;
-        Some(RequestDecision::Allow {
+        let (ordinal, allow) = decided("allow")?;
+        let updates = allow.get("updatedPermissions").and_then(|updates| serde_json::from_value(updates.clone()).ok());
+        let decision = RequestDecision::Allow {
             input: allow.get("updatedInput").and_then(Value::as_object).cloned(),
-            updates: allow
-                .get("updatedPermissions")
-                .and_then(|updates| serde_json::from_value(updates.clone()).ok())
-                .unwrap_or_default(),
-        })
+            updates: updates.unwrap_or_default(),
+        };
+        Some((ordinal, decision))
     }
 }

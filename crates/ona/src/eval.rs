@@ -84,7 +84,8 @@ impl Places<'_> {
         let finished = pipeline.run(&mut session, call.clone()).await.map_err(failed)?;
         workplace.keep(session);
 
-        for message in &finished.messages {
+        let account = finished.account.iter().filter(|_| self.program.options.verbose);
+        for message in account.chain(&finished.messages) {
             output::note(self.open.redactor.apply(message));
         }
         if let Some(reason) = &finished.stop {

@@ -54,7 +54,7 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         }
         let outcome = workplace.hooks.fire(firing).await;
         store.commit(&place, outcome.rows()).await.map_err(failed)?;
-        output::json(&described(asked.event, &place, &outcome));
+        output::line(open.redactor.apply(&described(asked.event, &place, &outcome).to_string()));
         Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 })
     })
 }

@@ -30,7 +30,7 @@ pub(crate) fn permission_request(
         };
         fields["permission_suggestions"] = json!([update]);
     }
-    on_tool(session, EventName::PermissionRequest, fields, tool)
+    Firing { call: Some(call.id.clone()), ..on_tool(session, EventName::PermissionRequest, fields, tool) }
 }
 
 pub(crate) fn permission_denied(session: &Session, call: &ToolCall, tool: &Arc<dyn AnyTool>, reason: &str) -> Firing {

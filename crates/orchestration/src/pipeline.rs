@@ -9,7 +9,8 @@ use crate::operator::{Operator, Question};
 use crate::records;
 use crate::session::Session;
 use ona_api::{
-    Authority, EventKind, EventName, Group, Ordinal, Row, Ruling, ToolCall, ToolResult, Verdict, tool::canonical,
+    Authority, EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling, ToolCall, ToolResult, Verdict,
+    tool::canonical,
 };
 use ona_hookplane::{HookEngine, Outcome, RequestDecision};
 use ona_store::{Store, StoreError};
@@ -33,6 +34,8 @@ pub struct Finished {
     pub stop: Option<String>,
     /// System messages of hooks, for the operator.
     pub messages: Vec<String>,
+    /// What each hook and rule did, a line each, for whoever wants to know.
+    pub account: Vec<String>,
 }
 
 /// A call that may run.
@@ -50,11 +53,13 @@ struct Trail {
     group: Group,
     stop: Option<String>,
     messages: Vec<String>,
+    account: Vec<String>,
 }
 
 impl Trail {
     fn chain(&mut self, event: EventName, call: &ToolCall, outcome: &Outcome) {
         records::chain(&mut self.group, event, &call.id, outcome);
+        self.account.extend(outcome.runs.iter().map(told));
         self.messages.extend(outcome.messages.iter().map(|(_, message)| message.clone()));
         if let (None, Some((_, reason))) = (&self.stop, &outcome.stop) {
             self.stop = Some(reason.clone());
@@ -62,6 +67,7 @@ impl Trail {
     }
 
     fn permission(&mut self, call: &ToolCall, verdict: &Verdict) {
+        self.account.push(format!("{} {}", verdict.ruling.as_str(), verdict.reason()));
         self.group.push(Row::Permission { call: call.id.clone(), tool: call.name.clone(), verdict: verdict.clone() });
     }
 }
@@ -81,7 +87,7 @@ impl Pipeline<'_> {
             }
         };
         self.store.commit(&session.place, trail.group).await?;
-        Ok(Finished { result, stop: trail.stop, messages: trail.messages })
+        Ok(Finished { result, stop: trail.stop, messages: trail.messages, account: trail.account })
     }
 
     /// Everything that can stop a call. The inner error is the result it gets instead.
@@ -122,6 +128,8 @@ impl Pipeline<'_> {
             trail.permission(&call, &verdict);
         } else if verdict.ruling == Ruling::Deny {
             trail.permission(&call, &verdict);
+        } else {
+            trail.account.push(format!("allow {}", verdict.reason()));
         }
         if !verdict.is_allow() {
             let denied = self.hooks.fire(firings::permission_denied(session, &call, &tool, &verdict.message)).await;
@@ -160,16 +168,16 @@ impl Pipeline<'_> {
         let explained = session.with_rules(|rules| rules.explain(&call.name, &call.input, &plan.access));
         let request = self.hooks.fire(firings::permission_request(session, call, tool, &explained.remember)).await;
         trail.chain(EventName::PermissionRequest, call, &request);
-        let by = |outcome: &Outcome| Authority::Hook(outcome.runs.first().map_or(Ordinal(0), |run| run.ordinal));
         match request.permission_request() {
-            Some(RequestDecision::Deny { message, interrupt }) => {
+            Some((ordinal, RequestDecision::Deny { message, interrupt })) => {
                 if interrupt {
                     trail.stop = Some(message.clone());
                 }
                 let text = denial("Denied by PermissionRequest hook", &message);
-                return Ok(Verdict::new(Ruling::Deny, by(&request), text));
+                return Ok(Verdict::new(Ruling::Deny, Authority::Hook(ordinal), text));
             }
-            Some(RequestDecision::Allow { input, updates }) => {
+            Some((ordinal, RequestDecision::Allow { input, updates })) => {
+                let by = Authority::Hook(ordinal);
                 for update in &updates {
                     match session.update_rules(update).and_then(|()| (session.keep)(update)) {
                         Ok(rows) => trail.group.append(rows),
@@ -182,25 +190,21 @@ impl Pipeline<'_> {
                     match Arc::clone(tool).plan(&input, &session.cx) {
                         Ok(replanned) => *plan = replanned,
                         Err(bad) => {
-                            return Ok(Verdict::new(
-                                Ruling::Deny,
-                                by(&request),
-                                format!("A hook changed the input: {bad}"),
-                            ));
+                            return Ok(Verdict::new(Ruling::Deny, by, format!("A hook changed the input: {bad}")));
                         }
                     }
                     call.input = plan.input.clone();
-                    // A rewritten call is judged like a new one: an allow must not carry something else past a rule.
+                    // A rewritten call is judged like a new one: an allow must not carry
+                    // something else past a rule. The question it was given for is answered.
                     let again = self.judge(session, call, plan, &Outcome::default())?;
-                    if again.ruling == Ruling::Deny || !matches!(again.by, Authority::Mode(_)) {
-                        return Ok(if again.ruling == Ruling::Ask {
-                            self.ask(session, call, plan, &again).await
-                        } else {
-                            again
-                        });
+                    let answered = matches!(again.by, Authority::Mode(_)) || again.by == asked.by;
+                    match again.ruling {
+                        Ruling::Deny => return Ok(again),
+                        Ruling::Ask if !answered => return Ok(self.ask(session, call, plan, &again).await),
+                        Ruling::Ask | Ruling::Allow => {}
                     }
                 }
-                return Ok(Verdict::new(Ruling::Allow, by(&request), ""));
+                return Ok(Verdict::new(Ruling::Allow, by, ""));
             }
             None => {}
         }
@@ -244,6 +248,16 @@ impl Pipeline<'_> {
         group.event(EventKind::ToolStarted, detail);
         self.store.commit(&session.place, group).await.map(drop)
     }
+}
+
+/// One line about one hook.
+fn told(run: &HookRun) -> String {
+    let end = match (run.skipped, run.exit_code) {
+        (Some(skip), _) => format!("skipped: {}", skip.as_str()),
+        (None, Some(code)) => format!("exit {code}"),
+        (None, None) => "no exit code".to_owned(),
+    };
+    format!("{} hook {} {end}: {}", run.event, run.ordinal, run.command)
 }
 
 /// A deny, a block or `continue: false` of PreToolUse hooks.

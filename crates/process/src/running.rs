@@ -122,7 +122,7 @@ async fn end_group(child: &mut tokio::process::Child, group: Pid, grace: Duratio
         let give_up = Instant::now() + grace;
         while Instant::now() < give_up {
             let reaped = child.try_wait().is_ok_and(|status| status.is_some());
-            if reaped && test_kill_process_group(group).is_err() {
+            if reaped && !is_alive(group) {
                 return;
             }
             tokio::time::sleep(POLL).await;
@@ -130,6 +130,22 @@ async fn end_group(child: &mut tokio::process::Child, group: Pid, grace: Duratio
     }
     kill_process_group(group, Signal::KILL).ok();
     child.wait().await.ok();
+}
+
+/// Whether anyone of the group still runs. Orphans that have ended but were not
+/// collected by their new parent yet still count for the kernel, not for us.
+fn is_alive(group: Pid) -> bool {
+    if test_kill_process_group(group).is_err() {
+        return false;
+    }
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    processes.flatten().any(|process| {
+        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        // After the name in parentheses: state, parent, group.
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let (state, leader) = (fields.next(), fields.nth(1));
+        leader == Some(&group.as_raw_nonzero().to_string()) && state != Some("Z")
+    })
 }
 
 /// Waits for both readers, but not for descendants that keep the pipes open.

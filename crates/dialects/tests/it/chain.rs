@@ -70,7 +70,8 @@ async fn a_hook_that_fails_closed_blocks_on_any_failure() {
 async fn updated_input_is_merged_and_seen_by_the_next_hook() {
     let world = World::new();
     let update = |input| print(json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": input}}));
-    let hooks = json!([pre(&update(json!({"command": "echo A"}))), pre("cat > seen"), pre(&update(json!({"timeout": 5})))]);
+    let hooks =
+        json!([pre(&update(json!({"command": "echo A"}))), pre("cat > seen"), pre(&update(json!({"timeout": 5})))]);
     let outcome = world.pre(hooks).await;
     assert_eq!(outcome.input, Some(json!({"command": "echo A", "timeout": 5})));
     assert!(world.read("seen").contains(r#""tool_input":{"command":"echo A"}"#));
@@ -86,7 +87,8 @@ async fn the_input_of_a_hook_that_denies_is_not_applied() {
 #[tokio::test]
 async fn continue_false_stops_after_the_rest_has_run() {
     let world = World::new();
-    let outcome = world.pre(json!([pre(&print(json!({"continue": false, "stopReason": "enough"}))), pre("touch ran")])).await;
+    let outcome =
+        world.pre(json!([pre(&print(json!({"continue": false, "stopReason": "enough"}))), pre("touch ran")])).await;
     assert_eq!(outcome.stop, Some((Ordinal(0), "enough".into())));
     assert!(world.exists("ran") && !outcome.is_denied());
 }
@@ -98,9 +100,13 @@ async fn decision_means_what_the_event_makes_of_it() {
     let entry = |event: &str| json!([{"hook_event_name": event, "command": block, "shell": "sh"}]);
     let denied = world.fire(json!({"hooks": entry("PreToolUse")}), EventName::PreToolUse, bash("ls")).await;
     assert_eq!((denied.is_denied(), denied.message()), (true, "why".into()));
-    let prompt = world.fire(json!({"hooks": entry("UserPromptSubmit")}), EventName::UserPromptSubmit, json!({"prompt": "p"})).await;
+    let prompt = world
+        .fire(json!({"hooks": entry("UserPromptSubmit")}), EventName::UserPromptSubmit, json!({"prompt": "p"}))
+        .await;
     assert_eq!(prompt.message(), "[0] why");
-    let start = world.fire(json!({"hooks": entry("SessionStart")}), EventName::SessionStart, json!({"source": "startup"})).await;
+    let start = world
+        .fire(json!({"hooks": entry("SessionStart")}), EventName::SessionStart, json!({"source": "startup"}))
+        .await;
     assert!(!start.is_denied());
 }
 
@@ -155,7 +161,11 @@ async fn invalid_output_applies_nothing_and_is_noted() {
     for text in invalid {
         let outcome = world.pre(json!([pre(&format!("printf '%s' '{text}'"))])).await;
         assert_eq!((outcome.ruling.as_ref(), outcome.stop.as_ref()), (None, None), "{text}");
-        assert_eq!(outcome.notes.iter().map(|note| note.kind).collect::<Vec<_>>(), [EventKind::HookOutputInvalid], "{text}");
+        assert_eq!(
+            outcome.notes.iter().map(|note| note.kind).collect::<Vec<_>>(),
+            [EventKind::HookOutputInvalid],
+            "{text}"
+        );
         assert_eq!(outcome.runs[0].exit_code, Some(0));
     }
 }
@@ -199,14 +209,15 @@ async fn hooks_never_overlap() {
 async fn permission_request_hooks_merge_deny_over_allow() {
     let world = World::new();
     let answer = |decision| {
-        let command = print(json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}));
+        let command =
+            print(json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}));
         json!({"hook_event_name": "PermissionRequest", "command": command, "shell": "sh"})
     };
     let fields = || json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
     let both = json!({"hooks": [answer(json!({"behavior": "allow"})), answer(json!({"behavior": "deny", "message": "no", "interrupt": true}))]});
     let outcome = world.fire(both, EventName::PermissionRequest, fields()).await;
     let expected = ona_hookplane::RequestDecision::Deny { message: "no".into(), interrupt: true };
-    assert_eq!(outcome.permission_request(), Some(expected));
+    assert_eq!(outcome.permission_request(), Some((Ordinal(1), expected)));
     let malformed = json!({"hooks": [answer(json!({"behavior": "maybe"}))]});
     let outcome = world.fire(malformed, EventName::PermissionRequest, fields()).await;
     assert_eq!(outcome.permission_request(), None);

@@ -87,14 +87,18 @@ fn bad_entries_are_named_and_the_rest_stays() {
 
 #[test]
 fn a_matcher_that_does_not_compile_is_reported_and_matches_nothing() {
-    assert!(rejected(json!([{"hook_event_name": "PreToolUse", "matcher": "[", "command": "x"}]))[0].contains("matches nothing"));
+    assert!(
+        rejected(json!([{"hook_event_name": "PreToolUse", "matcher": "[", "command": "x"}]))[0]
+            .contains("matches nothing")
+    );
 }
 
 #[tokio::test]
 async fn events_without_a_query_ignore_the_matcher_and_task_events_need_match_all() {
     let world = World::new();
     let runs = |event: &'static str, matcher: &'static str, fields: Value| {
-        let hooks = json!({"hooks": [{"hook_event_name": event, "matcher": matcher, "command": "true", "shell": "sh"}]});
+        let hooks =
+            json!({"hooks": [{"hook_event_name": event, "matcher": matcher, "command": "true", "shell": "sh"}]});
         let world = &world;
         async move { world.fire(hooks, event.parse().unwrap(), fields).await.runs.len() }
     };

@@ -91,7 +91,9 @@ pub fn print(answer: Value) -> String {
 }
 
 pub fn decide(decision: &str, reason: &str) -> String {
-    print(json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason}}))
+    print(
+        json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason}}),
+    )
 }
 
 /// (ordinal, exit code, skipped reason) of every row.

@@ -36,7 +36,14 @@ async fn the_environment_is_the_hosts_with_ours_over_it() {
     world.env.set("SDLC_HOOK", "host");
     world.pre(json!([pre("env > env")])).await;
     let env = world.read("env");
-    for line in ["FOO=1", "AGENT_SDLC_DB=/db/ona.db", "SDLC_HOOK=1", "LANG=C.UTF-8", "CLAUDE_CODE_SESSION_ID=s1", "ONA_HOOK_DEPTH=1"] {
+    for line in [
+        "FOO=1",
+        "AGENT_SDLC_DB=/db/ona.db",
+        "SDLC_HOOK=1",
+        "LANG=C.UTF-8",
+        "CLAUDE_CODE_SESSION_ID=s1",
+        "ONA_HOOK_DEPTH=1",
+    ] {
         assert!(env.lines().any(|found| found == line), "{line} in {env}");
     }
     assert!(env.contains(&format!("CLAUDE_PROJECT_DIR={}", world.path().display())));
