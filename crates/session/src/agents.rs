@@ -1,0 +1,161 @@
+//! Which subagents there are and how each is told to work.
+//!
+//! Built-ins, then the user's, the project's and those of `--agents`; the later wins by
+//! name. What an agent may do is never more than its parent may: that is settled
+//! where it runs, not here.
+
+use crate::frontmatter::{self, Words};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentDefinition {
+    pub name: String,
+    pub description: String,
+    pub prompt: String,
+    /// `None`: every tool its parent has.
+    pub tools: Option<Vec<String>>,
+    pub disallowed: Vec<String>,
+    pub max_turns: Option<u32>,
+    pub background: bool,
+}
+
+/// Name, description, instructions, tools (empty: all).
+pub const BUILTIN_AGENTS: [(&str, &str, &str, &[&str]); 3] = [
+    (
+        "general-purpose",
+        "Works on a task of several steps on its own and reports the outcome",
+        "You work on one task on behalf of another agent. Do it completely, check the outcome, and end with a report that \
+         stands on its own: what you did, what you found, file paths and facts the other agent needs. It sees nothing but \
+         that report.",
+        &[],
+    ),
+    (
+        "explore",
+        "Finds files and facts in the project without changing anything",
+        "You look things up in a project and change nothing. Search broadly first, then read what matters. End with a report \
+         that answers the question directly, with absolute file paths and line numbers as evidence, and says what you \
+         could not find.",
+        &["Read", "Glob", "Grep"],
+    ),
+    (
+        "plan",
+        "Works out how a change should be made, without making it",
+        "You prepare a change and make none. Read the code it touches, weigh the ways of doing it, and end with a plan: the \
+         steps in order, the files each one touches, what could go wrong, and success criteria that can be checked from \
+         outside.",
+        &["Read", "Glob", "Grep"],
+    ),
+];
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Meta {
+    name: Option<String>,
+    description: Option<String>,
+    prompt: Option<String>,
+    tools: Option<Words>,
+    disallowed_tools: Words,
+    max_turns: Option<u32>,
+    background: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("--agents is not an object of agent definitions: {0}")]
+pub struct BadAgents(String);
+
+#[derive(Clone, Debug, Default)]
+pub struct Agents(BTreeMap<String, AgentDefinition>);
+
+impl Agents {
+    /// `folders` from the weakest to the strongest; `flag` is the JSON of `--agents`.
+    pub fn load<'a>(folders: impl IntoIterator<Item = &'a Path>, flag: Option<&str>) -> Result<Self, BadAgents> {
+        let mut agents = Self::default();
+        for (name, description, prompt, tools) in BUILTIN_AGENTS {
+            agents.add(AgentDefinition {
+                name: name.into(),
+                description: description.into(),
+                prompt: prompt.into(),
+                tools: (!tools.is_empty()).then(|| tools.iter().map(|tool| (*tool).to_owned()).collect()),
+                disallowed: Vec::new(),
+                max_turns: None,
+                background: false,
+            });
+        }
+        for folder in folders {
+            for file in crate::rules::files(folder) {
+                let Ok(text) = std::fs::read_to_string(&file) else { continue };
+                let (meta, body) = frontmatter::split::<Meta>(&text);
+                // A file without a name or description is not an agent.
+                if let (Some(name), Some(description)) = (meta.name.clone(), meta.description.clone()) {
+                    agents.add(definition(name, description, body.trim().to_owned(), meta));
+                }
+            }
+        }
+        if let Some(flag) = flag {
+            let given: BTreeMap<String, Meta> =
+                serde_json::from_str(flag).map_err(|error| BadAgents(error.to_string()))?;
+            for (name, meta) in given {
+                let description = meta.description.clone().unwrap_or_default();
+                let prompt = meta.prompt.clone().unwrap_or_default();
+                agents.add(definition(name, description, prompt, meta));
+            }
+        }
+        Ok(agents)
+    }
+
+    fn add(&mut self, agent: AgentDefinition) {
+        self.0.insert(agent.name.clone(), agent);
+    }
+
+    /// By name; built-ins also with a capital, as others write them.
+    pub fn get(&self, name: &str) -> Option<&AgentDefinition> {
+        self.0.get(name).or_else(|| self.0.get(&name.to_lowercase()))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &AgentDefinition> {
+        self.0.values()
+    }
+}
+
+fn definition(name: String, description: String, prompt: String, meta: Meta) -> AgentDefinition {
+    AgentDefinition {
+        name,
+        description,
+        prompt,
+        tools: meta.tools.map(|words| words.0),
+        disallowed: meta.disallowed_tools.0,
+        max_turns: meta.max_turns,
+        background: meta.background,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_the_flag_add_to_the_built_ins() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(
+            dir.path().join("r.md"),
+            "---\nname: reviewer\ndescription: reviews\ntools: Read, Grep\n---\nBe strict.\n",
+        )
+        .unwrap();
+        std::fs::write(dir.path().join("not-an-agent.md"), "just text").unwrap();
+        let flag = r#"{"explore": {"description": "mine", "prompt": "look", "maxTurns": 3}}"#;
+        let agents = Agents::load([dir.path()], Some(flag)).unwrap();
+        assert_eq!(
+            agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(),
+            ["explore", "general-purpose", "plan", "reviewer"]
+        );
+        let reviewer = agents.get("reviewer").unwrap();
+        assert_eq!(
+            (reviewer.prompt.as_str(), reviewer.tools.as_deref()),
+            ("Be strict.", Some(&["Read".to_owned(), "Grep".to_owned()][..]))
+        );
+        assert_eq!(agents.get("Explore").unwrap().max_turns, Some(3));
+        assert!(Agents::load([], Some("[]")).is_err());
+    }
+}

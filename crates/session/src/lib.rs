@@ -1,0 +1,16 @@
+//! What a session brings to a model besides its transcript: instruction files, agent
+//! definitions, the system prompt.
+//!
+//! Files are read here once and returned as values; firing InstructionsLoaded and
+//! deciding when to read more is left to the turn.
+
+mod agents;
+mod frontmatter;
+mod imports;
+mod instructions;
+mod prompt;
+mod rules;
+
+pub use agents::{AgentDefinition, Agents, BUILTIN_AGENTS, BadAgents};
+pub use instructions::{Instruction, Instructions, LoadReason, MemoryType, Sources};
+pub use prompt::{Prompt, system_prompt};

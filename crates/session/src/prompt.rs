@@ -1,0 +1,123 @@
+//! The system prompt. A function of what it is given: no clock and no random text in
+//! it, so that the same session makes the same request twice.
+
+use crate::instructions::Instruction;
+use ona_api::Phase;
+use std::fmt::Write;
+use std::path::Path;
+
+/// What the prompt speaks of.
+pub struct Prompt<'a> {
+    /// `--system-prompt`: in place of our own words about the work.
+    pub instead: Option<&'a str>,
+    /// `--append-system-prompt`, or the instructions of a subagent.
+    pub also: Option<&'a str>,
+    pub cwd: &'a Path,
+    pub project: &'a Path,
+    pub extra: &'a [std::path::PathBuf],
+    pub phase: Phase,
+    pub has_approved_plan: bool,
+    pub instructions: &'a [Instruction],
+    /// Titles and texts found for this prompt.
+    pub memories: &'a [(String, String)],
+}
+
+const WORK: &str = "\
+You are ona, a coding agent in a terminal. You work on the project below with the tools you are given, on behalf of the person who started you.
+
+How you work:
+- Look before you act: read the files a change touches, and search rather than guess. Say so when you do not know.
+- Make the change that was asked for, in the style of the code around it, and no other. Keep what you did not understand.
+- Use the file tools for files and Bash for programs. Paths in tool calls are absolute or start at the working directory.
+- When a tool refuses, the reason is the rule of the house: take another way or ask, do not try to get around it.
+- Check your work by running it. Report what you saw, not what you expect; a failed check is a result worth reporting.
+- Be brief. Answer in the language you were asked in.";
+
+pub fn system_prompt(prompt: &Prompt<'_>) -> String {
+    let mut text = prompt.instead.unwrap_or(WORK).trim_end().to_owned();
+    let mut section = |title: &str, body: &str| {
+        // Writing to a String can not fail.
+        write!(text, "\n\n# {title}\n{}", body.trim_end()).ok();
+    };
+    section("Surroundings", &surroundings(prompt));
+    section("Phase", phase(prompt.phase, prompt.has_approved_plan));
+    if !prompt.instructions.is_empty() {
+        let bodies: Vec<_> =
+            prompt.instructions.iter().map(|one| format!("From {}:\n{}", one.path.display(), one.text)).collect();
+        section("Instructions of this project and its people", &bodies.join("\n\n"));
+    }
+    if !prompt.memories.is_empty() {
+        let entries: Vec<_> = prompt.memories.iter().map(|(title, body)| format!("## {title}\n{body}")).collect();
+        section("Remembered from earlier", &entries.join("\n\n"));
+    }
+    if let Some(also) = prompt.also {
+        text.push_str("\n\n");
+        text.push_str(also.trim_end());
+    }
+    text
+}
+
+fn surroundings(prompt: &Prompt<'_>) -> String {
+    let mut lines = vec![
+        format!("Working directory: {}", prompt.cwd.display()),
+        format!("Project: {}", prompt.project.display()),
+        format!("Platform: {}", std::env::consts::OS),
+    ];
+    lines.extend(prompt.extra.iter().map(|dir| format!("Also yours to work in: {}", dir.display())));
+    lines.join("\n")
+}
+
+/// What the phase means for the one who works in it.
+fn phase(phase: Phase, has_approved_plan: bool) -> &'static str {
+    match (phase, has_approved_plan) {
+        (Phase::Idle, _) => "The conversation is idle: no plan is being followed.",
+        (Phase::Planning, false) => {
+            "The conversation is in planning and no plan is approved: Write, Edit, NotebookEdit and Bash are closed. Work out a \
+             plan with success criteria that can be checked from outside, and present it."
+        }
+        (Phase::Planning, true) => "The conversation is in planning and a plan is approved.",
+        (Phase::Implement, _) => "The conversation is in implementation: carry out the approved plan.",
+        (Phase::Test, _) => {
+            "The conversation is in the test phase: tests written from the plan alone are run against your work. Mend the \
+             work, not the tests."
+        }
+        (Phase::Verify, _) => "The conversation is in verification: the operator looks at the report.",
+        (Phase::Done, _) => "The plan is done.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt<'a>() -> Prompt<'a> {
+        Prompt {
+            instead: None,
+            also: None,
+            cwd: Path::new("/p"),
+            project: Path::new("/p"),
+            extra: &[],
+            phase: Phase::Planning,
+            has_approved_plan: false,
+            instructions: &[],
+            memories: &[],
+        }
+    }
+
+    #[test]
+    fn the_prompt_names_place_and_phase_and_is_the_same_twice() {
+        let text = system_prompt(&prompt());
+        assert!(
+            text.starts_with("You are ona")
+                && text.contains("Working directory: /p")
+                && text.contains("no plan is approved")
+        );
+        assert_eq!(text, system_prompt(&prompt()));
+    }
+
+    #[test]
+    fn it_can_be_replaced_and_added_to() {
+        let text = system_prompt(&Prompt { instead: Some("Only this."), also: Some("And that."), ..prompt() });
+        assert!(text.starts_with("Only this.\n\n# Surroundings") && text.ends_with("\n\nAnd that."));
+    }
+}

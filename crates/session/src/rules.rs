@@ -1,0 +1,67 @@
+//! Rule files: Markdown below a `rules` folder, for everything or for some paths only.
+
+use crate::frontmatter::{self, Words};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct Meta {
+    paths: Words,
+}
+
+/// A rule that waits for a file its patterns match.
+#[derive(Clone, Debug)]
+pub(crate) struct ScopedRule {
+    pub file: PathBuf,
+    pub patterns: Vec<String>,
+    set: GlobSet,
+    /// What the patterns are relative to.
+    root: PathBuf,
+}
+
+impl ScopedRule {
+    pub(crate) fn covers(&self, path: &Path) -> bool {
+        path.strip_prefix(&self.root).is_ok_and(|relative| self.set.is_match(relative))
+    }
+}
+
+/// `Some` if the rule is for some paths only.
+pub(crate) fn scoped(file: &Path, text: &str, root: &Path) -> Option<ScopedRule> {
+    let (meta, _) = frontmatter::split::<Meta>(text);
+    if meta.paths.0.is_empty() {
+        return None;
+    }
+    let mut set = GlobSetBuilder::new();
+    for pattern in &meta.paths.0 {
+        // An invalid pattern matches nothing.
+        if let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() {
+            set.add(glob);
+        }
+    }
+    let set = set.build().unwrap_or_else(|_| GlobSet::empty());
+    Some(ScopedRule { file: file.to_owned(), patterns: meta.paths.0, set, root: root.to_owned() })
+}
+
+/// The text of a rule without its block.
+pub(crate) fn body(text: &str) -> &str {
+    frontmatter::split::<Meta>(text).1
+}
+
+/// Markdown files below a folder, sorted; links are followed, cycles are not.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut pending = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = pending.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.is_dir() && depth < 8 {
+                pending.push((path, depth + 1));
+            } else if path.extension().is_some_and(|ending| ending == "md") && path.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
