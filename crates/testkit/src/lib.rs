@@ -2,8 +2,10 @@
 //!
 //! Each `Ona` has its own HOME, project folder and database, and starts the
 //! program with an otherwise empty environment. Rows are read back by SQL through
-//! a plain connection, as an operator would. Nothing of the product is replaced.
+//! a plain connection, as an operator would. Nothing of the product is replaced; the
+//! model it talks to is a scripted server outside of it (`model`).
 
+pub mod model;
 mod rows;
 mod run;
 

@@ -1,6 +1,7 @@
 //! The isolated world and one run of the program in it.
 
-use serde_json::Value;
+use crate::model::{ModelServer, Turn, Wire};
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -170,7 +171,7 @@ impl Ona {
     }
 
     pub fn eval_with(&self, tool: &str, input: Value, flags: &[&str]) -> Value {
-        let call = serde_json::json!({"tool": tool, "input": input}).to_string();
+        let call = json!({"tool": tool, "input": input}).to_string();
         let mut args = vec!["--eval", &call];
         args.extend(flags);
         self.run(args).expect_code(0).json()
@@ -184,6 +185,30 @@ impl Ona {
         self.execute(
             "INSERT OR REPLACE INTO settings_snapshot(scope, json, updated_at) VALUES ('effective', ?1, datetime('now'))",
             [settings.to_string()],
+        );
+    }
+
+    /// Starts a scripted model, which every later run talks to.
+    pub fn model(&mut self, wire: Wire, script: impl IntoIterator<Item = Turn>) -> ModelServer {
+        let model = ModelServer::start(wire, script);
+        self.talk_to(&model);
+        model
+    }
+
+    /// Sets the environment in which every later run talks to this model.
+    pub fn talk_to(&mut self, model: &ModelServer) {
+        for (name, value) in model.env() {
+            self.env(name, value);
+        }
+    }
+
+    /// Puts the provider and model into the effective row by SQL; the rest of the row
+    /// is what the program makes of a first use.
+    pub fn use_provider(&self, provider: &str, model_id: &str) {
+        self.run(["settings", "show"]).expect_code(0);
+        self.execute(
+            "UPDATE settings_snapshot SET json = json_set(json, '$.model_config', json(?1)) WHERE scope = 'effective'",
+            [json!({"provider": provider, "model_id": model_id}).to_string()],
         );
     }
 }

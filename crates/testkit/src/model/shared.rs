@@ -1,0 +1,207 @@
+//! What the connections of one server share: the script, the record, who is here.
+
+use super::http::Incoming;
+use super::line::Line;
+use super::request::{Request, path_of};
+use super::script::{Cue, Script};
+use super::{PATIENCE, Wire, lock};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+pub(super) type Callback = Arc<dyn Fn(&Request) + Send + Sync>;
+
+pub(super) struct Shared {
+    pub wire: Wire,
+    keep: Keep,
+    /// Locked before the record, so that turns go out in the order of arrival.
+    script: Mutex<Script>,
+    record: Mutex<Record>,
+    arrived: Condvar,
+    lines: Mutex<Vec<Arc<Line>>>,
+    left: Condvar,
+    stopping: AtomicBool,
+    callback: Mutex<Option<Callback>>,
+    /// The first panic of the caller's own code.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    Bodies,
+    /// A benchmark would fill the memory.
+    NewestBody,
+}
+
+#[derive(Default)]
+struct Record {
+    requests: Vec<Arc<Request>>,
+    /// Requests that are not answered yet, by number, and who waits for the answer.
+    open: Vec<(usize, Arc<Line>)>,
+}
+
+pub(super) struct Admitted {
+    pub request: Arc<Request>,
+    pub open: Open,
+    /// None if the request is not one to the model.
+    pub cue: Option<Cue>,
+}
+
+/// A request that is not answered yet.
+pub(super) struct Open {
+    /// From 1.
+    pub number: usize,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        lock(&self.shared.record).open.retain(|(number, _)| *number != self.number);
+    }
+}
+
+impl Shared {
+    pub fn new(wire: Wire, script: Script, keep: Keep) -> Self {
+        Self {
+            wire,
+            keep,
+            script: Mutex::new(script),
+            record: Mutex::default(),
+            arrived: Condvar::new(),
+            lines: Mutex::default(),
+            left: Condvar::new(),
+            stopping: AtomicBool::new(false),
+            callback: Mutex::new(None),
+            panic: Mutex::new(None),
+        }
+    }
+
+    /// Records a request and finds its turn; `None` if the script itself panicked.
+    pub fn admit(self: &Arc<Self>, incoming: Incoming, line: &Arc<Line>) -> Option<Admitted> {
+        let mut script = lock(&self.script);
+        let (request, open) = self.record(incoming, line);
+        self.arrived.notify_all();
+        let to_model = request.method == "POST" && request.path == self.wire.path();
+        let cue = if to_model { Some(self.guarded(|| script.next(&request))?) } else { None };
+        Some(Admitted { request, open, cue })
+    }
+
+    fn record(self: &Arc<Self>, incoming: Incoming, line: &Arc<Line>) -> (Arc<Request>, Open) {
+        let mut record = lock(&self.record);
+        let request = Arc::new(Request {
+            path: path_of(&incoming.target),
+            method: incoming.method,
+            target: incoming.target,
+            headers: incoming.headers,
+            body: incoming.body,
+            arrived: Instant::now(),
+            overlapped: record.open.iter().any(|(_, other)| !other.is_abandoned()),
+            connection: line.number,
+            wire: self.wire,
+            json: OnceLock::new(),
+        });
+        if self.keep == Keep::NewestBody
+            && let Some(last) = record.requests.last_mut().and_then(Arc::get_mut)
+        {
+            last.body = Vec::new();
+            last.json = OnceLock::new();
+        }
+        record.requests.push(request.clone());
+        let number = record.requests.len();
+        record.open.push((number, line.clone()));
+        drop(record);
+        (request, Open { number, shared: self.clone() })
+    }
+
+    /// Runs the caller's callback; false if it panicked.
+    pub fn tell(&self, request: &Request) -> bool {
+        let callback = lock(&self.callback).clone();
+        callback.is_none_or(|callback| self.guarded(|| callback(request)).is_some())
+    }
+
+    pub fn on_request(&self, callback: Callback) {
+        *lock(&self.callback) = Some(callback);
+    }
+
+    /// Code of the caller. A panic there is kept for the thread that owns the server.
+    fn guarded<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(value) => Some(value),
+            Err(panic) => {
+                lock(&self.panic).get_or_insert(panic);
+                None
+            }
+        }
+    }
+
+    pub fn take_panic(&self) -> Option<Box<dyn Any + Send>> {
+        lock(&self.panic).take()
+    }
+
+    pub fn requests(&self) -> Vec<Arc<Request>> {
+        lock(&self.record).requests.clone()
+    }
+
+    pub fn request(&self, index: usize) -> Option<Arc<Request>> {
+        lock(&self.record).requests.get(index).cloned()
+    }
+
+    pub fn request_count(&self) -> usize {
+        lock(&self.record).requests.len()
+    }
+
+    /// Waits for so many requests; says how many there are.
+    pub fn wait_for_requests(&self, count: usize) -> usize {
+        let record = lock(&self.record);
+        let few = |record: &mut Record| record.requests.len() < count;
+        let waited = self.arrived.wait_timeout_while(record, PATIENCE, few);
+        waited.unwrap_or_else(PoisonError::into_inner).0.requests.len()
+    }
+
+    pub fn turns_left(&self) -> usize {
+        lock(&self.script).left()
+    }
+
+    pub fn join(self: &Arc<Self>, line: Arc<Line>) -> Present {
+        lock(&self.lines).push(line.clone());
+        Present { line, shared: self.clone() }
+    }
+
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Ends every connection and waits for their threads, but not for ever: one may be
+    /// inside a callback that waits for the very thread that is here.
+    pub fn hang_up(&self, at_most: Duration) {
+        let lines = lock(&self.lines);
+        lines.iter().for_each(|line| line.hang_up());
+        let waited = self.left.wait_timeout_while(lines, at_most, |lines| !lines.is_empty());
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// A connection, from when it was accepted until its thread ends.
+pub(super) struct Present {
+    line: Arc<Line>,
+    shared: Arc<Shared>,
+}
+
+impl Present {
+    pub fn serve(self) {
+        self.line.serve(&self.shared);
+    }
+}
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        lock(&self.shared.lines).retain(|line| line.number != self.line.number);
+        self.shared.left.notify_all();
+    }
+}
