@@ -9,7 +9,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 use std::borrow::Cow;
 use std::fmt::Write;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 /// Shorter values would redact ordinary words.
 const MIN_SECRET_BYTES: usize = 8;
@@ -18,49 +18,44 @@ const MIN_SECRET_BYTES: usize = 8;
 pub const SECRET_VARIABLES: [&str; 5] =
     ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "LM_STUDIO_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
 
-#[derive(Clone, Debug)]
-pub struct Redactor {
-    known: Option<AhoCorasick>,
-    /// What each pattern of `known` is replaced by.
-    labels: Vec<String>,
-}
+/// Clones share what they know, so that a secret learnt later is kept out everywhere.
+#[derive(Clone, Debug, Default)]
+pub struct Redactor(Arc<RwLock<Known>>);
 
-impl Default for Redactor {
-    fn default() -> Self {
-        Self::new([])
-    }
+#[derive(Debug, Default)]
+struct Known {
+    finder: Option<AhoCorasick>,
+    patterns: Vec<String>,
+    /// What each pattern is replaced by.
+    labels: Vec<String>,
 }
 
 impl Redactor {
     /// `secrets` are pairs of a name for the label and the value.
     pub fn new<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut patterns = Vec::new();
-        let mut labels = Vec::new();
+        let mut known = Known::default();
         for (name, value) in secrets {
-            // The documented default of LM Studio is not a secret.
-            if value.len() < MIN_SECRET_BYTES || value == "lm-studio" {
-                continue;
-            }
-            for form in forms(value) {
-                patterns.push(form);
-                labels.push(format!("[REDACTED:{name}]"));
-            }
+            known.add(name, value);
         }
-        let known = (!patterns.is_empty()).then(|| {
-            AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(&patterns)
-                .expect("a handful of short literals always builds")
-        });
-        Self { known, labels }
+        known.build();
+        Self(Arc::new(RwLock::new(known)))
+    }
+
+    /// One more secret, from now on and in every clone.
+    pub fn learn(&self, name: &str, value: &str) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.add(name, value) {
+            known.build();
+        }
     }
 
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
-        if let Some(known) = &self.known
-            && known.is_match(text.as_ref())
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(finder) = &known.finder
+            && finder.is_match(text.as_ref())
         {
-            text = Cow::Owned(known.replace_all(&text, &self.labels));
+            text = Cow::Owned(finder.replace_all(&text, &known.labels));
         }
         for (pattern, label) in PATTERNS.iter() {
             if let Cow::Owned(clean) = pattern.replace_all(&text, *label) {
@@ -68,6 +63,30 @@ impl Redactor {
             }
         }
         text
+    }
+}
+
+impl Known {
+    /// Whether anything new was learnt.
+    fn add(&mut self, name: &str, value: &str) -> bool {
+        // The documented default of LM Studio is not a secret.
+        if value.len() < MIN_SECRET_BYTES || value == "lm-studio" || self.patterns.iter().any(|known| known == value) {
+            return false;
+        }
+        for form in forms(value) {
+            self.patterns.push(form);
+            self.labels.push(format!("[REDACTED:{name}]"));
+        }
+        true
+    }
+
+    fn build(&mut self) {
+        self.finder = (!self.patterns.is_empty()).then(|| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(&self.patterns)
+                .expect("a handful of short literals always builds")
+        });
     }
 }
 
@@ -122,6 +141,14 @@ mod tests {
             redactor.apply(text),
             "a [REDACTED:OPENAI_API_KEY] b {\"k\":\"[REDACTED:OPENAI_API_KEY]\"} [REDACTED:OPENAI_API_KEY] [REDACTED:OPENAI_API_KEY]"
         );
+    }
+
+    #[test]
+    fn what_one_clone_learns_all_know() {
+        let redactor = Redactor::default();
+        let clone = redactor.clone();
+        redactor.learn("apiKeyHelper", "printed-by-a-helper");
+        assert_eq!(clone.apply("a printed-by-a-helper b"), "a [REDACTED:apiKeyHelper] b");
     }
 
     #[test]

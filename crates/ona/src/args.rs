@@ -28,6 +28,10 @@ pub struct Args {
 #[derive(Debug, Group)]
 #[group(multiple = false)]
 pub struct Action {
+    /// Answer one prompt without a terminal; the prompt is the argument, stdin, or both
+    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = "")]
+    pub print: Option<String>,
+
     /// Take one tool call through hooks, gate, rules and execution; "-" reads one or more calls from stdin
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     pub eval: Option<String>,
@@ -47,6 +51,42 @@ pub struct Action {
 
 #[derive(Debug, Group)]
 pub struct Options {
+    /// Go on with the newest session of this project
+    #[arg(short = 'c', long = "continue", requires = "print", conflicts_with = "resume")]
+    pub continue_newest: bool,
+
+    /// Go on with this session
+    #[arg(short, long, value_name = "SESSION", requires = "print")]
+    pub resume: Option<String>,
+
+    /// The id of a new session
+    #[arg(long, value_name = "ID", requires = "print", conflicts_with_all = ["resume", "continue_newest"])]
+    pub session_id: Option<String>,
+
+    /// The model for this run, by its id
+    #[arg(long, value_name = "ID", requires = "print")]
+    pub model: Option<String>,
+
+    /// What -p prints
+    #[arg(long, value_name = "FORMAT", requires = "print", value_enum, default_value_t = OutputFormat::Text)]
+    pub output_format: OutputFormat,
+
+    /// Also print pieces of replies as they arrive (stream-json)
+    #[arg(long, requires = "print")]
+    pub include_partial_messages: bool,
+
+    /// Ask the model at most this often
+    #[arg(long, value_name = "N", requires = "print")]
+    pub max_turns: Option<u32>,
+
+    /// Instructions in place of ours
+    #[arg(long, value_name = "TEXT", requires = "print")]
+    pub system_prompt: Option<String>,
+
+    /// Instructions after ours
+    #[arg(long, value_name = "TEXT", requires = "print")]
+    pub append_system_prompt: Option<String>,
+
     /// The conversation to work in
     #[arg(long, value_name = "ID", global = true)]
     pub conversation: Option<String>,
@@ -110,6 +150,16 @@ pub struct Options {
     /// Say on stderr what each hook and rule did
     #[arg(long)]
     pub verbose: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum OutputFormat {
+    /// The final text
+    Text,
+    /// One JSON object
+    Json,
+    /// One JSON object per line, as things happen
+    StreamJson,
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,7 +8,7 @@ use ona_api::EventName;
 use ona_hookplane::{Timeouts, contract};
 use ona_permissions::{PermissionSettings, Place, Rules};
 use ona_process::find_in_path;
-use ona_trust::{DatabaseSource, Standing};
+use ona_trust::{DatabaseSource, How, Standing};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -118,7 +118,7 @@ impl Examination {
         for notice in &open.merged.notices {
             self.remarks.push(open.redactor.apply(&notice.to_string()).into_owned());
         }
-        let effective = match program.effective(open) {
+        let effective = match program.effective(open, How::FirstUseOnly) {
             Ok(effective) => effective,
             Err(failure) => return self.problems.push(failure.message),
         };

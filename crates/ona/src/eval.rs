@@ -11,6 +11,7 @@ use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, T
 use ona_orchestration::Pipeline;
 
 use ona_tools::{State, ToolBox};
+use ona_trust::How;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
@@ -57,7 +58,7 @@ impl Places<'_> {
         let cwd = request.cwd.clone().unwrap_or_else(|| self.program.cwd.clone());
         let mut workplace = match self.current.take() {
             Some((place, workplace)) if place == cwd => workplace,
-            _ => Workplace::new(self.program, self.open, &cwd, self.cancel)?,
+            _ => Workplace::new(self.program, self.open, &cwd, How::FirstUseOnly, self.cancel)?,
         };
         let ran = self.call(&mut workplace, request).await;
         self.current = Some((cwd, workplace));

@@ -11,6 +11,7 @@ use ona_api::row::{Place, SequenceStart};
 use ona_api::{ConversationId, EventKind, EventName, Group, Mode, Row, Ruling, SessionId};
 use ona_hookplane::{Base, Firing, Outcome, contract};
 use ona_tools::ToolBox;
+use ona_trust::How;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +24,7 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut workplace = Workplace::new(program, &open, &cwd, &cancel)?;
+        let mut workplace = Workplace::new(program, &open, &cwd, How::FirstUseOnly, &cancel)?;
         let place = place(program, store, &asked)?;
         let _lock = asked.base.contains_key("session_id").then(|| program.lock_session(&place.session)).transpose()?;
         let mut opening = Group::default();

@@ -9,6 +9,7 @@ mod eval;
 mod failure;
 mod findings;
 mod fire_hook;
+mod headless;
 mod hook_schema;
 mod interrupt;
 mod keeper;
@@ -45,6 +46,9 @@ fn run(args: Args) -> Result<u8, Failure> {
         return Ok(0);
     }
     let program = Program::begin(args.options)?;
+    if let Some(prompt) = &args.action.print {
+        return headless::run(&program, prompt);
+    }
     if let Some(text) = &args.action.eval {
         return eval::run(&program, text);
     }
@@ -63,7 +67,9 @@ fn run(args: Args) -> Result<u8, Failure> {
         Some(Command::Memory(command)) => memory::run(&program, command),
         None => {
             output::note(Args::command().render_help());
-            Err(Failure::usage("say what to do: a command, or one of --eval, --fire-hook, --transition, --hook-schema"))
+            Err(Failure::usage(
+                "say what to do: a command, or one of -p, --eval, --fire-hook, --transition, --hook-schema",
+            ))
         }
     }
 }

@@ -103,8 +103,8 @@ impl Program {
 
     /// The effective row, imported first if it has to be (DEC-012), with secrets
     /// back in their places. Only ever in memory.
-    pub fn effective(&self, open: &Open) -> Result<Value, Failure> {
-        let how = if self.options.settings.is_some() { How::Forced } else { How::FirstUseOnly };
+    pub fn effective(&self, open: &Open, how: How) -> Result<Value, Failure> {
+        let how = if self.options.settings.is_some() { How::Forced } else { how };
         self.import(open, how)
     }
 

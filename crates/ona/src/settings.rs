@@ -12,7 +12,7 @@ pub fn run(program: &Program, command: &Settings) -> Result<u8, Failure> {
     match command {
         // As stored: secrets stay placeholders.
         Settings::Show => {
-            program.effective(&open)?;
+            program.effective(&open, How::FirstUseOnly)?;
             let row = open.store.reader().and_then(|reader| reader.settings());
             let (json, _) = row.map_err(|error| program.store_failure(error))?.unwrap_or_default();
             let value: Value = serde_json::from_str(&json).unwrap_or_default();

@@ -5,6 +5,7 @@ use crate::output;
 use crate::program::{Program, at};
 use ona_api::{ConversationId, Phase};
 use ona_store::StoreError;
+use ona_trust::How;
 use ona_workflow::{Facts, transition};
 use serde_json::json;
 
@@ -17,7 +18,7 @@ pub fn run(program: &Program, phase: &str) -> Result<u8, Failure> {
     program.operator_only("the phase")?;
     let open = program.open()?;
     let store = &open.store;
-    program.effective(&open)?;
+    program.effective(&open, How::FirstUseOnly)?;
     let reader = store.reader().map_err(|error| program.store_failure(error))?;
     let facts = || -> Result<Option<Facts>, StoreError> {
         let Some(phase) = reader.phase(&id)? else { return Ok(None) };

@@ -13,7 +13,7 @@ use ona_orchestration::{EnvFile, Keep, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
-use ona_trust::project_root;
+use ona_trust::{How, project_root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -31,6 +31,8 @@ pub struct Workplace {
     cancel: CancellationToken,
     env_file: EnvFile,
     cwd: PathBuf,
+    /// The frozen settings, secrets in their places.
+    pub settings: Value,
 }
 
 /// One thread is enough for one call: children do the work.
@@ -39,8 +41,14 @@ pub fn runtime() -> tokio::runtime::Runtime {
 }
 
 impl Workplace {
-    pub fn new(program: &Program, open: &Open, cwd: &Path, cancel: &CancellationToken) -> Result<Self, Failure> {
-        let settings = program.effective(open)?;
+    pub fn new(
+        program: &Program,
+        open: &Open,
+        cwd: &Path,
+        how: How,
+        cancel: &CancellationToken,
+    ) -> Result<Self, Failure> {
+        let settings = program.effective(open, how)?;
         program.mention_settings(open);
         let (permissions, mut notes) = permissions(program, &settings)?;
         let place = place(program, &permissions, cwd);
@@ -70,6 +78,7 @@ impl Workplace {
             env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
             cwd: place.start.clone(),
             place,
+            settings,
         })
     }
 

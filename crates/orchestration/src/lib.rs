@@ -1,14 +1,25 @@
-//! The path of a tool call: plan, hooks, gate, rules, person, run, hooks, one commit.
+//! The turn (`turn.rs`) and the path of a tool call (`pipeline.rs`): plan, hooks, gate,
+//! rules, person, run, hooks, one commit.
 //!
 //! This is the only crate that sees both hooks and store, so "no transaction is
 //! open while a hook or a tool runs" (DEC-017) is a property of `pipeline.rs`.
 
+mod events;
 mod firings;
+mod history;
+mod lifecycle;
+mod model;
 mod operator;
 mod pipeline;
 mod records;
 mod session;
+mod turn;
 
+pub use events::{Events, TurnEvent};
+pub use history::History;
+pub use lifecycle::lifecycle;
+pub use model::{Model, Setup};
 pub use operator::{Operator, Question};
 pub use pipeline::{Finished, Pipeline};
 pub use session::{EnvFile, Keep, Session};
+pub use turn::{Ended, Outcome as TurnOutcome, Turn};

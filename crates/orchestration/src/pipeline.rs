@@ -30,6 +30,8 @@ pub struct Pipeline<'a> {
 #[derive(Debug)]
 pub struct Finished {
     pub result: ToolResult,
+    /// Somebody or something said no, so that the tool never ran.
+    pub denied: bool,
     /// A hook said `continue: false`; the reason it gave.
     pub stop: Option<String>,
     /// System messages of hooks, for the operator.
@@ -54,11 +56,12 @@ struct Trail {
     stop: Option<String>,
     messages: Vec<String>,
     account: Vec<String>,
+    denied: bool,
 }
 
 impl Trail {
     fn chain(&mut self, event: EventName, call: &ToolCall, outcome: &Outcome) {
-        records::chain(&mut self.group, event, &call.id, outcome);
+        records::chain(&mut self.group, event, Some(&call.id), outcome);
         self.account.extend(outcome.runs.iter().map(told));
         self.messages.extend(outcome.messages.iter().map(|(_, message)| message.clone()));
         if let (None, Some((_, reason))) = (&self.stop, &outcome.stop) {
@@ -67,6 +70,7 @@ impl Trail {
     }
 
     fn permission(&mut self, call: &ToolCall, verdict: &Verdict) {
+        self.denied |= verdict.ruling == Ruling::Deny;
         self.account.push(format!("{} {}", verdict.ruling.as_str(), verdict.reason()));
         self.group.push(Row::Permission { call: call.id.clone(), tool: call.name.clone(), verdict: verdict.clone() });
     }
@@ -87,7 +91,13 @@ impl Pipeline<'_> {
             }
         };
         self.store.commit(&session.place, trail.group).await?;
-        Ok(Finished { result, stop: trail.stop, messages: trail.messages, account: trail.account })
+        Ok(Finished {
+            result,
+            denied: trail.denied,
+            stop: trail.stop,
+            messages: trail.messages,
+            account: trail.account,
+        })
     }
 
     /// Everything that can stop a call. The inner error is the result it gets instead.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 /// Everything one chain leaves: its hook rows, its context for the model, its
 /// messages for the operator.
-pub(crate) fn chain(group: &mut Group, event: EventName, call: &CallId, outcome: &Outcome) {
+pub(crate) fn chain(group: &mut Group, event: EventName, call: Option<&CallId>, outcome: &Outcome) {
     group.append(outcome.rows());
     for delivered in &outcome.context {
         context(group, event, call, delivered);
@@ -22,7 +22,7 @@ pub(crate) fn chain(group: &mut Group, event: EventName, call: &CallId, outcome:
 }
 
 /// One row per text (DEC-033); a preview's whole text goes to an attachment row.
-fn context(group: &mut Group, event: EventName, call: &CallId, delivered: &Delivered) {
+fn context(group: &mut Group, event: EventName, call: Option<&CallId>, delivered: &Delivered) {
     internal(
         group,
         call,
@@ -35,7 +35,7 @@ fn context(group: &mut Group, event: EventName, call: &CallId, delivered: &Deliv
     );
     if let Some(whole) = &delivered.context.whole {
         let attachment = json!({"kind": "hook_context", "hook_ordinal": delivered.ordinal.0, "text": whole});
-        group.push(Row::Transcript(Entry::Attachment { attachment: object(attachment), call: Some(call.clone()) }));
+        group.push(Row::Transcript(Entry::Attachment { attachment: object(attachment), call: call.cloned() }));
     }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn post_messages(group: &mut Group, event: EventName, call: &CallId, 
     if let Some((ordinal, _)) = outcome.blocks.first() {
         internal(
             group,
-            call,
+            Some(call),
             json!({"hook_event": event.as_str(), "hook_ordinal": ordinal.0, "additional_context": outcome.message()}),
         );
     }
@@ -54,7 +54,7 @@ pub(crate) fn post_messages(group: &mut Group, event: EventName, call: &CallId, 
 pub(crate) fn rewritten(group: &mut Group, event: EventName, call: &ToolCall, effective: &Value) {
     internal(
         group,
-        &call.id,
+        Some(&call.id),
         json!({"hook_event": event.as_str(), "requested_input": call.input, "effective_input": effective}),
     );
 }
@@ -62,7 +62,7 @@ pub(crate) fn rewritten(group: &mut Group, event: EventName, call: &ToolCall, ef
 pub(crate) fn may_retry(group: &mut Group, call: &CallId) {
     internal(
         group,
-        call,
+        Some(call),
         json!({"hook_event": "PermissionDenied", "additional_context": "A hook says this call may be tried again."}),
     );
 }
@@ -91,11 +91,11 @@ pub(crate) fn result(group: &mut Group, call: &CallId, result: &ToolResult) {
     }
 }
 
-fn internal(group: &mut Group, call: &CallId, fields: Value) {
-    group.push(Row::Transcript(Entry::InternalHook { fields: object(fields), call: Some(call.clone()) }));
+fn internal(group: &mut Group, call: Option<&CallId>, fields: Value) {
+    group.push(Row::Transcript(Entry::InternalHook { fields: object(fields), call: call.cloned() }));
 }
 
-fn object(value: Value) -> Map<String, Value> {
+pub(crate) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
         _ => unreachable!("built as an object above"),

@@ -7,6 +7,7 @@ mod eval;
 mod permission_updates;
 mod secrets;
 mod settings;
+mod turn;
 mod workflow;
 
 use ona_testkit::Ona;

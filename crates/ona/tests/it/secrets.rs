@@ -59,3 +59,22 @@ fn settings_with_a_secret_model_config_are_refused_whole() {
     assert!(ran.stderr.contains("model_config") && !ran.stderr.contains("canary"), "{}", ran.stderr);
     assert!(!ona.db().exists());
 }
+
+#[test]
+fn what_a_key_helper_prints_is_used_and_never_kept() {
+    use ona_testkit::model::{Wire, call, say};
+    let mut ona = ona();
+    let server = ona.model(
+        Wire::Messages,
+        [call("Bash", json!({"command": "echo canary-of-a-helper"})), say("canary-of-a-helper")],
+    );
+    ona.env("ANTHROPIC_API_KEY", "").env("ANTHROPIC_AUTH_TOKEN", "");
+    ona.home_file(
+        ".ona/settings.json",
+        json!({"apiKeyHelper": "echo canary-of-a-helper", "permissions": {"allow": ["Bash"]}}).to_string(),
+    );
+    ona.run(["-p", "go"]).expect_code(0);
+    assert_eq!(server.request(0).header("x-api-key"), Some("canary-of-a-helper"));
+    let rows = format!("{:?}", ona.rows("SELECT payload_json FROM transcript_entries"));
+    assert!(!rows.contains("canary") && rows.contains("[REDACTED:"), "{rows}");
+}

@@ -2,6 +2,7 @@
 
 mod atomic;
 mod check;
+mod history;
 mod lock;
 mod memory;
 mod open;

@@ -1,0 +1,202 @@
+//! Which credential a request carries, and how (DEC-084, DEC-087).
+//!
+//! `Sources::class` tells who wins without running or reading anything, for status;
+//! `resolve_anthropic` is for the path of a model call, because it may run the
+//! helper. Exactly one source is used: a helper that fails is a failure, not a
+//! reason to try the next.
+
+use crate::{AuthError, Helper};
+use ona_api::Env;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use std::fmt;
+use tokio_util::sync::CancellationToken;
+
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const BETA: HeaderName = HeaderName::from_static("anthropic-beta");
+/// Without it the Messages API refuses OAuth tokens.
+const OAUTH_BETA: HeaderValue = HeaderValue::from_static("oauth-2025-04-20");
+/// How the vendor's OAuth tokens begin, whatever variable they come in.
+const OAUTH_PREFIX: &str = "sk-ant-oat";
+const LM_STUDIO_KEY: &str = "lm-studio";
+
+/// Where a credential comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    EnvApiKey,
+    EnvBearer,
+    Helper,
+    OauthToken,
+    Login,
+    /// The documented key of a local server; not a secret.
+    LocalDefault,
+    None,
+}
+
+impl Class {
+    /// For status.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Class::EnvApiKey => "env API key",
+            Class::EnvBearer => "env bearer",
+            Class::Helper => "helper",
+            Class::OauthToken => "oauth token",
+            Class::Login => "login",
+            Class::LocalDefault => "local default",
+            Class::None => "none",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Carried {
+    Bearer,
+    ApiKey,
+    /// A helper does not say which of the two its key is.
+    Both,
+}
+
+#[derive(Clone)]
+pub struct Credential {
+    class: Class,
+    carried: Carried,
+    secret: SecretString,
+}
+
+impl Credential {
+    /// `source` names the value in the error if it can not be a header.
+    fn new(class: Class, carried: Carried, source: &'static str, secret: SecretString) -> Result<Self, AuthError> {
+        let text = secret.expose_secret();
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(AuthError::Unusable(source));
+        }
+        Ok(Self { class, carried, secret })
+    }
+
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
+    /// The value, for a redactor.
+    pub fn secret(&self) -> &SecretString {
+        &self.secret
+    }
+
+    /// The headers of a request; their values are marked as sensitive.
+    pub fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let secret = self.secret.expose_secret();
+        let mut carry = |name, value: &str| {
+            let mut value = HeaderValue::from_str(value).expect("checked when the credential was made");
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        };
+        if self.carried != Carried::Bearer {
+            carry(X_API_KEY, secret);
+        }
+        if self.carried != Carried::ApiKey {
+            carry(AUTHORIZATION, &format!("Bearer {secret}"));
+        }
+        if self.is_oauth() {
+            headers.insert(BETA, OAUTH_BETA);
+        }
+        headers
+    }
+
+    fn is_oauth(&self) -> bool {
+        matches!(self.class, Class::OauthToken | Class::Login)
+            || self.class == Class::EnvBearer && self.secret.expose_secret().starts_with(OAUTH_PREFIX)
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credential({})", self.class.as_str())
+    }
+}
+
+/// Everything that could supply an Anthropic credential.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    pub env: &'a Env,
+    /// Only ANTHROPIC_API_KEY and the helper count.
+    pub bare: bool,
+    /// In a bare run the one from `--settings`, never another.
+    pub helper: Option<&'a Helper>,
+    /// See [`crate::handed_token`].
+    pub handed: Option<&'a SecretString>,
+    /// The access token of a login.
+    pub stored: Option<&'a SecretString>,
+}
+
+impl<'a> Sources<'a> {
+    pub fn new(env: &'a Env) -> Self {
+        Self { env, bare: false, helper: None, handed: None, stored: None }
+    }
+
+    /// Who wins. Runs nothing, so it serves status and the choice of a default.
+    pub fn class(&self) -> Class {
+        match self.winner() {
+            Some(Winner::Bearer(_)) => Class::EnvBearer,
+            Some(Winner::ApiKey(_)) => Class::EnvApiKey,
+            Some(Winner::Helper(_)) => Class::Helper,
+            Some(Winner::Token(_)) => Class::OauthToken,
+            Some(Winner::Login(_)) => Class::Login,
+            None => Class::None,
+        }
+    }
+
+    /// The order of DEC-084.
+    fn winner(&self) -> Option<Winner<'a>> {
+        let variable = |name| self.env.non_empty(name);
+        let key = || variable("ANTHROPIC_API_KEY").map(Winner::ApiKey);
+        let helper = || self.helper.map(Winner::Helper);
+        if self.bare {
+            return key().or_else(helper);
+        }
+        variable("ANTHROPIC_AUTH_TOKEN")
+            .map(Winner::Bearer)
+            .or_else(key)
+            .or_else(helper)
+            .or_else(|| variable("CLAUDE_CODE_OAUTH_TOKEN").map(Winner::Token))
+            .or_else(|| self.handed.map(|token| Winner::Token(token.expose_secret())))
+            .or_else(|| self.stored.map(Winner::Login))
+    }
+}
+
+enum Winner<'a> {
+    Bearer(&'a str),
+    ApiKey(&'a str),
+    Helper(&'a Helper),
+    Token(&'a str),
+    Login(&'a SecretString),
+}
+
+/// The credential of a model call to Anthropic. Part of the model-call path: it may
+/// run the operator's helper, which nothing else may (A6).
+pub async fn resolve_anthropic(sources: &Sources<'_>, cancel: &CancellationToken) -> Result<Credential, AuthError> {
+    let none = if sources.bare { AuthError::NoAnthropicBare } else { AuthError::NoAnthropic };
+    let (carried, source, secret) = match sources.winner().ok_or(none)? {
+        Winner::Bearer(token) => (Carried::Bearer, "ANTHROPIC_AUTH_TOKEN", token.into()),
+        Winner::ApiKey(key) => (Carried::ApiKey, "ANTHROPIC_API_KEY", key.into()),
+        Winner::Helper(helper) => (Carried::Both, "apiKeyHelper", helper.key(cancel).await?),
+        Winner::Token(token) => (Carried::Bearer, "CLAUDE_CODE_OAUTH_TOKEN", token.into()),
+        Winner::Login(token) => (Carried::Bearer, "the stored login", token.clone()),
+    };
+    Credential::new(sources.class(), carried, source, secret)
+}
+
+/// The credential of `openai_compatible`.
+pub fn openai(env: &Env) -> Result<Credential, AuthError> {
+    let key = env.non_empty("OPENAI_API_KEY").ok_or(AuthError::Missing("OPENAI_API_KEY"))?;
+    Credential::new(Class::EnvApiKey, Carried::Bearer, "OPENAI_API_KEY", key.into())
+}
+
+/// The credential of `lm_studio_local`.
+pub fn lm_studio(env: &Env) -> Result<Credential, AuthError> {
+    let (class, key) = match env.non_empty("LM_STUDIO_API_KEY") {
+        Some(key) => (Class::EnvApiKey, key),
+        None => (Class::LocalDefault, LM_STUDIO_KEY),
+    };
+    Credential::new(class, Carried::Bearer, "LM_STUDIO_API_KEY", key.into())
+}

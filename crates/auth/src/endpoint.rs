@@ -1,0 +1,67 @@
+//! Where the requests of a provider go (section 2.3).
+//!
+//! A base URL may end in slashes and may carry a query (some gateways want one);
+//! the path of the wire is added to its path. Only `shown` is for eyes: a URL can
+//! hold a password.
+
+use crate::ConfigError;
+use ona_api::Env;
+use ona_api::model::ProviderName;
+use reqwest::Url;
+use std::fmt;
+
+const ANTHROPIC: &str = "https://api.anthropic.com";
+const LM_STUDIO: &str = "http://127.0.0.1:1234/v1";
+
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    provider: ProviderName,
+    url: Url,
+}
+
+impl Endpoint {
+    pub fn of(provider: ProviderName, env: &Env) -> Result<Self, ConfigError> {
+        let (variable, default, path) = match provider {
+            ProviderName::ClaudeCodeSubscription => ("ANTHROPIC_BASE_URL", Some(ANTHROPIC), "/v1/messages"),
+            ProviderName::OpenaiCompatible => ("OPENAI_BASE_URL", None, "/chat/completions"),
+            ProviderName::LmStudioLocal => ("LM_STUDIO_BASE_URL", Some(LM_STUDIO), "/chat/completions"),
+        };
+        let base = env.non_empty(variable).or(default).ok_or(ConfigError::MissingVariable(variable))?;
+        let mut url = Url::parse(base.trim()).map_err(|_| ConfigError::BadUrl(variable))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+            return Err(ConfigError::BadUrl(variable));
+        }
+        let path = format!("{}{path}", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+        url.set_fragment(None);
+        Ok(Self { provider, url })
+    }
+
+    pub fn provider(&self) -> ProviderName {
+        self.provider
+    }
+
+    /// The address of the request itself.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Scheme, host, port: what status and error texts may say.
+    pub fn shown(&self) -> String {
+        self.url.origin().ascii_serialization()
+    }
+
+    /// On this machine: no proxy can be meant, whatever the environment says.
+    pub fn is_loopback(&self) -> bool {
+        match self.url.host_str().unwrap_or_default().trim_matches(['[', ']']) {
+            "localhost" => true,
+            host => host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()),
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endpoint({} at {})", self.provider.as_str(), self.shown())
+    }
+}

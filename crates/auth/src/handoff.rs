@@ -1,0 +1,109 @@
+//! A token handed over on a file descriptor by the parent process (section 2.8).
+//!
+//! The variable may be stale: inherited by a grandchild in which the number is
+//! closed, or is something else by now. So the descriptor is opened by its path
+//! (a second handle; the number itself is never closed or owned here), read for a
+//! bounded time and length, and what is not one line of visible characters counts
+//! as nothing.
+
+use ona_api::Env;
+use secrecy::SecretString;
+use std::fs::File;
+use std::io::Read;
+use std::sync::mpsc;
+use std::time::Duration;
+
+pub(crate) const VARIABLE: &str = "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR";
+const MAX_BYTES: usize = 16 * 1024;
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Reads the token. A pipe gives it once, so call this once, at start, and keep it;
+/// the redactor wants to know it too.
+pub fn handed_token(env: &Env) -> Option<SecretString> {
+    read(env.non_empty(VARIABLE)?, PATIENCE)
+}
+
+fn read(number: &str, patience: Duration) -> Option<SecretString> {
+    // 0, 1 and 2 are the person's, not a hand-off.
+    let number: u32 = number.trim().parse().ok().filter(|number| *number > 2)?;
+    let (tell, told) = mpsc::channel();
+    // Not a task of the runtime: a thread that hangs in `read` would hold up its end.
+    std::thread::spawn(move || tell.send(first_line(number)));
+    let line = told.recv_timeout(patience).ok()??;
+    let token = std::str::from_utf8(&line).ok()?.trim();
+    let usable = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    usable.then(|| SecretString::from(token))
+}
+
+/// Up to the first line break or the end; `None` if that is too far away.
+fn first_line(number: u32) -> Option<Vec<u8>> {
+    let mut file = File::open(format!("/dev/fd/{number}")).ok()?;
+    let mut line = Vec::new();
+    let mut buffer = [0; 1024];
+    while line.len() <= MAX_BYTES {
+        let count = file.read(&mut buffer).ok()?;
+        line.extend_from_slice(&buffer[..count]);
+        if let Some(end) = line.iter().position(|byte| *byte == b'\n') {
+            line.truncate(end);
+            return Some(line);
+        }
+        if count == 0 {
+            return Some(line);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secrecy::ExposeSecret;
+    use std::io::{Write, pipe};
+    use std::os::fd::AsRawFd;
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    fn told(number: impl ToString, patience: Duration) -> Option<String> {
+        read(&number.to_string(), patience).map(|token| token.expose_secret().to_owned())
+    }
+
+    #[test]
+    fn a_pipe_hands_over_one_trimmed_line() {
+        let (reader, mut writer) = pipe().unwrap();
+        writer.write_all(b"  sk-ant-oat01-abc \nrest").unwrap();
+        assert_eq!(told(reader.as_raw_fd(), PATIENCE).as_deref(), Some("sk-ant-oat01-abc"));
+    }
+
+    #[test]
+    fn a_closed_writer_ends_the_token() {
+        let (reader, mut writer) = pipe().unwrap();
+        writer.write_all(b"token").unwrap();
+        drop(writer);
+        assert_eq!(told(reader.as_raw_fd(), PATIENCE).as_deref(), Some("token"));
+    }
+
+    #[test]
+    fn a_descriptor_that_stays_silent_is_given_up() {
+        let (reader, _writer) = pipe().unwrap();
+        assert_eq!(told(reader.as_raw_fd(), SHORT), None);
+    }
+
+    #[test]
+    fn what_is_not_a_token_counts_as_nothing() {
+        for (content, why) in [(&b""[..], "empty"), (b"two words\n", "space"), (b"\xff\xfe\n", "binary")] {
+            let (reader, mut writer) = pipe().unwrap();
+            writer.write_all(content).unwrap();
+            drop(writer);
+            assert_eq!(told(reader.as_raw_fd(), PATIENCE), None, "{why}");
+        }
+        let endless = File::open("/dev/zero").unwrap();
+        assert_eq!(told(endless.as_raw_fd(), PATIENCE), None, "endless");
+    }
+
+    #[test]
+    fn stale_and_standard_numbers_are_ignored() {
+        for number in ["0", "1", "2", "987654", "-4", "x", ""] {
+            assert_eq!(told(number, SHORT), None, "{number}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The one function that builds HTTP clients.
+//!
+//! It installs the crypto provider first: a reqwest client built before that
+//! panics. Proxies and certificate roots (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE,
+//! SSL_CERT_DIR, the system's own settings) are read by the HTTP and TLS libraries
+//! from the process itself, not from `Env`.
+//!
+//! Reading the system's roots takes milliseconds and fails on a machine that has
+//! none, so a client for plain HTTP on this machine does without them.
+
+use crate::Endpoint;
+use ona_api::Env;
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder};
+use rustls::RootCertStore;
+use std::time::Duration;
+
+pub const USER_AGENT: &str = concat!("ona/", env!("CARGO_PKG_VERSION"));
+
+const CONNECT: Duration = Duration::from_secs(15);
+/// A local model may read a long prompt for minutes before its first byte.
+const SILENCE: Duration = Duration::from_secs(300);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub connect: Duration,
+    /// How long a server may say nothing, before or inside an answer.
+    pub silence: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connect: CONNECT, silence: SILENCE }
+    }
+}
+
+impl Limits {
+    /// ONA_READ_TIMEOUT_MS sets `silence`; what is not a positive number is ignored.
+    pub fn from_env(env: &Env) -> Self {
+        let silence = env.get("ONA_READ_TIMEOUT_MS").and_then(|text| text.trim().parse().ok()).filter(|ms| *ms > 0);
+        Self { connect: CONNECT, silence: silence.map_or(SILENCE, Duration::from_millis) }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no HTTP client: {0}")]
+pub struct HttpError(String);
+
+/// A client for the model calls of this endpoint. It never follows a redirect,
+/// because the credential would go along.
+pub fn client(endpoint: &Endpoint, limits: Limits) -> Result<Client, HttpError> {
+    install_crypto();
+    let common = || common(limits);
+    let plain = endpoint.url().scheme() == "http";
+    let built = if endpoint.is_loopback() {
+        let direct = common().no_proxy();
+        if plain { without_roots(direct).build() } else { direct.build() }
+    } else {
+        match common().build() {
+            // A machine without roots can still speak plain HTTP.
+            Err(_) if plain => without_roots(common()).build(),
+            built => built,
+        }
+    };
+    built.map_err(|error| HttpError(words(error)))
+}
+
+fn common(limits: Limits) -> ClientBuilder {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that builds HTTP clients")]
+    let builder = Client::builder();
+    builder
+        .user_agent(USER_AGENT)
+        .connect_timeout(limits.connect)
+        .read_timeout(limits.silence)
+        .redirect(Policy::none())
+        .referer(false)
+}
+
+fn without_roots(builder: ClientBuilder) -> ClientBuilder {
+    let tls = rustls::ClientConfig::builder().with_root_certificates(RootCertStore::empty()).with_no_client_auth();
+    builder.tls_backend_preconfigured(tls)
+}
+
+/// Also for libraries that build clients of their own.
+pub fn install_crypto() {
+    // An error means that a provider is installed already, which is all we want.
+    rustls::crypto::ring::default_provider().install_default().ok();
+}
+
+/// An error and its causes in words, without the URL it may carry.
+pub fn words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut words = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(inner) = cause {
+        words = format!("{words}: {inner}");
+        cause = inner.source();
+    }
+    words
+}

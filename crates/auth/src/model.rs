@@ -1,0 +1,93 @@
+//! Which provider and which wire model a `model_config` means (section 2.2).
+//!
+//! The enums are closed and compared case-sensitively; everything wrong is found
+//! here, before any network. Where requests go is for `endpoint`.
+
+use crate::ConfigError;
+use ona_api::Env;
+use ona_api::model::{MODELS, ProviderName};
+use ona_api::text::head;
+use serde_json::{Value, json};
+
+/// The default when no other source names a model (DEC-082).
+const FIRST: (ProviderName, &str) = (ProviderName::ClaudeCodeSubscription, "claude_sonnet_4");
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    pub provider: ProviderName,
+    pub model_id: &'static str,
+    /// What the request calls the model.
+    pub wire_model: String,
+    /// The wire string comes from ONA_WIRE_MODEL_OVERRIDE (DEC-080).
+    pub overridden: bool,
+}
+
+pub fn resolve_model(model_config: &Value, env: &Env) -> Result<Choice, ConfigError> {
+    let config = model_config.as_object().ok_or(ConfigError::NotAnObject)?;
+    if let Some(key) = config.keys().find(|key| !["provider", "model_id"].contains(&key.as_str())) {
+        return Err(ConfigError::UnknownKey(excerpt(key)));
+    }
+    let text = |key| config.get(key).and_then(Value::as_str).ok_or(ConfigError::NotText(key));
+    let provider = text("provider")?;
+    let provider = ProviderName::from_text(provider).ok_or_else(|| ConfigError::UnknownProvider(excerpt(provider)))?;
+    let wanted = text("model_id")?;
+    let (model_id, of, wire) = *known(wanted).ok_or_else(|| ConfigError::UnknownModel(excerpt(wanted)))?;
+    if of != provider {
+        return Err(ConfigError::WrongProvider { provider, model_id: model_id.into() });
+    }
+    // Required by section 2.3 also when an override hides it.
+    let wire = match wire {
+        Some(wire) => wire,
+        None => env.non_empty("LM_STUDIO_MODEL").ok_or(ConfigError::MissingVariable("LM_STUDIO_MODEL"))?,
+    };
+    let replaced = overrides(env)?.into_iter().rfind(|(id, _)| *id == model_id);
+    let overridden = replaced.is_some();
+    let wire_model = replaced.map_or_else(|| wire.to_owned(), |(_, wire)| wire);
+    Ok(Choice { provider, model_id, wire_model, overridden })
+}
+
+/// ONA_WIRE_MODEL_OVERRIDE as pairs of model id and wire string.
+pub fn overrides(env: &Env) -> Result<Vec<(&'static str, String)>, ConfigError> {
+    let text = env.get("ONA_WIRE_MODEL_OVERRIDE").unwrap_or_default();
+    let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| {
+            let (id, wire) = pair.split_once('=').unwrap_or((pair, ""));
+            let (id, wire) = (id.trim(), wire.trim());
+            if wire.is_empty() {
+                return Err(ConfigError::BadOverride(excerpt(pair)));
+            }
+            let (id, ..) = known(id).ok_or_else(|| ConfigError::UnknownOverride(excerpt(id)))?;
+            Ok((*id, wire.to_owned()))
+        })
+        .collect()
+}
+
+/// What a turn writes into a snapshot that names no model (DEC-082).
+pub fn default_model_config(env: &Env, anthropic_available: bool) -> Value {
+    let set = |name| env.non_empty(name).is_some();
+    let (provider, model_id) = if anthropic_available {
+        FIRST
+    } else if set("OPENAI_API_KEY") && set("OPENAI_BASE_URL") {
+        (ProviderName::OpenaiCompatible, "gpt_4o")
+    } else if set("LM_STUDIO_MODEL") {
+        (ProviderName::LmStudioLocal, "lm_studio_server_routed")
+    } else {
+        FIRST
+    };
+    json!({"provider": provider.as_str(), "model_id": model_id})
+}
+
+fn known(id: &str) -> Option<&'static (&'static str, ProviderName, Option<&'static str>)> {
+    MODELS.iter().find(|(known, ..)| *known == id)
+}
+
+/// Enough of a wrong word to recognise it; somebody may have put a key there.
+fn excerpt(text: &str) -> String {
+    let (head, more) = head(text, 24);
+    let mut shown: String = head.chars().filter(|c| !c.is_control()).collect();
+    if more {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,134 @@
+//! Sections 2.2 and 2.3 as tables.
+
+use crate::env;
+use ona_api::Env;
+use ona_api::model::{FailureClass, MODELS, ModelFailure, ProviderName};
+use ona_auth::{Choice, ConfigError, Endpoint, default_model_config, resolve_model};
+use serde_json::json;
+
+#[test]
+fn every_id_has_the_wire_model_of_the_specification() {
+    let env = env([("LM_STUDIO_MODEL", "qwen/qwen3-8b")]);
+    for (model_id, provider, wire) in MODELS {
+        let config = json!({"provider": provider.as_str(), "model_id": model_id});
+        let wire_model = wire.unwrap_or("qwen/qwen3-8b").to_owned();
+        assert_eq!(resolve_model(&config, &env), Ok(Choice { provider, model_id, wire_model, overridden: false }));
+    }
+}
+
+#[test]
+fn whatever_is_not_in_the_enums_is_a_configuration_error() {
+    let openai = ProviderName::OpenaiCompatible;
+    for (config, expected) in [
+        (json!(null), ConfigError::NotAnObject),
+        (json!(["openai_compatible"]), ConfigError::NotAnObject),
+        (json!({"provider": "openai_compatible"}), ConfigError::NotText("model_id")),
+        (json!({"model_id": "o3"}), ConfigError::NotText("provider")),
+        (json!({"provider": 1, "model_id": "o3"}), ConfigError::NotText("provider")),
+        (
+            json!({"provider": "OpenAI_Compatible", "model_id": "o3"}),
+            ConfigError::UnknownProvider("OpenAI_Compatible".into()),
+        ),
+        (json!({"provider": "openai_compatible", "model_id": "O3"}), ConfigError::UnknownModel("O3".into())),
+        (
+            json!({"provider": "openai_compatible", "model_id": "claude_opus_4"}),
+            ConfigError::WrongProvider { provider: openai, model_id: "claude_opus_4".into() },
+        ),
+        (
+            json!({"provider": "openai_compatible", "model_id": "o3", "api_key": "hush"}),
+            ConfigError::UnknownKey("api_key".into()),
+        ),
+        (
+            json!({"provider": "lm_studio_local", "model_id": "lm_studio_server_routed"}),
+            ConfigError::MissingVariable("LM_STUDIO_MODEL"),
+        ),
+    ] {
+        assert_eq!(resolve_model(&config, &env([("LM_STUDIO_MODEL", "")])), Err(expected), "{config}");
+    }
+}
+
+#[test]
+fn an_error_says_what_would_have_been_right() {
+    let config = json!({"provider": "openai_compatible", "model_id": "claude_opus_4"});
+    let failure = ModelFailure::from(resolve_model(&config, &Env::default()).unwrap_err());
+    assert_eq!(failure.class, FailureClass::InvalidRequest);
+    assert_eq!(
+        failure.message,
+        "openai_compatible has no model claude_opus_4; it has gpt_4o, gpt_4o_mini, o3, o3_mini"
+    );
+}
+
+#[test]
+fn a_key_in_the_wrong_place_is_not_repeated_in_full() {
+    let config = json!({"provider": "sk-ant-0123456789-0123456789-0123456789", "model_id": "o3"});
+    let words = resolve_model(&config, &Env::default()).unwrap_err().to_string();
+    assert!(words.starts_with("unknown provider sk-ant-0123456789-012345…;"), "{words}");
+}
+
+#[test]
+fn an_override_replaces_the_wire_string_of_its_id_only() {
+    let env = env([("ONA_WIRE_MODEL_OVERRIDE", " gpt_4o = gpt-next , claude_opus_4=claude-next,")]);
+    let choice = |provider: &str, model_id: &str| {
+        let choice = resolve_model(&json!({"provider": provider, "model_id": model_id}), &env).unwrap();
+        (choice.wire_model, choice.overridden)
+    };
+    assert_eq!(choice("openai_compatible", "gpt_4o"), ("gpt-next".into(), true));
+    assert_eq!(choice("claude_code_subscription", "claude_opus_4"), ("claude-next".into(), true));
+    assert_eq!(choice("openai_compatible", "o3"), ("o3".into(), false));
+}
+
+#[test]
+fn an_override_of_nothing_known_is_an_error_whatever_is_selected() {
+    let config = json!({"provider": "openai_compatible", "model_id": "o3"});
+    for (text, expected) in [
+        ("gpt_6=x", ConfigError::UnknownOverride("gpt_6".into())),
+        ("gpt_4o", ConfigError::BadOverride("gpt_4o".into())),
+        ("gpt_4o=", ConfigError::BadOverride("gpt_4o=".into())),
+    ] {
+        assert_eq!(resolve_model(&config, &env([("ONA_WIRE_MODEL_OVERRIDE", text)])), Err(expected));
+    }
+}
+
+#[test]
+fn the_default_model_follows_what_is_there() {
+    let openai = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://x"), ("LM_STUDIO_MODEL", "m")];
+    let claude = json!({"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"});
+    assert_eq!(default_model_config(&env(openai), true), claude);
+    assert_eq!(
+        default_model_config(&env(openai), false),
+        json!({"provider": "openai_compatible", "model_id": "gpt_4o"})
+    );
+    assert_eq!(
+        default_model_config(&env([("OPENAI_API_KEY", "k"), ("LM_STUDIO_MODEL", "m")]), false),
+        json!({"provider": "lm_studio_local", "model_id": "lm_studio_server_routed"})
+    );
+    assert_eq!(default_model_config(&Env::default(), false), claude);
+}
+
+#[test]
+fn endpoints_have_defaults_and_lose_their_trailing_slashes() {
+    use ProviderName::{ClaudeCodeSubscription, LmStudioLocal, OpenaiCompatible};
+    for (provider, vars, expected) in [
+        (ClaudeCodeSubscription, [("", "")], "https://api.anthropic.com/v1/messages"),
+        (ClaudeCodeSubscription, [("ANTHROPIC_BASE_URL", "http://h:1/p//")], "http://h:1/p/v1/messages"),
+        (OpenaiCompatible, [("OPENAI_BASE_URL", "https://h/v1")], "https://h/v1/chat/completions"),
+        (OpenaiCompatible, [("OPENAI_BASE_URL", "https://h/v1/?v=2")], "https://h/v1/chat/completions?v=2"),
+        (LmStudioLocal, [("", "")], "http://127.0.0.1:1234/v1/chat/completions"),
+        (LmStudioLocal, [("LM_STUDIO_BASE_URL", "http://[::1]:9/v1/")], "http://[::1]:9/v1/chat/completions"),
+    ] {
+        assert_eq!(Endpoint::of(provider, &env(vars)).unwrap().url().as_str(), expected);
+    }
+    let openai = |url| Endpoint::of(OpenaiCompatible, &env([("OPENAI_BASE_URL", url)])).unwrap_err();
+    assert_eq!(openai(""), ConfigError::MissingVariable("OPENAI_BASE_URL"));
+    for wrong in ["h/v1", "ftp://h", "file:///etc", "http://"] {
+        assert_eq!(openai(wrong), ConfigError::BadUrl("OPENAI_BASE_URL"), "{wrong}");
+    }
+}
+
+#[test]
+fn what_is_shown_of_an_endpoint_has_no_password() {
+    let env = env([("OPENAI_BASE_URL", "https://me:hush@h:8443/v1?token=hush")]);
+    let endpoint = Endpoint::of(ProviderName::OpenaiCompatible, &env).unwrap();
+    assert_eq!(endpoint.shown(), "https://h:8443");
+    assert_eq!(format!("{endpoint:?}"), "Endpoint(openai_compatible at https://h:8443)");
+}

@@ -1,0 +1,59 @@
+//! Which model a run asks, and with what it could sign (section 2.4, DEC-082).
+
+use crate::failure::Failure;
+use crate::program::{Open, Program, nowhere};
+use ona_api::model::MODELS;
+use ona_api::{Group, Row};
+use ona_auth::{Choice, Helper, default_model_config, handed_token, resolve_model};
+use ona_orchestration::Setup;
+use serde_json::{Value, json};
+
+pub struct Chosen {
+    pub choice: Choice,
+    pub setup: Setup,
+}
+
+pub fn model(program: &Program, open: &Open, settings: &Value) -> Result<Chosen, Failure> {
+    let helper = settings["apiKeyHelper"]
+        .as_str()
+        .map(|command| Helper::new(command, program.project.clone(), program.env.clone()));
+    let bare = program.options.bare;
+    let setup = Setup {
+        env: program.env.clone(),
+        bare,
+        helper,
+        handed: handed_token(&program.env),
+        redactor: open.redactor.clone(),
+    };
+    let config = match (&program.options.model, settings.get("model_config")) {
+        (Some(id), _) => flagged(id)?,
+        (None, Some(config)) => config.clone(),
+        (None, None) => {
+            let config = default_model_config(&program.env, setup.anthropic_available());
+            remember(program, open, &config)?;
+            config
+        }
+    };
+    let choice = resolve_model(&config, &program.env).map_err(Failure::usage)?;
+    Ok(Chosen { choice, setup })
+}
+
+/// `--model ID`: for this run only; an id implies its provider.
+fn flagged(id: &str) -> Result<Value, Failure> {
+    let known = MODELS.iter().find(|(known, ..)| *known == id);
+    let (id, provider, _) = known.ok_or_else(|| {
+        let ids: Vec<_> = MODELS.iter().map(|(id, ..)| *id).collect();
+        Failure::usage(format_args!("there is no model {id}; the ids are {}", ids.join(", ")))
+            .hint("another wire name for an id: ONA_WIRE_MODEL_OVERRIDE=claude_sonnet_4=NAME")
+    })?;
+    Ok(json!({"provider": provider.as_str(), "model_id": id}))
+}
+
+/// The snapshot is the supplier, so the first choice becomes part of it.
+fn remember(program: &Program, open: &Open, config: &Value) -> Result<(), Failure> {
+    let failed = |error| program.store_failure(error);
+    let row = open.store.reader().and_then(|reader| reader.settings()).map_err(failed)?;
+    let mut row: Value = row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or_else(|| json!({}));
+    row["model_config"] = config.clone();
+    open.store.commit_now(&nowhere(), Group(vec![Row::Settings(row)])).map(drop).map_err(failed)
+}

@@ -1,0 +1,249 @@
+//! `ona -p`: one prompt, worked on without a terminal (DEC-101).
+
+mod choice;
+mod place;
+mod render;
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::program::{Open, Program};
+use crate::workplace::{Workplace, runtime};
+use ona_api::model::Asking;
+use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, Verdict};
+use ona_orchestration::{
+    Ended, Events, History, Model, Operator, Pipeline, Question, Session, Turn, TurnOutcome, lifecycle,
+};
+use ona_session::{Instructions, Prompt, Sources, system_prompt};
+use ona_store::StoreError;
+use ona_tools::ToolBox;
+use ona_trust::How;
+use place::Begin;
+use render::Renderer;
+use serde_json::json;
+use std::future::Future;
+use std::io::{IsTerminal, Read};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// What providers that need a limit are told.
+const MAX_TOKENS: u32 = 8192;
+
+pub fn run(program: &Program, argument: &str) -> Result<u8, Failure> {
+    let prompt = prompt(argument)?;
+    let open = program.open()?;
+    runtime().block_on(async {
+        let cancel = CancellationToken::new();
+        interrupt::on_signal(&cancel);
+        let workplace = Workplace::new(program, &open, &program.cwd, How::AtStart, &cancel)?;
+        let mut run = Run { program, open: &open, workplace, cancel: cancel.clone(), began: Instant::now() };
+        let code = run.go(&prompt).await?;
+        run.workplace.tasks.stop_all().await;
+        Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { code })
+    })
+}
+
+/// The argument and what is piped in, in this order.
+fn prompt(argument: &str) -> Result<String, Failure> {
+    let mut piped = String::new();
+    let mut stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        stdin
+            .read_to_string(&mut piped)
+            .map_err(|error| Failure::usage(format_args!("stdin could not be read as text: {error}")))?;
+    }
+    let parts: Vec<_> = [argument.trim(), piped.trim()].into_iter().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() {
+        return Err(Failure::usage("there is no prompt").hint("ona -p 'what does this project do?'"));
+    }
+    Ok(parts.join("\n"))
+}
+
+struct Run<'a> {
+    program: &'a Program,
+    open: &'a Open,
+    workplace: Workplace,
+    cancel: CancellationToken,
+    began: Instant,
+}
+
+impl Run<'_> {
+    async fn go(&mut self, prompt: &str) -> Result<u8, Failure> {
+        let program = self.program;
+        let failed = |error| program.store_failure(error);
+        let Begin { place, source } = place::begin(program, &self.open.store)?;
+        let _lock = program.lock_session(&place.session)?;
+        let mut opening = Group::default();
+        opening.push(Row::Conversation { project_dir: self.workplace.project().to_string_lossy().into_owned() });
+        opening.push(Row::Session);
+        if source == "startup" {
+            opening.event(EventKind::SessionCreated, json!({"by": "print"}));
+        }
+        opening.append(self.workplace.take_findings());
+        self.open.store.commit(&place, opening).await.map_err(failed)?;
+        let mut session = self.workplace.session(&self.open.store, place).map_err(failed)?;
+
+        let renderer = Arc::new(Renderer::new(program, &session, self.open.redactor.clone()));
+        let events: Events = {
+            let renderer = Arc::clone(&renderer);
+            Arc::new(move |event| renderer.event(&event))
+        };
+        let outcome = self.turn(&mut session, source, prompt, &renderer, &events).await;
+        let outcome = outcome.map_err(failed)??;
+        lifecycle(
+            &self.open.store,
+            &self.workplace.hooks,
+            &mut session,
+            &events,
+            EventName::SessionEnd,
+            json!({"reason": "other"}),
+        )
+        .await
+        .map_err(failed)?;
+        renderer.result(&outcome, self.began.elapsed());
+        Ok(match outcome.ended {
+            Ended::Done | Ended::Stopped { .. } => 0,
+            Ended::Blocked { .. } | Ended::MaxTurns | Ended::Failed(_) | Ended::Interrupted => 1,
+        })
+    }
+
+    /// The outer error is the store's, the inner one is ours.
+    async fn turn(
+        &self,
+        session: &mut Session,
+        source: &str,
+        prompt: &str,
+        renderer: &Renderer,
+        events: &Events,
+    ) -> Result<Result<TurnOutcome, Failure>, StoreError> {
+        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+        let choice = match choice::model(self.program, self.open, &self.workplace.settings) {
+            Ok(choice) => choice,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let started = json!({"source": source, "model": choice.choice.wire_model});
+        let start = lifecycle(store, hooks, session, events, EventName::SessionStart, started).await?;
+        let instructions = self.instructions(session, events).await?;
+        let mut tools = ToolBox::builtin();
+        tools.retain(|name| !session.with_rules(|rules| rules.removes(name)));
+        let asking = self.asking(session, &choice.choice.wire_model, &instructions, &tools, prompt)?;
+        renderer.init(&asking, session, source);
+        let model = match Model::new(choice.choice, choice.setup) {
+            Ok(model) => model,
+            // No request was made; the turn ends as any failed one does (section 2.4).
+            Err(failure) => return self.refuse(session, events, failure).await.map(Ok),
+        };
+        let mut history = History::load(store, &session.place.session, model.wire())?;
+        let repair = history.repair();
+        if !repair.is_empty() {
+            store.commit(&session.place, Group(repair.into_iter().map(Row::Transcript).collect())).await?;
+            history.refresh(store)?;
+        }
+        let turn = Turn {
+            pipeline: Pipeline { store, tools: &tools, hooks, operator: &Nobody },
+            model: &model,
+            asking,
+            events: Arc::clone(events),
+            cancel: self.cancel.clone(),
+            max_turns: self.program.options.max_turns,
+        };
+        let first = start.specific.iter().find_map(|(_, fields)| fields.get("initialUserMessage")?.as_str());
+        if let Some(first) = first {
+            turn.run(session, &mut history, first).await?;
+        }
+        turn.run(session, &mut history, prompt).await.map(Ok)
+    }
+
+    async fn refuse(
+        &self,
+        session: &mut Session,
+        events: &Events,
+        failure: ona_api::model::ModelFailure,
+    ) -> Result<TurnOutcome, StoreError> {
+        let (class, details) = (failure.class.as_str(), failure.message.clone());
+        let mut group = Group::default();
+        group.event(EventKind::StopFailure, json!({"error": class, "details": details}));
+        self.open.store.commit(&session.place, group).await?;
+        let fields = json!({"error": class, "error_details": details});
+        lifecycle(&self.open.store, &self.workplace.hooks, session, events, EventName::StopFailure, fields).await?;
+        Ok(TurnOutcome {
+            ended: Ended::Failed(failure),
+            text: String::new(),
+            usage: Default::default(),
+            model_calls: 0,
+            denials: Vec::new(),
+        })
+    }
+
+    async fn instructions(&self, session: &mut Session, events: &Events) -> Result<Instructions, StoreError> {
+        let options = &self.program.options;
+        let named = |name: &str| {
+            options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name))
+        };
+        let instructions = Instructions::at_start(Sources {
+            home: self.program.env.home(),
+            start: session.cx.cwd.clone(),
+            project: session.cx.project.clone(),
+            managed: "/etc/ona".into(),
+            compatible: !options.no_claude_settings,
+            user_files: !options.bare && named("user"),
+            project_files: !options.bare && named("project"),
+            local_files: !options.bare && named("local"),
+        });
+        for one in instructions.loaded() {
+            let mut fields = json!({
+                "file_path": one.path.to_string_lossy(),
+                "memory_type": one.memory_type.as_str(),
+                "load_reason": one.reason.as_str(),
+            });
+            if let Some(parent) = &one.parent {
+                fields["parent_file_path"] = json!(parent.to_string_lossy());
+            }
+            let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+            lifecycle(store, hooks, session, events, EventName::InstructionsLoaded, fields).await?;
+        }
+        Ok(instructions)
+    }
+
+    fn asking(
+        &self,
+        session: &Session,
+        model: &str,
+        instructions: &Instructions,
+        tools: &ToolBox,
+        prompt: &str,
+    ) -> Result<Asking, StoreError> {
+        let reader = self.open.store.reader()?;
+        let conversation = &session.place.conversation;
+        let scope = session.cx.project.to_string_lossy();
+        let memories = if self.program.options.bare { Vec::new() } else { reader.search_memories(prompt, &scope)? };
+        let memories: Vec<_> = memories
+            .into_iter()
+            .map(|stored| (stored.memory.title, stored.memory.content.unwrap_or_default()))
+            .collect();
+        let options = &self.program.options;
+        let system = system_prompt(&Prompt {
+            instead: options.system_prompt.as_deref(),
+            also: options.append_system_prompt.as_deref(),
+            cwd: &session.cx.cwd,
+            project: &session.cx.project,
+            extra: &session.cx.extra,
+            phase: reader.phase(conversation)?.unwrap_or(Phase::Idle),
+            has_approved_plan: reader.has_approved_plan(conversation)?,
+            instructions: instructions.loaded(),
+            memories: &memories,
+        });
+        Ok(Asking { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
+    }
+}
+
+/// Without a terminal an ask is a no (DEC-071).
+struct Nobody;
+
+impl Operator for Nobody {
+    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
+        let message = format!("Denied: there is nobody to ask. {}", question.asked.message);
+        Box::pin(async move { Verdict::new(Ruling::Deny, Authority::Headless, message) })
+    }
+}

@@ -1,0 +1,42 @@
+//! Events around sessions and turns: fire, record, tell the operator.
+
+use crate::events::{Events, TurnEvent};
+use crate::records;
+use crate::session::Session;
+use ona_api::{EventName, Group};
+use ona_hookplane::{Firing, HookEngine, Outcome, contract};
+use ona_store::{Store, StoreError};
+use serde_json::Value;
+use std::path::Path;
+
+/// Fires one event and commits its rows in a group of their own (DEC-017).
+pub async fn lifecycle(
+    store: &Store,
+    hooks: &HookEngine,
+    session: &mut Session,
+    events: &Events,
+    event: EventName,
+    fields: Value,
+) -> Result<Outcome, StoreError> {
+    let outcome = fire(hooks, session, event, fields).await;
+    let mut group = Group::default();
+    records::chain(&mut group, event, None, &outcome);
+    store.commit(&session.place, group).await?;
+    tell(events, &outcome);
+    Ok(outcome)
+}
+
+pub(crate) async fn fire(hooks: &HookEngine, session: &mut Session, event: EventName, fields: Value) -> Outcome {
+    if !hooks.listens_to(event) {
+        return Outcome::default();
+    }
+    let env_file = contract::of(event).env_file.then(|| session.env_file.path().map(Path::to_owned)).flatten();
+    let firing = Firing { env_file, ..Firing::new(event, session.base(), fields) };
+    hooks.fire(firing).await
+}
+
+pub(crate) fn tell(events: &Events, outcome: &Outcome) {
+    for (_, message) in &outcome.messages {
+        events(TurnEvent::Message(message.clone()));
+    }
+}

@@ -1,0 +1,107 @@
+//! One model as a turn sees it: ask, and ask again when that may help.
+
+use crate::events::{Events, TurnEvent};
+use ona_api::model::{Asking, FailureClass, ModelFailure, ProviderName, Reply};
+use ona_api::{CallId, Env, Redactor};
+use ona_auth::http::{self, Limits};
+use ona_auth::{Choice, Class, Endpoint, Helper, Sources};
+use ona_providers::{Dialogue, Provider, Retry, Wire};
+use secrecy::{ExposeSecret, SecretString};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What a model call is made of, before any credential is looked at.
+pub struct Setup {
+    pub env: Env,
+    /// `--bare`: only ANTHROPIC_API_KEY and the helper supply credentials.
+    pub bare: bool,
+    pub helper: Option<Helper>,
+    pub handed: Option<SecretString>,
+    /// Learns every credential that is used (DEC-016).
+    pub redactor: Redactor,
+}
+
+impl Setup {
+    fn sources(&self) -> Sources<'_> {
+        Sources {
+            bare: self.bare,
+            helper: self.helper.as_ref(),
+            handed: self.handed.as_ref(),
+            ..Sources::new(&self.env)
+        }
+    }
+
+    /// Whether Anthropic could be asked; runs nothing.
+    pub fn anthropic_available(&self) -> bool {
+        self.sources().class() != Class::None
+    }
+}
+
+pub struct Model {
+    pub choice: Choice,
+    setup: Setup,
+    endpoint: Endpoint,
+    client: reqwest::Client,
+    retry: Retry,
+}
+
+impl Model {
+    /// Fails before any network I/O when the configuration can not be right (section 2.4).
+    pub fn new(choice: Choice, setup: Setup) -> Result<Self, ModelFailure> {
+        let endpoint = Endpoint::of(choice.provider, &setup.env)?;
+        let client = http::client(&endpoint, Limits::from_env(&setup.env))?;
+        let retry = Retry::from_env(&setup.env);
+        Ok(Self { choice, setup, endpoint, client, retry })
+    }
+
+    pub fn wire(&self) -> Wire {
+        Wire::of(&self.choice)
+    }
+
+    pub async fn ask(
+        &self,
+        asking: &Asking,
+        dialogue: &Dialogue,
+        events: &Events,
+        cancel: &CancellationToken,
+    ) -> Result<Reply, ModelFailure> {
+        let mut attempt = 0;
+        loop {
+            let credential = self.credential(cancel).await?;
+            let provider = Provider::new(self.client.clone(), self.endpoint.clone(), credential);
+            let mut on_delta = |delta| events(TurnEvent::Delta(delta));
+            let failure = match provider.ask(asking, dialogue, &mut on_delta, cancel).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            if let (FailureClass::AuthenticationFailed, Some(helper)) = (failure.class, &self.setup.helper) {
+                helper.refused().await;
+            }
+            let Some(wait) = self.retry.next_delay(attempt, &failure, random()) else { return Err(failure) };
+            attempt += 1;
+            events(TurnEvent::Retrying { attempt, limit: self.retry.limit(), wait, failure: failure.clone() });
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = cancel.cancelled() => return Err(failure),
+            }
+        }
+    }
+
+    async fn credential(&self, cancel: &CancellationToken) -> Result<ona_auth::Credential, ModelFailure> {
+        let resolved = match self.choice.provider {
+            ProviderName::ClaudeCodeSubscription => ona_auth::resolve_anthropic(&self.setup.sources(), cancel).await,
+            ProviderName::OpenaiCompatible => ona_auth::openai(&self.setup.env),
+            ProviderName::LmStudioLocal => ona_auth::lm_studio(&self.setup.env),
+        };
+        let credential = resolved?;
+        self.setup.redactor.learn(credential.class().as_str(), credential.secret().expose_secret());
+        Ok(credential)
+    }
+}
+
+/// Between 0 and 1, to keep many waiting clients apart.
+fn random() -> f64 {
+    let id = CallId::random().0;
+    let digits = u32::from_str_radix(&id[..8], 16).unwrap_or_default();
+    Duration::from_nanos(u64::from(digits)).as_secs_f64() / Duration::from_nanos(u64::from(u32::MAX)).as_secs_f64()
+}

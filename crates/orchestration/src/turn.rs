@@ -1,0 +1,341 @@
+//! One turn: a prompt, then model and tools until there is nothing left to do.
+//!
+//! What comes next is read off the rows (`History::step`); this file only does it and
+//! commits. A model is asked only when everything before it is on disk. There is one
+//! task and no parallelism within a session.
+
+use crate::events::{Events, TurnEvent};
+use crate::history::History;
+use crate::lifecycle::{fire, lifecycle, tell};
+use crate::model::Model;
+use crate::pipeline::Pipeline;
+use crate::records;
+use crate::session::Session;
+use ona_api::model::{Asking, EndReason, FailureClass, Message, ModelFailure, Part, Reply, Role, Usage};
+use ona_api::row::Block;
+use ona_api::{CallId, Entry, EventKind, EventName, Group, Row, ToolCall};
+use ona_store::StoreError;
+use ona_transcript::{Step, Trigger};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+/// How often in a row Stop hooks may send the agent back to work (DEC-050).
+const STOP_BLOCKS: u32 = 8;
+
+pub struct Turn<'a> {
+    pub pipeline: Pipeline<'a>,
+    pub model: &'a Model,
+    pub asking: Asking,
+    pub events: Events,
+    pub cancel: CancellationToken,
+    /// `--max-turns`: how many times the model may be asked.
+    pub max_turns: Option<u32>,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    Done,
+    /// A UserPromptSubmit hook refused the prompt.
+    Blocked {
+        message: String,
+    },
+    /// A hook said `continue: false`.
+    Stopped {
+        reason: String,
+    },
+    MaxTurns,
+    Failed(ModelFailure),
+    Interrupted,
+}
+
+/// What a turn came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub ended: Ended,
+    pub text: String,
+    pub usage: Usage,
+    pub model_calls: u32,
+    pub denials: Vec<ToolCall>,
+}
+
+impl Turn<'_> {
+    pub async fn run(&self, session: &mut Session, history: &mut History, prompt: &str) -> Result<Outcome, StoreError> {
+        let mut outcome = Outcome {
+            ended: Ended::Done,
+            text: String::new(),
+            usage: Usage::default(),
+            model_calls: 0,
+            denials: Vec::new(),
+        };
+        if let Some(ended) = self.submit(session, prompt).await? {
+            outcome.ended = ended;
+            return Ok(outcome);
+        }
+        history.refresh(self.pipeline.store)?;
+        outcome.ended = self.work(session, history, &mut outcome).await?;
+        if let Ended::Failed(failure) = &outcome.ended {
+            self.stop_failure(session, failure, &outcome.text).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// Hooks first, then the user row (section 2.5, step 3).
+    async fn submit(&self, session: &mut Session, prompt: &str) -> Result<Option<Ended>, StoreError> {
+        let event = EventName::UserPromptSubmit;
+        let said = fire(self.pipeline.hooks, session, event, json!({ "prompt": prompt })).await;
+        let mut group = Group::default();
+        let ended = if said.is_denied() {
+            // The text is erased: only the refusal is recorded (DEC-034).
+            let message = said.message();
+            let fields = records::object(json!({ "message": message }));
+            group.append(said.rows());
+            group.push(Row::Transcript(Entry::System { subtype: "prompt_blocked", fields }));
+            Some(Ended::Blocked { message })
+        } else {
+            group.push(Row::Transcript(user(prompt)));
+            records::chain(&mut group, event, None, &said);
+            said.stop.as_ref().map(|(_, reason)| Ended::Stopped { reason: reason.clone() })
+        };
+        self.pipeline.store.commit(&session.place, group).await?;
+        tell(&self.events, &said);
+        Ok(ended)
+    }
+
+    async fn work(
+        &self,
+        session: &mut Session,
+        history: &mut History,
+        outcome: &mut Outcome,
+    ) -> Result<Ended, StoreError> {
+        let mut stop_blocks = 0;
+        loop {
+            if self.cancel.is_cancelled() {
+                return self.interrupted(session, history).await;
+            }
+            match history.step() {
+                Step::AskModel => {
+                    if self.max_turns.is_some_and(|most| outcome.model_calls >= most) {
+                        return Ok(Ended::MaxTurns);
+                    }
+                    self.make_room(session, history).await?;
+                    match self.model.ask(&self.asking, history.dialogue(), &self.events, &self.cancel).await {
+                        Ok(reply) => {
+                            outcome.model_calls += 1;
+                            outcome.usage.add(reply.usage);
+                            if let Some(failed) = self.record(session, reply, outcome).await? {
+                                return Ok(failed);
+                            }
+                        }
+                        Err(_) if self.cancel.is_cancelled() => return self.interrupted(session, history).await,
+                        Err(failure) => return Ok(Ended::Failed(failure)),
+                    }
+                }
+                Step::RunTools(calls) => {
+                    if let Some(reason) = self.tools(session, calls, outcome).await? {
+                        history.refresh(self.pipeline.store)?;
+                        self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
+                        return Ok(Ended::Stopped { reason });
+                    }
+                }
+                Step::End => {
+                    if !self.goes_on(session, stop_blocks, &outcome.text).await? {
+                        return Ok(Ended::Done);
+                    }
+                    stop_blocks += 1;
+                }
+            }
+            history.refresh(self.pipeline.store)?;
+        }
+    }
+
+    /// The reply and its calls, in one commit (section 2.5, step 5).
+    async fn record(
+        &self,
+        session: &Session,
+        reply: Reply,
+        outcome: &mut Outcome,
+    ) -> Result<Option<Ended>, StoreError> {
+        let mut group = Group::default();
+        let content = reply.parts.iter().filter_map(block).collect();
+        group.push(Row::Transcript(Entry::Assistant { uuid: CallId::random().0, content }));
+        group.push(Row::Transcript(ona_transcript::usage_entry(&self.asking.model, &reply.usage)));
+        let mut calls = 0;
+        for part in &reply.parts {
+            match part {
+                Part::ToolUse { id, name, input } => {
+                    calls += 1;
+                    let name = ona_api::tool::canonical(name).to_owned();
+                    group.push(Row::Transcript(Entry::ToolUse { id: id.clone(), name, input: input.clone() }));
+                }
+                Part::Text(text) => outcome.text.clone_from(text),
+                Part::ToolResult { .. } | Part::Picture { .. } | Part::HookContext(_) => {}
+            }
+        }
+        if !reply.dropped.is_empty() {
+            let data = records::object(json!({"kind": "dropped_blocks", "types": reply.dropped}));
+            group.push(Row::Transcript(Entry::Progress { data }));
+        }
+        self.pipeline.store.commit(&session.place, group).await?;
+        (self.events)(TurnEvent::Assistant { parts: reply.parts, usage: reply.usage });
+        let cut = reply.end == Some(EndReason::MaxTokens) && calls == 0;
+        Ok(cut.then(|| {
+            Ended::Failed(ModelFailure {
+                class: FailureClass::MaxOutputTokens,
+                message: "the reply was cut off at the output limit".into(),
+                transient: false,
+                retry_after: None,
+                status: None,
+            })
+        }))
+    }
+
+    /// Runs the calls one after another; a reason if a hook ended the turn.
+    async fn tools(
+        &self,
+        session: &mut Session,
+        calls: Vec<ToolCall>,
+        outcome: &mut Outcome,
+    ) -> Result<Option<String>, StoreError> {
+        for call in calls {
+            if self.cancel.is_cancelled() {
+                break;
+            }
+            let finished = self.pipeline.run(session, call.clone()).await?;
+            for message in finished.messages {
+                (self.events)(TurnEvent::Message(message));
+            }
+            if finished.denied {
+                outcome.denials.push(call.clone());
+                (self.events)(TurnEvent::Denied { call: call.clone(), message: finished.result.content.clone() });
+            }
+            (self.events)(TurnEvent::ToolFinished { call, result: finished.result });
+            if finished.stop.is_some() {
+                return Ok(finished.stop);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Stop hooks; `true` if one of them sent the agent back to work.
+    async fn goes_on(&self, session: &mut Session, blocks: u32, text: &str) -> Result<bool, StoreError> {
+        let fields = json!({"stop_hook_active": blocks > 0, "last_assistant_message": text});
+        let said = fire(self.pipeline.hooks, session, EventName::Stop, fields).await;
+        let mut group = Group::default();
+        records::chain(&mut group, EventName::Stop, None, &said);
+        let goes_on = said.is_denied() && said.stop.is_none() && blocks < STOP_BLOCKS;
+        if goes_on {
+            let feedback: Vec<_> = said.blocks.iter().map(|(_, text)| text.as_str()).collect();
+            group.push(Row::Transcript(user(&format!("Stop hook feedback:\n{}", feedback.join("\n")))));
+        } else if said.is_denied() {
+            (self.events)(TurnEvent::Message(format!(
+                "Stop hooks blocked {STOP_BLOCKS} times in a row; the turn ends."
+            )));
+        }
+        self.pipeline.store.commit(&session.place, group).await?;
+        tell(&self.events, &said);
+        Ok(goes_on)
+    }
+
+    /// StopFailure takes the place of Stop (DEC-089).
+    async fn stop_failure(&self, session: &mut Session, failure: &ModelFailure, text: &str) -> Result<(), StoreError> {
+        let (class, details) = (failure.class.as_str(), failure.message.clone());
+        let mut fields = json!({"error": class, "error_details": details});
+        if !text.is_empty() {
+            fields["last_assistant_message"] = text.into();
+        }
+        let said = fire(self.pipeline.hooks, session, EventName::StopFailure, fields).await;
+        let mut group = Group::default();
+        group.event(EventKind::StopFailure, json!({"error": class, "details": details}));
+        records::chain(&mut group, EventName::StopFailure, None, &said);
+        self.pipeline.store.commit(&session.place, group).await?;
+        tell(&self.events, &said);
+        Ok(())
+    }
+
+    /// An interrupt leaves a transcript a provider accepts: every call has a result.
+    async fn interrupted(&self, session: &Session, history: &mut History) -> Result<Ended, StoreError> {
+        history.refresh(self.pipeline.store)?;
+        self.answer_open(session, history, "Interrupted by the operator").await?;
+        let mut group = Group::default();
+        group.event(EventKind::Interrupted, json!({}));
+        self.pipeline.store.commit(&session.place, group).await?;
+        Ok(Ended::Interrupted)
+    }
+
+    async fn answer_open(&self, session: &Session, history: &History, words: &str) -> Result<(), StoreError> {
+        let rows = ona_transcript::answer_open(history.state(), words);
+        let group = Group(rows.into_iter().map(Row::Transcript).collect());
+        self.pipeline.store.commit(&session.place, group).await.map(drop)
+    }
+
+    /// Compacts when the next request would fill most of the context (DEC-035).
+    async fn make_room(&self, session: &mut Session, history: &mut History) -> Result<(), StoreError> {
+        let context = ona_transcript::context_tokens(self.model.choice.provider, &self.asking.model);
+        if ona_transcript::due(context, history.weight() + self.asking.system.len()) {
+            self.compact(session, history, Trigger::Auto, None).await?;
+        }
+        Ok(())
+    }
+
+    /// PreCompact, the summary, one row, PostCompact, SessionStart. A failure leaves
+    /// everything as it was.
+    pub async fn compact(
+        &self,
+        session: &mut Session,
+        history: &mut History,
+        trigger: Trigger,
+        wish: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let Some(covers_to) = history.state().last_sequence() else { return Ok(()) };
+        let (store, hooks) = (self.pipeline.store, self.pipeline.hooks);
+        let fields = json!({"trigger": trigger.as_str(), "custom_instructions": wish});
+        let pre = lifecycle(store, hooks, session, &self.events, EventName::PreCompact, fields).await?;
+        if pre.is_denied() {
+            return Ok(());
+        }
+        (self.events)(TurnEvent::Compacting);
+        let request = ona_transcript::summary_request(wish.as_slice());
+        let dialogue = history.dialogue_with(Message { role: Role::User, parts: vec![Part::Text(request)] });
+        let quiet: Events = std::sync::Arc::new(|_| ());
+        let asking = Asking { tools: Vec::new(), ..self.asking.clone() };
+        let Ok(reply) = self.model.ask(&asking, &dialogue, &quiet, &self.cancel).await else { return Ok(()) };
+        let summary: String = reply
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        if summary.trim().is_empty() {
+            return Ok(());
+        }
+        let mut group = Group::default();
+        group.push(Row::Transcript(ona_transcript::commit(trigger, &summary, covers_to)));
+        group.event(EventKind::Compaction, json!({"trigger": trigger.as_str(), "covers_to_sequence": covers_to}));
+        store.commit(&session.place, group).await?;
+        history.refresh(store)?;
+        let fields = json!({"trigger": trigger.as_str(), "compact_summary": summary});
+        lifecycle(store, hooks, session, &self.events, EventName::PostCompact, fields).await?;
+        let fields = json!({"source": "compact", "model": self.asking.model});
+        lifecycle(store, hooks, session, &self.events, EventName::SessionStart, fields).await?;
+        history.refresh(store)
+    }
+}
+
+fn user(text: &str) -> Entry {
+    Entry::User { uuid: CallId::random().0, content: vec![Block::Text(text.to_owned())] }
+}
+
+/// A part of a reply as a content block; the set is closed.
+fn block(part: &Part) -> Option<Block> {
+    match part {
+        Part::Text(text) => Some(Block::Text(text.clone())),
+        Part::ToolUse { id, name, input } => {
+            let name = ona_api::tool::canonical(name).to_owned();
+            Some(Block::ToolUse { id: id.clone(), name, input: input.clone() })
+        }
+        Part::ToolResult { .. } | Part::Picture { .. } | Part::HookContext(_) => None,
+    }
+}

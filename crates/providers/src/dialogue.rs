@@ -1,0 +1,118 @@
+//! A conversation as the bytes of the next request.
+//!
+//! Each message is encoded once and its bytes are kept in one buffer, so that a
+//! request costs a copy and not a serialisation, however long the session is. What a
+//! message becomes never depends on the messages after it; the cache marks, which do
+//! move, are put in while the body is copied together.
+
+use crate::fingerprint::Seed;
+use crate::{Wire, chat, messages};
+use ona_api::model::{Asking, Message};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many of the newest user messages carry a cache mark. With the mark on the
+/// system text and the one on the tools this is all the provider allows.
+const MARKED: usize = 2;
+
+pub struct Dialogue {
+    wire: Wire,
+    seed: Seed,
+    /// All messages, each with a comma before it.
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    head: Mutex<Option<Head>>,
+}
+
+/// One encoded message.
+struct Entry {
+    fingerprint: u64,
+    /// Where its bytes end.
+    end: usize,
+    /// Where a cache mark would go.
+    mark: Option<usize>,
+}
+
+/// The part of a body before the messages, kept because the tools rarely change.
+struct Head {
+    fingerprint: u64,
+    bytes: Arc<[u8]>,
+}
+
+impl Dialogue {
+    pub fn new(wire: Wire) -> Self {
+        Self { wire, seed: Seed::random(), bytes: Vec::new(), entries: Vec::new(), head: Mutex::new(None) }
+    }
+
+    pub fn wire(&self) -> Wire {
+        self.wire
+    }
+
+    /// Makes this the encoding of `messages`. Those at the beginning that are the same
+    /// as before are recognised and left as they are. Returns how many were encoded.
+    pub fn sync(&mut self, messages: &[Message]) -> usize {
+        let prints = messages.iter().map(|message| self.seed.message(message));
+        let same = prints.zip(&self.entries).take_while(|(print, entry)| *print == entry.fingerprint).count();
+        self.entries.truncate(same);
+        self.bytes.truncate(self.entries.last().map_or(0, |entry| entry.end));
+        for message in &messages[same..] {
+            let fingerprint = self.seed.message(message);
+            let mark = match self.wire {
+                Wire::Messages => messages::encode::message(message, &mut self.bytes),
+                Wire::Chat(sight) => {
+                    chat::encode::message(message, sight, &mut self.bytes);
+                    None
+                }
+            };
+            self.entries.push(Entry { fingerprint, end: self.bytes.len(), mark });
+        }
+        messages.len() - same
+    }
+
+    /// Size of the encoded messages, for estimates of the context they take.
+    pub fn encoded_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The body of a request.
+    pub fn body(&self, asking: &Asking) -> Vec<u8> {
+        let head = self.head(asking);
+        let mut marks: Vec<usize> = self.entries.iter().rev().filter_map(|entry| entry.mark).take(MARKED).collect();
+        marks.reverse();
+        let marked = marks.len() * messages::encode::CACHE.len();
+        let mut body = Vec::with_capacity(head.len() + self.bytes.len() + marked + 2);
+        body.extend_from_slice(&head);
+        // The first message has nothing before it that would need its comma.
+        let mut copied = usize::from(head.ends_with(b"[") && !self.bytes.is_empty());
+        for mark in marks {
+            body.extend_from_slice(&self.bytes[copied..mark]);
+            body.extend_from_slice(messages::encode::CACHE);
+            copied = mark;
+        }
+        body.extend_from_slice(&self.bytes[copied..]);
+        body.extend_from_slice(b"]}");
+        body
+    }
+
+    fn head(&self, asking: &Asking) -> Arc<[u8]> {
+        let fingerprint = self.seed.asking(asking);
+        // A poisoned lock guards nothing but a cache.
+        let mut kept = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(head) = kept.as_ref().filter(|head| head.fingerprint == fingerprint) {
+            return head.bytes.clone();
+        }
+        let bytes: Arc<[u8]> = match self.wire {
+            Wire::Messages => messages::encode::head(asking),
+            Wire::Chat(_) => chat::encode::head(asking),
+        }
+        .into();
+        *kept = Some(Head { fingerprint, bytes: bytes.clone() });
+        bytes
+    }
+}
+
+impl fmt::Debug for Dialogue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Dialogue({:?}, {} messages, {} bytes)", self.wire, self.entries.len(), self.bytes.len())
+    }
+}

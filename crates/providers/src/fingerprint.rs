@@ -1,0 +1,207 @@
+//! Recognises a message that was encoded before, without keeping a second copy.
+//!
+//! The whole dialogue is looked at before each request, so this has to run at the
+//! speed of memory: one multiplication per 16 bytes, in the manner of wyhash. A seed
+//! per dialogue keeps a made-up pair of texts from colliding on purpose.
+
+use ona_api::ToolSpec;
+use ona_api::model::{Asking, Message, Part, Role};
+use serde_json::Value;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+
+#[derive(Clone, Copy, Debug)]
+pub struct Seed(u64);
+
+impl Seed {
+    pub fn random() -> Self {
+        Self(RandomState::new().hash_one(0))
+    }
+
+    pub fn message(self, message: &Message) -> u64 {
+        let mut print = self.start();
+        print.tag(match message.role {
+            Role::User => 1,
+            Role::Assistant => 2,
+        });
+        message.parts.iter().for_each(|part| print.part(part));
+        print.finish()
+    }
+
+    /// Everything of a request that is not a message.
+    pub fn asking(self, asking: &Asking) -> u64 {
+        let mut print = self.start();
+        print.text(&asking.model);
+        print.text(&asking.system);
+        print.tag(asking.max_tokens.into());
+        for ToolSpec { name, description, input_schema } in &asking.tools {
+            print.text(name);
+            print.text(description);
+            print.value(input_schema);
+        }
+        print.finish()
+    }
+
+    fn start(self) -> Print {
+        Print(self.0)
+    }
+}
+
+struct Print(u64);
+
+impl Print {
+    fn part(&mut self, part: &Part) {
+        match part {
+            Part::Text(text) => {
+                self.tag(1);
+                self.text(text);
+            }
+            Part::ToolUse { id, name, input } => {
+                self.tag(2);
+                self.text(&id.0);
+                self.text(name);
+                self.value(input);
+            }
+            Part::ToolResult { id, content, is_error, exit_code } => {
+                self.tag(3);
+                self.text(&id.0);
+                self.text(content);
+                (is_error, exit_code).hash(self);
+            }
+            Part::Picture { kind, media_type, data } => {
+                self.tag(4);
+                self.text(kind);
+                self.text(media_type);
+                self.text(data);
+            }
+            Part::HookContext(text) => {
+                self.tag(5);
+                self.text(text);
+            }
+        }
+    }
+
+    /// Not `Value`'s own `Hash`, which ignores the order of keys; the bytes sent do not.
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.tag(1),
+            Value::Bool(flag) => self.tag(2 + u64::from(*flag)),
+            Value::Number(number) => {
+                self.tag(4);
+                number.hash(self);
+            }
+            Value::String(text) => {
+                self.tag(5);
+                self.text(text);
+            }
+            Value::Array(items) => {
+                self.tag(6);
+                self.tag(items.len() as u64);
+                items.iter().for_each(|item| self.value(item));
+            }
+            Value::Object(fields) => {
+                self.tag(7);
+                self.tag(fields.len() as u64);
+                for (key, value) in fields {
+                    self.text(key);
+                    self.value(value);
+                }
+            }
+        }
+    }
+
+    fn tag(&mut self, tag: u64) {
+        self.mix(tag, 0);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.write(text.as_bytes());
+    }
+
+    fn mix(&mut self, low: u64, high: u64) {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let product = u128::from(low ^ self.0) * u128::from(high ^ ODD);
+        self.0 = (product as u64) ^ ((product >> 64) as u64) ^ ODD.rotate_left(29);
+    }
+}
+
+impl Hasher for Print {
+    fn write(&mut self, bytes: &[u8]) {
+        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        let (pairs, rest) = bytes.as_chunks::<16>();
+        for pair in pairs {
+            self.mix(word(&pair[..8]), word(&pair[8..]));
+        }
+        let mut last = [0; 16];
+        last[..rest.len()].copy_from_slice(rest);
+        self.mix(word(&last[..8]), word(&last[8..]));
+        // The length tells a text from the same text with zeros after it, and from its neighbour.
+        self.mix(bytes.len() as u64, 1);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn whatever_changes_the_bytes_changes_the_fingerprint() {
+        let result = |content: &str, is_error, exit_code| Part::ToolResult {
+            id: "c".into(),
+            content: content.into(),
+            is_error,
+            exit_code,
+        };
+        let call = |input| Part::ToolUse { id: "c".into(), name: "T".into(), input };
+        let user = |parts| Message { role: Role::User, parts };
+        let text = |text: &str| Part::Text(text.into());
+        let all = [
+            user(vec![]),
+            Message { role: Role::Assistant, parts: vec![] },
+            user(vec![text("")]),
+            user(vec![text("a")]),
+            user(vec![text("a\0")]),
+            user(vec![text("a"), text("")]),
+            user(vec![text("a"), text("b")]),
+            user(vec![text("ab")]),
+            user(vec![text("b"), text("a")]),
+            user(vec![Part::HookContext("a".into())]),
+            user(vec![result("a", false, None)]),
+            user(vec![result("a", true, None)]),
+            user(vec![result("a", true, Some(0))]),
+            user(vec![result("a", true, Some(1))]),
+            user(vec![call(json!({"a": 1, "b": 2}))]),
+            user(vec![call(json!({"b": 2, "a": 1}))]),
+            user(vec![call(json!({"a": "1", "b": 2}))]),
+            user(vec![call(json!({"a": [1], "b": 2}))]),
+            user(vec![call(json!({"a": [[1]], "b": 2}))]),
+            user(vec![call(json!({"a": true, "b": 2}))]),
+            user(vec![call(json!({"a": false, "b": 2}))]),
+            user(vec![call(json!({"a": null, "b": 2}))]),
+            user(vec![call(json!({"a": 1.5, "b": 2}))]),
+        ];
+        let seed = Seed::random();
+        let mut prints: Vec<_> = all.iter().map(|message| seed.message(message)).collect();
+        assert_eq!(prints[3], seed.message(&all[3].clone()));
+        prints.sort_unstable();
+        prints.dedup();
+        assert_eq!(prints.len(), all.len());
+    }
+
+    #[test]
+    fn one_changed_byte_is_seen_wherever_it_is() {
+        let seed = Seed::random();
+        let print = |text: &str| seed.message(&Message { role: Role::User, parts: vec![Part::Text(text.into())] });
+        for length in [1, 7, 8, 15, 16, 17, 33, 100] {
+            let text = "x".repeat(length);
+            for at in 0..length {
+                let changed = format!("{}y{}", &text[..at], &text[at + 1..]);
+                assert_ne!(print(&text), print(&changed), "byte {at} of {length}");
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Failures between us and the server, as model failures.
+
+use crate::classify;
+use ona_api::model::{FailureClass, ModelFailure};
+use ona_auth::{Endpoint, http};
+
+/// No answer, or the end of one in the middle. The URL is left out: it can hold a password.
+pub fn failure(error: reqwest::Error, endpoint: &Endpoint) -> ModelFailure {
+    let server = endpoint.shown();
+    if error.is_builder() {
+        let message = format!("the request can not be built: {}", http::words(error));
+        return ModelFailure { class: FailureClass::InvalidRequest, transient: false, ..classify::server(message) };
+    }
+    let (connecting, silent) = (error.is_connect(), error.is_timeout());
+    let words = http::words(error);
+    if connecting {
+        // A certificate that is wrong now is wrong in a second too.
+        let transient = !words.contains("certificate");
+        return ModelFailure { transient, ..classify::server(format!("no connection to {server}: {words}")) };
+    }
+    classify::server(match silent {
+        true => format!("{server} said nothing for too long"),
+        false => format!("the connection to {server} broke: {words}"),
+    })
+}

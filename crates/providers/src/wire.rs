@@ -1,0 +1,30 @@
+//! The two formats in which models are spoken to.
+
+use ona_api::model::ProviderName;
+use ona_auth::Choice;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// Anthropic's Messages API.
+    Messages,
+    /// OpenAI's Chat Completions and whatever is compatible with it.
+    Chat(Sight),
+}
+
+/// Whether a model is shown pictures or told about them in a line of text (DEC-032).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    Pictures,
+    TextOnly,
+}
+
+impl Wire {
+    pub fn of(choice: &Choice) -> Self {
+        match (choice.provider, choice.model_id) {
+            (ProviderName::ClaudeCodeSubscription, _) => Wire::Messages,
+            (ProviderName::OpenaiCompatible, "o3_mini") if !choice.overridden => Wire::Chat(Sight::TextOnly),
+            // What a local server serves can not be told from here; a refusal can (see `classify`).
+            (ProviderName::OpenaiCompatible | ProviderName::LmStudioLocal, _) => Wire::Chat(Sight::Pictures),
+        }
+    }
+}

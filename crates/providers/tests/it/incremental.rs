@@ -1,0 +1,141 @@
+//! A dialogue that grows is the dialogue encoded at once, and costs what was added.
+
+use crate::{asking, assistant, call, failed, picture, result, text, user};
+use ona_api::model::{Asking, Message, Part};
+use ona_providers::{Dialogue, Sight, Wire};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const WIRES: [Wire; 3] = [Wire::Messages, Wire::Chat(Sight::Pictures), Wire::Chat(Sight::TextOnly)];
+
+fn at_once(wire: Wire, messages: &[Message]) -> Vec<u8> {
+    let mut dialogue = Dialogue::new(wire);
+    dialogue.sync(messages);
+    dialogue.body(&asking())
+}
+
+/// `n` rounds of a call and its result.
+fn rounds(n: usize) -> Vec<Message> {
+    let round = |i: usize| {
+        let id = format!("c{i}");
+        [
+            assistant([text("Next."), call(&id, "Read", json!({"file_path": format!("src/{i}.rs")}))]),
+            user([result(&id, "one\ntwo\n")]),
+        ]
+    };
+    std::iter::once(user([text("begin")])).chain((0..n).flat_map(round)).collect()
+}
+
+#[test]
+fn only_what_is_new_is_encoded() {
+    let messages = rounds(500);
+    for wire in WIRES {
+        let mut dialogue = Dialogue::new(wire);
+        assert_eq!(dialogue.sync(&messages[..999]), 999);
+        assert_eq!(dialogue.sync(&messages[..999]), 0);
+        assert_eq!(dialogue.sync(&messages), 2);
+        assert_eq!(dialogue.body(&asking()), at_once(wire, &messages));
+    }
+}
+
+#[test]
+fn a_message_that_changed_is_encoded_again_with_all_after_it() {
+    let mut messages = rounds(3);
+    for wire in WIRES {
+        let mut dialogue = Dialogue::new(wire);
+        dialogue.sync(&messages);
+        messages[6].parts.push(Part::HookContext("said a hook".into()));
+        assert_eq!(dialogue.sync(&messages), 1, "the last");
+        messages.splice(0..4, [user([text("a summary")])]);
+        assert_eq!(dialogue.sync(&messages), 4, "after a compaction");
+        assert_eq!(dialogue.body(&asking()), at_once(wire, &messages));
+        messages = rounds(3);
+    }
+}
+
+#[test]
+fn another_system_text_or_tool_is_seen() {
+    let mut dialogue = Dialogue::new(Wire::Messages);
+    dialogue.sync(&rounds(1));
+    let first = dialogue.body(&asking());
+    let other = Asking { system: "Be long.".into(), ..asking() };
+    assert_ne!(dialogue.body(&other), first);
+    let fewer = Asking { tools: asking().tools[..1].to_vec(), ..asking() };
+    assert_ne!(dialogue.body(&fewer), first);
+    assert_eq!(dialogue.body(&asking()), first);
+}
+
+/// The provider allows four marks and finds a cached beginning by its bytes.
+#[test]
+fn cache_marks_are_four_and_move_with_the_newest_user_messages() {
+    let marked = |rounds_: usize| {
+        let mut dialogue = Dialogue::new(Wire::Messages);
+        dialogue.sync(&rounds(rounds_));
+        let body: Value = serde_json::from_slice(&dialogue.body(&asking())).unwrap();
+        assert_eq!(body.to_string().matches("cache_control").count(), 3 + usize::from(rounds_ > 0));
+        let messages = body["messages"].as_array().unwrap().clone();
+        let marked = |message: &Value| message["content"].to_string().contains("cache_control");
+        (0..messages.len()).filter(|at| marked(&messages[*at])).collect::<Vec<_>>()
+    };
+    assert_eq!(marked(0), [0]);
+    assert_eq!(marked(1), [0, 2]);
+    assert_eq!(marked(9), [16, 18]);
+}
+
+#[test]
+fn equal_messages_give_equal_bytes_in_two_dialogues() {
+    for wire in WIRES {
+        assert_eq!(at_once(wire, &rounds(50)), at_once(wire, &rounds(50)));
+    }
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    let word = || prop_oneof![Just(String::new()), Just(" ".to_owned()), "\\PC{0,12}", "[a-c\"\\\\\n]{0,20}"];
+    prop_oneof![
+        word().prop_map(Part::Text),
+        word().prop_map(Part::HookContext),
+        (word(), word()).prop_map(|(name, value)| call("c1", &name, json!({"k": value}))),
+        word().prop_map(|content| result("c1", &content)),
+        (word(), prop::option::of(-1..130)).prop_map(|(content, code)| failed("c.1", &content, code)),
+        Just(picture("image", "image/png")),
+        Just(picture("document", "application/pdf")),
+    ]
+}
+
+fn messages() -> impl Strategy<Value = Vec<Message>> {
+    let message = (any::<bool>(), prop::collection::vec(part(), 0..4))
+        .prop_map(|(from_user, parts)| if from_user { user(parts) } else { assistant(parts) });
+    prop::collection::vec(message, 0..8)
+}
+
+proptest! {
+    /// Whatever was encoded before leaves no trace.
+    #[test]
+    fn a_dialogue_depends_on_its_messages_only(steps in prop::collection::vec(messages(), 1..5), keep in 0usize..8) {
+        for wire in WIRES {
+            let mut dialogue = Dialogue::new(wire);
+            let mut current: Vec<Message> = Vec::new();
+            for step in &steps {
+                current.truncate(keep);
+                current.extend(step.iter().cloned());
+                dialogue.sync(&current);
+                prop_assert_eq!(dialogue.body(&asking()), at_once(wire, &current));
+            }
+        }
+    }
+
+    #[test]
+    fn every_body_is_json_with_all_the_calls(messages in messages()) {
+        let calls = messages
+            .iter()
+            .filter(|message| message.role == ona_api::model::Role::Assistant)
+            .flat_map(|message| &message.parts)
+            .filter(|part| matches!(part, Part::ToolUse { .. }))
+            .count();
+        let body: Value = serde_json::from_slice(&at_once(Wire::Chat(Sight::Pictures), &messages)).unwrap();
+        let sent = body["messages"].as_array().unwrap();
+        let sent = sent.iter().filter_map(|message| message["tool_calls"].as_array()).map(Vec::len).sum::<usize>();
+        prop_assert_eq!(sent, calls);
+        prop_assert!(serde_json::from_slice::<Value>(&at_once(Wire::Messages, &messages)).is_ok());
+    }
+}

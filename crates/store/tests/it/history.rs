@@ -1,0 +1,184 @@
+//! Reading transcripts back, and the list of sessions.
+
+use crate::support::{Db, begin, call, calls, place, plain, result, says, user, write};
+use ona_api::row::{Block, Place};
+use ona_api::{Entry, Group, Row};
+use ona_store::{SessionLine, Store, StoredEntry};
+use std::time::{Duration, Instant};
+
+fn add(store: &Store, conversation: &str, session: &str, project: &str, entries: impl IntoIterator<Item = Entry>) {
+    let at = Place { conversation: conversation.into(), ..place(session) };
+    let mut group = Group(vec![Row::Conversation { project_dir: project.into() }, Row::Session]);
+    group.append(Group(entries.into_iter().map(Row::Transcript).collect()));
+    store.commit_now(&at, group).unwrap();
+}
+
+#[test]
+fn history_is_one_session_in_order_from_where_one_left_off() {
+    let db = Db::new();
+    let store = db.started();
+    write(&store, [user("a"), calls(&["c1"]), call("c1")]);
+    store.commit_now(&place("other"), begin()).unwrap();
+    store.commit_now(&place("other"), Group(vec![Row::Transcript(user("elsewhere"))])).unwrap();
+    write(&store, [result("c1")]);
+
+    let reader = store.reader().unwrap();
+    let kinds = |after| {
+        let entries = reader.history(&"s".into(), after).unwrap();
+        entries.into_iter().map(|entry| format!("{} {}", entry.sequence, entry.entry_type)).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(None), ["0 user", "1 assistant", "2 tool_use", "3 tool_result"]);
+    assert_eq!(kinds(Some(1)), ["2 tool_use", "3 tool_result"]);
+    assert_eq!(kinds(Some(3)), [""; 0]);
+
+    let newest = reader.history(&"s".into(), Some(2)).unwrap().remove(0);
+    let expected = StoredEntry {
+        sequence: 3,
+        entry_type: "tool_result".into(),
+        payload: r#"{"_t":"tool_result","tool_use_id":"c1","content":"ok","is_error":false}"#.into(),
+        tool_use_id: Some("c1".into()),
+        created_at: newest.created_at.clone(),
+    };
+    assert_eq!(newest, expected);
+    assert_eq!(newest.created_at.len(), "2026-01-01 00:00:00".len());
+}
+
+#[test]
+fn a_row_that_is_no_text_hides_no_other() {
+    let db = Db::new();
+    let store = db.started();
+    write(&store, [user("a")]);
+    db.sql(
+        "INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json, tool_use_id) \
+         VALUES ('s', 1, 'user', x'7bff', 7)",
+    );
+    write(&store, [says("b")]);
+    let entries = store.reader().unwrap().history(&"s".into(), None).unwrap();
+    let shown: Vec<_> = entries.iter().map(|entry| (entry.sequence, entry.tool_use_id.as_deref())).collect();
+    assert_eq!(shown, [(0, None), (1, Some("7")), (2, None)]);
+    assert_eq!(entries[1].payload, "{\u{fffd}");
+}
+
+#[test]
+fn every_session_is_listed_the_one_used_last_first() {
+    let db = Db::new();
+    let store = db.open();
+    let picture_only = Entry::User { uuid: "u".into(), content: vec![] };
+    add(&store, "k", "one", "/p", [user("first\nquestion"), says("x"), user("second")]);
+    add(&store, "k", "child", "/p", [user("look around")]);
+    add(&store, "k2", "silent", "/q", [picture_only]);
+    add(&store, "k2", "empty", "/q", []);
+    add(&store, "k", "one", "/p", [says("y")]);
+    let parent = Row::State { key: "session_parent:child".into(), value: "one".into() };
+    store.commit_now(&place("child"), Group(vec![parent])).unwrap();
+    for (sequence, title) in [(4, "Old"), (5, "New")] {
+        db.sql(&format!(
+            "INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json) \
+             VALUES ('one', {sequence}, 'ai_title', '{{\"_t\":\"ai_title\",\"title\":\"{title}\"}}')"
+        ));
+    }
+    db.sql("UPDATE sessions SET started_at = '2001-01-01 00:00:00'");
+    db.sql("UPDATE transcript_entries SET created_at = '2002-02-02 00:00:00'");
+
+    let reader = store.reader().unwrap();
+    let listed = reader.sessions(None).unwrap();
+    let expected = SessionLine {
+        id: "one".into(),
+        conversation: "k".into(),
+        parent: None,
+        project_dir: "/p".into(),
+        started_at: "2001-01-01 00:00:00".into(),
+        last_entry_at: Some("2002-02-02 00:00:00".into()),
+        entries: 6,
+        first_user_text: Some("first\nquestion".into()),
+        title: Some("New".into()),
+    };
+    assert_eq!(listed[0], expected);
+    let told = |line: &SessionLine| (line.id.to_string(), line.entries, line.parent.clone().map(|id| id.0));
+    assert_eq!(
+        listed.iter().map(told).collect::<Vec<_>>(),
+        [
+            ("one".to_owned(), 6, None),
+            ("silent".to_owned(), 1, None),
+            ("child".to_owned(), 1, Some("one".to_owned())),
+            ("empty".to_owned(), 0, None),
+        ]
+    );
+    let of_k2: Vec<_> = reader.sessions(Some(&"k2".into())).unwrap().into_iter().map(|line| line.id.0).collect();
+    assert_eq!(of_k2, ["silent", "empty"]);
+    assert_eq!(reader.sessions(Some(&"nobody".into())).unwrap(), []);
+}
+
+#[test]
+fn a_long_prompt_is_shown_by_its_beginning() {
+    let db = Db::new();
+    let store = db.open();
+    let blocks = vec![
+        Block::ToolResult { id: "c".into(), content: "no".into(), is_error: false },
+        Block::Text("é".repeat(600)),
+        Block::Text("no".into()),
+    ];
+    add(&store, "k", "s", "/p", [Entry::User { uuid: "u".into(), content: blocks }]);
+    let line = store.reader().unwrap().sessions(None).unwrap().remove(0);
+    assert_eq!(line.first_user_text, Some("é".repeat(500)));
+}
+
+#[test]
+fn to_continue_is_to_go_on_where_somebody_spoke_last() {
+    let db = Db::new();
+    let store = db.open();
+    let reader = store.reader().unwrap();
+    let newest = |project: &str| reader.newest_session(project).unwrap().map(|id| id.0);
+    assert_eq!(newest("/p"), None);
+    add(&store, "k1", "old", "/p", [user("a")]);
+    add(&store, "k2", "new", "/p", [user("b")]);
+    add(&store, "k3", "elsewhere", "/q", [user("c")]);
+    assert_eq!(newest("/p").as_deref(), Some("new"));
+    add(&store, "k1", "old", "/p", [says("d")]);
+    assert_eq!(newest("/p").as_deref(), Some("old"));
+
+    add(&store, "eval:1", "eval", "/p", [call("c"), result("c")]);
+    add(&store, "k1", "child", "/p", [user("do a part of it")]);
+    let parent = Row::State { key: "session_parent:child".into(), value: "old".into() };
+    store.commit_now(&Place { conversation: "k1".into(), ..place("child") }, Group(vec![parent])).unwrap();
+    assert_eq!(newest("/p").as_deref(), Some("old"));
+}
+
+/// Issue 3: resuming 20,000 rows must not be felt. Debug builds get ten times as long.
+#[test]
+fn twenty_thousand_rows_are_read_in_one_pass() {
+    let db = Db::new();
+    let store = db.started();
+    let connection = plain(&db.path);
+    connection
+        .execute_batch(
+            "BEGIN; WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 19999) \
+             INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json) \
+             SELECT 's', i, 'tool_result', '{\"_t\":\"tool_result\",\"tool_use_id\":\"c' || i || '\",\"content\":\"' \
+             || hex(zeroblob(400)) || '\",\"is_error\":false}' FROM n; COMMIT;",
+        )
+        .unwrap();
+    let reader = store.reader().unwrap();
+    let slack = if cfg!(debug_assertions) { 10 } else { 1 };
+    // The machine may be busy with other things, so one good run of several is enough.
+    let best = |after: Option<i64>, rows: usize| {
+        let run = |_| {
+            let begun = Instant::now();
+            let entries = reader.history(&"s".into(), after).unwrap();
+            let took = begun.elapsed();
+            assert_eq!(entries.len(), rows);
+            assert!(entries.is_sorted_by_key(|entry| entry.sequence));
+            took
+        };
+        (0..5).map(run).min().unwrap()
+    };
+    let (whole, one) = (best(None, 20_000), best(Some(19_998), 1));
+    let b = Instant::now();
+    let n = reader.sessions(None).unwrap().len();
+    let t = b.elapsed();
+    let b = Instant::now();
+    reader.newest_session("/p").unwrap();
+    panic!("whole {whole:?} one {one:?} sessions {n} {t:?} newest {:?}", b.elapsed());
+    assert!(whole < Duration::from_millis(100) * slack, "{whole:?}");
+    assert!(one < Duration::from_millis(2) * slack, "{one:?}");
+}

@@ -1,0 +1,219 @@
+//! A session as the lines that usage counters and status lines read.
+//!
+//! Such programs look for lines of type `assistant` with `message.model` and
+//! `message.usage`, tell repeated lines by `message.id` and `requestId`, and take
+//! the newest main-chain line for the size of the context. So a reply is one line
+//! here and its usage is counted once, however it is summed up. What only the
+//! runtime needs (hooks, snapshots, progress) has no line.
+
+use super::Head;
+use crate::record::{Attached, Body, Progress, Raw, Record};
+use ona_api::digest::sha256_hex;
+use ona_api::model::{Part, Usage};
+use ona_api::row::Block;
+use ona_api::{CallId, ToolCall};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+
+/// Who "said" a call that no model made; counters skip this name.
+const SYNTHETIC: &str = "<synthetic>";
+const UNKNOWN_MODEL: &str = "unknown";
+
+pub fn jsonl(head: &Head, rows: &[Raw<'_>]) -> String {
+    let mut lines = Lines { head, text: String::new(), parent: None, replied: HashSet::new() };
+    let mut rows = rows.iter().filter_map(|raw| Some((raw, Record::parse(*raw).ok()?))).peekable();
+    while let Some((raw, record)) = rows.next() {
+        let after = match rows.peek() {
+            Some((_, Record { body: Body::Progress(Progress::Usage { model, usage }), .. })) => Some((model, usage)),
+            _ => None,
+        };
+        lines.row(raw, &record, after);
+    }
+    lines.text
+}
+
+struct Lines<'a> {
+    head: &'a Head,
+    text: String,
+    /// The line before.
+    parent: Option<String>,
+    /// Calls that stand in a reply.
+    replied: HashSet<CallId>,
+}
+
+impl Lines<'_> {
+    fn row(&mut self, raw: &Raw<'_>, record: &Record, usage: Option<(&String, &Usage)>) {
+        match &record.body {
+            Body::User { uuid, content } => {
+                self.message(raw, uuid, "user", json!({"role": "user", "content": blocks(content)}), json!({}));
+            }
+            Body::Assistant { uuid, content } => self.reply(raw, uuid, content, usage),
+            Body::ToolUse(call) if !self.replied.contains(&call.id) => self.lone(raw, call),
+            Body::ToolResult { id, content, is_error } => {
+                let block = Block::ToolResult { id: id.clone(), content: content.clone(), is_error: *is_error };
+                self.message(raw, "", "user", json!({"role": "user", "content": [block.json()]}), json!({}));
+            }
+            Body::Attachment(Attached::Picture { part, .. }) => {
+                let content: Vec<_> = part_block(part).into_iter().collect();
+                self.message(raw, "", "user", json!({"role": "user", "content": content}), json!({"isMeta": true}));
+            }
+            Body::Attachment(Attached::Text(text)) => {
+                let content = json!([{"type": "text", "text": text}]);
+                self.message(raw, "", "user", json!({"role": "user", "content": content}), json!({"isMeta": true}));
+            }
+            Body::Attachment(Attached::Message { parts, .. }) => {
+                let content: Vec<_> = parts.iter().filter_map(part_block).collect();
+                self.message(raw, "", "user", json!({"role": "user", "content": content}), json!({"isMeta": true}));
+            }
+            Body::CollapseCommit { trigger, summary, .. } => self.compacted(raw, trigger, summary),
+            Body::AiTitle(title) => {
+                let leaf = self.parent.clone();
+                self.line(json!({"type": "summary", "summary": title, "leafUuid": leaf}));
+            }
+            Body::ToolUse(_)
+            | Body::System { .. }
+            | Body::Progress(_)
+            | Body::Attachment(Attached::Other)
+            | Body::InternalHook(_)
+            | Body::ContentReplacement
+            | Body::FileHistorySnapshot
+            | Body::AttributionSnapshot
+            | Body::QueueOperation
+            | Body::SpeculationAccept => {}
+        }
+    }
+
+    fn reply(&mut self, raw: &Raw<'_>, uuid: &str, content: &[Block], usage: Option<(&String, &Usage)>) {
+        let mut stop = "end_turn";
+        for block in content {
+            if let Block::ToolUse { id, .. } = block {
+                self.replied.insert(id.clone());
+                stop = "tool_use";
+            }
+        }
+        let uuid = self.uuid(raw, uuid);
+        let mut message = json!({
+            "id": format!("msg_{uuid}"),
+            "type": "message",
+            "role": "assistant",
+            "model": usage.map_or(UNKNOWN_MODEL, |(model, _)| model),
+            "content": blocks(content),
+            "stop_reason": stop,
+            "stop_sequence": null,
+        });
+        if let Some((_, usage)) = usage {
+            message["usage"] = counted(usage);
+        }
+        self.message(raw, &uuid, "assistant", message, json!({"requestId": format!("req_{uuid}")}));
+    }
+
+    fn lone(&mut self, raw: &Raw<'_>, call: &ToolCall) {
+        let uuid = self.uuid(raw, "");
+        let block = Block::ToolUse { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
+        let message = json!({
+            "id": format!("msg_{uuid}"),
+            "type": "message",
+            "role": "assistant",
+            "model": SYNTHETIC,
+            "content": [block.json()],
+            "stop_reason": "tool_use",
+            "stop_sequence": null,
+            "usage": counted(&Usage::default()),
+        });
+        self.message(raw, &uuid, "assistant", message, json!({}));
+    }
+
+    fn compacted(&mut self, raw: &Raw<'_>, trigger: &str, summary: &str) {
+        let boundary = json!({
+            "type": "system",
+            "subtype": "compact_boundary",
+            "content": "Conversation compacted",
+            "level": "info",
+            "compactMetadata": {"trigger": trigger},
+            "logicalParentUuid": self.parent.take(),
+        });
+        let uuid = self.uuid(raw, "");
+        self.placed(raw, &uuid, boundary);
+        let uuid = id(&format!("{}:{}:summary", self.head.session, raw.sequence));
+        let said = json!({"role": "user", "content": summary});
+        self.message(raw, &uuid, "user", said, json!({"isCompactSummary": true}));
+    }
+
+    fn message(&mut self, raw: &Raw<'_>, uuid: &str, kind: &str, message: Value, more: Value) {
+        let uuid = self.uuid(raw, uuid);
+        let mut line = json!({"type": kind, "message": message});
+        extend(&mut line, more);
+        self.placed(raw, &uuid, line);
+    }
+
+    /// Writes a line with the fields every line of a conversation has.
+    fn placed(&mut self, raw: &Raw<'_>, uuid: &str, fields: Value) {
+        let mut line = json!({
+            "parentUuid": self.parent,
+            "isSidechain": self.head.parent.is_some(),
+            "userType": "external",
+            "cwd": self.head.project_dir,
+            "sessionId": self.head.session,
+            "version": self.head.version,
+        });
+        extend(&mut line, fields);
+        extend(&mut line, json!({"uuid": uuid, "timestamp": timestamp(raw.created_at)}));
+        self.line(line);
+        self.parent = Some(uuid.to_owned());
+    }
+
+    fn line(&mut self, line: Value) {
+        self.text.push_str(&line.to_string());
+        self.text.push('\n');
+    }
+
+    /// A row's own, or one that is the same whenever the session is exported.
+    fn uuid(&self, raw: &Raw<'_>, own: &str) -> String {
+        if own.is_empty() { id(&format!("{}:{}", self.head.session, raw.sequence)) } else { own.to_owned() }
+    }
+}
+
+fn extend(line: &mut Value, more: Value) {
+    if let (Value::Object(line), Value::Object(more)) = (line, more) {
+        line.extend(more);
+    }
+}
+
+fn blocks(content: &[Block]) -> Vec<Value> {
+    content.iter().map(Block::json).collect()
+}
+
+/// A text or a picture as a block of the Messages API.
+fn part_block(part: &Part) -> Option<Value> {
+    match part {
+        Part::Text(text) => Some(json!({"type": "text", "text": text})),
+        Part::Picture { kind, media_type, data } => {
+            Some(json!({"type": kind, "source": {"type": "base64", "media_type": media_type, "data": data}}))
+        }
+        Part::ToolUse { .. } | Part::ToolResult { .. } | Part::HookContext(_) => None,
+    }
+}
+
+fn counted(usage: &Usage) -> Value {
+    json!({
+        "input_tokens": usage.input_tokens,
+        "cache_creation_input_tokens": usage.cache_write_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens,
+        "output_tokens": usage.output_tokens,
+    })
+}
+
+/// `YYYY-MM-DD HH:MM:SS` (DEC-020) as other programs write it.
+fn timestamp(stored: &str) -> String {
+    match stored.split_once(' ') {
+        Some((day, time)) if time.contains('.') => format!("{day}T{time}Z"),
+        Some((day, time)) => format!("{day}T{time}.000Z"),
+        None => stored.to_owned(),
+    }
+}
+
+/// A UUID (version 8) made of a digest.
+fn id(of: &str) -> String {
+    let hex = sha256_hex(of.as_bytes());
+    format!("{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
+}

@@ -1,0 +1,30 @@
+//! A session for people and for other programs.
+//!
+//! Three projections of the same rows. None is ever read back: the rows in the
+//! database are the transcript, a file made from them is a picture of it (D3).
+//! Secrets need no care here, they were taken out when the rows were written.
+
+mod json;
+mod jsonl;
+mod markdown;
+mod visible;
+
+pub use json::json;
+pub use jsonl::jsonl;
+pub use markdown::markdown;
+
+use ona_api::{ConversationId, SessionId};
+
+/// What is known of a session besides its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub session: SessionId,
+    pub conversation: ConversationId,
+    /// The session whose Agent call made this one.
+    pub parent: Option<SessionId>,
+    pub project_dir: String,
+    pub started_at: String,
+    pub title: Option<String>,
+    /// Of this program, `X.Y.Z`.
+    pub version: String,
+}

@@ -1,0 +1,187 @@
+//! From rows to the messages a model is sent (DEC-030).
+//!
+//! One fold, fed a row at a time: a turn pushes the few rows of its last step and
+//! encodes again only what `changed_from` names, so a long history costs what is
+//! new in it. The same rows give the same messages, whoever pushes them and
+//! whenever.
+//!
+//! | row | becomes |
+//! |---|---|
+//! | user | what the user says; a `tool_result` block in it answers its call |
+//! | assistant | a message of the assistant |
+//! | tool_use | nothing if a reply holds the call, else a message of the assistant |
+//! | tool_result | the answer in the message after the call |
+//! | attachment | a picture beside its result or prompt; the text of a hook's message |
+//! | internal_hook | its context, joined with the others since the last reply (DEC-033) |
+//! | progress | an exit code on its result (DEC-090); nothing else |
+//! | collapse_commit | a summary in the place of the rows it covers (DEC-035) |
+//! | any other | nothing |
+//!
+//! Where a part stands within a message is the matter of `draft`.
+
+use crate::draft::{Draft, Scope};
+use crate::record::{Attached, Body, HookNote, Note, Progress, Record};
+use ona_api::model::{Message, Part};
+use ona_api::row::Block;
+
+/// Stands before a summary, so that a model knows what it is reading.
+const SUMMARY_LEAD: &str = "The conversation up to here was replaced by this summary:";
+
+const USER_CALLS: &str = "a call in a message of the user was left out";
+const ASSISTANT_ANSWERS: &str = "a result in a message of the assistant was left out";
+
+#[derive(Debug, Default)]
+pub struct Mapper {
+    draft: Draft,
+    notes: Vec<Note>,
+}
+
+impl Mapper {
+    pub fn push(&mut self, record: &Record) {
+        let sequence = record.sequence;
+        match &record.body {
+            Body::User { content, .. } => content.iter().for_each(|block| self.user(sequence, block)),
+            Body::Assistant { content, .. } => self.reply(sequence, content),
+            Body::ToolUse(call) => {
+                let part = Part::ToolUse { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
+                self.draft.lone(sequence, &call.id, part);
+            }
+            Body::ToolResult { id, content, is_error } => {
+                let part =
+                    Part::ToolResult { id: id.clone(), content: content.clone(), is_error: *is_error, exit_code: None };
+                let complaint = self.draft.answer(sequence, id, part);
+                self.note(sequence, complaint);
+            }
+            Body::Attachment(attached) => self.attached(sequence, attached),
+            Body::InternalHook(HookNote { event, context: Some(text), .. }) if says_something(text) => {
+                self.draft.context(sequence, scope(event), text);
+            }
+            Body::Progress(Progress::ExitCode { call, code }) => self.draft.exit_code(call, *code),
+            Body::CollapseCommit { summary, covers_to, .. } => {
+                self.draft.restart(*covers_to, format!("{SUMMARY_LEAD}\n\n{summary}"));
+            }
+            Body::System { .. }
+            | Body::Progress(Progress::Usage { .. } | Progress::Other)
+            | Body::InternalHook(_)
+            | Body::ContentReplacement
+            | Body::FileHistorySnapshot
+            | Body::AttributionSnapshot
+            | Body::QueueOperation
+            | Body::SpeculationAccept
+            | Body::AiTitle(_) => {}
+        }
+    }
+
+    /// What a model is sent. The user and the assistant take turns, but for a
+    /// `tool_use` row on its own behind a reply: that is a second message of the
+    /// assistant. The first message may be the assistant's.
+    pub fn messages(&self) -> &[Message] {
+        self.draft.messages()
+    }
+
+    /// The first message that may have changed since `settle`; their number, if
+    /// none has.
+    pub fn changed_from(&self) -> usize {
+        self.draft.changed()
+    }
+
+    /// All messages have been seen as they are now.
+    pub fn settle(&mut self) {
+        self.draft.settle();
+    }
+
+    /// About how many bytes the messages are on the wire; a picture counts as
+    /// the text it costs as much as.
+    pub fn weight(&self) -> usize {
+        self.draft.weight()
+    }
+
+    /// Rows that were not mapped as they stand, and why.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    fn user(&mut self, sequence: i64, block: &Block) {
+        let complaint = match block {
+            Block::Text(text) => {
+                self.say(sequence, text);
+                None
+            }
+            Block::ToolResult { id, content, is_error } => {
+                let part =
+                    Part::ToolResult { id: id.clone(), content: content.clone(), is_error: *is_error, exit_code: None };
+                self.draft.answer(sequence, id, part)
+            }
+            Block::ToolUse { .. } => Some(USER_CALLS),
+        };
+        self.note(sequence, complaint);
+    }
+
+    fn reply(&mut self, sequence: i64, content: &[Block]) {
+        let mut parts = Vec::with_capacity(content.len());
+        for block in content {
+            match block {
+                Block::Text(text) if says_something(text) => parts.push(Part::Text(text.clone())),
+                Block::Text(_) => {}
+                Block::ToolUse { id, name, input } => {
+                    parts.push(Part::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() });
+                }
+                Block::ToolResult { .. } => self.note(sequence, Some(ASSISTANT_ANSWERS)),
+            }
+        }
+        let complaint = self.draft.reply(sequence, parts);
+        self.note(sequence, complaint);
+    }
+
+    fn attached(&mut self, sequence: i64, attached: &Attached) {
+        match attached {
+            Attached::Picture { call, part } => self.draft.picture(sequence, call.as_ref(), part.clone()),
+            Attached::Text(text) => self.say(sequence, text),
+            Attached::Message { parts, .. } => {
+                for part in parts {
+                    match part {
+                        Part::Text(text) => self.say(sequence, text),
+                        other => self.draft.say(sequence, other.clone()),
+                    }
+                }
+            }
+            Attached::Other => {}
+        }
+    }
+
+    fn say(&mut self, sequence: i64, text: &str) {
+        if says_something(text) {
+            self.draft.say(sequence, Part::Text(text.to_owned()));
+        }
+    }
+
+    fn note(&mut self, sequence: i64, complaint: Option<&'static str>) {
+        self.notes.extend(complaint.map(|what| Note { sequence, what: what.into() }));
+    }
+}
+
+impl<'a> Extend<&'a Record> for Mapper {
+    fn extend<I: IntoIterator<Item = &'a Record>>(&mut self, records: I) {
+        records.into_iter().for_each(|record| self.push(record));
+    }
+}
+
+impl<'a> FromIterator<&'a Record> for Mapper {
+    fn from_iter<I: IntoIterator<Item = &'a Record>>(records: I) -> Self {
+        let mut mapper = Mapper::default();
+        mapper.extend(records);
+        mapper
+    }
+}
+
+fn scope(event: &str) -> Scope {
+    match event {
+        "SessionStart" | "Setup" | "SubagentStart" => Scope::Session,
+        _ => Scope::Turn,
+    }
+}
+
+/// Providers refuse a text of nothing but space.
+fn says_something(text: &str) -> bool {
+    !text.trim().is_empty()
+}

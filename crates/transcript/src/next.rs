@@ -1,0 +1,170 @@
+//! What a turn does next, read off the rows alone.
+//!
+//! `State` keeps the little that the decision needs, so asking costs nothing
+//! however long the history is. The driver is a loop: ask, do, commit, push the
+//! rows that were committed. To go on after a crash is to push all rows, commit
+//! what `repair` says and push that too; without the repair `next` would run
+//! calls again that may have run already.
+
+use crate::record::{Attached, Body, HookNote, Record};
+use ona_api::row::Block;
+use ona_api::{CallId, ToolCall};
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    AskModel,
+    /// The calls of the newest reply that have no result, in declared order.
+    RunTools(Vec<ToolCall>),
+    End,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// Every call without a result, in declared order.
+    open: Vec<Open>,
+    /// The newest reply.
+    reply: Option<Reply>,
+    /// Something was said since that reply.
+    asked: bool,
+    /// A hook ended the turn, and nobody has spoken since.
+    stopped: bool,
+    /// The newest row in which the assistant speaks: a reply or a lone call.
+    newest: Option<i64>,
+    last_sequence: Option<i64>,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    call: ToolCall,
+    /// The row that made the call.
+    sequence: i64,
+}
+
+#[derive(Clone, Debug)]
+struct Reply {
+    sequence: i64,
+    has_calls: bool,
+    /// Whose `tool_use` rows say nothing new; none once a summary covers the reply.
+    calls: Vec<CallId>,
+}
+
+/// The step for a whole session at once.
+pub fn next<'a>(records: impl IntoIterator<Item = &'a Record>) -> Step {
+    let mut state = State::default();
+    records.into_iter().for_each(|record| state.push(record));
+    state.next()
+}
+
+impl State {
+    pub fn push(&mut self, record: &Record) {
+        let sequence = record.sequence;
+        self.last_sequence = Some(sequence);
+        match &record.body {
+            Body::User { content, .. } => self.user(content),
+            Body::Assistant { content, .. } => self.assistant(sequence, content),
+            Body::ToolUse(call) => self.lone(sequence, call),
+            Body::ToolResult { id, .. } => self.answered(id),
+            Body::InternalHook(HookNote { event, context: Some(_), .. }) if goes_on(event) => self.asked = true,
+            Body::Attachment(Attached::Message { wakes: true, .. }) => self.asked = true,
+            Body::System { subtype, .. } if subtype == "hook_stopped" => self.stopped = true,
+            Body::CollapseCommit { covers_to, .. } => self.covered(*covers_to),
+            Body::System { .. }
+            | Body::Progress(_)
+            | Body::Attachment(_)
+            | Body::InternalHook(_)
+            | Body::ContentReplacement
+            | Body::FileHistorySnapshot
+            | Body::AttributionSnapshot
+            | Body::QueueOperation
+            | Body::SpeculationAccept
+            | Body::AiTitle(_) => {}
+        }
+    }
+
+    pub fn next(&self) -> Step {
+        if self.stopped {
+            return Step::End;
+        }
+        match self.to_run() {
+            calls if !calls.is_empty() => Step::RunTools(calls),
+            _ if self.asked || self.reply.as_ref().is_some_and(|reply| reply.has_calls) => Step::AskModel,
+            _ => Step::End,
+        }
+    }
+
+    /// Every call without a result, whoever made it, in declared order.
+    pub fn open(&self) -> impl Iterator<Item = &ToolCall> {
+        self.open.iter().map(|open| &open.call)
+    }
+
+    /// The number of the newest row: where `Reader::history` goes on, and what a
+    /// summary of everything covers.
+    pub fn last_sequence(&self) -> Option<i64> {
+        self.last_sequence
+    }
+
+    /// Only the newest reply's. A call whose result somebody deleted long ago
+    /// must not run now, nor one a person made with `--eval`.
+    fn to_run(&self) -> Vec<ToolCall> {
+        let newest = self.reply.as_ref().map(|reply| reply.sequence);
+        self.open.iter().filter(|open| Some(open.sequence) == newest).map(|open| open.call.clone()).collect()
+    }
+
+    fn user(&mut self, content: &[Block]) {
+        let mut only_results = !content.is_empty();
+        for block in content {
+            match block {
+                Block::ToolResult { id, .. } => self.answered(id),
+                Block::Text(_) | Block::ToolUse { .. } => only_results = false,
+            }
+        }
+        // A prompt without words is a picture that follows.
+        if !only_results {
+            self.asked = true;
+            self.stopped = false;
+        }
+    }
+
+    fn assistant(&mut self, sequence: i64, content: &[Block]) {
+        let mut calls = Vec::new();
+        for block in content {
+            let Block::ToolUse { id, name, input } = block else { continue };
+            if !calls.contains(id) {
+                calls.push(id.clone());
+                let call = ToolCall { id: id.clone(), name: name.clone(), input: input.clone() };
+                self.open.push(Open { call, sequence });
+            }
+        }
+        self.reply = Some(Reply { sequence, has_calls: !calls.is_empty(), calls });
+        self.newest = Some(sequence);
+        self.asked = false;
+    }
+
+    fn lone(&mut self, sequence: i64, call: &ToolCall) {
+        let replied = self.reply.as_ref().is_some_and(|reply| reply.calls.contains(&call.id));
+        let repeated =
+            self.open.last().is_some_and(|open| open.call.id == call.id && Some(open.sequence) == self.newest);
+        if !replied && !repeated {
+            self.open.push(Open { call: call.clone(), sequence });
+            self.newest = Some(sequence);
+        }
+    }
+
+    fn covered(&mut self, to: i64) {
+        self.open.retain(|open| open.sequence > to);
+        if let Some(reply) = self.reply.as_mut().filter(|reply| reply.sequence <= to) {
+            reply.calls.clear();
+        }
+    }
+
+    fn answered(&mut self, id: &CallId) {
+        if let Some(index) = self.open.iter().rposition(|open| open.call.id == *id) {
+            self.open.remove(index);
+        }
+    }
+}
+
+/// Events whose hook, by speaking, keeps the agent from stopping (DEC-049, DEC-050).
+fn goes_on(event: &str) -> bool {
+    matches!(event, "Stop" | "SubagentStop" | "TeammateIdle")
+}

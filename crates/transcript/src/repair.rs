@@ -1,0 +1,24 @@
+//! What a crash left unanswered (DEC-024).
+//!
+//! A call that started may have done its work, so it is never run again: it gets
+//! a result that says so. Nothing else is repaired. An interrupt and a hook that
+//! ends the turn leave open calls as well; the driver answers them the same way
+//! with its own words.
+
+use crate::next::State;
+use ona_api::Entry;
+
+/// The result of a call nobody saw the end of.
+pub const INTERRUPTED: &str = "[SDLC_INTERNAL] interrupted before a result was recorded";
+
+/// The rows to append before a session goes on: one result per open call, in
+/// declared order.
+pub fn repair(state: &State) -> Vec<Entry> {
+    answer_open(state, INTERRUPTED)
+}
+
+/// The same with other words.
+pub fn answer_open(state: &State, content: &str) -> Vec<Entry> {
+    let result = |id| Entry::ToolResult { id, content: content.to_owned(), is_error: true };
+    state.open().map(|call| result(call.id.clone())).collect()
+}

@@ -1,0 +1,10 @@
+//! Rows in, messages, steps and exports out. Each module is about one of these.
+
+mod export;
+mod laws;
+mod mapping;
+mod sessions;
+mod speed;
+mod support;
+mod tolerance;
+mod turn;
