@@ -3,13 +3,13 @@
 //! Scripts are parsed and paths resolved here, once, before anything is decided.
 
 use crate::bash::cwd::{self, Dirs};
-use crate::bash::files::{self, FileUse, Reach, Role};
+use crate::bash::files::{self, FileUse, Output, Reach, Role};
 use crate::bash::redirect::{Direction, is_free};
 use crate::bash::words::{HOLE, Word};
 use crate::bash::{self, Script};
 use crate::domain;
 use crate::place::{Place, lexical};
-use crate::resolve::Forms;
+use crate::resolve::{Forms, Links};
 use ona_api::Access;
 use serde_json::Value;
 use std::path::Path;
@@ -33,13 +33,14 @@ pub(crate) enum Part {
 
 impl<'a> Call<'a> {
     pub fn new(tool: &'a str, input: &'a Value, access: &[Access], place: &Place) -> Self {
+        let mut links = Links::default();
         let mut parts: Vec<Part> = access
             .iter()
             .map(|access| match access {
-                Access::Read(path) => Part::Read(Forms::of(path)),
-                Access::Search(path) => Part::Search(Forms::of(path)),
-                Access::Edit(path) => Part::Edit(Forms::of(path)),
-                Access::Shell { script, cwd } => Part::Shell(Box::new(Shell::new(script, cwd, place))),
+                Access::Read(path) => Part::Read(Forms::with(path, &mut links)),
+                Access::Search(path) => Part::Search(Forms::with(path, &mut links)),
+                Access::Edit(path) => Part::Edit(Forms::with(path, &mut links)),
+                Access::Shell { script, cwd } => Part::Shell(Box::new(Shell::new(script, cwd, place, &mut links))),
                 Access::Fetch { url } => Part::Fetch(domain::address(url)),
                 Access::Plain => Part::Plain,
             })
@@ -84,26 +85,22 @@ pub(crate) struct Spot {
 }
 
 impl Shell {
-    fn new(text: &str, cwd: &Path, place: &Place) -> Self {
+    fn new(text: &str, cwd: &Path, place: &Place, links: &mut Links) -> Self {
         let script = bash::parse(text);
         let dirs = cwd::follow(&script, cwd, &place.home);
-        // What one command prints may be what another one opens.
-        let loose = script.unclear.is_some() || script.commands.iter().any(|command| command.name() == Some("xargs"));
+        let passes_on =
+            script.unclear.is_some() || script.commands.iter().any(|command| command.name() == Some("xargs"));
+        let output = if passes_on { Output::PassedOn } else { Output::Shown };
         let mut uses = Vec::new();
         for (at, (command, dirs)) in script.commands.iter().zip(&dirs).enumerate() {
             let mut add = |file: FileUse, redirected: bool| {
                 if !is_free(&file.word.text) {
-                    let spots = spots(&file.word, dirs, place);
+                    let spots = spots(&file.word, dirs, place, links);
                     uses.push(Use { command: at, file, redirected, spots });
                 }
             };
-            for file in files::uses(command) {
+            for file in files::uses(command, output) {
                 add(file, false);
-            }
-            if loose && matches!(command.name(), Some("echo" | "printf" | "find" | "ls")) {
-                for word in command.words[1..].iter().chain(&command.fed).filter(|word| !word.is_option()) {
-                    add(FileUse::one(word, Role::Read), false);
-                }
             }
             for redirect in &command.redirects {
                 let role = match redirect.direction {
@@ -117,14 +114,14 @@ impl Shell {
     }
 }
 
-fn spots(word: &Word, dirs: &Dirs, place: &Place) -> Vec<Spot> {
+fn spots(word: &Word, dirs: &Dirs, place: &Place, links: &mut Links) -> Vec<Spot> {
     let wild = word.glob || word.has_hole();
     let fixed_root = word.home || word.text.starts_with('/');
-    let spot = |dir: &Path| {
+    let mut spot = |dir: &Path| {
         let path = cwd::path_of(word, dir, &place.home);
         match wild {
             true => Spot { path: Forms { given: lexical(&path), real: None }, wild },
-            false => Spot { path: Forms::of(&path), wild },
+            false => Spot { path: Forms::with(&path, links), wild },
         }
     };
     if fixed_root {

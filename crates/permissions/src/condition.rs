@@ -1,7 +1,7 @@
 //! The `if` of a hook (DEC-046): one rule, read as a deny rule would be.
 
 use crate::call::Call;
-use crate::grammar::Rule;
+use crate::grammar::{Rule, Why};
 use crate::overlap::Overlap;
 use crate::place::Place;
 use crate::rules::Ready;
@@ -11,19 +11,35 @@ use serde_json::Value;
 
 /// One rule that says for which calls a hook is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition(Rule);
+pub struct Condition {
+    rule: Rule,
+    /// `Write(path)`: the path rule is `Edit`'s, the calls are those of one tool.
+    only: Option<String>,
+}
 
 impl Condition {
     /// `None` for what is no rule; such a hook never applies.
     pub fn parse(text: &str) -> Option<Self> {
-        Rule::parse(text, Behavior::Deny).ok().map(Self)
+        match Rule::parse(text, Behavior::Deny) {
+            Ok(rule) => Some(Self { rule, only: None }),
+            // As a permission such a rule means nothing, but a guard has to guard.
+            Err(Why::PathOnOtherTool { tool, instead }) => {
+                let path = text.trim().strip_prefix(tool.as_str())?;
+                let rule = Rule::parse(&format!("{instead}{path}"), Behavior::Deny).ok()?;
+                Some(Self { rule, only: Some(tool) })
+            }
+            Err(_) => None,
+        }
     }
 
     /// Any part of the call is enough, and what can not be told counts: a hook
     /// that guards something has to see the call.
     pub fn matches(&self, tool: &str, input: &Value, access: &[Access], place: &Place) -> bool {
+        if self.only.as_ref().is_some_and(|only| only != tool) {
+            return false;
+        }
         let call = Call::new(tool, input, access, place);
-        Ready::new(&self.0, Behavior::Deny, place).strikes(&call) != Overlap::No
+        Ready::new(&self.rule, Behavior::Deny, place).strikes(&call) != Overlap::No
     }
 }
 
@@ -46,5 +62,15 @@ mod tests {
         assert!(!matches("Bash(git push*)", "git status"));
         assert!(!matches("Read", "ls"));
         assert_eq!(Condition::parse("Bash("), None);
+    }
+
+    #[test]
+    fn a_path_may_be_written_on_any_file_tool() {
+        let place = Place { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
+        let condition = Condition::parse("Write(*.ts)").unwrap();
+        let matches =
+            |tool: &str, path: &str| condition.matches(tool, &json!({}), &[Access::Edit(path.into())], &place);
+        assert!(matches("Write", "/w/src/a.ts"));
+        assert!(!matches("Edit", "/w/src/a.ts") && !matches("Write", "/w/a.js"));
     }
 }

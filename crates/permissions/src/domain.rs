@@ -45,7 +45,11 @@ impl Domain {
             true => rest,
             false => Host::parse(&rest).ok()?.to_string(),
         };
-        let labels = if rest.starts_with('[') { vec![Wildcard::new(&rest)] } else { rest.split('.').map(Wildcard::new).collect() };
+        let labels = if rest.starts_with('[') {
+            vec![Wildcard::new(&rest)]
+        } else {
+            rest.split('.').map(Wildcard::new).collect()
+        };
         Some(Self { labels, any_depth, path })
     }
 

@@ -83,7 +83,7 @@ impl PermissionEngine {
         }
         // (2)
         if let Some((_, rule)) = hit(&self.ready.ask, &call) {
-            let message = format!("Permission rule {} asks before {}", brief(rule), doing(&call));
+            let message = format!("{}, which rule {} asks about", wish(&call), brief(rule));
             return Verdict::new(Ruling::Ask, Authority::Rule(rule.to_owned()), message);
         }
         if let Some((by, message)) = hook_ask {
@@ -113,8 +113,12 @@ impl PermissionEngine {
 
     /// For search tools: whether a found file may be shown.
     pub fn may_show(&self, path: &Path) -> bool {
+        let mut rules = self.ready.deny.iter().filter(|ready| ready.is_read_rule()).peekable();
+        if rules.peek().is_none() {
+            return true;
+        }
         let path = Forms::of(path);
-        !self.ready.deny.iter().any(|ready| ready.strikes_read(&path))
+        !rules.any(|ready| ready.strikes_read(&path))
     }
 
     /// Whether a deny rule removes the tool from what a model is offered.
@@ -137,7 +141,7 @@ impl PermissionEngine {
             return Some(what);
         }
         if let Some((Overlap::Maybe, rule)) = deny {
-            return Some(format!("it can not be told whether {} denies {}", brief(rule), doing(call)));
+            return Some(format!("{}, and it can not be told whether {} denies it", wish(call), brief(rule)));
         }
         match risk {
             Some(Risk::Sensitive(what)) if self.mode != Mode::BypassPermissions => Some(what),
@@ -158,10 +162,7 @@ impl PermissionEngine {
             Mode::Plan if self.plan_denies(call.tool) => self.denied_by_mode(),
             Mode::AcceptEdits if self.accepts(call) => allowed(),
             Mode::Default | Mode::AcceptEdits | Mode::Plan => {
-                let message = match gap.part == call.tool {
-                    true => format!("No permission rule covers {}", call.tool),
-                    false => format!("No permission rule covers {}: {}", doing(call), gap.why),
-                };
+                let message = format!("{}; {}", wish(call), gap.sentence(call));
                 Verdict::new(Ruling::Ask, Authority::Mode(self.mode), message)
             }
         }
@@ -197,15 +198,15 @@ fn hit<'r>(rules: &'r [Ready], call: &Call<'_>) -> Option<(Overlap, &'r str)> {
     best
 }
 
-/// What a call is about to do, in half a sentence.
-fn doing(call: &Call<'_>) -> String {
+/// What a call is about to do, as the start of a sentence.
+fn wish(call: &Call<'_>) -> String {
     let tool = call.tool;
     match call.parts.first() {
-        Some(Part::Read(path)) => format!("{tool} reads {}", brief(&path.given.to_string_lossy())),
-        Some(Part::Search(path)) => format!("{tool} searches {}", brief(&path.given.to_string_lossy())),
-        Some(Part::Edit(path)) => format!("{tool} changes {}", brief(&path.given.to_string_lossy())),
-        Some(Part::Shell(shell)) => format!("{tool} runs {}", brief(&shell.text)),
-        Some(Part::Fetch(Some(url))) => format!("{tool} fetches {}", brief(url.as_str())),
-        Some(Part::Fetch(None) | Part::Plain) | None => format!("{tool} runs"),
+        Some(Part::Read(path)) => format!("{tool} wants to read {}", brief(&path.given.to_string_lossy())),
+        Some(Part::Search(path)) => format!("{tool} wants to search {}", brief(&path.given.to_string_lossy())),
+        Some(Part::Edit(path)) => format!("{tool} wants to change {}", brief(&path.given.to_string_lossy())),
+        Some(Part::Shell(shell)) => format!("{tool} wants to run {}", brief(&shell.text)),
+        Some(Part::Fetch(Some(url))) => format!("{tool} wants to fetch {}", brief(url.as_str())),
+        Some(Part::Fetch(None) | Part::Plain) | None => format!("{tool} wants to run"),
     }
 }

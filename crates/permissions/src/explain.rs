@@ -64,7 +64,8 @@ impl PermissionEngine {
                 explanation.programs.push(program);
             }
         }
-        for used in shell.uses.iter().filter(|used| matches!(used.file.role, Role::Write | Role::Remove | Role::Alias)) {
+        for used in shell.uses.iter().filter(|used| matches!(used.file.role, Role::Write | Role::Remove | Role::Alias))
+        {
             for spot in &used.spots {
                 explanation.write(match spot.wild {
                     true => Target { path: shown(&used.file.word.raw), resolved: None, outside: true },

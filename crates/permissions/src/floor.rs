@@ -43,7 +43,11 @@ fn look_into_process(path: &Forms) -> Option<Verdict> {
 
 fn process(path: &str) -> Verdict {
     let path = brief(path);
-    Verdict::new(Ruling::Deny, Authority::Protected(path.clone()), format!("Denied: {path} shows the inside of a process"))
+    Verdict::new(
+        Ruling::Deny,
+        Authority::Protected(path.clone()),
+        format!("Denied: {path} shows the inside of a process"),
+    )
 }
 
 /// Whether a process may use its own open files (`/proc/self/fd/1` in a shell).
@@ -54,7 +58,10 @@ enum Own {
 }
 
 fn is_process_file(path: &str, own: Own) -> bool {
-    let mut names = path.split('/').filter(|name| !name.is_empty() && *name != ".").skip_while(|name| *name != "proc").skip(1);
+    let mut names = path.split('/').filter(|name| !name.is_empty() && *name != ".");
+    if !path.starts_with('/') || names.next() != Some("proc") {
+        return false;
+    }
     let Some(process) = names.next() else { return false };
     let free = own == Own::Free && matches!(process, "self" | "thread-self");
     names.any(|name| {
@@ -64,12 +71,27 @@ fn is_process_file(path: &str, own: Own) -> bool {
     })
 }
 
+/// The same for a word of a script, which may hold the path somewhere (`if=/proc/1/mem`).
+fn names_process_file(text: &str) -> bool {
+    text.match_indices("/proc/").any(|(at, _)| {
+        let starts = text[..at].chars().next_back().is_none_or(|c| !(c.is_alphanumeric() || "_-./".contains(c)));
+        starts && is_process_file(&text[at..], Own::Free)
+    })
+}
+
 fn script(shell: &Shell, guarded: &Guarded, place: &Place) -> Option<Verdict> {
-    for command in &shell.script.commands {
-        let words = command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target));
-        if let Some(word) = words.filter(|word| word.text.contains("/proc/")).find(|w| is_process_file(&w.text, Own::Free)) {
-            return Some(process(&word.raw));
-        }
+    let words = shell
+        .script
+        .commands
+        .iter()
+        .flat_map(|command| command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target)));
+    let named = words.filter(|word| names_process_file(&word.text)).map(|word| word.raw.as_str()).next();
+    let opened = shell.uses.iter().find(|used| {
+        let mut paths = used.spots.iter().flat_map(|spot| spot.path.each());
+        paths.any(|path| is_process_file(&path.to_string_lossy(), Own::Free))
+    });
+    if let Some(path) = named.or(opened.map(|used| used.file.word.raw.as_str())) {
+        return Some(process(path));
     }
     let used = shell.uses.iter().find_map(|used| changed(used, guarded));
     used.or_else(|| mentioned(shell, guarded, place)).map(protected)
@@ -92,7 +114,9 @@ fn changed<'g>(used: &Use, guarded: &'g Guarded) -> Option<&'g str> {
 fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&'g str> {
     let commands = &shell.script.commands;
     let unknown_target = |used: &Use| used.file.role != Role::Read && used.file.word.has_hole();
-    let unknown_command = |command: &Command| command.words.first().is_some_and(|word| word.has_hole()) || command.name() == Some("xargs");
+    let unknown_command = |command: &Command| {
+        command.words.first().is_some_and(|word| word.has_hole()) || command.name() == Some("xargs")
+    };
     let vague = shell.script.broken || commands.iter().any(unknown_command) || shell.uses.iter().any(unknown_target);
     if vague {
         let started_in = shell.dirs.iter().flat_map(|dirs| &dirs.possible).map(|dir| dir.as_path());
@@ -102,10 +126,13 @@ fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&
         }
     }
     // The arguments and the input of a program that is not known, such as code.
-    let named = |at: usize, text: &str| guarded.mentioned(text, shell.dirs[at].possible.iter().map(|dir| dir.as_path()));
-    let argument = |used: &Use| (used.file.role == Role::Any).then(|| named(used.command, &used.file.word.raw)).flatten();
+    let named =
+        |at: usize, text: &str| guarded.mentioned(text, shell.dirs[at].possible.iter().map(|dir| dir.as_path()));
+    let argument =
+        |used: &Use| (used.file.role == Role::Any).then(|| named(used.command, &used.file.word.raw)).flatten();
     shell.uses.iter().find_map(argument).or_else(|| {
-        let unknown: Vec<usize> = shell.uses.iter().filter(|used| used.file.role == Role::Any).map(|used| used.command).collect();
+        let unknown: Vec<usize> =
+            shell.uses.iter().filter(|used| used.file.role == Role::Any).map(|used| used.command).collect();
         let fed = |(at, command): (usize, &Command)| {
             let reads_code = unknown.contains(&at) || command.words.len() < 2;
             reads_code.then(|| command.fed.iter().find_map(|text| named(at, &text.text))).flatten()
@@ -120,12 +147,21 @@ mod tests {
 
     #[test]
     fn files_of_processes_are_recognised() {
-        for path in ["/proc/self/environ", "/proc/1/mem", "/proc/self/root/etc/shadow", "/proc/1/task/2/environ", "/proc/*/env*", "/proc/\u{fffc}/fd/3"] {
+        for path in [
+            "/proc/self/environ",
+            "/proc/1/mem",
+            "/proc/self/root/etc/shadow",
+            "/proc/1/task/2/environ",
+            "/proc/*/env*",
+            "/proc/\u{fffc}/fd/3",
+        ] {
             assert!(is_process_file(path, Own::Free), "{path}");
         }
-        for path in ["/proc/cpuinfo", "/proc/self/status", "/proc", "/proc/self/fd/1", "/home/proc/x"] {
+        for path in ["/proc/cpuinfo", "/proc/self/status", "/proc", "/proc/self/fd/1", "/home/proc/x/mem", "proc/1/mem"]
+        {
             assert!(!is_process_file(path, Own::Free), "{path}");
         }
         assert!(is_process_file("/proc/self/fd/1", Own::Counts));
+        assert!(names_process_file("if=/proc/1/mem") && !names_process_file("src/proc/1/mem"));
     }
 }

@@ -4,7 +4,9 @@
 //! one that does. What a rule matches is for `strike` (deny, ask) and `grant`
 //! (allow).
 
+use crate::bash::is_assignment;
 use crate::domain::Domain;
+use crate::parameters::{is_primary, parameter};
 use crate::path;
 use crate::wildcard::Wildcard;
 use ona_api::permission_update::Behavior;
@@ -25,13 +27,26 @@ pub(crate) enum Target {
     /// Every tool whose name fits.
     Names(Wildcard),
     /// Tools of an MCP server. `literal` is the pattern up to its first star.
-    Mcp { names: Wildcard, literal: String },
+    Mcp {
+        names: Wildcard,
+        literal: String,
+    },
     Command(CommandPattern),
-    Path { kind: PathKind, pattern: String },
+    Path {
+        kind: PathKind,
+        pattern: String,
+    },
     Domain(Domain),
     Agent(String),
-    Skill { name: String, arguments: bool },
-    Parameter { tool: String, name: String, value: Wildcard },
+    Skill {
+        name: String,
+        arguments: bool,
+    },
+    Parameter {
+        tool: String,
+        name: String,
+        value: Wildcard,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +61,19 @@ pub(crate) struct CommandPattern {
     whole: Wildcard,
     /// The command without arguments, when the pattern ends at a word.
     bare: Option<Wildcard>,
+    /// Starts with `NAME=`.
+    pub assigns: bool,
 }
 
 impl CommandPattern {
     fn parse(spec: &str) -> Self {
         let prefix = spec.strip_suffix(":*").or_else(|| spec.strip_suffix(" *"));
+        let assigns = spec.split(' ').next().is_some_and(is_assignment);
         match prefix {
-            Some(prefix) => Self { whole: Wildcard::new(&format!("{prefix} *")), bare: Some(Wildcard::new(prefix)) },
-            None => Self { whole: Wildcard::new(spec), bare: None },
+            Some(prefix) => {
+                Self { whole: Wildcard::new(&format!("{prefix} *")), bare: Some(Wildcard::new(prefix)), assigns }
+            }
+            None => Self { whole: Wildcard::new(spec), bare: None, assigns },
         }
     }
 
@@ -182,7 +202,11 @@ fn mcp(name: &str, rest: &str, list: Behavior) -> Result<Target, Why> {
 fn specified(name: &str, spec: &str, list: Behavior) -> Result<Target, Why> {
     let is_mcp = name.len() > "mcp__".len() && name.starts_with("mcp__");
     if !BUILTINS.contains(&name) && !is_mcp {
-        return Err(if name.contains('*') { Why::NoSpecifier(name.to_owned()) } else { Why::UnknownTool(name.to_owned()) });
+        return Err(if name.contains('*') {
+            Why::NoSpecifier(name.to_owned())
+        } else {
+            Why::UnknownTool(name.to_owned())
+        });
     }
     // `Tool(*)` is the tool. Only as an allowed path it is less: what lies below the start.
     if spec == "*" && (list != Behavior::Allow || !matches!(name, "Read" | "Edit")) {
@@ -192,11 +216,9 @@ fn specified(name: &str, spec: &str, list: Behavior) -> Result<Target, Why> {
         return match list {
             Behavior::Allow => Err(Why::ParameterInAllow),
             Behavior::Deny | Behavior::Ask if is_primary(parameter) => Err(Why::PrimaryParameter(parameter.to_owned())),
-            Behavior::Deny | Behavior::Ask => Ok(Target::Parameter {
-                tool: name.to_owned(),
-                name: parameter.to_owned(),
-                value: Wildcard::new(value),
-            }),
+            Behavior::Deny | Behavior::Ask => {
+                Ok(Target::Parameter { tool: name.to_owned(), name: parameter.to_owned(), value: Wildcard::new(value) })
+            }
         };
     }
     match name {
@@ -226,44 +248,6 @@ fn specified(name: &str, spec: &str, list: Behavior) -> Result<Target, Why> {
         }
         _ => Err(Why::NoSpecifier(name.to_owned())),
     }
-}
-
-/// `param:value`, if the tool has such a parameter.
-fn parameter<'s>(tool: &str, spec: &'s str) -> Option<(&'s str, &'s str)> {
-    let (name, value) = spec.split_once(':')?;
-    let (name, value) = (name.trim(), value.trim());
-    let known: &[&str] = match tool {
-        // `timeout:*` is the program.
-        "Bash" if value == "*" => return None,
-        "Bash" => &["command", "description", "run_in_background", "timeout", "dangerouslyDisableSandbox"],
-        "Read" => &["file_path", "offset", "limit", "pages"],
-        "Write" => &["file_path", "content"],
-        "Edit" => &["file_path", "old_string", "new_string", "replace_all"],
-        "NotebookEdit" => &["notebook_path", "cell_id", "cell_type", "edit_mode", "new_source"],
-        "Glob" => &["pattern", "path"],
-        "Grep" => &["pattern", "path", "glob", "type", "output_mode", "multiline", "context", "head_limit", "offset"],
-        "WebFetch" => &["url", "prompt"],
-        "WebSearch" => &["query"],
-        "TaskOutput" => &["task_id", "block", "timeout"],
-        "TaskStop" => &["task_id", "shell_id"],
-        "Agent" => {
-            &["description", "prompt", "subagent_type", "model", "run_in_background", "isolation", "name", "effort", "mode"]
-        }
-        "ListMcpResources" => &["server"],
-        "ReadMcpResource" => &["server", "uri"],
-        "ToolSearch" => &["query", "max_results"],
-        tool if tool.starts_with("mcp__") => {
-            let valid = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-            return valid.then_some((name, value));
-        }
-        _ => &[],
-    };
-    known.contains(&name).then_some((name, value))
-}
-
-/// Fields that rules of their own look at.
-fn is_primary(parameter: &str) -> bool {
-    matches!(parameter, "command" | "file_path" | "path" | "notebook_path" | "url")
 }
 
 /// A list of rules on the command line: separated by commas or blanks outside parentheses.

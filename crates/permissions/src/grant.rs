@@ -5,13 +5,14 @@
 //! the tool as a whole.
 
 use crate::bash::files::{Role, looks_like_path};
-use crate::bash::{Command, danger};
+use crate::bash::{Command, danger, pipes};
 use crate::call::{Call, Part, Shell, Spot, Use};
-use crate::grammar::{PathKind, Target};
+use crate::grammar::{CommandPattern, PathKind, Target};
 use crate::place::Grounds;
-use crate::resolve::Forms;
+use crate::resolve::{Below, Forms, is_link, look_below};
 use crate::rules::Ready;
 use crate::strike::{agent, skill};
+use crate::text::brief;
 use std::path::{Path, PathBuf};
 
 /// The first part no rule covers.
@@ -26,11 +27,22 @@ pub(crate) struct Gap {
 
 impl Gap {
     fn new(part: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { part: part.into(), why: why.into(), rule: None }
+        // Reasons quote the command, and are shown.
+        Self { part: part.into(), why: brief(&why.into()), rule: None }
     }
 
     fn rule(self, rule: impl Into<String>) -> Self {
         Self { rule: Some(rule.into()), ..self }
+    }
+
+    /// Why the call is not covered, naming the part if it is one of several.
+    pub fn sentence(&self, call: &Call<'_>) -> String {
+        let is_part = call.shells().any(|shell| shell.text.trim() != self.part);
+        match (is_part, self.why == NO_RULE) {
+            (true, true) => format!("no rule covers {}", brief(&self.part)),
+            (true, false) => format!("in {}: {}", brief(&self.part), self.why),
+            (false, _) => self.why.clone(),
+        }
     }
 }
 
@@ -78,11 +90,13 @@ impl<'a> Granting<'a> {
                 .ok_or_else(|| uncovered(path, "Read")),
             Part::Shell(shell) => self.shell(shell),
             Part::Fetch(url) => {
-                let domain = url.as_ref().and_then(|url| {
-                    self.find(|target| matches!(target, Target::Domain(domain) if domain.means(url)))
-                });
+                let domain = url
+                    .as_ref()
+                    .and_then(|url| self.find(|target| matches!(target, Target::Domain(domain) if domain.means(url))));
                 self.whole_tool("WebFetch").or(domain).ok_or_else(|| match url {
-                    Some(url) => Gap::new(url.as_str(), NO_RULE).rule(format!("WebFetch(domain:{})", crate::domain::host(url))),
+                    Some(url) => {
+                        Gap::new(url.as_str(), NO_RULE).rule(format!("WebFetch(domain:{})", crate::domain::host(url)))
+                    }
                     None => Gap::new(call.tool, "it names no web address"),
                 })
             }
@@ -123,7 +137,8 @@ impl<'a> Granting<'a> {
     }
 
     fn named(&self, call: &Call<'_>) -> Option<&'a str> {
-        let has_arguments = call.input.get("args").is_some_and(|args| args.as_str().is_none_or(|text| !text.trim().is_empty()));
+        let has_arguments =
+            call.input.get("args").is_some_and(|args| args.as_str().is_none_or(|text| !text.trim().is_empty()));
         self.find(|target| match target {
             Target::Agent(name) => call.tool == "Agent" && agent(call.input) == name,
             Target::Skill { name, arguments } => {
@@ -169,8 +184,12 @@ impl<'a> Granting<'a> {
         let exactly = || format!("Bash({})", crate::wildcard::Wildcard::literally(&command.source));
         let gap = |why: String| Gap::new(&command.source, why).rule(exactly());
         let texts = command.allowable();
+        // A wildcard for the program does not stand for variables in front of it (C-15).
+        let mentions_env = |pattern: &CommandPattern| command.env_is_harmless() || pattern.assigns;
         let fitting = self.allow.iter().filter_map(|ready| match &ready.rule.target {
-            Target::Command(pattern) if texts.iter().any(|text| pattern.fits(text)) => Some((ready, pattern.is_exact())),
+            Target::Command(pattern) if mentions_env(pattern) && texts.iter().any(|text| pattern.fits(text)) => {
+                Some((ready, pattern.is_exact()))
+            }
             _ => None,
         });
         // A rule that spells out the command says more than one with a wildcard.
@@ -186,6 +205,9 @@ impl<'a> Granting<'a> {
         if !exact {
             if let Some(why) = family().find_map(danger::reason) {
                 return Err(gap(why));
+            }
+            if let Some(source) = pipes::uncertain_source(&shell.script.commands, at) {
+                return Err(gap(format!("its arguments come from {}", source.name().unwrap_or("a command"))));
             }
             if !dirs.possible.iter().all(|dir| self.grounds.hold(&Forms::of(dir))) {
                 return Err(gap("it runs outside the working directories".to_owned()));
@@ -220,12 +242,20 @@ impl<'a> Granting<'a> {
             Role::Read | Role::Any => PathKind::Read,
             Role::Write | Role::Remove | Role::Alias => PathKind::Edit,
         };
-        used.spots.iter().all(|spot| {
-            let path = if spot.wild { Forms::of(&before_pattern(&spot.path.given)) } else { spot.path.clone() };
-            self.grounds.hold(&path)
-                || (!spot.wild && self.path(kind, &path).is_some())
-                || (kind == PathKind::Read && self.whole_tool("Read").is_some())
+        let anywhere = kind == PathKind::Read && self.whole_tool("Read").is_some();
+        used.spots.iter().all(|spot| match spot.wild {
+            true => anywhere || self.holds_pattern(&spot.path.given),
+            false => anywhere || self.grounds.hold(&spot.path) || self.path(kind, &spot.path).is_some(),
         })
+    }
+
+    /// Whether all a file name pattern can reach lies inside. Links that lead out may fit it.
+    fn holds_pattern(&self, pattern: &Path) -> bool {
+        let fixed = before_pattern(pattern);
+        let levels = pattern.components().count() - fixed.components().count();
+        let root = Forms::of(&fixed);
+        let leads_out = |path: &Path| is_link(path) && !self.grounds.hold(&Forms::of(path));
+        self.grounds.hold(&root) && look_below(&fixed, levels, leads_out) == Below::Nothing
     }
 
     fn redirection(&self, used: &Use) -> Result<(), Gap> {
@@ -245,9 +275,8 @@ impl<'a> Granting<'a> {
         };
         match used.spots.iter().find(|spot| !covered(spot)) {
             None => Ok(()),
-            Some(spot) => {
-                Err(gap("writing to a file takes an Edit rule").rule(format!("Edit({})", crate::path::literally(&spot.path.given))))
-            }
+            Some(spot) => Err(gap("writing to a file takes an Edit rule")
+                .rule(format!("Edit({})", crate::path::literally(&spot.path.given)))),
         }
     }
 }

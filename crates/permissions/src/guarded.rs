@@ -4,7 +4,7 @@
 //! records. They are recognised by the path as written and as resolved, also
 //! before they exist, and in text that can not be read as a script.
 
-use crate::overlap::{Relation, relation, segments};
+use crate::overlap::{self, Overlap, Relation, relation, segments};
 use crate::place::Place;
 use crate::resolve::Forms;
 use crate::text::folded;
@@ -17,7 +17,12 @@ pub struct Guarded {
     /// Directories too wide to be protected for a file somewhere in them; `safety` asks about those.
     broad: Vec<Vec<String>>,
     home: String,
+    /// The database, as scripts are told of it.
+    database: Option<String>,
 }
+
+/// Variables that hold the path of the database in every child.
+const DATABASE_VARIABLES: [&str; 2] = ["agent_sdlc_db", "ona_agent_db"];
 
 #[derive(Clone, Debug)]
 struct Guard {
@@ -60,7 +65,8 @@ impl Guarded {
         let broad = place.working().chain([place.home.as_path()]).flat_map(|dir| {
             Forms::of(dir).each().flat_map(|dir| dir.ancestors().map(segments).collect::<Vec<_>>()).collect::<Vec<_>>()
         });
-        Self { guards, broad: broad.collect(), home: folded(&place.home.to_string_lossy()) }
+        let database = db.as_ref().map(|db| folded(&db.to_string_lossy()));
+        Self { guards, broad: broad.collect(), home: folded(&place.home.to_string_lossy()), database }
     }
 
     /// The guarded file a touch of this path would reach, as it should be shown.
@@ -71,9 +77,10 @@ impl Guarded {
     /// As `reached`, for a path that may have patterns and holes in it.
     pub(crate) fn reached_by(&self, path: &Path, touch: Touch) -> Option<&str> {
         let path = segments(path);
+        let broad = self.broad.iter().any(|dir| dir.len() == path.len() && overlap::fits(&path, dir) != Overlap::No);
         let hit = |known: &Vec<String>| match relation(&path, known) {
             Relation::Within => true,
-            Relation::Above => touch == Touch::Replace && !self.broad.contains(&path),
+            Relation::Above => touch == Touch::Replace && !broad,
             Relation::Elsewhere => false,
         };
         self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
@@ -87,7 +94,8 @@ impl Guarded {
             names.is_empty() || names.iter().any(|name| relation(&segments(Path::new(name)), last) == Relation::Within)
         };
         let hit = |known: &Vec<String>| {
-            dirs.iter().any(|dir| known.starts_with(dir) && !(names.is_empty() && self.broad.contains(dir))) && named(known)
+            dirs.iter().any(|dir| known.starts_with(dir) && !(names.is_empty() && self.broad.contains(dir)))
+                && named(known)
         };
         self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
     }
@@ -112,6 +120,14 @@ impl Guarded {
         let mut text: String = folded(text).chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '`')).collect();
         for home in ["${home}", "$home"] {
             text = text.replace(home, &self.home);
+        }
+        // Naming the variable is naming the file, however its value is fetched.
+        if let Some(database) = &self.database {
+            for name in DATABASE_VARIABLES {
+                for form in [format!("${{{name}}}"), format!("${name}"), name.to_owned()] {
+                    text = text.replace(&form, database);
+                }
+            }
         }
         text = text.replace("~/", &format!("{}/", self.home));
         while text.contains("//") || text.contains("/./") {
@@ -172,6 +188,9 @@ mod tests {
             "(ona.db)",
             "./ona.db",
             "hooks/a.sh",
+            "x \"$AGENT_SDLC_DB\" y",
+            "x ${AGENT_SDLC_DB}-wal",
+            "connect(os.environ['ONA_AGENT_DB'])",
         ] {
             assert!(guarded().mentioned(text, [Path::new("/w")]).is_some(), "{text}");
         }

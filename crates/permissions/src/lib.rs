@@ -27,6 +27,7 @@ mod grant;
 mod guarded;
 mod lint;
 mod overlap;
+mod parameters;
 mod path;
 mod place;
 mod resolve;

@@ -16,14 +16,24 @@ pub struct Warning {
 
 /// Programs that run any code they are given.
 const INTERPRETERS: [&str; 24] = [
-    "awk", "bun", "bunx", "deno", "docker", "emacs", "env", "eval", "exec", "gdb", "lua", "make", "node", "npx", "perl",
-    "php", "podman", "python", "python3", "ruby", "sudo", "vim", "xargs", "ssh",
+    "awk", "bun", "bunx", "deno", "docker", "emacs", "env", "eval", "exec", "gdb", "lua", "make", "node", "npx",
+    "perl", "php", "podman", "python", "python3", "ruby", "sudo", "vim", "xargs", "ssh",
 ];
 
 /// Hosts where anyone can publish (J-6).
 const OPEN_HOSTS: [&str; 12] = [
-    "huggingface.co", "github.com", "raw.githubusercontent.com", "gist.github.com", "gitlab.com", "pastebin.com",
-    "npmjs.com", "www.npmjs.com", "pypi.org", "medium.com", "docs.google.com", "bitbucket.org",
+    "huggingface.co",
+    "github.com",
+    "raw.githubusercontent.com",
+    "gist.github.com",
+    "gitlab.com",
+    "pastebin.com",
+    "npmjs.com",
+    "www.npmjs.com",
+    "pypi.org",
+    "medium.com",
+    "docs.google.com",
+    "bitbucket.org",
 ];
 
 impl Rules {
@@ -58,7 +68,15 @@ mod tests {
 
     #[test]
     fn wide_rules_are_pointed_out() {
-        let allow = ["Bash", "Bash(python3:*)", "Bash(python3 x.py)", "Bash(ls:*)", "WebFetch(domain:huggingface.co)", "WebFetch(domain:huggingface.co/org/*)", "WebFetch(domain:docs.python.org)"];
+        let allow = [
+            "Bash",
+            "Bash(python3:*)",
+            "Bash(python3 x.py)",
+            "Bash(ls:*)",
+            "WebFetch(domain:huggingface.co)",
+            "WebFetch(domain:huggingface.co/org/*)",
+            "WebFetch(domain:docs.python.org)",
+        ];
         let settings = PermissionSettings { allow: allow.map(str::to_owned).to_vec(), ..Default::default() };
         let warned: Vec<_> = Rules::parse(&settings).0.warnings().into_iter().map(|warning| warning.rule).collect();
         assert_eq!(warned, ["Bash", "Bash(python3:*)", "WebFetch(domain:huggingface.co)"]);

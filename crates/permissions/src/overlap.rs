@@ -60,7 +60,9 @@ fn same_name(name: &str, pattern: &str) -> Overlap {
         (true, false) if !stars(name).fits(pattern) => Overlap::No,
         (true, false) if name.contains(HOLE) => Overlap::Maybe,
         (true, false) => Overlap::Yes,
-        (true, true) if stars(pattern).could_fit(&name.replace(['*', '?', '['], &HOLE.to_string()), HOLE) => Overlap::Maybe,
+        (true, true) if stars(pattern).could_fit(&name.replace(['*', '?', '['], &HOLE.to_string()), HOLE) => {
+            Overlap::Maybe
+        }
         (true, true) => Overlap::No,
     }
 }
@@ -93,6 +95,17 @@ pub(crate) enum Relation {
 }
 
 pub(crate) fn relation(path: &[String], known: &[String]) -> Relation {
+    if !path.iter().any(|name| is_wild(name)) {
+        return match (path.starts_with(known), known.starts_with(path)) {
+            (true, _) => Relation::Within,
+            (false, true) => Relation::Above,
+            (false, false) => Relation::Elsewhere,
+        };
+    }
+    let plain = path.iter().take_while(|name| !is_wild(name)).count();
+    if path[..plain.min(known.len())] != known[..plain.min(known.len())] {
+        return Relation::Elsewhere;
+    }
     // With a hole in it, a path is only recognised by its last name.
     let uncertain = path.iter().any(|name| name.contains(HOLE));
     if uncertain && path.last().is_none_or(|name| is_wild(name)) {
@@ -108,7 +121,9 @@ pub(crate) fn relation(path: &[String], known: &[String]) -> Relation {
 /// Not merely below it.
 fn fits_exactly(path: &[String], known: &[String]) -> bool {
     match (path.last(), known.last()) {
-        (Some(name), Some(last)) => same_name(name, last) != Overlap::No && (path.len() == known.len() || path.iter().any(|name| is_hole(name))),
+        (Some(name), Some(last)) => {
+            same_name(name, last) != Overlap::No && (path.len() == known.len() || path.iter().any(|name| is_hole(name)))
+        }
         _ => false,
     }
 }

@@ -37,7 +37,8 @@ impl PathRule {
         builder.case_insensitive(aim == Aim::Strike).ok()?;
         builder.add_line(None, &line).ok()?;
         let matcher = builder.build().ok()?;
-        let roots = roots.iter().flat_map(|root| Forms::of(root).each().map(Path::to_path_buf).collect::<Vec<_>>()).collect();
+        let roots =
+            roots.iter().flat_map(|root| Forms::of(root).each().map(Path::to_path_buf).collect::<Vec<_>>()).collect();
         let mut names = overlap::segments(Path::new(&line));
         if !line.starts_with('/') && names.first().is_none_or(|name| name != "**") {
             names.insert(0, "**".to_owned());
@@ -93,8 +94,12 @@ impl PathRule {
     /// Whether a file called like this, anywhere, can be meant.
     pub fn could_mean_name(&self, name: &str) -> Overlap {
         match self.names.as_slice() {
-            [any, last] if any == "**" => overlap::fits(&overlap::segments(Path::new(name)), std::slice::from_ref(last)),
-            [.., last] => overlap::fits(&overlap::segments(Path::new(name)), std::slice::from_ref(last)).min(Overlap::Maybe),
+            [any, last] if any == "**" => {
+                overlap::fits(&overlap::segments(Path::new(name)), std::slice::from_ref(last))
+            }
+            [.., last] => {
+                overlap::fits(&overlap::segments(Path::new(name)), std::slice::from_ref(last)).min(Overlap::Maybe)
+            }
             [] => Overlap::No,
         }
     }

@@ -57,12 +57,17 @@ impl Grounds {
     /// Both forms of the path have to lie inside; one that can not be resolved does not.
     pub(crate) fn hold(&self, path: &Forms) -> bool {
         let Some(real) = &path.real else { return false };
-        self.below(&path.given).is_some() && self.0.iter().filter_map(|dir| dir.real.as_ref()).any(|d| real.starts_with(d))
+        self.below(&path.given).is_some()
+            && self.0.iter().filter_map(|dir| dir.real.as_ref()).any(|d| real.starts_with(d))
     }
 
     /// The part of a path below the working directory it lies in.
     pub(crate) fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        self.0.iter().flat_map(Forms::each).filter_map(|dir| path.strip_prefix(dir).ok()).min_by_key(|rest| rest.as_os_str().len())
+        self.0
+            .iter()
+            .flat_map(Forms::each)
+            .filter_map(|dir| path.strip_prefix(dir).ok())
+            .min_by_key(|rest| rest.as_os_str().len())
     }
 
     pub(crate) fn each(&self) -> impl Iterator<Item = &Path> {

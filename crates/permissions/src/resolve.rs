@@ -6,7 +6,7 @@
 //! whoever needs one has to refuse: the written form never stands in for it.
 
 use crate::place::lexical;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -24,7 +24,12 @@ pub(crate) struct Forms {
 
 impl Forms {
     pub fn of(path: &Path) -> Self {
-        Self { given: lexical(path), real: resolve(path) }
+        Self::with(path, &mut Links::default())
+    }
+
+    /// As `of`, remembering what was looked at.
+    pub fn with(path: &Path, links: &mut Links) -> Self {
+        Self { given: lexical(path), real: links.resolve(path) }
     }
 
     pub fn each(&self) -> impl Iterator<Item = &Path> {
@@ -38,44 +43,73 @@ impl Forms {
     }
 }
 
-/// Where opening the path would lead. `..` follows links, unlike in `lexical`.
-fn resolve(path: &Path) -> Option<PathBuf> {
-    let mut todo: VecDeque<OsString> = parts(path);
-    let mut real = PathBuf::from("/");
-    let mut links = 0;
-    // Below something missing nothing can be a link.
-    let mut missing = false;
-    while let Some(part) = todo.pop_front() {
-        if part == ".." {
-            real.pop();
-            missing = false;
-            continue;
-        }
-        real.push(&part);
-        if missing {
-            continue;
-        }
-        match std::fs::symlink_metadata(&real) {
-            Ok(meta) if meta.is_symlink() => {
-                links += 1;
-                if links > LINKS {
-                    return None;
-                }
-                let target = std::fs::read_link(&real).ok()?;
+/// What was found at the paths looked at so far. Lives for one call: the next
+/// one looks again.
+#[derive(Default)]
+pub(crate) struct Links(HashMap<PathBuf, Entry>);
+
+#[derive(Clone)]
+enum Entry {
+    Link(PathBuf),
+    /// Anything else that is there.
+    There,
+    Missing,
+    Unreadable,
+}
+
+impl Links {
+    /// Where opening the path would lead. `..` follows links, unlike in `lexical`.
+    fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
+        let mut todo: VecDeque<OsString> = parts(path);
+        let mut real = PathBuf::from("/");
+        let mut followed = 0;
+        // Below something missing nothing can be a link.
+        let mut missing = false;
+        while let Some(part) = todo.pop_front() {
+            if part == ".." {
                 real.pop();
-                if target.is_absolute() {
-                    real = PathBuf::from("/");
-                }
-                for part in parts(&target).into_iter().rev() {
-                    todo.push_front(part);
-                }
+                missing = false;
+                continue;
             }
-            Ok(_) => {}
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => missing = true,
-            Err(_) => return None,
+            real.push(&part);
+            if missing {
+                continue;
+            }
+            match self.look(&real) {
+                Entry::Link(target) => {
+                    followed += 1;
+                    if followed > LINKS {
+                        return None;
+                    }
+                    real.pop();
+                    if target.is_absolute() {
+                        real = PathBuf::from("/");
+                    }
+                    for part in parts(&target).into_iter().rev() {
+                        todo.push_front(part);
+                    }
+                }
+                Entry::There => {}
+                Entry::Missing => missing = true,
+                Entry::Unreadable => return None,
+            }
         }
+        Some(real)
     }
-    Some(real)
+
+    fn look(&mut self, path: &Path) -> Entry {
+        if let Some(entry) = self.0.get(path) {
+            return entry.clone();
+        }
+        let entry = match std::fs::symlink_metadata(path) {
+            Ok(meta) if meta.is_symlink() => std::fs::read_link(path).map_or(Entry::Unreadable, Entry::Link),
+            Ok(_) => Entry::There,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Entry::Missing,
+            Err(_) => Entry::Unreadable,
+        };
+        self.0.insert(path.to_path_buf(), entry.clone());
+        entry
+    }
 }
 
 fn parts(path: &Path) -> VecDeque<OsString> {
@@ -88,6 +122,10 @@ fn parts(path: &Path) -> VecDeque<OsString> {
         .collect()
 }
 
+pub(crate) fn is_link(path: &Path) -> bool {
+    path.is_symlink()
+}
+
 /// What a look below a directory found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Below {
@@ -97,13 +135,13 @@ pub(crate) enum Below {
     TooMany,
 }
 
-/// Whether a file below `dir` is wanted. Looks at a bounded number of names and
-/// does not follow links, as recursive search programs do not.
-pub(crate) fn look_below(dir: &Path, mut wanted: impl FnMut(&Path) -> bool) -> Below {
+/// Whether a file at most `levels` below `dir` is wanted. Looks at a bounded number
+/// of names and does not follow links, as recursive search programs do not.
+pub(crate) fn look_below(dir: &Path, levels: usize, mut wanted: impl FnMut(&Path) -> bool) -> Below {
     const NAMES: usize = 5_000;
-    let mut dirs = vec![dir.to_path_buf()];
+    let mut dirs = vec![(dir.to_path_buf(), levels)];
     let mut seen = 0;
-    while let Some(dir) = dirs.pop() {
+    while let Some((dir, levels)) = dirs.pop() {
         let Ok(entries) = std::fs::read_dir(&dir) else { continue };
         for entry in entries.flatten() {
             seen += 1;
@@ -114,8 +152,8 @@ pub(crate) fn look_below(dir: &Path, mut wanted: impl FnMut(&Path) -> bool) -> B
             if wanted(&path) {
                 return Below::Found;
             }
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                dirs.push(path);
+            if levels > 1 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                dirs.push((path, levels - 1));
             }
         }
     }
@@ -135,7 +173,7 @@ mod tests {
         symlink("a/b", root.join("link")).unwrap();
         symlink(root.join("elsewhere/key"), root.join("dangling")).unwrap();
         symlink("loop", root.join("loop")).unwrap();
-        let real = |path: &str| resolve(&root.join(path));
+        let real = |path: &str| Links::default().resolve(&root.join(path));
         assert_eq!(real("link/x"), Some(root.join("a/b/x")));
         assert_eq!(real("link/../x"), Some(root.join("a/x")), "`..` of a link is the parent of its target");
         assert_eq!(real("dangling"), Some(root.join("elsewhere/key")));

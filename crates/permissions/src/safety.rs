@@ -56,14 +56,17 @@ fn is_critical(path: &Forms, place: &Place, grounds: &Grounds, here: &[PathBuf])
         let names = path.strip_prefix("/private").map_or(path, |rest| rest).iter().filter(|name| *name != "/").count();
         let holds_anchor = anchors.iter().any(|anchor| anchor.starts_with(path));
         let holds_here = !everything && here.iter().any(|dir| dir.starts_with(path));
-        let repository = anchors.iter().any(|anchor| path.strip_prefix(anchor).is_ok_and(|rest| rest == Path::new(".git")));
+        let repository =
+            anchors.iter().any(|anchor| path.strip_prefix(anchor).is_ok_and(|rest| rest == Path::new(".git")));
         names <= 1 || holds_anchor || holds_here || repository
     })
 }
 
 fn sensitive(call: &Call<'_>, grounds: &Grounds) -> Option<String> {
     call.parts.iter().find_map(|part| match part {
-        Part::Edit(path) => is_sensitive(path, grounds).then(|| format!("{} takes part in running programs", shown(path))),
+        Part::Edit(path) => {
+            is_sensitive(path, grounds).then(|| format!("{} takes part in running programs", shown(path)))
+        }
         Part::Shell(shell) => shell.uses.iter().find_map(|used| {
             let changes = matches!(used.file.role, Role::Write | Role::Remove | Role::Alias);
             let spot = used.spots.iter().find(|spot| changes && is_sensitive(&spot.path, grounds))?;
@@ -79,17 +82,60 @@ fn shown(path: &Forms) -> String {
 
 /// Directories whose content programs run or trust.
 const DIRECTORIES: [&str; 13] = [
-    ".git", ".vscode", ".idea", ".husky", ".cargo", ".devcontainer", ".yarn", ".mvn", ".claude", ".ona", ".ssh", ".gnupg",
+    ".git",
+    ".vscode",
+    ".idea",
+    ".husky",
+    ".cargo",
+    ".devcontainer",
+    ".yarn",
+    ".mvn",
+    ".claude",
+    ".ona",
+    ".ssh",
+    ".gnupg",
     ".githooks",
 ];
 
 const FILES: [&str; 38] = [
-    ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".bazeliskrc", ".bazelrc",
-    ".bazelversion", ".bunfig.toml", ".claude.json", ".devcontainer.json", ".envrc", ".gitconfig", ".gitmodules",
-    ".lefthook.yaml", ".lefthook.yml", ".mcp.json", ".npmrc", ".pnp.cjs", ".pnp.loader.mjs", ".pnpmfile.cjs",
-    ".pre-commit-config.yaml", ".profile", ".ripgreprc", ".yarnrc", ".yarnrc.yml", ".zlogin", ".zlogout", ".zprofile",
-    ".zshenv", ".zshrc", "bunfig.toml", "gradle-wrapper.properties", "lefthook.yaml", "lefthook.yml",
-    "maven-wrapper.properties", "pyrightconfig.json", ".pythonrc",
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".bazeliskrc",
+    ".bazelrc",
+    ".bazelversion",
+    ".bunfig.toml",
+    ".claude.json",
+    ".devcontainer.json",
+    ".envrc",
+    ".gitconfig",
+    ".gitmodules",
+    ".lefthook.yaml",
+    ".lefthook.yml",
+    ".mcp.json",
+    ".npmrc",
+    ".pnp.cjs",
+    ".pnp.loader.mjs",
+    ".pnpmfile.cjs",
+    ".pre-commit-config.yaml",
+    ".profile",
+    ".ripgreprc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "bunfig.toml",
+    "gradle-wrapper.properties",
+    "lefthook.yaml",
+    "lefthook.yml",
+    "maven-wrapper.properties",
+    "pyrightconfig.json",
+    ".pythonrc",
 ];
 
 /// Whether writing there changes what runs later. Names are compared without case.
@@ -99,7 +145,9 @@ pub(crate) fn is_sensitive(path: &Forms, grounds: &Grounds) -> bool {
         let path = grounds.below(path).unwrap_or(path);
         let text = path_text(path).to_lowercase();
         let names: Vec<&str> = text.split('/').filter(|name| !name.is_empty()).collect();
-        let exempt = |at: usize| names[at] == ".claude" && names.get(at + 1).is_some_and(|next| *next == "worktrees") && names.len() > at + 2;
+        let exempt = |at: usize| {
+            names[at] == ".claude" && names.get(at + 1).is_some_and(|next| *next == "worktrees") && names.len() > at + 2
+        };
         let directory = names.iter().enumerate().any(|(at, name)| DIRECTORIES.contains(name) && !exempt(at));
         let git = names.windows(2).any(|pair| pair == [".config", "git"]);
         directory || git || names.last().is_some_and(|name| FILES.contains(name))

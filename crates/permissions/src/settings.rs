@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_reported_and_unusable_values_refused() {
-        let (_, findings) = PermissionSettings::parse(&json!({"read": {"deny": ["**/.env*"]}, "allow": ["Read", 1]})).unwrap();
+        let (_, findings) =
+            PermissionSettings::parse(&json!({"read": {"deny": ["**/.env*"]}, "allow": ["Read", 1]})).unwrap();
         assert_eq!(
             findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["unknown key permissions.read is ignored", "permissions.allow holds 1, which is ignored"]
@@ -141,7 +142,10 @@ mod tests {
         for mode in [json!("auto"), json!("Default"), json!(1)] {
             assert!(matches!(PermissionSettings::parse(&json!({"defaultMode": mode})), Err(BadPermissions::Mode(_))));
         }
-        assert!(PermissionSettings::parse(&json!({"deny": "Bash"})).is_err(), "a deny list that is none is not skipped");
+        assert!(
+            PermissionSettings::parse(&json!({"deny": "Bash"})).is_err(),
+            "a deny list that is none is not skipped"
+        );
         assert!(PermissionSettings::parse(&json!([])).is_err());
     }
 

@@ -20,14 +20,18 @@ impl Ready {
         match &self.rule.target {
             Target::Tool(name) => yes(call.tool == name || self.reaches(name, call) || is_server(name, call.tool)),
             Target::Names(names) | Target::Mcp { names, .. } => yes(names.fits(call.tool)),
-            Target::Command(pattern) => call.shells().map(|shell| commands(pattern, shell)).max().unwrap_or(Overlap::No),
+            Target::Command(pattern) => {
+                call.shells().map(|shell| commands(pattern, shell)).max().unwrap_or(Overlap::No)
+            }
             Target::Path { kind, .. } => match &self.path {
                 Some(path) => call.parts.iter().map(|part| paths(*kind, path, part)).max().unwrap_or(Overlap::No),
                 None => Overlap::No,
             },
             Target::Domain(domain) => yes(call.parts.iter().any(|part| match part {
                 Part::Fetch(Some(url)) => domain.means(url),
-                Part::Fetch(None) | Part::Read(_) | Part::Search(_) | Part::Edit(_) | Part::Shell(_) | Part::Plain => false,
+                Part::Fetch(None) | Part::Read(_) | Part::Search(_) | Part::Edit(_) | Part::Shell(_) | Part::Plain => {
+                    false
+                }
             })),
             Target::Agent(name) => yes(call.tool == "Agent" && agent(call.input) == name),
             // Arguments do not change which skill it is.
@@ -45,10 +49,13 @@ impl Ready {
         })
     }
 
+    pub fn is_read_rule(&self) -> bool {
+        matches!(self.rule.target, Target::Path { kind: PathKind::Read, .. })
+    }
+
     /// Whether reading this file is what a `Read` rule means.
     pub fn strikes_read(&self, path: &Forms) -> bool {
-        matches!(self.rule.target, Target::Path { kind: PathKind::Read, .. })
-            && self.path.as_ref().is_some_and(|rule| rule.strikes(path))
+        self.is_read_rule() && self.path.as_ref().is_some_and(|rule| rule.strikes(path))
     }
 
     /// Whether the rule is about the tool as such.
@@ -117,7 +124,9 @@ fn paths(kind: PathKind, rule: &PathRule, part: &Part) -> Overlap {
         (Part::Edit(path), PathKind::Read | PathKind::Edit) => rule.strikes(path),
         (Part::Read(path) | Part::Search(path), PathKind::Read) => rule.strikes(path),
         (Part::Read(_) | Part::Search(_), PathKind::Edit) => false,
-        (Part::Shell(shell), _) => return shell.uses.iter().map(|file| file_use(kind, rule, file)).max().unwrap_or(Overlap::No),
+        (Part::Shell(shell), _) => {
+            return shell.uses.iter().map(|file| file_use(kind, rule, file)).max().unwrap_or(Overlap::No);
+        }
         (Part::Fetch(_) | Part::Plain, _) => false,
     };
     if hit { Overlap::Yes } else { Overlap::No }
@@ -160,8 +169,10 @@ fn below(rule: &PathRule, dir: &Forms, names: &[String], hidden: bool) -> Overla
         return names.iter().map(|name| rule.could_mean_name(name)).max().unwrap_or(Overlap::No);
     }
     let Some(real) = &dir.real else { return Overlap::Maybe };
-    let shown = |path: &std::path::Path| hidden || !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    match look_below(real, |path| shown(path) && rule.means(path)) {
+    let shown = |path: &std::path::Path| {
+        hidden || !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+    };
+    match look_below(real, usize::MAX, |path| shown(path) && rule.means(path)) {
         Below::Found => Overlap::Yes,
         Below::TooMany => Overlap::Maybe,
         Below::Nothing => Overlap::No,

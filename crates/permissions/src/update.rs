@@ -46,12 +46,10 @@ impl PermissionEngine {
                 self.mode = *mode;
             }
             PermissionUpdate::AddDirectories { directories, .. } => {
-                for text in directories {
-                    let directory = self.place.directory(text).ok_or_else(|| Refused::TooWide(text.clone()))?;
-                    if !self.place.extra.contains(&directory) {
-                        self.place.extra.push(directory);
-                    }
-                }
+                let absolute = |text: &String| self.place.directory(text).ok_or_else(|| Refused::TooWide(text.clone()));
+                let new: Vec<_> = directories.iter().map(absolute).collect::<Result<_, _>>()?;
+                self.place.extra.retain(|directory| !new.contains(directory));
+                self.place.extra.extend(new);
             }
             PermissionUpdate::RemoveDirectories { directories, .. } => {
                 let gone: Vec<_> = directories.iter().filter_map(|text| self.place.directory(text)).collect();
@@ -105,16 +103,25 @@ mod tests {
     fn rules_are_added_replaced_and_removed_by_destination() {
         let mut engine = engine();
         let rules = json!([{"toolName": "Bash", "ruleContent": "ls"}, {"toolName": "bash"}]);
-        let dropped = engine.apply(&update(json!({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"})));
+        let dropped = engine
+            .apply(&update(json!({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"})));
         assert_eq!(dropped.unwrap().len(), 1);
         assert_eq!(list(&engine, Behavior::Allow), ["Read", "Bash(ls)"]);
 
         let rules = json!([{"toolName": "Grep"}]);
-        engine.apply(&update(json!({"type": "replaceRules", "rules": rules, "behavior": "allow", "destination": "session"}))).unwrap();
+        engine
+            .apply(&update(
+                json!({"type": "replaceRules", "rules": rules, "behavior": "allow", "destination": "session"}),
+            ))
+            .unwrap();
         assert_eq!(list(&engine, Behavior::Allow), ["Read", "Grep"]);
 
         let rules = json!([{"toolName": "Read"}]);
-        engine.apply(&update(json!({"type": "removeRules", "rules": rules, "behavior": "allow", "destination": "session"}))).unwrap();
+        engine
+            .apply(&update(
+                json!({"type": "removeRules", "rules": rules, "behavior": "allow", "destination": "session"}),
+            ))
+            .unwrap();
         assert_eq!(list(&engine, Behavior::Allow), ["Grep"]);
     }
 
@@ -124,10 +131,16 @@ mod tests {
         let rules = json!([{"toolName": "Bash", "ruleContent": "rm:*"}]);
         for kind in ["removeRules", "replaceRules"] {
             let rules = if kind == "removeRules" { rules.clone() } else { json!([]) };
-            engine.apply(&update(json!({"type": kind, "rules": rules, "behavior": "deny", "destination": "session"}))).unwrap();
+            engine
+                .apply(&update(json!({"type": kind, "rules": rules, "behavior": "deny", "destination": "session"})))
+                .unwrap();
             assert_eq!(list(&engine, Behavior::Deny), ["Bash(rm:*)"]);
         }
-        engine.apply(&update(json!({"type": "removeRules", "rules": rules, "behavior": "deny", "destination": "userSettings"}))).unwrap();
+        engine
+            .apply(&update(
+                json!({"type": "removeRules", "rules": rules, "behavior": "deny", "destination": "userSettings"}),
+            ))
+            .unwrap();
         assert_eq!(list(&engine, Behavior::Deny), [""; 0]);
     }
 
@@ -138,9 +151,15 @@ mod tests {
         assert_eq!(engine.mode(), Mode::Plan);
         let bypass = update(json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"}));
         assert_eq!(engine.apply(&bypass), Err(Refused::BypassDisabled));
-        engine.apply(&update(json!({"type": "addDirectories", "directories": ["/data", "../lib"], "destination": "session"}))).unwrap();
+        engine
+            .apply(&update(
+                json!({"type": "addDirectories", "directories": ["/data", "../lib"], "destination": "session"}),
+            ))
+            .unwrap();
         assert_eq!(engine.place().extra, [std::path::PathBuf::from("/data"), "/lib".into()]);
-        engine.apply(&update(json!({"type": "removeDirectories", "directories": ["/data"], "destination": "session"}))).unwrap();
+        engine
+            .apply(&update(json!({"type": "removeDirectories", "directories": ["/data"], "destination": "session"})))
+            .unwrap();
         assert_eq!(engine.place().extra, [std::path::PathBuf::from("/lib")]);
         let wide = update(json!({"type": "addDirectories", "directories": ["/"], "destination": "session"}));
         assert_eq!(engine.apply(&wide), Err(Refused::TooWide("/".into())));

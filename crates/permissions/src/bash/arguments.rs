@@ -4,7 +4,7 @@
 //! so a value may pass for an operand. That names one file too many, never one
 //! too few.
 
-use super::files::{FileUse, Reach, Role};
+use super::files::{self, FileUse, Reach, Role};
 use super::words::Word;
 
 /// Short options that take the next word, of programs where that word would be mistaken for a file.
@@ -91,7 +91,11 @@ impl<'a> Arguments<'a> {
             let path = source.text.trim_end_matches('/');
             let name = path.rsplit('/').next().unwrap_or(path);
             let below = Word { text: format!("{}/{name}", target.text.trim_end_matches('/')), ..target.clone() };
-            files.push(FileUse { word: Word { glob: target.glob || source.glob, ..below }, role: Role::Write, reach: Reach::Replaced });
+            files.push(FileUse {
+                word: Word { glob: target.glob || source.glob, ..below },
+                role: Role::Write,
+                reach: Reach::Replaced,
+            });
         }
         files.push(FileUse { word: target, role: Role::Write, reach: Reach::Replaced });
         files.extend(self.in_options(Role::Read));
@@ -129,7 +133,8 @@ impl<'a> Arguments<'a> {
 
     /// `-d @file`
     pub fn named_at_sign(&self) -> impl Iterator<Item = FileUse> {
-        let named = |word: &Word| word.text.rsplit_once('@').map(|(_, path)| FileUse::one(&word.with(path), Role::Read));
+        let named =
+            |word: &Word| word.text.rsplit_once('@').map(|(_, path)| FileUse::one(&word.with(path), Role::Read));
         self.words.iter().filter(|word| word.text.starts_with('@') || word.text.contains("=@")).filter_map(named)
     }
 
@@ -147,8 +152,11 @@ impl<'a> Arguments<'a> {
     /// Every argument, for programs that are not known.
     pub fn everything(&self) -> Vec<FileUse> {
         let operands = self.operands.iter().flat_map(|word| {
-            let parts = word.text.split(['=', ':']).filter(|part| *part != word.text && !part.is_empty());
-            std::iter::once(FileUse::one(word, Role::Any)).chain(parts.map(|part| FileUse::one(&word.with(part), Role::Any)))
+            let whole = files::is_web_address(&word.text);
+            let parts =
+                word.text.split(['=', ':']).filter(move |part| !whole && *part != word.text && !part.is_empty());
+            std::iter::once(FileUse::one(word, Role::Any))
+                .chain(parts.map(|part| FileUse::one(&word.with(part), Role::Any)))
         });
         operands.chain(self.in_options(Role::Any)).collect()
     }

@@ -60,14 +60,18 @@ impl Command {
         readings
     }
 
+    /// Prefix assignments an allow rule need not mention.
+    pub fn env_is_harmless(&self) -> bool {
+        self.env.iter().all(|(name, value)| is_harmless_variable(name) && value.fixed)
+    }
+
     /// The texts an allow rule may match: as written, then without what it may look through.
     pub fn allowable(&self) -> Vec<&str> {
         let tail = |word: usize| &self.source[self.starts[self.env.len() + word]..];
         let mut texts = vec![self.source.as_str()];
-        let harmless = |(name, value): &(String, Word)| is_harmless_variable(name) && value.fixed;
         // A command without words has nothing to look through; one that expands has no fixed words.
         let counted = self.starts.len() == self.env.len() + self.words.len() && !self.words.is_empty();
-        if !counted || !self.env.iter().all(harmless) {
+        if !counted || !self.env_is_harmless() {
             return texts;
         }
         let mut at = 0;
@@ -83,7 +87,7 @@ impl Command {
 }
 
 /// Variables that change how a program talks, not what it runs.
-fn is_harmless_variable(name: &str) -> bool {
+pub(super) fn is_harmless_variable(name: &str) -> bool {
     const NAMES: [&str; 20] = [
         "CARGO_TERM_COLOR",
         "CGO_ENABLED",
@@ -118,9 +122,10 @@ pub(super) fn variables(found: &Found, outer: &Variables) -> Variables {
         variables.insert(name.to_owned(), value.filter(|value| !value.contains(HOLE)));
     };
     for command in &found.commands {
-        let declares = command.words.first().is_some_and(|word| {
-            matches!(word.raw.as_str(), "export" | "declare" | "local" | "readonly" | "typeset")
-        });
+        let declares = command
+            .words
+            .first()
+            .is_some_and(|word| matches!(word.raw.as_str(), "export" | "declare" | "local" | "readonly" | "typeset"));
         let pieces = match command.words.as_slice() {
             [] => &command.env[..],
             [_, rest @ ..] if declares => rest,
@@ -150,6 +155,8 @@ pub(super) struct Builder<'a> {
     pub variables: &'a Variables,
     pub level: u8,
     pub script: Script,
+    /// How much was read so far.
+    pub weight: usize,
 }
 
 impl Builder<'_> {
@@ -162,7 +169,7 @@ impl Builder<'_> {
         let (source, starts) = self.source(simple);
         let command = Command {
             env: simple.env.iter().filter_map(assignment).collect(),
-            words: simple.words.iter().flat_map(|piece| words::read(&piece.raw, self.variables)).collect(),
+            words: self.words(simple),
             redirects: files.flat_map(|r| r.files(|raw| words::read_whole(raw, self.variables))).collect(),
             link: simple.link,
             depth: simple.depth,
@@ -175,6 +182,13 @@ impl Builder<'_> {
             starts,
         };
         self.push(command, 0);
+    }
+
+    fn words(&self, simple: &Simple) -> Vec<Word> {
+        let [program, arguments @ ..] = simple.words.as_slice() else { return Vec::new() };
+        let mut words = words::read_program(&program.raw, self.variables);
+        words.extend(arguments.iter().flat_map(|piece| words::read(&piece.raw, self.variables)));
+        words
     }
 
     fn fed(&self, simple: &Simple) -> Vec<Word> {
@@ -207,9 +221,10 @@ impl Builder<'_> {
     fn push(&mut self, command: Command, wrapped: u8) {
         /// A wrapper in a wrapper in a wrapper.
         const DEEPEST: u8 = 8;
-        /// Commands one script can amount to.
-        const MOST: usize = 4_000;
-        if wrapped > DEEPEST || self.script.commands.len() > MOST {
+        /// Words one script can amount to.
+        const MOST: usize = 40_000;
+        self.weight += 1 + command.words.len();
+        if wrapped > DEEPEST || self.weight > MOST {
             self.script.broken = true;
             return;
         }

@@ -64,7 +64,9 @@ impl<'a> Step<'a> {
         let mut words = command.words[1..].iter().skip_while(is_flag);
         Some(match (words.next(), words.next()) {
             (None, _) => Step::Home,
-            (Some(word), None) if !word.has_hole() && !word.glob && !word.is_option() && word.text != "-" => Step::To(word),
+            (Some(word), None) if !word.has_hole() && !word.glob && !word.is_option() && word.text != "-" => {
+                Step::To(word)
+            }
             _ => Step::Unknown,
         })
     }

@@ -5,11 +5,10 @@
 //! allows `find *` means searching. A rule that spells out the whole command
 //! has said so, and bare `Bash` allows everything anyway.
 
-use super::Command;
-use super::git::Git;
-use super::inline;
+use super::commands::is_harmless_variable;
 use super::words::Word;
 use super::wrappers::SHELLS;
+use super::{Command, git, inline, lex};
 
 /// Programs, their short options and their long ones that run or write something.
 struct Entry {
@@ -19,11 +18,12 @@ struct Entry {
 }
 
 const ENTRIES: &[Entry] = &[
-    Entry { programs: &["rg"], short: "", long: &["--pre", "--hostname-bin"] },
+    Entry { programs: &["rg"], short: "L", long: &["--pre", "--hostname-bin", "--follow"] },
+    Entry { programs: &["grep", "egrep", "fgrep"], short: "R", long: &["--dereference-recursive"] },
     Entry { programs: &["man"], short: "PHC", long: &["--pager", "--html", "--config-file", "--preprocessor"] },
     Entry {
         programs: &["tar", "bsdtar"],
-        short: "IFxC",
+        short: "IFx",
         long: &[
             "--checkpoint-action",
             "--to-command",
@@ -34,10 +34,8 @@ const ENTRIES: &[Entry] = &[
             "--rmt-command",
             "--extract",
             "--get",
-            "--directory",
         ],
     },
-    Entry { programs: &["unzip", "cpio", "7z"], short: "", long: &[] },
     Entry { programs: &["zip"], short: "T", long: &["--unzip-command", "--test"] },
     Entry {
         programs: &["rsync"],
@@ -46,7 +44,7 @@ const ENTRIES: &[Entry] = &[
     },
     Entry {
         programs: &["curl"],
-        short: "KTOJwE",
+        short: "KTOJE",
         long: &[
             "--config",
             "--upload-file",
@@ -62,7 +60,6 @@ const ENTRIES: &[Entry] = &[
             "--etag-save",
             "--hsts",
             "--alt-svc",
-            "--write-out",
             "--unix-socket",
             "--abstract-unix-socket",
             "--engine",
@@ -72,13 +69,31 @@ const ENTRIES: &[Entry] = &[
     Entry {
         programs: &["wget"],
         short: "ePi",
-        long: &["--execute", "--directory-prefix", "--input-file", "--use-askpass", "--post-file", "--body-file", "--config"],
+        long: &[
+            "--execute",
+            "--directory-prefix",
+            "--input-file",
+            "--use-askpass",
+            "--post-file",
+            "--body-file",
+            "--config",
+        ],
     },
-    Entry { programs: &["fd", "fdfind"], short: "xX", long: &["--exec", "--exec-batch"] },
+    Entry { programs: &["fd", "fdfind"], short: "xXL", long: &["--exec", "--exec-batch", "--follow"] },
     Entry {
         programs: &["docker", "podman", "nerdctl"],
         short: "Hc",
-        long: &["--host", "--url", "--connection", "--context", "--config", "--tlscacert", "--privileged", "--volume", "--mount"],
+        long: &[
+            "--host",
+            "--url",
+            "--connection",
+            "--context",
+            "--config",
+            "--tlscacert",
+            "--privileged",
+            "--volume",
+            "--mount",
+        ],
     },
     Entry {
         programs: &["kubectl", "helm", "oc"],
@@ -87,39 +102,87 @@ const ENTRIES: &[Entry] = &[
     },
     Entry { programs: &["cargo"], short: "Z", long: &["--config"] },
     Entry { programs: &["make", "gmake"], short: "", long: &["--eval"] },
-    Entry { programs: &["npm", "pnpm", "yarn"], short: "", long: &["--script-shell", "--node-options", "--call", "--shell"] },
+    Entry {
+        programs: &["npm", "pnpm", "yarn"],
+        short: "",
+        long: &["--script-shell", "--node-options", "--call", "--shell"],
+    },
     Entry { programs: &["go"], short: "", long: &["-exec", "-toolexec", "-overlay", "-vettool", "-modfile"] },
-    Entry { programs: &["gcc", "g++", "cc", "c++", "clang", "clang++"], short: "B", long: &["-wrapper", "-fplugin", "-specs", "-load"] },
+    Entry {
+        programs: &["gcc", "g++", "cc", "c++", "clang", "clang++"],
+        short: "B",
+        long: &["-wrapper", "-fplugin", "-specs", "-load"],
+    },
     Entry { programs: &["java", "javac"], short: "", long: &["-javaagent", "-agentlib", "-agentpath", "-XX:OnError"] },
     Entry { programs: &["gradle", "mvn", "gradlew", "mvnw"], short: "I", long: &["--init-script", "--settings"] },
     Entry { programs: &["pytest", "py.test"], short: "pco", long: &["--override-ini", "--config-file"] },
-    Entry { programs: &["ssh", "scp", "sftp"], short: "oFSDEP", long: &[] },
+    Entry { programs: &["ssh", "scp", "sftp"], short: "oFSE", long: &[] },
     Entry { programs: &["sort"], short: "", long: &["--compress-program", "--files0-from"] },
     Entry { programs: &["split"], short: "", long: &["--filter"] },
-    Entry { programs: &["less", "more"], short: "koO", long: &["--lesskey-file", "--lesskey-src", "--log-file", "--LOG-FILE"] },
+    Entry {
+        programs: &["less", "more"],
+        short: "koO",
+        long: &["--lesskey-file", "--lesskey-src", "--log-file", "--LOG-FILE"],
+    },
     Entry { programs: &["tcpdump"], short: "zwW", long: &[] },
-    Entry { programs: &["gdb"], short: "", long: &["-ex", "-x", "-iex", "-ix", "--command", "--eval-command", "--args", "-args"] },
+    Entry {
+        programs: &["gdb"],
+        short: "",
+        long: &["-ex", "-x", "-iex", "-ix", "--command", "--eval-command", "--args", "-args"],
+    },
     Entry { programs: &["lldb"], short: "oOsSk", long: &["--one-line", "--source", "--batch"] },
     Entry { programs: &["date"], short: "sf", long: &["--set", "--file"] },
     Entry { programs: &["file"], short: "mfC", long: &["--magic-file", "--files-from", "--compile"] },
     Entry { programs: &["sqlite3", "sqlite"], short: "", long: &["-init", "-cmd", "--init", "--cmd"] },
     Entry { programs: &["psql"], short: "foLv", long: &["--file", "--output", "--log-file", "--set", "--variable"] },
     Entry { programs: &["mysql", "mariadb"], short: "", long: &["--pager", "--tee", "--init-command", "--plugin-dir"] },
-    Entry { programs: &["eslint", "prettier", "jest"], short: "c", long: &["--config", "--rulesdir", "--plugin", "--parser", "--resolve-plugins-relative-to"] },
+    Entry {
+        programs: &["eslint", "prettier", "jest"],
+        short: "c",
+        long: &["--config", "--rulesdir", "--plugin", "--parser", "--resolve-plugins-relative-to"],
+    },
 ];
 
 /// Programs that run what they are given, so that a wildcard behind them means everything.
 const NEVER: [&str; 31] = [
-    "alias", "at", "batch", "chroot", "crontab", "ed", "emacs", "enable", "entr", "ex", "exec", "flock", "eval", "hash",
-    "ionice", "nvim", "nsenter", "parallel", "script", "screen", "setsid", "shopt", "strace", "systemd-run", "tmux",
-    "trap", "unshare", "vi", "view", "vim", "watch",
+    "alias",
+    "at",
+    "batch",
+    "chroot",
+    "crontab",
+    "ed",
+    "emacs",
+    "enable",
+    "entr",
+    "ex",
+    "exec",
+    "flock",
+    "eval",
+    "hash",
+    "ionice",
+    "nvim",
+    "nsenter",
+    "parallel",
+    "script",
+    "screen",
+    "setsid",
+    "shopt",
+    "strace",
+    "systemd-run",
+    "tmux",
+    "trap",
+    "unshare",
+    "vi",
+    "view",
+    "vim",
+    "watch",
 ];
 
 /// Why a rule with a wildcard does not cover this command.
 pub(crate) fn reason(command: &Command) -> Option<String> {
     let name = command.name()?;
     let args = &command.words[1..];
-    if NEVER.contains(&name) && !(name == "eval" && args.is_empty()) {
+    if NEVER.contains(&name) {
         return Some(format!("{name} runs what it is given"));
     }
     let entry = ENTRIES.iter().find(|entry| entry.programs.contains(&name));
@@ -128,18 +191,23 @@ pub(crate) fn reason(command: &Command) -> Option<String> {
     }
     let special = match name {
         "find" => args.iter().find(|word| is_find_action(&word.text)).map(|word| word.text.clone()),
-        "git" => git(command),
+        "git" => git::danger(command),
         "sed" | "gsed" => inline::sed(args).then(|| "its script".to_owned()),
         "awk" | "gawk" | "mawk" | "nawk" => inline::awk(args).then(|| "its program".to_owned()),
         "sqlite3" | "sqlite" | "psql" | "mysql" | "mariadb" => inline::sql(args).then(|| "its statement".to_owned()),
         "curl" | "wget" => url(name, args),
         "unzip" | "cpio" | "7z" => Some("unpacking".to_owned()),
-        "tar" | "bsdtar" => args.first().filter(|word| !word.is_option() && word.text.contains('x')).map(|_| "unpacking".to_owned()),
+        "tar" | "bsdtar" => {
+            args.first().filter(|word| !word.is_option() && word.text.contains('x')).map(|_| "unpacking".to_owned())
+        }
         "make" | "gmake" => args.iter().find(|word| word.text.starts_with("SHELL=")).map(|word| word.text.clone()),
         "cargo" => args.first().filter(|word| word.text.starts_with('+')).map(|word| word.text.clone()),
         "less" | "more" => args.iter().find(|word| word.text.starts_with('+')).map(|word| word.text.clone()),
         "printf" => args.first().filter(|word| word.text.starts_with("-v")).map(|word| word.text.clone()),
-        "docker" | "podman" | "nerdctl" => args.iter().find(|word| word.text.starts_with("-v")).map(|word| word.text.clone()),
+        "docker" | "podman" | "nerdctl" => {
+            args.iter().find(|word| word.text.starts_with("-v")).map(|word| word.text.clone())
+        }
+        "time" | "env" | "sudo" | "doas" => args.iter().find(|word| sets_variable(word)).map(|word| word.text.clone()),
         _ if SHELLS.contains(&name) => shell(args),
         _ => inline::interpreter(name, args).map(str::to_owned),
     };
@@ -160,59 +228,26 @@ impl Entry {
             return false;
         }
         let text = word.text.split('=').next().unwrap_or_default();
-        // Long options may be cut short, and some programs write them with one dash.
-        let cut = |long: &&str| *long == text || (text.starts_with("--") && text.len() > 4 && long.starts_with(text));
-        self.long.iter().any(|long| cut(&long))
-            || (!text.starts_with("--") && !self.long.iter().any(|long| !long.starts_with("--")) && word.text.contains(|c| self.short.contains(c)))
-            || (!text.starts_with("--") && word.text[1..].starts_with(|c| self.short.contains(c)))
+        if let Some(name) = text.strip_prefix("--") {
+            // Long options may be cut short.
+            return self.long.iter().any(|long| *long == text || (name.len() > 2 && long.starts_with(text)));
+        }
+        // Programs that write long options with one dash do not bundle short ones.
+        let bundles = self.long.iter().all(|long| long.starts_with("--"));
+        let short = if bundles { text } else { text.get(..2).unwrap_or(text) };
+        self.long.contains(&text) || short.contains(|c| self.short.contains(c))
     }
+}
+
+/// Variables tell programs what to load and run.
+fn sets_variable(word: &Word) -> bool {
+    lex::assigned(&word.text).is_some_and(|(name, _)| !is_harmless_variable(name))
 }
 
 fn is_find_action(text: &str) -> bool {
-    const ACTIONS: [&str; 9] =
-        ["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
+    const ACTIONS: [&str; 11] =
+        ["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-L", "-follow"];
     ACTIONS.contains(&text)
-}
-
-fn git(command: &Command) -> Option<String> {
-    let git = Git::of(command)?;
-    let named = |word: &Word, options: &[&str]| {
-        let text = word.text.split('=').next().unwrap_or_default();
-        options.contains(&text)
-    };
-    const GLOBAL: [&str; 8] =
-        ["-c", "--exec-path", "--config-env", "--git-dir", "--work-tree", "--namespace", "--attr-source", "-C"];
-    const LOCAL: [&str; 19] = [
-        "--receive-pack", "--upload-pack", "--exec", "-x", "--extcmd", "--open-files-in-pager", "-O", "--ext-diff",
-        "--textconv", "--output", "--template", "--config", "-c", "--upload", "--receive", "-u", "--edit", "-e", "-o",
-    ];
-    if let Some(word) = git.globals.iter().find(|word| named(word, &GLOBAL)) {
-        return Some(word.text.clone());
-    }
-    if matches!(git.subcommand, "difftool" | "mergetool" | "instaweb" | "filter-branch" | "daemon" | "send-email" | "shell") {
-        return Some(git.subcommand.to_owned());
-    }
-    let first = git.arguments.first().map_or("", |word| word.text.as_str());
-    if matches!((git.subcommand, first), ("bisect", "run") | ("submodule", "foreach")) {
-        return Some(format!("{} {first}", git.subcommand));
-    }
-    if git.subcommand == "config" {
-        let key = git.arguments.iter().find(|word| word.text.contains('.') && !word.is_option());
-        let harmless = |word: &Word| {
-            let key = word.text.to_ascii_lowercase();
-            ["user.", "color.", "branch.", "init.defaultbranch", "pull.rebase", "push.default", "commit.gpgsign"]
-                .iter()
-                .any(|safe| key.starts_with(safe))
-        };
-        return key.filter(|word| git.arguments.len() > 1 && !harmless(word)).map(|word| word.text.clone());
-    }
-    let runs = |word: &&Word| match git.subcommand {
-        // These options mean something harmless in the commands that everyone uses.
-        "commit" | "add" | "status" | "push" if matches!(word.text.as_str(), "-c" | "-u" | "-e" | "-o" | "--edit" | "--template") => false,
-        "branch" | "show" | "ls-files" | "tag" if matches!(word.text.as_str(), "-u" | "-c" | "-o" | "-x") => false,
-        _ => named(word, &LOCAL) || word.text.starts_with("ext::"),
-    };
-    git.arguments.iter().find(runs).map(|word| word.text.clone())
 }
 
 fn url(name: &str, args: &[Word]) -> Option<String> {
@@ -220,10 +255,12 @@ fn url(name: &str, args: &[Word]) -> Option<String> {
         let scheme = word.text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
         scheme.is_some_and(|scheme| scheme != "http" && scheme != "https")
     };
-    let names_file = |word: &&Word| word.text.starts_with('@') || word.text.contains("=@");
+    let names_file =
+        |word: &&Word| word.text.starts_with('@') || ["=@", "%output{"].iter().any(|sign| word.text.contains(sign));
     let odd = args.iter().find(|word| plain(word) || names_file(word)).map(|word| word.text.clone());
     // Without `-O` wget names the file after the address.
-    let unnamed = name == "wget" && !args.iter().any(|word| word.text.starts_with("-O") || word.text.starts_with("--output-document"));
+    let unnamed = name == "wget"
+        && !args.iter().any(|word| word.text.starts_with("-O") || word.text.starts_with("--output-document"));
     odd.or_else(|| unnamed.then(|| "a file named by the address".to_owned()))
 }
 

@@ -5,7 +5,7 @@
 
 use super::Command;
 use super::arguments::{Arguments, values_of};
-use super::words::{HOLE, Word};
+use super::words::Word;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -27,7 +27,10 @@ pub(crate) enum Reach {
     /// The names in a directory.
     Listing,
     /// Everything below a directory whose name fits one of the patterns; no pattern fits all.
-    Below { names: Vec<String>, hidden: bool },
+    Below {
+        names: Vec<String>,
+        hidden: bool,
+    },
     /// A directory that is replaced or filled as a whole.
     Replaced,
 }
@@ -45,45 +48,68 @@ impl FileUse {
     }
 }
 
+/// What becomes of the text a command prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    Shown,
+    /// May be names of files that another command opens (`xargs`, `$(…)`).
+    PassedOn,
+}
+
 /// The files a command names.
-pub(crate) fn uses(command: &Command) -> Vec<FileUse> {
+pub(crate) fn uses(command: &Command, output: Output) -> Vec<FileUse> {
     let Some(name) = command.name() else {
         return command.words.iter().skip(1).map(|word| FileUse::one(word, Role::Any)).collect();
     };
     let args = Arguments::of(&command.words[1..], values_of(name));
     match name {
+        "echo" | "printf" if output == Output::PassedOn => args.all(Role::Read),
         "echo" | "printf" | "true" | "false" | ":" | "exit" | "return" | "sleep" | "seq" | "pwd" | "whoami" | "id"
         | "uname" | "hostname" | "date" | "which" | "type" | "export" | "declare" | "local" | "readonly" | "set"
         | "unset" | "break" | "continue" | "wait" | "kill" | "yes" | "expr" | "basename" | "dirname" | "umask"
         | "ulimit" | "jobs" | "read" | "shift" | "let" | "alias" | "trap" | "eval" | "tr" | "ps" | "tty" | "nproc"
         | "printenv" | "env" | "sudo" | "doas" | "timeout" | "time" | "nice" | "nohup" | "stdbuf" | "command"
-        | "builtin" | "exec" | "xargs" | "watch" | "ionice" | "setsid" | "busybox" | "[[" => Vec::new(),
-        "cat" | "tac" | "head" | "tail" | "nl" | "less" | "more" | "most" | "bat" | "batcat" | "wc" | "stat" | "file"
-        | "cut" | "paste" | "join" | "comm" | "cmp" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "cksum"
-        | "b2sum" | "shasum" | "md5" | "strings" | "od" | "hexdump" | "base64" | "base32" | "column" | "fold" | "fmt"
-        | "pr" | "rev" | "expand" | "unexpand" | "realpath" | "readlink" | "test" | "[" | "zcat" | "zless" | "bzcat"
-        | "xzcat" | "source" | "." | "diff" | "sdiff" | "colordiff" | "look" | "sum" | "iconv" | "tsort" | "lsof"
-        | "view" | "jless" => args.all(Role::Read),
-        "jq" | "yq" | "gron" => args.rest(1, Role::Read),
+        | "builtin" | "exec" | "watch" | "ionice" | "setsid" | "busybox" | "[[" => Vec::new(),
+        "cat" | "tac" | "head" | "tail" | "nl" | "less" | "more" | "most" | "bat" | "batcat" | "wc" | "stat"
+        | "file" | "cut" | "paste" | "join" | "comm" | "cmp" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum"
+        | "cksum" | "b2sum" | "shasum" | "md5" | "strings" | "od" | "hexdump" | "base64" | "base32" | "column"
+        | "fold" | "fmt" | "pr" | "rev" | "expand" | "unexpand" | "realpath" | "readlink" | "test" | "[" | "zcat"
+        | "zless" | "bzcat" | "xzcat" | "source" | "." | "diff" | "sdiff" | "colordiff" | "look" | "sum" | "iconv"
+        | "tsort" | "lsof" | "view" | "jless" => {
+            // Some of these can copy what they show into a file.
+            let log = args.valued('o', "--output", Role::Write).chain(args.valued('O', "--log-file", Role::Write));
+            let copies = matches!(name, "less" | "more" | "base64" | "base32" | "iconv");
+            args.all(Role::Read).into_iter().chain(log.filter(|_| copies)).collect()
+        }
+        "jq" | "yq" | "gron" => {
+            let in_place = name == "yq" && args.has('i', &["--inplace", "--in-place"]);
+            args.rest(1, if in_place { Role::Write } else { Role::Read })
+        }
+        "tree" if args.has('o', &[]) => args.all(Role::Write),
+        "xargs" => args.valued('a', "--arg-file", Role::Read).collect(),
         "ls" | "dir" | "vdir" | "du" | "df" | "tree" | "exa" | "eza" | "lsd" | "cd" | "chdir" | "pushd" => {
             args.here_if_none(Role::Read, Reach::Listing)
         }
         "grep" | "egrep" | "fgrep" | "zgrep" | "rgrep" | "rg" | "ag" | "ack" | "ugrep" => search(name, &args),
-        "find" | "fd" | "fdfind" => find(name, command, &args),
+        "find" | "fd" | "fdfind" => find(name, command, &args, output),
         "sed" | "gsed" => {
             let role = if args.has('i', &["--in-place"]) { Role::Write } else { Role::Read };
             let scripts = usize::from(!args.has('e', &["--expression"]) && !args.has('f', &["--file"]));
             args.rest(scripts, role)
         }
-        "awk" | "gawk" | "mawk" | "nawk" => args.rest(usize::from(!args.has('f', &["--file"])), Role::Read),
+        "awk" | "gawk" | "mawk" | "nawk" => {
+            // `-i inplace`
+            let role = if args.has('i', &["--include"]) { Role::Write } else { Role::Read };
+            args.rest(usize::from(!args.has('f', &["--file"])), role)
+        }
         "sort" | "shuf" => args.all(Role::Read).into_iter().chain(args.valued('o', "--output", Role::Write)).collect(),
         "uniq" | "xxd" => args.last_written(2),
         "tee" | "touch" | "mkdir" | "mkfifo" | "mknod" | "truncate" | "mktemp" | "split" | "csplit" | "ed" | "ex"
-        | "vi" | "vim" | "nvim" | "nano" | "emacs" | "patch" | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz"
-        | "zstd" | "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" | "setfattr" | "sqlite3" | "sqlite" | "litecli"
-        | "sqlite-utils" | "duckdb" | "sqlitebrowser" => {
-            let from = usize::from(matches!(name, "chmod" | "chown" | "chgrp" | "chattr"));
-            args.rest(from, Role::Write)
+        | "vi" | "vim" | "nvim" | "nano" | "emacs" | "patch" | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz"
+        | "unxz" | "zstd" | "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" | "setfattr" | "sqlite3" | "sqlite"
+        | "litecli" | "sqlite-utils" | "duckdb" | "sqlitebrowser" => {
+            let addresses = args.operands.iter().filter_map(|word| Some(word.with(word.text.strip_prefix("file:")?)));
+            args.all(Role::Write).into_iter().chain(addresses.map(|word| FileUse::one(&word, Role::Write))).collect()
         }
         "rm" | "rmdir" | "unlink" | "shred" | "trash" | "srm" => args.all(Role::Remove),
         "cp" | "install" | "scp" | "rsync" | "ditto" => args.copied(Role::Read),
@@ -105,12 +131,14 @@ pub(crate) fn uses(command: &Command) -> Vec<FileUse> {
             .chain(args.valued('D', "--dump-header", Role::Write))
             .chain(args.valued('c', "--cookie-jar", Role::Write))
             .chain(args.valued('T', "--upload-file", Role::Read))
+            .chain(args.valued('\0', "--output-dir", Role::Write))
             .chain(args.named_at_sign())
             .collect(),
         "wget" => args
             .valued('O', "--output-document", Role::Write)
             .chain(args.valued('o', "--output-file", Role::Write))
             .chain(args.valued('a', "--append-output", Role::Write))
+            .chain(args.valued('P', "--directory-prefix", Role::Write))
             .chain(args.valued('i', "--input-file", Role::Read))
             .collect(),
         name if super::wrappers::SHELLS.contains(&name) => {
@@ -125,22 +153,28 @@ fn search(name: &str, args: &Arguments<'_>) -> Vec<FileUse> {
     let pattern_given = args.has('e', &["--regexp"]) || args.has('f', &["--file", "--files"]);
     let operands: Vec<_> = args.operands.iter().skip(usize::from(!pattern_given)).collect();
     let greps = name.ends_with("grep") && name != "ugrep";
-    let recursive = !greps || name == "rgrep" || args.has('r', &["--recursive", "--dereference-recursive"]) || args.has('R', &[]);
+    let recursive =
+        !greps || name == "rgrep" || args.has('r', &["--recursive", "--dereference-recursive"]) || args.has('R', &[]);
     if !recursive {
-        return operands.into_iter().map(|word| FileUse::one(word, Role::Read)).chain(args.in_options(Role::Read)).collect();
+        return operands
+            .into_iter()
+            .map(|word| FileUse::one(word, Role::Read))
+            .chain(args.in_options(Role::Read))
+            .collect();
     }
     let mut names: Vec<String> = args.valued('g', "--glob", Role::Read).map(|file| file.word.text).collect();
     names.extend(args.valued('\0', "--include", Role::Read).map(|file| file.word.text));
     names.retain(|name| !name.starts_with('!'));
     // ripgrep and its like leave out hidden and ignored files unless they are told not to.
-    let shows_all = greps || args.has('u', &["--hidden", "--no-ignore", "--unrestricted", "--no-ignore-vcs"]) || args.has('.', &[]);
+    let shows_all =
+        greps || args.has('u', &["--hidden", "--no-ignore", "--unrestricted", "--no-ignore-vcs"]) || args.has('.', &[]);
     let reach = Reach::Below { hidden: shows_all || !names.is_empty(), names };
     let here = Word::plain(".");
     let operands = if operands.is_empty() { vec![&here] } else { operands.into_iter().copied().collect() };
     operands.into_iter().map(|word| FileUse { word: word.clone(), role: Role::Read, reach: reach.clone() }).collect()
 }
 
-fn find(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> {
+fn find(name: &str, command: &Command, args: &Arguments<'_>, output: Output) -> Vec<FileUse> {
     let words = &command.words[1..];
     let has = |flags: &[&str]| words.iter().any(|word| flags.contains(&word.text.as_str()));
     let runs = has(&["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"]);
@@ -152,12 +186,14 @@ fn find(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> {
         }
     }
     let starts: Vec<&Word> = match name {
-        "find" => words.iter().take_while(|word| !word.is_option() && !matches!(word.text.as_str(), "(" | "!")).collect(),
+        "find" => {
+            words.iter().take_while(|word| !word.is_option() && !matches!(word.text.as_str(), "(" | "!")).collect()
+        }
         _ => args.operands.iter().skip(1).copied().collect(),
     };
     let here = Word::plain(".");
     let starts = if starts.is_empty() { vec![&here] } else { starts };
-    let (role, reach) = match (removes, runs) {
+    let (role, reach) = match (removes, runs || (output == Output::PassedOn && !names.is_empty())) {
         (true, _) => (Role::Remove, Reach::Below { names, hidden: true }),
         (false, true) => (Role::Read, Reach::Below { names, hidden: true }),
         (false, false) => (Role::Read, Reach::Listing),
@@ -165,7 +201,9 @@ fn find(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> {
     let mut files: Vec<_> =
         starts.into_iter().map(|word| FileUse { word: word.clone(), role, reach: reach.clone() }).collect();
     for flag in ["-fprint", "-fprint0", "-fprintf", "-fls"] {
-        files.extend(words.windows(2).filter(|pair| pair[0].text == flag).map(|pair| FileUse::one(&pair[1], Role::Write)));
+        files.extend(
+            words.windows(2).filter(|pair| pair[0].text == flag).map(|pair| FileUse::one(&pair[1], Role::Write)),
+        );
     }
     files
 }
@@ -173,12 +211,15 @@ fn find(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> {
 fn archive(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> {
     let mode = command.words.get(1).map_or("", |word| word.text.as_str());
     let bundled = !mode.starts_with('-');
-    let has = |letter: char, long: &[&str]| args.has(letter, long) || (name.ends_with("tar") && bundled && mode.contains(letter));
+    let has = |letter: char, long: &[&str]| {
+        args.has(letter, long) || (name.ends_with("tar") && bundled && mode.contains(letter))
+    };
     let packs = name == "zip" || has('c', &["--create"]) || has('r', &["--append"]) || has('u', &["--update"]);
     let unpacks = name == "unzip" || has('x', &["--extract", "--get"]);
     let mut files = Vec::new();
     if unpacks {
-        let into: Vec<_> = args.valued('C', "--directory", Role::Write).chain(args.valued('d', "--dir", Role::Write)).collect();
+        let into: Vec<_> =
+            args.valued('C', "--directory", Role::Write).chain(args.valued('d', "--dir", Role::Write)).collect();
         let into = if into.is_empty() { vec![FileUse::one(&Word::plain("."), Role::Write)] } else { into };
         files.extend(into.into_iter().map(|file| FileUse { reach: Reach::Replaced, ..file }));
     }
@@ -194,8 +235,10 @@ fn archive(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> 
 /// Whether a word could be meant as a path at all.
 pub(crate) fn looks_like_path(word: &Word) -> bool {
     let text = word.text.as_str();
-    !text.contains("://")
-        && (word.home || text.starts_with(['/', '~']) || text == ".." || text.starts_with("../") || text.contains("/.."))
-        && !text.starts_with("//")
-        && text != HOLE.to_string()
+    let path = text.starts_with(['/', '~']) || text == ".." || text.starts_with("../") || text.contains("/..");
+    word.home || (path && !is_web_address(text))
+}
+
+pub(super) fn is_web_address(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
 }

@@ -22,7 +22,13 @@ impl<'a> Git<'a> {
         while let Some(word) = words.get(at).filter(|word| word.is_option()) {
             let takes_next = matches!(
                 word.text.as_str(),
-                "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" | "--super-prefix"
+                "-C" | "-c"
+                    | "--git-dir"
+                    | "--work-tree"
+                    | "--namespace"
+                    | "--exec-path"
+                    | "--config-env"
+                    | "--super-prefix"
             );
             if word.text == "-C" {
                 dirs.extend(words.get(at + 1));
@@ -40,9 +46,8 @@ pub(super) fn files(command: &Command) -> Vec<FileUse> {
     let Some(git) = Git::of(command) else { return Vec::new() };
     let args = Arguments::of(git.arguments, "mF");
     let (role, reach) = match git.subcommand {
-        "checkout" | "restore" | "apply" | "clone" | "init" | "worktree" | "reset" | "clean" | "stash" => {
-            (Role::Write, Reach::Replaced)
-        }
+        "checkout" | "restore" | "apply" | "clone" | "init" | "worktree" | "reset" | "clean" | "stash" | "bundle"
+        | "submodule" => (Role::Write, Reach::Replaced),
         "rm" | "mv" => (Role::Remove, Reach::One),
         _ => (Role::Read, Reach::One),
     };
@@ -61,7 +66,9 @@ pub(super) fn files(command: &Command) -> Vec<FileUse> {
             add(&word.with(path), Role::Read);
         }
     }
-    if git.subcommand == "mv" && let Some(target) = args.operands.last() {
+    if git.subcommand == "mv"
+        && let Some(target) = args.operands.last()
+    {
         add(target, Role::Write);
     }
     if git.subcommand == "grep" && args.operands.len() < 2 {
@@ -73,6 +80,63 @@ pub(super) fn files(command: &Command) -> Vec<FileUse> {
     }
     files.extend(args.valued('o', "--output", Role::Write));
     files.extend(args.valued('F', "--file", Role::Read));
+    if git.subcommand == "config" {
+        files.extend(args.valued('f', "--file", Role::Write));
+    }
     files.extend(args.in_options(Role::Read));
     files
+}
+
+/// The argument by which a git command runs a program or writes a file of the caller's choice.
+pub(super) fn danger(command: &Command) -> Option<String> {
+    let git = Git::of(command)?;
+    const GLOBAL: [&str; 8] =
+        ["-c", "--exec-path", "--config-env", "--git-dir", "--work-tree", "--namespace", "--attr-source", "-C"];
+    if let Some(word) = git.globals.iter().find(|word| is_option(word, &GLOBAL)) {
+        return Some(word.text.clone());
+    }
+    let first = git.arguments.first().map_or("", |word| word.text.as_str());
+    match (git.subcommand, first) {
+        (
+            "difftool" | "mergetool" | "instaweb" | "filter-branch" | "daemon" | "send-email" | "shell" | "fast-import",
+            _,
+        ) => {
+            return Some(git.subcommand.to_owned());
+        }
+        ("bisect", "run") | ("submodule", "foreach") => return Some(format!("{} {first}", git.subcommand)),
+        ("config", _) => return config(git.arguments),
+        _ => {}
+    }
+    // In any subcommand, and those that only some have.
+    const ANYWHERE: [&str; 7] =
+        ["--receive-pack", "--upload-pack", "--exec", "--extcmd", "--open-files-in-pager", "--ext-diff", "--output"];
+    let here: &[&str] = match git.subcommand {
+        "clone" => &["-u", "-c", "--config", "--template"],
+        "init" => &["--template"],
+        "rebase" => &["-x"],
+        "grep" => &["-O"],
+        "archive" => &["-o", "--remote"],
+        _ => &[],
+    };
+    let runs = |word: &&Word| is_option(word, &ANYWHERE) || is_option(word, here) || word.text.starts_with("ext::");
+    git.arguments.iter().find(runs).map(|word| word.text.clone())
+}
+
+/// Long options may be cut short, short ones may have their value glued to them.
+fn is_option(word: &Word, options: &[&str]) -> bool {
+    let text = word.text.split('=').next().unwrap_or_default();
+    options.iter().any(|option| match option.starts_with("--") {
+        true => *option == text || (text.len() > 3 && text.starts_with("--") && option.starts_with(text)),
+        false => word.text.starts_with(option) && !word.text.starts_with("--"),
+    })
+}
+
+/// Settings by which git runs programs are most of them; those it does not are listed.
+fn config(arguments: &[Word]) -> Option<String> {
+    const HARMLESS: [&str; 7] =
+        ["user.", "color.", "branch.", "init.defaultbranch", "pull.rebase", "push.default", "commit.gpgsign"];
+    let key = arguments.iter().find(|word| word.text.contains('.') && !word.is_option())?;
+    let lower = key.text.to_ascii_lowercase();
+    let sets = arguments.len() > 1 || arguments.iter().any(|word| matches!(word.text.as_str(), "-e" | "--edit"));
+    (sets && !HARMLESS.iter().any(|safe| lower.starts_with(safe))).then(|| key.text.clone())
 }

@@ -22,7 +22,8 @@ pub(super) fn sed(args: &[Word]) -> bool {
         } else if let Some(script) = text.strip_prefix("-e") {
             scripts.push(script);
             given = true;
-        } else if text.starts_with("--file") || (text.starts_with('-') && !text.starts_with("--") && text.contains('f')) {
+        } else if text.starts_with("--file") || (text.starts_with('-') && !text.starts_with("--") && text.contains('f'))
+        {
             return true;
         } else if word.is_option() && !text.starts_with("--") && text.ends_with('e') {
             scripts.extend(args.get(at).map(|word| word.text.as_str()));
@@ -51,10 +52,15 @@ impl Sed<'_> {
                 return false;
             }
             match self.next() {
-                Some(b'{' | b'p' | b'P' | b'd' | b'D' | b'=' | b'n' | b'N' | b'g' | b'G' | b'h' | b'H' | b'x' | b'z' | b'l') => {}
-                Some(b'q' | b'Q') => while self.0.first().is_some_and(u8::is_ascii_digit) {
-                    self.next();
-                },
+                Some(
+                    b'{' | b'p' | b'P' | b'd' | b'D' | b'=' | b'n' | b'N' | b'g' | b'G' | b'h' | b'H' | b'x' | b'z'
+                    | b'l',
+                ) => {}
+                Some(b'q' | b'Q') => {
+                    while self.0.first().is_some_and(u8::is_ascii_digit) {
+                        self.next();
+                    }
+                }
                 // Text, up to the end of the line. `i\` and `a\` with more lines are left alone.
                 Some(b'a' | b'i' | b'c') => {
                     let end = self.0.iter().position(|b| *b == b'\n').unwrap_or(self.0.len());
@@ -146,12 +152,27 @@ pub(super) fn awk(args: &[Word]) -> bool {
 pub(super) fn sql(args: &[Word]) -> bool {
     args.iter().any(|word| {
         let text = word.text.to_ascii_lowercase();
-        let dotted = text.lines().any(|line| line.trim_start().strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic())) && !line.contains('/'));
+        let dotted = text.lines().any(|line| {
+            line.trim_start().strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+                && !line.contains('/')
+        });
         dotted
             || text.contains('\\')
-            || ["program", "outfile", "dumpfile", "attach", "load_extension", "readfile", "writefile", "edit(", "system ", "source ", "copy "]
-                .iter()
-                .any(|word| text.contains(word))
+            || [
+                "program",
+                "outfile",
+                "dumpfile",
+                "attach",
+                "load_extension",
+                "readfile",
+                "writefile",
+                "edit(",
+                "system ",
+                "source ",
+                "copy ",
+            ]
+            .iter()
+            .any(|word| text.contains(word))
     })
 }
 
@@ -162,7 +183,9 @@ pub(super) fn interpreter(name: &str, args: &[Word]) -> Option<&'static str> {
         "python" | "pypy" => ("c", &[]),
         "perl" => ("eEMmiI", &[]),
         "ruby" => ("erI", &[]),
-        "node" | "nodejs" | "bun" | "tsx" => ("epr", &["--eval", "--print", "--require", "--import", "--loader", "--experimental-loader"]),
+        "node" | "nodejs" | "bun" | "tsx" => {
+            ("epr", &["--eval", "--print", "--require", "--import", "--loader", "--experimental-loader"])
+        }
         "deno" => ("", &["eval"]),
         "php" => ("rBRE", &["--run"]),
         "lua" | "luajit" | "Rscript" | "osascript" | "groovy" | "julia" | "swift" | "scala" => ("eE", &["--eval"]),
@@ -176,7 +199,8 @@ pub(super) fn interpreter(name: &str, args: &[Word]) -> Option<&'static str> {
     if inline {
         return Some("code on its command line");
     }
-    let version = args.iter().any(|word| matches!(word.text.as_str(), "--version" | "-V" | "-v" | "--help" | "-h" | "-m"));
+    let version =
+        args.iter().any(|word| matches!(word.text.as_str(), "--version" | "-V" | "-v" | "--help" | "-h" | "-m"));
     (!version && args.iter().all(|word| word.is_option() || word.text == "-")).then_some("code on its input")
 }
 
@@ -190,14 +214,30 @@ mod tests {
 
     #[test]
     fn harmless_sed_scripts_are_known() {
-        for script in ["s/x/y/", "s|a/b|c|g", "1,5p", "/re/d", "$d;1p", "s/a\\/b/c/2;s/x/y/", "/a/,/b/{p;d}", "y/abc/xyz/", "1i text"] {
+        for script in [
+            "s/x/y/",
+            "s|a/b|c|g",
+            "1,5p",
+            "/re/d",
+            "$d;1p",
+            "s/a\\/b/c/2;s/x/y/",
+            "/a/,/b/{p;d}",
+            "y/abc/xyz/",
+            "1i text",
+        ] {
             assert!(!sed(&words(&[script, "f"])), "{script}");
         }
-        for script in ["s/x/touch c/e", "e touch c", "1e", "w f", "s/x/y/w f", "r /etc/passwd", "s/x/y/gew f", "s/x", "W f", "?"] {
+        for script in
+            ["s/x/touch c/e", "e touch c", "1e", "w f", "s/x/y/w f", "r /etc/passwd", "s/x/y/gew f", "s/x", "W f", "?"]
+        {
             assert!(sed(&words(&[script])), "{script}");
             assert!(sed(&words(&["-n", "-e", script])), "-e {script}");
         }
-        assert!(sed(&words(&["-f", "x.sed", "f"])) && sed(&words(&["-ne", "1e", "f"])) && !sed(&words(&["-i.bak", "s/a/b/", "f"])));
+        assert!(
+            sed(&words(&["-f", "x.sed", "f"]))
+                && sed(&words(&["-ne", "1e", "f"]))
+                && !sed(&words(&["-i.bak", "s/a/b/", "f"]))
+        );
     }
 
     #[test]
@@ -213,7 +253,12 @@ mod tests {
         ] {
             assert!(interpreter(name, &words(args)).is_some(), "{name} {args:?}");
         }
-        for (name, args) in [("python3", &["x.py", "-c"][..]), ("python3", &["-m", "pytest"]), ("node", &["--version"]), ("ls", &["-e"])] {
+        for (name, args) in [
+            ("python3", &["x.py", "-c"][..]),
+            ("python3", &["-m", "pytest"]),
+            ("node", &["--version"]),
+            ("ls", &["-e"]),
+        ] {
             assert!(interpreter(name, &words(args)).is_none(), "{name} {args:?}");
         }
     }

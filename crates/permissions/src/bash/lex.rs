@@ -5,6 +5,7 @@
 //! finds too much makes a deny rule match too often; `syntax` is the reader
 //! that decides what may be allowed.
 
+use super::heredoc::{Pending, delimiter};
 use super::nesting::{close_backtick, close_brace, close_paren};
 use super::redirect::{self, RawRedirect};
 use std::ops::Range;
@@ -56,24 +57,25 @@ pub(super) struct Found {
     pub has_loop: bool,
     /// Something was nested too deeply to be looked at.
     pub overflow: bool,
+    /// Here-documents of the script itself: where the operators and the bodies stand.
+    pub cuts: Vec<Range<usize>>,
+    /// One of them expands, or a here-string does.
+    pub expands: bool,
     next_id: usize,
+    /// `((` seen so far.
+    expressions: usize,
 }
 
 /// Substitutions in substitutions; more is reported as `overflow`.
 const LEVELS: u16 = 12;
 /// Commands of one script.
-const COMMANDS: usize = 4_000;
+const COMMANDS: usize = 2_000;
+/// Bytes of one script that are not in here-documents.
+const CODE: usize = 16 * 1024;
 
 /// Adds the commands of `text` to what was found.
 pub(super) fn read(text: &str, depth: u16, own: bool, found: &mut Found) {
-    if depth > LEVELS || found.commands.len() > COMMANDS {
-        found.overflow = true;
-        return;
-    }
-    let mut lexer =
-        Lexer { text, at: 0, depth, base: depth, own, now: Simple::at(depth, own, Link::Then), fed: Vec::new(), found };
-    lexer.now.id = lexer.found.id();
-    lexer.run();
+    Lexer::new(text, depth, own, found).run();
 }
 
 impl Simple {
@@ -93,32 +95,38 @@ impl Found {
     }
 }
 
-/// A here-document whose body starts at the next newline.
-struct Pending {
-    to: usize,
-    end: String,
-    expands: bool,
-    tabs: bool,
-}
-
-struct Lexer<'t, 'f> {
-    text: &'t str,
-    at: usize,
-    depth: u16,
+pub(super) struct Lexer<'t, 'f> {
+    pub text: &'t str,
+    pub at: usize,
+    /// How much of what was read were here-documents.
+    pub data: usize,
+    pub depth: u16,
     base: u16,
-    own: bool,
+    pub own: bool,
+    /// In `((…))` two signs are a shift.
+    arithmetic: bool,
     now: Simple,
-    fed: Vec<Pending>,
-    found: &'f mut Found,
+    pub fed: Vec<Pending>,
+    pub found: &'f mut Found,
 }
 
-impl Lexer<'_, '_> {
+impl<'t, 'f> Lexer<'t, 'f> {
+    fn new(text: &'t str, depth: u16, own: bool, found: &'f mut Found) -> Self {
+        let mut now = Simple::at(depth, own, Link::Then);
+        now.id = found.id();
+        Self { text, at: 0, data: 0, depth, base: depth, own, arithmetic: false, now, fed: Vec::new(), found }
+    }
+
     fn byte(&self, ahead: usize) -> Option<u8> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
 
     fn run(&mut self) {
         loop {
+            if self.depth > LEVELS || self.found.commands.len() > COMMANDS || self.at - self.data > CODE {
+                self.found.overflow = true;
+                return;
+            }
             self.blanks();
             let Some(byte) = self.byte(0) else { break };
             match (byte, self.byte(1)) {
@@ -135,6 +143,7 @@ impl Lexer<'_, '_> {
                 (b'|', Some(b'|')) => self.operator(2, Link::Or),
                 (b'|', Some(b'&')) => self.operator(2, Link::Pipe),
                 (b'|', _) => self.operator(1, Link::Pipe),
+                (b'(', Some(b'(')) if self.arithmetic_command() => {}
                 (b'(', _) => {
                     let link = self.now.link;
                     self.depth = self.depth.saturating_add(1);
@@ -150,6 +159,25 @@ impl Lexer<'_, '_> {
             }
         }
         self.end(Link::Then);
+    }
+
+    /// `((…))`: an expression, or subshells that look like one. Both are read.
+    fn arithmetic_command(&mut self) -> bool {
+        /// Looking for the end takes time a hostile text could multiply.
+        const MOST: usize = 50;
+        self.found.expressions += 1;
+        if self.found.expressions > MOST {
+            self.found.overflow = true;
+            return false;
+        }
+        let end = close_paren(self.text, self.at + 1);
+        let inside = self.text.get(self.at + 2..end).and_then(|inside| inside.strip_suffix(')'));
+        let Some(inside) = inside else { return false };
+        self.end(Link::Then);
+        let mut inner = Lexer { arithmetic: true, ..Lexer::new(inside, self.depth + 1, false, self.found) };
+        inner.run();
+        self.at = (end + 1).min(self.text.len());
+        true
     }
 
     fn blanks(&mut self) {
@@ -294,18 +322,12 @@ impl Lexer<'_, '_> {
     }
 
     /// Substitutions in text that is otherwise data.
-    fn expansions(&mut self, text: &str) {
-        let depth = self.depth;
-        let mut inner = Lexer {
-            text,
-            at: 0,
-            depth,
-            base: depth,
-            own: false,
-            now: Simple::at(depth, false, Link::Then),
-            fed: Vec::new(),
-            found: self.found,
-        };
+    pub fn expansions(&mut self, text: &str) {
+        if self.depth > LEVELS {
+            self.found.overflow = true;
+            return;
+        }
+        let mut inner = Lexer::new(text, self.depth + 1, false, self.found);
         while let Some(byte) = inner.byte(0) {
             match byte {
                 b'\\' => inner.at = super::nesting::skip(text, inner.at),
@@ -326,48 +348,27 @@ impl Lexer<'_, '_> {
             Some(b'<' | b'>') if self.byte(1) != Some(b'(') => None,
             Some(_) => self.word(),
         };
+        // `a[1<<2]=x` is no here-document either.
+        let last = self.now.words.last().or(self.now.env.last());
+        let shift = self.arithmetic || last.is_some_and(|word| word.span.end == start && word.raw.contains('['));
+        let op = match op {
+            redirect::Op::HereDoc { .. } if shift => redirect::Op::Odd,
+            op => op,
+        };
         match (op, &target) {
             (redirect::Op::HereDoc { tabs }, Some(word)) => {
                 let expands = !word.raw.contains(['\'', '"', '\\']);
-                let end = word.raw.replace(['\'', '"', '\\'], "");
-                self.fed.push(Pending { to: self.now.id, end, expands, tabs });
+                let (end, plain) = delimiter(&word.raw);
+                self.cut(start..word.span.end, expands || !plain);
+                self.fed.push(Pending { to: self.now.id, end, plain, expands, tabs });
             }
             (redirect::Op::HereString, Some(word)) => {
+                self.found.expands = true;
                 self.found.fed.push(Fed { to: self.now.id, body: word.raw.clone() });
             }
             _ => {}
         }
-        self.now.redirects.push(RawRedirect { op, target, at: start });
-    }
-
-    /// The bodies of the here-documents announced on the line that just ended.
-    fn bodies(&mut self) {
-        for pending in std::mem::take(&mut self.fed) {
-            let start = self.at;
-            let mut closed = false;
-            let mut end = start;
-            while self.at < self.text.len() {
-                let line = self.text[self.at..].split_inclusive('\n').next().unwrap_or_default();
-                end = self.at;
-                self.at += line.len();
-                let line = line.trim_end_matches('\n');
-                let line = if pending.tabs { line.trim_start_matches('\t') } else { line };
-                if line == pending.end {
-                    closed = true;
-                    break;
-                }
-                end = self.at;
-            }
-            let body = self.text[start..end].to_owned();
-            if pending.expands {
-                self.expansions(&body);
-            }
-            if !closed {
-                // Perhaps it was no here-document at all (`((1<<2))`); bash might run these lines.
-                read(&body, self.depth + 1, false, self.found);
-            }
-            self.found.fed.push(Fed { to: pending.to, body });
-        }
+        self.now.redirects.push(RawRedirect { op, target });
     }
 }
 
@@ -404,11 +405,15 @@ mod tests {
             ("for x in 1 $(a); do b $x; done", vec!["a", "b $x"]),
             ("case $x in a) b;; *) c;; esac", vec!["a", "b", "*", "c"]),
             ("function f { a; }; g() { b; }", vec!["a", "g", "b"]),
-            ("a $(b \"$(c)\") `d \\`e\\`` <(f)", vec!["c", "b \"$(c)\"", "e", "d `e`", "f", "a $(b \"$(c)\") `d \\`e\\`` <(f)"]),
+            (
+                "a $(b \"$(c)\") `d \\`e\\`` <(f)",
+                vec!["c", "b \"$(c)\"", "e", "d `e`", "f", "a $(b \"$(c)\") `d \\`e\\`` <(f)"],
+            ),
             ("a \"x $(b) ${y:-$(c)}\"", vec!["b", "c", "a \"x $(b) ${y:-$(c)}\""]),
             ("cat <<EOF\n$(a)\nb\nEOF\nc", vec!["cat", "a", "c"]),
             ("cat <<'EOF'\n$(a)\nEOF\nc", vec!["cat", "c"]),
-            ("((x=1<<E))\na", vec!["a"]),
+            ("((x=1<<E))\na\nE", vec!["a", "E"]),
+            ("x[1<<E]=2\na\nE]=2", vec!["x[1", "a", "E]=2"]),
             ("X=1 Y=$(a) b", vec!["a", "b"]),
             ("a # b\nc", vec!["a", "c"]),
             ("a '# b' \"; c\"", vec!["a '# b' \"; c\""]),

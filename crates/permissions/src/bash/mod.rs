@@ -7,20 +7,24 @@
 //! is a path is said by `files`, which directory it starts from by `cwd`.
 
 mod arguments;
+mod braces;
 pub(crate) mod commands;
 pub(crate) mod cwd;
 pub(crate) mod danger;
 pub(crate) mod files;
 mod git;
+mod heredoc;
 mod inline;
 mod lex;
 mod nesting;
+pub(crate) mod pipes;
 pub(crate) mod redirect;
 mod syntax;
 pub(crate) mod words;
 pub(crate) mod wrappers;
 
 pub(crate) use commands::Command;
+use std::collections::HashSet;
 use words::Variables;
 
 #[derive(Clone, Debug, Default)]
@@ -35,7 +39,7 @@ pub(crate) struct Script {
 }
 
 /// Longer texts are not read; everything about them is unknown.
-const LONGEST: usize = 64 * 1024;
+const LONGEST: usize = 256 * 1024;
 /// `sh -c 'sh -c …'`
 const LEVELS: u8 = 4;
 
@@ -60,7 +64,7 @@ fn read_script(text: &str, outer: &Variables, level: u8) -> Script {
         broken: reading.broken || found.overflow,
         has_loop: found.has_loop,
     };
-    let mut builder = commands::Builder { text, found: &found, variables: &variables, level, script };
+    let mut builder = commands::Builder { text, found: &found, variables: &variables, level, script, weight: 0 };
     for simple in &found.commands {
         builder.add(simple);
     }
@@ -74,14 +78,19 @@ fn read_script(text: &str, outer: &Variables, level: u8) -> Script {
     script
 }
 
+/// `NAME=value`
+pub(crate) fn is_assignment(word: &str) -> bool {
+    lex::assigned(word).is_some()
+}
+
 /// Commands only the strict reader saw.
 fn missed(seen: &[String], found: &lex::Found) -> Vec<String> {
-    let read: Vec<String> = found
+    let read: HashSet<String> = found
         .commands
         .iter()
         .map(|simple| {
-            simple.env.iter().chain(&simple.words).map(|piece| piece.raw.as_str()).collect::<Vec<_>>().join(" ")
+            simple.env.iter().chain(&simple.words).map(|piece| syntax::plain(&piece.raw)).collect::<Vec<_>>().join(" ")
         })
         .collect();
-    seen.iter().filter(|text| !read.contains(text)).cloned().collect()
+    seen.iter().filter(|text| !read.contains(*text)).cloned().collect()
 }

@@ -10,8 +10,12 @@ pub(super) enum Op {
     /// `<>`
     Both,
     /// `>&`, `<&`: a descriptor, or a file when a name follows.
-    Dup { out: bool },
-    HereDoc { tabs: bool },
+    Dup {
+        out: bool,
+    },
+    HereDoc {
+        tabs: bool,
+    },
     HereString,
     /// Not bash, or not the bash we know (`>!`, `>>|`).
     Odd,
@@ -21,8 +25,6 @@ pub(super) enum Op {
 pub(super) struct RawRedirect {
     pub op: Op,
     pub target: Option<Piece>,
-    /// Place of the operator.
-    pub at: usize,
 }
 
 /// The operator the text starts with, and its length.
@@ -85,8 +87,10 @@ impl RawRedirect {
 
 /// Devices that hold nothing and pass nothing on.
 pub(crate) fn is_free(path: &str) -> bool {
-    matches!(path, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/zero" | "/dev/tty" | "/dev/urandom")
-        || path.strip_prefix("/dev/fd/").is_some_and(|fd| !fd.is_empty() && fd.bytes().all(|b| b.is_ascii_digit()))
+    matches!(
+        path,
+        "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/zero" | "/dev/tty" | "/dev/urandom"
+    ) || path.strip_prefix("/dev/fd/").is_some_and(|fd| !fd.is_empty() && fd.bytes().all(|b| b.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -97,7 +101,7 @@ mod tests {
         let (op, length) = operator(text);
         assert_eq!(length, text.len(), "{text}");
         let target = Some(Piece { raw: target.into(), span: 0..0 });
-        RawRedirect { op, target, at: 0 }.files(Word::plain).into_iter().map(|r| r.direction).collect()
+        RawRedirect { op, target }.files(Word::plain).into_iter().map(|r| r.direction).collect()
     }
 
     #[test]

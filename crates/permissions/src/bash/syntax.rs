@@ -8,7 +8,8 @@
 use super::lex::{Found, Simple};
 use super::redirect::Op;
 use std::cell::RefCell;
-use tree_sitter::{Node, Parser};
+use std::ops::ControlFlow;
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
 /// Longer scripts are not looked at by this reader.
 pub(super) const LONGEST: usize = 10_000;
@@ -27,14 +28,16 @@ pub(super) fn read(text: &str, found: &Found) -> Reading {
     if text.chars().count() > LONGEST {
         return unread("it is longer than 10,000 characters");
     }
-    thread_local! {
-        static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
+    // The parser takes quadratic time for long pipelines and deep brackets.
+    let brackets = text.bytes().filter(|byte| matches!(byte, b'(' | b'{' | b'[')).count();
+    if found.commands.len() > 1_000 || brackets > 500 {
+        return unread("it has too many parts");
     }
-    let tree = PARSER.with_borrow_mut(|parser| {
-        parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-        parser.parse(text, None)
-    });
-    let Some(tree) = tree else { return unread("it can not be parsed") };
+    let Some(text) = without_here_documents(text, found) else {
+        return unread("it has a sign for here-documents in it");
+    };
+    let text = &plain(&text);
+    let Some(tree) = parse(text) else { return unread("it can not be parsed") };
     let mut seen = Seen::default();
     let mut cursor = tree.walk();
     // Without recursion: hostile text can nest as deep as it is long.
@@ -53,10 +56,61 @@ pub(super) fn read(text: &str, found: &Found) -> Reading {
     if broken {
         seen.refuse("its syntax is not valid");
     }
+    if found.expands {
+        seen.refuse("it feeds a text that expands to a command");
+    }
     if seen.unclear.is_none() && !seen.agrees_with(found) {
         seen.refuse("its words can be read in two ways");
     }
     Reading { unclear: seen.unclear, commands: seen.commands, broken }
+}
+
+/// The text with every character the grammar knows nothing about made a letter.
+/// To bash those are letters as well, and the scanner looks characters up in a
+/// table that ends at 255.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().map(|c| if matches!(c, ' '..='~' | '\n' | '\t') { c } else { 'x' }).collect()
+}
+
+/// The script without its here-documents, as the tolerant reader saw them.
+///
+/// The grammar's scanner keeps here-documents in hand-managed memory and can be
+/// crashed with them, so none is shown to it. What stands before one is seen by
+/// both readers alike, which settles that it is one.
+fn without_here_documents(text: &str, found: &Found) -> Option<String> {
+    let mut rest = String::with_capacity(text.len());
+    let mut at = 0;
+    let mut cuts = found.cuts.clone();
+    cuts.sort_unstable_by_key(|cut| cut.start);
+    for cut in cuts {
+        rest.push_str(text.get(at..cut.start)?);
+        at = cut.end;
+    }
+    rest.push_str(text.get(at..)?);
+    (!rest.contains("<<")).then_some(rest)
+}
+
+fn parse(text: &str) -> Option<Tree> {
+    /// Far more steps than a script of the longest length takes.
+    const STEPS: usize = 5_000;
+    thread_local! {
+        static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
+    }
+    PARSER.with_borrow_mut(|parser| {
+        parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+        let mut steps = 0;
+        let mut patience = |_: &ParseState| {
+            steps += 1;
+            if steps > STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut input = |at: usize, _: Point| text.as_bytes().get(at..).unwrap_or_default();
+        let options = ParseOptions::new().progress_callback(&mut patience);
+        let tree = parser.parse_with_options(&mut input, None, Some(options));
+        if tree.is_none() {
+            parser.reset();
+        }
+        tree
+    })
 }
 
 #[derive(Default)]
@@ -79,7 +133,7 @@ impl<'t> Seen<'t> {
                 self.commands.push(here(node).to_owned());
                 let mut cursor = node.walk();
                 let children = node.children(&mut cursor);
-                let is_word = |child: &Node<'_>| !matches!(child.kind(), "file_redirect" | "herestring_redirect");
+                let is_word = |child: &Node<'_>| child.kind() != "file_redirect";
                 self.words.push(children.filter(is_word).map(here).collect());
             }
             "declaration_command" => {
@@ -99,13 +153,6 @@ impl<'t> Seen<'t> {
                     }
                 }
             }
-            "herestring_redirect" => {
-                let word = (node.child_count() as u32).checked_sub(1).and_then(|last| node.child(last));
-                self.targets.extend(word.map(here));
-            }
-            "heredoc_start" if !here(node).starts_with(['\'', '"', '\\']) => {
-                self.refuse("it has a here-document that expands");
-            }
             "variable_assignment" if node.parent().is_none_or(|parent| parent.kind() != "command") => {
                 self.refuse("it sets variables");
             }
@@ -124,27 +171,27 @@ impl<'t> Seen<'t> {
     fn agrees_with(&self, found: &Found) -> bool {
         let own = || found.commands.iter();
         let raws = |simple: &Simple| -> Vec<String> {
-            simple.env.iter().chain(&simple.words).map(|piece| piece.raw.clone()).collect()
+            simple.env.iter().chain(&simple.words).map(|piece| plain(&piece.raw)).collect()
         };
-        let mut targets: Vec<_> = own()
-            .flat_map(|simple| &simple.redirects)
-            .filter(|redirect| !matches!(redirect.op, Op::HereDoc { .. }))
-            .filter_map(|redirect| redirect.target.as_ref().map(|target| (redirect.at, target.raw.as_str())))
-            .collect();
-        targets.sort_unstable();
-        let mut seen = self.targets.clone();
-        let mut read: Vec<_> = targets.iter().map(|(_, raw)| *raw).collect();
+        let files =
+            own().flat_map(|simple| &simple.redirects).filter(|redirect| !matches!(redirect.op, Op::HereDoc { .. }));
+        let mut read: Vec<_> = files.filter_map(|redirect| Some(plain(&redirect.target.as_ref()?.raw))).collect();
         // The grammar hangs redirections behind the commands they belong to.
-        seen.sort_unstable();
         read.sort_unstable();
+        let mut seen = self.targets.clone();
+        seen.sort_unstable();
         own().all(|simple| !simple.words.is_empty())
-            && own().all(|simple| simple.redirects.iter().all(|redirect| redirect.op != Op::Odd && redirect.target.is_some()))
-            && own().map(raws).eq(self.words.iter().map(|words| words.iter().map(|w| w.to_string()).collect::<Vec<_>>()))
+            && own().all(|simple| {
+                simple.redirects.iter().all(|redirect| redirect.op != Op::Odd && redirect.target.is_some())
+            })
+            && own()
+                .map(raws)
+                .eq(self.words.iter().map(|words| words.iter().map(|w| w.to_string()).collect::<Vec<_>>()))
             && seen == read
     }
 }
 
-const KNOWN: [&str; 60] = [
+const KNOWN: [&str; 52] = [
     "program",
     "list",
     "pipeline",
@@ -159,11 +206,6 @@ const KNOWN: [&str; 60] = [
     "redirected_statement",
     "file_redirect",
     "file_descriptor",
-    "heredoc_redirect",
-    "heredoc_start",
-    "heredoc_body",
-    "heredoc_end",
-    "herestring_redirect",
     "negated_command",
     "variable_assignment",
     "variable_name",
@@ -191,9 +233,6 @@ const KNOWN: [&str; 60] = [
     "&>>",
     ">&",
     "<&",
-    "<<",
-    "<<-",
-    "<<<",
     "if",
     "then",
     "elif",

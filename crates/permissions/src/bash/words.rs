@@ -3,6 +3,7 @@
 //! A part that only a running shell could tell is a `HOLE` in the text. Nothing
 //! is guessed: a word with a hole can match a deny, never an allow.
 
+use super::braces::{LONGEST, braces};
 use super::nesting::{close_backtick, close_brace, close_paren};
 use std::collections::HashMap;
 
@@ -65,6 +66,15 @@ pub(super) fn read(raw: &str, variables: &Variables) -> Vec<Word> {
         }
     }
     words
+}
+
+/// The words the first word of a command becomes. Which program a list of
+/// alternatives starts is not guessed (C-9).
+pub(super) fn read_program(raw: &str, variables: &Variables) -> Vec<Word> {
+    match braces(raw).len() {
+        0 | 1 => read(raw, variables),
+        _ => vec![Word { raw: raw.to_owned(), ..Word::unknown() }],
+    }
 }
 
 /// The word as one, for places where bash does not split.
@@ -154,8 +164,8 @@ impl Reader<'_> {
                 self.word.glob = true;
                 self.keep(at)
             }
-            // A range such as `{a..z}`; lists were taken apart before.
-            b'{' if self.raw[at..].contains("..") && self.raw[at..].contains('}') => {
+            // A range such as `{a..z}`; lists were taken apart before, unless the word is very long.
+            b'{' if self.raw.len() > LONGEST || self.raw[at..].contains("..") => {
                 self.hole();
                 at + self.raw[at..].find('}').map_or(1, |end| end + 1)
             }
@@ -289,69 +299,6 @@ fn ansi_c(body: &str) -> (String, usize) {
         }
     }
     (text, body.len())
-}
-
-/// Takes unquoted lists `{a,b}` apart. A word without one is its only alternative.
-fn braces(raw: &str) -> Vec<String> {
-    const MOST: usize = 64;
-    let mut open = vec![raw.to_owned()];
-    let mut done = Vec::new();
-    while let Some(word) = open.pop() {
-        match first_list(&word) {
-            Some((start, end, items)) if done.len() + open.len() + items.len() <= MOST => {
-                open.extend(items.iter().rev().map(|item| format!("{}{item}{}", &word[..start], &word[end..])));
-            }
-            _ => done.push(word),
-        }
-    }
-    done
-}
-
-/// The first `{a,b}`: where it starts, where it ends, and its items.
-fn first_list(word: &str) -> Option<(usize, usize, Vec<String>)> {
-    let bytes = word.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'{' => {
-                if let Some((end, items)) = list_at(word, at) {
-                    return Some((at, end, items));
-                }
-                at += 1;
-            }
-            _ => at = super::nesting::skip(word, at),
-        }
-    }
-    None
-}
-
-fn list_at(word: &str, open: usize) -> Option<(usize, Vec<String>)> {
-    let bytes = word.as_bytes();
-    let (mut at, mut from, mut depth) = (open + 1, open + 1, 0);
-    let mut items = Vec::new();
-    while at < bytes.len() {
-        match bytes[at] {
-            b'{' => {
-                depth += 1;
-                at += 1;
-            }
-            b'}' if depth > 0 => {
-                depth -= 1;
-                at += 1;
-            }
-            b'}' => {
-                items.push(word[from..at].to_owned());
-                return (items.len() > 1).then_some((at + 1, items));
-            }
-            b',' if depth == 0 => {
-                items.push(word[from..at].to_owned());
-                at += 1;
-                from = at;
-            }
-            _ => at = super::nesting::skip(word, at),
-        }
-    }
-    None
 }
 
 #[cfg(test)]

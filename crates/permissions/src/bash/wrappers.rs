@@ -148,8 +148,14 @@ fn programs(words: &[Word], own: usize, found: &mut impl FnMut(usize)) {
 }
 
 fn programs_after(words: &[Word], flags: &[&str], inner: &mut Vec<Inner>) {
+    /// Nobody writes more; what follows is then unknown.
+    const MOST: usize = 16;
+    let is_flag = |word: &Word| flags.contains(&word.text.as_str());
+    if words.iter().filter(|word| is_flag(word)).count() > MOST {
+        return inner.push(Inner::Words(vec![Word::unknown()]));
+    }
     for (at, word) in words.iter().enumerate() {
-        if flags.contains(&word.text.as_str()) {
+        if is_flag(word) {
             let rest = &words[at + 1..];
             let end = rest.iter().position(|word| matches!(word.text.as_str(), ";" | "+")).unwrap_or(rest.len());
             inner.push(Inner::Words(rest[..end].to_vec()));
@@ -243,5 +249,7 @@ pub(super) fn stripped(words: &[Word]) -> Option<usize> {
         }
         _ => return None,
     }
-    (at < words.len() && !words[at].is_option()).then_some(at)
+    // `time` may be followed by assignments.
+    let program = words.get(at).filter(|word| !word.is_option() && super::lex::assigned(&word.raw).is_none());
+    program.map(|_| at)
 }

@@ -6,8 +6,65 @@ use ona_permissions::{PermissionSettings, split_list};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Rows whose outcome is ours, not the reference's, and by what right.
-const OURS: [(u64, &str, &str); 0] = [];
+/// Rows whose outcome is ours, not the reference's, and by what right. A deny stands
+/// for an ask only where the file is guarded.
+const OURS: [(u64, &str, &str); 55] = [
+    (0, "ask", "DEC-070: no shell command is exempt in code"),
+    (2, "ask", "DEC-070: no shell command is exempt in code"),
+    (4, "ask", "DEC-070: no shell command is exempt in code"),
+    (6, "ask", "DEC-070: no shell command is exempt in code"),
+    (8, "ask", "DEC-070: no shell command is exempt in code"),
+    (10, "ask", "DEC-070: no shell command is exempt in code"),
+    (14, "ask", "DEC-070: no shell command is exempt in code"),
+    (16, "ask", "DEC-070: no shell command is exempt in code"),
+    (18, "ask", "DEC-070: no shell command is exempt in code"),
+    (20, "ask", "DEC-070: no shell command is exempt in code"),
+    (30, "ask", "DEC-070: no shell command is exempt in code"),
+    (34, "ask", "DEC-070: no shell command is exempt in code"),
+    (36, "ask", "DEC-070: no shell command is exempt in code"),
+    (40, "ask", "DEC-070: no shell command is exempt in code"),
+    (46, "ask", "DEC-070: no shell command is exempt in code"),
+    (50, "ask", "DEC-070: no shell command is exempt in code"),
+    (54, "ask", "DEC-070: no shell command is exempt in code"),
+    (58, "ask", "DEC-070: no shell command is exempt in code"),
+    (64, "ask", "DEC-070: no shell command is exempt in code"),
+    (72, "ask", "DEC-070: no shell command is exempt in code"),
+    (74, "ask", "DEC-070: no shell command is exempt in code"),
+    (76, "ask", "DEC-070: no shell command is exempt in code"),
+    (80, "ask", "DEC-070: no shell command is exempt in code"),
+    (82, "ask", "DEC-070: no shell command is exempt in code"),
+    (86, "ask", "DEC-070: no shell command is exempt in code"),
+    (92, "ask", "DEC-070: no shell command is exempt in code"),
+    (94, "ask", "DEC-070: no shell command is exempt in code"),
+    (96, "ask", "DEC-070: no shell command is exempt in code"),
+    (98, "ask", "DEC-070: no shell command is exempt in code"),
+    (100, "ask", "DEC-070: no shell command is exempt in code"),
+    (102, "ask", "DEC-070: no shell command is exempt in code"),
+    (106, "ask", "DEC-070: no shell command is exempt in code"),
+    (108, "ask", "DEC-070: no shell command is exempt in code"),
+    (146, "ask", "DEC-070: true and ls have no rule here"),
+    (154, "ask", "DEC-070: true and ls have no rule here"),
+    (280, "ask", "DEC-070: true and ls have no rule here"),
+    (220, "deny", "guarded: nothing may change a settings file"),
+    (296, "deny", "attack H-7: a deny rule sees into sh -c"),
+    (306, "deny", "attack E-3: a deny rule sees into find -exec"),
+    (438, "deny", "guarded: nothing may change a settings file"),
+    (456, "ask", "5.12 (4), 004-5.12-12: acceptEdits asks for Bash"),
+    (458, "ask", "5.12 (4), 004-5.12-12: acceptEdits asks for Bash"),
+    (460, "ask", "5.12 (4), 004-5.12-12: acceptEdits asks for Bash"),
+    (464, "ask", "5.12 (4), 004-5.12-12: acceptEdits asks for Bash"),
+    (604, "ask", "5.12 (4), 004-5.12-12: acceptEdits asks for Bash"),
+    (538, "ask", "5.12 (2): any ask list match asks"),
+    (544, "ask", "DEC-070, DEC-013: Skill is not in the seeded list"),
+    (546, "ask", "DEC-070, DEC-013: Skill is not in the seeded list"),
+    (550, "ask", "DEC-070, DEC-013: Skill is not in the seeded list"),
+    (566, "deny", "5.12 (4), 004-5.12-13: plan denies Write"),
+    (568, "deny", "5.12 (4), 004-5.12-13: plan denies Write"),
+    (588, "error", "DEC-074: auto is a configuration error"),
+    (590, "error", "DEC-074: auto is a configuration error"),
+    (592, "error", "DEC-074: auto is a configuration error"),
+    (594, "error", "DEC-074: auto is a configuration error"),
+];
 
 #[test]
 fn outcomes_are_those_observed_unless_a_decision_says_otherwise() {
@@ -63,4 +120,24 @@ fn outcome(row: &Value) -> &'static str {
         Ruling::Deny if world.engine(&permissions).removes(tool) => "tool_removed",
         ruling => ruling.as_str(),
     }
+}
+
+/// The rows above that DEC-070 decides are not lost: with a rule for each of its
+/// programs such a command runs, unless it expands something.
+#[test]
+fn read_only_commands_run_once_their_programs_are_allowed() {
+    let table: Value = serde_json::from_str(include_str!("../fixtures/permission-cases.json")).unwrap();
+    let exempt = |id: &u64| OURS.iter().any(|(ours, _, why)| ours == id && why.starts_with("DEC-070") && *id < 300);
+    let mut asked = Vec::new();
+    for row in table["rows"].as_array().unwrap().iter().filter(|row| exempt(&row["id"].as_u64().unwrap())) {
+        let world = World::new();
+        let engine = world.engine(&json!({}));
+        let access = world.access(&world.project, "Bash", &row["tool_input"]);
+        let programs = engine.explain("Bash", &row["tool_input"], &access).programs;
+        let rules: Vec<String> = programs.iter().map(|program| format!("Bash({program}:*)")).collect();
+        if world.decide(&json!({ "allow": rules }), "Bash", &row["tool_input"]).ruling != Ruling::Allow {
+            asked.push(row["tool_input"]["command"].as_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(asked, ["echo $HOME", "A=1"]);
 }

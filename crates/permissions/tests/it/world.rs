@@ -38,7 +38,14 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let at = |name: &str| base.join(name);
-        let world = Self { project: at("app"), home: at("home"), outside: at("outside"), db: at("state/ona.db"), base, _dir: dir };
+        let world = Self {
+            project: at("app"),
+            home: at("home"),
+            outside: at("outside"),
+            db: at("state/ona.db"),
+            base,
+            _dir: dir,
+        };
         for file in ["f.txt", "a b.txt", ".env", "sub/.env", "secrets/k.txt", "src/a.js", "src/c.ts", "src/deep/b.js"] {
             world.file(&world.project.join(file));
         }
@@ -66,7 +73,8 @@ impl World {
     }
 
     pub fn guarded(&self) -> Guarded {
-        let settings = [".claude/settings.json", ".claude/settings.local.json", ".ona/settings.json", ".ona/settings.local.json"];
+        let settings =
+            [".claude/settings.json", ".claude/settings.local.json", ".ona/settings.json", ".ona/settings.local.json"];
         let project = settings.map(|file| self.project.join(file));
         let user = settings.map(|file| self.home.join(file));
         Guarded::new(Some(self.db.clone()), project.into_iter().chain(user), &self.place())
@@ -102,7 +110,9 @@ impl World {
             "Edit" => vec![Access::Read(path("file_path").unwrap()), Access::Edit(path("file_path").unwrap())],
             "NotebookEdit" => vec![Access::Edit(path("notebook_path").unwrap())],
             "Glob" | "Grep" => vec![Access::Search(path("path").unwrap_or_else(|| cwd.to_path_buf()))],
-            "Bash" => vec![Access::Shell { script: input["command"].as_str().unwrap().to_owned(), cwd: cwd.to_path_buf() }],
+            "Bash" => {
+                vec![Access::Shell { script: input["command"].as_str().unwrap().to_owned(), cwd: cwd.to_path_buf() }]
+            }
             "WebFetch" => vec![Access::Fetch { url: input["url"].as_str().unwrap().to_owned() }],
             _ => vec![Access::Plain],
         }
