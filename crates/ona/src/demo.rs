@@ -1,14 +1,16 @@
-//! `ona demo`: the whole tool path on a toy project, without a key and without a network.
+//! `ona demo`: the product on a toy project, without a key and without a network.
 //!
-//! Nothing is simulated except the author of the calls: no model is asked, the
-//! calls are fixed. Hooks, rules, phases, tools and rows are the real ones, run by
-//! this very program in a folder of its own that stays there to be looked at.
+//! Only the author of the calls is not real: a scripted server on loopback speaks a
+//! model's wire and is labelled as scripted. Hooks, rules, phases, tools and rows are
+//! the real ones, run by this very program in a folder of its own that stays there to
+//! be looked at.
 
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
 use ona_api::Env;
 use ona_process::{Command, End};
+use ona_testkit::model::{ModelServer, Turn, Wire, call, say, say_and_call};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -84,55 +86,81 @@ impl Demo {
     }
 
     async fn tell(&self) -> Result<u8, Failure> {
-        output::line("A toy project, its own database, and fixed calls in place of a model's.\n");
-        self.step("A read inside the project is allowed by a rule", "Read", json!({"file_path": "src/greet.sh"}))
+        output::line(
+            "A toy project and its own database. The model is SCRIPTED: a server on loopback that says fixed lines.\n",
+        );
+        let read = say_and_call("I will look at the greeting first.", [("Read", json!({"file_path": "src/greet.sh"}))]);
+        let script = [
+            read,
+            call("Read", json!({"file_path": "secret.txt"})),
+            call("Bash", json!({"command": "git push origin main"})),
+            call("Bash", json!({"command": "ls"})),
+            say("The greeting is in src/greet.sh. One file is closed to me, and publishing is not done from here."),
+        ];
+        let asked = "What is in this project? Publish it, too.";
+        let begun = self
+            .turn(
+                "A first turn: an allowed read, a denied file, a hook that refuses, a hook that rewrites",
+                asked,
+                script,
+                None,
+            )
             .await?;
-        self.step("A denied file stays closed", "Read", json!({"file_path": "secret.txt"})).await?;
-        self.step("A hook refuses a command (exit code 2)", "Bash", json!({"command": "git push origin main"})).await?;
-        self.step("A hook rewrites a command before it is judged and run", "Bash", json!({"command": "ls"})).await?;
+        let (session, conversation) = (begun.session, begun.conversation);
 
-        let conversation = self.conversation().await?;
         self.ona("Planning begins", &["--transition", "planning", "--conversation", &conversation]).await?;
-        self.step(
-            "While planning nothing may be written",
-            "Write",
-            json!({"file_path": "src/greet.sh", "content": "echo HELLO\n"}),
-        )
-        .await?;
+        let write = || call("Write", json!({"file_path": "src/greet.sh", "content": "echo HELLO\n"}));
+        let script = [write(), say("While planning I may not write. Here is my plan: PLAN.md.")];
+        self.turn("While planning nothing may be written", "Make the greeting loud.", script, Some(&session)).await?;
         self.ona("A plan is stored", &["plan", "import", "PLAN.md", "--conversation", &conversation]).await?;
         self.ona("The operator approves it", &["plan", "approve", "1"]).await?;
         self.ona("Implementation begins", &["--transition", "implement", "--conversation", &conversation]).await?;
-        self.step(
-            "Now the same write goes through",
-            "Write",
-            json!({"file_path": "src/greet.sh", "content": "echo HELLO\n"}),
-        )
-        .await?;
+        let script = [write(), say("Done: the greeting is loud.")];
+        self.turn("Now the same write goes through", "Go ahead.", script, Some(&session)).await?;
         self.ona("No way around the test phase", &["--transition", "verify", "--conversation", &conversation]).await?;
 
         let db = self.database.display();
-        output::line(format_args!("Everything above is in one file. Three queries to try:\n"));
+        output::line("Everything above is in one file. Three queries to try:\n");
         for query in [
             "SELECT hook_ordinal, command, exit_code, skipped_reason FROM hook_invocations",
             "SELECT tool_name, decision, reason_json FROM tool_permission_log",
-            "SELECT event_type, detail FROM events WHERE event_type IN ('phase_changed','tool_started')",
+            "SELECT sequence, entry_type, substr(payload_json,1,100) FROM transcript_entries ORDER BY id",
         ] {
             output::line(format_args!("  sqlite3 {db} \"{query}\""));
         }
         Ok(0)
     }
 
-    async fn step(&self, title: &str, tool: &str, input: Value) -> Result<(), Failure> {
-        let call = json!({"tool": tool, "input": input}).to_string();
-        let (_, stdout) = self.start(&["--eval", &call]).await?;
-        let result: Value = serde_json::from_str(&stdout).unwrap_or_default();
-        let mark = if result["is_error"] == true { "refused" } else { "done" };
-        output::line(format_args!("{title}\n  {tool} {input}"));
-        for line in result["content"].as_str().unwrap_or_default().lines() {
-            output::line(format_args!("  {mark:<8} {line}"));
+    /// One prompt to the scripted model, shown as it goes.
+    async fn turn<const N: usize>(
+        &self,
+        title: &str,
+        prompt: &str,
+        script: [Turn; N],
+        session: Option<&str>,
+    ) -> Result<Begun, Failure> {
+        let server = ModelServer::try_start(Wire::Messages, script)
+            .map_err(|error| Failure::refused(format_args!("the scripted model could not be started: {error}")))?;
+        let mut args = vec!["-p", prompt, "--output-format", "stream-json", "--allowedTools", "Write Bash(ls:*)"];
+        if let Some(session) = session {
+            args.extend(["--resume", session]);
+        }
+        let (code, stdout) = self.start_with(&args, &server.env()).await?;
+        output::line(format_args!("{title}\n  you      {prompt}"));
+        let mut begun = Begun { session: String::new(), conversation: String::new() };
+        for event in stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+            show(&event);
+            if let (Some(session), Some(conversation)) =
+                (event["session_id"].as_str(), event["conversation_id"].as_str())
+            {
+                begun = Begun { session: session.to_owned(), conversation: conversation.to_owned() };
+            }
         }
         output::line("");
-        Ok(())
+        if code != 0 || begun.session.is_empty() {
+            return Err(Failure::refused(format_args!("the demo could not go on: {stdout}")));
+        }
+        Ok(begun)
     }
 
     async fn ona(&self, title: &str, args: &[&str]) -> Result<(), Failure> {
@@ -141,24 +169,18 @@ impl Demo {
         Ok(())
     }
 
-    /// The conversation the calls typed in this folder share.
-    async fn conversation(&self) -> Result<String, Failure> {
-        let call = json!({"tool": "Glob", "input": {"pattern": "*.md"}}).to_string();
-        let (_, stdout) = self.start(&["--eval", &call]).await?;
-        let result: Value = serde_json::from_str(&stdout).unwrap_or_default();
-        result["conversation_id"]
-            .as_str()
-            .map(str::to_owned)
-            .ok_or_else(|| Failure::refused(format_args!("the demo could not go on: {stdout}")))
-    }
-
     /// This program again, as an operator would start it. stdout, or stderr if that is empty.
     async fn start(&self, args: &[&str]) -> Result<(i32, String), Failure> {
+        self.start_with(args, &[]).await
+    }
+
+    async fn start_with(&self, args: &[&str], more: &[(&str, String)]) -> Result<(i32, String), Failure> {
+        let env = more.iter().fold(self.env.clone(), |env, (name, value)| env.with(name, value));
         let command = Command {
             program: self.executable.clone().into(),
             args: args.iter().map(Into::into).collect(),
             cwd: Path::new(&self.project).to_owned(),
-            env: self.env.clone(),
+            env,
             stdin: Vec::new(),
             cap: 1 << 20,
             deadline: Some(Duration::from_secs(60)),
@@ -174,5 +196,31 @@ impl Demo {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let stdout = text(&ran.stdout.bytes);
         Ok((code, if stdout.is_empty() { text(&ran.stderr.bytes) } else { stdout }))
+    }
+}
+
+/// Where a conversation can be found again.
+struct Begun {
+    session: String,
+    conversation: String,
+}
+
+/// One event of the stream, for a person.
+fn show(event: &Value) {
+    let block = &event["message"]["content"][0];
+    match (event["type"].as_str(), block["type"].as_str()) {
+        (Some("assistant"), Some("text")) => {
+            output::line(format_args!("  model    {}", block["text"].as_str().unwrap_or_default()))
+        }
+        (Some("assistant"), Some("tool_use")) => {
+            output::line(format_args!("  model    {} {}", block["name"].as_str().unwrap_or_default(), block["input"]));
+        }
+        (Some("user"), _) => {
+            let mark = if block["is_error"] == true { "refused" } else { "result" };
+            for line in block["content"].as_str().unwrap_or_default().lines() {
+                output::line(format_args!("  {mark:<8} {line}"));
+            }
+        }
+        _ => {}
     }
 }
