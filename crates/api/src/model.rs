@@ -54,6 +54,14 @@ pub struct Asking {
     pub max_tokens: u32,
 }
 
+impl Asking {
+    /// Bytes it adds to every request, about.
+    pub fn weight(&self) -> usize {
+        let tool = |tool: &ToolSpec| tool.description.len() + tool.input_schema.to_string().len();
+        self.system.len() + self.tools.iter().map(tool).sum::<usize>()
+    }
+}
+
 /// A piece of a reply as it arrives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {

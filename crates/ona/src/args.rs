@@ -181,6 +181,9 @@ pub enum Command {
     /// Plans of a conversation
     #[command(subcommand)]
     Plan(Plan),
+    /// Recorded sessions: list, show, export
+    #[command(subcommand)]
+    Sessions(Sessions),
     /// Memories and their full-text search
     #[command(subcommand)]
     Memory(Memory),
@@ -227,6 +230,31 @@ pub enum Plan {
         #[arg(value_name = "FILE")]
         file: std::path::PathBuf,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Sessions {
+    /// List sessions, the newest first
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a session for reading
+    Show { session: String },
+    /// Print a session for other programs; the output is never read back
+    Export {
+        session: String,
+        #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
+        format: ExportFormat,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExportFormat {
+    Markdown,
+    Json,
+    /// One line per message, as usage and status-line tools read it
+    Jsonl,
 }
 
 #[derive(Debug, Subcommand)]

@@ -18,6 +18,7 @@ mod operator;
 mod output;
 mod plan;
 mod program;
+mod sessions;
 mod settings;
 mod transition;
 mod workplace;
@@ -63,6 +64,7 @@ fn run(args: Args) -> Result<u8, Failure> {
         Some(Command::Doctor { json }) => doctor::run(&program, json),
         Some(Command::Db(command)) => db::run(&program, &command),
         Some(Command::Settings(command)) => settings::run(&program, &command),
+        Some(Command::Sessions(command)) => sessions::run(&program, &command),
         Some(Command::Plan(command)) => plan::run(&program, command),
         Some(Command::Memory(command)) => memory::run(&program, command),
         None => {

@@ -30,7 +30,9 @@ impl History {
 
     /// Takes in what was committed since the last time.
     pub fn refresh(&mut self, store: &Store) -> Result<(), StoreError> {
-        for entry in store.reader()?.history(&self.session, self.state.last_sequence())? {
+        let (mapper, state) = (&mut self.mapper, &mut self.state);
+        let after = state.last_sequence();
+        store.reader()?.each_entry(&self.session, after, |entry| {
             let raw = Raw {
                 sequence: entry.sequence,
                 entry_type: &entry.entry_type,
@@ -40,11 +42,10 @@ impl History {
             };
             // A row that can not be read is nobody's message; `ona db check` names it.
             if let Ok(record) = Record::parse(raw) {
-                self.mapper.push(&record);
-                self.state.push(&record);
+                mapper.push(&record);
+                state.push(&record);
             }
-        }
-        Ok(())
+        })
     }
 
     pub fn step(&self) -> Step {

@@ -22,6 +22,9 @@ use tokio_util::sync::CancellationToken;
 /// How often in a row Stop hooks may send the agent back to work (DEC-050).
 const STOP_BLOCKS: u32 = 8;
 
+/// Messages there are when a summary and a word or two are all there is.
+const FRESHLY_COMPACTED: usize = 3;
+
 pub struct Turn<'a> {
     pub pipeline: Pipeline<'a>,
     pub model: &'a Model,
@@ -272,7 +275,9 @@ impl Turn<'_> {
     /// Compacts when the next request would fill most of the context (DEC-035).
     async fn make_room(&self, session: &mut Session, history: &mut History) -> Result<(), StoreError> {
         let context = ona_transcript::context_tokens(self.model.choice.provider, &self.asking.model);
-        if ona_transcript::due(context, history.weight() + self.asking.system.len()) {
+        // A history that is little more than its own summary gets no smaller.
+        let worthwhile = history.messages().len() > FRESHLY_COMPACTED;
+        if worthwhile && ona_transcript::due(context, history.weight() + self.asking.weight()) {
             self.compact(session, history, Trigger::Auto, None).await?;
         }
         Ok(())
@@ -298,8 +303,7 @@ impl Turn<'_> {
         let request = ona_transcript::summary_request(wish.as_slice());
         let dialogue = history.dialogue_with(Message { role: Role::User, parts: vec![Part::Text(request)] });
         let quiet: Events = std::sync::Arc::new(|_| ());
-        let asking = Asking { tools: Vec::new(), ..self.asking.clone() };
-        let Ok(reply) = self.model.ask(&asking, &dialogue, &quiet, &self.cancel).await else { return Ok(()) };
+        let Ok(reply) = self.model.ask(&self.asking, &dialogue, &quiet, &self.cancel).await else { return Ok(()) };
         let summary: String = reply
             .parts
             .iter()

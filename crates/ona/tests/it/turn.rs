@@ -223,3 +223,19 @@ fn max_turns_ends_a_run() {
     let (code, ended) = result(&ona, &["-p", "go", "--max-turns", "2"]);
     assert_eq!((code, &ended["subtype"], &ended["num_turns"]), (1, &json!("error_max_turns"), &json!(2)));
 }
+
+#[test]
+fn sessions_can_be_listed_shown_and_exported() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Messages, [call("Glob", json!({"pattern": "*"})), say("Nothing here.")]);
+    ona.run(["-p", "what is here?", "--session-id", "s-1"]).expect_code(0);
+    let list = ona.run(["sessions", "list", "--json"]).expect_code(0).json();
+    assert_eq!((&list[0]["session_id"], &list[0]["first_user_text"]), (&json!("s-1"), &json!("what is here?")));
+    let shown = ona.run(["sessions", "show", "s-1"]).expect_code(0).stdout;
+    assert!(shown.contains("what is here?") && shown.contains("Nothing here."), "{shown}");
+    let lines = ona.run(["sessions", "export", "s-1", "--format", "jsonl"]).expect_code(0).stdout;
+    let kinds: Vec<_> =
+        lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].clone()).collect();
+    assert!(kinds.contains(&json!("user")) && kinds.contains(&json!("assistant")), "{kinds:?}");
+    ona.run(["sessions", "show", "nobody"]).expect_code(2);
+}

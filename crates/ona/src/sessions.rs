@@ -1,0 +1,93 @@
+//! `ona sessions list|show|export`. A session is a query, never a file.
+
+use crate::args::{ExportFormat, Sessions};
+use crate::failure::Failure;
+use crate::output;
+use crate::program::Program;
+use ona_api::{ConversationId, SessionId};
+use ona_store::{SessionLine, StoredEntry};
+use ona_transcript::{Head, Raw};
+use serde_json::{Value, json};
+
+pub fn run(program: &Program, command: &Sessions) -> Result<u8, Failure> {
+    let store = program.open_plain()?;
+    let failed = |error| program.store_failure(error);
+    let reader = store.reader().map_err(failed)?;
+    let conversation = program.options.conversation.as_deref().map(ConversationId::from);
+    let (session, format) = match command {
+        Sessions::List { json } => {
+            let lines = reader.sessions(conversation.as_ref()).map_err(failed)?;
+            list(&lines, *json);
+            return Ok(0);
+        }
+        Sessions::Show { session } => (session, ExportFormat::Markdown),
+        Sessions::Export { session, format } => (session, *format),
+    };
+    let id = SessionId::from(session.as_str());
+    let owner = reader.conversation_of(&id).map_err(failed)?;
+    let owner = owner.ok_or_else(|| Failure::usage(format_args!("there is no session {id}")))?;
+    let line = reader.sessions(Some(&owner)).map_err(failed)?.into_iter().find(|line| line.id == id);
+    let line = line.ok_or_else(|| Failure::usage(format_args!("there is no session {id}")))?;
+    let entries = reader.history(&id, None).map_err(failed)?;
+    let rows: Vec<_> = entries.iter().map(raw).collect();
+    let head = head(line);
+    let text = match format {
+        ExportFormat::Markdown => ona_transcript::markdown(&head, &rows),
+        ExportFormat::Json => ona_transcript::json(&head, &rows),
+        ExportFormat::Jsonl => ona_transcript::jsonl(&head, &rows),
+    };
+    output::line(text.trim_end_matches('\n'));
+    Ok(0)
+}
+
+fn list(lines: &[SessionLine], as_json: bool) {
+    if as_json {
+        output::json(&lines.iter().map(described).collect());
+        return;
+    }
+    for line in lines {
+        let words = line.title.as_deref().or(line.first_user_text.as_deref()).unwrap_or("(nothing said yet)");
+        let words = ona_permissions::shown(words.lines().next().unwrap_or_default());
+        let when = line.last_entry_at.as_deref().unwrap_or(&line.started_at);
+        output::line(format_args!("{}  {when}  {:>5} rows  {words:.60}", line.id, line.entries));
+    }
+    if lines.is_empty() {
+        output::note("There are no sessions.");
+    }
+}
+
+fn described(line: &SessionLine) -> Value {
+    json!({
+        "session_id": line.id,
+        "conversation_id": line.conversation,
+        "parent": line.parent,
+        "project_dir": line.project_dir,
+        "started_at": line.started_at,
+        "last_entry_at": line.last_entry_at,
+        "entries": line.entries,
+        "first_user_text": line.first_user_text,
+        "title": line.title,
+    })
+}
+
+fn head(line: SessionLine) -> Head {
+    Head {
+        session: line.id,
+        conversation: line.conversation,
+        parent: line.parent,
+        project_dir: line.project_dir,
+        started_at: line.started_at,
+        title: line.title,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn raw(entry: &StoredEntry) -> Raw<'_> {
+    Raw {
+        sequence: entry.sequence,
+        entry_type: &entry.entry_type,
+        payload: &entry.payload,
+        tool_use_id: entry.tool_use_id.as_deref(),
+        created_at: &entry.created_at,
+    }
+}
