@@ -159,8 +159,14 @@ fn permissions(program: &Program, settings: &Value) -> Result<(PermissionSetting
 
 fn place(program: &Program, permissions: &PermissionSettings, cwd: &Path) -> Place {
     let project = if cwd == program.cwd { program.project.clone() } else { project_root(cwd) };
-    let extra = permissions.additional_directories.iter().map(|dir| project.join(dir)).collect();
-    Place { project, start: cwd.to_owned(), home: program.env.home(), extra }
+    let mut place = Place { project, start: cwd.to_owned(), home: program.env.home(), extra: Vec::new() };
+    for text in &permissions.additional_directories {
+        match place.directory(text) {
+            Some(directory) => place.extra.push(directory),
+            None => output::note(format_args!("ona: {text:?} is too wide to be a working directory and is left out")),
+        }
+    }
+    place
 }
 
 /// The process environment with the settings' `env` over it.
