@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 /// A folder, a host environment, and hooks that run in them.
-pub struct World {
+pub(crate) struct World {
     dir: TempDir,
     pub env: Env,
     pub redactor: Redactor,
@@ -77,26 +77,26 @@ impl World {
     }
 }
 
-pub fn bash(command: &str) -> Value {
+pub(crate) fn bash(command: &str) -> Value {
     json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t1"})
 }
 
-pub fn pre(command: &str) -> Value {
+pub(crate) fn pre(command: &str) -> Value {
     json!({"hook_event_name": "PreToolUse", "matcher": "Bash", "command": command, "shell": "sh"})
 }
 
 /// A shell command that prints this JSON.
-pub fn print(answer: Value) -> String {
+pub(crate) fn print(answer: Value) -> String {
     format!("printf '%s' '{answer}'")
 }
 
-pub fn decide(decision: &str, reason: &str) -> String {
+pub(crate) fn decide(decision: &str, reason: &str) -> String {
     print(
         json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason}}),
     )
 }
 
 /// (ordinal, exit code, skipped reason) of every row.
-pub fn rows(outcome: &Outcome) -> Vec<(u32, Option<i32>, Option<&'static str>)> {
+pub(crate) fn rows(outcome: &Outcome) -> Vec<(u32, Option<i32>, Option<&'static str>)> {
     outcome.runs.iter().map(|run| (run.ordinal.0, run.exit_code, run.skipped.map(|skip| skip.as_str()))).collect()
 }
