@@ -4,7 +4,6 @@ mod bodies;
 mod calls;
 mod incremental;
 mod server;
-mod speed;
 mod splits;
 mod streams;
 

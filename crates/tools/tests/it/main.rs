@@ -8,6 +8,5 @@ mod notebook;
 mod plan;
 mod read;
 mod room;
-mod speed;
 mod tasks;
 mod write;
