@@ -79,6 +79,10 @@ pub struct Options {
     #[arg(long, value_name = "N", requires = "print")]
     pub max_turns: Option<u32>,
 
+    /// Agent definitions as JSON, by name
+    #[arg(long, value_name = "JSON", requires = "print")]
+    pub agents: Option<String>,
+
     /// Instructions in place of ours
     #[arg(long, value_name = "TEXT", requires = "print")]
     pub system_prompt: Option<String>,

@@ -14,6 +14,7 @@ use ona_tools::{State, ToolBox};
 use ona_trust::How;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// What the operator typed.
@@ -80,8 +81,12 @@ impl Places<'_> {
 
         let mut session = workplace.session(store, place.clone()).map_err(failed)?;
         let operator = EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes };
-        let tools = ToolBox::builtin();
-        let pipeline = Pipeline { store, tools: &tools, hooks: &workplace.hooks, operator: &operator };
+        let pipeline = Pipeline {
+            store: Arc::clone(store),
+            tools: Arc::new(ToolBox::builtin()),
+            hooks: Arc::clone(&workplace.hooks),
+            operator: Arc::new(operator),
+        };
         let finished = pipeline.run(&mut session, call.clone()).await.map_err(failed)?;
         workplace.keep(session);
 

@@ -17,6 +17,7 @@ use ona_trust::{
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub struct Program {
     pub env: Env,
@@ -31,7 +32,7 @@ pub struct Program {
 
 /// A run with its settings read and its database open.
 pub struct Open {
-    pub store: Store,
+    pub store: Arc<Store>,
     pub found: Found,
     pub merged: Merged,
     pub redactor: Redactor,
@@ -70,7 +71,7 @@ impl Program {
         let secrets: Vec<_> = env_secrets(&self.env).into_iter().chain(merged.secrets.iter()).collect();
         let redactor = Redactor::new(secrets);
         let store = Store::open(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
-        Ok(Open { store, found, merged, redactor })
+        Ok(Open { store: Arc::new(store), found, merged, redactor })
     }
 
     pub fn discover(&self) -> Result<Found, Failure> {

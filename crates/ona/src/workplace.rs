@@ -20,7 +20,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 
 pub struct Workplace {
-    pub hooks: HookEngine,
+    pub hooks: Arc<HookEngine>,
     pub tasks: Arc<Tasks>,
     rules: Arc<RwLock<PermissionEngine>>,
     place: Place,
@@ -67,7 +67,7 @@ impl Workplace {
         // they start knows it speaks for the agent.
         let env = host.with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
         Ok(Self {
-            hooks,
+            hooks: Arc::new(hooks),
             tasks: Arc::new(Tasks::default()),
             rules: Arc::new(RwLock::new(engine)),
             findings: findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?,

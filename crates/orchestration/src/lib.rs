@@ -13,6 +13,7 @@ mod operator;
 mod pipeline;
 mod records;
 mod session;
+mod subagent;
 mod turn;
 
 pub use events::{Events, TurnEvent};
@@ -21,5 +22,6 @@ pub use lifecycle::lifecycle;
 pub use model::{Model, Setup};
 pub use operator::{Operator, Question};
 pub use pipeline::{Finished, Pipeline};
-pub use session::{EnvFile, Keep, Session};
-pub use turn::{Ended, Outcome as TurnOutcome, Turn};
+pub use session::{EnvFile, Keep, Parent, Session};
+pub use subagent::{Agent, Office};
+pub use turn::{Ended, Outcome as TurnOutcome, Speaker, Turn};

@@ -9,7 +9,7 @@ use crate::operator::{Operator, Question};
 use crate::records;
 use crate::session::Session;
 use ona_api::{
-    Authority, EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling, ToolCall, ToolResult, Verdict,
+    Access, Authority, EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling, ToolCall, ToolResult, Verdict,
     tool::canonical,
 };
 use ona_hookplane::{HookEngine, Outcome, RequestDecision};
@@ -19,11 +19,12 @@ use ona_workflow::planning_gate;
 use serde_json::json;
 use std::sync::Arc;
 
-pub struct Pipeline<'a> {
-    pub store: &'a Store,
-    pub tools: &'a ToolBox,
-    pub hooks: &'a HookEngine,
-    pub operator: &'a dyn Operator,
+#[derive(Clone)]
+pub struct Pipeline {
+    pub store: Arc<Store>,
+    pub tools: Arc<ToolBox>,
+    pub hooks: Arc<HookEngine>,
+    pub operator: Arc<dyn Operator>,
 }
 
 /// How a call ended, for whoever goes on from here.
@@ -76,7 +77,7 @@ impl Trail {
     }
 }
 
-impl Pipeline<'_> {
+impl Pipeline {
     /// Takes one call to its result and commits the rows of its group. The
     /// `tool_use` row is already there.
     pub async fn run(&self, session: &mut Session, call: ToolCall) -> Result<Finished, StoreError> {
@@ -210,7 +211,9 @@ impl Pipeline<'_> {
                     let answered = matches!(again.by, Authority::Mode(_)) || again.by == asked.by;
                     match again.ruling {
                         Ruling::Deny => return Ok(again),
-                        Ruling::Ask if !answered => return Ok(self.ask(session, call, plan, &again).await),
+                        Ruling::Ask if !answered => {
+                            return Ok(self.ask(session, call, &plan.access.clone(), &again).await);
+                        }
                         Ruling::Ask | Ruling::Allow => {}
                     }
                 }
@@ -218,11 +221,11 @@ impl Pipeline<'_> {
             }
             None => {}
         }
-        Ok(self.ask(session, call, plan, &asked).await)
+        Ok(self.ask(session, call, &plan.access.clone(), &asked).await)
     }
 
-    async fn ask(&self, session: &Session, call: &ToolCall, plan: &Plan, asked: &Verdict) -> Verdict {
-        let explanation = session.with_rules(|rules| rules.explain(&call.name, &call.input, &plan.access));
+    async fn ask(&self, session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Verdict {
+        let explanation = session.with_rules(|rules| rules.explain(&call.name, &call.input, access));
         self.operator.rule(Question { call, asked, explanation }).await
     }
 

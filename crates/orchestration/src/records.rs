@@ -21,6 +21,13 @@ pub(crate) fn chain(group: &mut Group, event: EventName, call: Option<&CallId>, 
     }
 }
 
+/// The context alone, for a session other than the one the hooks ran in.
+pub(crate) fn contexts(group: &mut Group, event: EventName, outcome: &Outcome) {
+    for delivered in &outcome.context {
+        context(group, event, None, delivered);
+    }
+}
+
 /// One row per text (DEC-033); a preview's whole text goes to an attachment row.
 fn context(group: &mut Group, event: EventName, call: Option<&CallId>, delivered: &Delivered) {
     internal(

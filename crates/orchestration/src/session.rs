@@ -39,6 +39,18 @@ impl Session {
         }
     }
 
+    /// What a subagent takes over from this session.
+    pub fn as_parent(&self) -> Parent {
+        Parent {
+            place: self.place.clone(),
+            base: self.base(),
+            database: self.database.clone(),
+            rules: Arc::clone(&self.rules),
+            keep: Arc::clone(&self.keep),
+            depth: 0,
+        }
+    }
+
     pub fn with_rules<T>(&self, read: impl FnOnce(&PermissionEngine) -> T) -> T {
         read(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -50,6 +62,19 @@ impl Session {
         self.cx.extra.clone_from(&rules.place().extra);
         Ok(())
     }
+}
+
+/// A session as its subagents see it. They share its rules, so that none has more
+/// authority than it.
+#[derive(Clone)]
+pub struct Parent {
+    pub place: Place,
+    pub base: Base,
+    pub database: String,
+    pub rules: Arc<RwLock<PermissionEngine>>,
+    pub keep: Keep,
+    /// How many agents stand between it and a person.
+    pub depth: u32,
 }
 
 /// The file in which hooks leave `export` lines for later shell calls (DEC-061).

@@ -14,9 +14,11 @@ use crate::session::Session;
 use ona_api::model::{Asking, EndReason, FailureClass, Message, ModelFailure, Part, Reply, Role, Usage};
 use ona_api::row::Block;
 use ona_api::{CallId, Entry, EventKind, EventName, Group, Row, ToolCall};
+use ona_hookplane::{Base, Firing};
 use ona_store::StoreError;
 use ona_transcript::{Step, Trigger};
 use serde_json::json;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// How often in a row Stop hooks may send the agent back to work (DEC-050).
@@ -25,14 +27,24 @@ const STOP_BLOCKS: u32 = 8;
 /// Messages there are when a summary and a word or two are all there is.
 const FRESHLY_COMPACTED: usize = 3;
 
-pub struct Turn<'a> {
-    pub pipeline: Pipeline<'a>,
-    pub model: &'a Model,
+pub struct Turn {
+    pub pipeline: Pipeline,
+    pub model: Arc<Model>,
     pub asking: Asking,
+    pub speaker: Speaker,
     pub events: Events,
     pub cancel: CancellationToken,
     /// `--max-turns`: how many times the model may be asked.
     pub max_turns: Option<u32>,
+}
+
+/// Who gave the prompt.
+#[derive(Clone, Debug)]
+pub enum Speaker {
+    /// A person, or a program in his place.
+    Operator,
+    /// The agent that started this one; the fields hooks are told of it (DEC-036).
+    Agent(Box<Base>),
 }
 
 /// How a turn ended.
@@ -62,7 +74,7 @@ pub struct Outcome {
     pub denials: Vec<ToolCall>,
 }
 
-impl Turn<'_> {
+impl Turn {
     pub async fn run(&self, session: &mut Session, history: &mut History, prompt: &str) -> Result<Outcome, StoreError> {
         let mut outcome = Outcome {
             ended: Ended::Done,
@@ -75,7 +87,7 @@ impl Turn<'_> {
             outcome.ended = ended;
             return Ok(outcome);
         }
-        history.refresh(self.pipeline.store)?;
+        history.refresh(&self.pipeline.store)?;
         outcome.ended = self.work(session, history, &mut outcome).await?;
         if let Ended::Failed(failure) = &outcome.ended {
             self.stop_failure(session, failure, &outcome.text).await?;
@@ -86,7 +98,11 @@ impl Turn<'_> {
     /// Hooks first, then the user row (section 2.5, step 3).
     async fn submit(&self, session: &mut Session, prompt: &str) -> Result<Option<Ended>, StoreError> {
         let event = EventName::UserPromptSubmit;
-        let said = fire(self.pipeline.hooks, session, event, json!({ "prompt": prompt })).await;
+        let said = match self.speaker {
+            Speaker::Operator => fire(&self.pipeline.hooks, session, event, json!({ "prompt": prompt })).await,
+            // What one agent asks of another is not a prompt of the user.
+            Speaker::Agent(_) => ona_hookplane::Outcome::default(),
+        };
         let mut group = Group::default();
         let ended = if said.is_denied() {
             // The text is erased: only the refusal is recorded (DEC-034).
@@ -136,7 +152,7 @@ impl Turn<'_> {
                 }
                 Step::RunTools(calls) => {
                     if let Some(reason) = self.tools(session, calls, outcome).await? {
-                        history.refresh(self.pipeline.store)?;
+                        history.refresh(&self.pipeline.store)?;
                         self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
                         return Ok(Ended::Stopped { reason });
                     }
@@ -148,7 +164,7 @@ impl Turn<'_> {
                     stop_blocks += 1;
                 }
             }
-            history.refresh(self.pipeline.store)?;
+            history.refresh(&self.pipeline.store)?;
         }
     }
 
@@ -222,10 +238,23 @@ impl Turn<'_> {
 
     /// Stop hooks; `true` if one of them sent the agent back to work.
     async fn goes_on(&self, session: &mut Session, blocks: u32, text: &str) -> Result<bool, StoreError> {
-        let fields = json!({"stop_hook_active": blocks > 0, "last_assistant_message": text});
-        let said = fire(self.pipeline.hooks, session, EventName::Stop, fields).await;
+        let mut fields = json!({"stop_hook_active": blocks > 0});
+        let (event, said) = match &self.speaker {
+            Speaker::Operator => {
+                fields["last_assistant_message"] = text.into();
+                (EventName::Stop, fire(&self.pipeline.hooks, session, EventName::Stop, fields).await)
+            }
+            Speaker::Agent(parent) => {
+                fields["agent_id"] = json!(session.agent_id);
+                fields["agent_transcript_path"] = "".into();
+                fields["agent_type"] = json!(session.agent_type);
+                fields["last_assistant_message"] = text.into();
+                let firing = Firing::new(EventName::SubagentStop, (**parent).clone(), fields);
+                (EventName::SubagentStop, self.pipeline.hooks.fire(firing).await)
+            }
+        };
         let mut group = Group::default();
-        records::chain(&mut group, EventName::Stop, None, &said);
+        records::chain(&mut group, event, None, &said);
         let goes_on = said.is_denied() && said.stop.is_none() && blocks < STOP_BLOCKS;
         if goes_on {
             let feedback: Vec<_> = said.blocks.iter().map(|(_, text)| text.as_str()).collect();
@@ -247,7 +276,7 @@ impl Turn<'_> {
         if !text.is_empty() {
             fields["last_assistant_message"] = text.into();
         }
-        let said = fire(self.pipeline.hooks, session, EventName::StopFailure, fields).await;
+        let said = fire(&self.pipeline.hooks, session, EventName::StopFailure, fields).await;
         let mut group = Group::default();
         group.event(EventKind::StopFailure, json!({"error": class, "details": details}));
         records::chain(&mut group, EventName::StopFailure, None, &said);
@@ -258,7 +287,7 @@ impl Turn<'_> {
 
     /// An interrupt leaves a transcript a provider accepts: every call has a result.
     async fn interrupted(&self, session: &Session, history: &mut History) -> Result<Ended, StoreError> {
-        history.refresh(self.pipeline.store)?;
+        history.refresh(&self.pipeline.store)?;
         self.answer_open(session, history, "Interrupted by the operator").await?;
         let mut group = Group::default();
         group.event(EventKind::Interrupted, json!({}));
@@ -293,7 +322,7 @@ impl Turn<'_> {
         wish: Option<&str>,
     ) -> Result<(), StoreError> {
         let Some(covers_to) = history.state().last_sequence() else { return Ok(()) };
-        let (store, hooks) = (self.pipeline.store, self.pipeline.hooks);
+        let (store, hooks) = (&*self.pipeline.store, &*self.pipeline.hooks);
         let fields = json!({"trigger": trigger.as_str(), "custom_instructions": wish});
         let pre = lifecycle(store, hooks, session, &self.events, EventName::PreCompact, fields).await?;
         if pre.is_denied() {
@@ -302,7 +331,7 @@ impl Turn<'_> {
         (self.events)(TurnEvent::Compacting);
         let request = ona_transcript::summary_request(wish.as_slice());
         let dialogue = history.dialogue_with(Message { role: Role::User, parts: vec![Part::Text(request)] });
-        let quiet: Events = std::sync::Arc::new(|_| ());
+        let quiet: Events = Arc::new(|_| ());
         let Ok(reply) = self.model.ask(&self.asking, &dialogue, &quiet, &self.cancel).await else { return Ok(()) };
         let summary: String = reply
             .parts

@@ -11,12 +11,13 @@ use crate::workplace::{Workplace, runtime};
 use ona_api::model::Asking;
 use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, Verdict};
 use ona_orchestration::{
-    Ended, Events, History, Model, Operator, Pipeline, Question, Session, Turn, TurnOutcome, lifecycle,
+    Agent, Ended, Events, History, Model, Office, Operator, Pipeline, Question, Session, Speaker, Turn, TurnOutcome,
+    lifecycle,
 };
-use ona_session::{Instructions, Prompt, Sources, system_prompt};
+use ona_session::{Agents, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
 use ona_tools::ToolBox;
-use ona_trust::How;
+use ona_trust::{How, Trust};
 use place::Begin;
 use render::Renderer;
 use serde_json::json;
@@ -125,15 +126,31 @@ impl Run<'_> {
         let started = json!({"source": source, "model": choice.choice.wire_model});
         let start = lifecycle(store, hooks, session, events, EventName::SessionStart, started).await?;
         let instructions = self.instructions(session, events).await?;
-        let mut tools = ToolBox::builtin();
-        tools.retain(|name| !session.with_rules(|rules| rules.removes(name)));
-        let asking = self.asking(session, &choice.choice.wire_model, &instructions, &tools, prompt)?;
-        renderer.init(&asking, session, source);
         let model = match Model::new(choice.choice, choice.setup) {
-            Ok(model) => model,
+            Ok(model) => Arc::new(model),
             // No request was made; the turn ends as any failed one does (section 2.4).
             Err(failure) => return self.refuse(session, events, failure).await.map(Ok),
         };
+        let agents = match self.agents() {
+            Ok(agents) => agents,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let operator: Arc<dyn Operator> = Arc::new(Nobody);
+        let mut tools = ToolBox::builtin();
+        let office = Office {
+            store: Arc::clone(store),
+            hooks: Arc::clone(hooks),
+            operator: Arc::clone(&operator),
+            model: Arc::clone(&model),
+            agents,
+            events: Arc::clone(events),
+            parent: session.as_parent(),
+            max_tokens: MAX_TOKENS,
+        };
+        tools.add(Arc::new(Agent::new(office)));
+        tools.retain(|name| !session.with_rules(|rules| rules.removes(name)));
+        let asking = self.asking(session, &model.choice.wire_model, &instructions, &tools, prompt)?;
+        renderer.init(&asking, session, source);
         let mut history = History::load(store, &session.place.session, model.wire())?;
         let repair = history.repair();
         if !repair.is_empty() {
@@ -141,9 +158,10 @@ impl Run<'_> {
             history.refresh(store)?;
         }
         let turn = Turn {
-            pipeline: Pipeline { store, tools: &tools, hooks, operator: &Nobody },
-            model: &model,
+            pipeline: Pipeline { store: Arc::clone(store), tools: Arc::new(tools), hooks: Arc::clone(hooks), operator },
+            model,
             asking,
+            speaker: Speaker::Operator,
             events: Arc::clone(events),
             cancel: self.cancel.clone(),
             max_turns: self.program.options.max_turns,
@@ -174,6 +192,25 @@ impl Run<'_> {
             model_calls: 0,
             denials: Vec::new(),
         })
+    }
+
+    fn agents(&self) -> Result<Agents, Failure> {
+        let (home, project) = (self.program.env.home(), &self.program.project);
+        let mut folders = Vec::new();
+        for base in [&home, project] {
+            if !self.program.options.no_claude_settings {
+                folders.push(base.join(".claude/agents"));
+            }
+            folders.push(base.join(".ona/agents"));
+        }
+        // Definitions of a folder count as its settings do.
+        if self.open.merged.trust == Trust::Withheld {
+            folders.retain(|folder| !folder.starts_with(project) || folder.starts_with(&home));
+        }
+        if self.program.options.bare {
+            folders.clear();
+        }
+        Agents::load(folders.iter().map(AsRef::as_ref), self.program.options.agents.as_deref()).map_err(Failure::usage)
     }
 
     async fn instructions(&self, session: &mut Session, events: &Events) -> Result<Instructions, StoreError> {

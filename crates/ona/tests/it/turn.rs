@@ -239,3 +239,141 @@ fn sessions_can_be_listed_shown_and_exported() {
     assert!(kinds.contains(&json!("user")) && kinds.contains(&json!("assistant")), "{kinds:?}");
     ona.run(["sessions", "show", "nobody"]).expect_code(2);
 }
+
+#[test]
+fn a_subagent_has_a_session_of_its_own_and_the_same_rules() {
+    let mut ona = ona();
+    ona.file("a.txt", "x\n");
+    let server = ona.model(
+        Wire::Messages,
+        [
+            call("Agent", json!({"description": "look", "prompt": "look at a.txt", "subagent_type": "explore"})),
+            calls([("Read", json!({"file_path": "a.txt"})), ("Bash", json!({"command": "touch ran"}))]),
+            say("It says x."),
+            say("The agent says: x."),
+        ],
+    );
+    ona.settings(json!({"permissions": {"allow": ["Read", "Agent"], "deny": ["Bash(touch *)"]},
+        "model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"},
+        "hooks": [
+            {"hook_event_name": "SubagentStart", "matcher": "explore", "command": "cat >> lifecycle; echo '{\"hookSpecificOutput\":{\"hookEventName\":\"SubagentStart\",\"additionalContext\":\"be quick\"}}'", "shell": "sh"},
+            {"hook_event_name": "SubagentStop", "command": "cat >> lifecycle", "shell": "sh"},
+            {"hook_event_name": "PreToolUse", "matcher": "Read", "command": "cat > inside", "shell": "sh"},
+        ]}));
+    let ran = ona.run(["-p", "ask somebody", "--session-id", "main"]).expect_code(0);
+    assert_eq!(ran.stdout, "The agent says: x.\n");
+    assert_eq!(ona.value("SELECT count(DISTINCT session_id) FROM transcript_entries"), 2);
+    let child = server.request(1);
+    assert_eq!(child.tool_names(), ["Read", "Glob", "Grep"], "explore can not write");
+    assert!(child.last_message().contains("look at a.txt") && child.last_message().contains("be quick"));
+    assert!(server.request(2).last_message().contains("Unknown tool Bash"), "{}", server.request(2).last_message());
+    assert!(server.request(3).last_message().contains("It says x."));
+    let inside: Value = serde_json::from_str(&ona.read("inside")).unwrap();
+    assert_eq!((&inside["agent_type"], &inside["agent_id"]), (&json!("explore"), &inside["session_id"]));
+    let lifecycle: Vec<Value> = ona.read("lifecycle").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lifecycle[0]["session_id"], &lifecycle[0]["agent_id"]), (&json!("main"), &inside["agent_id"]));
+    assert_eq!(
+        (&lifecycle[1]["agent_transcript_path"], &lifecycle[1]["last_assistant_message"]),
+        (&json!(""), &json!("It says x."))
+    );
+    assert!(!ona.exists("ran"));
+}
+
+#[test]
+fn denies_and_the_phase_hold_inside_a_subagent() {
+    let mut ona = ona();
+    let server = ona.model(
+        Wire::Messages,
+        [
+            call("Agent", json!({"description": "do", "prompt": "do it"})),
+            calls([
+                ("Bash", json!({"command": "rm -rf x"})),
+                ("Bash", json!({"command": "touch a"})),
+                ("Write", json!({"file_path": "b", "content": "x"})),
+            ]),
+            say("no luck"),
+            say("no luck either"),
+        ],
+    );
+    ona.settings(json!({"permissions": {"allow": ["Bash", "Write", "Agent"], "deny": ["Bash(rm:*)"]},
+        "model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"}}));
+    ona.execute("INSERT INTO conversations(id, project_dir, phase) VALUES ('c', '/tmp', 'planning')", []);
+    ona.run(["-p", "go", "--conversation", "c"]).expect_code(0);
+    let told = server.request(2).last_message();
+    assert_eq!(told.matches("(error)").count(), 3, "H-10, I-10, M-4: {told}");
+    assert!(!ona.exists("a") && !ona.exists("b"));
+    assert_eq!(ona.value("SELECT count(*) FROM tool_permission_log WHERE decision='deny'"), 3);
+}
+
+#[test]
+fn agents_can_work_in_the_background_and_be_asked_for_their_report() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Messages, []);
+    let server = ona_testkit::model::ModelServer::answering(Wire::Messages, |request| {
+        let said = request.last_message();
+        if said.contains("look around") {
+            say("All quiet.")
+        } else if said.contains("Started task") {
+            call("TaskOutput", json!({"task_id": "a1"}))
+        } else if said.contains("All quiet.") {
+            say("It reports: all quiet.")
+        } else {
+            call("Agent", json!({"description": "watch", "prompt": "look around", "run_in_background": true}))
+        }
+    });
+    ona.talk_to(&server);
+    let ran = ona.run(["-p", "keep watch"]).expect_code(0);
+    assert_eq!(ran.stdout, "It reports: all quiet.\n");
+}
+
+/// Killed in the model call, between tools and inside a tool: resuming works every
+/// time and no call runs twice.
+#[test]
+fn a_turn_killed_anywhere_can_be_resumed() {
+    let mut ona = ona();
+    let _unused = ona.model(Wire::Messages, []);
+    let server = ona_testkit::model::ModelServer::answering(Wire::Messages, |request| {
+        let said = request.last_message();
+        if said.contains("again") || said.contains("second") {
+            say("done")
+        } else if said.contains("first") {
+            call("Bash", json!({"command": "echo second; echo b >> log"}))
+        } else {
+            call("Bash", json!({"command": "echo first; echo a >> log"}))
+        }
+    });
+    ona.talk_to(&server);
+    ona.settings(json!({"permissions": {"allow": ["Bash"]}, "model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"},
+        "hooks": [{"hook_event_name": "PostToolUse", "command": "true", "shell": "sh"}]}));
+    let began = std::time::Instant::now();
+    ona.run(["-p", "go", "--session-id", "whole"]).expect_code(0);
+    let whole = began.elapsed().as_micros() as u64;
+    let mut killed = 0;
+    for round in 0..1_000u64 {
+        let session = format!("s-{round}");
+        let mut child = ona.command(["-p", "go", "--session-id", &session]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_micros((round * 618_034 % 1_000_000) * whole / 1_000_000));
+        let running = child.try_wait().unwrap().is_none();
+        child.kill().ok();
+        child.wait().unwrap();
+        if !running {
+            continue;
+        }
+        killed += 1;
+        let known = ona.value(&format!("SELECT count(*) FROM sessions WHERE session_id='{session}'"));
+        if known == 1 {
+            let ran = ona.run(["-p", "again", "-r", &session]).expect_code(0);
+            assert_eq!(ran.stdout, "done\n", "round {round}: {ran:?}");
+        }
+        if killed == 100 {
+            break;
+        }
+    }
+    assert_eq!(killed, 100);
+    assert_eq!(ona.run(["db", "check"]).code, 0);
+    let twice = "SELECT count(*) FROM (SELECT json_extract(detail,'$.tool_use_id') id, session_id, count(*) n FROM events WHERE event_type='tool_started' GROUP BY 1, 2 HAVING n > 1)";
+    assert_eq!(ona.value(twice), 0);
+    let open = "SELECT count(*) FROM transcript_entries u WHERE u.entry_type='tool_use' AND u.session_id IN (SELECT session_id FROM transcript_entries WHERE payload_json LIKE '%\"again\"%')
+                AND NOT EXISTS (SELECT 1 FROM transcript_entries r WHERE r.session_id=u.session_id AND r.tool_use_id=u.tool_use_id AND r.entry_type='tool_result')";
+    assert_eq!(ona.value(open), 0);
+}

@@ -1,0 +1,317 @@
+//! The Agent tool: another agent, with a session of its own, works on one task.
+//!
+//! A subagent shares its parent's conversation, phase, rules and hooks and has its own
+//! session_id (DEC-036). Its launch is not what is judged: every call it makes is,
+//! by the parent's rules. Only its last words come back.
+
+use crate::events::{Events, TurnEvent};
+use crate::history::History;
+use crate::model::Model;
+use crate::operator::Operator;
+use crate::pipeline::Pipeline;
+use crate::records;
+use crate::session::{EnvFile, Parent, Session};
+use crate::turn::{Ended, Outcome, Speaker, Turn};
+use ona_api::model::Asking;
+use ona_api::row::{Place, SequenceStart};
+use ona_api::{Access, EventKind, EventName, Group, Phase, Row, SessionId, ToolResult};
+use ona_hookplane::{Firing, HookEngine};
+use ona_session::{AgentDefinition, Agents, Prompt, system_prompt};
+use ona_store::{Store, StoreError};
+use ona_tools::{Cx, Job, State, TaskKind, Tool, ToolBox};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// How deep agents may start agents.
+const DEEPEST: u32 = 3;
+/// How many may run at once.
+const MOST: usize = 20;
+
+/// What every subagent of a run needs.
+#[derive(Clone)]
+pub struct Office {
+    pub store: Arc<Store>,
+    pub hooks: Arc<HookEngine>,
+    pub operator: Arc<dyn Operator>,
+    pub model: Arc<Model>,
+    pub agents: Agents,
+    pub events: Events,
+    pub parent: Parent,
+    pub max_tokens: u32,
+}
+
+pub struct Agent {
+    office: Arc<Office>,
+    /// One permit per agent that may still be started; shared by all depths.
+    places: Arc<tokio::sync::Semaphore>,
+}
+
+/// Hands one task to another agent and returns its report.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentInput {
+    /// The task in three to five words.
+    description: String,
+    /// The whole task. The other agent sees nothing of this conversation.
+    prompt: String,
+    /// Which kind of agent; `general-purpose` if left out.
+    subagent_type: Option<String>,
+    /// Go on at once; TaskOutput returns the report later.
+    run_in_background: Option<bool>,
+}
+
+impl Agent {
+    pub fn new(office: Office) -> Self {
+        Self { office: Arc::new(office), places: Arc::new(tokio::sync::Semaphore::new(MOST)) }
+    }
+
+    fn definition(&self, input: &AgentInput) -> Result<AgentDefinition, String> {
+        let name = input.subagent_type.as_deref().unwrap_or("general-purpose");
+        self.office.agents.get(name).cloned().ok_or_else(|| {
+            let known: Vec<_> = self.office.agents.iter().map(|agent| agent.name.as_str()).collect();
+            format!("There is no agent {name}. The agents are: {}.", known.join(", "))
+        })
+    }
+}
+
+impl Tool for Agent {
+    type Input = AgentInput;
+    const NAME: &'static str = "Agent";
+    const DESCRIPTION: &'static str = "Hands a task of its own to another agent, which works with the same project and rules \
+        but sees nothing of this conversation, and returns that agent's report. Use it for work that needs many \
+        steps or much reading of which only the outcome matters. Kinds: general-purpose (all tools), explore (looks \
+        things up), plan (prepares a change), and those the project defines.";
+
+    fn access(&self, _: &AgentInput, _: &Cx) -> Vec<Access> {
+        vec![Access::Plain]
+    }
+
+    async fn run(&self, input: AgentInput, cx: &Cx) -> ToolResult {
+        let definition = match self.definition(&input) {
+            Ok(definition) => definition,
+            Err(unknown) => return ToolResult::rejected(unknown),
+        };
+        if self.office.parent.depth >= DEEPEST {
+            return ToolResult::rejected(format!("Agents can not be nested more than {DEEPEST} deep."));
+        }
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+            return ToolResult::rejected(format!("There are {MOST} agents at work already."));
+        };
+        let background = input.run_in_background.unwrap_or(definition.background);
+        let cancel = if background { CancellationToken::new() } else { cx.cancel.clone() };
+        let errand = Errand {
+            office: Arc::clone(&self.office),
+            places: Arc::clone(&self.places),
+            definition,
+            prompt: input.prompt,
+            cx: Cx { cancel: cancel.clone(), seen: Arc::default(), ..cx.clone() },
+        };
+        if !background {
+            let report = errand.go().await;
+            drop(place);
+            return report;
+        }
+        let (tell, report) = watch::channel(None);
+        let job = Background { report, cancel };
+        let id = cx.tasks.add(TaskKind::Agent, input.description, Arc::new(job));
+        let (office, name) = (Arc::clone(&self.office), errand.definition.name.clone());
+        tokio::spawn(async move {
+            let report = errand.go().await;
+            tell.send_replace(Some(report));
+            let fields = json!({"teammate_name": name, "team_name": "default"});
+            office.fire(EventName::TeammateIdle, fields).await;
+            drop(place);
+        });
+        ToolResult::success(format!("Started task {id}. TaskOutput returns its report, TaskStop ends it."))
+            .data(json!({"status": "async_launched", "agentId": id}))
+    }
+}
+
+impl Office {
+    /// Fires an event in the parent's name and keeps its rows.
+    async fn fire(&self, event: EventName, fields: serde_json::Value) -> ona_hookplane::Outcome {
+        let said = self.hooks.fire(Firing::new(event, self.parent.base.clone(), fields)).await;
+        // The rows of an event whose session is ending have nobody left to report to.
+        self.store.commit(&self.parent.place, said.rows()).await.ok();
+        said
+    }
+}
+
+/// One task on its way.
+struct Errand {
+    office: Arc<Office>,
+    places: Arc<tokio::sync::Semaphore>,
+    definition: AgentDefinition,
+    prompt: String,
+    cx: Cx,
+}
+
+impl Errand {
+    /// Boxed, because an errand may send others.
+    fn go(self) -> Pin<Box<dyn Future<Output = ToolResult> + Send>> {
+        Box::pin(async move {
+            let (agent, name) = (SessionId::random(), self.definition.name.clone());
+            match self.work(&agent).await {
+                Ok(outcome) => report(outcome).data_with(&agent, &name),
+                Err(error) => ToolResult::internal(error.to_string()),
+            }
+        })
+    }
+
+    async fn work(&self, agent: &SessionId) -> Result<Outcome, StoreError> {
+        let office = &self.office;
+        let place = Place {
+            conversation: office.parent.place.conversation.clone(),
+            session: agent.clone(),
+            start: SequenceStart::Zero,
+        };
+        let mut opening = Group::default();
+        opening.push(Row::Session);
+        opening
+            .push(Row::State { key: format!("session_parent:{agent}"), value: office.parent.place.session.0.clone() });
+        opening.event(EventKind::SessionCreated, json!({"by": "agent", "agent_type": self.definition.name}));
+        let started = json!({"agent_id": agent, "agent_type": self.definition.name});
+        let said = office.fire(EventName::SubagentStart, started).await;
+        records::contexts(&mut opening, EventName::SubagentStart, &said);
+        office.store.commit(&place, opening).await?;
+
+        let mut session = Session {
+            place,
+            database: office.parent.database.clone(),
+            agent_id: Some(agent.0.clone()),
+            agent_type: Some(self.definition.name.clone()),
+            cx: self.cx.clone(),
+            rules: Arc::clone(&office.parent.rules),
+            env_file: EnvFile::default(),
+            keep: Arc::clone(&office.parent.keep),
+        };
+        let tools = self.tools(&session);
+        let asking = self.asking(&session, &tools)?;
+        let mut history = History::load(&office.store, agent, office.model.wire())?;
+        let turn = Turn {
+            pipeline: Pipeline {
+                store: Arc::clone(&office.store),
+                tools: Arc::new(tools),
+                hooks: Arc::clone(&office.hooks),
+                operator: Arc::clone(&office.operator),
+            },
+            model: Arc::clone(&office.model),
+            asking,
+            speaker: Speaker::Agent(Box::new(office.parent.base.clone())),
+            events: quiet(&office.events),
+            cancel: self.cx.cancel.clone(),
+            max_turns: self.definition.max_turns,
+        };
+        turn.run(&mut session, &mut history, &self.prompt).await
+    }
+
+    /// What the definition grants, never more than the parent has.
+    fn tools(&self, session: &Session) -> ToolBox {
+        let mut tools = ToolBox::builtin();
+        let depth = self.office.parent.depth + 1;
+        if depth < DEEPEST {
+            let parent = Parent { depth, ..session.as_parent() };
+            let office = Arc::new(Office { parent, ..(*self.office).clone() });
+            tools.add(Arc::new(Agent { office, places: Arc::clone(&self.places) }));
+        }
+        let granted = |name: &str| match &self.definition.tools {
+            Some(granted) => granted.iter().any(|tool| ona_api::tool::canonical(tool) == name),
+            None => name != "TaskOutput",
+        };
+        tools.retain(|name| {
+            granted(name)
+                && !self.definition.disallowed.iter().any(|tool| ona_api::tool::canonical(tool) == name)
+                && !session.with_rules(|rules| rules.removes(name))
+        });
+        tools
+    }
+
+    fn asking(&self, session: &Session, tools: &ToolBox) -> Result<Asking, StoreError> {
+        let reader = self.office.store.reader()?;
+        let conversation = &session.place.conversation;
+        let system = system_prompt(&Prompt {
+            instead: Some(&self.definition.prompt),
+            also: None,
+            cwd: &session.cx.cwd,
+            project: &session.cx.project,
+            extra: &session.cx.extra,
+            phase: reader.phase(conversation)?.unwrap_or(Phase::Idle),
+            has_approved_plan: reader.has_approved_plan(conversation)?,
+            instructions: &[],
+            memories: &[],
+        });
+        let model = self.office.model.choice.wire_model.clone();
+        Ok(Asking { model, system, tools: tools.specs(), max_tokens: self.office.max_tokens })
+    }
+}
+
+/// What the parent is told.
+fn report(outcome: Outcome) -> ToolResult {
+    match outcome.ended {
+        Ended::Done | Ended::Stopped { .. } => ToolResult::success(outcome.text),
+        Ended::MaxTurns => ToolResult::rejected(format!("The agent reached its limit of turns.\n{}", outcome.text)),
+        Ended::Failed(failure) => {
+            ToolResult::rejected(format!("The agent ended early: {failure}\n{}", outcome.text).trim_end().to_owned())
+        }
+        Ended::Blocked { message } => ToolResult::rejected(message),
+        Ended::Interrupted => ToolResult::rejected("Interrupted."),
+    }
+}
+
+trait WithAgent {
+    fn data_with(self, agent: &SessionId, name: &str) -> Self;
+}
+
+impl WithAgent for ToolResult {
+    fn data_with(self, agent: &SessionId, name: &str) -> Self {
+        let status = if self.is_error() { "failed" } else { "completed" };
+        self.data(json!({"status": status, "agentId": agent, "agentType": name}))
+    }
+}
+
+/// Of a subagent's events only those a person should see at once.
+fn quiet(events: &Events) -> Events {
+    let events = Arc::clone(events);
+    Arc::new(move |event| match event {
+        TurnEvent::Denied { .. } | TurnEvent::Message(_) | TurnEvent::Retrying { .. } => events(event),
+        TurnEvent::Delta(_) | TurnEvent::Assistant { .. } | TurnEvent::ToolFinished { .. } | TurnEvent::Compacting => {}
+    })
+}
+
+/// An agent that works while its parent goes on.
+struct Background {
+    report: watch::Receiver<Option<ToolResult>>,
+    cancel: CancellationToken,
+}
+
+impl Job for Background {
+    fn output(&self) -> String {
+        self.report.borrow().as_ref().map(|report| report.content.clone()).unwrap_or_default()
+    }
+
+    fn state(&self) -> State {
+        match &*self.report.borrow() {
+            None => State::Running,
+            Some(_) if self.cancel.is_cancelled() => State::Stopped,
+            Some(report) if report.is_error() => State::Failed(report.content.clone()),
+            Some(_) => State::Finished,
+        }
+    }
+
+    fn wait(&self) -> ona_tools::BoxFuture<'_, ()> {
+        let mut report = self.report.clone();
+        Box::pin(async move {
+            report.wait_for(Option::is_some).await.ok();
+        })
+    }
+
+    fn stop(&self) {
+        self.cancel.cancel();
+    }
+}
