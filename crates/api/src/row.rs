@@ -41,6 +41,10 @@ pub enum Row {
     Transcript(Entry),
     /// `hook_invocations`.
     Hook(HookRun),
+    /// `transcript_entries`: everything of another session, copied to the front of this one.
+    CopyTranscript { from: SessionId },
+    /// `summaries`: replaces the conversation's.
+    Summary(String),
     /// `tool_permission_log`.
     Permission { call: CallId, tool: String, verdict: Verdict },
     /// `events`.

@@ -59,8 +59,12 @@ pub struct Options {
     #[arg(short, long, value_name = "SESSION", requires = "print")]
     pub resume: Option<String>,
 
+    /// Go on in a copy of the session, which itself stays as it is
+    #[arg(long, requires = "print")]
+    pub fork_session: bool,
+
     /// The id of a new session
-    #[arg(long, value_name = "ID", requires = "print", conflicts_with_all = ["resume", "continue_newest"])]
+    #[arg(long, value_name = "ID", requires = "print")]
     pub session_id: Option<String>,
 
     /// The model for this run, by its id
@@ -70,6 +74,10 @@ pub struct Options {
     /// What -p prints
     #[arg(long, value_name = "FORMAT", requires = "print", value_enum, default_value_t = OutputFormat::Text)]
     pub output_format: OutputFormat,
+
+    /// What -p reads from stdin: text, or one JSON message per line until it ends
+    #[arg(long, value_name = "FORMAT", requires = "print", value_enum, default_value_t = InputFormat::Text)]
+    pub input_format: InputFormat,
 
     /// Also print pieces of replies as they arrive (stream-json)
     #[arg(long, requires = "print")]
@@ -154,6 +162,12 @@ pub struct Options {
     /// Say on stderr what each hook and rule did
     #[arg(long)]
     pub verbose: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum InputFormat {
+    Text,
+    StreamJson,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -104,6 +104,14 @@ impl Reader {
         self.all(SESSIONS, [conversation.map(ConversationId::as_str)], line)
     }
 
+    /// The text of the newest reply that has one.
+    pub fn last_assistant_text(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT json_extract(block.value, '$.text') FROM transcript_entries t, json_each(t.payload_json, '$.content') block \
+                   WHERE t.session_id = ?1 AND t.entry_type = 'assistant' AND json_extract(block.value, '$.type') = 'text' \
+                   ORDER BY t.sequence DESC, block.key DESC LIMIT 1";
+        Ok(self.first(sql, [session.as_str()], |row| row.get::<_, Option<String>>(0))?.flatten())
+    }
+
     /// The session of a project that was used last and in which somebody said
     /// something: neither a subagent's nor one that only `--eval` wrote to.
     pub fn newest_session(&self, project_dir: &str) -> Result<Option<SessionId>, StoreError> {

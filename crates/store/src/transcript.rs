@@ -32,3 +32,20 @@ fn next_sequence(pen: &Pen<'_>, at: &Place) -> Result<i64, StoreError> {
     // At the end of the numbers, which only foreign SQL can reach, UNIQUE refuses the row.
     Ok(newest.map_or(0, |newest: i64| newest.saturating_add(1)))
 }
+
+/// Copies a session's rows into one that has none, numbered from 0, with parents that
+/// point at the copies.
+pub(crate) fn copy(pen: &Pen<'_>, from: &str, to: &str) -> Result<(), StoreError> {
+    let rows = "INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json, tool_use_id, created_at) \
+                SELECT ?2, sequence - (SELECT min(sequence) FROM transcript_entries WHERE session_id = ?1), entry_type, \
+                payload_json, tool_use_id, created_at FROM transcript_entries WHERE session_id = ?1 ORDER BY sequence";
+    pen.run(rows, cells![from, to])?;
+    let parents = "UPDATE transcript_entries SET parent_entry_id = (SELECT copy.id FROM transcript_entries old \
+                   JOIN transcript_entries parent ON parent.id = old.parent_entry_id \
+                   JOIN transcript_entries copy ON copy.session_id = ?2 AND copy.sequence = parent.sequence - \
+                   (SELECT min(sequence) FROM transcript_entries WHERE session_id = ?1) \
+                   WHERE old.session_id = ?1 AND old.sequence = transcript_entries.sequence + \
+                   (SELECT min(sequence) FROM transcript_entries WHERE session_id = ?1)) WHERE session_id = ?2";
+    pen.run(parents, cells![from, to])?;
+    Ok(())
+}

@@ -66,6 +66,14 @@ fn write(pen: &Pen<'_>, at: &Place, row: &Row, committed: &mut Committed) -> Res
         }
         Row::Session => open_session(pen, at)?,
         Row::Transcript(entry) => committed.entries.push(transcript::insert(pen, at, entry)?),
+        Row::CopyTranscript { from } => transcript::copy(pen, from.as_str(), session)?,
+        Row::Summary(text) => {
+            let words = i64::try_from(text.split_whitespace().count()).unwrap_or(i64::MAX);
+            let sql = "INSERT INTO summaries(conversation_id, content, word_count) VALUES (?1, ?2, ?3) \
+                       ON CONFLICT(conversation_id) DO UPDATE SET content = excluded.content, \
+                       word_count = excluded.word_count, created_at = excluded.created_at";
+            pen.run(sql, cells![conversation, text, words])?;
+        }
         Row::Hook(run) => hook(pen, at, run)?,
         Row::Permission { call, tool, verdict } => {
             let decision = decision(verdict).ok_or_else(|| StoreError::Undecided(call.clone()))?;

@@ -1,9 +1,11 @@
 //! `ona -p`: one prompt, worked on without a terminal (DEC-101).
 
 mod choice;
+mod input;
 mod place;
 mod render;
 
+use crate::args::{InputFormat, OutputFormat};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::program::{Open, Program};
@@ -32,14 +34,18 @@ use tokio_util::sync::CancellationToken;
 const MAX_TOKENS: u32 = 8192;
 
 pub fn run(program: &Program, argument: &str) -> Result<u8, Failure> {
-    let prompt = prompt(argument)?;
+    let streamed = program.options.input_format == InputFormat::StreamJson;
+    if streamed && program.options.output_format != OutputFormat::StreamJson {
+        return Err(Failure::usage("--input-format stream-json needs --output-format stream-json"));
+    }
+    let prompt = if streamed { Prompts::Streamed } else { Prompts::One(prompt(argument)?) };
     let open = program.open()?;
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let workplace = Workplace::new(program, &open, &program.cwd, How::AtStart, &cancel)?;
         let mut run = Run { program, open: &open, workplace, cancel: cancel.clone(), began: Instant::now() };
-        let code = run.go(&prompt).await?;
+        let code = run.go(prompt).await?;
         run.workplace.tasks.stop_all().await;
         Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { code })
     })
@@ -61,6 +67,13 @@ fn prompt(argument: &str) -> Result<String, Failure> {
     Ok(parts.join("\n"))
 }
 
+/// Where prompts come from.
+enum Prompts {
+    One(String),
+    /// One message per line of stdin.
+    Streamed,
+}
+
 struct Run<'a> {
     program: &'a Program,
     open: &'a Open,
@@ -70,16 +83,20 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn go(&mut self, prompt: &str) -> Result<u8, Failure> {
+    async fn go(&mut self, prompts: Prompts) -> Result<u8, Failure> {
         let program = self.program;
         let failed = |error| program.store_failure(error);
-        let Begin { place, source } = place::begin(program, &self.open.store)?;
+        let Begin { place, source, copy_of } = place::begin(program, &self.open.store)?;
         let _lock = program.lock_session(&place.session)?;
         let mut opening = Group::default();
         opening.push(Row::Conversation { project_dir: self.workplace.project().to_string_lossy().into_owned() });
         opening.push(Row::Session);
         if source == "startup" {
             opening.event(EventKind::SessionCreated, json!({"by": "print"}));
+        }
+        if let Some(from) = copy_of {
+            opening.event(EventKind::SessionCreated, json!({"by": "fork", "of": from}));
+            opening.push(Row::CopyTranscript { from });
         }
         opening.append(self.workplace.take_findings());
         self.open.store.commit(&place, opening).await.map_err(failed)?;
@@ -90,38 +107,77 @@ impl Run<'_> {
             let renderer = Arc::clone(&renderer);
             Arc::new(move |event| renderer.event(&event))
         };
-        let outcome = self.turn(&mut session, source, prompt, &renderer, &events).await;
-        let outcome = outcome.map_err(failed)??;
-        lifecycle(
-            &self.open.store,
-            &self.workplace.hooks,
-            &mut session,
-            &events,
-            EventName::SessionEnd,
-            json!({"reason": "other"}),
-        )
-        .await
-        .map_err(failed)?;
-        renderer.result(&outcome, self.began.elapsed());
-        Ok(match outcome.ended {
+        let ended = self.talk(&mut session, source, prompts, &renderer, &events).await.map_err(failed)??;
+        self.end(&mut session, &events).await.map_err(failed)?;
+        Ok(match ended {
             Ended::Done | Ended::Stopped { .. } => 0,
             Ended::Blocked { .. } | Ended::MaxTurns | Ended::Failed(_) | Ended::Interrupted => 1,
         })
     }
 
-    /// The outer error is the store's, the inner one is ours.
-    async fn turn(
+    /// Prompt after prompt, a result for each. How the last one ended.
+    async fn talk(
+        &self,
+        session: &mut Session,
+        source: &str,
+        prompts: Prompts,
+        renderer: &Renderer,
+        events: &Events,
+    ) -> Result<Result<Ended, Failure>, StoreError> {
+        let mut lines = input::Lines::new();
+        let first = match prompts {
+            Prompts::One(prompt) => prompt,
+            Prompts::Streamed => match lines.next(renderer).await {
+                Some(prompt) => prompt,
+                None => return Ok(Err(Failure::usage("stdin ended without a message"))),
+            },
+        };
+        let mut began = self.began;
+        let (turn, mut history) = match self.prepare(session, source, &first, renderer, events).await? {
+            Ready::Turn(turn, history) => (*turn, *history),
+            Ready::Refused(outcome) => {
+                renderer.result(&outcome, began.elapsed());
+                return Ok(Ok(outcome.ended));
+            }
+            Ready::Wrong(failure) => return Ok(Err(failure)),
+        };
+        let mut prompt = Some(first);
+        let mut ended = Ended::Done;
+        while let Some(text) = prompt.take() {
+            let outcome = turn.run(session, &mut history, &text).await?;
+            renderer.result(&outcome, began.elapsed());
+            ended = outcome.ended;
+            if self.program.options.input_format == InputFormat::StreamJson && !self.cancel.is_cancelled() {
+                prompt = lines.next(renderer).await;
+                began = Instant::now();
+            }
+        }
+        Ok(Ok(ended))
+    }
+
+    /// SessionEnd, and what the conversation came to (DEC-023).
+    async fn end(&self, session: &mut Session, events: &Events) -> Result<(), StoreError> {
+        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+        let last = store.reader()?.last_assistant_text(&session.place.session)?;
+        if let Some(text) = last {
+            store.commit(&session.place, Group(vec![Row::Summary(text)])).await?;
+        }
+        lifecycle(store, hooks, session, events, EventName::SessionEnd, json!({"reason": "other"})).await.map(drop)
+    }
+
+    /// Everything up to the first prompt: start hooks, instructions, model, tools, repair.
+    async fn prepare(
         &self,
         session: &mut Session,
         source: &str,
         prompt: &str,
         renderer: &Renderer,
         events: &Events,
-    ) -> Result<Result<TurnOutcome, Failure>, StoreError> {
+    ) -> Result<Ready, StoreError> {
         let (store, hooks) = (&self.open.store, &self.workplace.hooks);
         let choice = match choice::model(self.program, self.open, &self.workplace.settings) {
             Ok(choice) => choice,
-            Err(failure) => return Ok(Err(failure)),
+            Err(failure) => return Ok(Ready::Wrong(failure)),
         };
         let started = json!({"source": source, "model": choice.choice.wire_model});
         let start = lifecycle(store, hooks, session, events, EventName::SessionStart, started).await?;
@@ -129,11 +185,11 @@ impl Run<'_> {
         let model = match Model::new(choice.choice, choice.setup) {
             Ok(model) => Arc::new(model),
             // No request was made; the turn ends as any failed one does (section 2.4).
-            Err(failure) => return self.refuse(session, events, failure).await.map(Ok),
+            Err(failure) => return self.refuse(session, events, failure).await.map(Ready::Refused),
         };
         let agents = match self.agents() {
             Ok(agents) => agents,
-            Err(failure) => return Ok(Err(failure)),
+            Err(failure) => return Ok(Ready::Wrong(failure)),
         };
         let operator: Arc<dyn Operator> = Arc::new(Nobody);
         let mut tools = ToolBox::builtin();
@@ -170,7 +226,7 @@ impl Run<'_> {
         if let Some(first) = first {
             turn.run(session, &mut history, first).await?;
         }
-        turn.run(session, &mut history, prompt).await.map(Ok)
+        Ok(Ready::Turn(Box::new(turn), Box::new(history)))
     }
 
     async fn refuse(
@@ -273,6 +329,14 @@ impl Run<'_> {
         });
         Ok(Asking { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
     }
+}
+
+/// What `prepare` came to.
+enum Ready {
+    Turn(Box<Turn>, Box<History>),
+    /// The model can not be asked; a turn that failed before it began.
+    Refused(TurnOutcome),
+    Wrong(Failure),
 }
 
 /// Without a terminal an ask is a no (DEC-071).

@@ -10,6 +10,8 @@ pub struct Begin {
     pub place: Place,
     /// SessionStart's `source`.
     pub source: &'static str,
+    /// The session whose rows this one starts with.
+    pub copy_of: Option<SessionId>,
 }
 
 pub fn begin(program: &Program, store: &Store) -> Result<Begin, Failure> {
@@ -24,8 +26,18 @@ pub fn begin(program: &Program, store: &Store) -> Result<Begin, Failure> {
     if let Some(session) = resumed {
         let conversation = reader.conversation_of(&session).map_err(failed)?;
         let conversation = conversation.ok_or_else(|| Failure::usage(format_args!("there is no session {session}")))?;
+        let (session, copy_of) = match options.fork_session {
+            true => (new_session(program, store)?, Some(session)),
+            false if options.session_id.is_some() => {
+                return Err(Failure::usage("--session-id names a new session; with --resume it needs --fork-session"));
+            }
+            false => (session, None),
+        };
         let place = Place { conversation, session, start: SequenceStart::Zero };
-        return Ok(Begin { place, source: "resume" });
+        return Ok(Begin { place, source: "resume", copy_of });
+    }
+    if options.fork_session {
+        return Err(Failure::usage("--fork-session needs --resume SESSION or --continue"));
     }
     let conversation = match &options.conversation {
         Some(id) => {
@@ -37,9 +49,16 @@ pub fn begin(program: &Program, store: &Store) -> Result<Begin, Failure> {
         }
         None => ConversationId::random(),
     };
-    let session = options.session_id.as_deref().map_or_else(SessionId::random, SessionId::from);
-    if options.session_id.is_some() && reader.conversation_of(&session).map_err(failed)?.is_some() {
+    let session = new_session(program, store)?;
+    Ok(Begin { place: Place { conversation, session, start: SequenceStart::Zero }, source: "startup", copy_of: None })
+}
+
+fn new_session(program: &Program, store: &Store) -> Result<SessionId, Failure> {
+    let Some(id) = &program.options.session_id else { return Ok(SessionId::random()) };
+    let session = SessionId::from(id.as_str());
+    let owner = store.reader().and_then(|reader| reader.conversation_of(&session));
+    if owner.map_err(|error| program.store_failure(error))?.is_some() {
         return Err(Failure::usage(format_args!("there is a session {session} already; go on with it by --resume")));
     }
-    Ok(Begin { place: Place { conversation, session, start: SequenceStart::Zero }, source: "startup" })
+    Ok(session)
 }

@@ -142,6 +142,11 @@ impl Renderer {
         }
     }
 
+    /// The answer to a control request; it has no uuid and no session.
+    pub fn control(&self, response: &Value) {
+        output::json(&json!({"type": "control_response", "response": response}));
+    }
+
     /// One object of the stream.
     fn line(&self, value: Value) {
         if self.format == OutputFormat::StreamJson {

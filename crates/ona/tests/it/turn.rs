@@ -377,3 +377,37 @@ fn a_turn_killed_anywhere_can_be_resumed() {
                 AND NOT EXISTS (SELECT 1 FROM transcript_entries r WHERE r.session_id=u.session_id AND r.tool_use_id=u.tool_use_id AND r.entry_type='tool_result')";
     assert_eq!(ona.value(open), 0);
 }
+
+#[test]
+fn a_fork_goes_on_by_itself() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [call("Glob", json!({"pattern": "*"})), say("one"), say("two")]);
+    ona.run(["-p", "first", "--session-id", "s"]).expect_code(0);
+    let before = ona.value("SELECT count(*) FROM transcript_entries WHERE session_id='s'");
+    ona.run(["-p", "second", "-r", "s", "--fork-session", "--session-id", "f"]).expect_code(0);
+    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE session_id='s'"), before);
+    let body = String::from_utf8(server.request(2).body.clone()).unwrap();
+    assert!(body.contains("first") && body.contains("second"));
+    let strays = "SELECT count(*) FROM transcript_entries t JOIN transcript_entries p ON p.id = t.parent_entry_id WHERE t.session_id = 'f' AND p.session_id <> 'f'";
+    assert_eq!((ona.value(strays), ona.run(["db", "check"]).code), (json!(0), 0));
+    assert_eq!(ona.value("SELECT content FROM summaries"), "two");
+}
+
+#[test]
+fn messages_can_be_streamed_in() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Messages, [say("one"), say("two")]);
+    let user = |text: &str| json!({"type": "user", "message": {"role": "user", "content": text}}).to_string();
+    let blocks =
+        json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "b"}]}}).to_string();
+    let control = json!({"type": "control_request", "request_id": "r", "request": {"subtype": "dance"}}).to_string();
+    let input = format!("{}\nnot json\n{control}\n{blocks}\n", user("a"));
+    let args = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"];
+    let ran = ona.run_with_stdin(args, input.as_bytes()).expect_code(0);
+    let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let results: Vec<_> =
+        lines.iter().filter(|line| line["type"] == "result").map(|line| line["result"].clone()).collect();
+    assert_eq!(results, ["one", "two"]);
+    assert!(lines.iter().any(|line| line["response"]["error_code"] == "unsupported_request"));
+    assert_eq!(ona.value("SELECT count(*) FROM sessions"), 1);
+}
