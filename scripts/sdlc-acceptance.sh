@@ -25,6 +25,7 @@ for argument in "$@"; do
   esac
 done
 
+[ $delivered = no ] || [ -z "$only" ] || die "--delivered is about all rows"
 for tool in sqlite3 jq node; do
   command -v "$tool" >/dev/null || die "$tool is needed; scripts/test installs it"
 done

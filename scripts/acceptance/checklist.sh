@@ -88,6 +88,7 @@ well_formed() {
     [ -z "$rest" ] || echo "$id: more than five cells"
   done < <(grep '^|' "$1")
   ids "$1" | sort | uniq -d | sed 's/$/: twice/'
+  sed -n '/^|/,$p' "$1" | grep -v '^|' | sed 's/^/not in the table: /'
 }
 check_004_F_1_01() {
   is "$(well_formed "$matrix")" ''
@@ -103,6 +104,8 @@ check_004_F_1_01() {
   done
   printf '%s\n%s\n' "$few" "$good" >"$WORLD/matrix.md"
   is "$(well_formed "$WORLD/matrix.md")" ''
+  echo 'later: a row' >>"$WORLD/matrix.md"
+  is "$(well_formed "$WORLD/matrix.md")" 'not in the table: later: a row'
 }
 
 # vague_row WORDS : the runner does not accept a cell with these words

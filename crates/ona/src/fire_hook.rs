@@ -8,7 +8,7 @@ use crate::program::{Program, read_text};
 use crate::workplace::{Workplace, runtime};
 use ona_api::event::BASE_FIELDS;
 use ona_api::row::{Place, SequenceStart};
-use ona_api::{ConversationId, EventKind, EventName, Group, Mode, Row, Ruling, SessionId};
+use ona_api::{Access, ConversationId, EventKind, EventName, Group, Mode, Row, Ruling, SessionId};
 use ona_hookplane::{Base, Firing, Outcome, contract};
 use ona_tools::ToolBox;
 use ona_trust::How;
@@ -48,7 +48,7 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         let mut firing =
             Firing::new(asked.event, base, Value::Object(asked.fields.clone())).with_access(move |input| {
                 let plan = tool.clone().and_then(|tool| tool.plan(input, &cx).ok());
-                plan.map(|plan| plan.access).unwrap_or_default()
+                plan.map_or_else(|| told(input), |plan| plan.access)
             });
         if contract::of(asked.event).env_file {
             firing.env_file = session.env_file.path().map(ToOwned::to_owned);
@@ -58,6 +58,11 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         output::line(open.redactor.apply(&described(asked.event, &place, &outcome).to_string()));
         Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 })
     })
+}
+
+/// What an input says by itself about a tool that is not here.
+fn told(input: &Value) -> Vec<Access> {
+    input["url"].as_str().map(|url| Access::Fetch { url: url.to_owned() }).into_iter().collect()
 }
 
 struct Asked {

@@ -13,7 +13,7 @@ use ona_orchestration::{EnvFile, Keep, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
-use ona_trust::{How, project_root};
+use ona_trust::{How, Scope, project_root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -52,7 +52,8 @@ impl Workplace {
         program.mention_settings(open);
         let (permissions, mut notes) = permissions(program, &settings)?;
         let place = place(program, &permissions, cwd);
-        let (rules, dropped) = Rules::parse(&permissions);
+        let (mut rules, dropped) = Rules::parse(&permissions);
+        rules.fix(managed_rules(open));
         let loaded = ona_dialects::load(&settings, &place);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
@@ -151,10 +152,23 @@ fn permissions(program: &Program, settings: &Value) -> Result<(PermissionSetting
         program.operator_only("permissions")?;
     }
     permissions.default_mode = mode.unwrap_or(permissions.default_mode);
-    permissions.allow.extend(options.allowed_tools.iter().flat_map(|list| ona_permissions::split_list(list)));
+    if permissions.managed_only {
+        if !options.allowed_tools.is_empty() {
+            output::note("ona: --allowedTools is left out: only the managed policy may allow something");
+        }
+    } else {
+        permissions.allow.extend(options.allowed_tools.iter().flat_map(|list| ona_permissions::split_list(list)));
+    }
     permissions.deny.extend(options.disallowed_tools.iter().flat_map(|list| ona_permissions::split_list(list)));
     permissions.additional_directories.extend(options.add_dir.iter().cloned());
     Ok((permissions, unknown.iter().map(findings::permission_setting).collect()))
+}
+
+/// The deny and ask rules nobody below the policy may lift.
+fn managed_rules(open: &Open) -> Vec<String> {
+    let managed = open.found.layers.iter().filter(|layer| layer.scope == Scope::Managed);
+    let lists = managed.flat_map(|layer| ["deny", "ask"].map(|list| &layer.value["permissions"][list]));
+    lists.filter_map(Value::as_array).flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
 }
 
 fn place(program: &Program, permissions: &PermissionSettings, cwd: &Path) -> Place {

@@ -190,7 +190,7 @@ impl Pipeline {
             Some((ordinal, RequestDecision::Allow { input, updates })) => {
                 let by = Authority::Hook(ordinal);
                 for update in &updates {
-                    match session.update_rules(update).and_then(|()| (session.keep)(update)) {
+                    match session.update_rules(update) {
                         Ok(rows) => trail.group.append(rows),
                         Err(why) => trail.messages.push(format!("A permission change was not made: {why}")),
                     }

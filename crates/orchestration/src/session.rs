@@ -55,12 +55,18 @@ impl Session {
         read(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Applies an update at once (DEC-059); the error is a sentence.
-    pub fn update_rules(&mut self, update: &PermissionUpdate) -> Result<(), String> {
-        let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
-        rules.apply(update).map_err(|refused| refused.to_string())?;
-        self.cx.extra.clone_from(&rules.place().extra);
-        Ok(())
+    /// Applies an update at once and keeps it if it is meant to last (DEC-059,
+    /// DEC-078): all of it or nothing. The rows of what was kept, or a sentence.
+    pub fn update_rules(&mut self, update: &PermissionUpdate) -> Result<Group, String> {
+        let mut tried = self.with_rules(Clone::clone);
+        let dropped = tried.apply(update).map_err(|refused| refused.to_string())?;
+        if let Some(dropped) = dropped.first() {
+            return Err(format!("the rule {:?} means nothing: {}", dropped.rule, dropped.why));
+        }
+        let rows = (self.keep)(update)?;
+        self.cx.extra.clone_from(&tried.place().extra);
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = tried;
+        Ok(rows)
     }
 }
 

@@ -11,6 +11,10 @@ use ona_api::permission_update::{Behavior, Destination};
 pub struct Rules {
     pub(crate) entries: Vec<Entry>,
     pub(crate) disable_bypass: bool,
+    /// Only allow rules of the managed policy count, so none may join them.
+    pub(crate) managed_only: bool,
+    /// Deny and ask rules of the managed policy: no update lifts them.
+    pub(crate) fixed: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,7 +35,8 @@ pub struct Dropped {
 
 impl Rules {
     pub fn parse(settings: &PermissionSettings) -> (Self, Vec<Dropped>) {
-        let mut rules = Self { entries: Vec::new(), disable_bypass: settings.disable_bypass };
+        let mut rules =
+            Self { disable_bypass: settings.disable_bypass, managed_only: settings.managed_only, ..Self::default() };
         let lists =
             [(Behavior::Deny, &settings.deny), (Behavior::Ask, &settings.ask), (Behavior::Allow, &settings.allow)];
         let dropped = lists.into_iter().flat_map(|(list, texts)| rules.add(list, texts, None)).collect();
@@ -47,6 +52,11 @@ impl Rules {
             }
         }
         dropped
+    }
+
+    /// Names the deny and ask rules of the managed policy.
+    pub fn fix(&mut self, rules: impl IntoIterator<Item = String>) {
+        self.fixed.extend(rules);
     }
 
     /// The rules of one list, in the order they were read.

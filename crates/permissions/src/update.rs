@@ -17,12 +17,17 @@ pub enum Refused {
     BypassDisabled,
     #[error("{0} is too wide to be a working directory")]
     TooWide(String),
+    #[error("only the managed policy may allow something (allowManagedPermissionRulesOnly)")]
+    ManagedOnly,
+    #[error("the rule {0:?} belongs to the managed policy")]
+    Managed(String),
 }
 
 impl PermissionEngine {
     /// Applies an update to this engine. Rules that mean nothing are dropped and returned.
     pub fn apply(&mut self, update: &PermissionUpdate) -> Result<Vec<Dropped>, Refused> {
         let mut dropped = Vec::new();
+        self.refuse(update)?;
         match update {
             PermissionUpdate::AddRules { rules, behavior, destination } => {
                 dropped = self.rules.add(*behavior, &texts(rules), Some(*destination));
@@ -59,6 +64,32 @@ impl PermissionEngine {
         self.ready = ReadyRules::new(&self.rules, &self.place);
         self.grounds = Grounds::of(&self.place);
         Ok(dropped)
+    }
+}
+
+impl PermissionEngine {
+    /// What no update may do, whoever asks for it.
+    fn refuse(&self, update: &PermissionUpdate) -> Result<(), Refused> {
+        match update {
+            PermissionUpdate::AddRules { behavior: Behavior::Allow, .. }
+            | PermissionUpdate::ReplaceRules { behavior: Behavior::Allow, .. }
+                if self.rules.managed_only =>
+            {
+                Err(Refused::ManagedOnly)
+            }
+            PermissionUpdate::RemoveRules { rules, behavior: Behavior::Deny | Behavior::Ask, .. } => {
+                match texts(rules).into_iter().find(|text| self.rules.fixed.contains(text)) {
+                    Some(text) => Err(Refused::Managed(text)),
+                    None => Ok(()),
+                }
+            }
+            PermissionUpdate::ReplaceRules { behavior: Behavior::Deny | Behavior::Ask, .. }
+                if !self.rules.fixed.is_empty() =>
+            {
+                Err(Refused::Managed(self.rules.fixed[0].clone()))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
