@@ -83,6 +83,11 @@ const server = createServer((request, response) => {
     }, item.delay ?? 0);
   });
 });
+// As a proxy it only notes where somebody wanted to go, and goes nowhere.
+server.on('connect', (request, socket) => {
+  appendFileSync(log, JSON.stringify({ path: request.url, method: 'CONNECT', headers: request.headers, body: null, raw: '', open }) + '\n');
+  socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+});
 server.on('connection', () => appendFileSync(`${log}.connections`, 'connection\n'));
 server.listen(Number(port ?? 0), '127.0.0.1', () => {
   writeFileSync(`${portFile}.new`, String(server.address().port));

@@ -148,6 +148,26 @@ check_004_2_10_03() {
   is "$(req 1 '.body.messages[-1].role')" tool
 }
 
+check_004_2_10_04() {
+  local id ids='claude_opus_4 claude_sonnet_4 claude_3_5_haiku gpt_4o gpt_4o_mini o3 o3_mini lm_studio_server_routed' number=0
+  model "$(jq -cn '[range(8) | {calls:[{name:"Glob",input:{pattern:"*"}}]}, {say:"said \(.)"}]')"
+  anthropic
+  openai
+  lm_studio
+  settings '{}'
+  for id in $ids; do
+    says 0 -p hello --model "$id"
+    is "$out" "said $number"
+    number=$((number + 1))
+  done
+  is "$(requests)" 16
+  is "$(jq -r .body.model "$LOG" | uniq | wc -l)" 8
+  # Anything else is refused with the list of ids.
+  says 2 -p hello --model gpt-4o
+  has "$err" "${ids// /, }"
+  is "$(requests)" 16
+}
+
 check_004_2_01() {
   served openai '[{"calls":[{"name":"Bash","input":{"command":"echo hi"}}]},{"say":"It said hi."}]' \
     "$(hooked "$(quick PreToolUse Bash 'echo pre >>order')" "$(quick PostToolUse Bash 'echo post >>order')")"
@@ -352,6 +372,23 @@ check_004_2_3_01() {
   is "$(requests)" 2
 }
 
+check_004_2_3_02() {
+  served anthropic '[]'
+  local first=$LOG
+  says 0 -p hello
+  is "$(requests)" 1
+  # Without it: a proxy that goes nowhere is asked for the official host.
+  model '[]'
+  export https_proxy=http://127.0.0.1:$PORT HTTPS_PROXY=http://127.0.0.1:$PORT ONA_MAX_RETRIES=0
+  for ANTHROPIC_BASE_URL in '' unset; do
+    [ "$ANTHROPIC_BASE_URL" != unset ] || unset ANTHROPIC_BASE_URL
+    fails server_error ''
+  done
+  is "$(jq -r '[.method,.path] | join(" ")' "$LOG")" $'CONNECT api.anthropic.com:443\nCONNECT api.anthropic.com:443'
+  lacks "$(cat "$LOG")" canary-anthropic-key-1
+  is "$(wc -l <"$first")" 1
+}
+
 check_004_2_3_03() {
   served openai '[]'
   unset OPENAI_API_KEY
@@ -528,6 +565,18 @@ check_004_2_5_05() {
   done
 }
 
+check_004_2_5_07() {
+  served openai '[{"calls":[{"name":"Bash","input":{"command":"echo run1 >>log"},"id":"one"},{"name":"Bash","input":{"command":"echo run2 >>log; false"},"id":"two"}]},{"say":"end"}]' \
+    "$(hooked "$(quick PreToolUse Bash 'echo pre >>log')" "$(quick PermissionRequest Bash 'echo ask >>log; echo "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"allow\"}}}"')" \
+      "$(quick PostToolUse Bash 'echo post >>log')" "$(quick PostToolUseFailure Bash 'echo failed >>log')" | jq -c '. + {permissions:{}}')"
+  says 0 -p go
+  is "$(paste -sd' ' log)" 'pre ask run1 post pre ask run2 failed'
+  is "$(sql 'SELECT tool_use_id || decision FROM tool_permission_log ORDER BY id' | paste -sd' ')" 'oneallow twoallow'
+  is "$(sql "SELECT tool_use_id || ':' || hook_event FROM hook_invocations ORDER BY id" | paste -sd' ')" \
+    'one:PreToolUse one:PermissionRequest one:PostToolUse two:PreToolUse two:PermissionRequest two:PostToolUseFailure'
+  is "$(sql "SELECT tool_use_id FROM transcript_entries WHERE entry_type='tool_result' ORDER BY sequence" | paste -sd' ')" 'one two'
+}
+
 check_004_2_5_08() {
   served anthropic '[{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"say":"end"},{"say":"never"}]'
   says 0 -p go --output-format json
@@ -572,7 +621,7 @@ check_004_5_1_06() {
 
 check_004_11_10() {
   local item class name
-  export ONA_MAX_RETRIES=0
+  export ONA_MAX_RETRIES=0 ONA_READ_TIMEOUT_MS=500
   for name in anthropic openai; do
     while read -r class item; do
       rm -f failure
@@ -599,6 +648,7 @@ invalid_request {"status":422}
 server_error {"status":500}
 server_error {"status":529}
 server_error {"reset":true}
+server_error {"hang":true}
 max_output_tokens {"say":"cut off","stop":"length"}
 CASES
   done
@@ -687,20 +737,26 @@ check_004_2_7_1_11() {
   lacks "$(sql 'SELECT detail FROM events')" canary-not-a-key
 }
 
-# Without a terminal only: --no-trust. The dialog before consent is the terminal's.
+# A folder's own files never name the helper: not before it is trusted, not after (confine.rs, A-5).
 check_004_2_7_1_12() {
+  local file flag
   helper canary-of-the-helper
   model '[]'
   export ANTHROPIC_BASE_URL=http://127.0.0.1:$PORT
-  mkdir .ona
-  echo '{"apiKeyHelper":"helper"}' >.ona/settings.json
-  fails authentication_failed ANTHROPIC_API_KEY --no-trust
-  export ONA_TRUST=never
-  fails authentication_failed ANTHROPIC_API_KEY
-  unset ONA_TRUST
+  for file in .ona/settings.json .ona/settings.local.json .claude/settings.json .claude/settings.local.json; do
+    mkdir -p .ona .claude
+    echo '{"apiKeyHelper":"helper"}' >$file
+    fails authentication_failed ANTHROPIC_API_KEY --no-trust
+    ONA_TRUST=never fails authentication_failed ANTHROPIC_API_KEY
+    fails authentication_failed ANTHROPIC_API_KEY
+    rm -r .ona .claude
+  done
   is "$(ran)" 0
   untouched
-  says 0 -p hello --trust
+  # The operator's own file does.
+  mkdir "$HOME/.ona"
+  echo '{"apiKeyHelper":"helper"}' >"$HOME/.ona/settings.json"
+  says 0 -p hello --settings "$HOME/.ona/settings.json"
   is "$(ran)" 1
 }
 
@@ -729,14 +785,13 @@ check_004_2_7_2_01() {
   served openai '[]'
   says 0 -p hello
   is "$(req 0 '[.path,.headers.authorization] | join(" ")')" '/v1/chat/completions Bearer canary-openai-key-22'
-  # From a settings file that injects the environment as well.
-  local value=$OPENAI_API_KEY
+  # A launcher's injection is as good as the shell's; without it there is nothing.
   unset OPENAI_API_KEY OPENAI_BASE_URL
-  mkdir "$HOME/.ona"
-  jq -n --arg u "http://127.0.0.1:$PORT/other" --arg k "$value" '{env:{OPENAI_BASE_URL:$u,OPENAI_API_KEY:$k}}' >"$HOME/.ona/settings.json"
-  says 0 -p hello
-  is "$(req 1 '[.path,.headers.authorization] | join(" ")')" '/other/chat/completions Bearer canary-openai-key-22'
-  clean canary-openai-key-22
+  code 0 env OPENAI_API_KEY=canary-injected-key OPENAI_BASE_URL="http://127.0.0.1:$PORT/other" ona -p hello </dev/null
+  is "$(req 1 '[.path,.headers.authorization] | join(" ")')" '/other/chat/completions Bearer canary-injected-key'
+  says 1 -p hello
+  is "$(requests)" 2
+  clean canary-openai-key-22 canary-injected-key
 }
 
 check_004_2_7_2_02() {

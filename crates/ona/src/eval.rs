@@ -5,8 +5,9 @@ use crate::interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
 use crate::program::{Open, Program, read_text};
+use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
 use ona_orchestration::Pipeline;
 
@@ -69,7 +70,13 @@ impl Places<'_> {
     async fn call(&self, workplace: &mut Workplace, request: Request) -> Result<(), Failure> {
         let failed = |error| self.program.store_failure(error);
         let store = &self.open.store;
-        let place = self.place(&request, workplace.start())?;
+        let wanted = Wanted {
+            conversation: request.conversation.clone(),
+            session: request.session.clone(),
+            otherwise: own_conversation(workplace.start()),
+            start: SequenceStart::AboveAll,
+        };
+        let place = whereabouts::find(self.program, store, wanted)?;
         // A session somebody else is in the middle of is not ours to append to.
         let _lock = request.session.as_ref().map(|session| self.program.lock_session(session)).transpose()?;
         let call = ToolCall {
@@ -105,32 +112,6 @@ impl Places<'_> {
             "conversation_id": place.conversation,
         }));
         Ok(())
-    }
-
-    /// The conversation and session of a request. What is named must exist, except
-    /// that a new session may be named.
-    fn place(&self, request: &Request, cwd: &Path) -> Result<Place, Failure> {
-        let failed = |error| self.program.store_failure(error);
-        let reader = self.open.store.reader().map_err(failed)?;
-        let session = request.session.clone().unwrap_or_else(SessionId::random);
-        let owner = match &request.session {
-            Some(session) => reader.conversation_of(session).map_err(failed)?,
-            None => None,
-        };
-        let named = request.conversation.clone().or(self.program.options.conversation.clone().map(Into::into));
-        if let (Some(named), Some(owner)) = (&named, &owner)
-            && named != owner
-        {
-            return Err(Failure::usage(format_args!("session {session} belongs to conversation {owner}, not {named}")));
-        }
-        let conversation = match named {
-            Some(id) if reader.conversation(&id).map_err(failed)?.is_none() => {
-                return Err(Failure::usage(format_args!("there is no conversation {id}")));
-            }
-            Some(id) => id,
-            None => owner.unwrap_or_else(|| own_conversation(cwd)),
-        };
-        Ok(Place { conversation, session, start: SequenceStart::AboveAll })
     }
 
     /// Background tasks belong to this process.

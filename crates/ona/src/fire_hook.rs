@@ -5,10 +5,11 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output;
 use crate::program::{Program, read_text};
+use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
 use ona_api::event::BASE_FIELDS;
 use ona_api::row::{Place, SequenceStart};
-use ona_api::{Access, ConversationId, EventKind, EventName, Group, Mode, Row, Ruling, SessionId};
+use ona_api::{Access, EventKind, EventName, Group, Mode, Row, Ruling};
 use ona_hookplane::{Base, Firing, Outcome, contract};
 use ona_tools::ToolBox;
 use ona_trust::How;
@@ -25,7 +26,13 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut workplace = Workplace::new(program, &open, &cwd, How::FirstUseOnly, &cancel)?;
-        let place = place(program, store, &asked)?;
+        let wanted = Wanted {
+            conversation: asked.base.get("conversation_id").and_then(Value::as_str).map(Into::into),
+            session: asked.base.get("session_id").and_then(Value::as_str).map(Into::into),
+            otherwise: "fire-hook".into(),
+            start: SequenceStart::Zero,
+        };
+        let place = whereabouts::find(program, store, wanted)?;
         let _lock = asked.base.contains_key("session_id").then(|| program.lock_session(&place.session)).transpose()?;
         let mut opening = Group::default();
         opening.push(Row::Conversation { project_dir: workplace.project().to_string_lossy().into_owned() });
@@ -111,28 +118,6 @@ fn parse(text: &str) -> Result<Asked, Failure> {
         }
     }
     Ok(Asked { event, base, fields })
-}
-
-fn place(program: &Program, store: &ona_store::Store, asked: &Asked) -> Result<Place, Failure> {
-    let failed = |error| program.store_failure(error);
-    let reader = store.reader().map_err(failed)?;
-    let session = asked.base.get("session_id").and_then(Value::as_str).map(SessionId::from);
-    let owner = match &session {
-        Some(session) => reader.conversation_of(session).map_err(failed)?,
-        None => None,
-    };
-    let named = asked.base.get("conversation_id").and_then(Value::as_str).map(ConversationId::from);
-    let named = named.or(program.options.conversation.clone().map(Into::into));
-    if let Some(id) = &named
-        && reader.conversation(id).map_err(failed)?.is_none()
-    {
-        return Err(Failure::usage(format_args!("there is no conversation {id}")));
-    }
-    Ok(Place {
-        conversation: named.or(owner).unwrap_or_else(|| "fire-hook".into()),
-        session: session.unwrap_or_else(SessionId::random),
-        start: SequenceStart::Zero,
-    })
 }
 
 fn described(event: EventName, place: &Place, outcome: &Outcome) -> Value {

@@ -21,6 +21,7 @@ mod program;
 mod sessions;
 mod settings;
 mod transition;
+mod whereabouts;
 mod workplace;
 
 use args::{Args, Command};

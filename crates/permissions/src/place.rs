@@ -3,7 +3,8 @@
 //! Paths are handled as text here; what links make of them is `resolve`'s.
 
 use crate::resolve::Forms;
-use std::path::{Component, Path, PathBuf};
+use ona_api::path::lexical;
+use std::path::{Path, PathBuf};
 
 /// Where a call happens; everything a path rule can be anchored at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,21 +74,6 @@ impl Grounds {
     pub(crate) fn each(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().flat_map(Forms::each)
     }
-}
-
-/// Removes `.` and resolves `..` on the text; above the root there is the root.
-pub(crate) fn lexical(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::with_capacity(path.as_os_str().len());
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                clean.pop();
-            }
-            other => clean.push(other),
-        }
-    }
-    clean
 }
 
 #[cfg(test)]

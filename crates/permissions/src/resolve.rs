@@ -5,7 +5,7 @@
 //! (F-3). When a component can not be looked at, there is no resolved form, and
 //! whoever needs one has to refuse: the written form never stands in for it.
 
-use crate::place::lexical;
+use ona_api::path::lexical;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::io::ErrorKind;

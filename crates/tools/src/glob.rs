@@ -6,10 +6,11 @@
 
 use crate::files::{Outcome, Refused, blocking, interrupted, io_refusal};
 use crate::kept::Smallest;
-use crate::path::{absolute, absolutise, lexical};
+use crate::path::{absolute, absolutise};
 use crate::{Cx, Tool};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+use ona_api::path::lexical;
 use ona_api::{Access, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -4,8 +4,9 @@
 //! on the text, and not by the file system.
 
 use crate::Cx;
+use ona_api::path::lexical;
 use serde_json::Value;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 /// `~` is the home directory; anything relative starts at the session's directory.
 pub fn absolute(text: &str, cx: &Cx) -> PathBuf {
@@ -23,19 +24,4 @@ pub(crate) fn absolutise(input: &mut Value, key: &str, cx: &Cx) {
         // A directory that is not UTF-8 can not be named in JSON; what this names then does not exist.
         *text = absolute(text, cx).to_string_lossy().into_owned();
     }
-}
-
-/// Removes `.` and resolves `..`; above the root there is the root.
-pub(crate) fn lexical(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::with_capacity(path.as_os_str().len());
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                clean.pop();
-            }
-            other => clean.push(other),
-        }
-    }
-    clean
 }

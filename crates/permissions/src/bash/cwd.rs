@@ -7,7 +7,7 @@
 use super::lex::Link;
 use super::words::Word;
 use super::{Command, Script};
-use crate::place::lexical;
+use ona_api::path::lexical;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]

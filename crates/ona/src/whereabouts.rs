@@ -1,0 +1,39 @@
+//! The conversation and session a request from the command line belongs to.
+
+use crate::failure::Failure;
+use crate::program::Program;
+use ona_api::row::{Place, SequenceStart};
+use ona_api::{ConversationId, SessionId};
+use ona_store::Store;
+
+/// What a request names.
+pub struct Wanted {
+    pub conversation: Option<ConversationId>,
+    pub session: Option<SessionId>,
+    /// The conversation of requests that name none.
+    pub otherwise: ConversationId,
+    pub start: SequenceStart,
+}
+
+/// What is named must exist, except that a new session may be named.
+pub fn find(program: &Program, store: &Store, wanted: Wanted) -> Result<Place, Failure> {
+    let failed = |error| program.store_failure(error);
+    let reader = store.reader().map_err(failed)?;
+    let owner = match &wanted.session {
+        Some(session) => reader.conversation_of(session).map_err(failed)?,
+        None => None,
+    };
+    let named = wanted.conversation.or_else(|| program.options.conversation.clone().map(Into::into));
+    if let Some(id) = &named
+        && reader.conversation(id).map_err(failed)?.is_none()
+    {
+        return Err(Failure::usage(format_args!("there is no conversation {id}")));
+    }
+    let session = wanted.session.unwrap_or_else(SessionId::random);
+    if let (Some(named), Some(owner)) = (&named, &owner)
+        && named != owner
+    {
+        return Err(Failure::usage(format_args!("session {session} belongs to conversation {owner}, not {named}")));
+    }
+    Ok(Place { conversation: named.or(owner).unwrap_or(wanted.otherwise), session, start: wanted.start })
+}
