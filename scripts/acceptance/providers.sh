@@ -914,7 +914,7 @@ check_004_2_8_06() {
     done
   done
   lacks "$(cat stdin)" canary-
-  # A proxy's answer that is not the model's, and an address with a password.
+  # An address with a password that nobody answers at.
   export ANTHROPIC_BASE_URL=http://user:canary-password@127.0.0.1:9
   says 1 -p hello --verbose
   lacks "$out$err" canary-

@@ -33,6 +33,8 @@ pub struct Workplace {
     cwd: PathBuf,
     /// The frozen settings, secrets in their places.
     pub settings: Value,
+    /// The process environment with the settings' own over it.
+    pub host: Env,
 }
 
 /// One thread is enough for one call: children do the work.
@@ -66,7 +68,7 @@ impl Workplace {
         let database = program.database.path.to_string_lossy().into_owned();
         // Children of tools are told whose database is live, so that an `ona`
         // they start knows it speaks for the agent.
-        let env = host.with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
+        let env = host.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
         Ok(Self {
             hooks: Arc::new(hooks),
             tasks: Arc::new(Tasks::default()),
@@ -80,6 +82,7 @@ impl Workplace {
             cwd: place.start.clone(),
             place,
             settings,
+            host,
         })
     }
 

@@ -128,6 +128,8 @@ impl Turn {
         outcome: &mut Outcome,
     ) -> Result<Ended, StoreError> {
         let mut stop_blocks = 0;
+        // The rows hold calls without their secrets; what runs is what the model said (DEC-016).
+        let mut said: Vec<ToolCall> = Vec::new();
         loop {
             if self.cancel.is_cancelled() {
                 return self.interrupted(session, history).await;
@@ -142,6 +144,7 @@ impl Turn {
                         Ok(reply) => {
                             outcome.model_calls += 1;
                             outcome.usage.add(reply.usage);
+                            said = calls(&reply);
                             if let Some(failed) = self.record(session, reply, outcome).await? {
                                 return Ok(failed);
                             }
@@ -150,7 +153,9 @@ impl Turn {
                         Err(failure) => return Ok(Ended::Failed(failure)),
                     }
                 }
-                Step::RunTools(calls) => {
+                Step::RunTools(recorded) => {
+                    let as_said = |call: ToolCall| said.iter().find(|one| one.id == call.id).cloned().unwrap_or(call);
+                    let calls = recorded.into_iter().map(as_said).collect();
                     if let Some(reason) = self.tools(session, calls, outcome).await? {
                         history.refresh(&self.pipeline.store)?;
                         self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
@@ -179,11 +184,11 @@ impl Turn {
         let content = reply.parts.iter().filter_map(block).collect();
         group.push(Row::Transcript(Entry::Assistant { uuid: CallId::random().0, content }));
         group.push(Row::Transcript(ona_transcript::usage_entry(&self.asking.model, &reply.usage)));
-        let mut calls = 0;
+        let mut count = 0;
         for part in &reply.parts {
             match part {
                 Part::ToolUse { id, name, input } => {
-                    calls += 1;
+                    count += 1;
                     let name = ona_api::tool::canonical(name).to_owned();
                     group.push(Row::Transcript(Entry::ToolUse { id: id.clone(), name, input: input.clone() }));
                 }
@@ -197,7 +202,7 @@ impl Turn {
         }
         self.pipeline.store.commit(&session.place, group).await?;
         (self.events)(TurnEvent::Assistant { parts: reply.parts, usage: reply.usage });
-        let cut = reply.end == Some(EndReason::MaxTokens) && calls == 0;
+        let cut = reply.end == Some(EndReason::MaxTokens) && count == 0;
         Ok(cut.then(|| {
             Ended::Failed(ModelFailure {
                 class: FailureClass::MaxOutputTokens,
@@ -355,6 +360,17 @@ impl Turn {
         lifecycle(store, hooks, session, &self.events, EventName::SessionStart, fields).await?;
         history.refresh(store)
     }
+}
+
+/// The calls of a reply as the model made them.
+fn calls(reply: &Reply) -> Vec<ToolCall> {
+    let call = |part: &Part| match part {
+        Part::ToolUse { id, name, input } => {
+            Some(ToolCall { id: id.clone(), name: name.clone(), input: input.clone() })
+        }
+        Part::Text(_) | Part::ToolResult { .. } | Part::Picture { .. } | Part::HookContext(_) => None,
+    };
+    reply.parts.iter().filter_map(call).collect()
 }
 
 fn user(text: &str) -> Entry {

@@ -2,39 +2,38 @@
 
 use crate::failure::Failure;
 use crate::program::{Open, Program, nowhere};
-use ona_api::model::MODELS;
-use ona_api::{Group, Row};
-use ona_auth::{Choice, Helper, default_model_config, handed_token, resolve_model};
+use ona_api::model::{MODELS, ModelFailure};
+use ona_api::{Env, Group, Row};
+use ona_auth::{Choice, ConfigError, Helper, default_model_config, handed_token, resolve_model};
 use ona_orchestration::Setup;
 use serde_json::{Value, json};
 
 pub struct Chosen {
-    pub choice: Choice,
+    /// The model, or why none can be asked: a turn that fails before it begins (section 2.4).
+    pub choice: Result<Choice, ModelFailure>,
     pub setup: Setup,
 }
 
-pub fn model(program: &Program, open: &Open, settings: &Value) -> Result<Chosen, Failure> {
-    let helper = settings["apiKeyHelper"]
-        .as_str()
-        .map(|command| Helper::new(command, program.project.clone(), program.env.clone()));
+/// `env` is the process environment with the settings' own over it.
+pub fn model(program: &Program, open: &Open, settings: &Value, env: &Env) -> Result<Chosen, Failure> {
+    let helper =
+        settings["apiKeyHelper"].as_str().map(|command| Helper::new(command, program.project.clone(), env.clone()));
     let bare = program.options.bare;
-    let setup = Setup {
-        env: program.env.clone(),
-        bare,
-        helper,
-        handed: handed_token(&program.env),
-        redactor: open.redactor.clone(),
-    };
+    let setup = Setup { env: env.clone(), bare, helper, handed: handed_token(env), redactor: open.redactor.clone() };
     let config = match (&program.options.model, settings.get("model_config")) {
         (Some(id), _) => flagged(id)?,
         (None, Some(config)) => config.clone(),
         (None, None) => {
-            let config = default_model_config(&program.env, setup.anthropic_available());
+            let config = default_model_config(env, setup.anthropic_available());
             remember(program, open, &config)?;
             config
         }
     };
-    let choice = resolve_model(&config, &program.env).map_err(Failure::usage)?;
+    let choice = match resolve_model(&config, env) {
+        Ok(choice) => Ok(choice),
+        Err(missing @ ConfigError::MissingVariable(_)) => Err(ModelFailure::from(missing)),
+        Err(wrong) => return Err(Failure::usage(wrong)),
+    };
     Ok(Chosen { choice, setup })
 }
 

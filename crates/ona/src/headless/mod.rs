@@ -175,14 +175,17 @@ impl Run<'_> {
         events: &Events,
     ) -> Result<Ready, StoreError> {
         let (store, hooks) = (&self.open.store, &self.workplace.hooks);
-        let choice = match choice::model(self.program, self.open, &self.workplace.settings) {
+        let choice = match choice::model(self.program, self.open, &self.workplace.settings, &self.workplace.host) {
             Ok(choice) => choice,
             Err(failure) => return Ok(Ready::Wrong(failure)),
         };
-        let started = json!({"source": source, "model": choice.choice.wire_model});
+        let mut started = json!({ "source": source });
+        if let Ok(chosen) = &choice.choice {
+            started["model"] = json!(chosen.wire_model);
+        }
         let start = lifecycle(store, hooks, session, events, EventName::SessionStart, started).await?;
         let instructions = self.instructions(session, events).await?;
-        let model = match Model::new(choice.choice, choice.setup) {
+        let model = match choice.choice.and_then(|chosen| Model::new(chosen, choice.setup)) {
             Ok(model) => Arc::new(model),
             // No request was made; the turn ends as any failed one does (section 2.4).
             Err(failure) => return self.refuse(session, events, failure).await.map(Ready::Refused),

@@ -150,6 +150,9 @@ fn missing_configuration_never_reaches_the_network() {
     assert_eq!(ona.value("SELECT count(*) FROM events WHERE event_type='StopFailure'"), 1);
     ona.settings(json!({"model_config": {"provider": "openai_compatible", "model_id": "claude_opus_4"}}));
     ona.run(["-p", "hello"]).expect_code(2);
+    ona.run(["-p", "hello", "--model", "gpt-9"]).expect_code(2);
+    let (code, failed) = result(&ona, &["-p", "hello", "--model", "lm_studio_server_routed"]);
+    assert_eq!((code, &failed["error"]), (1, &json!("invalid_request")), "LM_STUDIO_MODEL is missing: {failed}");
 }
 
 #[test]
@@ -410,4 +413,35 @@ fn messages_can_be_streamed_in() {
     assert_eq!(results, ["one", "two"]);
     assert!(lines.iter().any(|line| line["response"]["error_code"] == "unsupported_request"));
     assert_eq!(ona.value("SELECT count(*) FROM sessions"), 1);
+}
+
+#[test]
+fn tools_run_with_what_the_model_said_not_with_what_was_redacted() {
+    let mut ona = ona();
+    let server = ona.model(
+        Wire::Messages,
+        [call("Write", json!({"file_path": "a.txt", "content": "my canary-word-here\n"})), say("ok")],
+    );
+    ona.env("OPENAI_API_KEY", "canary-word-here");
+    ona.settings(json!({"permissions": {"allow": ["Write"]}, "model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"}}));
+    ona.run(["-p", "write it"]).expect_code(0);
+    assert_eq!(ona.read("a.txt"), "my canary-word-here\n");
+    let rows = format!("{:?}", ona.rows("SELECT payload_json FROM transcript_entries"));
+    assert!(!rows.contains("canary-word"), "{rows}");
+    assert!(!String::from_utf8_lossy(&server.request(1).body).contains("canary-word"));
+}
+
+#[test]
+fn the_operators_own_settings_may_supply_the_environment() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [say("hello")]);
+    let url = server.url();
+    ona.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9").env("ANTHROPIC_API_KEY", "");
+    ona.home_file(
+        ".ona/settings.json",
+        json!({"env": {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_AUTH_TOKEN": "canary-from-settings"}}).to_string(),
+    );
+    assert_eq!(ona.run(["-p", "hi"]).expect_code(0).stdout, "hello\n");
+    assert_eq!(server.request(0).header("authorization"), Some("Bearer canary-from-settings"));
+    assert!(!format!("{:?}", ona.rows("SELECT json FROM settings_snapshot")).contains("canary"));
 }
