@@ -879,7 +879,7 @@ check_004_2_8_01() {
     "$(hooked "$(quick PreToolUse '' 'env; cat')" "$(quick PostToolUse '' 'env >&2; exit 2')" "$(quick UserPromptSubmit '' 'env')" "$(quick SessionStart '' 'env')" "$(quick StopFailure '' 'cat; env')")"
   says 1 -p 'canary-anthropic-key-1 canary-in-settings' --verbose
   is "$(requests)" 2
-  is "$(sql 'SELECT count(*) > 6 FROM hook_invocations')" 1
+  is "$(sql 'SELECT count(*) >= 6 FROM hook_invocations')" 1
   clean canary-openai-key-22 canary-local-key canary-oauth-token canary-bearer-token canary-anthropic-key-1 canary-in-settings canary-of-mcp canary-in-a-header
 }
 
