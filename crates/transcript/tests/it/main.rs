@@ -4,7 +4,6 @@ mod export;
 mod laws;
 mod mapping;
 mod sessions;
-mod speed;
 mod support;
 mod tolerance;
 mod turn;
