@@ -46,6 +46,8 @@ hook() { jq -cn --arg e "$1" --arg m "$2" --arg c "$3" --argjson more "${4:-{\}}
 hooks() { settings "$(printf '%s\n' "$@" | jq -cs '{hooks:., permissions:{allow:["Bash","Read","Write","Edit","Glob","Grep"]}}')"; }
 # fire EVENT FIELDS_JSON : runs the chain; the outcome is in $out
 fire() { code 0 ona --fire-hook "$(jq -cn --arg e "$1" --argjson f "$2" '{hook_event_name:$e} + $f')"; }
+# template_file 8.8.1 : a template of the specification, word for word
+template_file() { printf '%s' "$ONA_ROOT/crates/ona/tests/templates/$1.sh"; }
 # conversation ID PHASE
 conversation() {
   [ -e "$AGENT_SDLC_DB" ] || ona db init >/dev/null

@@ -133,21 +133,7 @@ check_004_4_5_04() {
 }
 
 check_004_8_8_1_02() {
-  cat >"$WORLD/template" <<'TEMPLATE'
-# Setup: create a known file
-echo -e "line1\nline2\nline3" > /tmp/sdlc_test_read_input.txt
-
-# Exercise: invoke Read through the product's public CLI interface
-ona --eval '{"tool": "Read", "input": {"file_path": "/tmp/sdlc_test_read_input.txt"}}'
-
-# Assert against observable outcomes:
-# 1. transcript_entries row exists with entry_type='tool_result', is_error=false
-RESULT=$(sqlite3 "$AGENT_SDLC_DB" \
-  "SELECT payload_json FROM transcript_entries
-   WHERE entry_type='tool_result' ORDER BY sequence DESC LIMIT 1")
-echo "$RESULT" | grep '"is_error":false' || exit 1
-TEMPLATE
-  code 0 bash -e "$WORLD/template"
+  code 0 bash -e "$(template_file 8.8.1)"
   is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result' AND payload_json LIKE '%,\"is_error\":false}'")" 1
 }
 
@@ -170,30 +156,7 @@ check_004_8_8_1_03() {
 
 check_004_8_8_3_03() {
   ona db init >/dev/null
-  cat >"$WORLD/template" <<'TEMPLATE'
-# Setup: configure a PreToolUse hook that exits 2 (blocking)
-sqlite3 "$AGENT_SDLC_DB" \
-  "INSERT OR REPLACE INTO settings_snapshot(scope, json, updated_at)
-   VALUES ('effective',
-   '{\"hooks\":[{\"hook_event_name\":\"PreToolUse\",\"matcher\":\"Bash\",\"command\":\"exit 2\"}]}',
-   datetime('now'))"
-
-# Exercise: invoke Bash tool
-ona --eval '{"tool": "Bash", "input": {"command": "echo hello"}}'
-
-# Assert: hook_invocations row with exit_code=2
-sqlite3 "$AGENT_SDLC_DB" \
-  "SELECT exit_code FROM hook_invocations
-   WHERE hook_event='PreToolUse' AND tool_name='Bash'
-   ORDER BY id DESC LIMIT 1" | grep '^2$' || exit 1
-
-# Assert: transcript has tool_result with is_error=true (denied)
-sqlite3 "$AGENT_SDLC_DB" \
-  "SELECT payload_json FROM transcript_entries
-   WHERE entry_type='tool_result' ORDER BY sequence DESC LIMIT 1" \
-  | grep '"is_error":true' || exit 1
-TEMPLATE
-  code 0 bash -e "$WORLD/template"
+  code 0 bash -e "$(template_file 8.8.3)"
   is "$(jq -r .content <<<"$(newest)")" 'Denied by PreToolUse hook
 [0] '
   is "$(sql 'SELECT count(*) FROM hook_invocations')" 1

@@ -529,22 +529,7 @@ check_004_8_4_01() {
 # The whole of template 8.8.2. It runs a command that must fail, so not under -e.
 template() {
   ona db init >/dev/null
-  cat >"$WORLD/template" <<'TEMPLATE'
-# Setup: conversation in implement phase
-sqlite3 "$AGENT_SDLC_DB" \
-  "INSERT INTO conversations(id, project_dir, phase) VALUES ('test-conv-1', '/tmp', 'implement')"
-
-# Exercise: attempt direct transition to verify (must fail — test phase required)
-ona --transition verify --conversation test-conv-1 2>&1
-PHASE=$(sqlite3 "$AGENT_SDLC_DB" "SELECT phase FROM conversations WHERE id='test-conv-1'")
-test "$PHASE" = "implement" || exit 1  # still implement, not verify
-
-# Exercise: transition to test (should succeed)
-ona --transition test --conversation test-conv-1
-PHASE=$(sqlite3 "$AGENT_SDLC_DB" "SELECT phase FROM conversations WHERE id='test-conv-1'")
-test "$PHASE" = "test" || exit 1
-TEMPLATE
-  code 0 bash "$WORLD/template"
+  code 0 bash "$(template_file 8.8.2)"
 }
 
 check_004_8_8_2_01() {
