@@ -33,6 +33,11 @@ pub trait Dialect: Send + Sync {
     /// The block message of an exit code 2.
     fn block_message(&self, ran: &Ran) -> String;
 
+    /// Whether exit code 2 is a block; elsewhere it is one failure among others.
+    fn exit_two_blocks(&self) -> bool {
+        true
+    }
+
     /// The twin test compares these (DEC-043).
     fn same_twin(&self, one: &Hook, other: &Hook) -> bool {
         self.runs_twins_once() && one.action == other.action && one.condition == other.condition
@@ -57,6 +62,10 @@ pub struct Said {
     pub block: Option<String>,
     pub input: Option<Map<String, Value>>,
     pub context: Option<Context>,
+    /// After a tool ran: another result for the model.
+    pub result: Option<ResultChange>,
+    /// After a tool ran: text beside its result.
+    pub injected: Vec<Injection>,
     /// `continue: false` with its `stopReason`.
     pub stop: Option<String>,
     pub system_message: Option<String>,
@@ -67,6 +76,22 @@ pub struct Said {
     pub notes: Vec<(EventKind, String)>,
     /// The output could not be read, so nothing of it counts.
     pub unreadable: bool,
+}
+
+/// What replaces a tool's result; what is `None` stays as it was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResultChange {
+    pub content: Option<String>,
+    pub is_error: Option<bool>,
+}
+
+/// Text a hook puts beside a result (DEC-154).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Injection {
+    /// On a line of its own at the end of the result.
+    ToolResult(String),
+    /// As words of the user after the result.
+    UserMessage(String),
 }
 
 /// Text for the model.

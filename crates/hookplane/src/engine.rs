@@ -4,11 +4,11 @@ use crate::contract::{self, Contract, ExitTwo};
 use crate::dialect::OnTimeout;
 use crate::environment::HookEnvironment;
 use crate::firing::Firing;
-use crate::hook::Hook;
+use crate::hook::{Action, Hook};
 use crate::list::HookList;
 use crate::outcome::Outcome;
 use crate::runner::{Exit, Ran, Runner};
-use ona_api::{EventKind, EventName, HookRun, Redactor, Skip, clock};
+use ona_api::{EventKind, EventName, HookRun, Redactor, Ruling, Skip, clock};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +55,27 @@ impl HookEngine {
             let exit_code = chain.judge(hook, &ran);
             chain.outcome.runs.push(ran_row(blank_row(hook, &firing, stdin), ran, exit_code));
         }
+        self.look_ahead(&firing, &mut chain).await;
         chain.outcome
+    }
+
+    /// A hook that could not run after the tool denies the call before it: later there
+    /// would be nothing left to deny (DEC-153).
+    async fn look_ahead(&self, firing: &Firing, chain: &mut Chain<'_>) {
+        if firing.event != EventName::PreToolUse || self.environment.all_disabled || chain.outcome.is_denied() {
+            return;
+        }
+        for hook in self.list.of(EventName::PostToolUse) {
+            let Action::Handler(handler) = &hook.action else { continue };
+            if hook.disabled.is_some() || !(hook.applies)(firing, &chain.input) {
+                continue;
+            }
+            if let Err(why) = handler.ready().await {
+                chain.outcome.note(hook, EventKind::HookError, why.clone());
+                chain.outcome.ruling = Some((Ruling::Deny, hook.ordinal, why));
+                return;
+            }
+        }
     }
 
     fn skip(&self, hook: &Hook, chain: &Chain<'_>) -> Option<Skip> {
@@ -127,7 +147,9 @@ impl<'a> Chain<'a> {
         match code {
             0 if unreadable && hook.fail_closed => self.fail(hook, "[SDLC] hook output could not be read".to_owned()),
             0 => {}
-            2 => self.outcome.block(hook, &self.contract, hook.dialect.block_message(ran)),
+            2 if hook.dialect.exit_two_blocks() => {
+                self.outcome.block(hook, &self.contract, hook.dialect.block_message(ran))
+            }
             other => self.fail(hook, format!("[SDLC] hook failed with exit code {other}")),
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::firing::Firing;
+use crate::handler::Handler;
 use ona_api::{EventName, Ordinal, Skip};
 use serde_json::Value;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub struct PluginDirs {
     pub data: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum Action {
     Shell {
         shell: Shell,
@@ -52,6 +53,23 @@ pub enum Action {
         program: String,
         args: Vec<String>,
     },
+    /// No process of its own for each firing.
+    Handler(Arc<dyn Handler>),
+}
+
+impl PartialEq for Action {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Action::Shell { shell, command }, Action::Shell { shell: other_shell, command: other_command }) => {
+                shell == other_shell && command == other_command
+            }
+            (Action::Exec { program, args }, Action::Exec { program: other_program, args: other_args }) => {
+                program == other_program && args == other_args
+            }
+            (Action::Handler(one), Action::Handler(other)) => one.label() == other.label(),
+            (Action::Shell { .. } | Action::Exec { .. } | Action::Handler(_), _) => false,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +104,7 @@ impl Hook {
         match &self.action {
             Action::Shell { command, .. } => command,
             Action::Exec { program, .. } => program,
+            Action::Handler(handler) => handler.label(),
         }
     }
 

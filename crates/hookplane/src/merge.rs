@@ -21,6 +21,10 @@ impl Outcome {
         if let Some(context) = said.context {
             self.context.push(Delivered { ordinal, dialect: hook.dialect.name(), context });
         }
+        if let Some(change) = said.result {
+            self.result = Some((ordinal, change));
+        }
+        self.injected.extend(said.injected.into_iter().map(|injection| (ordinal, injection)));
         if let Some(reason) = said.stop
             && self.stop.is_none()
         {

@@ -1,6 +1,6 @@
 //! What a whole chain came to.
 
-use crate::dialect::Context;
+use crate::dialect::{Context, Injection, ResultChange};
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::{EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling};
 use serde_json::{Map, Value, json};
@@ -16,6 +16,10 @@ pub struct Outcome {
     /// The tool input, if a hook changed it.
     pub input: Option<Value>,
     pub context: Vec<Delivered>,
+    /// Another result for the model: the last hook that gave one is heard.
+    pub result: Option<(Ordinal, ResultChange)>,
+    /// Text beside the result, in ordinal order.
+    pub injected: Vec<(Ordinal, Injection)>,
     /// `continue: false`, with the first reason given.
     pub stop: Option<(Ordinal, String)>,
     /// For the operator: system messages, and exit 2 where it blocks nothing.

@@ -2,6 +2,7 @@
 
 use crate::environment::HookEnvironment;
 use crate::firing::Firing;
+use crate::handler::Called;
 use crate::hook::{Action, Hook, Shell};
 use ona_api::{clock, text};
 use ona_process::{Captured, Command, End, SpawnError, find_in_path, first_existing};
@@ -26,6 +27,13 @@ pub struct Ran {
     pub truncated: bool,
     pub started_at: String,
     pub completed_at: String,
+}
+
+impl Ran {
+    /// The run of a handler that began at `started_at` and ends now.
+    pub fn ended(started_at: String, exit: Exit, stdout: String, stderr: String) -> Self {
+        Self { exit, stdout, stderr, truncated: false, started_at, completed_at: clock::utc_millis(clock::now()) }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,9 +72,13 @@ impl ProcessRunner {
     }
 
     async fn run_process(&self, hook: &Hook, firing: &Firing, stdin: String, timeout: Duration) -> Ran {
+        let env = self.environment.of(hook, firing);
+        if let Action::Handler(handler) = &hook.action {
+            let _turn = if handler.is_exclusive() { Some(self.one_at_a_time.lock().await) } else { None };
+            return handler.run(Called { firing, stdin, timeout, env, cancel: &self.cancel }).await;
+        }
         let _turn = self.one_at_a_time.lock().await;
         let started_at = clock::utc_millis(clock::now());
-        let env = self.environment.of(hook, firing);
         let ran = match self.argv(hook, env.get("PATH").unwrap_or_default()) {
             Ok((program, args)) => {
                 let at_once = firing.event == ona_api::EventName::SessionEnd;
@@ -130,6 +142,7 @@ impl ProcessRunner {
                 let filled = |word: &String| self.filled(word, hook);
                 Ok((filled(program), args.iter().map(filled).collect()))
             }
+            Action::Handler(_) => unreachable!("a handler runs itself"),
         }
     }
 

@@ -4,6 +4,7 @@
 //! This is the only crate that sees both hooks and store, so "no transaction is
 //! open while a hook or a tool runs" (DEC-017) is a property of `pipeline.rs`.
 
+mod amended;
 mod events;
 mod firings;
 mod history;

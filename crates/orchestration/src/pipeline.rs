@@ -4,6 +4,7 @@
 //! planning gate, rules, request hooks, person, execution, hooks. What is judged is
 //! what runs: an input a hook rewrote is planned again before anything looks at it.
 
+use crate::amended;
 use crate::firings;
 use crate::operator::{Operator, Question};
 use crate::records;
@@ -243,9 +244,14 @@ impl Pipeline {
         let post = firings::post_tool_use(session, &call, &tool, &result);
         let event = post.event;
         let outcome = self.hooks.fire(post).await;
+        let (result, original) = amended::by_hooks(result, &outcome);
         records::result(&mut trail.group, &call.id, &result);
+        if let Some(original) = original {
+            records::replaced(&mut trail.group, &call.id, &original);
+        }
         trail.chain(event, &call, &outcome);
         records::post_messages(&mut trail.group, event, &call.id, &outcome);
+        amended::user_messages(&outcome).for_each(|text| records::spoken(&mut trail.group, text));
         if let Some(new) = result.moved_to.clone() {
             let old = std::mem::replace(&mut session.cx.cwd, new.clone());
             let outcome = self.hooks.fire(firings::cwd_changed(session, &old, &new)).await;

@@ -98,6 +98,20 @@ pub(crate) fn result(group: &mut Group, call: &CallId, result: &ToolResult) {
     }
 }
 
+/// What the tool itself gave, where hooks put something else in its place.
+pub(crate) fn replaced(group: &mut Group, call: &CallId, original: &ToolResult) {
+    let fields = json!({"tool_use_id": call, "content": original.content, "is_error": original.is_error()});
+    group.push(Row::Transcript(Entry::ContentReplacement { fields: object(fields), call: Some(call.clone()) }));
+}
+
+/// Words a hook puts into the user's mouth, after a result.
+pub(crate) fn spoken(group: &mut Group, text: &str) {
+    group.push(Row::Transcript(Entry::User {
+        uuid: CallId::random().0,
+        content: vec![ona_api::row::Block::Text(text.to_owned())],
+    }));
+}
+
 fn internal(group: &mut Group, call: Option<&CallId>, fields: Value) {
     group.push(Row::Transcript(Entry::InternalHook { fields: object(fields), call: call.cloned() }));
 }

@@ -9,11 +9,13 @@ mod capture;
 mod end;
 mod running;
 mod spawn;
+mod worker;
 
 pub use capture::Captured;
 pub use end::End;
 pub use running::{Ran, Running};
 pub use spawn::{Command, SpawnError};
+pub use worker::{Lost, Worker};
 
 use tokio_util::sync::CancellationToken;
 

@@ -1,7 +1,7 @@
 //! Real shells, real process groups.
 
 use ona_api::Env;
-use ona_process::{Command, End, SpawnError, run, start};
+use ona_process::{Command, End, Lost, SpawnError, Worker, run, start};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -119,4 +119,27 @@ async fn a_started_child_can_be_watched_and_stopped() {
     assert_eq!(running.end(), None);
     running.stop();
     assert_eq!(running.wait().await, End::Cancelled);
+}
+
+#[tokio::test]
+async fn a_worker_answers_line_by_line_and_ends_with_its_owner() {
+    let mut worker =
+        Worker::start(&sh("echo $$; while read -r line; do echo \"got $line\"; echo mumble >&2; done")).await.unwrap();
+    let id = worker.receive().await.unwrap();
+    for word in ["one", "two"] {
+        worker.send(word).await.unwrap();
+        assert_eq!(worker.receive().await.unwrap(), format!("got {word}"));
+    }
+    drop(worker);
+    while std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_ended_or_says_too_much_is_lost() {
+    let mut worker = Worker::start(&sh("exit 0")).await.unwrap();
+    assert!(matches!(worker.receive().await, Err(Lost::Ended)));
+    let mut worker = Worker::start(&sh("head -c 5000 /dev/zero | tr '\\0' x; sleep 20")).await.unwrap();
+    assert!(matches!(worker.receive().await, Err(Lost::TooLong(4096))));
 }

@@ -1,0 +1,46 @@
+//! A hook that is not a process started for each firing: a module, a worker that
+//! stays, a request.
+//!
+//! It gets what a process would get and answers with what a process would leave, so
+//! that rows, exit codes and merging are the same for all.
+
+use crate::firing::Firing;
+use crate::runner::Ran;
+use ona_api::Env;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// One firing, as a handler sees it.
+pub struct Called<'a> {
+    pub firing: &'a Firing,
+    /// The object a process would read from stdin, secrets taken out.
+    pub stdin: String,
+    /// What is to be answered with `Exit::TimedOut` once it has passed.
+    pub timeout: Duration,
+    /// The environment a process would have.
+    pub env: Env,
+    pub cancel: &'a CancellationToken,
+}
+
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+pub trait Handler: Send + Sync {
+    /// The `command` column; two handlers with the same label are one and the same.
+    fn label(&self) -> &str;
+
+    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran>;
+
+    /// Whether it could run at all. Asked before a tool runs of the hooks that come
+    /// after it; what is wrong then denies the call (DEC-153).
+    fn ready(&self) -> Answer<'_, Result<(), String>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Whether other hooks wait for it. One that makes calls of its own, whose hooks
+    /// must run, says no.
+    fn is_exclusive(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,72 @@
+//! What hooks make of a result after the tool has run (DEC-154, DEC-172). Pure.
+
+use ona_api::ToolResult;
+use ona_api::tool::Class;
+use ona_hookplane::{Injection, Outcome};
+
+/// The result the model gets and, if hooks changed it, the one the tool gave.
+pub(crate) fn by_hooks(result: ToolResult, outcome: &Outcome) -> (ToolResult, Option<ToolResult>) {
+    let mut amended = result.clone();
+    if let Some((_, change)) = &outcome.result {
+        if let Some(content) = &change.content {
+            amended.content.clone_from(content);
+        }
+        match change.is_error {
+            Some(true) if !amended.is_error() => amended.class = Class::Rejected,
+            Some(false) => amended.class = Class::Success,
+            Some(true) | None => {}
+        }
+    }
+    for (_, injection) in &outcome.injected {
+        if let Injection::ToolResult(text) = injection {
+            amended.content.push('\n');
+            amended.content.push_str(text);
+        }
+    }
+    let changed = amended != result;
+    (amended, changed.then_some(result))
+}
+
+/// The texts that follow the result as words of the user, in ordinal order.
+pub(crate) fn user_messages(outcome: &Outcome) -> impl Iterator<Item = &str> {
+    outcome.injected.iter().filter_map(|(_, injection)| match injection {
+        Injection::UserMessage(text) => Some(text.as_str()),
+        Injection::ToolResult(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ona_api::Ordinal;
+    use ona_hookplane::ResultChange;
+
+    fn outcome(result: Option<ResultChange>, injected: Vec<Injection>) -> Outcome {
+        Outcome {
+            result: result.map(|change| (Ordinal(0), change)),
+            injected: injected.into_iter().map(|one| (Ordinal(1), one)).collect(),
+            ..Outcome::default()
+        }
+    }
+
+    #[test]
+    fn nothing_said_leaves_the_result_alone() {
+        let (result, original) = by_hooks(ToolResult::success("out"), &Outcome::default());
+        assert_eq!((result.content.as_str(), original), ("out", None));
+    }
+
+    #[test]
+    fn injections_follow_a_replaced_content_in_order() {
+        let change = ResultChange { content: Some("other".into()), is_error: Some(true) };
+        let injected = vec![
+            Injection::ToolResult("A".into()),
+            Injection::UserMessage("U".into()),
+            Injection::ToolResult("B".into()),
+        ];
+        let outcome = outcome(Some(change), injected);
+        let (result, original) = by_hooks(ToolResult::success("out"), &outcome);
+        assert_eq!((result.content.as_str(), result.is_error()), ("other\nA\nB", true));
+        assert_eq!(original.map(|one| one.content), Some("out".to_owned()));
+        assert_eq!(user_messages(&outcome).collect::<Vec<_>>(), ["U"]);
+    }
+}

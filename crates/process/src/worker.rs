@@ -1,0 +1,90 @@
+//! A child that is started once and then spoken to, line by line.
+//!
+//! Whoever speaks to it owns the conversation: a line that was sent and not
+//! answered in time leaves the two out of step, so the only thing to do then is to
+//! drop the worker and start another. Dropping it ends its whole group.
+
+use crate::capture::{Captured, Filling, fill};
+use crate::spawn::{Command, SpawnError, spawn};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+
+pub struct Worker {
+    child: Child,
+    stdin: ChildStdin,
+    lines: BufReader<ChildStdout>,
+    stderr: Filling,
+    /// Longest line it may answer.
+    cap: usize,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Lost {
+    #[error("it ended")]
+    Ended,
+    #[error("its answer is longer than {0} bytes")]
+    TooLong(usize),
+    #[error("its answer is not UTF-8")]
+    NotText,
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl Worker {
+    /// Starts it. Of the command, `stdin` is sent first; the deadline and the grace
+    /// mean nothing here: how long an answer may take is the speaker's business.
+    pub async fn start(command: &Command) -> Result<Self, SpawnError> {
+        let mut child = spawn(command)?;
+        let stdin = child.stdin.take().expect("stdin is piped");
+        let lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let (stderr, _reader) = fill(child.stderr.take().expect("stderr is piped"), command.cap);
+        let mut worker = Self { child, stdin, lines, stderr, cap: command.cap };
+        if !command.stdin.is_empty() {
+            worker.stdin.write_all(&command.stdin).await?;
+        }
+        Ok(worker)
+    }
+
+    /// Sends one line; the text must not hold a line break.
+    pub async fn send(&mut self, line: &str) -> Result<(), Lost> {
+        let mut bytes = Vec::with_capacity(line.len() + 1);
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+        self.stdin.write_all(&bytes).await.map_err(|error| match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Lost::Ended,
+            _ => Lost::Io(error),
+        })
+    }
+
+    /// The next line it says, without its end.
+    pub async fn receive(&mut self) -> Result<String, Lost> {
+        let mut line = Vec::new();
+        let limit = u64::try_from(self.cap).unwrap_or(u64::MAX).saturating_add(1);
+        (&mut self.lines).take(limit).read_until(b'\n', &mut line).await?;
+        if line.last() != Some(&b'\n') {
+            return Err(if line.len() > self.cap { Lost::TooLong(self.cap) } else { Lost::Ended });
+        }
+        line.pop();
+        String::from_utf8(line).map_err(|_| Lost::NotText)
+    }
+
+    /// What it has complained about since this was last asked.
+    pub fn complaints(&self) -> Captured {
+        self.stderr.take()
+    }
+
+    pub fn is_alive(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_none())
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(group) = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+            // Already gone is what we want.
+            kill_process_group(group, Signal::KILL).ok();
+        }
+    }
+}
