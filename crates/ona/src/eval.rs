@@ -94,7 +94,7 @@ impl Places<'_> {
             hooks: Arc::clone(&workplace.hooks),
             operator: Arc::new(operator),
         };
-        let finished = pipeline.run(&mut session, call.clone()).await.map_err(failed)?;
+        let finished = pipeline.run(&mut session, call.clone(), Group::default()).await.map_err(failed)?;
         workplace.keep(session);
 
         let account = finished.account.iter().filter(|_| self.program.options.verbose);

@@ -54,6 +54,8 @@ struct Admitted {
 /// What a call has gathered on its way.
 #[derive(Default)]
 struct Trail {
+    /// Rows that belong before this call's own and are not committed yet.
+    held: Group,
     group: Group,
     stop: Option<String>,
     messages: Vec<String>,
@@ -80,9 +82,12 @@ impl Trail {
 
 impl Pipeline {
     /// Takes one call to its result and commits the rows of its group. The
-    /// `tool_use` row is already there.
-    pub async fn run(&self, session: &mut Session, call: ToolCall) -> Result<Finished, StoreError> {
-        let mut trail = Trail::default();
+    /// `tool_use` row is already there, or in `held`: rows that belong before the call
+    /// and are committed before anything outside could miss them, a hook, a person or
+    /// the tool. Where there is nothing to wait for they share the commit that
+    /// announces the tool, which spares every call a write to the disk.
+    pub async fn run(&self, session: &mut Session, call: ToolCall, held: Group) -> Result<Finished, StoreError> {
+        let mut trail = Trail { held, ..Trail::default() };
         let call = ToolCall { name: canonical(&call.name).to_owned(), ..call };
         let id = call.id.clone();
         let result = match self.admit(session, call, &mut trail).await? {
@@ -92,7 +97,9 @@ impl Pipeline {
                 refused
             }
         };
-        self.store.commit(&session.place, trail.group).await?;
+        let mut group = trail.held;
+        group.append(trail.group);
+        self.store.commit(&session.place, group).await?;
         Ok(Finished {
             result,
             denied: trail.denied,
@@ -119,6 +126,7 @@ impl Pipeline {
         let requested = call.clone();
         call.input = plan.input.clone();
 
+        self.settle(session, EventName::PreToolUse, trail).await?;
         let pre = self.hooks.fire(firings::pre_tool_use(session, &call, &tool)).await;
         trail.chain(EventName::PreToolUse, &call, &pre);
         if let Some(refused) = refused_by_hooks(&pre) {
@@ -136,6 +144,7 @@ impl Pipeline {
 
         let mut verdict = self.judge(session, &call, &plan, &pre)?;
         if verdict.ruling == Ruling::Ask {
+            self.commit_held(session, trail).await?;
             verdict = self.resolve(session, &mut call, &tool, &mut plan, verdict, trail).await?;
             trail.permission(&call, &verdict);
         } else if verdict.ruling == Ruling::Deny {
@@ -144,6 +153,7 @@ impl Pipeline {
             trail.account.push(format!("allow {}", verdict.reason()));
         }
         if !verdict.is_allow() {
+            self.settle(session, EventName::PermissionDenied, trail).await?;
             let denied = self.hooks.fire(firings::permission_denied(session, &call, &tool, &verdict.message)).await;
             trail.chain(EventName::PermissionDenied, &call, &denied);
             if denied.specific.iter().any(|(_, fields)| fields.get("retry") == Some(&true.into())) {
@@ -237,7 +247,7 @@ impl Pipeline {
         trail: &mut Trail,
     ) -> Result<ToolResult, StoreError> {
         let Admitted { call, tool, plan, decision } = admitted;
-        self.announce(session, &call, &decision).await?;
+        self.announce(session, &call, &decision, std::mem::take(&mut trail.held)).await?;
         session.cx.prelude = session.env_file.text();
         let result = plan.run(&session.cx).await;
 
@@ -260,9 +270,24 @@ impl Pipeline {
         Ok(result)
     }
 
+    /// Hooks may look up what led to the call.
+    async fn settle(&self, session: &Session, event: EventName, trail: &mut Trail) -> Result<(), StoreError> {
+        if self.hooks.listens_to(event) { self.commit_held(session, trail).await } else { Ok(()) }
+    }
+
+    async fn commit_held(&self, session: &Session, trail: &mut Trail) -> Result<(), StoreError> {
+        let held = std::mem::take(&mut trail.held);
+        if held.0.is_empty() { Ok(()) } else { self.store.commit(&session.place, held).await.map(drop) }
+    }
+
     /// No tool body runs without a committed decision row.
-    async fn announce(&self, session: &Session, call: &ToolCall, decision: &Verdict) -> Result<(), StoreError> {
-        let mut group = Group::default();
+    async fn announce(
+        &self,
+        session: &Session,
+        call: &ToolCall,
+        decision: &Verdict,
+        mut group: Group,
+    ) -> Result<(), StoreError> {
         let detail = json!({"tool_use_id": call.id, "tool_name": call.name, "decision": decision.reason()});
         group.event(EventKind::ToolStarted, detail);
         self.store.commit(&session.place, group).await.map(drop)

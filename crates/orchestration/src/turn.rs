@@ -145,8 +145,15 @@ impl Turn {
                             outcome.model_calls += 1;
                             outcome.usage.add(reply.usage);
                             said = calls(&reply);
-                            if let Some(failed) = self.record(session, reply, outcome).await? {
-                                return Ok(failed);
+                            let cut = was_cut(&reply);
+                            let rows = self.record(reply, outcome);
+                            if said.is_empty() {
+                                self.pipeline.store.commit(&session.place, rows).await?;
+                            } else if let Some(reason) = self.tools(session, &said, rows, outcome).await? {
+                                return self.stopped(session, history, reason).await;
+                            }
+                            if let Some(failure) = cut {
+                                return Ok(Ended::Failed(failure));
                             }
                         }
                         Err(_) if self.cancel.is_cancelled() => return self.interrupted(session, history).await,
@@ -155,11 +162,9 @@ impl Turn {
                 }
                 Step::RunTools(recorded) => {
                     let as_said = |call: ToolCall| said.iter().find(|one| one.id == call.id).cloned().unwrap_or(call);
-                    let calls = recorded.into_iter().map(as_said).collect();
-                    if let Some(reason) = self.tools(session, calls, outcome).await? {
-                        history.refresh(&self.pipeline.store)?;
-                        self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
-                        return Ok(Ended::Stopped { reason });
+                    let calls: Vec<_> = recorded.into_iter().map(as_said).collect();
+                    if let Some(reason) = self.tools(session, &calls, Group::default(), outcome).await? {
+                        return self.stopped(session, history, reason).await;
                     }
                 }
                 Step::End => {
@@ -173,22 +178,15 @@ impl Turn {
         }
     }
 
-    /// The reply and its calls, in one commit (section 2.5, step 5).
-    async fn record(
-        &self,
-        session: &Session,
-        reply: Reply,
-        outcome: &mut Outcome,
-    ) -> Result<Option<Ended>, StoreError> {
+    /// The rows of a reply and its calls: one group (section 2.5, step 5).
+    fn record(&self, reply: Reply, outcome: &mut Outcome) -> Group {
         let mut group = Group::default();
         let content = reply.parts.iter().filter_map(block).collect();
         group.push(Row::Transcript(Entry::Assistant { uuid: CallId::random().0, content }));
         group.push(Row::Transcript(ona_transcript::usage_entry(&self.asking.model, &reply.usage)));
-        let mut count = 0;
         for part in &reply.parts {
             match part {
                 Part::ToolUse { id, name, input } => {
-                    count += 1;
                     let name = ona_api::tool::canonical(name).to_owned();
                     group.push(Row::Transcript(Entry::ToolUse { id: id.clone(), name, input: input.clone() }));
                 }
@@ -200,32 +198,30 @@ impl Turn {
             let data = records::object(json!({"kind": "dropped_blocks", "types": reply.dropped}));
             group.push(Row::Transcript(Entry::Progress { data }));
         }
-        self.pipeline.store.commit(&session.place, group).await?;
         (self.events)(TurnEvent::Assistant { parts: reply.parts, usage: reply.usage });
-        let cut = reply.end == Some(EndReason::MaxTokens) && count == 0;
-        Ok(cut.then(|| {
-            Ended::Failed(ModelFailure {
-                class: FailureClass::MaxOutputTokens,
-                message: "the reply was cut off at the output limit".into(),
-                transient: false,
-                retry_after: None,
-                status: None,
-            })
-        }))
+        group
     }
 
-    /// Runs the calls one after another; a reason if a hook ended the turn.
+    async fn stopped(&self, session: &Session, history: &mut History, reason: String) -> Result<Ended, StoreError> {
+        history.refresh(&self.pipeline.store)?;
+        self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
+        Ok(Ended::Stopped { reason })
+    }
+
+    /// Runs the calls one after another; a reason if a hook ended the turn. `held` are
+    /// the rows of the reply that asked for them, committed with the first.
     async fn tools(
         &self,
         session: &mut Session,
-        calls: Vec<ToolCall>,
+        calls: &[ToolCall],
+        mut held: Group,
         outcome: &mut Outcome,
     ) -> Result<Option<String>, StoreError> {
-        for call in calls {
+        for call in calls.iter().cloned() {
             if self.cancel.is_cancelled() {
                 break;
             }
-            let finished = self.pipeline.run(session, call.clone()).await?;
+            let finished = self.pipeline.run(session, call.clone(), std::mem::take(&mut held)).await?;
             for message in finished.messages {
                 (self.events)(TurnEvent::Message(message));
             }
@@ -237,6 +233,9 @@ impl Turn {
             if finished.stop.is_some() {
                 return Ok(finished.stop);
             }
+        }
+        if !held.0.is_empty() {
+            self.pipeline.store.commit(&session.place, held).await?;
         }
         Ok(None)
     }
@@ -371,6 +370,18 @@ fn calls(reply: &Reply) -> Vec<ToolCall> {
         Part::Text(_) | Part::ToolResult { .. } | Part::Picture { .. } | Part::HookContext(_) => None,
     };
     reply.parts.iter().filter_map(call).collect()
+}
+
+/// A reply that ends at the output limit, with nothing to do that would go on from it.
+fn was_cut(reply: &Reply) -> Option<ModelFailure> {
+    let cut = reply.end == Some(EndReason::MaxTokens) && calls(reply).is_empty();
+    cut.then(|| ModelFailure {
+        class: FailureClass::MaxOutputTokens,
+        message: "the reply was cut off at the output limit".into(),
+        transient: false,
+        retry_after: None,
+        status: None,
+    })
 }
 
 fn user(text: &str) -> Entry {
