@@ -20,7 +20,7 @@ mod turn;
 pub use events::{Events, TurnEvent};
 pub use history::History;
 pub use lifecycle::lifecycle;
-pub use model::{Model, Setup};
+pub use model::{Model, Setup, Window};
 pub use operator::{Operator, Question};
 pub use pipeline::{Finished, Pipeline};
 pub use session::{EnvFile, Keep, Parent, Session};

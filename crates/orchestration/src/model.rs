@@ -19,6 +19,18 @@ pub struct Setup {
     pub handed: Option<SecretString>,
     /// Learns every credential that is used (DEC-016).
     pub redactor: Redactor,
+    pub window: Window,
+}
+
+/// How much of a conversation a model is taken to hold before it is compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// What is known of the model.
+    OfTheModel,
+    /// Tokens, because the operator knows better (`autoCompactWindow`).
+    Tokens(usize),
+    /// Nothing is compacted unasked (`autoCompactEnabled: false`).
+    Endless,
 }
 
 impl Setup {
@@ -52,6 +64,15 @@ impl Model {
         let client = http::client(&endpoint, Limits::from_env(&setup.env))?;
         let retry = Retry::from_env(&setup.env);
         Ok(Self { choice, setup, endpoint, client, retry })
+    }
+
+    /// Tokens of a conversation this model holds; `None` if nobody is to count.
+    pub fn context(&self) -> Option<usize> {
+        match self.setup.window {
+            Window::OfTheModel => Some(ona_transcript::context_tokens(self.choice.provider, &self.choice.wire_model)),
+            Window::Tokens(tokens) => Some(tokens),
+            Window::Endless => None,
+        }
     }
 
     pub fn wire(&self) -> Wire {

@@ -307,9 +307,10 @@ impl Turn {
 
     /// Compacts when the next request would fill most of the context (DEC-035).
     async fn make_room(&self, session: &mut Session, history: &mut History) -> Result<(), StoreError> {
-        let context = ona_transcript::context_tokens(self.model.choice.provider, &self.asking.model);
-        // A history that is little more than its own summary gets no smaller.
-        let worthwhile = history.messages().len() > FRESHLY_COMPACTED;
+        let Some(context) = self.model.context() else { return Ok(()) };
+        // A prompt alone, or little more than its own summary, gets no smaller.
+        let least = if history.state().is_collapsed() { FRESHLY_COMPACTED } else { 1 };
+        let worthwhile = history.messages().len() > least;
         if worthwhile && ona_transcript::due(context, history.weight() + self.asking.weight()) {
             self.compact(session, history, Trigger::Auto, None).await?;
         }

@@ -31,6 +31,8 @@ pub struct State {
     /// The newest row in which the assistant speaks: a reply or a lone call.
     newest: Option<i64>,
     last_sequence: Option<i64>,
+    /// A summary stands for what came before it.
+    collapsed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -67,7 +69,10 @@ impl State {
             Body::InternalHook(HookNote { event, context: Some(_), .. }) if goes_on(event) => self.asked = true,
             Body::Attachment(Attached::Message { wakes: true, .. }) => self.asked = true,
             Body::System { subtype, .. } if subtype == "hook_stopped" => self.stopped = true,
-            Body::CollapseCommit { covers_to, .. } => self.covered(*covers_to),
+            Body::CollapseCommit { covers_to, .. } => {
+                self.collapsed = true;
+                self.covered(*covers_to);
+            }
             Body::System { .. }
             | Body::Progress(_)
             | Body::Attachment(_)
@@ -101,6 +106,11 @@ impl State {
     /// summary of everything covers.
     pub fn last_sequence(&self) -> Option<i64> {
         self.last_sequence
+    }
+
+    /// Whether the conversation begins with a summary.
+    pub fn is_collapsed(&self) -> bool {
+        self.collapsed
     }
 
     /// Only the newest reply's. A call whose result somebody deleted long ago

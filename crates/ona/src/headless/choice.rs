@@ -5,7 +5,7 @@ use crate::program::{Open, Program, nowhere};
 use ona_api::model::{MODELS, ModelFailure};
 use ona_api::{Env, Group, Row};
 use ona_auth::{Choice, ConfigError, Helper, default_model_config, handed_token, resolve_model};
-use ona_orchestration::Setup;
+use ona_orchestration::{Setup, Window};
 use serde_json::{Value, json};
 
 pub struct Chosen {
@@ -19,7 +19,14 @@ pub fn model(program: &Program, open: &Open, settings: &Value, env: &Env) -> Res
     let helper =
         settings["apiKeyHelper"].as_str().map(|command| Helper::new(command, program.project.clone(), env.clone()));
     let bare = program.options.bare;
-    let setup = Setup { env: env.clone(), bare, helper, handed: handed_token(env), redactor: open.redactor.clone() };
+    let setup = Setup {
+        env: env.clone(),
+        bare,
+        helper,
+        handed: handed_token(env),
+        redactor: open.redactor.clone(),
+        window: window(settings, env)?,
+    };
     let config = match (&program.options.model, settings.get("model_config")) {
         (Some(id), _) => flagged(id)?,
         (None, Some(config)) => config.clone(),
@@ -35,6 +42,20 @@ pub fn model(program: &Program, open: &Open, settings: &Value, env: &Env) -> Res
         Err(wrong) => return Err(Failure::usage(wrong)),
     };
     Ok(Chosen { choice, setup })
+}
+
+/// When a conversation is compacted unasked (DEC-035), as the settings have it.
+fn window(settings: &Value, env: &Env) -> Result<Window, Failure> {
+    if settings["autoCompactEnabled"] == Value::Bool(false) || env.get("DISABLE_AUTO_COMPACT") == Some("1") {
+        return Ok(Window::Endless);
+    }
+    match &settings["autoCompactWindow"] {
+        Value::Null => Ok(Window::OfTheModel),
+        value => match value.as_u64().and_then(|tokens| usize::try_from(tokens).ok()).filter(|tokens| *tokens > 0) {
+            Some(tokens) => Ok(Window::Tokens(tokens)),
+            None => Err(Failure::usage(format_args!("autoCompactWindow must be a number of tokens, not {value}"))),
+        },
+    }
 }
 
 /// `--model ID`: for this run only; an id implies its provider.

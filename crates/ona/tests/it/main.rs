@@ -2,6 +2,7 @@
 
 mod attacks;
 mod cli;
+mod compaction;
 mod crash;
 mod eval;
 mod permission_updates;
