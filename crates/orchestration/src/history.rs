@@ -72,7 +72,7 @@ impl History {
 
     /// The encoded messages; only what changed is encoded anew.
     pub fn dialogue(&mut self) -> &Dialogue {
-        self.dialogue.sync(self.mapper.messages());
+        self.dialogue.sync(self.mapper.messages(), self.mapper.changed_from());
         self.mapper.settle();
         &self.dialogue
     }
@@ -82,7 +82,7 @@ impl History {
         let mut messages = self.mapper.messages().to_vec();
         messages.push(extra);
         let mut dialogue = Dialogue::new(self.dialogue.wire());
-        dialogue.sync(&messages);
+        dialogue.sync(&messages, 0);
         dialogue
     }
 }

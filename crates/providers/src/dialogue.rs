@@ -26,7 +26,6 @@ pub struct Dialogue {
 
 /// One encoded message.
 struct Entry {
-    fingerprint: u64,
     /// Where its bytes end.
     end: usize,
     /// Where a cache mark would go.
@@ -48,15 +47,13 @@ impl Dialogue {
         self.wire
     }
 
-    /// Makes this the encoding of `messages`. Those at the beginning that are the same
-    /// as before are recognised and left as they are. Returns how many were encoded.
-    pub fn sync(&mut self, messages: &[Message]) -> usize {
-        let prints = messages.iter().map(|message| self.seed.message(message));
-        let same = prints.zip(&self.entries).take_while(|(print, entry)| *print == entry.fingerprint).count();
+    /// Makes this the encoding of `messages`, of which the first `unchanged` are what
+    /// they were the last time. Returns how many were encoded.
+    pub fn sync(&mut self, messages: &[Message], unchanged: usize) -> usize {
+        let same = unchanged.min(self.entries.len()).min(messages.len());
         self.entries.truncate(same);
         self.bytes.truncate(self.entries.last().map_or(0, |entry| entry.end));
         for message in &messages[same..] {
-            let fingerprint = self.seed.message(message);
             let mark = match self.wire {
                 Wire::Messages => messages::encode::message(message, &mut self.bytes),
                 Wire::Chat(sight) => {
@@ -64,7 +61,7 @@ impl Dialogue {
                     None
                 }
             };
-            self.entries.push(Entry { fingerprint, end: self.bytes.len(), mark });
+            self.entries.push(Entry { end: self.bytes.len(), mark });
         }
         messages.len() - same
     }

@@ -1,11 +1,11 @@
-//! Recognises a message that was encoded before, without keeping a second copy.
+//! Recognises the part of a request before its messages, without keeping a second copy.
 //!
-//! The whole dialogue is looked at before each request, so this has to run at the
-//! speed of memory: one multiplication per 16 bytes, in the manner of wyhash. A seed
-//! per dialogue keeps a made-up pair of texts from colliding on purpose.
+//! It is looked at before each request, so this runs at the speed of memory: one
+//! multiplication per 16 bytes, in the manner of wyhash. A seed per dialogue keeps a
+//! made-up pair of texts from colliding on purpose.
 
 use ona_api::ToolSpec;
-use ona_api::model::{Asking, Message, Part, Role};
+use ona_api::model::Asking;
 use serde_json::Value;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
@@ -15,16 +15,6 @@ pub struct Seed(u64);
 impl Seed {
     pub fn random() -> Self {
         Self(RandomState::new().hash_one(0))
-    }
-
-    pub fn message(self, message: &Message) -> u64 {
-        let mut print = self.start();
-        print.tag(match message.role {
-            Role::User => 1,
-            Role::Assistant => 2,
-        });
-        message.parts.iter().for_each(|part| print.part(part));
-        print.finish()
     }
 
     /// Everything of a request that is not a message.
@@ -49,37 +39,6 @@ impl Seed {
 struct Print(u64);
 
 impl Print {
-    fn part(&mut self, part: &Part) {
-        match part {
-            Part::Text(text) => {
-                self.tag(1);
-                self.text(text);
-            }
-            Part::ToolUse { id, name, input } => {
-                self.tag(2);
-                self.text(&id.0);
-                self.text(name);
-                self.value(input);
-            }
-            Part::ToolResult { id, content, is_error, exit_code } => {
-                self.tag(3);
-                self.text(&id.0);
-                self.text(content);
-                (is_error, exit_code).hash(self);
-            }
-            Part::Picture { kind, media_type, data } => {
-                self.tag(4);
-                self.text(kind);
-                self.text(media_type);
-                self.text(data);
-            }
-            Part::HookContext(text) => {
-                self.tag(5);
-                self.text(text);
-            }
-        }
-    }
-
     /// Not `Value`'s own `Hash`, which ignores the order of keys; the bytes sent do not.
     fn value(&mut self, value: &Value) {
         match value {
@@ -148,45 +107,33 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn asking(system: &str, schema: Value) -> Asking {
+        let tool = ToolSpec { name: "T".into(), description: String::new(), input_schema: schema };
+        Asking { model: "m".into(), system: system.into(), tools: vec![tool], max_tokens: 1 }
+    }
+
     #[test]
     fn whatever_changes_the_bytes_changes_the_fingerprint() {
-        let result = |content: &str, is_error, exit_code| Part::ToolResult {
-            id: "c".into(),
-            content: content.into(),
-            is_error,
-            exit_code,
-        };
-        let call = |input| Part::ToolUse { id: "c".into(), name: "T".into(), input };
-        let user = |parts| Message { role: Role::User, parts };
-        let text = |text: &str| Part::Text(text.into());
         let all = [
-            user(vec![]),
-            Message { role: Role::Assistant, parts: vec![] },
-            user(vec![text("")]),
-            user(vec![text("a")]),
-            user(vec![text("a\0")]),
-            user(vec![text("a"), text("")]),
-            user(vec![text("a"), text("b")]),
-            user(vec![text("ab")]),
-            user(vec![text("b"), text("a")]),
-            user(vec![Part::HookContext("a".into())]),
-            user(vec![result("a", false, None)]),
-            user(vec![result("a", true, None)]),
-            user(vec![result("a", true, Some(0))]),
-            user(vec![result("a", true, Some(1))]),
-            user(vec![call(json!({"a": 1, "b": 2}))]),
-            user(vec![call(json!({"b": 2, "a": 1}))]),
-            user(vec![call(json!({"a": "1", "b": 2}))]),
-            user(vec![call(json!({"a": [1], "b": 2}))]),
-            user(vec![call(json!({"a": [[1]], "b": 2}))]),
-            user(vec![call(json!({"a": true, "b": 2}))]),
-            user(vec![call(json!({"a": false, "b": 2}))]),
-            user(vec![call(json!({"a": null, "b": 2}))]),
-            user(vec![call(json!({"a": 1.5, "b": 2}))]),
+            asking("", json!({})),
+            asking("a", json!({})),
+            asking("a\0", json!({})),
+            Asking { model: "ma".into(), ..asking("", json!({})) },
+            Asking { max_tokens: 2, ..asking("", json!({})) },
+            Asking { tools: Vec::new(), ..asking("", json!({})) },
+            asking("", json!({"a": 1, "b": 2})),
+            asking("", json!({"b": 2, "a": 1})),
+            asking("", json!({"a": "1", "b": 2})),
+            asking("", json!({"a": [1], "b": 2})),
+            asking("", json!({"a": [[1]], "b": 2})),
+            asking("", json!({"a": true, "b": 2})),
+            asking("", json!({"a": false, "b": 2})),
+            asking("", json!({"a": null, "b": 2})),
+            asking("", json!({"a": 1.5, "b": 2})),
         ];
         let seed = Seed::random();
-        let mut prints: Vec<_> = all.iter().map(|message| seed.message(message)).collect();
-        assert_eq!(prints[3], seed.message(&all[3].clone()));
+        let mut prints: Vec<_> = all.iter().map(|asking| seed.asking(asking)).collect();
+        assert_eq!(prints[3], seed.asking(&all[3].clone()));
         prints.sort_unstable();
         prints.dedup();
         assert_eq!(prints.len(), all.len());
@@ -195,7 +142,7 @@ mod tests {
     #[test]
     fn one_changed_byte_is_seen_wherever_it_is() {
         let seed = Seed::random();
-        let print = |text: &str| seed.message(&Message { role: Role::User, parts: vec![Part::Text(text.into())] });
+        let print = |text: &str| seed.asking(&asking(text, json!({})));
         for length in [1, 7, 8, 15, 16, 17, 33, 100] {
             let text = "x".repeat(length);
             for at in 0..length {

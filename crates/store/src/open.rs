@@ -7,6 +7,7 @@
 
 use crate::error::StoreError;
 use crate::{filesystem, schema};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs;
 use std::io;
@@ -71,6 +72,9 @@ fn connect(path: &Path, access: OpenFlags, busy: Duration) -> Result<Connection,
     connection.busy_timeout(busy)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    // Otherwise the planner looks at bound values, and a kept statement is compiled
+    // anew whenever one of them changes.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 

@@ -10,7 +10,7 @@ const CHAT: Wire = Wire::Chat(Sight::Pictures);
 
 fn body(wire: Wire, asking: &Asking, messages: &[Message]) -> String {
     let mut dialogue = Dialogue::new(wire);
-    dialogue.sync(messages);
+    dialogue.sync(messages, 0);
     String::from_utf8(dialogue.body(asking)).unwrap()
 }
 

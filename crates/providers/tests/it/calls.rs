@@ -41,7 +41,7 @@ async fn provider(name: ProviderName, address: &str, limits: Limits) -> (Provide
 async fn ask(name: ProviderName, address: &str, limits: Limits) -> (Vec<Delta>, Result<Reply, ModelFailure>) {
     let (provider, wire) = provider(name, address, limits).await;
     let mut dialogue = Dialogue::new(wire);
-    dialogue.sync(&[user([text("hi")])]);
+    dialogue.sync(&[user([text("hi")])], 0);
     let mut deltas = Vec::new();
     let cancel = CancellationToken::new();
     let reply = provider.ask(&asking(), &dialogue, &mut |delta| deltas.push(delta), &cancel).await;

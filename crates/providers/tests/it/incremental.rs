@@ -10,7 +10,7 @@ const WIRES: [Wire; 3] = [Wire::Messages, Wire::Chat(Sight::Pictures), Wire::Cha
 
 fn at_once(wire: Wire, messages: &[Message]) -> Vec<u8> {
     let mut dialogue = Dialogue::new(wire);
-    dialogue.sync(messages);
+    dialogue.sync(messages, 0);
     dialogue.body(&asking())
 }
 
@@ -31,9 +31,9 @@ fn only_what_is_new_is_encoded() {
     let messages = rounds(500);
     for wire in WIRES {
         let mut dialogue = Dialogue::new(wire);
-        assert_eq!(dialogue.sync(&messages[..999]), 999);
-        assert_eq!(dialogue.sync(&messages[..999]), 0);
-        assert_eq!(dialogue.sync(&messages), 2);
+        assert_eq!(dialogue.sync(&messages[..999], 0), 999);
+        assert_eq!(dialogue.sync(&messages[..999], 999), 0);
+        assert_eq!(dialogue.sync(&messages, 999), 2);
         assert_eq!(dialogue.body(&asking()), at_once(wire, &messages));
     }
 }
@@ -43,11 +43,11 @@ fn a_message_that_changed_is_encoded_again_with_all_after_it() {
     let mut messages = rounds(3);
     for wire in WIRES {
         let mut dialogue = Dialogue::new(wire);
-        dialogue.sync(&messages);
+        dialogue.sync(&messages, 0);
         messages[6].parts.push(Part::HookContext("said a hook".into()));
-        assert_eq!(dialogue.sync(&messages), 1, "the last");
+        assert_eq!(dialogue.sync(&messages, 6), 1, "the last");
         messages.splice(0..4, [user([text("a summary")])]);
-        assert_eq!(dialogue.sync(&messages), 4, "after a compaction");
+        assert_eq!(dialogue.sync(&messages, 0), 4, "after a compaction");
         assert_eq!(dialogue.body(&asking()), at_once(wire, &messages));
         messages = rounds(3);
     }
@@ -56,7 +56,7 @@ fn a_message_that_changed_is_encoded_again_with_all_after_it() {
 #[test]
 fn another_system_text_or_tool_is_seen() {
     let mut dialogue = Dialogue::new(Wire::Messages);
-    dialogue.sync(&rounds(1));
+    dialogue.sync(&rounds(1), 0);
     let first = dialogue.body(&asking());
     let other = Asking { system: "Be long.".into(), ..asking() };
     assert_ne!(dialogue.body(&other), first);
@@ -70,7 +70,7 @@ fn another_system_text_or_tool_is_seen() {
 fn cache_marks_are_four_and_move_with_the_newest_user_messages() {
     let marked = |rounds_: usize| {
         let mut dialogue = Dialogue::new(Wire::Messages);
-        dialogue.sync(&rounds(rounds_));
+        dialogue.sync(&rounds(rounds_), 0);
         let body: Value = serde_json::from_slice(&dialogue.body(&asking())).unwrap();
         assert_eq!(body.to_string().matches("cache_control").count(), 3 + usize::from(rounds_ > 0));
         let messages = body["messages"].as_array().unwrap().clone();
@@ -117,8 +117,9 @@ proptest! {
             let mut current: Vec<Message> = Vec::new();
             for step in &steps {
                 current.truncate(keep);
+                let unchanged = current.len();
                 current.extend(step.iter().cloned());
-                dialogue.sync(&current);
+                dialogue.sync(&current, unchanged);
                 prop_assert_eq!(dialogue.body(&asking()), at_once(wire, &current));
             }
         }
