@@ -11,6 +11,9 @@
 //! the end, and `set -v` would print it; such a command is run by `eval` instead,
 //! with the directory written down behind it. The same way serves commands too
 //! long for an argument and shells in POSIX mode, which do not read `BASH_ENV`.
+//!
+//! Most commands can not move the shell at all. Where that is plain from the text,
+//! nothing is tracked and no file is written.
 
 use crate::Cx;
 use ona_process::{Command, find_in_path, first_existing};
@@ -59,6 +62,7 @@ impl Shell {
             grace: GRACE,
         };
         let long = script.len() > MAX_ARGUMENT;
+        let track = if stays(script, cx) { Track::Nothing } else { track };
         if track == Track::Nothing && cx.prelude.is_empty() && !long {
             return Ok(Shell { command, files: ShellFiles(None) });
         }
@@ -87,6 +91,25 @@ impl ShellFiles {
         let mut written = fs::read(self.0.as_ref()?.path().join("directory")).ok()?;
         (written.pop() == Some(b'\n')).then(|| OsString::from_vec(written).into())
     }
+}
+
+/// Whether a command plainly leaves the shell where it is, in surroundings that give
+/// no word a meaning of their own.
+fn stays(script: &str, cx: &Cx) -> bool {
+    can_not_move(script)
+        && cx.prelude.is_empty()
+        && !cx.env.is_set("BASH_ENV")
+        && !cx.env.iter().any(|(name, _)| name.to_string_lossy().starts_with("BASH_FUNC_"))
+}
+
+/// It names nothing that moves a shell, and has no way to name it unseen.
+fn can_not_move(script: &str) -> bool {
+    const MOVERS: [&str; 7] = ["cd", "pushd", "popd", "eval", "source", "shopt", "alias"];
+    // Expansions, escapes and quotes within a word could spell one; a lone dot reads a file.
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b" _-./=,:+@%&|;<>\n".contains(&byte);
+    script.bytes().all(plain)
+        && !MOVERS.iter().any(|mover| script.contains(mover))
+        && !script.split(|c: char| " &|;\n".contains(c)).any(|word| word == ".")
 }
 
 /// Whether a command may list, set or print traps.
@@ -161,4 +184,21 @@ impl Files<'_> {
 /// One word for a shell, whatever it contains.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_command_that_can_not_move_goes_untracked() {
+        for still in ["true", "cargo test -p ona", "ls src | wc -l && make -j2", "a=1 ./run.sh; git status"] {
+            assert!(can_not_move(still), "{still}");
+        }
+        let spelt = ["cd src", "pushd a", "command cd a", "eval x", "shopt -s autocd", ". ./env.sh", "make;. env"];
+        let hidden = ["c''d a", "c\\d a", "$x a", "`x`", "(x)", "{x,a}", "\"x\" a", "?d a"];
+        for moving in spelt.into_iter().chain(hidden) {
+            assert!(!can_not_move(moving), "{moving}");
+        }
+    }
 }
