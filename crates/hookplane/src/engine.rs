@@ -37,9 +37,14 @@ impl HookEngine {
     /// Runs the matching hooks one after another, in ordinal order. Each sees the
     /// input as the one before left it. Writes nothing: the rows are returned.
     pub async fn fire(&self, firing: Firing) -> Outcome {
+        self.fire_to(firing, |_| true).await
+    }
+
+    /// The same, to some of the hooks only.
+    pub async fn fire_to(&self, firing: Firing, whom: impl Fn(&Hook) -> bool) -> Outcome {
         let mut chain = Chain::new(&firing);
         let mut met: Vec<&Hook> = Vec::new();
-        for hook in self.list.of(firing.event) {
+        for hook in self.list.of(firing.event).filter(|hook| whom(hook)) {
             if !(hook.applies)(&firing, &chain.input) || met.iter().any(|other| hook.dialect.same_twin(other, hook)) {
                 continue;
             }

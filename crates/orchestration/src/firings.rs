@@ -61,6 +61,22 @@ pub(crate) fn post_tool_use(
     }
 }
 
+/// A question nobody answered, as hooks written for Claude Code expect to hear of it:
+/// they listen after the tool, whatever became of it (DECISIONS, section L).
+pub(crate) fn unanswered(
+    session: &Session,
+    call: &ToolCall,
+    tool: &Arc<dyn AnyTool>,
+    result: &ToolResult,
+) -> Option<Firing> {
+    (call.name == "AskUserQuestion" && result.is_error()).then(|| {
+        let fields = json!({
+            "tool_name": call.name, "tool_input": call.input, "tool_response": result.response(), "tool_use_id": call.id,
+        });
+        on_tool(session, EventName::PostToolUse, fields, tool)
+    })
+}
+
 pub(crate) fn cwd_changed(session: &mut Session, old: &Path, new: &Path) -> Firing {
     let fields = json!({"old_cwd": old.to_string_lossy(), "new_cwd": new.to_string_lossy()});
     let env_file = session.env_file.path().map(Path::to_owned);

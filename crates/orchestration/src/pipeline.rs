@@ -261,6 +261,11 @@ impl Pipeline {
         }
         trail.chain(event, &call, &outcome);
         records::post_messages(&mut trail.group, event, &call.id, &outcome);
+        if let Some(unanswered) = firings::unanswered(session, &call, &tool, &result) {
+            let outcome = self.hooks.fire_to(unanswered, |hook| hook.dialect.name() == "claude").await;
+            trail.chain(EventName::PostToolUse, &call, &outcome);
+            records::post_messages(&mut trail.group, EventName::PostToolUse, &call.id, &outcome);
+        }
         amended::user_messages(&outcome).for_each(|text| records::spoken(&mut trail.group, text));
         if let Some(new) = result.moved_to.clone() {
             let old = std::mem::replace(&mut session.cx.cwd, new.clone());

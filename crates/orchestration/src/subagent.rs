@@ -226,6 +226,8 @@ impl Errand {
         };
         tools.retain(|name| {
             granted(name)
+                // Nobody sits in front of a subagent.
+                && name != "AskUserQuestion"
                 && !self.definition.disallowed.iter().any(|tool| ona_api::tool::canonical(tool) == name)
                 && !session.with_rules(|rules| rules.removes(name))
         });

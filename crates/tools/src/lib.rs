@@ -9,6 +9,7 @@
 //! Nothing here asks for permission, writes rows, prints, or looks at the
 //! environment of this process; what a call may know is in [`Cx`].
 
+mod ask_user_question;
 mod atomic;
 mod bash;
 mod cx;

@@ -1,5 +1,6 @@
 //! The tools a session has, by name.
 
+use crate::ask_user_question::AskUserQuestion;
 use crate::bash::Bash;
 use crate::edit::Edit;
 use crate::glob::Glob;
@@ -41,6 +42,7 @@ impl ToolBox {
         tools.add(Arc::new(Bash));
         tools.add(Arc::new(Glob));
         tools.add(Arc::new(Grep));
+        tools.add(Arc::new(AskUserQuestion));
         tools.add(Arc::new(TaskOutput));
         tools.add(Arc::new(TaskStop));
         tools

@@ -6,6 +6,7 @@ mod glob;
 mod grep;
 mod notebook;
 mod plan;
+mod questions;
 mod read;
 mod room;
 mod tasks;

@@ -1,0 +1,121 @@
+//! Puts multiple-choice questions to the person (DEC-135).
+//!
+//! Answers come with the call: from a hook, or from whoever was asked for permission.
+//! Where every question has one nobody is shown anything. Asking a person who sits at
+//! a terminal is not done here.
+
+use crate::{Cx, Tool};
+use ona_api::{Access, ToolResult};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::ops::RangeInclusive;
+
+const QUESTIONS: RangeInclusive<usize> = 1..=4;
+const OPTIONS: RangeInclusive<usize> = 2..=4;
+
+const NOBODY: &str = "Nobody is there to answer: this run has no user to ask. Go on with your best judgement, or say what \
+                      you would have asked.";
+
+pub(crate) struct AskUserQuestion;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AskInput {
+    /// One to four questions.
+    questions: Vec<Question>,
+    /// Question text to chosen label; given by hooks and programs, never by the model.
+    #[schemars(skip)]
+    answers: Option<Map<String, Value>>,
+    /// Notes beside answers, kept as they are.
+    #[schemars(skip)]
+    annotations: Option<Map<String, Value>>,
+    #[schemars(skip)]
+    #[expect(dead_code, reason = "accepted because other programs send it; it says nothing about the answer")]
+    metadata: Option<Value>,
+}
+
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Question {
+    /// The whole question, as the person will read it.
+    question: String,
+    /// A word or two for a narrow column, at most 12 characters.
+    #[serde(default)]
+    header: String,
+    /// Two to four choices.
+    options: Vec<Choice>,
+    /// Whether several choices may be taken.
+    #[serde(default)]
+    multi_select: bool,
+    #[schemars(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
+    #[schemars(skip)]
+    #[serde(rename = "user_answer", skip_serializing_if = "Option::is_none")]
+    user_answer: Option<String>,
+    #[schemars(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selected: Option<String>,
+}
+
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Choice {
+    /// What the person chooses, in a few words.
+    label: String,
+    /// What choosing it means.
+    #[serde(default)]
+    description: String,
+    /// Text shown while the choice is looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<String>,
+}
+
+impl Tool for AskUserQuestion {
+    type Input = AskInput;
+    const NAME: &'static str = "AskUserQuestion";
+    const DESCRIPTION: &'static str = "Asks the user one to four multiple-choice questions and returns the answers.\n\
+        Use it when a decision is the user's and the work can not go on well without it. The user may always answer in \
+        words of their own, so offer no choice for that.";
+
+    fn access(&self, _: &AskInput, _: &Cx) -> Vec<Access> {
+        vec![Access::Plain]
+    }
+
+    async fn run(&self, input: AskInput, _: &Cx) -> ToolResult {
+        if let Some(wrong) = misfit(&input.questions) {
+            return ToolResult::rejected(wrong);
+        }
+        let given = input.answers.unwrap_or_default();
+        let answers: Option<Vec<_>> = input.questions.iter().map(|asked| answer(asked, &given)).collect();
+        let Some(answers) = answers else { return ToolResult::rejected(NOBODY) };
+        let pairs = || input.questions.iter().map(|asked| asked.question.as_str()).zip(&answers);
+        let lines: Vec<_> = pairs().map(|(question, answer)| format!("\"{question}\" = \"{answer}\"")).collect();
+        let answered: Map<String, Value> = pairs().map(|(question, answer)| (question.into(), json!(answer))).collect();
+        let mut data = json!({"questions": input.questions, "answers": answered});
+        if let Some(annotations) = input.annotations {
+            data["annotations"] = annotations.into();
+        }
+        ToolResult::success(lines.join("\n")).data(data)
+    }
+}
+
+fn misfit(questions: &[Question]) -> Option<String> {
+    if !QUESTIONS.contains(&questions.len()) {
+        return Some(format!("Ask one to four questions at a time, not {}.", questions.len()));
+    }
+    questions.iter().find_map(|asked| match asked {
+        _ if asked.question.trim().is_empty() => Some("A question has no text.".to_owned()),
+        _ if !OPTIONS.contains(&asked.options.len()) => {
+            Some(format!("The question {:?} has {} options; give two to four.", asked.question, asked.options.len()))
+        }
+        _ => None,
+    })
+}
+
+/// The map of answers first; a question object may carry its own (DEC-135).
+fn answer(asked: &Question, given: &Map<String, Value>) -> Option<String> {
+    let own = || asked.answer.as_ref().or(asked.user_answer.as_ref()).or(asked.selected.as_ref());
+    given.get(&asked.question).and_then(Value::as_str).map(str::to_owned).or_else(|| own().cloned())
+}
