@@ -2,9 +2,11 @@
 //!
 //! Children of tools carry ONA_AGENT_DB. A child can drop a variable from its own
 //! environment but not from that of the shell it was started by, so on Linux the
-//! environments of all ancestors count as well.
+//! environments of all ancestors count as well; and one that has outlived its ancestors
+//! still carries the mark of `ona_process::mark`.
 
 use ona_api::Env;
+use ona_process::mark;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,12 @@ const MARK: &str = "ONA_AGENT_DB";
 
 pub fn started_by_an_agent(env: &Env, database: &Path) -> bool {
     let own = env.non_empty(MARK).map(PathBuf::from);
-    own.into_iter().chain(marks_of_ancestors()).any(|live| same_file(&live, database))
+    let carried = match mark::carried() {
+        mark::Carried::Nothing => false,
+        mark::Carried::Mark(mark) => mark::of(database) == Some(mark),
+        mark::Carried::Defaced => true,
+    };
+    carried || own.into_iter().chain(marks_of_ancestors()).any(|live| same_file(&live, database))
 }
 
 /// The mark in the environment each ancestor was started with.

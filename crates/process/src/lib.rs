@@ -7,6 +7,7 @@
 
 mod capture;
 mod end;
+pub mod mark;
 mod running;
 mod spawn;
 mod worker;

@@ -1,5 +1,6 @@
 //! From a description to a child in its own session.
 
+use crate::mark;
 use ona_api::Env;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,6 +21,9 @@ pub struct Command {
     /// Time between SIGTERM and SIGKILL; zero means SIGKILL at once.
     pub grace: Duration,
 }
+
+/// The variable that names an agent's database to its children. Who has it is marked as well.
+const AGENT_DATABASE: &str = "ONA_AGENT_DB";
 
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
@@ -45,7 +49,8 @@ pub(crate) fn spawn(command: &Command) -> Result<tokio::process::Child, SpawnErr
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    own_session(&mut child);
+    let mark = command.env.non_empty(AGENT_DATABASE).and_then(|file| mark::of(file.as_ref()));
+    own_session(&mut child, mark);
     child.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SpawnError::MissingProgram(command.program.to_string_lossy().into_owned()),
         _ => SpawnError::Io(error),
@@ -54,11 +59,14 @@ pub(crate) fn spawn(command: &Command) -> Result<tokio::process::Child, SpawnErr
 
 /// A session of its own: no controlling terminal, and a process group whose id is the child's.
 #[expect(unsafe_code, reason = "the child is prepared between fork and exec")]
-fn own_session(child: &mut tokio::process::Command) {
-    // SAFETY: setsid is async-signal-safe and the closure neither allocates nor locks.
+fn own_session(child: &mut tokio::process::Command, agent: Option<u64>) {
+    // SAFETY: setsid, getrlimit and setrlimit are async-signal-safe and the closure neither allocates nor locks.
     unsafe {
-        child.pre_exec(|| {
+        child.pre_exec(move || {
             rustix::process::setsid()?;
+            if let Some(agent) = agent {
+                mark::put(agent);
+            }
             Ok(())
         });
     }
