@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Acceptance checks of docs/OPERATOR_COLD_START.md: its form, and what happens to
+# somebody who follows it. Run: coldstart.sh <ledger id>
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+guide=$ONA_ROOT/docs/OPERATOR_COLD_START.md
+
+# steps FILE : the one command of each step, a line each; fails on any other form
+steps() {
+  awk '
+    NR == 1 { if ($0 !~ /^# ./) { print "line 1: no title" > "/dev/stderr"; exit 1 } next }
+    /^$/ { next }
+    {
+      n++
+      if ($0 !~ ("^" n "\\. ")) { print "line " NR ": not step " n > "/dev/stderr"; exit 1 }
+      if (split($0, parts, "`") != 3 || parts[2] == "") { print "line " NR ": not exactly one command" > "/dev/stderr"; exit 1 }
+      print parts[2]
+    }' "$1"
+}
+
+check_004_F_1_03() {
+  local commands
+  commands=$(steps "$guide") || fail 'the guide has another form'
+  [ -n "$commands" ] || fail 'the guide has no steps'
+  # The parser can fail: prose, two commands, none, a wrong number.
+  local broken
+  for broken in 'Some prose.' '11. Do `a` and `b`' '11. Configure your environment' '12. Late: `true`'; do
+    { cat "$guide"; printf '%s\n' "$broken"; } >"$WORLD/broken.md"
+    ! steps "$WORLD/broken.md" >/dev/null 2>&1 || fail "«$broken» passed as a step"
+  done
+}
+
+# Follows the guide in a copy of the tree. The build step is the one CI makes; here a
+# stand-in puts the program under test where the build would.
+check_004_F_3_01() {
+  local count port tree=$WORLD/clone
+  count=$(steps "$guide" | wc -l)
+  [ "$count" -le 12 ] || fail "$count steps"
+  mkdir -p "$tree/docs"
+  cp "$ONA_ROOT/schema.sql" "$ONA_ROOT/Cargo.toml" "$tree/"
+  rm "$WORLD/bin/ona"
+  cat >"$WORLD/bin/cargo" <<STANDIN
+#!/bin/sh
+[ "\$*" = 'build --locked -p ona' ] || { echo "not the build: \$*" >&2; exit 1; }
+mkdir -p target/debug && ln -sf "$ONA" target/debug/ona
+STANDIN
+  chmod +x "$WORLD/bin/cargo"
+  node "$here/model.mjs" "$WORLD/port" "$WORLD/requests" '[{"say":"Hello there."}]' >"$WORLD/model.out" 2>&1 &
+  trap "kill $! 2>/dev/null || true; rm -rf '$WORLD'" EXIT
+  until [ -s "$WORLD/port" ]; do sleep 0.05; done
+  port=$(cat "$WORLD/port")
+  unset AGENT_SDLC_DB
+  { echo 'set -e'; steps "$guide"; } >"$WORLD/session.sh"
+  cd "$tree"
+  # One shell, as a person has one; the key comes from the keyboard.
+  code 0 env ANTHROPIC_BASE_URL="http://127.0.0.1:$port" bash "$WORLD/session.sh" <<<'canary-key-of-the-operator'
+  has "$out" 'Hello there.'
+  is "$(sqlite3 "$HOME/ona.db" "SELECT group_concat(entry_type, ' ') FROM (SELECT entry_type FROM transcript_entries WHERE entry_type IN ('user','assistant') ORDER BY id)")" 'user assistant'
+  has "$(sqlite3 "$HOME/ona.db" "SELECT payload_json FROM transcript_entries WHERE entry_type='assistant'")" 'Hello there.'
+  lacks "$(sqlite3 "$HOME/ona.db" .dump)" canary-key-of-the-operator
+}
+
+check_004_F_3_02() {
+  local command
+  while read -r command; do
+    case $command in
+      *crates/* | *sed\ * | *vi\ * | *vim\ * | *nano\ * | *patch\ * | *'$EDITOR'* | *'git apply'*) fail "the step «$command» edits source" ;;
+    esac
+  done < <(steps "$guide")
+  # Every variable a step needs is named in it.
+  is "$(steps "$guide" | grep -oE 'export [A-Z_]+' | sort -u | paste -sd,)" 'export AGENT_SDLC_DB,export ANTHROPIC_API_KEY,export PATH'
+}
+
+run_check "$@"
