@@ -7,12 +7,13 @@ use ona_api::model::Message;
 use ona_api::{Entry, SessionId};
 use ona_providers::{Dialogue, Wire};
 use ona_store::{Store, StoreError};
-use ona_transcript::{Mapper, Raw, Record, State, Step, repair};
+use ona_transcript::{Course, Mapper, Raw, Record, State, Step, repair};
 
 pub struct History {
     session: SessionId,
     mapper: Mapper,
     state: State,
+    course: Course,
     dialogue: Dialogue,
 }
 
@@ -22,17 +23,30 @@ impl History {
             session: session.clone(),
             mapper: Mapper::default(),
             state: State::default(),
+            course: Course::default(),
             dialogue: Dialogue::new(wire),
         };
         history.refresh(store)?;
         Ok(history)
     }
 
-    /// Takes in what was committed since the last time.
+    /// Takes in what was committed since the last time. A conversation that went back is
+    /// read again from its beginning, without the rows that no longer count.
     pub fn refresh(&mut self, store: &Store) -> Result<(), StoreError> {
-        let (mapper, state) = (&mut self.mapper, &mut self.state);
-        let after = state.last_sequence();
-        store.reader()?.each_entry(&self.session, after, |entry| {
+        if self.take_in(store)? {
+            self.mapper = Mapper::default();
+            self.state = State::default();
+            self.take_in(store)?;
+        }
+        Ok(())
+    }
+
+    /// `true` if a row changed what the rows before it are worth.
+    fn take_in(&mut self, store: &Store) -> Result<bool, StoreError> {
+        let Self { session, mapper, state, course, .. } = self;
+        let known = course.clone();
+        let mut turned = false;
+        store.reader()?.each_entry(session, state.last_sequence(), |entry| {
             let raw = Raw {
                 sequence: entry.sequence,
                 entry_type: &entry.entry_type,
@@ -41,11 +55,18 @@ impl History {
                 created_at: &entry.created_at,
             };
             // A row that can not be read is nobody's message; `ona db check` names it.
-            if let Ok(record) = Record::parse(raw) {
+            let Ok(record) = Record::parse(raw) else { return };
+            if !known.knows(&record) {
+                turned |= course.push(&record);
+            }
+            if known.holds(record.sequence) {
                 mapper.push(&record);
                 state.push(&record);
+            } else {
+                state.pass(&record);
             }
-        })
+        })?;
+        Ok(turned)
     }
 
     pub fn step(&self) -> Step {

@@ -6,6 +6,7 @@
 //!
 //! - `record` reads one row, however it was written, `loose` its fields;
 //! - `mapper` keeps the messages a model is sent, `draft` their order inside;
+//! - `course` knows which rows count after a conversation went back;
 //! - `next` says what a turn does now, `repair` what a crash left to answer;
 //! - `compact` says when and how a long history becomes a summary;
 //! - `export` shows a session to people and to other programs.
@@ -14,6 +15,7 @@
 //! `providers`.
 
 mod compact;
+mod course;
 mod draft;
 mod export;
 mod loose;
@@ -24,9 +26,10 @@ mod repair;
 mod usage;
 
 pub use compact::{AUTO_PERCENT, CONTEXT_SIZES, Trigger, commit, context_tokens, due, summary_request, tokens};
+pub use course::Course;
 pub use export::{Head, json, jsonl, markdown};
 pub use mapper::Mapper;
 pub use next::{State, Step, next};
-pub use record::{Attached, Body, HookNote, Note, Progress, Raw, Record};
+pub use record::{Attached, Body, HookNote, Note, Progress, REWOUND, Raw, Record};
 pub use repair::{INTERRUPTED, answer_open, repair};
 pub use usage::{total, usage_entry};

@@ -61,6 +61,7 @@ impl Mapper {
                 self.draft.restart(*covers_to, format!("{SUMMARY_LEAD}\n\n{summary}"));
             }
             Body::System { .. }
+            | Body::Rewound { .. }
             | Body::Progress(Progress::Usage { .. } | Progress::Other)
             | Body::InternalHook(_)
             | Body::ContentReplacement

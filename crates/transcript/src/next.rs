@@ -74,6 +74,7 @@ impl State {
                 self.covered(*covers_to);
             }
             Body::System { .. }
+            | Body::Rewound { .. }
             | Body::Progress(_)
             | Body::Attachment(_)
             | Body::InternalHook(_)
@@ -84,6 +85,11 @@ impl State {
             | Body::SpeculationAccept
             | Body::AiTitle(_) => {}
         }
+    }
+
+    /// Passes a row that is no longer on the conversation's course.
+    pub fn pass(&mut self, record: &Record) {
+        self.last_sequence = Some(record.sequence);
     }
 
     pub fn next(&self) -> Step {

@@ -41,6 +41,9 @@ pub struct Record {
     pub body: Body,
 }
 
+/// The subtype of a `system` row by which a conversation goes back.
+pub const REWOUND: &str = "rewound";
+
 /// The 15 entry types of section 4.5.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
@@ -56,6 +59,11 @@ pub enum Body {
         subtype: String,
         /// Its words for the operator, if it has any.
         message: Option<String>,
+    },
+    /// A `system` row by which the conversation went back; see `Course`.
+    Rewound {
+        /// The last row that counts; never above the row's own number.
+        to: i64,
     },
     ToolUse(ToolCall),
     ToolResult {
@@ -141,6 +149,9 @@ fn body(raw: Raw<'_>) -> Result<Body, String> {
         }
         "system" => {
             let row: SystemRow = read(raw.payload)?;
+            if let (Some(REWOUND), Some(to)) = (row.subtype.0.as_deref(), row.to_sequence.0) {
+                return Ok(Body::Rewound { to: to.min(raw.sequence) });
+            }
             Body::System { subtype: text(row.subtype), message: row.message.0.or(row.stop_reason.0) }
         }
         "tool_use" => {
@@ -213,6 +224,7 @@ struct MessageRow {
 #[serde(default)]
 struct SystemRow {
     subtype: Text,
+    to_sequence: Loose<Option<i64>>,
     message: Text,
     stop_reason: Text,
 }

@@ -7,6 +7,7 @@ mod crash;
 mod eval;
 mod permission_updates;
 mod secrets;
+mod sessions;
 mod settings;
 mod turn;
 mod workflow;

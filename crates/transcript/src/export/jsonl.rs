@@ -72,6 +72,7 @@ impl Lines<'_> {
             }
             Body::ToolUse(_)
             | Body::System { .. }
+            | Body::Rewound { .. }
             | Body::Progress(_)
             | Body::Attachment(Attached::Other)
             | Body::InternalHook(_)

@@ -60,6 +60,7 @@ impl Page {
                     self.fence("json", &pretty(input));
                 }
             }
+            Body::Rewound { to } => self.aside(&format!("went back to row {to}")),
             Body::System { subtype, message: None } => self.aside(subtype),
             Body::System { subtype, message: Some(message) } => self.aside(&format!("{subtype}: {message}")),
             Body::CollapseCommit { summary, .. } => {
