@@ -7,6 +7,7 @@
 mod claude;
 mod entries;
 mod lenient;
+pub mod lint;
 mod matcher;
 mod output;
 mod read;

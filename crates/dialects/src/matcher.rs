@@ -66,7 +66,7 @@ impl Matcher {
         }
     }
 
-    fn hits(&self, value: &str) -> bool {
+    pub(crate) fn hits(&self, value: &str) -> bool {
         match self {
             Matcher::Any => true,
             Matcher::Exact(names) => names.iter().any(|name| name == value),

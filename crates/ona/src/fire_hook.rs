@@ -11,6 +11,7 @@ use ona_api::event::BASE_FIELDS;
 use ona_api::row::{Place, SequenceStart};
 use ona_api::{Access, EventKind, EventName, Group, Mode, Row, Ruling};
 use ona_hookplane::{Base, Firing, Outcome, contract};
+use ona_orchestration::Session;
 use ona_tools::ToolBox;
 use ona_trust::How;
 use serde_json::{Map, Value, json};
@@ -43,23 +44,7 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         store.commit(&place, opening).await.map_err(failed)?;
 
         let mut session = workplace.session(store, place.clone()).map_err(failed)?;
-        session.agent_id = asked.text("agent_id").map(str::to_owned);
-        session.agent_type = asked.text("agent_type").map(str::to_owned);
-        let mut base: Base = session.base();
-        if let Some(mode) = asked.text("permission_mode") {
-            base.mode = Some(mode.parse::<Mode>().map_err(Failure::usage)?);
-        }
-        let tools = ToolBox::builtin();
-        let tool = asked.fields.get("tool_name").and_then(Value::as_str).and_then(|name| tools.get(name));
-        let cx = session.cx.clone();
-        let mut firing =
-            Firing::new(asked.event, base, Value::Object(asked.fields.clone())).with_access(move |input| {
-                let plan = tool.clone().and_then(|tool| tool.plan(input, &cx).ok());
-                plan.map_or_else(|| told(input), |plan| plan.access)
-            });
-        if contract::of(asked.event).env_file {
-            firing.env_file = session.env_file.path().map(ToOwned::to_owned);
-        }
+        let firing = firing(&asked, &mut session)?;
         let outcome = workplace.hooks.fire(firing).await;
         store.commit(&place, outcome.rows()).await.map_err(failed)?;
         output::line(open.redactor.apply(&described(asked.event, &place, &outcome).to_string()));
@@ -67,13 +52,35 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
     })
 }
 
+/// The firing that was asked for, in this session.
+pub fn firing(asked: &Asked, session: &mut Session) -> Result<Firing, Failure> {
+    session.agent_id = asked.text("agent_id").map(str::to_owned);
+    session.agent_type = asked.text("agent_type").map(str::to_owned);
+    let mut base: Base = session.base();
+    if let Some(mode) = asked.text("permission_mode") {
+        base.mode = Some(mode.parse::<Mode>().map_err(Failure::usage)?);
+    }
+    let tools = ToolBox::builtin();
+    let tool = asked.fields.get("tool_name").and_then(Value::as_str).and_then(|name| tools.get(name));
+    let cx = session.cx.clone();
+    let mut firing = Firing::new(asked.event, base, Value::Object(asked.fields.clone())).with_access(move |input| {
+        let plan = tool.clone().and_then(|tool| tool.plan(input, &cx).ok());
+        plan.map_or_else(|| told(input), |plan| plan.access)
+    });
+    if contract::of(asked.event).env_file {
+        firing.env_file = session.env_file.path().map(ToOwned::to_owned);
+    }
+    Ok(firing)
+}
+
 /// What an input says by itself about a tool that is not here.
 fn told(input: &Value) -> Vec<Access> {
     input["url"].as_str().map(|url| Access::Fetch { url: url.to_owned() }).into_iter().collect()
 }
 
-struct Asked {
-    event: EventName,
+/// One event, as it was typed.
+pub struct Asked {
+    pub event: EventName,
     base: Map<String, Value>,
     fields: Map<String, Value>,
 }
@@ -87,7 +94,7 @@ impl Asked {
 
 const SHAPE: &str = r#"ona --fire-hook '{"hook_event_name":"SessionStart","source":"startup"}'"#;
 
-fn parse(text: &str) -> Result<Asked, Failure> {
+pub fn parse(text: &str) -> Result<Asked, Failure> {
     let mut object: Map<String, Value> = serde_json::from_str(text)
         .map_err(|error| Failure::usage(format_args!("the event is not a JSON object: {error}")).hint(SHAPE))?;
     let wrong = |what: String| Failure::usage(what).hint(SHAPE);

@@ -11,6 +11,7 @@ mod findings;
 mod fire_hook;
 mod headless;
 mod hook_schema;
+mod hooks;
 mod interrupt;
 mod keeper;
 mod memory;
@@ -68,6 +69,7 @@ fn run(args: Args) -> Result<u8, Failure> {
         Some(Command::Sessions(command)) => sessions::run(&program, &command),
         Some(Command::Plan(command)) => plan::run(&program, command),
         Some(Command::Memory(command)) => memory::run(&program, command),
+        Some(Command::Hooks(command)) => hooks::run(&program, command),
         None => {
             output::note(Args::command().render_help());
             Err(Failure::usage(

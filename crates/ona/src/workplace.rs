@@ -8,6 +8,7 @@ use crate::program::{Open, Program};
 use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode};
+use ona_dialects::Rejected;
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
 use ona_orchestration::{EnvFile, Keep, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
@@ -21,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 pub struct Workplace {
     pub hooks: Arc<HookEngine>,
+    /// Configured hooks that do not run.
+    pub rejected: Vec<Rejected>,
     pub tasks: Arc<Tasks>,
     rules: Arc<RwLock<PermissionEngine>>,
     place: Place,
@@ -71,6 +74,7 @@ impl Workplace {
         let env = host.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
         Ok(Self {
             hooks: Arc::new(hooks),
+            rejected: loaded.rejected,
             tasks: Arc::new(Tasks::default()),
             rules: Arc::new(RwLock::new(engine)),
             findings: findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?,
@@ -92,6 +96,12 @@ impl Workplace {
 
     pub fn project(&self) -> &Path {
         &self.place.project
+    }
+
+    /// Hooks of other settings, set up as if they were configured here.
+    pub fn other_hooks(&self, program: &Program, open: &Open, settings: &Value) -> (HookEngine, Vec<Rejected>) {
+        let loaded = ona_dialects::load(settings, &self.place);
+        (hook_engine(program, open, loaded.list, &self.host, &self.place, &self.cancel), loaded.rejected)
     }
 
     /// What is wrong with the settings, to be recorded once.

@@ -5,6 +5,7 @@
 //! opens the file. What the rows mean, when a phase may change and what is shown
 //! to a person is decided elsewhere.
 
+mod calls;
 mod check;
 mod error;
 mod filesystem;
@@ -24,6 +25,7 @@ mod transcript;
 mod write;
 mod writer;
 
+pub use calls::{HookTimes, RecordedCall, RecordedDecision, RecordedRun};
 pub use check::{Finding, Report, check};
 pub use error::StoreError;
 pub use health::{PragmaReport, Pragmas};

@@ -1,0 +1,134 @@
+//! `ona hooks explain CALL_ID`: every hook, gate and rule consulted about one recorded
+//! call, what each was given and what it said. Read off the rows; nothing runs.
+
+use crate::failure::Failure;
+use crate::output;
+use crate::program::Program;
+use ona_api::CallId;
+use ona_store::{RecordedCall, RecordedRun};
+use serde_json::{Value, json};
+
+pub fn run(program: &Program, call: &str, as_json: bool) -> Result<u8, Failure> {
+    let store = program.open_plain()?;
+    let failed = |error| program.store_failure(error);
+    let reader = store.reader().map_err(failed)?;
+    let id = CallId::from(call);
+    let sessions = reader.sessions_of_call(&id).map_err(failed)?;
+    let unknown = || Failure::refused(format_args!("there is no call {id} in this database")).hint("ona sessions list");
+    let session = sessions.first().ok_or_else(unknown)?;
+    if sessions.len() > 1 {
+        output::note(format_args!("{} sessions have a call {id}; this is the newest.", sessions.len()));
+    }
+    let calls = reader.calls(session).map_err(failed)?;
+    let call = calls.into_iter().find(|one| one.id == id).ok_or_else(unknown)?;
+    let runs = reader.hook_runs(session, &id).map_err(failed)?;
+    if as_json {
+        output::json(&described(&call, &runs));
+    } else {
+        output::line(told(&call, &runs).trim_end());
+    }
+    Ok(0)
+}
+
+/// The input a hook was given, and the one the next was given or the tool ran with.
+fn inputs<'a>(
+    index: usize,
+    run: &'a RecordedRun,
+    runs: &'a [RecordedRun],
+    call: &'a RecordedCall,
+) -> (&'a Value, &'a Value) {
+    let before = &run.stdin["tool_input"];
+    let next = runs[index + 1..].iter().find(|next| next.event == run.event);
+    let after = match next {
+        Some(next) => &next.stdin["tool_input"],
+        None if run.event == "PreToolUse" => call.effective_input.as_ref().unwrap_or(before),
+        None => before,
+    };
+    (before, after)
+}
+
+fn described(call: &RecordedCall, runs: &[RecordedRun]) -> Value {
+    let hooks: Vec<_> = runs
+        .iter()
+        .enumerate()
+        .map(|(index, run)| {
+            let (before, after) = inputs(index, run, runs, call);
+            json!({
+                "event": run.event,
+                "ordinal": run.ordinal,
+                "matcher": run.matcher,
+                "command": run.command,
+                "input_before": before,
+                "input_after": after,
+                "exit_code": run.exit_code,
+                "stdout": run.stdout,
+                "stderr": run.stderr,
+                "skipped": run.skipped,
+                "milliseconds": run.milliseconds,
+            })
+        })
+        .collect();
+    let decisions: Vec<_> =
+        call.decisions.iter().map(|one| json!({"decision": one.decision, "reason": one.reason})).collect();
+    json!({
+        "tool_use_id": call.id,
+        "session_id": call.session,
+        "tool": call.name,
+        "input": call.input,
+        "effective_input": call.effective_input,
+        "hooks": hooks,
+        "decisions": decisions,
+        "started": call.started,
+        "result": call.result,
+    })
+}
+
+fn told(call: &RecordedCall, runs: &[RecordedRun]) -> String {
+    let mut text = format!("{} {}\n  session  {}\n  asked    {}\n", call.name, call.id, call.session, call.input);
+    for (index, run) in runs.iter().enumerate() {
+        text.push_str(&format!("\n{} hook {}", run.event, run.ordinal));
+        if !run.matcher.is_empty() {
+            text.push_str(&format!(" {:?}", run.matcher));
+        }
+        text.push_str(&format!("\n  command  {}\n", run.command));
+        text.push_str(&match (&run.skipped, run.exit_code) {
+            (Some(why), _) => format!("  skipped  {why}\n"),
+            (None, Some(code)) => format!("  exit     {code}{}\n", took(run)),
+            (None, None) => format!("  no exit code{}\n", took(run)),
+        });
+        let (before, after) = inputs(index, run, runs, call);
+        if before != after {
+            text.push_str(&format!("  before   {before}\n  after    {after}\n"));
+        }
+        for (name, said) in [("stdout", &run.stdout), ("stderr", &run.stderr)] {
+            if let Some(said) = said.as_deref().map(str::trim_end).filter(|said| !said.is_empty()) {
+                text.push_str(&format!("  {name}   {}\n", said.replace('\n', "\n           ")));
+            }
+        }
+    }
+    text.push('\n');
+    for one in &call.decisions {
+        text.push_str(&format!("decided    {} {}\n", one.decision, one.reason));
+    }
+    match (&call.started, call.decisions.is_empty()) {
+        (Some(started), true) => text.push_str(&format!("decided    allow {}\n", started["decision"])),
+        (Some(_), false) => {}
+        (None, _) => text.push_str("never ran\n"),
+    }
+    if let Some(effective) = call.effective_input.as_ref().filter(|input| **input != call.input) {
+        text.push_str(&format!("ran with   {effective}\n"));
+    }
+    match &call.result {
+        Some(result) => {
+            let kind = if result["is_error"] == true { "error" } else { "result" };
+            let content = result["content"].as_str().unwrap_or_default();
+            text.push_str(&format!("{kind:<10} {}\n", content.trim_end().replace('\n', "\n           ")));
+        }
+        None => text.push_str("no result was recorded\n"),
+    }
+    text
+}
+
+fn took(run: &RecordedRun) -> String {
+    run.milliseconds.map(|ms| format!(" after {ms:.0} ms")).unwrap_or_default()
+}

@@ -1,0 +1,160 @@
+//! Fixtures of `ona hooks test`: an event, and what the hooks are expected to make of it.
+//!
+//! ```json
+//! {"name": "a force push is refused", "event": "PreToolUse",
+//!  "payload": {"tool_name": "Bash", "tool_input": {"command": "git push -f"}},
+//!  "expect": {"decision": "deny", "message": "force"}}
+//! ```
+//!
+//! A file holds one of them or an array. `expect` may have any of `decision` (allow, ask,
+//! deny, none), `message` and `context` (a part of the text), `input` (the tool's input
+//! afterwards, whole), `continue` and `ran` (how many hooks ran). What is not named may be
+//! anything. Reading and comparing only; running is done in `test`.
+
+use super::stand::decision;
+use crate::failure::Failure;
+use crate::fire_hook::{Asked, parse};
+use ona_hookplane::Outcome;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+pub struct Fixture {
+    pub name: String,
+    pub asked: Asked,
+    /// The input the event came with.
+    input: Value,
+    expect: Expect,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: Option<String>,
+    event: String,
+    #[serde(default)]
+    payload: Map<String, Value>,
+    expect: Expect,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expect {
+    decision: Option<Decision>,
+    message: Option<String>,
+    context: Option<String>,
+    input: Option<Value>,
+    r#continue: Option<bool>,
+    ran: Option<usize>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Decision {
+    Allow,
+    Ask,
+    Deny,
+    None,
+}
+
+impl Decision {
+    fn as_str(self) -> &'static str {
+        match self {
+            Decision::Allow => "allow",
+            Decision::Ask => "ask",
+            Decision::Deny => "deny",
+            Decision::None => "none",
+        }
+    }
+}
+
+/// The fixtures of these files and folders, in the order of their names.
+pub fn load(paths: &[PathBuf]) -> Result<Vec<Fixture>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        collect(path, &mut files)?;
+    }
+    let mut fixtures = Vec::new();
+    for file in &files {
+        let wrong = |what: String| Failure::usage(format_args!("{}: {what}", file.display()));
+        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("not valid JSON: {error}")))?;
+        let all = if let Value::Array(all) = value { all } else { vec![value] };
+        let several = all.len() > 1;
+        for (number, one) in all.into_iter().enumerate() {
+            let place =
+                if several { format!("{} #{}", file.display(), number + 1) } else { file.display().to_string() };
+            fixtures.push(fixture(one, place).map_err(|bad| wrong(bad.to_string()))?);
+        }
+    }
+    if fixtures.is_empty() {
+        return Err(Failure::usage("there are no fixtures (files that end in .json) here"));
+    }
+    Ok(fixtures)
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let unreadable = |error| Failure::usage(format_args!("{} can not be read: {error}", path.display()));
+    if !path.is_dir() {
+        std::fs::metadata(path).map_err(unreadable)?;
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    let listed: Result<Vec<_>, _> =
+        std::fs::read_dir(path).map_err(unreadable)?.map(|one| one.map(|one| one.path())).collect();
+    let mut listed = listed.map_err(unreadable)?;
+    listed.sort();
+    for inner in listed {
+        if inner.is_dir() || inner.extension().is_some_and(|ending| ending == "json") {
+            collect(&inner, files)?;
+        }
+    }
+    Ok(())
+}
+
+fn fixture(value: Value, place: String) -> Result<Fixture, Failure> {
+    let written: Written = serde_json::from_value(value).map_err(Failure::usage)?;
+    let mut event = written.payload;
+    let input = event.get("tool_input").cloned().unwrap_or(Value::Null);
+    if event.contains_key("tool_name") && !event.contains_key("tool_use_id") && written.event != "PermissionRequest" {
+        event.insert("tool_use_id".into(), "toolu_fixture".into());
+    }
+    event.insert("hook_event_name".into(), written.event.into());
+    let asked = parse(&Value::Object(event).to_string())?;
+    Ok(Fixture { name: written.name.unwrap_or(place), asked, input, expect: written.expect })
+}
+
+impl Fixture {
+    /// What is not as expected, a sentence each.
+    pub fn differences(&self, outcome: &Outcome) -> Vec<String> {
+        let mut differences = Vec::new();
+        let mut check = |what: &str, expected: String, found: String| {
+            if expected != found {
+                differences.push(format!("{what}: expected {expected}, found {found}"));
+            }
+        };
+        let expect = &self.expect;
+        if let Some(expected) = expect.decision {
+            check("decision", expected.as_str().into(), decision(outcome).into());
+        }
+        if let Some(expected) = &expect.input {
+            check("input", expected.to_string(), outcome.input.as_ref().unwrap_or(&self.input).to_string());
+        }
+        if let Some(expected) = expect.r#continue {
+            check("continue", expected.to_string(), outcome.stop.is_none().to_string());
+        }
+        if let Some(expected) = expect.ran {
+            let ran = outcome.runs.iter().filter(|run| run.skipped.is_none()).count();
+            check("hooks that ran", expected.to_string(), ran.to_string());
+        }
+        let mut contains = |what: &str, part: &Option<String>, whole: String| {
+            if let Some(part) = part.as_ref().filter(|part| !whole.contains(part.as_str())) {
+                differences.push(format!("{what}: {part:?} is not in {whole:?}"));
+            }
+        };
+        contains("message", &expect.message, outcome.message());
+        let context: Vec<_> = outcome.context.iter().map(|one| one.context.text.as_str()).collect();
+        contains("context", &expect.context, context.join("\n"));
+        differences
+    }
+}

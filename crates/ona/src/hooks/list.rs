@@ -1,0 +1,92 @@
+//! `ona hooks list`: the effective order, and what does not run.
+
+use super::stand::Stand;
+use crate::failure::Failure;
+use crate::output;
+use crate::program::Program;
+use ona_api::EventName;
+use ona_hookplane::Hook;
+use ona_store::HookTimes;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+pub fn run(program: &Program, event: Option<&str>, as_json: bool) -> Result<u8, Failure> {
+    let event = event.map(str::parse::<EventName>).transpose().map_err(Failure::usage)?;
+    let open = program.open()?;
+    let stand = Stand::new(program, &open, None, &CancellationToken::new())?;
+    let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
+    let times = reader.hook_times().map_err(|error| program.store_failure(error))?;
+    let all_off = stand.workplace.host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
+    let listed: Vec<_> =
+        stand.engine.list().iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
+    if as_json {
+        let hooks: Vec<_> = listed.iter().map(|hook| described(hook, all_off, &times)).collect();
+        let rejected: Vec<_> = stand.rejected.iter().map(|one| json!({"entry": one.entry, "why": one.why})).collect();
+        output::line(open.redactor.apply(&json!({"hooks": hooks, "rejected": rejected}).to_string()));
+        return Ok(0);
+    }
+    let mut shown = String::new();
+    for hook in &listed {
+        shown.push_str(&line(hook, all_off, &times));
+    }
+    for one in &stand.rejected {
+        shown.push_str(&format!("  -  not used: {}\n     {}\n", one.why, one.entry));
+    }
+    if shown.is_empty() {
+        output::note("There are no hooks.");
+    } else {
+        output::line(open.redactor.apply(shown.trim_end()));
+    }
+    Ok(0)
+}
+
+fn line(hook: &Hook, all_off: bool, times: &[HookTimes]) -> String {
+    let mut line = format!("{:>3}  {}", hook.ordinal.0, hook.event);
+    if !hook.matcher.is_empty() {
+        line.push_str(&format!(" {:?}", hook.matcher));
+    }
+    if !hook.condition.is_empty() {
+        line.push_str(&format!(" if {:?}", hook.condition));
+    }
+    line.push_str(&format!("  {}  {}", hook.dialect.name(), hook.source));
+    if let Some(why) = skipped(hook, all_off) {
+        line.push_str(&format!("  skipped: {why}"));
+    }
+    if let Some((runs, half, most)) = percentiles(hook, times) {
+        line.push_str(&format!("  {runs} runs, p50 {half:.0} ms, p95 {most:.0} ms"));
+    }
+    format!("{line}\n     {}\n", hook.command())
+}
+
+fn described(hook: &Hook, all_off: bool, times: &[HookTimes]) -> Value {
+    let mut described = json!({
+        "ordinal": hook.ordinal,
+        "event": hook.event.as_str(),
+        "matcher": hook.matcher,
+        "if": hook.condition,
+        "command": hook.command(),
+        "dialect": hook.dialect.name(),
+        "source": hook.source,
+        "active": skipped(hook, all_off).is_none(),
+        "skipped": skipped(hook, all_off),
+        "timeout_ms": hook.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        "fail_closed": hook.fail_closed,
+        "decides": !hook.detached,
+    });
+    if let Some((runs, half, most)) = percentiles(hook, times) {
+        described["runs"] = json!({"count": runs, "p50_ms": half, "p95_ms": most});
+    }
+    described
+}
+
+fn skipped(hook: &Hook, all_off: bool) -> Option<&'static str> {
+    if all_off { Some("all_hooks_disabled") } else { hook.disabled.map(|skip| skip.as_str()) }
+}
+
+/// How many of its runs are known, and how long half and nearly all of them took.
+fn percentiles(hook: &Hook, times: &[HookTimes]) -> Option<(usize, f64, f64)> {
+    let of = |one: &&HookTimes| one.event == hook.event.as_str() && one.command == hook.command();
+    let known = &times.iter().find(of)?.milliseconds;
+    let at = |percent: usize| known[(known.len() * percent).div_ceil(100).clamp(1, known.len()) - 1];
+    Some((known.len(), at(50), at(95)))
+}

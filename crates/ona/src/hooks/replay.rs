@@ -1,0 +1,132 @@
+//! `ona hooks replay`: today's hooks over the calls of a recorded session.
+//!
+//! Only what hooks decide is compared: whether the call is denied, and with what input
+//! it would run. Nothing is executed but the hooks themselves, and no row is written.
+
+use super::stand::{Stand, decision};
+use crate::failure::Failure;
+use crate::fire_hook::parse;
+use crate::interrupt;
+use crate::output;
+use crate::program::{Open, Program};
+use crate::workplace::runtime;
+use ona_api::SessionId;
+use ona_hookplane::Outcome;
+use ona_store::RecordedCall;
+use ona_tools::ToolBox;
+use serde_json::{Value, json};
+use std::io::IsTerminal;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// How often a person is told how far it is.
+const PROGRESS: usize = 100;
+
+pub fn run(program: &Program, session: &str, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
+    let open = program.open()?;
+    let calls = calls(program, &open, &SessionId::from(session))?;
+    runtime().block_on(async {
+        let cancel = CancellationToken::new();
+        interrupt::on_signal(&cancel);
+        let mut stand = Stand::new(program, &open, config, &cancel)?;
+        let mut session = stand.session(&open, program)?;
+        let (tools, mut different) = (ToolBox::builtin(), Vec::new());
+        for (number, call) in calls.iter().enumerate() {
+            if cancel.is_cancelled() {
+                return Ok(interrupt::INTERRUPTED);
+            }
+            if number > 0 && number % PROGRESS == 0 && std::io::stderr().is_terminal() {
+                output::note(format_args!("{number} of {} calls", calls.len()));
+            }
+            // Hooks are told absolute paths; a call that does not fit its tool reaches none.
+            let planned = tools.get(&call.name).map(|tool| tool.plan(&call.input, &session.cx).map(|plan| plan.input));
+            let Ok(input) = planned.unwrap_or_else(|| Ok(call.input.clone())) else { continue };
+            let event = json!({
+                "hook_event_name": "PreToolUse",
+                "tool_name": call.name,
+                "tool_input": input,
+                "tool_use_id": call.id,
+            });
+            let asked = parse(&event.to_string())?;
+            let outcome = stand.fire(&mut session, &asked).await?;
+            different.extend(difference(call, &input, &outcome));
+        }
+        let (count, all) = (different.len(), calls.len());
+        if as_json {
+            let report = json!({"calls": all, "different": different});
+            output::line(open.redactor.apply(&report.to_string()));
+        } else {
+            for one in &different {
+                output::line(open.redactor.apply(&told(one)));
+            }
+            output::note(format_args!("{count} of {all} calls would be decided differently"));
+        }
+        Ok(u8::from(count > 0))
+    })
+}
+
+fn calls(program: &Program, open: &Open, session: &SessionId) -> Result<Vec<RecordedCall>, Failure> {
+    let failed = |error| program.store_failure(error);
+    let reader = open.store.reader().map_err(failed)?;
+    if reader.conversation_of(session).map_err(failed)?.is_none() {
+        return Err(Failure::usage(format_args!("there is no session {session}")).hint("ona sessions list"));
+    }
+    reader.calls(session).map_err(failed)
+}
+
+/// What would be different, or nothing.
+fn difference(call: &RecordedCall, input: &Value, outcome: &Outcome) -> Option<Value> {
+    let denied_then = denial(call);
+    let now = decision(outcome);
+    let input_then = call.effective_input.as_ref().unwrap_or(input);
+    let input_now = outcome.input.as_ref().unwrap_or(input);
+    let same_verdict = denied_then.is_some() == outcome.is_denied();
+    if same_verdict && (outcome.is_denied() || input_then == input_now) {
+        return None;
+    }
+    let mut told = json!({
+        "tool_use_id": call.id,
+        "tool": call.name,
+        "input": call.input,
+        "then": if denied_then.is_some() { "deny" } else { "pass" },
+        "now": if outcome.is_denied() { "deny" } else { "pass" },
+        "decision": now,
+        "message": outcome.message(),
+    });
+    if let Some(message) = denied_then {
+        told["message_then"] = json!(message);
+    }
+    if !outcome.is_denied() && input_then != input_now {
+        told["input_then"] = input_then.clone();
+        told["input_now"] = input_now.clone();
+    }
+    Some(told)
+}
+
+/// The words with which hooks denied the call, if they did.
+fn denial(call: &RecordedCall) -> Option<String> {
+    let by_hook = call.decisions.iter().any(|one| one.decision == "deny" && one.reason["source"] == "hook");
+    let words = call.result.as_ref().and_then(|result| result["content"].as_str()).unwrap_or_default();
+    let before_the_tool = words.starts_with("Denied by PreToolUse hook") || words.starts_with("Stopped by hook");
+    (by_hook && before_the_tool).then(|| words.to_owned())
+}
+
+fn told(one: &Value) -> String {
+    let text = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
+    let mut told = format!(
+        "{} {}  {} -> {}\n  input  {}",
+        text("tool"),
+        text("tool_use_id"),
+        text("then"),
+        text("now"),
+        one["input"]
+    );
+    if let (Some(then), Some(now)) = (one.get("input_then"), one.get("input_now")) {
+        told.push_str(&format!("\n  then   {then}\n  now    {now}"));
+    }
+    let message = text("message");
+    if !message.is_empty() {
+        told.push_str(&format!("\n  says   {}", message.replace('\n', "\n         ")));
+    }
+    told
+}

@@ -1,0 +1,45 @@
+//! `ona hooks test`: fixtures run through the real chain, without a model and without rows.
+
+use super::fixture;
+use super::report::{self, Tried};
+use super::stand::Stand;
+use crate::args::Report;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output;
+use crate::program::Program;
+use crate::workplace::runtime;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+pub fn run(program: &Program, paths: &[PathBuf], config: Option<&Path>, format: Report) -> Result<u8, Failure> {
+    let fixtures = fixture::load(paths)?;
+    let open = program.open()?;
+    runtime().block_on(async {
+        let cancel = CancellationToken::new();
+        interrupt::on_signal(&cancel);
+        let mut stand = Stand::new(program, &open, config, &cancel)?;
+        let mut tried = Vec::new();
+        for fixture in &fixtures {
+            if cancel.is_cancelled() {
+                return Ok(interrupt::INTERRUPTED);
+            }
+            let mut session = stand.session(&open, program)?;
+            let began = Instant::now();
+            let outcome = stand.fire(&mut session, &fixture.asked).await?;
+            let differences = fixture.differences(&outcome);
+            tried.push(Tried { name: fixture.name.clone(), differences, took: began.elapsed() });
+            stand.workplace.keep(session);
+        }
+        let text = match format {
+            Report::Tap => report::tap(&tried),
+            Report::Junit => report::junit(&tried),
+            Report::Json => report::json(&tried).to_string(),
+        };
+        output::line(open.redactor.apply(text.trim_end()));
+        let failed = tried.iter().filter(|one| !one.differences.is_empty()).count();
+        output::note(format_args!("{} passed, {failed} failed", tried.len() - failed));
+        Ok(u8::from(failed > 0))
+    })
+}

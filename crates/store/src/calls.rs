@@ -1,0 +1,165 @@
+//! Recorded calls and what was consulted about them, as they are read back.
+//!
+//! What a hook meant by its output is decided in `dialects`, what the record shows of
+//! a call in the program.
+
+use crate::error::StoreError;
+use crate::reader::Reader;
+use ona_api::{CallId, SessionId};
+use rusqlite::Row;
+use serde_json::Value;
+
+/// One run of a hook, or one that was skipped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedRun {
+    pub event: String,
+    pub ordinal: i64,
+    pub matcher: String,
+    pub command: String,
+    pub stdin: Value,
+    pub exit_code: Option<i64>,
+    pub stdout: Option<String>,
+    pub stderr: Option<String>,
+    pub skipped: Option<String>,
+    pub milliseconds: Option<f64>,
+}
+
+/// One answer about a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedDecision {
+    pub decision: String,
+    pub reason: Value,
+}
+
+/// A call of a session as its rows tell it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedCall {
+    pub id: CallId,
+    pub session: SessionId,
+    pub name: String,
+    pub input: Value,
+    /// What ran in the place of the input, if hooks changed it.
+    pub effective_input: Option<Value>,
+    /// What was said about it, in order; silent allows leave none.
+    pub decisions: Vec<RecordedDecision>,
+    /// The row that announced it, if it ran.
+    pub started: Option<Value>,
+    pub result: Option<Value>,
+}
+
+/// How long the runs of one hook took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HookTimes {
+    pub event: String,
+    pub command: String,
+    /// In milliseconds, ascending.
+    pub milliseconds: Vec<f64>,
+}
+
+const TOOK: &str = "(julianday(completed_at) - julianday(started_at)) * 86400000.0";
+/// Of each hook the newest runs tell enough.
+const NEWEST_RUNS: i64 = 1000;
+
+impl Reader {
+    /// The sessions in which a call of this id was made, the newest first.
+    pub fn sessions_of_call(&self, call: &CallId) -> Result<Vec<SessionId>, StoreError> {
+        let sql = "SELECT session_id, max(id) AS newest FROM transcript_entries \
+                   WHERE tool_use_id = ?1 AND entry_type = 'tool_use' GROUP BY session_id ORDER BY newest DESC";
+        self.all(sql, [call.as_str()], |row| Ok(SessionId(row.get(0)?)))
+    }
+
+    /// The calls of a session in the order they were made.
+    pub fn calls(&self, session: &SessionId) -> Result<Vec<RecordedCall>, StoreError> {
+        let rows = "SELECT entry_type, tool_use_id, payload_json FROM transcript_entries WHERE session_id = ?1 \
+                    AND tool_use_id IS NOT NULL AND entry_type IN ('tool_use', 'tool_result', 'internal_hook') ORDER BY sequence";
+        let rows: Vec<(String, String, Value)> =
+            self.all(rows, [session.as_str()], |row| Ok((row.get(0)?, row.get(1)?, json(row, 2)?)))?;
+        let mut calls: Vec<RecordedCall> = Vec::new();
+        let mut at = std::collections::HashMap::new();
+        for (kind, id, mut payload) in rows {
+            if kind == "tool_use" {
+                at.insert(id.clone(), calls.len());
+                calls.push(RecordedCall {
+                    id: CallId(id),
+                    session: session.clone(),
+                    name: payload["name"].as_str().unwrap_or_default().to_owned(),
+                    input: payload["input"].take(),
+                    effective_input: None,
+                    decisions: Vec::new(),
+                    started: None,
+                    result: None,
+                });
+                continue;
+            }
+            let Some(call) = at.get(&id).map(|index: &usize| &mut calls[*index]) else { continue };
+            match payload.get_mut("effective_input") {
+                _ if kind == "tool_result" => call.result = Some(payload),
+                Some(input) => call.effective_input = Some(input.take()),
+                None => {}
+            }
+        }
+        let log =
+            "SELECT tool_use_id, decision, reason_json FROM tool_permission_log WHERE session_id = ?1 ORDER BY id";
+        for (id, decision, reason) in
+            self.all(log, [session.as_str()], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, json(row, 2)?)))?
+        {
+            if let Some(index) = at.get(&id) {
+                calls[*index].decisions.push(RecordedDecision { decision, reason });
+            }
+        }
+        let started = "SELECT detail FROM events WHERE session_id = ?1 AND event_type = 'tool_started' ORDER BY id";
+        for detail in self.all(started, [session.as_str()], |row| json(row, 0))? {
+            if let Some(index) = detail["tool_use_id"].as_str().and_then(|id| at.get(id)) {
+                calls[*index].started = Some(detail);
+            }
+        }
+        Ok(calls)
+    }
+
+    /// What hooks did about one call, in the order they ran.
+    pub fn hook_runs(&self, session: &SessionId, call: &CallId) -> Result<Vec<RecordedRun>, StoreError> {
+        let sql = format!(
+            "SELECT hook_event, hook_ordinal, matcher, command, input_json, exit_code, stdout_text, stderr_text, \
+             skipped_reason, {TOOK} FROM hook_invocations WHERE session_id = ?1 AND tool_use_id = ?2 ORDER BY id"
+        );
+        self.all(&sql, [session.as_str(), call.as_str()], |row| {
+            Ok(RecordedRun {
+                event: row.get(0)?,
+                ordinal: row.get(1)?,
+                matcher: row.get(2)?,
+                command: row.get(3)?,
+                stdin: json(row, 4)?,
+                exit_code: row.get(5)?,
+                stdout: row.get(6)?,
+                stderr: row.get(7)?,
+                skipped: row.get(8)?,
+                milliseconds: row.get(9)?,
+            })
+        })
+    }
+
+    /// How long each hook took, of the newest runs of all sessions.
+    pub fn hook_times(&self) -> Result<Vec<HookTimes>, StoreError> {
+        let sql = format!(
+            "SELECT hook_event, command, took FROM (SELECT hook_event, command, {TOOK} AS took, \
+             row_number() OVER (PARTITION BY hook_event, command ORDER BY id DESC) AS age FROM hook_invocations \
+             WHERE completed_at IS NOT NULL) WHERE age <= {NEWEST_RUNS} ORDER BY hook_event, command, took"
+        );
+        let mut times: Vec<HookTimes> = Vec::new();
+        for (event, command, took) in
+            self.all(&sql, [], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, f64>(2)?)))?
+        {
+            match times.last_mut().filter(|last| last.event == event && last.command == command) {
+                Some(last) => last.milliseconds.push(took),
+                None => times.push(HookTimes { event, command, milliseconds: vec![took] }),
+            }
+        }
+        Ok(times)
+    }
+}
+
+/// A column of JSON text; what is none is shown as the text it is.
+fn json(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {
+    let text: Option<String> = row.get(column)?;
+    Ok(text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
+}
