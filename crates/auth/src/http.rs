@@ -65,6 +65,16 @@ pub fn client(endpoint: &Endpoint, limits: Limits) -> Result<Client, HttpError> 
     built.map_err(|error| HttpError(words(error)))
 }
 
+/// A client for a hook that posts to this address. It follows no redirect either: what
+/// a hook is told is not for whoever the server names.
+pub fn hook_client(url: &str) -> Result<Client, HttpError> {
+    install_crypto();
+    let common = || common(Limits::default());
+    let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|host| url.starts_with(host));
+    let built = if local { without_roots(common().no_proxy()).build() } else { common().build() };
+    built.map_err(|error| HttpError(words(error)))
+}
+
 fn common(limits: Limits) -> ClientBuilder {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that builds HTTP clients")]
     let builder = Client::builder();

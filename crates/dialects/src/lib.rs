@@ -13,7 +13,9 @@ mod output;
 mod read;
 mod sdlc;
 mod strict;
+mod wanted;
 
 pub use claude::Claude;
 pub use read::{Loaded, Rejected, load};
 pub use sdlc::Sdlc;
+pub use wanted::{Make, Wanted};

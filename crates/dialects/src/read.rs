@@ -7,6 +7,7 @@ use crate::claude::Claude;
 use crate::entries::{RawEntry, flatten};
 use crate::matcher::{Invalid, Matcher, Names};
 use crate::sdlc::Sdlc;
+use crate::wanted::{Make, Wanted};
 use ona_api::{EventName, Ordinal, Skip};
 use ona_hookplane::{Action, Applies, Dialect, Firing, Hook, HookList, PluginDirs, Shell};
 use ona_permissions::{Condition, Place};
@@ -26,12 +27,15 @@ pub struct Rejected {
     pub why: String,
 }
 
-pub fn load(settings: &Value, place: &Place) -> Loaded {
+/// `make` supplies the hooks that are no process.
+pub fn load(settings: &Value, place: &Place, make: Make<'_>) -> Loaded {
     let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
     let mut reader = Reader {
         sdlc: Arc::new(Sdlc),
         claude: Arc::new(Claude { effort }),
         place: Arc::new(place.clone()),
+        make,
+        settings,
         all_disabled: settings["disableAllHooks"] == Value::Bool(true),
         hooks: Vec::new(),
         rejected: Vec::new(),
@@ -50,16 +54,18 @@ pub fn load(settings: &Value, place: &Place) -> Loaded {
     Loaded { list: HookList::new(reader.hooks), rejected: reader.rejected }
 }
 
-struct Reader {
+struct Reader<'a> {
     sdlc: Arc<dyn Dialect>,
     claude: Arc<dyn Dialect>,
     place: Arc<Place>,
+    make: Make<'a>,
+    settings: &'a Value,
     all_disabled: bool,
     hooks: Vec<Hook>,
     rejected: Vec<Rejected>,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn read(&mut self, hooks: &Value, dialect: &str, plugin: Option<(&String, PluginDirs)>) {
         let (entries, misshapen) = flatten(hooks);
         self.rejected.extend(misshapen.into_iter().map(|bad| Rejected { entry: bad.entry, why: bad.why.to_owned() }));
@@ -111,11 +117,22 @@ impl Reader {
             Some(_) => return Err("if must be a string".into()),
         };
         let flag = |names: [&str; 2]| names.iter().any(|name| handler.get(*name) == Some(&Value::Bool(true)));
+        let (action, default_timeout) = match Wanted::read(event, handler, self.settings) {
+            Some(wanted) => {
+                let wanted = wanted?;
+                let default = wanted.timeout();
+                if let (Wanted::Prompt(_) | Wanted::Agent(_), Some(model)) = (&wanted, handler.get("model")) {
+                    notes.push(format!("the model {model} is not used: such a hook asks the session's own model"));
+                }
+                (Action::Handler((self.make)(wanted)?), default)
+            }
+            None => (action(handler, dialect_name)?, None),
+        };
         let hook = Hook {
             ordinal: Ordinal(0),
             event,
-            action: action(handler, dialect_name)?,
-            timeout: timeout(handler, notes),
+            action,
+            timeout: timeout(handler, notes).or(default_timeout),
             dialect: Arc::clone(dialect),
             source: tag("source").unwrap_or("settings_snapshot").to_owned(),
             disabled: tag("disabled").and_then(Skip::from_text).or(self.all_disabled.then_some(Skip::AllHooksDisabled)),
@@ -150,9 +167,6 @@ impl Reader {
 fn action(handler: &Map<String, Value>, dialect: &str) -> Result<Action, String> {
     match handler.get("type").map(|kind| kind.as_str().unwrap_or("")) {
         None | Some("command") => {}
-        Some(known @ ("http" | "mcp_tool" | "prompt" | "agent")) => {
-            return Err(format!("hooks of type {known} do not run in this version, only type command does"));
-        }
         Some(other) => return Err(format!("the hook type {other:?} is not known")),
     }
     let command = match handler.get("command").and_then(Value::as_str) {

@@ -29,6 +29,16 @@ impl HookEngine {
         &self.list
     }
 
+    /// The same engine with some of its hooks.
+    pub fn only(&self, keep: impl Fn(&Hook) -> bool) -> Self {
+        Self {
+            list: self.list.only(keep),
+            environment: self.environment.clone(),
+            runner: Arc::clone(&self.runner),
+            redactor: self.redactor.clone(),
+        }
+    }
+
     /// Whether any hook could run for this event; saves building a firing.
     pub fn listens_to(&self, event: EventName) -> bool {
         self.list.of(event).next().is_some()

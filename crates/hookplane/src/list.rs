@@ -34,6 +34,16 @@ impl HookList {
         self.hooks.push(hook);
     }
 
+    /// Some of the hooks, under the numbers they have.
+    pub fn only(&self, keep: impl Fn(&Hook) -> bool) -> Self {
+        let mut list = Self::default();
+        for hook in self.hooks.iter().filter(|hook| keep(hook)) {
+            list.by_event.entry(hook.event).or_default().push(list.hooks.len());
+            list.hooks.push(hook.clone());
+        }
+        list
+    }
+
     pub fn of(&self, event: EventName) -> impl Iterator<Item = &Hook> {
         self.by_event.get(&event).into_iter().flatten().map(|index| &self.hooks[*index])
     }

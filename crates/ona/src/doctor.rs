@@ -4,6 +4,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Open, Program};
+use crate::workshop;
 use ona_api::EventName;
 use ona_hookplane::{Timeouts, contract};
 use ona_permissions::{PermissionSettings, Place, Rules};
@@ -11,6 +12,7 @@ use ona_process::find_in_path;
 use ona_trust::{DatabaseSource, How, Standing};
 use serde_json::{Map, Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// What was looked at, and what is wrong.
 #[derive(Default)]
@@ -150,7 +152,7 @@ impl Examination {
             home: program.env.home(),
             extra: Vec::new(),
         };
-        let loaded = ona_dialects::load(effective, &place);
+        let loaded = ona_dialects::load(effective, &place, &workshop::maker(&Arc::default()));
         let (timeouts, warnings) = Timeouts::from_env(&program.env);
         self.remarks.extend(warnings);
         self.problems

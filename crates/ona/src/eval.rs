@@ -7,9 +7,10 @@ use crate::output;
 use crate::program::{Open, Program, read_text};
 use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
+use crate::workshop;
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
-use ona_orchestration::Pipeline;
+use ona_orchestration::{Operator, Pipeline};
 
 use ona_tools::{State, ToolBox};
 use ona_trust::How;
@@ -87,12 +88,14 @@ impl Places<'_> {
         store.commit(&place, opening(workplace, &call)).await.map_err(failed)?;
 
         let mut session = workplace.session(store, place.clone()).map_err(failed)?;
-        let operator = EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes };
+        let operator: Arc<dyn Operator> =
+            Arc::new(EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes });
+        workshop::seat_if_needed(self.program, self.open, workplace, &session, &operator)?;
         let pipeline = Pipeline {
             store: Arc::clone(store),
             tools: Arc::new(ToolBox::builtin()),
             hooks: Arc::clone(&workplace.hooks),
-            operator: Arc::new(operator),
+            operator,
         };
         let finished = pipeline.run(&mut session, call.clone(), Group::default()).await.map_err(failed)?;
         workplace.keep(session);

@@ -3,19 +3,22 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::operator::EvalOperator;
 use crate::output;
 use crate::program::{Program, read_text};
 use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
+use crate::workshop;
 use ona_api::event::BASE_FIELDS;
 use ona_api::row::{Place, SequenceStart};
 use ona_api::{Access, EventKind, EventName, Group, Mode, Row, Ruling};
 use ona_hookplane::{Base, Firing, Outcome, contract};
-use ona_orchestration::Session;
+use ona_orchestration::{Operator, Session};
 use ona_tools::ToolBox;
 use ona_trust::How;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
@@ -44,6 +47,9 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         store.commit(&place, opening).await.map_err(failed)?;
 
         let mut session = workplace.session(store, place.clone()).map_err(failed)?;
+        let operator: Arc<dyn Operator> =
+            Arc::new(EvalOperator { agent_shell: program.agent_shell, yes: program.options.yes });
+        workshop::seat_if_needed(program, &open, &workplace, &session, &operator)?;
         let firing = firing(&asked, &mut session)?;
         let outcome = workplace.hooks.fire(firing).await;
         store.commit(&place, outcome.rows()).await.map_err(failed)?;

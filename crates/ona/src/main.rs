@@ -24,6 +24,7 @@ mod settings;
 mod transition;
 mod whereabouts;
 mod workplace;
+mod workshop;
 
 use args::{Args, Command};
 use clap::{CommandFactory, Parser};

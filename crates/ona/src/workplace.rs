@@ -5,12 +5,13 @@ use crate::findings;
 use crate::keeper;
 use crate::output;
 use crate::program::{Open, Program};
+use crate::workshop;
 use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode};
 use ona_dialects::Rejected;
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
-use ona_orchestration::{EnvFile, Keep, Session};
+use ona_orchestration::{EnvFile, HookDesk, Keep, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
@@ -24,6 +25,8 @@ pub struct Workplace {
     pub hooks: Arc<HookEngine>,
     /// Configured hooks that do not run.
     pub rejected: Vec<Rejected>,
+    /// What hooks that ask a model go by.
+    pub judges: Arc<HookDesk>,
     pub tasks: Arc<Tasks>,
     rules: Arc<RwLock<PermissionEngine>>,
     place: Place,
@@ -59,7 +62,8 @@ impl Workplace {
         let place = place(program, &permissions, cwd);
         let (mut rules, dropped) = Rules::parse(&permissions);
         rules.fix(managed_rules(open));
-        let loaded = ona_dialects::load(&settings, &place);
+        let judges = Arc::new(HookDesk::default());
+        let loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges));
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
         let mut guarded = ona_trust::guarded_files(&program.discovery()?, &program.env);
@@ -75,6 +79,7 @@ impl Workplace {
         Ok(Self {
             hooks: Arc::new(hooks),
             rejected: loaded.rejected,
+            judges,
             tasks: Arc::new(Tasks::default()),
             rules: Arc::new(RwLock::new(engine)),
             findings: findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?,
@@ -100,7 +105,7 @@ impl Workplace {
 
     /// Hooks of other settings, set up as if they were configured here.
     pub fn other_hooks(&self, program: &Program, open: &Open, settings: &Value) -> (HookEngine, Vec<Rejected>) {
-        let loaded = ona_dialects::load(settings, &self.place);
+        let loaded = ona_dialects::load(settings, &self.place, &workshop::maker(&self.judges));
         (hook_engine(program, open, loaded.list, &self.host, &self.place, &self.cancel), loaded.rejected)
     }
 

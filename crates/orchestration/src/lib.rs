@@ -8,6 +8,7 @@ mod amended;
 mod events;
 mod firings;
 mod history;
+mod hook_handlers;
 mod lifecycle;
 mod model;
 mod operator;
@@ -19,6 +20,7 @@ mod turn;
 
 pub use events::{Events, TurnEvent};
 pub use history::History;
+pub use hook_handlers::{Desk, HookDesk, HttpHook, Judge, JudgeHook};
 pub use lifecycle::lifecycle;
 pub use model::{Model, Setup, Window};
 pub use operator::{Operator, Question};

@@ -45,6 +45,9 @@ pub enum Speaker {
     Operator,
     /// The agent that started this one; the fields hooks are told of it (DEC-036).
     Agent(Box<Base>),
+    /// A hook that asks for a verdict. What it says and how it ends is its own matter:
+    /// no hooks hear of it.
+    Hook,
 }
 
 /// How a turn ended.
@@ -89,7 +92,7 @@ impl Turn {
         }
         history.refresh(&self.pipeline.store)?;
         outcome.ended = self.work(session, history, &mut outcome).await?;
-        if let Ended::Failed(failure) = &outcome.ended {
+        if let (Ended::Failed(failure), Speaker::Operator | Speaker::Agent(_)) = (&outcome.ended, &self.speaker) {
             self.stop_failure(session, failure, &outcome.text).await?;
         }
         Ok(outcome)
@@ -101,7 +104,7 @@ impl Turn {
         let said = match self.speaker {
             Speaker::Operator => fire(&self.pipeline.hooks, session, event, json!({ "prompt": prompt })).await,
             // What one agent asks of another is not a prompt of the user.
-            Speaker::Agent(_) => ona_hookplane::Outcome::default(),
+            Speaker::Agent(_) | Speaker::Hook => ona_hookplane::Outcome::default(),
         };
         let mut group = Group::default();
         let ended = if said.is_denied() {
@@ -256,6 +259,7 @@ impl Turn {
                 let firing = Firing::new(EventName::SubagentStop, (**parent).clone(), fields);
                 (EventName::SubagentStop, self.pipeline.hooks.fire(firing).await)
             }
+            Speaker::Hook => return Ok(false),
         };
         let mut group = Group::default();
         records::chain(&mut group, event, None, &said);

@@ -48,7 +48,7 @@ impl World {
         let (timeouts, _) = Timeouts::from_env(&self.env);
         let environment = HookEnvironment::new(self.env.clone(), self.path(), timeouts);
         let runner = Arc::new(ProcessRunner::new(environment.clone(), CancellationToken::new()));
-        HookEngine::new(load(&settings, &self.place()).list, environment, runner, self.redactor.clone())
+        HookEngine::new(load(&settings, &self.place(), &no_others).list, environment, runner, self.redactor.clone())
     }
 
     pub async fn fire(&self, settings: Value, event: EventName, fields: Value) -> Outcome {
@@ -99,4 +99,9 @@ pub(crate) fn decide(decision: &str, reason: &str) -> String {
 /// (ordinal, exit code, skipped reason) of every row.
 pub(crate) fn rows(outcome: &Outcome) -> Vec<(u32, Option<i32>, Option<&'static str>)> {
     outcome.runs.iter().map(|run| (run.ordinal.0, run.exit_code, run.skipped.map(|skip| skip.as_str()))).collect()
+}
+
+/// Nobody here makes hooks that are no process.
+pub fn no_others(wanted: ona_dialects::Wanted) -> Result<std::sync::Arc<dyn ona_hookplane::Handler>, String> {
+    Err(format!("not made here: {wanted:?}"))
 }

@@ -14,8 +14,31 @@ pub struct Chosen {
     pub setup: Setup,
 }
 
-/// `env` is the process environment with the settings' own over it.
+/// The model of a run that asks one. `env` is the process environment with the settings'
+/// own over it.
 pub fn model(program: &Program, open: &Open, settings: &Value, env: &Env) -> Result<Chosen, Failure> {
+    choose(program, open, settings, env, Remember::Yes)
+}
+
+/// The model a run would ask, without making a choice for the runs after it (DEC-082).
+pub fn configured(program: &Program, open: &Open, settings: &Value, env: &Env) -> Result<Chosen, Failure> {
+    choose(program, open, settings, env, Remember::No)
+}
+
+/// Whether a first choice becomes part of the settings.
+#[derive(PartialEq, Eq)]
+enum Remember {
+    Yes,
+    No,
+}
+
+fn choose(
+    program: &Program,
+    open: &Open,
+    settings: &Value,
+    env: &Env,
+    first_choice: Remember,
+) -> Result<Chosen, Failure> {
     let helper =
         settings["apiKeyHelper"].as_str().map(|command| Helper::new(command, program.project.clone(), env.clone()));
     let bare = program.options.bare;
@@ -32,7 +55,9 @@ pub fn model(program: &Program, open: &Open, settings: &Value, env: &Env) -> Res
         (None, Some(config)) => config.clone(),
         (None, None) => {
             let config = default_model_config(env, setup.anthropic_available());
-            remember(program, open, &config)?;
+            if first_choice == Remember::Yes {
+                remember(program, open, &config)?;
+            }
             config
         }
     };

@@ -1,6 +1,6 @@
 //! `ona -p`: one prompt, worked on without a terminal (DEC-101).
 
-mod choice;
+pub mod choice;
 mod input;
 mod place;
 mod render;
@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::program::{Open, Program};
 use crate::workplace::{Workplace, runtime};
+use crate::workshop;
 use ona_api::model::Asking;
 use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, Verdict};
 use ona_orchestration::{
@@ -195,6 +196,7 @@ impl Run<'_> {
             Err(failure) => return Ok(Ready::Wrong(failure)),
         };
         let operator: Arc<dyn Operator> = Arc::new(Nobody);
+        workshop::seat(self.open, &self.workplace, session, &model, &operator);
         let mut tools = ToolBox::builtin();
         let office = Office {
             store: Arc::clone(store),

@@ -5,6 +5,7 @@ mod cli;
 mod compaction;
 mod crash;
 mod eval;
+mod hook_types;
 mod hooks_tools;
 mod permission_updates;
 mod secrets;

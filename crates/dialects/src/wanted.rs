@@ -1,0 +1,169 @@
+//! Hooks that are no process, as they are configured (DEC-047).
+//!
+//! What is configured is read and judged here; a handler for it is made by whoever has
+//! a network and a model, through `Make`.
+
+use ona_api::EventName;
+use ona_hookplane::Handler;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A handler somebody else has to make.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    Http {
+        url: String,
+        headers: Vec<(String, String)>,
+        /// The variables headers may speak of.
+        variables: Vec<String>,
+    },
+    Prompt(String),
+    Agent(String),
+    McpTool {
+        server: String,
+        tool: String,
+        input: Map<String, Value>,
+    },
+}
+
+/// Makes a handler, or says why it can not.
+pub type Make<'a> = &'a dyn Fn(Wanted) -> Result<Arc<dyn Handler>, String>;
+
+impl Wanted {
+    /// Reads a handler of one of these types; `None` if it is of another.
+    pub(crate) fn read(
+        event: EventName,
+        handler: &Map<String, Value>,
+        settings: &Value,
+    ) -> Option<Result<Wanted, String>> {
+        let kind = handler.get("type")?.as_str()?;
+        let text = |name: &str| {
+            let found = handler.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+            found.map(str::to_owned).ok_or_else(|| format!("a hook of type {kind} needs {name}"))
+        };
+        Some(match kind {
+            "http" => http(event, handler, settings, text("url")),
+            "prompt" => text("prompt").and_then(|prompt| judging(event, kind).map(|()| Wanted::Prompt(prompt))),
+            "agent" => text("prompt").and_then(|prompt| judging(event, kind).map(|()| Wanted::Agent(prompt))),
+            "mcp_tool" => text("server").and_then(|server| {
+                let input = handler.get("input").and_then(Value::as_object).cloned().unwrap_or_default();
+                Ok(Wanted::McpTool { server, tool: text("tool")?, input })
+            }),
+            _ => return None,
+        })
+    }
+
+    /// What it has if it does not say.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        match self {
+            Wanted::Prompt(_) => Some(Duration::from_secs(30)),
+            Wanted::Agent(_) => Some(Duration::from_secs(60)),
+            Wanted::Http { .. } | Wanted::McpTool { .. } => None,
+        }
+    }
+}
+
+fn http(
+    event: EventName,
+    handler: &Map<String, Value>,
+    settings: &Value,
+    url: Result<String, String>,
+) -> Result<Wanted, String> {
+    let url = url?;
+    if matches!(event, EventName::SessionStart | EventName::Setup) {
+        return Err(format!("a hook of type http can not run on {event}; use a command"));
+    }
+    // Once a list is there, it is the whole of what is allowed.
+    if let Some(allowed) = settings["allowedHttpHookUrls"].as_array()
+        && !allowed.iter().filter_map(Value::as_str).any(|pattern| fits(&url, pattern))
+    {
+        return Err(format!("the url {url:?} is not in allowedHttpHookUrls"));
+    }
+    let mut headers = Vec::new();
+    for (name, value) in handler.get("headers").and_then(Value::as_object).into_iter().flatten() {
+        let value = value.as_str().ok_or_else(|| format!("the header {name:?} must be a string"))?;
+        headers.push((name.clone(), value.to_owned()));
+    }
+    let listed = |value: Option<&Value>| -> Vec<String> {
+        value
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|name| name.as_str().map(str::to_owned))
+            .collect()
+    };
+    let mut variables = listed(handler.get("allowedEnvVars"));
+    if let Some(outer) = settings.get("httpHookAllowedEnvVars") {
+        let outer = listed(Some(outer));
+        variables.retain(|name| outer.contains(name));
+    }
+    Ok(Wanted::Http { url, headers, variables })
+}
+
+/// A model can only be asked where something waits for its answer.
+fn judging(event: EventName, kind: &str) -> Result<(), String> {
+    use EventName as E;
+    match event {
+        E::PermissionDenied
+        | E::PermissionRequest
+        | E::PostToolUse
+        | E::PostToolUseFailure
+        | E::PreToolUse
+        | E::Stop
+        | E::SubagentStop
+        | E::TaskCompleted
+        | E::TaskCreated
+        | E::TeammateIdle
+        | E::UserPromptSubmit => Ok(()),
+        _ => Err(format!("a hook of type {kind} can not run on {event}; use a command")),
+    }
+}
+
+/// Whether a url fits a pattern in which `*` stands for anything. The host's case and a
+/// dot at its end make no difference.
+fn fits(url: &str, pattern: &str) -> bool {
+    let (url, pattern) = (plain(url), plain(pattern));
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| url.strip_prefix(first)) else { return false };
+    let parts: Vec<_> = parts.collect();
+    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
+    for part in between {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+fn plain(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let host = host.to_ascii_lowercase();
+    let (name, port) =
+        host.split_once(':').map_or((host.as_str(), String::new()), |(name, port)| (name, format!(":{port}")));
+    format!("{}://{}{port}{path}", scheme.to_ascii_lowercase(), name.trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_covers_what_its_stars_leave_open() {
+        let cases = [
+            ("https://hooks.example/a", "https://hooks.example/*", true),
+            ("https://HOOKS.example./a", "https://hooks.example/*", true),
+            ("https://hooks.example.evil/a", "https://hooks.example/*", false),
+            ("http://localhost:8080/x", "http://localhost:*", true),
+            ("https://a.b/c", "https://a.b/c", true),
+            ("https://a.b/cd", "https://a.b/c", false),
+            ("https://x.b/c/end", "https://*.b/*/end", true),
+        ];
+        for (url, pattern, expected) in cases {
+            assert_eq!(fits(url, pattern), expected, "{url} {pattern}");
+        }
+    }
+}

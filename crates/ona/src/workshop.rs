@@ -1,0 +1,64 @@
+//! Makes the hooks that are no process, and gives those that ask a model one to ask.
+
+use crate::failure::Failure;
+use crate::headless::choice;
+use crate::program::{Open, Program};
+use crate::workplace::Workplace;
+use ona_dialects::Wanted;
+use ona_hookplane::{Action, Handler, Hook};
+use ona_orchestration::{Desk, HookDesk, HttpHook, Judge, JudgeHook, Model, Operator, Session};
+use std::sync::Arc;
+
+pub fn maker(desk: &Arc<HookDesk>) -> impl Fn(Wanted) -> Result<Arc<dyn Handler>, String> {
+    let desk = Arc::clone(desk);
+    move |wanted| {
+        let judge = |judge, prompt| -> Arc<dyn Handler> { Arc::new(JudgeHook::new(judge, prompt, Arc::clone(&desk))) };
+        Ok(match wanted {
+            Wanted::Http { url, headers, variables } => Arc::new(HttpHook::new(url, headers, variables)?),
+            Wanted::Prompt(prompt) => judge(Judge::Prompt, prompt),
+            Wanted::Agent(prompt) => judge(Judge::Agent, prompt),
+            Wanted::McpTool { server, .. } => {
+                return Err(format!("the MCP server {server:?} is not connected: this version connects to none"));
+            }
+        })
+    }
+}
+
+/// Whether a hook asks a model, or could wait for one that does.
+fn judges(hook: &Hook) -> bool {
+    matches!(&hook.action, Action::Handler(handler) if !handler.is_exclusive())
+}
+
+/// Gives hooks that judge this model to ask.
+pub fn seat(open: &Open, workplace: &Workplace, session: &Session, model: &Arc<Model>, operator: &Arc<dyn Operator>) {
+    if !workplace.hooks.list().iter().any(judges) {
+        return;
+    }
+    workplace.judges.set(Desk {
+        store: Arc::clone(&open.store),
+        model: Arc::clone(model),
+        hooks: Arc::new(workplace.hooks.only(|hook| !judges(hook))),
+        operator: Arc::clone(operator),
+        parent: session.as_parent(),
+        cx: session.cx.clone(),
+    });
+}
+
+/// The same for a run that asks no model itself. Where none can be asked, such a hook
+/// fails when it runs and says so.
+pub fn seat_if_needed(
+    program: &Program,
+    open: &Open,
+    workplace: &Workplace,
+    session: &Session,
+    operator: &Arc<dyn Operator>,
+) -> Result<(), Failure> {
+    if !workplace.hooks.list().iter().any(judges) {
+        return Ok(());
+    }
+    let chosen = choice::configured(program, open, &workplace.settings, &workplace.host)?;
+    if let Ok(model) = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
+        seat(open, workplace, session, &Arc::new(model), operator);
+    }
+    Ok(())
+}

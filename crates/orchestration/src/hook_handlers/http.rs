@@ -1,0 +1,145 @@
+//! A hook that is a POST of the event to a server.
+
+use super::{CAPTURE, label};
+use ona_api::{Env, clock};
+use ona_auth::http;
+use ona_hookplane::{Answer, Called, Exit, Handler, Ran};
+use serde_json::Value;
+use std::sync::OnceLock;
+
+pub struct HttpHook {
+    label: String,
+    url: String,
+    headers: Vec<(String, String)>,
+    /// The variables a header may speak of; any other is empty.
+    variables: Vec<String>,
+    client: OnceLock<Result<reqwest::Client, String>>,
+}
+
+impl HttpHook {
+    pub fn new(url: String, headers: Vec<(String, String)>, variables: Vec<String>) -> Result<Self, String> {
+        let parsed = reqwest::Url::parse(&url).map_err(|error| format!("the url {url:?} can not be used: {error}"))?;
+        if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
+            return Err(format!("the url {url:?} must begin with http:// or https://"));
+        }
+        Ok(Self { label: label("http", &url), url, headers, variables, client: OnceLock::new() })
+    }
+
+    fn client(&self) -> Result<&reqwest::Client, String> {
+        let built = self.client.get_or_init(|| http::hook_client(&self.url).map_err(|error| error.to_string()));
+        built.as_ref().map_err(Clone::clone)
+    }
+
+    /// The answer as text, or why there is none.
+    async fn ask(&self, body: String, env: &Env) -> Result<String, String> {
+        let mut request = self.client()?.post(&self.url).header("content-type", "application/json").body(body);
+        for (name, value) in &self.headers {
+            request = request.header(name, filled(value, &self.variables, env));
+        }
+        let mut answer = request.send().await.map_err(http::words)?;
+        let status = answer.status();
+        if !status.is_success() {
+            return Err(format!("the server answered {status}"));
+        }
+        let mut text = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(http::words)? {
+            text.extend_from_slice(&chunk);
+            if text.len() > CAPTURE {
+                return Err(format!("the answer is longer than {CAPTURE} bytes"));
+            }
+        }
+        String::from_utf8(text).map_err(|_| "the answer is not UTF-8".into())
+    }
+}
+
+impl Handler for HttpHook {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+        Box::pin(async move {
+            let started = clock::utc_millis(clock::now());
+            let asked = tokio::select! {
+                asked = tokio::time::timeout(called.timeout, self.ask(called.stdin, &called.env)) => asked,
+                () = called.cancel.cancelled() => return Ran::ended(started, Exit::Cancelled, String::new(), String::new()),
+            };
+            match asked {
+                Err(_) => Ran::ended(started, Exit::TimedOut { after: called.timeout }, String::new(), String::new()),
+                Ok(Err(why)) => failed(started, &why, String::new()),
+                Ok(Ok(text)) if text.trim().is_empty() => Ran::ended(started, Exit::Code(0), text, String::new()),
+                Ok(Ok(text)) => match serde_json::from_str::<Value>(&text) {
+                    Ok(object @ Value::Object(_)) => match blocking(&object) {
+                        Some(reason) => Ran::ended(started, Exit::Code(2), text, reason),
+                        None => Ran::ended(started, Exit::Code(0), text, String::new()),
+                    },
+                    // Text of a server never becomes context.
+                    _ => failed(started, "the answer is not a JSON object", text),
+                },
+            }
+        })
+    }
+}
+
+fn failed(started: String, why: &str, said: String) -> Ran {
+    Ran::ended(started, Exit::NotStarted(format!("[SDLC] http hook: {why}")), said, String::new())
+}
+
+/// The reason of an answer that blocks.
+fn blocking(answer: &Value) -> Option<String> {
+    let specific = &answer["hookSpecificOutput"];
+    let reason = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    if specific["permissionDecision"] == "deny" {
+        return Some(reason(&specific["permissionDecisionReason"]));
+    }
+    (answer["decision"] == "block").then(|| reason(&answer["reason"]))
+}
+
+/// `$NAME` and `${NAME}` with the values of the variables that are allowed.
+fn filled(text: &str, allowed: &[String], env: &Env) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        filled.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let (braced, inner) = match rest.strip_prefix('{') {
+            Some(inner) => (true, inner),
+            None => (false, rest),
+        };
+        let end = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inner.len());
+        let (name, after) = inner.split_at(end);
+        let after = if braced { after.strip_prefix('}') } else { Some(after) };
+        match after {
+            Some(after) if !name.is_empty() => {
+                if allowed.iter().any(|one| one == name) {
+                    filled.push_str(env.get(name).unwrap_or_default());
+                }
+                rest = after;
+            }
+            // Not a variable at all.
+            _ => filled.push('$'),
+        }
+    }
+    filled.push_str(rest);
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_allowed_variables_are_filled_in() {
+        let env = Env::default().with("TOKEN", "t").with("OTHER", "o");
+        let allowed = ["TOKEN".to_owned()];
+        let cases = [
+            ("Bearer $TOKEN", "Bearer t"),
+            ("${TOKEN}x$OTHER.", "tx."),
+            ("a$ b$$TOKEN ${TOKEN", "a$ b$t ${TOKEN"),
+            ("$MISSING", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(filled(text, &allowed, &env), expected, "{text}");
+        }
+    }
+}

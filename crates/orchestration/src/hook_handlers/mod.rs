@@ -1,0 +1,20 @@
+//! Hooks that are no process: a request to a server, a question to a model, an agent
+//! that looks into something (DEC-047).
+//!
+//! Each answers as a process would: exit code 0, 2 for a blocking answer, none for a
+//! failure, so that chain, rows and merging know nothing of it.
+
+mod http;
+mod judge;
+
+pub use http::HttpHook;
+pub use judge::{Desk, HookDesk, Judge, JudgeHook};
+
+/// The longest answer that is read.
+const CAPTURE: usize = 4_194_304;
+
+/// What stands in the `command` column for a text of any length.
+fn label(kind: &str, text: &str) -> String {
+    let (head, _) = ona_api::text::head(text, 120);
+    format!("{kind} {head}")
+}
