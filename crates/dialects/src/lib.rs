@@ -1,7 +1,7 @@
 //! The ways hooks are written down: reading configuration and translating output.
 //!
 //! `sdlc` is the dialect of the main specification, `claude` that of Claude Code
-//! settings files. Order, skipping and merging are not decided here (see
+//! settings files, `pi` that of hooks an orchestrator hands over at start. Order, skipping and merging are not decided here (see
 //! `hookplane`), and nothing here starts a process.
 
 mod claude;
@@ -10,7 +10,9 @@ mod lenient;
 pub mod lint;
 mod matcher;
 mod output;
+pub mod pi;
 mod read;
+mod rule_matcher;
 mod sdlc;
 mod strict;
 mod wanted;

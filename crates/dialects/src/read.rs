@@ -6,6 +6,7 @@
 use crate::claude::Claude;
 use crate::entries::{RawEntry, flatten};
 use crate::matcher::{Invalid, Matcher, Names};
+use crate::rule_matcher::{self, Shaped};
 use crate::sdlc::Sdlc;
 use crate::wanted::{Make, Wanted};
 use ona_api::{EventName, Ordinal, Skip};
@@ -18,6 +19,9 @@ use std::time::Duration;
 pub struct Loaded {
     pub list: HookList,
     pub rejected: Vec<Rejected>,
+    /// Matchers that would be tried as permission rules in gastown mode, and without it
+    /// match no tool.
+    pub idle: Vec<String>,
 }
 
 /// A configured hook that will not run, and why.
@@ -36,9 +40,11 @@ pub fn load(settings: &Value, place: &Place, make: Make<'_>) -> Loaded {
         place: Arc::new(place.clone()),
         make,
         settings,
+        gastown: settings["gastownMode"] == Value::Bool(true),
         all_disabled: settings["disableAllHooks"] == Value::Bool(true),
         hooks: Vec::new(),
         rejected: Vec::new(),
+        idle: Vec::new(),
     };
     reader.read(&settings["hooks"], settings["hooksDialect"].as_str().unwrap_or("sdlc"), None);
     if let Some(plugins) = settings["plugins"].as_object() {
@@ -51,7 +57,7 @@ pub fn load(settings: &Value, place: &Place, make: Make<'_>) -> Loaded {
             reader.read(&plugin["hooks"], dialect, Some((id, dirs)));
         }
     }
-    Loaded { list: HookList::new(reader.hooks), rejected: reader.rejected }
+    Loaded { list: HookList::new(reader.hooks), rejected: reader.rejected, idle: reader.idle }
 }
 
 struct Reader<'a> {
@@ -60,9 +66,11 @@ struct Reader<'a> {
     place: Arc<Place>,
     make: Make<'a>,
     settings: &'a Value,
+    gastown: bool,
     all_disabled: bool,
     hooks: Vec<Hook>,
     rejected: Vec<Rejected>,
+    idle: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -73,6 +81,9 @@ impl Reader<'_> {
             let mut notes = Vec::new();
             match self.hook(&entry, dialect, &mut notes) {
                 Ok(mut hook) => {
+                    if !self.gastown && rule_matcher::is_idle(&hook.matcher) {
+                        self.idle.push(hook.matcher.clone());
+                    }
                     if let Some((id, dirs)) = &plugin {
                         hook.source = format!("plugin:{id}");
                         hook.plugin = Some(dirs.clone());
@@ -139,29 +150,40 @@ impl Reader<'_> {
             fail_closed: flag(["fail_closed", "failClosed"]),
             detached: flag(["async", "asyncRewake"]),
             plugin: None,
-            applies: self.applies(matcher, names, &condition_text, notes),
+            applies: self.applies(
+                Shaped::new(matcher, &matcher_text, self.gastown, &self.place),
+                names,
+                &condition_text,
+                notes,
+            ),
             matcher: matcher_text,
             condition: condition_text,
         };
         Ok(hook)
     }
 
-    fn applies(&self, matcher: Matcher, names: Names, condition: &str, notes: &mut Vec<String>) -> Applies {
+    fn applies(&self, matcher: Shaped, names: Names, condition: &str, notes: &mut Vec<String>) -> Applies {
         if condition.is_empty() {
-            return Arc::new(move |firing: &Firing, _: &Value| matcher.matches(firing, names));
+            return Arc::new(move |firing: &Firing, input: &Value| matcher.matches(firing, input, names));
         }
-        let Some(rule) = Condition::parse(condition) else {
-            notes.push(format!("the condition {condition:?} is not a permission rule, so the hook never runs"));
-            return Arc::new(|_: &Firing, _: &Value| false);
-        };
-        let place = Arc::clone(&self.place);
+        let condition = self::condition(condition, &self.place, notes);
         Arc::new(move |firing: &Firing, input: &Value| {
-            // On events without a tool a condition never holds (DEC-046).
-            firing.tool().is_some_and(|tool| {
-                matcher.matches(firing, names) && rule.matches(tool, input, &(firing.access)(input), &place)
-            })
+            matcher.matches(firing, input, names) && condition(firing, input)
         })
     }
+}
+
+/// When a hook's `if` holds.
+pub(crate) fn condition(text: &str, place: &Arc<Place>, notes: &mut Vec<String>) -> Applies {
+    let Some(rule) = Condition::parse(text) else {
+        notes.push(format!("the condition {text:?} is not a permission rule, so the hook never runs"));
+        return Arc::new(|_: &Firing, _: &Value| false);
+    };
+    let place = Arc::clone(place);
+    Arc::new(move |firing: &Firing, input: &Value| {
+        // On events without a tool a condition never holds (DEC-046).
+        firing.tool().is_some_and(|tool| rule.matches(tool, input, &(firing.access)(input), &place))
+    })
 }
 
 fn action(handler: &Map<String, Value>, dialect: &str) -> Result<Action, String> {

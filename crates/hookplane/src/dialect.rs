@@ -8,6 +8,7 @@ use crate::hook::Hook;
 use crate::runner::Ran;
 use ona_api::{EventKind, EventName, Ruling};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::time::Duration;
 
 pub trait Dialect: Send + Sync {
@@ -36,6 +37,27 @@ pub trait Dialect: Send + Sync {
     /// Whether exit code 2 is a block; elsewhere it is one failure among others.
     fn exit_two_blocks(&self) -> bool {
         true
+    }
+
+    /// Whether an exit code other than 0 is neither a block nor a failure in this event.
+    fn shrugs_at(&self, _event: EventName, _code: i32) -> bool {
+        false
+    }
+
+    /// What is said when a failure of a hook that may not fail blocks; `None` leaves the
+    /// words to the engine.
+    fn failure_message(&self, _ran: &Ran) -> Option<String> {
+        None
+    }
+
+    /// A command or an output as rows keep it.
+    fn recorded<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        Cow::Borrowed(text)
+    }
+
+    /// What the dialect's own log says of a run, beside the row that every run leaves.
+    fn log(&self, _hook: &Hook, _ran: &Ran, _took: Duration) -> Option<LogEntry> {
+        None
     }
 
     /// The twin test compares these (DEC-043).
@@ -100,4 +122,13 @@ pub struct Context {
     pub text: String,
     /// The whole text, when `text` is only a preview of it.
     pub whole: Option<String>,
+}
+
+/// One run in a dialect's own log (000, section 5).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogEntry {
+    /// For who wants to know everything; also an `events` row.
+    pub record: Map<String, Value>,
+    /// For everybody, a line each.
+    pub warnings: Vec<String>,
 }

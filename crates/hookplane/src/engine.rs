@@ -1,7 +1,7 @@
 //! The loop: which hooks run, in which order, with which input.
 
 use crate::contract::{self, Contract, ExitTwo};
-use crate::dialect::OnTimeout;
+use crate::dialect::{LogEntry, OnTimeout};
 use crate::environment::HookEnvironment;
 use crate::firing::Firing;
 use crate::hook::{Action, Hook};
@@ -11,18 +11,26 @@ use crate::runner::{Exit, Ran, Runner};
 use ona_api::{EventKind, EventName, HookRun, Redactor, Ruling, Skip, clock};
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Told of every log entry as soon as its hook has run.
+pub type Watch = Arc<dyn Fn(&LogEntry) + Send + Sync>;
 
 pub struct HookEngine {
     list: HookList,
     environment: HookEnvironment,
     runner: Arc<dyn Runner>,
     redactor: Redactor,
+    watch: Watch,
 }
 
 impl HookEngine {
     pub fn new(list: HookList, environment: HookEnvironment, runner: Arc<dyn Runner>, redactor: Redactor) -> Self {
-        Self { list, environment, runner, redactor }
+        Self { list, environment, runner, redactor, watch: Arc::new(|_| ()) }
+    }
+
+    pub fn watched_by(self, watch: Watch) -> Self {
+        Self { watch, ..self }
     }
 
     pub fn list(&self) -> &HookList {
@@ -36,6 +44,7 @@ impl HookEngine {
             environment: self.environment.clone(),
             runner: Arc::clone(&self.runner),
             redactor: self.redactor.clone(),
+            watch: Arc::clone(&self.watch),
         }
     }
 
@@ -66,9 +75,14 @@ impl HookEngine {
             }
             let timeout =
                 hook.timeout.unwrap_or_else(|| hook.dialect.timeout(firing.event, &self.environment.timeouts));
+            let began = Instant::now();
             let ran = self.runner.run(hook, &firing, stdin.clone(), timeout).await;
+            if let Some(entry) = hook.dialect.log(hook, &ran, began.elapsed()) {
+                (self.watch)(&entry);
+                chain.outcome.log.push((hook.ordinal, hook.dialect.name(), entry));
+            }
             let exit_code = chain.judge(hook, &ran);
-            chain.outcome.runs.push(ran_row(blank_row(hook, &firing, stdin), ran, exit_code));
+            chain.outcome.runs.push(ran_row(hook, blank_row(hook, &firing, stdin), ran, exit_code));
         }
         self.look_ahead(&firing, &mut chain).await;
         chain.outcome
@@ -130,21 +144,21 @@ impl<'a> Chain<'a> {
                 Some(*code)
             }
             Exit::TimedOut { after } => {
-                let blocks =
-                    self.contract.timeout_blocks && hook.dialect.on_timeout(self.firing.event) == OnTimeout::Block;
-                if blocks {
-                    self.outcome.block(hook, &self.contract, timed_out(*after));
+                let blocks = hook.fail_closed || hook.dialect.on_timeout(self.firing.event) == OnTimeout::Block;
+                if blocks && self.contract.timeout_blocks {
+                    let message = hook.dialect.failure_message(ran).unwrap_or_else(|| timed_out(*after));
+                    self.outcome.block(hook, &self.contract, message);
                     return Some(2);
                 }
-                self.fail(hook, timed_out(*after));
+                self.fail(hook, ran, timed_out(*after));
                 None
             }
             Exit::NotStarted(why) => {
-                self.fail(hook, why.clone());
+                self.fail(hook, ran, why.clone());
                 None
             }
             Exit::Cancelled => {
-                self.fail(hook, INTERRUPTED.to_owned());
+                self.fail(hook, ran, INTERRUPTED.to_owned());
                 None
             }
         }
@@ -160,20 +174,23 @@ impl<'a> Chain<'a> {
         self.outcome.absorb(hook, said);
         self.outcome.failed |= unreadable && self.contract.exit_two == ExitTwo::FailCreation;
         match code {
-            0 if unreadable && hook.fail_closed => self.fail(hook, "[SDLC] hook output could not be read".to_owned()),
+            0 if unreadable && hook.fail_closed => {
+                self.fail(hook, ran, "[SDLC] hook output could not be read".to_owned());
+            }
             0 => {}
+            code if hook.dialect.shrugs_at(self.firing.event, code) => {}
             2 if hook.dialect.exit_two_blocks() => {
                 self.outcome.block(hook, &self.contract, hook.dialect.block_message(ran))
             }
-            other => self.fail(hook, format!("[SDLC] hook failed with exit code {other}")),
+            other => self.fail(hook, ran, format!("[SDLC] hook failed with exit code {other}")),
         }
     }
 
     /// A failure blocks only where the hook asked for it, or the event can not do without.
-    fn fail(&mut self, hook: &Hook, why: String) {
+    fn fail(&mut self, hook: &Hook, ran: &Ran, why: String) {
         self.outcome.failed |= self.contract.exit_two == ExitTwo::FailCreation;
         if hook.fail_closed {
-            self.outcome.block(hook, &self.contract, why);
+            self.outcome.block(hook, &self.contract, hook.dialect.failure_message(ran).unwrap_or(why));
         } else {
             self.outcome.note(hook, EventKind::HookError, why);
         }
@@ -192,7 +209,7 @@ fn blank_row(hook: &Hook, firing: &Firing, input_json: String) -> HookRun {
         event: firing.event,
         ordinal: hook.ordinal,
         matcher: hook.matcher.clone(),
-        command: hook.command().to_owned(),
+        command: hook.dialect.recorded(hook.command()).into_owned(),
         call: firing.call.clone(),
         tool: firing.tool().map(str::to_owned),
         input_json,
@@ -205,14 +222,15 @@ fn blank_row(hook: &Hook, firing: &Firing, input_json: String) -> HookRun {
     }
 }
 
-fn ran_row(blank: HookRun, ran: Ran, exit_code: Option<i32>) -> HookRun {
+fn ran_row(hook: &Hook, blank: HookRun, ran: Ran, exit_code: Option<i32>) -> HookRun {
     let explanation = match &ran.exit {
         Exit::Code(_) => None,
         Exit::TimedOut { after } => Some(timed_out(*after)),
         Exit::NotStarted(why) => Some(why.clone()),
         Exit::Cancelled => Some(INTERRUPTED.to_owned()),
     };
-    let mut stderr = ran.stderr;
+    let recorded = |text: &str| hook.dialect.recorded(text).into_owned();
+    let mut stderr = recorded(&ran.stderr);
     if let Some(explanation) = explanation {
         if !stderr.is_empty() && !stderr.ends_with('\n') {
             stderr.push('\n');
@@ -221,7 +239,7 @@ fn ran_row(blank: HookRun, ran: Ran, exit_code: Option<i32>) -> HookRun {
     }
     HookRun {
         exit_code,
-        stdout: Some(ran.stdout),
+        stdout: Some(recorded(&ran.stdout)),
         stderr: Some(stderr),
         started_at: ran.started_at,
         completed_at: Some(ran.completed_at),

@@ -2,7 +2,8 @@
 
 use crate::firing::Firing;
 use crate::hook::Hook;
-use ona_api::{Env, EventName};
+use ona_api::{Env, EventName, SessionId};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -60,6 +61,8 @@ impl HookEnvironment {
         env.set("SDLC_HOOK", "1");
         env.set("CLAUDE_PROJECT_DIR", self.project.as_os_str());
         env.set("CLAUDE_CODE_SESSION_ID", firing.base.session.as_str());
+        gastown(&mut env, firing);
+        name_session(&mut env, &firing.base.session);
         let depth: u32 = self.host.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
         env.set("ONA_HOOK_DEPTH", (depth + 1).to_string());
         if let Some(plugin) = &hook.plugin {
@@ -78,6 +81,35 @@ impl HookEnvironment {
             env.set("PATH", fixed);
         }
         env
+    }
+}
+
+/// Tells a child whose session it belongs to, also under the name that Gastown reads.
+pub fn name_session(env: &mut Env, session: &SessionId) {
+    env.set("ONA_SESSION_ID", session.as_str());
+    let is_name = |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    // GT_SESSION_ID is Gastown's own to set.
+    let named = env.non_empty("GT_SESSION_ID_ENV").filter(is_name).filter(|name| *name != "GT_SESSION_ID");
+    if let Some(name) = named.map(str::to_owned) {
+        env.set(&name, session.as_str());
+    }
+}
+
+/// `gt prime --hook` looks at the environment first, and if it finds a session there it
+/// reads no stdin: so it gets what it would lose, and no session of an agent further up.
+fn gastown(env: &mut Env, firing: &Firing) {
+    env.remove("GT_HOOK_SOURCE");
+    if env.non_empty("GT_ROLE").or(env.non_empty("GT_ROOT")).is_none() {
+        return;
+    }
+    env.remove("CLAUDE_SESSION_ID");
+    match firing.event {
+        EventName::SessionStart => {
+            let source = firing.fields.get("source").and_then(Value::as_str);
+            env.set("GT_HOOK_SOURCE", source.unwrap_or("startup"));
+        }
+        EventName::PreCompact => env.set("GT_HOOK_SOURCE", "compact"),
+        _ => {}
     }
 }
 

@@ -76,6 +76,8 @@ impl PartialEq for Action {
 pub enum Shell {
     Bash,
     Sh,
+    /// `/bin/sh` with the person's profile; a dialect's own choice, no setting names it.
+    LoginSh,
     PowerShell,
 }
 
@@ -93,6 +95,7 @@ impl Shell {
         match self {
             Shell::Bash => "bash",
             Shell::Sh => "sh",
+            Shell::LoginSh => "sh -l",
             Shell::PowerShell => "powershell",
         }
     }

@@ -19,9 +19,9 @@ mod merge;
 mod outcome;
 mod runner;
 
-pub use dialect::{Context, Dialect, Injection, OnTimeout, ResultChange, Said};
-pub use engine::HookEngine;
-pub use environment::{HookEnvironment, Timeouts};
+pub use dialect::{Context, Dialect, Injection, LogEntry, OnTimeout, ResultChange, Said};
+pub use engine::{HookEngine, Watch};
+pub use environment::{HookEnvironment, Timeouts, name_session};
 pub use firing::{AccessOf, Base, Firing};
 pub use handler::{Answer, Called, Handler};
 pub use hook::{Action, Applies, Hook, PluginDirs, Shell};

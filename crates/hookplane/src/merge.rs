@@ -62,7 +62,7 @@ impl Outcome {
             kind,
             event: hook.event,
             ordinal: hook.ordinal,
-            command: hook.command().to_owned(),
+            command: hook.dialect.recorded(hook.command()).into_owned(),
             why,
         });
     }

@@ -1,6 +1,6 @@
 //! What a whole chain came to.
 
-use crate::dialect::{Context, Injection, ResultChange};
+use crate::dialect::{Context, Injection, LogEntry, ResultChange};
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::{EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling};
 use serde_json::{Map, Value, json};
@@ -27,6 +27,8 @@ pub struct Outcome {
     /// `hookSpecificOutput` fields for the owner of the event.
     pub specific: Vec<(Ordinal, Map<String, Value>)>,
     pub notes: Vec<Note>,
+    /// What dialects with a log of their own wrote into it, with the hook's dialect.
+    pub log: Vec<(Ordinal, &'static str, LogEntry)>,
     /// A hook failed where any failure fails the operation (WorktreeCreate).
     pub failed: bool,
 }
@@ -87,6 +89,14 @@ impl Outcome {
                     "why": note.why,
                 }),
             );
+        }
+        for (ordinal, dialect, entry) in &self.log {
+            let mut detail = entry.record.clone();
+            detail.insert("level".into(), if entry.warnings.is_empty() { "info" } else { "warn" }.into());
+            detail.insert("warnings".into(), json!(entry.warnings));
+            detail.insert("hook_ordinal".into(), json!(ordinal));
+            detail.insert("dialect".into(), (*dialect).into());
+            group.event(EventKind::HookExec, detail.into());
         }
         group
     }

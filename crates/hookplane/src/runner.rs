@@ -133,6 +133,10 @@ impl ProcessRunner {
             Action::Shell { shell: Shell::Sh, command } => {
                 Ok(words(first_existing(&["/bin/sh", "/usr/bin/sh"], "sh"), &["-c", command]))
             }
+            Action::Shell { shell: Shell::LoginSh, command } => {
+                let command = format!("{}{command}", login_path(path));
+                Ok(words(first_existing(&["/bin/sh", "/usr/bin/sh"], "sh"), &["-lc", &command]))
+            }
             Action::Shell { shell: Shell::PowerShell, command } => {
                 let found = find_in_path(path, "pwsh").or_else(|| find_in_path(path, "powershell"));
                 let program = found.ok_or("pwsh or powershell")?;
@@ -166,6 +170,13 @@ impl Runner for ProcessRunner {
     ) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
         Box::pin(self.run_process(hook, firing, stdin, timeout))
     }
+}
+
+/// Puts the caller's search path behind the profile's. Many systems' `/etc/profile` sets
+/// PATH anew, and a program found where `ona` was started would be lost to its hooks.
+fn login_path(path: &str) -> String {
+    let quoted = path.replace('\'', r"'\''");
+    format!("[ \"$PATH\" = '{quoted}' ] || {{ PATH=$PATH:'{quoted}'; export PATH; }}; ")
 }
 
 fn decode(captured: Captured) -> String {

@@ -38,7 +38,12 @@ pub fn run(program: &Program, config: Option<&Path>, as_json: bool) -> Result<u8
         message: format!("the field {:?} means nothing here", unknown.field),
     }));
     let hooks: Vec<_> = stand.engine.list().iter().collect();
-    let around = Around { project: stand.workplace.project(), home: &program.env.home(), env: &stand.workplace.host };
+    let around = Around {
+        project: stand.workplace.project(),
+        home: &program.env.home(),
+        env: &stand.workplace.host,
+        gastown: stand.workplace.settings["gastownMode"] == true,
+    };
     for (index, hook) in hooks.iter().enumerate() {
         findings.extend(judged(hook, &hooks[..index], &around));
     }
@@ -59,6 +64,7 @@ struct Around<'a> {
     project: &'a Path,
     home: &'a Path,
     env: &'a Env,
+    gastown: bool,
 }
 
 fn judged(hook: &Hook, before: &[&Hook], around: &Around<'_>) -> Vec<Finding> {
@@ -66,10 +72,10 @@ fn judged(hook: &Hook, before: &[&Hook], around: &Around<'_>) -> Vec<Finding> {
     let found = |rule, message: String| Finding { rule, place: place.clone(), message };
     let mut findings = Vec::new();
     if lint::is_a_rule(&hook.matcher) {
-        findings.push(found(
-            "rule-as-matcher",
-            "a matcher is tried on the tool's name alone; move the rule to \"if\"".into(),
-        ));
+        // In gastown mode it is tried as that rule (DEC-044).
+        findings.extend((!around.gastown).then(|| {
+            found("rule-as-matcher", "a matcher is tried on the tool's name alone; move the rule to \"if\"".into())
+        }));
     } else if lint::never_matches(hook) {
         findings
             .push(found("never-matches", format!("the matcher {:?} fits nothing this event can have", hook.matcher)));
@@ -114,6 +120,8 @@ fn program_of(hook: &Hook, around: &Around<'_>) -> Option<String> {
     let word = match &hook.action {
         Action::Exec { program, .. } => program.as_str(),
         Action::Shell { shell: Shell::Bash | Shell::Sh, command } => first_word(command)?,
+        // What a profile adds to the search path is not known here.
+        Action::Shell { shell: Shell::LoginSh, command } => first_word(command).filter(|word| word.contains('/'))?,
         Action::Shell { shell: Shell::PowerShell, .. } | Action::Handler(_) => return None,
     };
     let mut word = word.trim_matches(['"', '\'']).to_owned();

@@ -1,0 +1,128 @@
+//! From definitions to hooks of the effective list.
+
+use super::config::{Definition, Match};
+use super::source::Source;
+use super::{Pi, alias, is_on_tool};
+use crate::claude::Claude;
+use crate::matcher::{Invalid, Matcher, Names};
+use crate::read::{self, Rejected};
+use crate::rule_matcher::Shaped;
+use ona_api::{EventName, Ordinal, Skip};
+use ona_hookplane::{Action, Applies, Dialect, Firing, Hook, Shell};
+use ona_permissions::Place;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What hooks of a session depend on beside their own words.
+pub struct Surroundings<'a> {
+    /// The effective settings, with this session's mode in `gastownMode`.
+    pub settings: &'a Value,
+    pub place: &'a Place,
+}
+
+/// The hooks, and what is odd about some of them.
+pub fn hooks(source: Source, definitions: Vec<Definition>, around: &Surroundings<'_>) -> (Vec<Hook>, Vec<Rejected>) {
+    let settings = around.settings;
+    let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
+    let maker = Maker {
+        source,
+        dialect: Arc::new(Pi { source, others: Claude { effort } }),
+        place: Arc::new(around.place.clone()),
+        gastown: settings["gastownMode"] == Value::Bool(true),
+        disabled: switched_off(settings),
+    };
+    let mut rejected = Vec::new();
+    let mut made = Vec::new();
+    for definition in definitions {
+        let entry = json!({"hook_event_name": definition.event.as_str(), "matcher": matcher_text(&definition.matching),
+            "command": definition.command, "source": source.as_str()});
+        let mut notes = Vec::new();
+        made.push(maker.hook(definition, &mut notes));
+        rejected.extend(notes.into_iter().map(|why| Rejected { entry: entry.clone(), why }));
+    }
+    (made, rejected)
+}
+
+/// The switches for hooks that no settings file holds.
+fn switched_off(settings: &Value) -> Option<Skip> {
+    let on = |key: &str| settings[key] == Value::Bool(true);
+    match (on("allowManagedHooksOnly"), on("disableAllHooks")) {
+        (true, _) => Some(Skip::ManagedOnly),
+        (false, true) => Some(Skip::AllHooksDisabled),
+        (false, false) => None,
+    }
+}
+
+struct Maker {
+    source: Source,
+    dialect: Arc<dyn Dialect>,
+    place: Arc<Place>,
+    gastown: bool,
+    disabled: Option<Skip>,
+}
+
+impl Maker {
+    fn hook(&self, definition: Definition, notes: &mut Vec<String>) -> Hook {
+        let matches = self.matches(&definition, notes);
+        let applies = if definition.condition.is_empty() {
+            matches
+        } else {
+            let condition = read::condition(&definition.condition, &self.place, notes);
+            let both: Applies = Arc::new(move |firing, input| matches(firing, input) && condition(firing, input));
+            both
+        };
+        let action = match definition.args {
+            Some(args) => Action::Exec { program: definition.command, args },
+            None => Action::Shell { shell: Shell::LoginSh, command: definition.command },
+        };
+        Hook {
+            ordinal: Ordinal(0),
+            event: definition.event,
+            matcher: matcher_text(&definition.matching),
+            condition: definition.condition,
+            action,
+            timeout: definition.timeout,
+            dialect: Arc::clone(&self.dialect),
+            source: self.source.as_str().to_owned(),
+            disabled: self.disabled,
+            fail_closed: !definition.fail_open && definition.event == EventName::PreToolUse,
+            detached: definition.detached,
+            plugin: None,
+            applies,
+        }
+    }
+
+    fn matches(&self, definition: &Definition, notes: &mut Vec<String>) -> Applies {
+        match &definition.matching {
+            Match::All => Arc::new(|_: &Firing, _: &Value| true),
+            Match::Tools(_) if !is_on_tool(definition.event) => Arc::new(|_: &Firing, _: &Value| true),
+            Match::Tools(names) => {
+                let names = names.clone();
+                Arc::new(move |firing: &Firing, _: &Value| {
+                    let tool = firing.tool().unwrap_or_default();
+                    names.iter().any(|name| name == tool || Some(name.as_str()) == alias(tool))
+                })
+            }
+            Match::Text(text) => {
+                let matcher = Matcher::claude(definition.event, text).unwrap_or_else(|Invalid(why)| {
+                    notes.push(format!("the matcher {text:?} is not a valid expression and matches nothing: {why}"));
+                    Matcher::Nothing
+                });
+                let matcher = Shaped::new(matcher, text, self.gastown, &self.place);
+                Arc::new(move |firing: &Firing, input: &Value| {
+                    let pi_name = firing.tool().and_then(alias).filter(|_| is_on_tool(firing.event));
+                    matcher.matches(firing, input, Names::WithAliases) || pi_name.is_some_and(|name| matcher.hits(name))
+                })
+            }
+        }
+    }
+}
+
+/// The configured text.
+fn matcher_text(matching: &Match) -> String {
+    match matching {
+        Match::All => String::new(),
+        Match::Tools(names) => json!({ "toolNames": names }).to_string(),
+        Match::Text(text) => text.clone(),
+    }
+}
