@@ -147,6 +147,18 @@ pub struct Options {
     #[arg(long, global = true)]
     pub no_claude_settings: bool,
 
+    /// Hooks of this session, from a JSON file (before PI_HOOKS_JSON)
+    #[arg(long, value_name = "PATH", global = true)]
+    pub hooks_config: Option<String>,
+
+    /// Gastown mode: default hooks for gt and bd, matchers as permission rules (also PI_GASTOWN_MODE=1)
+    #[arg(long, global = true)]
+    pub gastown: bool,
+
+    /// Run the hooks of .claude files in such sessions too (also PI_ENABLE_CLAUDE_SETTINGS_HOOKS=1)
+    #[arg(long, global = true)]
+    pub claude_settings_hooks: bool,
+
     /// No settings files except --settings
     #[arg(long, global = true)]
     pub bare: bool,

@@ -2,8 +2,11 @@
 //! beyond what every start does.
 
 use crate::failure::Failure;
+use crate::findings;
 use crate::output;
+use crate::pi_session::PiSession;
 use crate::program::{Open, Program};
+use crate::session_hooks;
 use crate::workshop;
 use ona_api::EventName;
 use ona_hookplane::{Timeouts, contract};
@@ -120,7 +123,7 @@ impl Examination {
         for notice in &open.merged.notices {
             self.remarks.push(open.redactor.apply(&notice.to_string()).into_owned());
         }
-        let effective = match program.effective(open, How::FirstUseOnly) {
+        let mut effective = match program.effective(open, How::FirstUseOnly) {
             Ok(effective) => effective,
             Err(failure) => return self.problems.push(failure.message),
         };
@@ -142,17 +145,24 @@ impl Examination {
             Err(bad) => self.problems.push(bad.to_string()),
         }
         self.sections.insert("settings".into(), section);
-        self.hooks(program, &effective);
+        self.hooks(program, open, &mut effective);
     }
 
-    fn hooks(&mut self, program: &Program, effective: &Value) {
+    fn hooks(&mut self, program: &Program, open: &Open, effective: &mut Value) {
         let place = Place {
             project: program.project.clone(),
             start: program.cwd.clone(),
             home: program.env.home(),
             extra: Vec::new(),
         };
-        let loaded = ona_dialects::load(effective, &place, &workshop::maker(&Arc::default()));
+        let pi = PiSession::read(program, open, effective);
+        self.problems.extend(pi.invalid().map(|invalid| invalid.warning()));
+        if pi.claude_off > 0 {
+            self.remarks.push(format!("{} hook(s) of .claude files are off in this session", pi.claude_off));
+        }
+        let mut loaded = ona_dialects::load(effective, &place, &workshop::maker(&Arc::default()));
+        session_hooks::pi(pi, effective, &place, &mut loaded);
+        self.remarks.extend(loaded.idle.iter().map(|matcher| findings::idle_matcher(matcher)));
         let (timeouts, warnings) = Timeouts::from_env(&program.env);
         self.remarks.extend(warnings);
         self.problems

@@ -39,6 +39,13 @@ pub fn rejected_hook(rejected: &Rejected) -> Finding {
     (EventKind::HookConfigRejected, json!({"entry": rejected.entry, "why": rejected.why}))
 }
 
+/// A guard that would never see a call is worth a sentence at every start.
+pub fn idle_matcher(matcher: &str) -> String {
+    format!(
+        "ona: the hook matcher {matcher:?} fits no tool name; as a permission rule it counts in gastown mode only (--gastown)"
+    )
+}
+
 pub fn permission_setting(unknown: &Unknown) -> Finding {
     (EventKind::SettingsUnknownKey, json!({ "why": unknown.to_string() }))
 }

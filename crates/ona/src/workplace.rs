@@ -4,13 +4,15 @@ use crate::failure::Failure;
 use crate::findings;
 use crate::keeper;
 use crate::output;
+use crate::pi_session::PiSession;
 use crate::program::{Open, Program};
+use crate::session_hooks;
 use crate::workshop;
 use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode};
 use ona_dialects::Rejected;
-use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
+use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Timeouts, name_session};
 use ona_orchestration::{EnvFile, HookDesk, Keep, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_store::{Store, StoreError};
@@ -31,7 +33,7 @@ pub struct Workplace {
     rules: Arc<RwLock<PermissionEngine>>,
     place: Place,
     database: String,
-    env: Arc<Env>,
+    env: Env,
     keep: Keep,
     findings: Group,
     cancel: CancellationToken,
@@ -56,18 +58,22 @@ impl Workplace {
         how: How,
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
-        let settings = program.effective(open, how)?;
+        let mut settings = program.effective(open, how)?;
         program.mention_settings(open);
+        let pi = PiSession::read(program, open, &mut settings);
         let (permissions, mut notes) = permissions(program, &settings)?;
         let place = place(program, &permissions, cwd);
         let (mut rules, dropped) = Rules::parse(&permissions);
         rules.fix(managed_rules(open));
         let judges = Arc::new(HookDesk::default());
-        let loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges));
+        let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges));
+        let announced = session_hooks::announce(&pi, &loaded, program.options.verbose);
+        let of_session = session_hooks::pi(pi, &settings, &place, &mut loaded);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
         let mut guarded = ona_trust::guarded_files(&program.discovery()?, &program.env);
         guarded.extend(ona_trust::hook_scripts(&settings, &place.project, &place.home));
+        guarded.extend(of_session);
         let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded);
         let host = host_environment(program, &settings);
@@ -75,16 +81,21 @@ impl Workplace {
         let database = program.database.path.to_string_lossy().into_owned();
         // Children of tools are told whose database is live, so that an `ona`
         // they start knows it speaks for the agent.
-        let env = host.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
+        let mut env = host.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
+        // Gastown takes what has it for a hook.
+        env.remove("GT_HOOK_SOURCE");
+        let mut findings =
+            findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?;
+        findings.append(announced);
         Ok(Self {
             hooks: Arc::new(hooks),
             rejected: loaded.rejected,
             judges,
             tasks: Arc::new(Tasks::default()),
             rules: Arc::new(RwLock::new(engine)),
-            findings: findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?,
+            findings,
             database,
-            env: Arc::new(env),
+            env,
             keep: keeper::keeper(program, open).map_err(|error| program.store_failure(error))?,
             cancel: cancel.clone(),
             env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
@@ -119,6 +130,10 @@ impl Workplace {
         let known = store.reader()?.file_digests(&place.session)?;
         let known: Vec<_> = known.into_iter().map(|(path, sha256)| Seen { path: path.into(), sha256 }).collect();
         seen.note(&known);
+        let mut env = self.env.clone();
+        // The last name under which Gastown looks for the session of a command the agent runs.
+        env.set("CLAUDE_SESSION_ID", place.session.as_str());
+        name_session(&mut env, &place.session);
         let rules = Arc::clone(&self.rules);
         let may_show = move |path: &Path| rules.read().unwrap_or_else(PoisonError::into_inner).may_show(path);
         Ok(Session {
@@ -131,7 +146,7 @@ impl Workplace {
                 project: self.place.project.clone(),
                 home: self.place.home.clone(),
                 extra: self.place.extra.clone(),
-                env: Arc::clone(&self.env),
+                env: Arc::new(env),
                 prelude: String::new(),
                 seen: Arc::new(seen),
                 tasks: Arc::clone(&self.tasks),
@@ -227,5 +242,11 @@ fn hook_engine(
     warnings.iter().for_each(|warning| output::note(format_args!("ona: {warning}")));
     let environment = HookEnvironment::new(host.clone(), place.project.clone(), timeouts);
     let runner = Arc::new(ProcessRunner::new(environment.clone(), cancel.clone()));
-    HookEngine::new(list, environment, runner, open.redactor.clone())
+    let (redactor, verbose) = (open.redactor.clone(), program.options.verbose);
+    HookEngine::new(list, environment, runner, open.redactor.clone()).watched_by(Arc::new(move |entry: &LogEntry| {
+        entry.warnings.iter().for_each(|line| output::note(redactor.apply(line)));
+        if verbose {
+            output::note(redactor.apply(&Value::Object(entry.record.clone()).to_string()));
+        }
+    }))
 }

@@ -36,8 +36,6 @@ impl Page<'_> {
 /// What holds for all files of a session.
 pub(crate) struct Terms<'a> {
     pub trust: Trust,
-    /// `false`: the hooks of compatible files are off (a pi or gastown session, DEC-014).
-    pub claude_hooks: bool,
     pub home: &'a Path,
     pub project_root: &'a Path,
 }
@@ -87,9 +85,6 @@ pub(crate) fn clean(
         if !kept.is_empty() {
             value.insert("permissions".into(), kept.into());
         }
-    }
-    if !page.own && page.scope != Scope::Town && !terms.claude_hooks && value.shift_remove("hooks").is_some() {
-        page.note(About::Policy, &["hooks"], "hooks of `.claude` files are off in this session");
     }
     hooks::clean(page, &mut value, &label(page, terms), withheld);
     Ok(value.into())

@@ -6,7 +6,7 @@
 //! what the operator named with `--settings`.
 
 use crate::clean::{Page, Terms, clean};
-use crate::discovery::{Compatible, Discovery, FlagSettings};
+use crate::discovery::{Discovery, FlagSettings};
 use crate::files::{self, Candidate};
 use crate::layer::{Layer, Scope, seed};
 use crate::notice::{About, Notice};
@@ -57,12 +57,7 @@ pub fn discover(how: &Discovery, env: &Env) -> Result<Found, SettingsError> {
     let header = format!("ona-settings 1\ntrust {:?}\ncompatible {:?}\n", how.trust, how.compatible);
     let home = env.home();
     let mut reader = Reader {
-        terms: Terms {
-            trust: how.trust,
-            claude_hooks: how.compatible == Compatible::On,
-            home: &home,
-            project_root: &how.project_root,
-        },
+        terms: Terms { trust: how.trust, home: &home, project_root: &how.project_root },
         layers: vec![seed()],
         notices: Vec::new(),
         marks: Vec::new(),

@@ -41,8 +41,6 @@ impl Discovery {
 pub enum Compatible {
     #[default]
     On,
-    /// A pi or gastown session without `--claude-settings-hooks`.
-    WithoutHooks,
     /// `--no-claude-settings`. ONA_CLAUDE_SETTINGS=0 has the same effect.
     Off,
 }

@@ -270,7 +270,7 @@ fn the_fingerprint_covers_files_switches_and_trust() {
     changed(&world, "a broken file");
     world.how.trust = Trust::Withheld;
     changed(&world, "trust");
-    world.how.compatible = Compatible::WithoutHooks;
+    world.how.compatible = Compatible::Off;
     changed(&world, "a switch");
     world.how.settings = Some(FlagSettings::Json("{}".into()));
     changed(&world, "--settings");

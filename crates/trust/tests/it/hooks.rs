@@ -1,5 +1,5 @@
 use crate::World;
-use ona_trust::{Compatible, FlagSettings};
+use ona_trust::{ClaudeHooks, FlagSettings, SessionTerms, keep_for_session};
 use serde_json::{Value, json};
 
 fn hooks(world: &World) -> Vec<Value> {
@@ -208,11 +208,12 @@ fn plugin_hooks_keep_their_place_and_a_folder_can_not_empty_them() {
 
 #[test]
 fn in_a_pi_session_hooks_of_compatible_files_are_off_and_their_rules_are_not() {
-    let mut world = World::with(json!({
+    let world = World::with(json!({
         "user.claude": {"hooks": [hook("c")], "permissions": {"deny": ["WebFetch"]}}, "user": {"hooks": [hook("u")]},
     }));
-    world.how.compatible = Compatible::WithoutHooks;
-    assert_eq!(states(&world), ["u"]);
-    assert_eq!(world.effective()["permissions"]["deny"], json!(["WebFetch"]));
-    assert_eq!(world.notices(), ["<home>/.claude/settings.json:2: hooks of `.claude` files are off in this session"]);
+    let mut effective = world.effective();
+    let off = keep_for_session(&mut effective, SessionTerms { claude_hooks: ClaudeHooks::Off, in_town: false });
+    assert_eq!((off, effective["hooks"].as_array().unwrap().len()), (1, 1));
+    assert_eq!(effective["hooks"][0]["command"], "u");
+    assert_eq!(effective["permissions"]["deny"], json!(["WebFetch"]));
 }

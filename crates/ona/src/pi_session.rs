@@ -1,0 +1,153 @@
+//! What a session is told about hooks at start: `--hooks-config`, `PI_HOOKS_JSON`,
+//! gastown mode (000, DEC-014, DEC-140 to DEC-143).
+//!
+//! Read before the hooks of the settings are, because it decides which of those count.
+//! It says nothing itself: whoever starts a session tells people, `ona doctor` only looks.
+
+use crate::program::{Open, Program};
+use ona_api::Env;
+use ona_dialects::pi::{ClaudeFiles, Installed, Invalid, Layer, Offered, PROBES, choose};
+use ona_process::{Command, find_in_path};
+use ona_trust::{About, ClaudeHooks, Scope, SessionTerms, has_town_hooks, keep_for_session};
+use serde_json::Value;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+pub struct PiSession {
+    pub layer: Layer,
+    /// The file of `--hooks-config`.
+    pub file: Option<PathBuf>,
+    /// Hooks of `.claude` files that do not count in this session.
+    pub claude_off: usize,
+}
+
+impl PiSession {
+    /// Takes out of the settings what does not count here, and notes the mode in them.
+    pub fn read(program: &Program, open: &Open, settings: &mut Value) -> Self {
+        let (options, env) = (&program.options, &program.env);
+        let asked_for_claude = options.claude_settings_hooks || env.get("PI_ENABLE_CLAUDE_SETTINGS_HOOKS") == Some("1");
+        let file = options.hooks_config.as_ref().map(|path| program.cwd.join(path));
+        let handed_over = env.non_empty("PI_HOOKS_JSON");
+        let mode = Gastown::of(program, open, settings);
+        if mode != Gastown::Off {
+            settings["gastownMode"] = true.into();
+        }
+        let claude_hooks = match mode {
+            _ if asked_for_claude => ClaudeHooks::On,
+            // What the agent starts itself never gets rid of a guard by saying so.
+            _ if program.agent_shell => ClaudeHooks::On,
+            _ if file.is_some() || handed_over.is_some() => ClaudeHooks::Off,
+            Gastown::Operators => ClaudeHooks::Off,
+            Gastown::Folders => ClaudeHooks::WithoutTheFolders,
+            Gastown::Off => ClaudeHooks::On,
+        };
+        let in_town = env.non_empty("GT_ROLE").and(env.non_empty("GT_ROOT")).is_some();
+        let claude_off = keep_for_session(settings, SessionTerms { claude_hooks, in_town });
+        let installed = || installed(env, &program.cwd);
+        let layer = choose(Offered {
+            cli: file.as_deref().map(config_text),
+            env: handed_over,
+            claude: if asked_for_claude { claude_files(open) } else { ClaudeFiles::Silent },
+            builtin: (mode != Gastown::Off && !has_town_hooks(settings)).then_some(&installed),
+        });
+        Self { layer, file, claude_off }
+    }
+
+    pub fn invalid(&self) -> Option<&Invalid> {
+        match &self.layer {
+            Layer::Invalid(invalid) => Some(invalid),
+            Layer::Nobody | Layer::Hooks { .. } => None,
+        }
+    }
+}
+
+/// Whether gastown mode is on, and by whose word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gastown {
+    Off,
+    /// Only a file that came with the folder says so.
+    Folders,
+    Operators,
+}
+
+impl Gastown {
+    fn of(program: &Program, open: &Open, settings: &Value) -> Self {
+        if program.options.gastown || program.env.get("PI_GASTOWN_MODE") == Some("1") {
+            return Gastown::Operators;
+        }
+        let on = |value: &Value| value["gastownMode"] == Value::Bool(true);
+        if !on(settings) {
+            return Gastown::Off;
+        }
+        let mut saying = open.found.layers.iter().filter(|layer| on(&layer.value)).peekable();
+        let folders = saying.peek().is_some() && saying.all(|layer| layer.scope.is_confined());
+        if folders { Gastown::Folders } else { Gastown::Operators }
+    }
+}
+
+fn config_text(file: &Path) -> Result<String, String> {
+    match std::fs::read(file) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "hooks config file is not UTF-8 text".to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err("hooks config file not found".to_owned()),
+        Err(error) => Err(format!("hooks config file can not be read: {error}")),
+    }
+}
+
+/// What the project's own `.claude` files say; their hooks are in the settings already.
+fn claude_files(open: &Open) -> ClaudeFiles {
+    let in_project = open.found.project_root.join(".claude");
+    let unreadable = open.merged.notices.iter().find(|notice| {
+        notice.about == About::Unreadable && notice.file.as_ref().is_some_and(|file| file.starts_with(&in_project))
+    });
+    if let Some(notice) = unreadable {
+        // A place in the text means that the text is what is wrong.
+        let why = if notice.line.is_some() { "invalid JSON" } else { &notice.message };
+        return ClaudeFiles::Unusable(why.to_owned());
+    }
+    let speaks = open.found.layers.iter().any(|layer| {
+        !layer.own
+            && matches!(layer.scope, Scope::Project | Scope::Local)
+            && layer.value["hooks"].as_array().is_some_and(|hooks| !hooks.is_empty())
+    });
+    if speaks { ClaudeFiles::Speaks } else { ClaudeFiles::Silent }
+}
+
+/// What is not found by name may still be known to the login shell, which is what the
+/// hooks run in.
+fn installed(env: &Env, cwd: &Path) -> Installed {
+    let path = env.get("PATH").unwrap_or_default();
+    let mut found = PROBES.map(|name| find_in_path(path, name).is_some());
+    if found.contains(&false) {
+        let said = ask_login_shell(env.clone(), cwd.to_owned());
+        for (found, name) in found.iter_mut().zip(PROBES) {
+            *found |= said.lines().any(|line| line == name);
+        }
+    }
+    let [gt, bd] = found;
+    Installed { gt, bd }
+}
+
+/// The names of the programs it can start, a line each.
+///
+/// On a thread of its own, because a start may or may not happen inside a runtime.
+fn ask_login_shell(env: Env, cwd: PathBuf) -> String {
+    let script: String =
+        PROBES.iter().map(|name| format!("command -v {name} >/dev/null 2>&1 && echo {name}; ")).collect();
+    let command = Command {
+        program: "/bin/sh".into(),
+        args: vec!["-lc".into(), script.into()],
+        cwd,
+        env,
+        stdin: Vec::new(),
+        cap: 64 * 1024,
+        deadline: Some(Duration::from_secs(5)),
+        grace: Duration::ZERO,
+    };
+    let ask = || {
+        let ran = crate::workplace::runtime().block_on(ona_process::run(command, &CancellationToken::new()));
+        ran.map(|ran| String::from_utf8_lossy(&ran.stdout.bytes).into_owned()).unwrap_or_default()
+    };
+    std::thread::spawn(ask).join().unwrap_or_default()
+}

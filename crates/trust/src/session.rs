@@ -1,0 +1,103 @@
+//! Which hooks of the effective row count in one session (DEC-014).
+//!
+//! The row is the same for all sessions of a database: a session with hooks of its own
+//! leaves out those of `.claude` files, and the session beside it does not. So they are
+//! taken out when the row is read, not when it is written.
+
+use serde_json::Value;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaudeHooks {
+    On,
+    /// A folder asked for a mode that goes without them: it can leave out its own, not
+    /// the guards of the operator.
+    WithoutTheFolders,
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionTerms {
+    pub claude_hooks: ClaudeHooks,
+    /// Inside a Gastown town, whose settings are read like a `--settings` file.
+    pub in_town: bool,
+}
+
+/// Takes out what does not count. How many hooks of `.claude` files that were.
+pub fn keep_for_session(effective: &mut Value, terms: SessionTerms) -> usize {
+    let Some(hooks) = effective.get_mut("hooks").and_then(Value::as_array_mut) else { return 0 };
+    let mut off = 0;
+    hooks.retain(|hook| {
+        let counts = match Origin::of(hook) {
+            Origin::Town => return terms.in_town,
+            Origin::ClaudeOfUser => terms.claude_hooks != ClaudeHooks::Off,
+            Origin::ClaudeOfFolder => terms.claude_hooks == ClaudeHooks::On,
+            Origin::Other => true,
+        };
+        off += usize::from(!counts);
+        counts
+    });
+    off
+}
+
+/// Whether the row holds hooks of the town's own settings.
+pub fn has_town_hooks(effective: &Value) -> bool {
+    let mut hooks = effective["hooks"].as_array().into_iter().flatten();
+    hooks.any(|hook| Origin::of(hook) == Origin::Town)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Town,
+    ClaudeOfUser,
+    ClaudeOfFolder,
+    /// Own files, `--settings`, managed settings, entries written by SQL.
+    Other,
+}
+
+impl Origin {
+    /// Reads the label that `clean` put on the entry.
+    fn of(hook: &Value) -> Self {
+        let Some((scope, file)) = hook["source"].as_str().and_then(|source| source.split_once(':')) else {
+            return Origin::Other;
+        };
+        let own = file.ends_with(".ona/settings.json") || file.ends_with(".ona/settings.local.json");
+        match scope {
+            "town" => Origin::Town,
+            "user" if !own => Origin::ClaudeOfUser,
+            "project" | "local" if !own => Origin::ClaudeOfFolder,
+            _ => Origin::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_session_keeps_what_its_own_hooks_do_not_replace() {
+        let sources = [
+            "user:~/.claude/settings.json",
+            "user:/elsewhere/settings.json",
+            "project:.claude/settings.json",
+            "local:.claude/settings.local.json",
+            "town:/town/rig/.claude/settings.json",
+            "user:~/.ona/settings.json",
+            "local:.ona/settings.local.json",
+            "flag:/x/.claude/settings.json",
+            "managed:/etc/ona/managed-settings.json",
+        ];
+        let mut hooks: Vec<_> = sources.iter().map(|source| json!({ "source": source })).collect();
+        hooks.push(json!({"command": "by hand"}));
+        let kept = |claude_hooks, in_town| {
+            let mut effective = json!({ "hooks": hooks });
+            let off = keep_for_session(&mut effective, SessionTerms { claude_hooks, in_town });
+            (effective["hooks"].as_array().unwrap().len(), off)
+        };
+        assert_eq!(kept(ClaudeHooks::On, true), (10, 0));
+        assert_eq!(kept(ClaudeHooks::On, false), (9, 0));
+        assert_eq!(kept(ClaudeHooks::WithoutTheFolders, true), (8, 2));
+        assert_eq!(kept(ClaudeHooks::Off, true), (6, 4));
+    }
+}
