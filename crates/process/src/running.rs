@@ -4,6 +4,7 @@ use crate::capture::{Captured, Filling, fill};
 use crate::end::End;
 use crate::spawn::{Command, SpawnError, spawn};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::watch;
@@ -34,7 +35,9 @@ pub struct Ran {
 
 impl Running {
     pub(crate) fn start(command: Command) -> Result<Self, SpawnError> {
-        let mut child = spawn(&command)?;
+        // Who is told nothing gets /dev/null: programs tell an interactive pipe from none.
+        let stdin = if command.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
+        let mut child = spawn(&command, stdin)?;
         let started = Instant::now();
         if let Some(mut stdin) = child.stdin.take() {
             let bytes = command.stdin;

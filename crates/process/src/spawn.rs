@@ -35,7 +35,7 @@ pub enum SpawnError {
     Io(#[from] std::io::Error),
 }
 
-pub(crate) fn spawn(command: &Command) -> Result<tokio::process::Child, SpawnError> {
+pub(crate) fn spawn(command: &Command, stdin: Stdio) -> Result<tokio::process::Child, SpawnError> {
     if !command.cwd.is_dir() {
         return Err(SpawnError::MissingDirectory(command.cwd.clone()));
     }
@@ -46,7 +46,7 @@ pub(crate) fn spawn(command: &Command) -> Result<tokio::process::Child, SpawnErr
         .current_dir(&command.cwd)
         .env_clear()
         .envs(command.env.iter())
-        .stdin(Stdio::piped())
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mark = command.env.non_empty(AGENT_DATABASE).and_then(|file| mark::of(file.as_ref()));

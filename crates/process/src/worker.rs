@@ -7,6 +7,7 @@
 use crate::capture::{Captured, Filling, fill};
 use crate::spawn::{Command, SpawnError, spawn};
 use rustix::process::{Pid, Signal, kill_process_group};
+use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
@@ -36,7 +37,7 @@ impl Worker {
     /// Starts it. Of the command, `stdin` is sent first; the deadline and the grace
     /// mean nothing here: how long an answer may take is the speaker's business.
     pub async fn start(command: &Command) -> Result<Self, SpawnError> {
-        let mut child = spawn(command)?;
+        let mut child = spawn(command, Stdio::piped())?;
         let stdin = child.stdin.take().expect("stdin is piped");
         let lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let (stderr, _reader) = fill(child.stderr.take().expect("stderr is piped"), command.cap);

@@ -47,6 +47,9 @@ struct UserSlot {
     context: Vec<Said>,
 }
 
+/// What separates the contributions of two hooks.
+const BETWEEN: &str = "\n\n";
+
 /// One hook's text inside the joined context.
 #[derive(Debug)]
 struct Said {
@@ -199,7 +202,7 @@ impl Draft {
         let (start, end) = match parts.last_mut() {
             Some(Part::HookContext(joined)) => {
                 let start = joined.len();
-                joined.push('\n');
+                joined.push_str(BETWEEN);
                 joined.push_str(text);
                 (start, joined.len())
             }
@@ -414,7 +417,7 @@ fn texts(said: Vec<Said>, joined: Option<Part>) -> impl Iterator<Item = (i64, Sc
     let mut start = 0;
     said.into_iter().map(move |said| {
         let text = joined[start..said.end].to_owned();
-        start = said.end + 1;
+        start = said.end + BETWEEN.len();
         (said.sequence, said.scope, text)
     })
 }

@@ -139,6 +139,7 @@ fn context_of_hooks_is_one_part_at_the_end_of_the_last_message() {
         user
           text: go
           hooks: before the prompt
+
             after it
         assistant
           call a: Read {"file_path":"a.txt"}
@@ -147,7 +148,9 @@ fn context_of_hooks_is_one_part_at_the_end_of_the_last_message() {
           result a: 1
           result b: 2
           hooks: pre a
+
             post a
+
             pre b
         assistant
           text: done
@@ -177,8 +180,11 @@ fn context_of_the_session_goes_to_its_first_message() {
         user
           text: one
           hooks: set up
+
             started
+
             seen one
+
             resumed
         assistant
           text: 1
@@ -221,6 +227,7 @@ fn context_waits_for_the_next_call_to_the_model() {
           result e2: y
           text: go on
           hooks: pre 1
+
             post 1
         assistant
           text: ok
@@ -294,6 +301,7 @@ fn a_summary_takes_the_place_of_the_rows_it_covers() {
           text: two
           image: image/png P
           hooks: seen two
+
             compacted
         assistant
           call b: Read {"file_path":"b.txt"}
