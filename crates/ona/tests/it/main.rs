@@ -8,6 +8,7 @@ mod eval;
 mod hook_types;
 mod hooks_tools;
 mod permission_updates;
+mod pi;
 mod secrets;
 mod sessions;
 mod settings;

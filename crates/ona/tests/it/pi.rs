@@ -1,0 +1,765 @@
+//! The pi dialect from outside. Each test carries the ids of the sheet's scenarios.
+
+use crate::ona;
+use ona_testkit::model::{Wire, call, calls, say};
+use ona_testkit::{Ona, Ran};
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+
+/// A world in which tools may run and `hooks.json` holds this configuration.
+pub(crate) fn with_config(config: Value) -> Ona {
+    let ona = allowed();
+    ona.file("hooks.json", config.to_string());
+    ona
+}
+
+pub(crate) fn allowed() -> Ona {
+    let ona = ona();
+    ona.settings(json!({"permissions": {"allow": ["Bash", "Read", "Write", "Edit", "Glob", "Grep"]},
+        "model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"}}));
+    ona
+}
+
+/// A program on the search path that notes its arguments and then does what `body` says.
+pub(crate) fn stub(ona: &mut Ona, name: &str, body: &str) {
+    let log = ona.root().join(format!("{name}.log"));
+    let file = ona.root().join("bin").join(name);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, format!("#!/bin/sh\necho \"$*\" >> '{}'\n{body}\n", log.display())).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", ona.root().join("bin").display());
+    ona.env("PATH", path);
+}
+
+/// What a stub was called with, a line per call.
+pub(crate) fn called(ona: &Ona, name: &str) -> Vec<String> {
+    let log = std::fs::read_to_string(ona.root().join(format!("{name}.log"))).unwrap_or_default();
+    log.lines().map(str::to_owned).collect()
+}
+
+/// The records of the log, in order.
+fn records(ona: &Ona) -> Vec<Value> {
+    let rows = ona.column("SELECT detail FROM events WHERE event_type='hook_exec' ORDER BY id");
+    rows.iter().map(|row| serde_json::from_str(row.as_str().unwrap()).unwrap()).collect()
+}
+
+fn record(ona: &Ona) -> Value {
+    let mut all = records(ona);
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.remove(0)
+}
+
+fn bash(ona: &Ona, command: &str, flags: &[&str]) -> (Value, Ran) {
+    let call = json!({"tool": "Bash", "input": {"command": command}}).to_string();
+    let mut args = vec!["--eval", &call];
+    args.extend(flags);
+    let ran = ona.run(args).expect_code(0);
+    (ran.json(), ran)
+}
+
+/// One Bash call under PreToolUse hooks given as commands.
+fn guarded(hooks: &[&str], command: &str) -> (Ona, Value, Ran) {
+    let hooks: Vec<_> = hooks.iter().map(|hook| json!({ "command": hook })).collect();
+    let ona = with_config(json!({ "PreToolUse": hooks }));
+    let (result, ran) = bash(&ona, command, &["--hooks-config", "hooks.json"]);
+    (ona, result, ran)
+}
+
+/// A command that prints this as its last word.
+fn prints(value: &Value) -> String {
+    format!("printf %s '{value}'")
+}
+
+fn fire(ona: &Ona, event: Value, flags: &[&str]) -> Ran {
+    let event = event.to_string();
+    let mut args = vec!["--fire-hook", &event];
+    args.extend(flags);
+    ona.run(args).expect_code(0)
+}
+
+fn start(ona: &Ona, flags: &[&str]) -> Ran {
+    fire(ona, json!({"hook_event_name": "SessionStart", "source": "startup"}), flags)
+}
+
+fn commands(ran: &Ran) -> Vec<String> {
+    let json = ran.json();
+    json["hooks"].as_array().unwrap().iter().map(|hook| hook["command"].as_str().unwrap().to_owned()).collect()
+}
+
+fn warning(source: &str, reason: &str) -> String {
+    format!("Warning: invalid hook config from {source} ({reason}). Hooks are disabled for this session.\n")
+}
+
+// ---- sources and validity ----------------------------------------------------------
+
+#[test]
+fn p1_p2_the_flag_wins_over_the_variable_and_nothing_is_merged() {
+    let mut ona = with_config(json!({"SessionStart": [{"command": "echo cli"}]}));
+    ona.env("PI_HOOKS_JSON", json!({"PreCompact": [{"command": "echo env"}]}).to_string());
+    let compact = json!({"hook_event_name": "PreCompact", "trigger": "manual", "custom_instructions": null});
+    assert_eq!(commands(&start(&ona, &["--hooks-config", "hooks.json"])), ["echo cli"]);
+    assert_eq!(record(&ona)["configSourceName"], "cli");
+    assert!(commands(&fire(&ona, compact.clone(), &["--hooks-config", "hooks.json"])).is_empty());
+    assert_eq!(commands(&fire(&ona, compact, &[])), ["echo env"]);
+    assert_eq!(records(&ona)[1]["configSourceName"], "env");
+}
+
+#[test]
+fn p3_to_p7_an_invalid_source_is_named_ends_the_search_and_leaves_the_session_usable() {
+    let valid = json!({"PreToolUse": [{"command": "touch env-ran"}]}).to_string();
+    let one = |definition: Value| Some(json!({ "PreToolUse": [definition] }).to_string());
+    let at = |what: &str| format!("hooks.PreToolUse[0].{what}");
+    let cases = [
+        (None, "hooks config file not found".to_owned()),
+        (Some("{".to_owned()), "invalid JSON".to_owned()),
+        (Some(r#"{"UnknownEvent":[]}"#.to_owned()), "unsupported hook event: UnknownEvent".to_owned()),
+        (one(json!({"command": "  "})), at("command must be a non-empty string")),
+        (
+            one(json!({"command": "x", "matcher": {"toolNames": [1]}})),
+            at("matcher.toolNames must be an array of strings"),
+        ),
+        (one(json!({"command": "x", "timeoutMs": 0})), at("timeoutMs must be a positive number")),
+        (one(json!({"command": "x", "failOpen": "no"})), at("failOpen must be a boolean")),
+    ];
+    for (config, reason) in cases {
+        let mut ona = allowed();
+        stub(&mut ona, "gt", "");
+        ona.env("PI_HOOKS_JSON", &valid);
+        if let Some(config) = &config {
+            ona.file("hooks.json", config);
+        }
+        let (result, ran) = bash(&ona, "echo usable", &["--gastown", "--hooks-config", "hooks.json"]);
+        assert_eq!(result["content"], "usable\n", "{reason}");
+        assert_eq!(ran.stderr, warning("cli", &reason));
+        assert!(called(&ona, "gt").is_empty() && !ona.exists("env-ran"), "{reason}");
+        let detail = ona.value("SELECT detail FROM events WHERE event_type='hook_config_invalid'");
+        let detail: Value = serde_json::from_str(detail.as_str().unwrap()).unwrap();
+        assert_eq!((&detail["source"], &detail["reason"]), (&json!("cli"), &json!(reason)));
+        assert_eq!(ona.value("SELECT count(*) FROM hook_invocations"), 0);
+    }
+}
+
+#[test]
+fn p5_p12_a_broken_variable_is_named_and_described_when_asked() {
+    let mut ona = allowed();
+    stub(&mut ona, "gt", "");
+    ona.env("PI_HOOKS_JSON", "{");
+    let (_, ran) = bash(&ona, "true", &["--gastown"]);
+    assert_eq!(ran.stderr, warning("env", "invalid JSON"));
+    let (_, ran) = bash(&ona, "true", &["--gastown", "--verbose"]);
+    let lines: Vec<_> = ran.stderr.lines().collect();
+    let described: Value = serde_json::from_str(lines[1]).unwrap();
+    assert_eq!(
+        described,
+        json!({"type": "invalid_hook_config", "source": "env", "reason": "invalid JSON",
+            "hooksDisabledForSession": true, "errors": ["[env] invalid JSON"],
+            "diagnostics": [{"sourceName": "env", "message": "invalid JSON", "isRuntimeSource": true}]})
+    );
+    assert!(called(&ona, "gt").is_empty());
+}
+
+/// DEC-143 against "hooks are disabled".
+#[test]
+fn an_invalid_configuration_does_not_switch_off_the_operators_guards() {
+    let mut ona = ona();
+    ona.settings(json!({"permissions": {"allow": ["Bash"]},
+        "hooks": [{"hook_event_name": "PreToolUse", "matcher": "Bash", "command": "echo no >&2; exit 2"}]}));
+    ona.env("PI_HOOKS_JSON", "{");
+    let (result, _) = bash(&ona, "touch ran", &[]);
+    assert_eq!((&result["is_error"], ona.exists("ran")), (&json!(true), false));
+}
+
+#[test]
+fn p8_p9_an_empty_configuration_speaks_and_an_empty_variable_does_not() {
+    for (variable, expected) in [("{}", Vec::<&str>::new()), ("", vec!["tap guard"])] {
+        let mut ona = allowed();
+        stub(&mut ona, "gt", "");
+        ona.env("PI_HOOKS_JSON", variable);
+        let (_, ran) = bash(&ona, "true", &["--gastown"]);
+        assert_eq!((called(&ona, "gt"), ran.stderr.as_str()), (expected.iter().map(ToString::to_string).collect(), ""));
+    }
+}
+
+#[test]
+fn p10_p11_defaults_need_the_mode_and_their_program() {
+    type Switch = fn(&mut Ona) -> Vec<&'static str>;
+    let switches: [(Switch, bool); 7] = [
+        (|_| vec!["--gastown"], true),
+        (
+            |ona| {
+                ona.env("PI_GASTOWN_MODE", "1");
+                vec![]
+            },
+            true,
+        ),
+        (
+            |ona| {
+                ona.env("PI_GASTOWN_MODE", "true");
+                vec![]
+            },
+            false,
+        ),
+        (
+            |ona| {
+                ona.settings(json!({"gastownMode": true}));
+                vec![]
+            },
+            true,
+        ),
+        (
+            |ona| {
+                ona.home_file(".ona/settings.json", r#"{"gastownMode": true}"#);
+                vec![]
+            },
+            true,
+        ),
+        (|_| vec!["--settings", r#"{"gastownMode": true}"#], true),
+        (|_| vec![], false),
+    ];
+    for (switch, on) in switches {
+        let mut ona = ona();
+        stub(&mut ona, "gt", "");
+        let flags = switch(&mut ona);
+        let mut args = vec!["doctor", "--json"];
+        args.extend(&flags);
+        let doctor = ona.run(args).json();
+        let hooks: Vec<_> = doctor["hooks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hook| (hook["hook_event"].clone(), hook["command"].clone(), hook["source"].clone()))
+            .collect();
+        let expected = [("SessionStart", "gt prime"), ("PreToolUse", "gt tap guard")];
+        let expected: Vec<_> = expected.map(|(e, c)| (json!(e), json!(c), json!("gastown_builtin"))).into();
+        assert_eq!(hooks, if on { expected } else { vec![] }, "{flags:?}");
+        assert!(called(&ona, "gt").is_empty(), "looking is not running");
+    }
+}
+
+#[test]
+fn p10_all_three_defaults_run_where_they_belong_and_a_missing_bd_sync_is_no_news() {
+    let mut ona = allowed();
+    stub(&mut ona, "gt", "");
+    stub(&mut ona, "bd", "echo unknown command >&2; exit 1");
+    start(&ona, &["--gastown"]);
+    let (_, ran) = bash(&ona, "true", &["--gastown"]);
+    assert_eq!(ran.stderr, "");
+    let compact = json!({"hook_event_name": "PreCompact", "trigger": "auto", "custom_instructions": null});
+    let ran = fire(&ona, compact, &["--gastown"]);
+    assert_eq!((ran.stderr.as_str(), &ran.json()["denied"]), ("", &json!(false)));
+    assert_eq!(
+        (called(&ona, "gt"), called(&ona, "bd")),
+        (vec!["prime".into(), "tap guard".into()], vec!["sync".into()])
+    );
+    // gt was found by name, so it is found as what only a login shell knows, too.
+    std::fs::remove_file(ona.root().join("gt.log")).unwrap();
+    ona.home_file(".profile", format!("PATH=$PATH:{}\n", ona.root().join("bin").display()));
+    ona.env("PATH", "/usr/bin:/bin");
+    start(&ona, &["--gastown"]);
+    assert_eq!(called(&ona, "gt"), ["prime"]);
+}
+
+#[test]
+fn p13_in_such_a_session_hooks_of_claude_files_are_off_unless_asked_for() {
+    let file = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "touch claude"}]}]}});
+    let cases: [(&[&str], Option<&str>, bool); 7] = [
+        (&[], None, true),
+        (&["--gastown"], None, false),
+        (&["--hooks-config", "hooks.json"], None, false),
+        (&[], Some("PI_HOOKS_JSON"), false),
+        (&["--hooks-config", "hooks.json", "--claude-settings-hooks"], None, true),
+        (&["--gastown", "--claude-settings-hooks"], None, true),
+        (&["--gastown"], Some("PI_ENABLE_CLAUDE_SETTINGS_HOOKS"), true),
+    ];
+    for place in ["project", "home"] {
+        let mut ona = ona();
+        ona.file("hooks.json", "{}");
+        ona.file(".ona/settings.json", r#"{"permissions": {"allow": ["Bash"]}}"#);
+        match place {
+            "home" => ona.home_file(".claude/settings.json", file.to_string()),
+            _ => ona.file(".claude/settings.json", file.to_string()),
+        };
+        let _model = ona.model(Wire::Messages, cases.iter().flat_map(|_| [call_bash(), say("done")]));
+        // The same row serves all: what a session leaves out is not left out for the next.
+        for (flags, variable, runs) in cases {
+            for how in ["--eval", "-p"] {
+                std::fs::remove_file(ona.project().join("claude")).ok();
+                let call = json!({"tool": "Bash", "input": {"command": "true"}}).to_string();
+                let mut args = if how == "-p" { vec!["-p", "go"] } else { vec!["--eval", &call] };
+                args.extend(flags);
+                let mut command = ona.command(args);
+                if let Some(name) = variable {
+                    command.env(name, if name == "PI_HOOKS_JSON" { "{}" } else { "1" });
+                }
+                ona_testkit::finish(command.spawn().unwrap(), b"").expect_code(0);
+                assert_eq!(ona.exists("claude"), runs, "{place} {how} {flags:?} {variable:?}");
+            }
+        }
+    }
+}
+
+fn call_bash() -> ona_testkit::model::Turn {
+    call("Bash", json!({"command": "true"}))
+}
+
+#[test]
+fn p14_a_broken_claude_file_is_an_invalid_source_once_it_was_asked_for() {
+    let mut ona = allowed();
+    stub(&mut ona, "gt", "");
+    ona.file(".claude/settings.json", "{");
+    let (_, ran) = bash(&ona, "true", &["--gastown", "--claude-settings-hooks"]);
+    assert!(ran.stderr.contains(&warning("claude_settings", "invalid JSON")), "{ran:?}");
+    assert!(called(&ona, "gt").is_empty());
+    let (_, ran) = bash(&ona, "true", &["--gastown"]);
+    assert!(!ran.stderr.contains("Warning"), "{ran:?}");
+    assert_eq!(called(&ona, "gt"), ["tap guard"]);
+}
+
+#[test]
+fn the_flag_needs_a_value_and_relative_paths_start_at_the_working_directory() {
+    let ona = with_config(json!({"PreToolUse": [{"command": "touch ../ran"}]}));
+    ona.run(["--eval", "{}", "--hooks-config"]).expect_code(2);
+    ona.file("sub/x", "");
+    let call = json!({"tool": "Bash", "input": {"command": "true"}}).to_string();
+    ona.run_in(&ona.project().join("sub"), ["--eval", &call, "--hooks-config", "../hooks.json"]).expect_code(0);
+    assert!(ona.exists("ran"));
+}
+
+#[test]
+fn hooks_handed_over_run_after_those_of_the_settings_and_obey_the_same_switches() {
+    let ona = with_config(json!({"PreToolUse": [{"command": "echo pi >> order"}]}));
+    let flags = ["--hooks-config", "hooks.json"];
+    let hook = |command: &str| json!({"hook_event_name": "PreToolUse", "command": command, "shell": "sh"});
+    let plugin = json!({"p": {"hooks": [hook("echo plugin >> order")]}});
+    let row = json!({"permissions": {"allow": ["Bash"]}, "hooks": [hook("echo row >> order")], "plugins": plugin});
+    ona.settings(row.clone());
+    bash(&ona, "true", &flags);
+    assert_eq!(ona.read("order"), "row\nplugin\npi\n");
+    let ordinals = ona.column("SELECT hook_ordinal FROM hook_invocations ORDER BY id");
+    assert_eq!(ordinals, [json!(0), json!(1), json!(2)]);
+    for (key, reason) in [("disableAllHooks", "all_hooks_disabled"), ("allowManagedHooksOnly", "managed_only")] {
+        let mut off = row.clone();
+        off[key] = true.into();
+        ona.settings(off);
+        bash(&ona, "true", &flags);
+        let newest = ona.value("SELECT skipped_reason FROM hook_invocations ORDER BY id DESC LIMIT 1");
+        assert_eq!(newest, reason);
+    }
+}
+
+#[test]
+fn the_agent_may_not_change_the_configuration_nor_the_scripts_it_starts() {
+    let ona = with_config(json!({"PreToolUse": [{"command": "./guard.sh"}]}));
+    ona.file("guard.sh", "#!/bin/sh\n");
+    for file in ["hooks.json", "guard.sh"] {
+        let call = json!({"tool": "Write", "input": {"file_path": file, "content": "x"}}).to_string();
+        let ran = ona.run(["--eval", &call, "--hooks-config", "hooks.json"]).expect_code(0);
+        assert_eq!(ran.json()["is_error"], true, "{ran:?}");
+        assert_ne!(ona.read(file), "x");
+    }
+}
+
+// ---- running and blocking ----------------------------------------------------------
+
+#[test]
+fn p20_p28_exit_2_blocks_with_what_was_printed_and_no_later_event_fires() {
+    let ona = with_config(json!({"PreToolUse": [{"command": "printf blocked; exit 2"}],
+        "PostToolUse": [{"command": "touch post"}], "PostToolUseFailure": [{"command": "touch post"}]}));
+    let (result, ran) = bash(&ona, "touch ran", &["--hooks-config", "hooks.json"]);
+    assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] blocked");
+    assert_eq!((ona.exists("ran"), ona.exists("post")), (false, false));
+    let record = record(&ona);
+    assert_eq!(
+        (&record["decision"], &record["reason"], &record["failed"]),
+        (&json!("deny"), &json!("blocked"), &json!(false))
+    );
+    assert_eq!(ran.stderr, "Warning: PreToolUse hook (cli) blocked the call: printf blocked; exit 2: blocked\n");
+    let (_, result, _) = guarded(&["echo '{\"decision\":\"allow\",\"reason\":\"why\"}'; exit 2"], "true");
+    assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] why", "P45");
+    let (_, result, _) = guarded(&["exit 2"], "true");
+    assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] Tool call blocked by hook");
+}
+
+#[test]
+fn p21_to_p24_failures_pass_unless_the_hook_may_not_fail() {
+    // command, timeoutMs, failOpen, blocked with, timedOut, exit_code
+    let cases = [
+        ("printf warn; exit 1", 5000, true, None, false, json!(1)),
+        ("printf warn; exit 1", 5000, false, Some("warn"), false, json!(1)),
+        ("exit 1", 5000, false, Some("Tool call blocked by hook failure"), false, json!(1)),
+        ("sleep 30", 200, true, None, true, Value::Null),
+        ("echo early; sleep 30 & wait", 200, false, Some("early"), true, json!(2)),
+    ];
+    for (command, timeout, fail_open, blocked, timed_out, code) in cases {
+        let ona =
+            with_config(json!({"PreToolUse": [{"command": command, "timeoutMs": timeout, "failOpen": fail_open}]}));
+        let (result, ran) = bash(&ona, "touch ran", &["--hooks-config", "hooks.json"]);
+        assert_eq!(ona.exists("ran"), blocked.is_none(), "{command}");
+        if let Some(reason) = blocked {
+            assert_eq!(result["content"], format!("Denied by PreToolUse hook\n[0] {reason}"));
+        }
+        let record = record(&ona);
+        let decision = if blocked.is_some() { "deny" } else { "allow" };
+        assert_eq!(record["decision"], decision);
+        assert_eq!(
+            (&record["failed"], &record["timedOut"], &record["code"]),
+            (&json!(true), &json!(timed_out), &json!(1))
+        );
+        assert_eq!(ona.value("SELECT exit_code FROM hook_invocations"), code);
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    }
+}
+
+#[test]
+fn p24_the_default_timeout_is_five_seconds() {
+    let ona = with_config(json!({"PreToolUse": [{"command": "true"}]}));
+    let doctor = ona.run(["doctor", "--json", "--hooks-config", "hooks.json"]).json();
+    assert_eq!((&doctor["hooks"][0]["timeout_ms"], &doctor["hooks"][0]["dialect"]), (&json!(5000), &json!("pi")));
+}
+
+#[test]
+fn p25_after_a_block_no_later_hook_of_the_call_runs() {
+    for first in ["exit 2".to_owned(), prints(&json!({"decision": "deny"}))] {
+        let (ona, result, _) = guarded(&[&first, "touch second"], "true");
+        assert_eq!((&result["is_error"], ona.exists("second")), (&json!(true), false));
+        let skipped = ona.column("SELECT skipped_reason FROM hook_invocations ORDER BY id");
+        assert_eq!(skipped, [Value::Null, json!("prior_block_or_deny")]);
+    }
+}
+
+#[test]
+fn p26_matchers_take_native_and_pi_names_exactly_on_all_tool_events() {
+    let cases: [(Value, &str, bool); 9] = [
+        (json!(["bash"]), "Bash", true),
+        (json!(["Bash"]), "Bash", true),
+        (json!(["BASH", "ba", "Bash|Read", ".*"]), "Bash", false),
+        (json!(["bash"]), "Read", false),
+        (json!(["find"]), "Glob", true),
+        (json!(["grep", "x"]), "Grep", true),
+        (json!(["glob"]), "Glob", false),
+        (json!(["mcp__s__t"]), "mcp__s__t", true),
+        (json!([]), "Bash", false),
+    ];
+    for (names, tool, runs) in cases {
+        let hook = json!([{"command": "true", "matcher": {"toolNames": names}}]);
+        let ona = with_config(json!({"PreToolUse": hook, "PostToolUse": hook, "PostToolUseFailure": hook,
+            "SessionStart": hook, "PreCompact": hook}));
+        let flags = ["--hooks-config", "hooks.json"];
+        let call = json!({"tool_name": tool, "tool_input": {}, "tool_use_id": "t"});
+        for (event, more) in [
+            ("PreToolUse", json!({})),
+            ("PostToolUse", json!({"tool_response": {}})),
+            ("PostToolUseFailure", json!({"error": "x"})),
+        ] {
+            let mut fired = call.clone();
+            fired["hook_event_name"] = event.into();
+            fired.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            assert_eq!(commands(&fire(&ona, fired, &flags)).len(), usize::from(runs), "{names} {tool} {event}");
+        }
+        assert_eq!(commands(&start(&ona, &flags)).len(), 1, "a matcher is for tools");
+    }
+}
+
+#[test]
+fn p27_p31_events_get_one_line_with_the_fields_of_the_sheet_and_of_section_6() {
+    let keep = |event: &str| json!([{ "command": format!("cat > {event}.json") }]);
+    let ona = with_config(
+        json!({"PreToolUse": keep("pre"), "PostToolUse": keep("post"), "PostToolUseFailure": keep("failure")}),
+    );
+    let flags = ["--hooks-config", "hooks.json"];
+    bash(&ona, "true", &flags);
+    bash(&ona, "echo oops >&2; false", &flags);
+    let read = |name: &str| -> Value {
+        let text = ona.read(&format!("{name}.json"));
+        assert!(text.ends_with("}\n") && text.lines().count() == 1, "{text:?}");
+        serde_json::from_str(&text).unwrap()
+    };
+    let (pre, post, failure) = (read("pre"), read("post"), read("failure"));
+    assert_eq!((&post["tool_input"]["command"], &post["tool_name_pi"]), (&json!("true"), &json!("bash")));
+    assert_eq!(post["tool_response"]["is_error"], false);
+    for stdin in [&pre, &post, &failure] {
+        assert_eq!((&stdin["tool_name"], &stdin["cwd"]), (&json!("Bash"), &json!(ona.project())));
+        assert!(stdin["tool_use_id"].is_string() && stdin["session_id"].is_string());
+        assert_eq!(stdin["runtime_db_path"], json!(ona.db()));
+    }
+    assert_eq!(
+        (&failure["tool_error"], &failure["hook_event_name"]),
+        (&failure["error"], &json!("PostToolUseFailure"))
+    );
+    assert!(failure["tool_error"].as_str().unwrap().contains("oops"));
+    assert!(pre.get("tool_error").is_none() && post.get("error").is_none());
+    assert_eq!(post["tool_input"]["command"], "true", "PostToolUse did not fire for the failure");
+}
+
+#[test]
+fn p30_a_session_starts_once_however_many_prompts_it_gets() {
+    let mut ona = with_config(json!({"SessionStart": [{"command": "printf once"}]}));
+    let model = ona.model(Wire::Messages, [say("a"), say("b"), say("c")]);
+    let prompt = |text: &str| json!({"type": "user", "message": {"role": "user", "content": text}}).to_string();
+    let lines = format!("{}\n{}\n{}\n", prompt("1"), prompt("2"), prompt("3"));
+    let args =
+        ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--hooks-config", "hooks.json"];
+    ona.run_with_stdin(args, lines.as_bytes()).expect_code(0);
+    assert_eq!(ona.value("SELECT count(*) FROM hook_invocations WHERE hook_event='SessionStart'"), 1);
+    let last = String::from_utf8_lossy(&model.request(2).body).into_owned();
+    assert_eq!(last.matches("<hook-context>\\nonce\\n</hook-context>").count(), 1, "{last}");
+}
+
+#[test]
+fn p32_p33_neither_unread_input_nor_a_background_child_is_a_problem() {
+    let ona = with_config(json!({"PreToolUse": [{"command": "exit 0"}],
+        "PostToolUse": [{"command": "sleep 20 & echo hi"}]}));
+    let (result, ran) = bash(&ona, &format!(": {}; echo done", "x".repeat(100_000)), &["--hooks-config", "hooks.json"]);
+    assert_eq!((&result["content"], ran.stderr.as_str()), (&json!("done\n"), ""));
+    let post = &records(&ona)[1];
+    assert_eq!((&post["stdout"], &post["timedOut"]), (&json!("hi\n"), &json!(false)));
+}
+
+#[test]
+fn v1_exit_2_after_the_fact_is_neither_a_block_nor_a_failure() {
+    let both = json!([{"command": "echo no >&2; exit 2"}]);
+    let mut ona = with_config(json!({"PostToolUse": both, "SessionStart": both, "PreCompact": both}));
+    let model = ona.model(Wire::Messages, [call_bash(), say("done")]);
+    let ran = ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("done\n", ""));
+    assert!(!String::from_utf8_lossy(&model.request(1).body).contains("hook-context"));
+    let compact = json!({"hook_event_name": "PreCompact", "trigger": "auto", "custom_instructions": null});
+    assert_eq!(fire(&ona, compact, &["--hooks-config", "hooks.json"]).json()["denied"], false);
+    assert!(records(&ona).iter().all(|record| record["failed"] == false && record.get("decision").is_none()));
+}
+
+#[test]
+fn a_hook_runs_in_a_login_shell_that_still_finds_what_ona_was_started_with() {
+    let mut ona = with_config(json!({"SessionStart": [{"command": "echo \"$FROM_PROFILE $0 $-\" > shell; mine"}]}));
+    ona.home_file(".profile", "FROM_PROFILE=yes\n");
+    stub(&mut ona, "mine", "echo found");
+    let ran = start(&ona, &["--hooks-config", "hooks.json"]);
+    assert_eq!(ran.json()["additional_context"], json!(["found"]));
+    assert!(ona.read("shell").starts_with("yes "), "{}", ona.read("shell"));
+}
+
+// ---- structured output -------------------------------------------------------------
+
+#[test]
+fn p40_p41_a_deny_blocks_with_its_reason() {
+    let (ona, result, _) = guarded(&[&prints(&json!({"decision": "deny", "reason": "no"}))], "touch ran");
+    assert_eq!((&result["content"], ona.exists("ran")), (&json!("Denied by PreToolUse hook\nno"), false));
+    assert_eq!((&record(&ona)["decision"], &record(&ona)["reason"]), (&json!("deny"), &json!("no")));
+    let (_, result, _) = guarded(&[&prints(&json!({"decision": "deny"}))], "touch ran");
+    assert_eq!(result["content"], "Denied by PreToolUse hook\nTool call blocked by hook");
+}
+
+#[test]
+fn p42_p43_p44_allow_ask_and_nonsense_leave_the_call_to_the_rules() {
+    let cases = [
+        (prints(&json!({"decision": "allow"})), json!("allow"), ""),
+        (
+            prints(&json!({"decision": "ask", "reason": "r"})),
+            json!("ask"),
+            "said ask; it has no permission dialog, so this counts as allow",
+        ),
+        (prints(&json!({"decision": "maybe"})), json!("allow"), "decision \"maybe\" is ignored"),
+        ("echo '{\"decision\":'".to_owned(), json!("allow"), "is not JSON"),
+    ];
+    for (hook, decision, warned) in cases {
+        let (ona, result, ran) = guarded(&[&hook], "echo ran");
+        assert_eq!(result["content"], "ran\n", "{hook}");
+        assert!(
+            ran.stderr.contains(warned) && ran.stderr.lines().count() == usize::from(!warned.is_empty()),
+            "{ran:?}"
+        );
+        let level = if warned.is_empty() { "info" } else { "warn" };
+        assert_eq!((&record(&ona)["decision"], &record(&ona)["level"]), (&decision, &json!(level)));
+    }
+    // No opinion is no permission either: without a rule nobody is there to say yes.
+    let mut ona = ona();
+    let touch = || call("Bash", json!({"command": "touch ran"}));
+    let _model = ona.model(Wire::Messages, [touch(), say("no"), touch(), say("no")]);
+    for decision in ["allow", "ask"] {
+        let config = json!({"PreToolUse": [{"command": prints(&json!({ "decision": decision }))}]});
+        ona.file("hooks.json", config.to_string());
+        ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
+        assert!(!ona.exists("ran"), "{decision}");
+    }
+    // An explicit ask rule of the operator still asks.
+    ona.settings(json!({"permissions": {"ask": ["Bash"]}}));
+    let (result, _) = bash(&ona, "touch ran", &["--hooks-config", "hooks.json"]);
+    assert_eq!((&result["is_error"], ona.exists("ran")), (&json!(true), false));
+}
+
+#[test]
+fn p46_to_p51_updates_change_arguments_and_nothing_else() {
+    let update = |fields: Value| prints(&json!({ "updatedInput": fields }));
+    let ona = with_config(
+        json!({"PreToolUse": [{"command": update(json!({"command": "echo B"}))}], "PostToolUse": [{"command": "cat > post"}]}),
+    );
+    let call =
+        json!({"tool": "Bash", "input": {"command": "echo A", "timeout": 5000}, "tool_use_id": "mine"}).to_string();
+    let ran = ona.run(["--eval", &call, "--hooks-config", "hooks.json"]).expect_code(0).json();
+    assert_eq!((&ran["content"], &ran["tool_use_id"]), (&json!("B\n"), &json!("mine")));
+    let post: Value = serde_json::from_str(&ona.read("post")).unwrap();
+    assert_eq!((&post["tool_input"]["command"], &post["tool_input"]["timeout"]), (&json!("echo B"), &json!(5000)));
+    let stored = ona.value("SELECT json_extract(payload_json,'$.effective_input') FROM transcript_entries WHERE json_extract(payload_json,'$.effective_input') IS NOT NULL");
+    assert!(stored.as_str().unwrap().contains("echo B") && stored.as_str().unwrap().contains("5000"), "{stored}");
+
+    // P47: keys that would reach a prototype are dropped.
+    let (ona, result, _) = guarded(
+        &[&update(json!({"__proto__": {"x": 1}, "constructor": 1, "prototype": 2, "command": "echo B"}))],
+        "echo A",
+    );
+    assert_eq!(result["content"], "B\n");
+    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%__proto__%' OR payload_json LIKE '%constructor%'"), 0);
+
+    let (_, result, ran) = guarded(&[&prints(&json!({"updatedInput": ["x"]}))], "echo A");
+    assert_eq!(result["content"], "A\n", "P48");
+    assert!(ran.stderr.contains("updatedInput is ignored"), "{ran:?}");
+
+    let (ona, _, _) =
+        guarded(&[&prints(&json!({"decision": "deny", "updatedInput": {"command": "touch B"}}))], "touch A");
+    assert_eq!((ona.exists("A"), ona.exists("B")), (false, false), "P49");
+
+    let second = r#"c=$(sed 's/.*"command":"\([^"]*\)".*/\1/'); printf '{"updatedInput":{"command":"%s-2"}}' "$c""#;
+    let (_, result, _) = guarded(&[&update(json!({"command": "echo 1"})), second], "echo 0");
+    assert_eq!(result["content"], "1-2\n", "P50");
+
+    let (ona, result, _) =
+        guarded(&[&prints(&json!({"tool_name": "Write", "tool_use_id": "x", "updatedInput": {}}))], "echo A");
+    assert_eq!(result["content"], "A\n", "P51");
+    assert_ne!(result["tool_use_id"], "x");
+    assert_eq!(ona.value("SELECT tool_name FROM hook_invocations"), "Bash");
+
+    // What does not fit the tool's schema never runs.
+    let (_, result, _) = guarded(&[&update(json!({"command": 7}))], "echo A");
+    assert_eq!(result["is_error"], true);
+    assert!(result["content"].as_str().unwrap().contains("A hook changed the input"), "{result}");
+}
+
+fn body(model: &ona_testkit::model::ModelServer, index: usize) -> String {
+    String::from_utf8_lossy(&model.request(index).body).into_owned()
+}
+
+#[test]
+fn p52_p53_context_is_one_block_in_order_at_the_next_request_and_only_there() {
+    let mut ona = with_config(json!({
+        "PreToolUse": [{"command": "echo help text"}, {"command": prints(&json!({"additionalContext": "zero"}))}],
+        "PostToolUse": [{"command": prints(&json!({"additionalContext": "one"}))}, {"command": "echo two"}, {"command": "true"}],
+    }));
+    let model = ona.model(Wire::Messages, [call_bash(), call_bash(), say("done")]);
+    ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
+    let block = "<hook-context>\\nzero\\n\\none\\n\\ntwo\\n</hook-context>";
+    assert!(!body(&model, 0).contains("hook-context"));
+    assert_eq!(body(&model, 1).matches(block).count(), 1, "{}", body(&model, 1));
+    assert!(model.request(1).last_message().contains("<hook-context>"));
+    // The second call adds its own block and repeats nothing.
+    assert_eq!(body(&model, 2).matches("hook-context>").count(), 4, "{}", body(&model, 2));
+    assert!(!body(&model, 2).contains("help text"));
+    let events = ona.column(
+        "SELECT json_extract(payload_json,'$.dialect') FROM transcript_entries WHERE entry_type='internal_hook'",
+    );
+    assert!(events.len() == 6 && events.iter().all(|dialect| dialect == "pi"), "{events:?}");
+}
+
+#[test]
+fn p54_context_is_whole_and_the_log_is_not() {
+    let mut ona = with_config(json!({"SessionStart": [{"command": "head -c 10000 /dev/zero | tr '\\0' x"}]}));
+    let model = ona.model(Wire::Messages, [say("done")]);
+    ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
+    assert!(body(&model, 0).contains(&"x".repeat(10_000)));
+    let record = record(&ona);
+    assert_eq!(record["stdout"], format!("{}\n...[truncated]", "x".repeat(2000)));
+    assert_eq!(
+        (&record["stdoutTruncated"], &record["stderrTruncated"], &record["truncated"]),
+        (&json!(true), &json!(false), &json!(true))
+    );
+    // DEC-144 overrules the sheet here: the row is an audit record and keeps everything.
+    assert_eq!(ona.value("SELECT length(stdout_text) FROM hook_invocations"), 10_000);
+}
+
+#[test]
+fn p55_context_of_several_calls_follows_the_order_of_the_calls() {
+    let hook = "i=$(cat); case $i in *first*) sleep 0.3; echo slow one;; *) echo quick two;; esac";
+    let mut ona = with_config(json!({"PostToolUse": [{ "command": hook }]}));
+    let two = calls([("Bash", json!({"command": "echo first"})), ("Bash", json!({"command": "echo second"}))]);
+    let model = ona.model(Wire::Messages, [two, say("done")]);
+    ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
+    assert!(
+        body(&model, 1).contains("<hook-context>\\nslow one\\n\\nquick two\\n</hook-context>"),
+        "{}",
+        body(&model, 1)
+    );
+}
+
+#[test]
+fn a_claude_shaped_configuration_runs_its_other_events_too() {
+    let group = |matcher: &str, command: &str| json!([{"matcher": matcher, "hooks": [{"type": "command", "command": command, "timeout": 3}]}]);
+    let mut ona = with_config(
+        json!({"hooks": {"UserPromptSubmit": group("", "echo mail"), "Stop": group("", "touch stopped"),
+        "PreToolUse": group("Bash|Write", "echo from stdout; exit 2"), "SessionStart": group("resume", "touch resumed")}}),
+    );
+    let model = ona.model(Wire::Messages, [call_bash(), say("done")]);
+    ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
+    assert!(body(&model, 0).contains("<hook-context>\\nmail\\n</hook-context>"));
+    assert!(model.request(1).last_message().contains("from stdout"));
+    assert_eq!((ona.exists("stopped"), ona.exists("resumed")), (true, false));
+}
+
+// ---- logging -----------------------------------------------------------------------
+
+#[test]
+fn p60_a_secret_a_hook_prints_reaches_no_log_and_no_row() {
+    let key = format!("sk-{}", "testsecretvalue123456");
+    for verbose in [false, true] {
+        let hook = format!("echo OPENAI_API_KEY={key}; echo 'password: \"hunter2\"' >&2");
+        let ona = with_config(json!({"PreToolUse": [{ "command": hook }]}));
+        let mut flags = vec!["--hooks-config", "hooks.json"];
+        flags.extend(verbose.then_some("--verbose"));
+        let (_, ran) = bash(&ona, "true", &flags);
+        assert!(!ran.stderr.contains(&key) && !ran.stdout.contains(&key), "{ran:?}");
+        assert!(verbose || ran.stderr.is_empty(), "{ran:?}");
+        let record = record(&ona);
+        assert_eq!((&record["redacted"], &record["stdout"]), (&json!(true), &json!("OPENAI_API_KEY=[REDACTED]\n")));
+        assert_eq!(record["stderr"], "password: \"[REDACTED]\"\n");
+        assert_eq!(ona.value("SELECT stdout_text FROM hook_invocations"), "OPENAI_API_KEY=[REDACTED]\n");
+        for file in ["", "-wal"] {
+            let bytes = std::fs::read(format!("{}{file}", ona.db().display())).unwrap_or_default();
+            assert!(
+                !String::from_utf8_lossy(&bytes).contains(&key) && !String::from_utf8_lossy(&bytes).contains("hunter2")
+            );
+        }
+    }
+}
+
+#[test]
+fn p62_a_long_reason_is_cleaned_then_cut_and_the_model_gets_that() {
+    let reason = format!("SECRET=hidden {}", "r".repeat(5000));
+    let (ona, result, _) = guarded(&[&prints(&json!({"decision": "deny", "reason": reason}))], "true");
+    let shown = format!("SECRET=[REDACTED] {}\n...[truncated]", "r".repeat(2000 - 18));
+    assert_eq!(result["content"], format!("Denied by PreToolUse hook\n{shown}"));
+    assert_eq!((&record(&ona)["reason"], &record(&ona)["truncated"]), (&json!(shown), &json!(true)));
+}
+
+#[test]
+fn p63_p64_the_verbose_record_has_its_keys_in_their_order() {
+    let ona = with_config(
+        json!({"PreToolUse": [{"command": "echo tool completed successfully"}], "PostToolUse": [{"command": "true"}]}),
+    );
+    let (_, ran) = bash(&ona, "true", &["--hooks-config", "hooks.json", "--verbose"]);
+    let lines: Vec<serde_json::Map<String, Value>> =
+        ran.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let keys = |index: usize| lines[index].keys().map(String::as_str).collect::<Vec<_>>().join(" ");
+    assert_eq!(
+        keys(0),
+        "eventName command configSourceName code durationMs stdout stderr timedOut failed decision redacted stdoutTruncated stderrTruncated truncated"
+    );
+    assert_eq!(
+        keys(1),
+        "eventName command configSourceName code durationMs stdout stderr timedOut failed redacted stdoutTruncated stderrTruncated truncated"
+    );
+    assert_eq!((&lines[0]["stdout"], &lines[0]["redacted"]), (&json!("tool completed successfully\n"), &json!(false)));
+    let stored = &records(&ona)[0];
+    for (key, value) in &lines[0] {
+        assert_eq!(stored.get(key), Some(value), "{key}");
+    }
+    let (_, quiet) = bash(&ona, "true", &["--hooks-config", "hooks.json"]);
+    assert_eq!(quiet.stderr, "");
+}
