@@ -8,7 +8,7 @@ use crate::program::{Open, Program};
 use ona_api::Env;
 use ona_dialects::pi::{ClaudeFiles, Installed, Invalid, Layer, Offered, PROBES, choose};
 use ona_process::{Command, find_in_path};
-use ona_trust::{About, ClaudeHooks, Scope, SessionTerms, has_town_hooks, keep_for_session};
+use ona_trust::{About, ClaudeHooks, Scope, SessionTerms, has_hooks_of_an_orchestrator, keep_for_session};
 use serde_json::Value;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ impl PiSession {
             cli: file.as_deref().map(config_text),
             env: handed_over,
             claude: if asked_for_claude { claude_files(open) } else { ClaudeFiles::Silent },
-            builtin: (mode != Gastown::Off && !has_town_hooks(settings)).then_some(&installed),
+            builtin: (mode != Gastown::Off && !has_hooks_of_an_orchestrator(settings)).then_some(&installed),
         });
         Self { layer, file, claude_off }
     }

@@ -44,5 +44,5 @@ pub use mirror::{MirrorError, Mirrored, mirror};
 pub use notice::{About, Notice};
 pub use place::{BadDatabasePath, DatabasePath, DatabaseSource, database_path, project_root};
 pub use secrets::Secrets;
-pub use session::{ClaudeHooks, SessionTerms, has_town_hooks, keep_for_session};
+pub use session::{ClaudeHooks, SessionTerms, has_hooks_of_an_orchestrator, keep_for_session};
 pub use trust::{Form, Standing, Trust, Wish, standing, trust_key};

@@ -31,7 +31,7 @@ pub fn keep_for_session(effective: &mut Value, terms: SessionTerms) -> usize {
             Origin::Town => return terms.in_town,
             Origin::ClaudeOfUser => terms.claude_hooks != ClaudeHooks::Off,
             Origin::ClaudeOfFolder => terms.claude_hooks == ClaudeHooks::On,
-            Origin::Other => true,
+            Origin::Flag | Origin::Other => true,
         };
         off += usize::from(!counts);
         counts
@@ -39,10 +39,15 @@ pub fn keep_for_session(effective: &mut Value, terms: SessionTerms) -> usize {
     off
 }
 
-/// Whether the row holds hooks of the town's own settings.
-pub fn has_town_hooks(effective: &Value) -> bool {
+/// Whether an orchestrator supplied hooks through settings: those of its town, or a file
+/// in the `.claude` shape that it named with `--settings`. Defaults would repeat them.
+pub fn has_hooks_of_an_orchestrator(effective: &Value) -> bool {
     let mut hooks = effective["hooks"].as_array().into_iter().flatten();
-    hooks.any(|hook| Origin::of(hook) == Origin::Town)
+    hooks.any(|hook| match Origin::of(hook) {
+        Origin::Town => true,
+        Origin::Flag => hook["dialect"] == "claude",
+        Origin::ClaudeOfUser | Origin::ClaudeOfFolder | Origin::Other => false,
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +55,9 @@ enum Origin {
     Town,
     ClaudeOfUser,
     ClaudeOfFolder,
-    /// Own files, `--settings`, managed settings, entries written by SQL.
+    /// `--settings`
+    Flag,
+    /// Own files, managed settings, entries written by SQL.
     Other,
 }
 
@@ -63,6 +70,7 @@ impl Origin {
         let own = file.ends_with(".ona/settings.json") || file.ends_with(".ona/settings.local.json");
         match scope {
             "town" => Origin::Town,
+            "flag" => Origin::Flag,
             "user" if !own => Origin::ClaudeOfUser,
             "project" | "local" if !own => Origin::ClaudeOfFolder,
             _ => Origin::Other,

@@ -50,7 +50,7 @@ pub struct Offered<'a> {
     /// An empty variable is none.
     pub env: Option<&'a str>,
     pub claude: Claude,
-    /// `Some` in gastown mode, unless the town's own settings supply hooks; asks which
+    /// `Some` in gastown mode, unless an orchestrator's settings supply hooks; asks which
     /// programs are there, and is asked only if it matters.
     pub builtin: Option<&'a dyn Fn() -> Installed>,
 }

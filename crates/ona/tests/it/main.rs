@@ -7,6 +7,7 @@ mod crash;
 mod eval;
 mod hook_types;
 mod hooks_tools;
+mod gastown;
 mod permission_updates;
 mod pi;
 mod secrets;
