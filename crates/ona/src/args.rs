@@ -220,6 +220,9 @@ pub enum Command {
     /// Hooks: what runs, why it did, and what it would do
     #[command(subcommand)]
     Hooks(Hooks),
+    /// Work as an agent of a Gastown town
+    #[command(subcommand)]
+    Gastown(Gastown),
 }
 
 #[derive(Debug, Subcommand)]
@@ -360,6 +363,16 @@ pub enum ExportFormat {
     Json,
     /// One line per message, as usage and status-line tools read it
     Jsonl,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Gastown {
+    /// Register ona in the settings of a town; what stands there already stays
+    Install {
+        /// The town's folder (else GT_ROOT)
+        #[arg(long, value_name = "DIR")]
+        town: Option<std::path::PathBuf>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

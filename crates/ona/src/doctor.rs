@@ -161,7 +161,7 @@ impl Examination {
             self.remarks.push(format!("{} hook(s) of .claude files are off in this session", pi.claude_off));
         }
         let mut loaded = ona_dialects::load(effective, &place, &workshop::maker(&Arc::default()));
-        session_hooks::pi(pi, effective, &place, &mut loaded);
+        session_hooks::pi(&pi, effective, &place, &mut loaded);
         self.remarks.extend(loaded.idle.iter().map(|matcher| findings::idle_matcher(matcher)));
         let (timeouts, warnings) = Timeouts::from_env(&program.env);
         self.remarks.extend(warnings);

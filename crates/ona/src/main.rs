@@ -9,6 +9,7 @@ mod eval;
 mod failure;
 mod findings;
 mod fire_hook;
+mod gastown;
 mod headless;
 mod hook_schema;
 mod hooks;
@@ -70,6 +71,7 @@ fn run(args: Args) -> Result<u8, Failure> {
         Some(Command::Db(command)) => db::run(&program, &command),
         Some(Command::Settings(command)) => settings::run(&program, &command),
         Some(Command::Sessions(command)) => sessions::run(&program, &command),
+        Some(Command::Gastown(command)) => gastown::run(&program, &command),
         Some(Command::Plan(command)) => plan::run(&program, command),
         Some(Command::Memory(command)) => memory::run(&program, command),
         Some(Command::Hooks(command)) => hooks::run(&program, command),

@@ -29,7 +29,9 @@ impl PiSession {
         let (options, env) = (&program.options, &program.env);
         let asked_for_claude = options.claude_settings_hooks || env.get("PI_ENABLE_CLAUDE_SETTINGS_HOOKS") == Some("1");
         let file = options.hooks_config.as_ref().map(|path| program.cwd.join(path));
-        let handed_over = env.non_empty("PI_HOOKS_JSON");
+        // Bytes that are no text are no JSON either, and somebody did hand them over.
+        let unreadable = env.is_set("PI_HOOKS_JSON").then_some("\u{fffd}");
+        let handed_over = env.get("PI_HOOKS_JSON").or(unreadable).filter(|text| !text.is_empty());
         let mode = Gastown::of(program, open, settings);
         if mode != Gastown::Off {
             settings["gastownMode"] = true.into();

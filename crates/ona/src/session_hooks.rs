@@ -13,15 +13,16 @@ use std::path::PathBuf;
 
 /// The hooks of `--hooks-config`, `PI_HOOKS_JSON` or gastown mode. The files that decide
 /// about them, which the agent may not change.
-pub fn pi(session: PiSession, settings: &Value, place: &Place, loaded: &mut Loaded) -> Vec<PathBuf> {
-    let mut guarded: Vec<_> = session.file.into_iter().collect();
-    if let Layer::Hooks { source, definitions } = session.layer {
+pub fn pi(session: &PiSession, settings: &Value, place: &Place, loaded: &mut Loaded) -> Vec<PathBuf> {
+    let mut guarded: Vec<_> = session.file.iter().cloned().collect();
+    if let Layer::Hooks { source, definitions } = &session.layer {
         let words = |one: &pi::Definition| json!({"command": one.command, "args": one.args});
         let commands: Vec<_> = definitions.iter().map(words).collect();
         guarded.extend(ona_trust::hook_scripts(&json!({ "hooks": commands }), &place.project, &place.home));
-        let (hooks, rejected) = pi::hooks(source, definitions, &Surroundings { settings, place });
-        hooks.into_iter().for_each(|hook| loaded.list.push(hook));
-        loaded.rejected.extend(rejected);
+        let made = pi::hooks(*source, definitions, &Surroundings { settings, place });
+        made.hooks.into_iter().for_each(|hook| loaded.list.push(hook));
+        loaded.rejected.extend(made.rejected);
+        loaded.idle.extend(made.idle);
     }
     guarded
 }

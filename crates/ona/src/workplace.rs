@@ -67,8 +67,8 @@ impl Workplace {
         rules.fix(managed_rules(open));
         let judges = Arc::new(HookDesk::default());
         let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges));
+        let of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
         let announced = session_hooks::announce(&pi, &loaded, program.options.verbose);
-        let of_session = session_hooks::pi(pi, &settings, &place, &mut loaded);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
         let mut guarded = ona_trust::guarded_files(&program.discovery()?, &program.env);
@@ -116,7 +116,9 @@ impl Workplace {
 
     /// Hooks of other settings, set up as if they were configured here.
     pub fn other_hooks(&self, program: &Program, open: &Open, settings: &Value) -> (HookEngine, Vec<Rejected>) {
-        let loaded = ona_dialects::load(settings, &self.place, &workshop::maker(&self.judges));
+        let mut settings = settings.clone();
+        settings["gastownMode"] = self.settings["gastownMode"].clone();
+        let loaded = ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges));
         (hook_engine(program, open, loaded.list, &self.host, &self.place, &self.cancel), loaded.rejected)
     }
 

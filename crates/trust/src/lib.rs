@@ -40,7 +40,7 @@ pub use guarded::{guarded_files, hook_scripts};
 pub use import::{How, Import, ImportRecord, import};
 pub use layer::{Layer, SEED, Scope};
 pub use merge::{Merged, merge};
-pub use mirror::{MirrorError, Mirrored, mirror};
+pub use mirror::{MirrorError, Mirrored, mirror, replace_file};
 pub use notice::{About, Notice};
 pub use place::{BadDatabasePath, DatabasePath, DatabaseSource, database_path, project_root};
 pub use secrets::Secrets;

@@ -82,12 +82,12 @@ pub fn mirror(update: &PermissionUpdate, env: &Env, project_root: &Path) -> Resu
     if edited == text {
         return Ok(Some(Mirrored { file, after: before.clone(), before }));
     }
-    replace(&file, &edited).map_err(io)?;
+    replace_file(&file, &edited).map_err(io)?;
     Ok(Some(Mirrored { file, before, after: digest::sha256_hex(edited.as_bytes()) }))
 }
 
 /// Writes beside the file and renames, so that a reader sees the old or the new text.
-fn replace(file: &Path, text: &str) -> io::Result<()> {
+pub fn replace_file(file: &Path, text: &str) -> io::Result<()> {
     // A user's file may be a link into a folder of dotfiles; the link stays.
     let target = match fs::canonicalize(file) {
         Ok(target) => target,

@@ -1,12 +1,13 @@
 //! From definitions to hooks of the effective list.
 
 use super::config::{Definition, Match};
+use super::redact::redact;
 use super::source::Source;
 use super::{Pi, alias, is_on_tool};
 use crate::claude::Claude;
 use crate::matcher::{Invalid, Matcher, Names};
 use crate::read::{self, Rejected};
-use crate::rule_matcher::Shaped;
+use crate::rule_matcher::{self, Shaped};
 use ona_api::{EventName, Ordinal, Skip};
 use ona_hookplane::{Action, Applies, Dialect, Firing, Hook, Shell};
 use ona_permissions::Place;
@@ -20,8 +21,15 @@ pub struct Surroundings<'a> {
     pub place: &'a Place,
 }
 
-/// The hooks, and what is odd about some of them.
-pub fn hooks(source: Source, definitions: Vec<Definition>, around: &Surroundings<'_>) -> (Vec<Hook>, Vec<Rejected>) {
+/// The hooks, and what is to be said about them, as for hooks of settings.
+#[derive(Default)]
+pub struct Made {
+    pub hooks: Vec<Hook>,
+    pub rejected: Vec<Rejected>,
+    pub idle: Vec<String>,
+}
+
+pub fn hooks(source: Source, definitions: &[Definition], around: &Surroundings<'_>) -> Made {
     let settings = around.settings;
     let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
     let maker = Maker {
@@ -31,16 +39,19 @@ pub fn hooks(source: Source, definitions: Vec<Definition>, around: &Surroundings
         gastown: settings["gastownMode"] == Value::Bool(true),
         disabled: switched_off(settings),
     };
-    let mut rejected = Vec::new();
-    let mut made = Vec::new();
+    let mut made = Made::default();
     for definition in definitions {
-        let entry = json!({"hook_event_name": definition.event.as_str(), "matcher": matcher_text(&definition.matching),
-            "command": definition.command, "source": source.as_str()});
         let mut notes = Vec::new();
-        made.push(maker.hook(definition, &mut notes));
-        rejected.extend(notes.into_iter().map(|why| Rejected { entry: entry.clone(), why }));
+        let hook = maker.hook(definition.clone(), &mut notes);
+        if !maker.gastown && rule_matcher::is_idle(&hook.matcher) {
+            made.idle.push(hook.matcher.clone());
+        }
+        let entry = json!({"hook_event_name": hook.event.as_str(), "matcher": hook.matcher,
+            "command": redact(hook.command()), "source": source.as_str()});
+        made.rejected.extend(notes.into_iter().map(|why| Rejected { entry: entry.clone(), why }));
+        made.hooks.push(hook);
     }
-    (made, rejected)
+    made
 }
 
 /// The switches for hooks that no settings file holds.

@@ -22,7 +22,7 @@ mod source;
 
 pub use builtin::{Installed, PROBES};
 pub use config::{Definition, Match, parse};
-pub use hooks::{Surroundings, hooks};
+pub use hooks::{Made, Surroundings, hooks};
 pub use invalid::Invalid;
 pub use source::{Claude as ClaudeFiles, Layer, Offered, Source, choose};
 

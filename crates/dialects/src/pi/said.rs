@@ -56,6 +56,11 @@ pub(super) struct Answer {
 
 pub(super) fn answer(event: EventName, stdout: &str) -> Answer {
     let text = trimmed(stdout);
+    if event == EventName::PreToolUse
+        && let Some(object) = behind_noise(text)
+    {
+        return fields(event, &object);
+    }
     if event == EventName::PreCompact || !text.starts_with('{') {
         return Answer::default();
     }
@@ -66,6 +71,13 @@ pub(super) fn answer(event: EventName, stdout: &str) -> Answer {
             ..Answer::default()
         },
     }
+}
+
+/// A login shell's profile may print something first. A deny must not get lost behind it,
+/// and before a tool plain text means nothing.
+fn behind_noise(text: &str) -> Option<Map<String, Value>> {
+    let at = text.find("\n{").filter(|_| !text.starts_with('{'))?;
+    serde_json::from_str(&text[at + 1..]).ok()
 }
 
 fn fields(event: EventName, object: &Map<String, Value>) -> Answer {
@@ -208,6 +220,8 @@ mod tests {
             (r#"{"decision":"block","reason":"no"}"#.to_owned(), deny("no")),
             (r#"{"decision":"deny"}"#.to_owned(), deny(BLOCKED)),
             ("\u{feff} \n{\"decision\":\"deny\"}\n".to_owned(), deny(BLOCKED)),
+            ("Welcome to {host}\n{\"decision\":\"deny\"}".to_owned(), deny(BLOCKED)),
+            ("usage:\n{a|b}\n".to_owned(), none(0)),
             (r#"{"decision":"allow"}"#.to_owned(), none(0)),
             (r#"{"decision":"approve"}"#.to_owned(), none(0)),
             (r#"{"decision":"ask","reason":"r"}"#.to_owned(), none(0)),

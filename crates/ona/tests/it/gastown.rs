@@ -295,3 +295,32 @@ fn a_project_that_turns_gastown_mode_on_keeps_the_operators_claude_hooks() {
     assert!(result["content"].as_str().unwrap().contains("guarded"), "{result}");
     assert_eq!((ona.exists("ran"), ona.exists("project-hook")), (false, false));
 }
+
+#[test]
+fn installing_adds_what_is_missing_twice_the_same_and_breaks_nothing() {
+    let ona = ona();
+    let town = ona.root().join("town");
+    std::fs::create_dir_all(town.join("settings")).unwrap();
+    let there = json!({"default_agent": "claude", "agents": {"ona": {"args": ["--mine"]}, "other": {"command": "x"}}});
+    let (agents, config) = (town.join("settings/agents.json"), town.join("settings/config.json"));
+    std::fs::write(&config, there.to_string()).unwrap();
+    let install = || ona.run(["gastown", "install", "--town", town.to_str().unwrap()]);
+    let read =
+        |file: &std::path::Path| -> Value { serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap() };
+    install().expect_code(0);
+    assert_eq!(read(&agents)["agents"]["ona"]["resume_flag"], "--resume");
+    let merged = read(&config);
+    assert_eq!((&merged["default_agent"], &merged["agents"]["other"]), (&json!("claude"), &json!({"command": "x"})));
+    assert_eq!(merged["agents"]["ona"]["args"], json!(["--mine"]));
+    assert_eq!(merged["agents"]["ona"]["provider"], "claude");
+    let before = std::fs::read_to_string(&config).unwrap();
+    assert!(install().expect_code(0).stdout.lines().all(|line| line.starts_with("already in ")));
+    assert_eq!(std::fs::read_to_string(&config).unwrap(), before);
+
+    std::fs::write(&config, "{").unwrap();
+    std::fs::remove_file(&agents).unwrap();
+    install().expect_code(2);
+    assert!(!agents.exists(), "nothing is half registered");
+    ona.run(["gastown", "install"]).expect_code(2);
+    ona.run(["gastown", "install", "--town", "nowhere"]).expect_code(2);
+}

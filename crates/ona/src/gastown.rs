@@ -1,0 +1,110 @@
+//! `ona gastown install`: makes ona known to a Gastown town as an agent.
+//!
+//! Two files of the town name agents: presets, and the agents of its configuration. The
+//! second is what makes Gastown pass its hooks with `--settings`; the first is what other
+//! parts of it look up. Only what is missing is added: whatever stands there already was
+//! somebody's choice.
+
+use crate::args::Gastown;
+use crate::failure::Failure;
+use crate::output;
+use crate::program::Program;
+use serde_json::{Map, Value, json};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The line at which Gastown sees that ona waits for input.
+const READY: &str = "❯ ";
+
+pub fn run(program: &Program, command: &Gastown) -> Result<u8, Failure> {
+    let Gastown::Install { town } = command;
+    program.operator_only("the agents of a town")?;
+    let town = town.clone().or_else(|| program.env.non_empty("GT_ROOT").map(PathBuf::from));
+    let town = town.ok_or_else(|| Failure::usage("which town? Neither --town nor GT_ROOT names its folder"))?;
+    let town = program.cwd.join(town);
+    if !town.is_dir() {
+        return Err(Failure::usage(format_args!("there is no folder {}", town.display())));
+    }
+    let settings = town.join("settings");
+    // Both are read before either is written: a broken one leaves the other as it was.
+    let files = [(settings.join("agents.json"), preset()), (settings.join("config.json"), configured())];
+    let mut edits = Vec::new();
+    for (file, wanted) in files {
+        let (text, mut value) = read(&file)?;
+        add_missing(&mut value, wanted);
+        let edited = format!("{:#}\n", Value::Object(value));
+        edits.push((file, text.as_deref() != Some(edited.as_str()), edited));
+    }
+    for (file, changed, text) in edits {
+        if changed {
+            let failed = |error| Failure::refused(format_args!("{}: {error}", file.display()));
+            std::fs::create_dir_all(&settings).and_then(|()| ona_trust::replace_file(&file, &text)).map_err(failed)?;
+        }
+        output::line(format_args!("{} {}", if changed { "registered in" } else { "already in" }, file.display()));
+    }
+    Ok(0)
+}
+
+/// The text as it is, if there is one, and what it says.
+fn read(file: &Path) -> Result<(Option<String>, Map<String, Value>), Failure> {
+    let wrong = |why: String| Failure::usage(format_args!("{}: {why}; nothing was changed", file.display()));
+    match std::fs::read_to_string(file) {
+        Ok(text) => {
+            let value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+            Ok((Some(text), value))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok((None, Map::new())),
+        Err(error) => Err(wrong(error.to_string())),
+    }
+}
+
+/// Lays `wanted` under what is there.
+fn add_missing(there: &mut Map<String, Value>, wanted: Value) {
+    let Value::Object(wanted) = wanted else { return };
+    for (key, value) in wanted {
+        match there.get_mut(&key) {
+            Some(Value::Object(below)) => add_missing(below, value),
+            Some(_) => {}
+            None => drop(there.insert(key, value)),
+        }
+    }
+}
+
+fn preset() -> Value {
+    json!({"version": 1, "agents": {"ona": {
+        "name": "ona",
+        "command": "ona",
+        "args": ["--dangerously-skip-permissions", "--gastown"],
+        "process_names": ["ona"],
+        "session_id_env": "ONA_SESSION_ID",
+        "resume_flag": "--resume",
+        "continue_flag": "--continue",
+        "resume_style": "flag",
+        "supports_hooks": true,
+        "supports_fork_session": true,
+        "prompt_mode": "arg",
+        "config_dir": ".ona",
+        "hooks_provider": "claude",
+        "hooks_dir": ".claude",
+        "hooks_settings_file": "settings.json",
+        "ready_prompt_prefix": READY,
+        "ready_delay_ms": 3000,
+        "instructions_file": "AGENTS.md",
+        "emits_permission_warning": false,
+        "has_turn_boundary_drain": true,
+        "escape_cancels_request": false,
+        "non_interactive": {"prompt_flag": "-p", "output_flag": "--output-format json"},
+        "acp": {"command": "acp"},
+    }}})
+}
+
+fn configured() -> Value {
+    json!({"agents": {"ona": {
+        "provider": "claude",
+        "command": "ona",
+        "args": ["--dangerously-skip-permissions", "--gastown"],
+        "tmux": {"process_names": ["ona"], "ready_prompt_prefix": READY},
+        "session": {"session_id_env": "ONA_SESSION_ID"},
+        "instructions": {"file": "AGENTS.md"},
+    }}})
+}
