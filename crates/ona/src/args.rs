@@ -347,8 +347,13 @@ pub enum Sessions {
         #[arg(long)]
         json: bool,
     },
-    /// Print a session for reading
-    Show { session: String },
+    /// Print a session for reading, with what it used and cost
+    Show {
+        session: String,
+        /// Only its facts, tokens and cost, by model and by turn
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a session for other programs; the output is never read back
     Export {
         session: String,

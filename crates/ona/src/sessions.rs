@@ -4,9 +4,10 @@ use crate::args::{ExportFormat, Sessions};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
+use crate::workplace;
 use ona_api::{ConversationId, SessionId};
 use ona_store::{SessionLine, StoredEntry};
-use ona_transcript::{Head, Raw};
+use ona_transcript::{Account, Head, Prices, Raw};
 use serde_json::{Value, json};
 
 pub fn run(program: &Program, command: &Sessions) -> Result<u8, Failure> {
@@ -14,23 +15,34 @@ pub fn run(program: &Program, command: &Sessions) -> Result<u8, Failure> {
     let failed = |error| program.store_failure(error);
     let reader = store.reader().map_err(failed)?;
     let conversation = program.options.conversation.as_deref().map(ConversationId::from);
-    let (session, format) = match command {
+    let (session, format, facts_only) = match command {
         Sessions::List { json } => {
             let lines = reader.sessions(conversation.as_ref()).map_err(failed)?;
             list(&lines, *json);
             return Ok(0);
         }
-        Sessions::Show { session } => (session, ExportFormat::Markdown),
-        Sessions::Export { session, format } => (session, *format),
+        Sessions::Show { session, json } => (session, ExportFormat::Markdown, *json),
+        Sessions::Export { session, format } => (session, *format, false),
     };
     let id = SessionId::from(session.as_str());
     let owner = reader.conversation_of(&id).map_err(failed)?;
     let owner = owner.ok_or_else(|| Failure::usage(format_args!("there is no session {id}")))?;
     let line = reader.sessions(Some(&owner)).map_err(failed)?.into_iter().find(|line| line.id == id);
     let line = line.ok_or_else(|| Failure::usage(format_args!("there is no session {id}")))?;
+    let account = ona_orchestration::account(&reader, &id, 0).map_err(failed)?;
+    let settings = reader.settings().map_err(failed)?;
+    // A row nobody can read is named by the commands that need it.
+    let settings = settings.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
+    let prices = workplace::prices(&settings);
+    if facts_only {
+        let mut facts = described(&line);
+        facts["account"] = account.json(&prices);
+        output::json(&facts);
+        return Ok(0);
+    }
     let entries = reader.history(&id, None).map_err(failed)?;
     let rows: Vec<_> = entries.iter().map(raw).collect();
-    let head = head(line);
+    let head = head(line, account, prices);
     let text = match format {
         ExportFormat::Markdown => ona_transcript::markdown(&head, &rows),
         ExportFormat::Json => ona_transcript::json(&head, &rows),
@@ -70,7 +82,7 @@ fn described(line: &SessionLine) -> Value {
     })
 }
 
-fn head(line: SessionLine) -> Head {
+fn head(line: SessionLine, account: Account, prices: Prices) -> Head {
     Head {
         session: line.id,
         conversation: line.conversation,
@@ -79,6 +91,8 @@ fn head(line: SessionLine) -> Head {
         started_at: line.started_at,
         title: line.title,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        account,
+        prices,
     }
 }
 

@@ -17,6 +17,7 @@ use ona_orchestration::{EnvFile, HookDesk, Keep, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
+use ona_transcript::Prices;
 use ona_trust::{How, Scope, project_root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -106,6 +107,10 @@ impl Workplace {
         })
     }
 
+    pub fn prices(&self) -> Prices {
+        prices(&self.settings)
+    }
+
     pub fn start(&self) -> &Path {
         &self.place.start
     }
@@ -166,6 +171,13 @@ impl Workplace {
         self.env_file = session.env_file;
         self.cwd = session.cx.cwd;
     }
+}
+
+/// What tokens cost by these settings; what is wrong with them is said here.
+pub fn prices(settings: &Value) -> Prices {
+    let (prices, complaints) = Prices::with(&settings["modelPrices"]);
+    complaints.iter().for_each(|complaint| output::note(format_args!("ona: {complaint}")));
+    prices
 }
 
 /// The row's permissions with this run's flags over them.

@@ -4,6 +4,7 @@
 //! This is the only crate that sees both hooks and store, so "no transaction is
 //! open while a hook or a tool runs" (DEC-017) is a property of `pipeline.rs`.
 
+mod account;
 mod amended;
 mod events;
 mod firings;
@@ -18,6 +19,7 @@ mod session;
 mod subagent;
 mod turn;
 
+pub use account::account;
 pub use events::{Events, TurnEvent};
 pub use history::History;
 pub use hook_handlers::{Desk, HookDesk, HttpHook, Judge, JudgeHook};

@@ -4,6 +4,7 @@
 //! commits. A model is asked only when everything before it is on disk. There is one
 //! task and no parallelism within a session.
 
+use crate::account::account;
 use crate::events::{Events, TurnEvent};
 use crate::history::History;
 use crate::lifecycle::{fire, lifecycle, tell};
@@ -16,7 +17,7 @@ use ona_api::row::Block;
 use ona_api::{CallId, Entry, EventKind, EventName, Group, Row, ToolCall};
 use ona_hookplane::{Base, Firing};
 use ona_store::StoreError;
-use ona_transcript::{Step, Trigger};
+use ona_transcript::{STOP_FEEDBACK, Spent, Step, Trigger};
 use serde_json::json;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -73,6 +74,8 @@ pub struct Outcome {
     pub ended: Ended,
     pub text: String,
     pub usage: Usage,
+    /// By model, what subagents used included.
+    pub spent: Spent,
     pub model_calls: u32,
     pub denials: Vec<ToolCall>,
 }
@@ -83,9 +86,11 @@ impl Turn {
             ended: Ended::Done,
             text: String::new(),
             usage: Usage::default(),
+            spent: Spent::default(),
             model_calls: 0,
             denials: Vec::new(),
         };
+        let before = self.pipeline.store.reader()?.newest_entry()?;
         if let Some(ended) = self.submit(session, prompt).await? {
             outcome.ended = ended;
             return Ok(outcome);
@@ -95,6 +100,7 @@ impl Turn {
         if let (Ended::Failed(failure), Speaker::Operator | Speaker::Agent(_)) = (&outcome.ended, &self.speaker) {
             self.stop_failure(session, failure, &outcome.text).await?;
         }
+        outcome.spent = account(&*self.pipeline.store.reader()?, &session.place.session, before)?.spent;
         Ok(outcome)
     }
 
@@ -186,7 +192,7 @@ impl Turn {
         let mut group = Group::default();
         let content = reply.parts.iter().filter_map(block).collect();
         group.push(Row::Transcript(Entry::Assistant { uuid: CallId::random().0, content }));
-        group.push(Row::Transcript(ona_transcript::usage_entry(&self.asking.model, &reply.usage)));
+        group.push(Row::Transcript(self.used(&reply.usage)));
         for part in &reply.parts {
             match part {
                 Part::ToolUse { id, name, input } => {
@@ -209,6 +215,11 @@ impl Turn {
         history.refresh(&self.pipeline.store)?;
         self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
         Ok(Ended::Stopped { reason })
+    }
+
+    /// The row that says what a reply used.
+    fn used(&self, usage: &Usage) -> Entry {
+        ona_transcript::usage_entry(&self.asking.model, self.model.choice.model_id, usage)
     }
 
     /// Runs the calls one after another; a reason if a hook ended the turn. `held` are
@@ -266,7 +277,7 @@ impl Turn {
         let goes_on = said.is_denied() && said.stop.is_none() && blocks < STOP_BLOCKS;
         if goes_on {
             let feedback: Vec<_> = said.blocks.iter().map(|(_, text)| text.as_str()).collect();
-            group.push(Row::Transcript(user(&format!("Stop hook feedback:\n{}", feedback.join("\n")))));
+            group.push(Row::Transcript(user(&format!("{STOP_FEEDBACK}{}", feedback.join("\n")))));
         } else if said.is_denied() {
             (self.events)(TurnEvent::Message(format!(
                 "Stop hooks blocked {STOP_BLOCKS} times in a row; the turn ends."
@@ -355,6 +366,7 @@ impl Turn {
         }
         let mut group = Group::default();
         group.push(Row::Transcript(ona_transcript::commit(trigger, &summary, covers_to)));
+        group.push(Row::Transcript(self.used(&reply.usage)));
         group.event(EventKind::Compaction, json!({"trigger": trigger.as_str(), "covers_to_sequence": covers_to}));
         store.commit(&session.place, group).await?;
         history.refresh(store)?;

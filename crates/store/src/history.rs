@@ -135,7 +135,7 @@ fn line(row: &Row<'_>) -> rusqlite::Result<SessionLine> {
 
 /// A column as text, whatever SQL has put there: one broken row must not hide
 /// the rest of a session.
-fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Null => None,
         ValueRef::Integer(number) => Some(number.to_string()),

@@ -6,6 +6,7 @@
 //! to a person is decided elsewhere.
 
 mod calls;
+mod accounts;
 mod check;
 mod error;
 mod filesystem;

@@ -9,27 +9,32 @@
 //! - `course` knows which rows count after a conversation went back;
 //! - `next` says what a turn does now, `repair` what a crash left to answer;
 //! - `compact` says when and how a long history becomes a summary;
+//! - `cost` says what it came to, `prices` what a token is charged;
 //! - `export` shows a session to people and to other programs.
 //!
 //! Reading and writing the rows is done in `store`, bytes for a provider in
 //! `providers`.
 
 mod compact;
+mod cost;
 mod course;
 mod draft;
 mod export;
 mod loose;
 mod mapper;
 mod next;
+mod prices;
 mod record;
 mod repair;
 mod usage;
 
 pub use compact::{AUTO_PERCENT, CONTEXT_SIZES, Trigger, commit, context_tokens, due, summary_request, tokens};
+pub use cost::{Account, STOP_FEEDBACK, Share, Spent, TurnSpent, Whose, counted};
 pub use course::Course;
 pub use export::{Head, json, jsonl, markdown};
 pub use mapper::Mapper;
 pub use next::{State, Step, next};
+pub use prices::{PUBLISHED, Price, Prices};
 pub use record::{Attached, Body, HookNote, Note, Progress, REWOUND, Raw, Record};
 pub use repair::{INTERRUPTED, answer_open, repair};
-pub use usage::{total, usage_entry};
+pub use usage::usage_entry;

@@ -98,6 +98,8 @@ pub enum Progress {
     /// What the reply before it cost; see `usage_entry`.
     Usage {
         model: String,
+        /// What the operator chose; older rows do not say.
+        model_id: Option<String>,
         usage: Usage,
     },
     Other,
@@ -280,6 +282,7 @@ struct ProgressData {
     tool_use_id: Text,
     exit_code: Loose<Option<i64>>,
     model: Text,
+    model_id: Text,
     input_tokens: Loose<Option<i64>>,
     output_tokens: Loose<Option<i64>>,
     cache_read_tokens: Loose<Option<i64>>,
@@ -299,6 +302,7 @@ impl ProgressData {
             }
             Some("usage") => Progress::Usage {
                 model: text(self.model),
+                model_id: self.model_id.0,
                 usage: Usage {
                     input_tokens: count(self.input_tokens),
                     output_tokens: count(self.output_tokens),

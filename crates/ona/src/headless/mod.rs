@@ -1,5 +1,6 @@
 //! `ona -p`: one prompt, worked on without a terminal (DEC-101).
 
+mod bill;
 pub mod choice;
 mod input;
 mod place;
@@ -103,7 +104,7 @@ impl Run<'_> {
         self.open.store.commit(&place, opening).await.map_err(failed)?;
         let mut session = self.workplace.session(&self.open.store, place).map_err(failed)?;
 
-        let renderer = Arc::new(Renderer::new(program, &session, self.open.redactor.clone()));
+        let renderer = Arc::new(Renderer::new(program, &session, self.open.redactor.clone(), self.workplace.prices()));
         let events: Events = {
             let renderer = Arc::clone(&renderer);
             Arc::new(move |event| renderer.event(&event))
@@ -250,6 +251,7 @@ impl Run<'_> {
             ended: Ended::Failed(failure),
             text: String::new(),
             usage: Default::default(),
+            spent: Default::default(),
             model_calls: 0,
             denials: Vec::new(),
         })

@@ -1,12 +1,14 @@
 //! What `-p` prints: the final text, one object, or a line per event, in the shapes
 //! programs written for the reference's stream-json read.
 
+use super::bill::Bill;
 use crate::args::OutputFormat;
 use crate::output;
 use crate::program::Program;
 use ona_api::model::{Asking, Delta, Part, Usage};
 use ona_api::{CallId, Redactor};
 use ona_orchestration::{Ended, Session, TurnEvent, TurnOutcome};
+use ona_transcript::Prices;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -16,16 +18,18 @@ pub struct Renderer {
     session: String,
     conversation: String,
     redactor: Redactor,
+    bill: Bill,
 }
 
 impl Renderer {
-    pub fn new(program: &Program, session: &Session, redactor: Redactor) -> Self {
+    pub fn new(program: &Program, session: &Session, redactor: Redactor, prices: Prices) -> Self {
         Self {
             format: program.options.output_format,
             partial: program.options.include_partial_messages,
             session: session.place.session.0.clone(),
             conversation: session.place.conversation.0.clone(),
             redactor,
+            bill: Bill::new(prices),
         }
     }
 
@@ -133,6 +137,7 @@ impl Renderer {
                     "usage": usage_json(&outcome.usage),
                     "permission_denials": denials,
                 });
+                self.bill.settle(&outcome.spent, &mut result);
                 if let Ended::Failed(failure) = &outcome.ended {
                     result["error"] = failure.class.as_str().into();
                     result["api_error_status"] = failure.status.into();

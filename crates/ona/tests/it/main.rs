@@ -3,6 +3,7 @@
 mod attacks;
 mod cli;
 mod compaction;
+mod cost;
 mod crash;
 mod eval;
 mod gastown;

@@ -3,6 +3,7 @@
 use super::Head;
 use crate::record::Raw;
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 #[derive(Serialize)]
@@ -14,6 +15,7 @@ struct Document<'a> {
     started_at: &'a str,
     title: Option<&'a str>,
     ona_version: &'a str,
+    account: Value,
     entries: Vec<Entry<'a>>,
 }
 
@@ -55,6 +57,7 @@ pub fn json(head: &Head, rows: &[Raw<'_>]) -> String {
         started_at: &head.started_at,
         title: head.title.as_deref(),
         ona_version: &head.version,
+        account: head.account.json(&head.prices),
         entries: rows.iter().map(Entry::of).collect(),
     };
     let mut text = serde_json::to_string(&document).expect("strings, numbers and checked JSON can be written");

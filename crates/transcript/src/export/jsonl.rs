@@ -7,6 +7,7 @@
 //! runtime needs (hooks, snapshots, progress) has no line.
 
 use super::Head;
+use crate::cost::{Share, Spent, counted};
 use crate::record::{Attached, Body, Progress, Raw, Record};
 use ona_api::digest::sha256_hex;
 use ona_api::model::{Part, Usage};
@@ -24,10 +25,14 @@ pub fn jsonl(head: &Head, rows: &[Raw<'_>]) -> String {
     let mut rows = rows.iter().filter_map(|raw| Some((raw, Record::parse(*raw).ok()?))).peekable();
     while let Some((raw, record)) = rows.next() {
         let after = match rows.peek() {
-            Some((_, Record { body: Body::Progress(Progress::Usage { model, usage }), .. })) => Some((model, usage)),
+            Some((_, usage @ Record { body: Body::Progress(Progress::Usage { .. }), .. })) => {
+                let mut spent = Spent::default();
+                spent.push(usage);
+                spent.shares().first().cloned()
+            }
             _ => None,
         };
-        lines.row(raw, &record, after);
+        lines.row(raw, &record, after.as_ref());
     }
     lines.text
 }
@@ -42,12 +47,12 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn row(&mut self, raw: &Raw<'_>, record: &Record, usage: Option<(&String, &Usage)>) {
+    fn row(&mut self, raw: &Raw<'_>, record: &Record, used: Option<&Share>) {
         match &record.body {
             Body::User { uuid, content } => {
                 self.message(raw, uuid, "user", json!({"role": "user", "content": blocks(content)}), json!({}));
             }
-            Body::Assistant { uuid, content } => self.reply(raw, uuid, content, usage),
+            Body::Assistant { uuid, content } => self.reply(raw, uuid, content, used),
             Body::ToolUse(call) if !self.replied.contains(&call.id) => self.lone(raw, call),
             Body::ToolResult { id, content, is_error } => {
                 let block = Block::ToolResult { id: id.clone(), content: content.clone(), is_error: *is_error };
@@ -84,7 +89,7 @@ impl Lines<'_> {
         }
     }
 
-    fn reply(&mut self, raw: &Raw<'_>, uuid: &str, content: &[Block], usage: Option<(&String, &Usage)>) {
+    fn reply(&mut self, raw: &Raw<'_>, uuid: &str, content: &[Block], used: Option<&Share>) {
         let mut stop = "end_turn";
         for block in content {
             if let Block::ToolUse { id, .. } = block {
@@ -97,15 +102,19 @@ impl Lines<'_> {
             "id": format!("msg_{uuid}"),
             "type": "message",
             "role": "assistant",
-            "model": usage.map_or(UNKNOWN_MODEL, |(model, _)| model),
+            "model": used.map_or(UNKNOWN_MODEL, |share| &share.model),
             "content": blocks(content),
             "stop_reason": stop,
             "stop_sequence": null,
         });
-        if let Some((_, usage)) = usage {
-            message["usage"] = counted(usage);
+        let mut more = json!({"requestId": format!("req_{uuid}")});
+        if let Some(share) = used {
+            message["usage"] = counted(&share.usage);
+            if let Some(dollars) = share.cost(&self.head.prices) {
+                more["costUSD"] = dollars.into();
+            }
         }
-        self.message(raw, &uuid, "assistant", message, json!({"requestId": format!("req_{uuid}")}));
+        self.message(raw, &uuid, "assistant", message, more);
     }
 
     fn lone(&mut self, raw: &Raw<'_>, call: &ToolCall) {
@@ -193,15 +202,6 @@ fn part_block(part: &Part) -> Option<Value> {
         }
         Part::ToolUse { .. } | Part::ToolResult { .. } | Part::HookContext(_) => None,
     }
-}
-
-fn counted(usage: &Usage) -> Value {
-    json!({
-        "input_tokens": usage.input_tokens,
-        "cache_creation_input_tokens": usage.cache_write_tokens,
-        "cache_read_input_tokens": usage.cache_read_tokens,
-        "output_tokens": usage.output_tokens,
-    })
 }
 
 /// `YYYY-MM-DD HH:MM:SS` (DEC-020) as other programs write it.

@@ -37,7 +37,11 @@ impl Page {
         self.text = format!("# {}\n", line(&title));
         let mut facts = vec![("Session", head.session.as_str()), ("Conversation", head.conversation.as_str())];
         facts.extend(head.parent.as_ref().map(|parent| ("Part of", parent.as_str())));
+        let (tokens, cost) = head.account.words(&head.prices);
         facts.extend([("Project", head.project_dir.as_str()), ("Started (UTC)", head.started_at.as_str())]);
+        if head.account.spent.replies() > 0 {
+            facts.extend([("Tokens", tokens.as_str()), ("Cost", cost.as_str())]);
+        }
         let facts: String = facts.iter().map(|(name, value)| format!("- {name}: {}\n", code(value))).collect();
         self.block(&facts);
     }

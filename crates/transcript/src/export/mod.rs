@@ -13,10 +13,12 @@ pub use json::json;
 pub use jsonl::jsonl;
 pub use markdown::markdown;
 
+use crate::cost::Account;
+use crate::prices::Prices;
 use ona_api::{ConversationId, SessionId};
 
 /// What is known of a session besides its rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Head {
     pub session: SessionId,
     pub conversation: ConversationId,
@@ -27,4 +29,7 @@ pub struct Head {
     pub title: Option<String>,
     /// Of this program, `X.Y.Z`.
     pub version: String,
+    /// What it used, and what that is charged.
+    pub account: Account,
+    pub prices: Prices,
 }

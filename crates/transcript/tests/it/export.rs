@@ -4,7 +4,7 @@ use crate::support::*;
 use ona_api::Entry;
 use ona_api::model::Usage;
 use ona_api::row::Block;
-use ona_transcript::{Head, Trigger, commit, json, jsonl, markdown, total, usage_entry};
+use ona_transcript::{Account, Head, Prices, Spent, Trigger, commit, json, jsonl, markdown, usage_entry};
 use serde_json::{Value, json};
 
 fn head() -> Head {
@@ -16,6 +16,8 @@ fn head() -> Head {
         started_at: "2026-01-02 03:04:00".into(),
         title: Some("Two *files*".into()),
         version: "0.1.0".into(),
+        account: Account::default(),
+        prices: Prices::default(),
     }
 }
 
@@ -36,7 +38,7 @@ fn session() -> Session {
         Entry::User { uuid: "u1".into(), content: vec![Block::Text("look at\nthis".into())] },
         picture("iVBORw0KGgo=", None),
         with_uuid("a1", vec![Block::Text("I will.".into()), block("c1"), shell]),
-        usage_entry("claude-x", &usage(100)),
+        usage_entry("claude-x", "claude_opus_4", &usage(100)),
         call("c1"),
         Entry::ToolUse { id: "c2".into(), name: "Bash".into(), input: json!({"command": "ls `pwd`"}) },
         result("c1", "1\tone\n"),
@@ -46,7 +48,7 @@ fn session() -> Session {
         exit_code("c2", 2),
         system("hook_message"),
         with_uuid("a2", vec![Block::Text("Done.".into())]),
-        usage_entry("claude-x", &usage(200)),
+        usage_entry("claude-x", "claude_opus_4", &usage(200)),
         commit(Trigger::Manual, "All is well.", 14),
         attachment(json!({"kind": "custom_message", "content": "from a hook"})),
         attachment(json!({"kind": "custom_entry", "content": "kept"})),
@@ -279,8 +281,10 @@ fn usage_is_counted_once() {
     let counted: u64 = lines.iter().filter_map(|line| line["message"]["usage"]["input_tokens"].as_u64()).sum();
     let records = session().records();
     assert_eq!(counted, 300);
+    let mut spent = Spent::default();
+    records.iter().for_each(|record| spent.push(record));
     assert_eq!(
-        total(&records),
+        spent.usage(),
         Usage { input_tokens: 300, output_tokens: 14, cache_read_tokens: 10, cache_write_tokens: 6 }
     );
     let ids: Vec<_> = lines.iter().filter_map(|line| line["message"]["id"].as_str()).collect();

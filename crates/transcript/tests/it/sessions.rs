@@ -23,7 +23,7 @@ fn prompt() -> impl Strategy<Value = Episode> {
         rows.extend(shows.then(|| picture("P", None)));
         rows.extend(hooks);
         rows.push(says(&reply));
-        rows.push(usage_entry("m", &Default::default()));
+        rows.push(usage_entry("m", "gpt_4o", &Default::default()));
         rows
     })
 }

@@ -1,0 +1,180 @@
+//! What a session came to: tokens by model and by turn, and their cost.
+//!
+//! Summed from the usage rows and nothing else, those of the session's subagents included.
+//! Which rows those are is the store's to find; the order is that in which they were
+//! written, so that what an agent used counts for the turn it worked in.
+
+use crate::prices::{Prices, rounded};
+use crate::record::{Body, Progress, Record};
+use ona_api::model::Usage;
+use ona_api::row::Block;
+use serde_json::{Value, json};
+
+/// Stands before what Stop hooks say; such a row goes on with a turn and begins none.
+pub const STOP_FEEDBACK: &str = "Stop hook feedback:\n";
+
+/// Tokens by model, in the order the models were first asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spent(Vec<Share>);
+
+/// What one model was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The wire string.
+    pub model: String,
+    pub model_id: Option<String>,
+    pub usage: Usage,
+    pub replies: u64,
+}
+
+impl Spent {
+    pub fn push(&mut self, record: &Record) {
+        if let Body::Progress(Progress::Usage { model, model_id, usage }) = &record.body {
+            let share = Share { model: model.clone(), model_id: model_id.clone(), usage: *usage, replies: 1 };
+            self.add(share);
+        }
+    }
+
+    pub fn merge(&mut self, other: &Spent) {
+        other.0.iter().cloned().for_each(|share| self.add(share));
+    }
+
+    fn add(&mut self, new: Share) {
+        let same = |share: &&mut Share| share.model == new.model && share.model_id == new.model_id;
+        match self.0.iter_mut().find(same) {
+            Some(share) => {
+                share.usage.add(new.usage);
+                share.replies += new.replies;
+            }
+            None => self.0.push(new),
+        }
+    }
+
+    pub fn shares(&self) -> &[Share] {
+        &self.0
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.0.iter().fold(Usage::default(), |mut sum, share| {
+            sum.add(share.usage);
+            sum
+        })
+    }
+
+    pub fn replies(&self) -> u64 {
+        self.0.iter().map(|share| share.replies).sum()
+    }
+
+    /// US dollars; `None` as soon as one part of it is not known.
+    pub fn cost(&self, prices: &Prices) -> Option<f64> {
+        self.0.iter().map(|share| share.cost(prices)).sum::<Option<f64>>().map(rounded)
+    }
+
+    /// The models that keep the cost from being known.
+    pub fn unpriced(&self, prices: &Prices) -> Vec<&str> {
+        self.0.iter().filter(|share| share.cost(prices).is_none()).map(|share| share.model.as_str()).collect()
+    }
+}
+
+impl Share {
+    pub fn cost(&self, prices: &Prices) -> Option<f64> {
+        match self.usage == Usage::default() {
+            true => Some(0.0),
+            false => prices.of(&self.model, self.model_id.as_deref())?.of(&self.usage),
+        }
+    }
+}
+
+/// Whose row it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    Session,
+    /// A session that an Agent call of this one made.
+    Subagent,
+}
+
+/// What one turn used; `sequence` is its prompt's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnSpent {
+    pub sequence: i64,
+    pub spent: Spent,
+}
+
+/// Everything a session used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    pub spent: Spent,
+    pub turns: Vec<TurnSpent>,
+}
+
+impl Account {
+    /// Takes the next row in the order of writing.
+    pub fn push(&mut self, whose: Whose, record: &Record) {
+        if whose == Whose::Session && is_prompt(record) {
+            self.turns.push(TurnSpent { sequence: record.sequence, spent: Spent::default() });
+        }
+        self.spent.push(record);
+        if let Some(turn) = self.turns.last_mut() {
+            turn.spent.push(record);
+        }
+    }
+
+    pub fn json(&self, prices: &Prices) -> Value {
+        let models: Vec<_> = self.spent.shares().iter().map(|share| share.json(prices)).collect();
+        let turn = |turn: &TurnSpent| {
+            json!({
+                "sequence": turn.sequence, "replies": turn.spent.replies(), "usage": counted(&turn.spent.usage()),
+                "cost_usd": turn.spent.cost(prices),
+            })
+        };
+        json!({
+            "replies": self.spent.replies(),
+            "usage": counted(&self.spent.usage()),
+            "total_cost_usd": self.spent.cost(prices),
+            "models": models,
+            "turns": self.turns.iter().map(turn).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Two lines for a person.
+    pub fn words(&self, prices: &Prices) -> (String, String) {
+        let usage = self.spent.usage();
+        let tokens = format!(
+            "{} in, {} out, {} read from cache, {} written to cache",
+            usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens
+        );
+        let cost = match self.spent.cost(prices) {
+            Some(dollars) => format!("${dollars:.4}"),
+            None => format!("not known: no price for {}", self.spent.unpriced(prices).join(", ")),
+        };
+        (tokens, cost)
+    }
+}
+
+impl Share {
+    fn json(&self, prices: &Prices) -> Value {
+        json!({
+            "model": self.model, "model_id": self.model_id, "replies": self.replies, "usage": counted(&self.usage),
+            "cost_usd": self.cost(prices),
+        })
+    }
+}
+
+/// In the words of the Messages API, which other programs read.
+pub fn counted(usage: &Usage) -> Value {
+    json!({
+        "input_tokens": usage.input_tokens,
+        "cache_creation_input_tokens": usage.cache_write_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens,
+        "output_tokens": usage.output_tokens,
+    })
+}
+
+fn is_prompt(record: &Record) -> bool {
+    let Body::User { content, .. } = &record.body else { return false };
+    let goes_on = |block: &Block| match block {
+        Block::Text(text) => text.starts_with(STOP_FEEDBACK),
+        Block::ToolResult { .. } | Block::ToolUse { .. } => true,
+    };
+    content.is_empty() || !content.iter().all(goes_on)
+}
