@@ -150,7 +150,8 @@ impl Turn {
                     }
                     self.make_room(session, history).await?;
                     match self.model.ask(&self.asking, history.dialogue(), &self.events, &self.cancel).await {
-                        Ok(reply) => {
+                        Ok(mut reply) => {
+                            ona_transcript::tell_apart(history.state(), &mut reply);
                             outcome.model_calls += 1;
                             outcome.usage.add(reply.usage);
                             said = calls(&reply);

@@ -7,6 +7,7 @@
 //! - `record` reads one row, however it was written, `loose` its fields;
 //! - `mapper` keeps the messages a model is sent, `draft` their order inside;
 //! - `course` knows which rows count after a conversation went back;
+//! - `ids` tells the calls of a session apart;
 //! - `next` says what a turn does now, `repair` what a crash left to answer;
 //! - `compact` says when and how a long history becomes a summary;
 //! - `cost` says what it came to, `prices` what a token is charged;
@@ -20,6 +21,7 @@ mod cost;
 mod course;
 mod draft;
 mod export;
+mod ids;
 mod loose;
 mod mapper;
 mod next;
@@ -32,6 +34,7 @@ pub use compact::{AUTO_PERCENT, CONTEXT_SIZES, Trigger, commit, context_tokens, 
 pub use cost::{Account, STOP_FEEDBACK, Share, Spent, TurnSpent, Whose, counted};
 pub use course::Course;
 pub use export::{Head, json, jsonl, markdown};
+pub use ids::tell_apart;
 pub use mapper::Mapper;
 pub use next::{State, Step, next};
 pub use prices::{PUBLISHED, Price, Prices};

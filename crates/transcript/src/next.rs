@@ -9,6 +9,7 @@
 use crate::record::{Attached, Body, HookNote, Record};
 use ona_api::row::Block;
 use ona_api::{CallId, ToolCall};
+use std::collections::HashSet;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -33,6 +34,8 @@ pub struct State {
     last_sequence: Option<i64>,
     /// A summary stands for what came before it.
     collapsed: bool,
+    /// The id of every call there ever was; summaries cover rows, not ids.
+    used: HashSet<CallId>,
 }
 
 #[derive(Clone, Debug)]
@@ -119,6 +122,11 @@ impl State {
         self.collapsed
     }
 
+    /// Whether a call of this id was ever made.
+    pub fn has_used(&self, id: &CallId) -> bool {
+        self.used.contains(id)
+    }
+
     /// Only the newest reply's. A call whose result somebody deleted long ago
     /// must not run now, nor one a person made with `--eval`.
     fn to_run(&self) -> Vec<ToolCall> {
@@ -147,6 +155,7 @@ impl State {
             let Block::ToolUse { id, name, input } = block else { continue };
             if !calls.contains(id) {
                 calls.push(id.clone());
+                self.used.insert(id.clone());
                 let call = ToolCall { id: id.clone(), name: name.clone(), input: input.clone() };
                 self.open.push(Open { call, sequence });
             }
@@ -161,6 +170,7 @@ impl State {
         let repeated =
             self.open.last().is_some_and(|open| open.call.id == call.id && Some(open.sequence) == self.newest);
         if !replied && !repeated {
+            self.used.insert(call.id.clone());
             self.open.push(Open { call: call.clone(), sequence });
             self.newest = Some(sequence);
         }

@@ -1,6 +1,7 @@
 //! The program from outside: command line, rows, hook stdin, files, exit codes.
 
 mod attacks;
+mod call_ids;
 mod cli;
 mod compaction;
 mod cost;
