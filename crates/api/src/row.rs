@@ -70,6 +70,8 @@ pub enum Row {
     Memory(Memory),
     /// `memories`: removal by id, with the same rebuild.
     ForgetMemory(String),
+    /// `memories`: these entered a prompt; their counters move, with the same rebuild.
+    MemoriesAccessed(Vec<String>),
 }
 
 /// One row of `memories`. Times are Unix seconds (DEC-020).

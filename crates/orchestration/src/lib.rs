@@ -6,6 +6,7 @@
 
 mod account;
 mod amended;
+mod context;
 mod events;
 mod firings;
 mod history;
@@ -20,6 +21,7 @@ mod subagent;
 mod turn;
 
 pub use account::account;
+pub use context::{Context, Memories, loaded};
 pub use events::{Events, TurnEvent};
 pub use history::History;
 pub use hook_handlers::{Desk, HookDesk, HttpHook, Judge, JudgeHook};

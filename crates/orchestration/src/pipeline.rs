@@ -5,6 +5,7 @@
 //! what runs: an input a hook rewrote is planned again before anything looks at it.
 
 use crate::amended;
+use crate::context;
 use crate::firings;
 use crate::operator::{Operator, Question};
 use crate::records;
@@ -249,6 +250,7 @@ impl Pipeline {
         let Admitted { call, tool, plan, decision } = admitted;
         self.announce(session, &call, &decision, std::mem::take(&mut trail.held)).await?;
         session.cx.prelude = session.env_file.text();
+        let files = context::files(&call.name, &plan.access);
         let result = plan.run(&session.cx).await;
 
         let post = firings::post_tool_use(session, &call, &tool, &result);
@@ -271,6 +273,12 @@ impl Pipeline {
             let old = std::mem::replace(&mut session.cx.cwd, new.clone());
             let outcome = self.hooks.fire(firings::cwd_changed(session, &old, &new)).await;
             trail.chain(EventName::CwdChanged, &call, &outcome);
+        }
+        for file in files.iter().filter(|_| !result.is_error()) {
+            for (said, row) in context::brought_in(&self.hooks, session, file, Some(&call.id)).await {
+                trail.chain(EventName::InstructionsLoaded, &call, &said);
+                trail.group.push(row);
+            }
         }
         Ok(result)
     }

@@ -1,5 +1,6 @@
 //! What the calls of one session share, and what a call may change for the next.
 
+use crate::context::Context;
 use ona_api::Group;
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::row::Place;
@@ -23,6 +24,8 @@ pub struct Session {
     pub rules: Arc<RwLock<PermissionEngine>>,
     pub env_file: EnvFile,
     pub keep: Keep,
+    /// What its model has been given beside prompts and results.
+    pub context: Context,
 }
 
 impl Session {

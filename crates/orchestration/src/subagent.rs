@@ -4,6 +4,7 @@
 //! session_id (DEC-036). Its launch is not what is judged: every call it makes is,
 //! by the parent's rules. Only its last words come back.
 
+use crate::context::Context;
 use crate::events::{Events, TurnEvent};
 use crate::history::History;
 use crate::model::Model;
@@ -190,6 +191,7 @@ impl Errand {
             rules: Arc::clone(&office.parent.rules),
             env_file: EnvFile::default(),
             keep: Arc::clone(&office.parent.keep),
+            context: Context::default(),
         };
         let tools = self.tools(&session);
         let asking = self.asking(&session, &tools)?;
@@ -246,7 +248,6 @@ impl Errand {
             phase: reader.phase(conversation)?.unwrap_or(Phase::Idle),
             has_approved_plan: reader.has_approved_plan(conversation)?,
             instructions: &[],
-            memories: &[],
         });
         let model = self.office.model.choice.wire_model.clone();
         Ok(Asking { model, system, tools: tools.specs(), max_tokens: self.office.max_tokens })

@@ -5,6 +5,7 @@
 //! task and no parallelism within a session.
 
 use crate::account::account;
+use crate::context;
 use crate::events::{Events, TurnEvent};
 use crate::history::History;
 use crate::lifecycle::{fire, lifecycle, tell};
@@ -100,7 +101,7 @@ impl Turn {
         if let (Ended::Failed(failure), Speaker::Operator | Speaker::Agent(_)) = (&outcome.ended, &self.speaker) {
             self.stop_failure(session, failure, &outcome.text).await?;
         }
-        outcome.spent = account(&*self.pipeline.store.reader()?, &session.place.session, before)?.spent;
+        outcome.spent = account(self.pipeline.store.reader()?, &session.place.session, before)?.spent;
         Ok(outcome)
     }
 
@@ -122,6 +123,10 @@ impl Turn {
             Some(Ended::Blocked { message })
         } else {
             group.push(Row::Transcript(user(prompt)));
+            if matches!(self.speaker, Speaker::Operator) {
+                let project = session.cx.project.clone();
+                group.append(session.context.recall(self.pipeline.store.reader()?, prompt, &project)?);
+            }
             records::chain(&mut group, event, None, &said);
             said.stop.as_ref().map(|(_, reason)| Ended::Stopped { reason: reason.clone() })
         };
@@ -375,6 +380,7 @@ impl Turn {
         lifecycle(store, hooks, session, &self.events, EventName::PostCompact, fields).await?;
         let fields = json!({"source": "compact", "model": self.asking.model});
         lifecycle(store, hooks, session, &self.events, EventName::SessionStart, fields).await?;
+        context::compacted(store, hooks, session, &self.events).await?;
         history.refresh(store)
     }
 }

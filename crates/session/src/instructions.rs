@@ -86,20 +86,29 @@ pub struct Instruction {
 /// What is loaded, and what still waits for a file to be read.
 pub struct Instructions {
     sources: Sources,
+    now: Shelf,
+    /// As it was before any file was read.
+    at_start: Shelf,
+}
+
+#[derive(Clone, Default)]
+struct Shelf {
     loaded: Vec<Instruction>,
     scoped: Vec<(ScopedRule, MemoryType)>,
     seen: HashSet<PathBuf>,
+    /// Folders of rules that are known already.
+    visited: HashSet<PathBuf>,
 }
 
 impl Instructions {
     pub fn at_start(sources: Sources) -> Self {
-        let mut all = Self { sources, loaded: Vec::new(), scoped: Vec::new(), seen: HashSet::new() };
+        let mut all = Self { sources, now: Shelf::default(), at_start: Shelf::default() };
         let (managed, home) = (all.sources.managed.clone(), all.sources.home.clone());
         all.load(&managed.join("CLAUDE.md"), MemoryType::Managed, LoadReason::SessionStart, None);
         if all.sources.user_files {
             for folder in all.config_folders(&home) {
                 all.load(&folder.join("CLAUDE.md"), MemoryType::User, LoadReason::SessionStart, None);
-                all.rules(&folder.join("rules"), MemoryType::User, &home);
+                all.rules(&folder.join("rules"), MemoryType::User, &home, LoadReason::SessionStart, None);
             }
         }
         let start = all.sources.start.clone();
@@ -108,18 +117,39 @@ impl Instructions {
         for folder in folders {
             all.folder(&folder, LoadReason::SessionStart, None);
         }
+        all.at_start = all.now.clone();
         all
+    }
+
+    /// Files the session was told of before this process: they are not loaded again.
+    pub fn told(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        self.now.seen.extend(files.into_iter().filter_map(|file| std::fs::canonicalize(file).ok()));
+    }
+
+    /// A summary took the place of everything said so far. What came with files that were
+    /// read comes again with the next one. What was there at the start is read again:
+    /// all of it is returned, each with whether its text is another one now.
+    pub fn after_compaction(&mut self) -> Vec<(Instruction, bool)> {
+        let mut again = Vec::new();
+        for one in &mut self.at_start.loaded {
+            let Some(text) = read(&one.path).map(|text| shown(&text)) else { continue };
+            let changed = one.text != text;
+            one.text = text;
+            again.push((Instruction { reason: LoadReason::Compact, ..one.clone() }, changed));
+        }
+        self.now = self.at_start.clone();
+        again
     }
 
     /// Everything loaded so far, in order.
     pub fn loaded(&self) -> &[Instruction] {
-        &self.loaded
+        &self.now.loaded
     }
 
     /// What reading this file brings in: instructions of folders between the start
     /// and the file, and rules for its path.
     pub fn after_reading(&mut self, file: &Path) -> Vec<Instruction> {
-        let before = self.loaded.len();
+        let before = self.now.loaded.len();
         let start = self.sources.start.clone();
         if let Ok(below) = file.strip_prefix(&start) {
             let mut folder = start.clone();
@@ -129,15 +159,17 @@ impl Instructions {
             }
         }
         let (covering, waiting): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.scoped).into_iter().partition(|(rule, _)| rule.covers(file));
-        self.scoped = waiting;
+            std::mem::take(&mut self.now.scoped).into_iter().partition(|(rule, _)| rule.covers(file));
+        self.now.scoped = waiting;
         for (rule, memory_type) in covering {
+            let at = self.now.loaded.len();
             self.load(&rule.file, memory_type, LoadReason::PathGlobMatch, Some(file));
-            if let Some(last) = self.loaded.last_mut().filter(|last| last.path == rule.file) {
-                last.globs = rule.patterns;
+            // What it imports stands behind it.
+            if let Some(loaded) = self.now.loaded.get_mut(at) {
+                loaded.globs = rule.patterns;
             }
         }
-        self.loaded[before..].to_vec()
+        self.now.loaded[before..].to_vec()
     }
 
     fn config_folders(&self, base: &Path) -> Vec<PathBuf> {
@@ -161,7 +193,7 @@ impl Instructions {
             }
             if folder != self.sources.home {
                 for config in self.config_folders(folder) {
-                    self.rules(&config.join("rules"), MemoryType::Project, folder);
+                    self.rules(&config.join("rules"), MemoryType::Project, folder, reason, trigger);
                 }
             }
         }
@@ -170,13 +202,22 @@ impl Instructions {
         }
     }
 
-    fn rules(&mut self, folder: &Path, memory_type: MemoryType, root: &Path) {
+    fn rules(
+        &mut self,
+        folder: &Path,
+        memory_type: MemoryType,
+        root: &Path,
+        reason: LoadReason,
+        trigger: Option<&Path>,
+    ) {
+        if !self.now.visited.insert(folder.to_owned()) {
+            return;
+        }
         for file in rules::files(folder) {
             let Some(text) = read(&file) else { continue };
             match rules::scoped(&file, &text, root) {
-                Some(rule) if !self.seen.contains(&file) => self.scoped.push((rule, memory_type)),
-                Some(_) => {}
-                None => self.load(&file, memory_type, LoadReason::SessionStart, None),
+                Some(rule) => self.now.scoped.push((rule, memory_type)),
+                None => self.load(&file, memory_type, reason, trigger),
             }
         }
     }
@@ -196,12 +237,12 @@ impl Instructions {
     ) {
         let Ok(real) = std::fs::canonicalize(file) else { return };
         let Some(text) = read(&real) else { return };
-        if !self.seen.insert(real) {
+        if !self.now.seen.insert(real) {
             return;
         }
-        let text = imports::without_comments(rules::body(&text)).trim().to_owned();
+        let text = shown(&text);
         let imported = imports::named(&text);
-        self.loaded.push(Instruction {
+        self.now.loaded.push(Instruction {
             path: file.to_owned(),
             memory_type,
             reason,
@@ -230,6 +271,11 @@ impl Instructions {
                 .is_ok_and(|real| real.starts_with(&self.sources.project) || real.starts_with(&self.sources.start)),
         }
     }
+}
+
+/// What a model sees of a file.
+fn shown(text: &str) -> String {
+    imports::without_comments(rules::body(text)).trim().to_owned()
 }
 
 fn read(file: &Path) -> Option<String> {
@@ -339,5 +385,62 @@ mod tests {
         );
         assert_eq!((found[1].text.as_str(), found[1].globs.as_slice()), ("use types", &["**/*.ts".to_owned()][..]));
         assert!(all.after_reading(&world.root().join("p/sub/x.ts")).is_empty());
+    }
+
+    #[test]
+    fn a_nested_folder_brings_its_own_rules_and_imports() {
+        let world = World::new(&[
+            ("p/sub/CLAUDE.md", "nested @more.md"),
+            ("p/sub/more.md", "more"),
+            ("p/sub/.ona/rules/always.md", "always"),
+            ("p/sub/.ona/rules/rs.md", "---\npaths: \"*.rs\"\n---\nfmt @../../more.md"),
+        ]);
+        let mut all = world.instructions();
+        let found = all.after_reading(&world.root().join("p/sub/a.rs"));
+        assert_eq!(
+            world.names(&found),
+            [
+                "p/sub/CLAUDE.md Project nested_traversal",
+                "p/sub/more.md Project include",
+                "p/sub/.ona/rules/always.md Project nested_traversal",
+                "p/sub/.ona/rules/rs.md Project path_glob_match",
+            ]
+        );
+        assert_eq!(found[1].parent, Some(world.root().join("p/sub/CLAUDE.md")));
+        assert!(found.iter().all(|one| one.trigger == Some(world.root().join("p/sub/a.rs"))));
+        assert_eq!(found[3].globs, ["*.rs"]);
+    }
+
+    #[test]
+    fn what_a_session_was_told_before_is_not_told_again_until_a_summary_covers_it() {
+        let world = World::new(&[
+            ("p/CLAUDE.md", "root"),
+            ("p/sub/CLAUDE.md", "nested"),
+            ("p/.claude/rules/ts.md", "---\npaths: [\"**/*.ts\"]\n---\nuse types"),
+            ("p/sub/.ona/rules/always.md", "always"),
+        ]);
+        let (file, nested) = (world.root().join("p/sub/x.ts"), world.root().join("p/sub/CLAUDE.md"));
+        let mut all = world.instructions();
+        all.told([nested]);
+        assert_eq!(
+            world.names(&all.after_reading(&file)),
+            ["p/sub/.ona/rules/always.md Project nested_traversal", "p/.claude/rules/ts.md Project path_glob_match"]
+        );
+        assert!(all.after_reading(&file).is_empty());
+        std::fs::write(world.root().join("p/CLAUDE.md"), "root, changed").unwrap();
+        for changed in [true, false] {
+            let again = all.after_compaction();
+            assert_eq!(again.len(), 1);
+            assert_eq!((again[0].0.reason, again[0].0.text.as_str()), (LoadReason::Compact, "root, changed"));
+            assert_eq!(again[0].1, changed);
+            assert_eq!(
+                world.names(&all.after_reading(&file)),
+                [
+                    "p/sub/CLAUDE.md Project nested_traversal",
+                    "p/sub/.ona/rules/always.md Project nested_traversal",
+                    "p/.claude/rules/ts.md Project path_glob_match",
+                ]
+            );
+        }
     }
 }

@@ -18,8 +18,6 @@ pub struct Prompt<'a> {
     pub phase: Phase,
     pub has_approved_plan: bool,
     pub instructions: &'a [Instruction],
-    /// Titles and texts found for this prompt.
-    pub memories: &'a [(String, String)],
 }
 
 const WORK: &str = "\
@@ -45,10 +43,6 @@ pub fn system_prompt(prompt: &Prompt<'_>) -> String {
         let bodies: Vec<_> =
             prompt.instructions.iter().map(|one| format!("From {}:\n{}", one.path.display(), one.text)).collect();
         section("Instructions of this project and its people", &bodies.join("\n\n"));
-    }
-    if !prompt.memories.is_empty() {
-        let entries: Vec<_> = prompt.memories.iter().map(|(title, body)| format!("## {title}\n{body}")).collect();
-        section("Remembered from earlier", &entries.join("\n\n"));
     }
     if let Some(also) = prompt.also {
         text.push_str("\n\n");
@@ -100,7 +94,6 @@ mod tests {
             phase: Phase::Planning,
             has_approved_plan: false,
             instructions: &[],
-            memories: &[],
         }
     }
 

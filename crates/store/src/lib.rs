@@ -5,11 +5,12 @@
 //! opens the file. What the rows mean, when a phase may change and what is shown
 //! to a person is decided elsewhere.
 
-mod calls;
 mod accounts;
+mod calls;
 mod check;
 mod error;
 mod filesystem;
+mod given;
 mod health;
 mod history;
 mod lock;
@@ -29,6 +30,7 @@ mod writer;
 pub use calls::{HookTimes, RecordedCall, RecordedDecision, RecordedRun};
 pub use check::{Finding, Report, check};
 pub use error::StoreError;
+pub use given::Given;
 pub use health::{PragmaReport, Pragmas};
 pub use history::{SessionLine, StoredEntry};
 pub use lock::{LockError, SessionLock, SettingsLock};

@@ -52,6 +52,15 @@ pub(crate) fn forget(pen: &Pen<'_>, id: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
+pub(crate) fn accessed(pen: &Pen<'_>, ids: &[String]) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE memories SET access_count = coalesce(access_count, 0) + 1, last_accessed = unixepoch() WHERE id = ?1";
+    for id in ids {
+        pen.run(sql, cells![id])?;
+    }
+    Ok(())
+}
+
 /// The two statements of section 4.3, verbatim.
 const REBUILD: [&str; 2] = [
     "DELETE FROM memories_fts;",

@@ -34,7 +34,7 @@ pub(crate) fn group(
     for row in &group.0 {
         write(&pen, at, row, &mut committed)?;
     }
-    if group.0.iter().any(|row| matches!(row, Row::Memory(_) | Row::ForgetMemory(_))) {
+    if group.0.iter().any(|row| matches!(row, Row::Memory(_) | Row::ForgetMemory(_) | Row::MemoriesAccessed(_))) {
         memory::rebuild_index(&pen)?;
     }
     if !committed.entries.is_empty() {
@@ -125,6 +125,7 @@ fn write(pen: &Pen<'_>, at: &Place, row: &Row, committed: &mut Committed) -> Res
         }
         Row::Memory(memory) => memory::put(pen, memory)?,
         Row::ForgetMemory(id) => memory::forget(pen, id)?,
+        Row::MemoriesAccessed(ids) => memory::accessed(pen, ids)?,
     }
     Ok(())
 }

@@ -15,10 +15,10 @@ use crate::workshop;
 use ona_api::model::Asking;
 use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, Verdict};
 use ona_orchestration::{
-    Agent, Ended, Events, History, Model, Office, Operator, Pipeline, Question, Session, Speaker, Turn, TurnOutcome,
-    lifecycle,
+    Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, Question, Session, Speaker,
+    Turn, TurnOutcome, lifecycle, loaded,
 };
-use ona_session::{Agents, Instructions, Prompt, Sources, system_prompt};
+use ona_session::{Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
 use ona_tools::ToolBox;
 use ona_trust::{How, Trust};
@@ -135,7 +135,7 @@ impl Run<'_> {
             },
         };
         let mut began = self.began;
-        let (turn, mut history) = match self.prepare(session, source, &first, renderer, events).await? {
+        let (turn, mut history) = match self.prepare(session, source, renderer, events).await? {
             Ready::Turn(turn, history) => (*turn, *history),
             Ready::Refused(outcome) => {
                 renderer.result(&outcome, began.elapsed());
@@ -172,7 +172,6 @@ impl Run<'_> {
         &self,
         session: &mut Session,
         source: &str,
-        prompt: &str,
         renderer: &Renderer,
         events: &Events,
     ) -> Result<Ready, StoreError> {
@@ -211,7 +210,7 @@ impl Run<'_> {
         };
         tools.add(Arc::new(Agent::new(office)));
         tools.retain(|name| !session.with_rules(|rules| rules.removes(name)));
-        let asking = self.asking(session, &model.choice.wire_model, &instructions, &tools, prompt)?;
+        let asking = self.asking(session, &model.choice.wire_model, &instructions, &tools)?;
         renderer.init(&asking, session, source);
         let mut history = History::load(store, &session.place.session, model.wire())?;
         let repair = history.repair();
@@ -276,11 +275,13 @@ impl Run<'_> {
         Agents::load(folders.iter().map(AsRef::as_ref), self.program.options.agents.as_deref()).map_err(Failure::usage)
     }
 
-    async fn instructions(&self, session: &mut Session, events: &Events) -> Result<Instructions, StoreError> {
+    async fn instructions(&self, session: &mut Session, events: &Events) -> Result<Vec<Instruction>, StoreError> {
         let options = &self.program.options;
         let named = |name: &str| {
             options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name))
         };
+        // What a folder tells the model counts as its settings do.
+        let trusted = self.open.merged.trust != Trust::Withheld;
         let instructions = Instructions::at_start(Sources {
             home: self.program.env.home(),
             start: session.cx.cwd.clone(),
@@ -288,40 +289,28 @@ impl Run<'_> {
             managed: "/etc/ona".into(),
             compatible: !options.no_claude_settings,
             user_files: !options.bare && named("user"),
-            project_files: !options.bare && named("project"),
-            local_files: !options.bare && named("local"),
+            project_files: !options.bare && trusted && named("project"),
+            local_files: !options.bare && trusted && named("local"),
         });
+        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
         for one in instructions.loaded() {
-            let mut fields = json!({
-                "file_path": one.path.to_string_lossy(),
-                "memory_type": one.memory_type.as_str(),
-                "load_reason": one.reason.as_str(),
-            });
-            if let Some(parent) = &one.parent {
-                fields["parent_file_path"] = json!(parent.to_string_lossy());
-            }
-            let (store, hooks) = (&self.open.store, &self.workplace.hooks);
-            lifecycle(store, hooks, session, events, EventName::InstructionsLoaded, fields).await?;
+            lifecycle(store, hooks, session, events, EventName::InstructionsLoaded, loaded(one)).await?;
         }
-        Ok(instructions)
+        let texts = instructions.loaded().to_vec();
+        let memories = if options.bare { Memories::LeftAlone } else { Memories::Recalled };
+        session.context = Context::of(session, store.reader()?, instructions, memories)?;
+        Ok(texts)
     }
 
     fn asking(
         &self,
         session: &Session,
         model: &str,
-        instructions: &Instructions,
+        instructions: &[Instruction],
         tools: &ToolBox,
-        prompt: &str,
     ) -> Result<Asking, StoreError> {
         let reader = self.open.store.reader()?;
         let conversation = &session.place.conversation;
-        let scope = session.cx.project.to_string_lossy();
-        let memories = if self.program.options.bare { Vec::new() } else { reader.search_memories(prompt, &scope)? };
-        let memories: Vec<_> = memories
-            .into_iter()
-            .map(|stored| (stored.memory.title, stored.memory.content.unwrap_or_default()))
-            .collect();
         let options = &self.program.options;
         let system = system_prompt(&Prompt {
             instead: options.system_prompt.as_deref(),
@@ -331,8 +320,7 @@ impl Run<'_> {
             extra: &session.cx.extra,
             phase: reader.phase(conversation)?.unwrap_or(Phase::Idle),
             has_approved_plan: reader.has_approved_plan(conversation)?,
-            instructions: instructions.loaded(),
-            memories: &memories,
+            instructions,
         });
         Ok(Asking { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
     }

@@ -10,6 +10,8 @@ mod eval;
 mod gastown;
 mod hook_types;
 mod hooks_tools;
+mod instructions;
+mod memories;
 mod permission_updates;
 mod pi;
 mod secrets;

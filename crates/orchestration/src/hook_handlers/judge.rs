@@ -5,6 +5,7 @@
 //! read is a failure of the hook, never a yes.
 
 use super::label;
+use crate::context::Context;
 use crate::events::Events;
 use crate::history::History;
 use crate::model::Model;
@@ -113,6 +114,7 @@ impl Desk {
             rules: Arc::clone(&self.parent.rules),
             env_file: EnvFile::default(),
             keep: Arc::clone(&self.parent.keep),
+            context: Context::default(),
         };
         let mut tools = ToolBox::builtin();
         tools.retain(|name| judge == Judge::Agent && TOOLS.contains(&name));
