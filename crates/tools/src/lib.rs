@@ -23,6 +23,7 @@ mod kept;
 mod notebook_edit;
 mod patch;
 mod path;
+pub mod picture;
 mod read;
 mod shell;
 mod task_output;

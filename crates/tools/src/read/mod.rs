@@ -12,9 +12,9 @@ mod pdf;
 
 use crate::files::{Outcome, Refused, UntilCancelled, blocking, counted, interrupted, io_refusal, open_regular};
 use crate::path::{absolute, absolutise};
+use crate::picture::Image;
 use crate::text_file::Encoding;
 use crate::{Count, Cx, Tool};
-use image::Image;
 use lines::{Lines, Window};
 use ona_api::tool::Seen;
 use ona_api::{Access, Attachment, ToolResult};
