@@ -3,9 +3,10 @@
 //!
 //! Both are attachment rows with a text, so that a resumed session has them and a summary
 //! covers them like everything else. Each is given once; what was given before is read
-//! off the rows (`Reader::given`). What a summary has covered may come again.
+//! off the rows (`given`). What a summary has covered may come again.
 
 use crate::events::Events;
+use crate::given::given;
 use crate::lifecycle::lifecycle;
 use crate::records::object;
 use crate::session::Session;
@@ -51,8 +52,8 @@ impl Context {
         mut instructions: Instructions,
         memories: Memories,
     ) -> Result<Self, StoreError> {
-        let given = reader.given(&session.place.session)?;
-        instructions.told(given.instructions.into_iter().map(PathBuf::from));
+        let given = given(reader, &session.place.session)?;
+        instructions.told(given.instructions);
         let memories = match memories {
             Memories::Recalled => Recall::Except(given.memories.into_iter().collect()),
             Memories::LeftAlone => Recall::Never,

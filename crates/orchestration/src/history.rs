@@ -3,9 +3,9 @@
 //! Filled from the database and from nowhere else, also within a turn: what the model
 //! sees is what the rows say, redacted, and a resumed session is no special case.
 
-use ona_api::model::Message;
+use ona_api::model::{Message, Part};
 use ona_api::{Entry, SessionId};
-use ona_providers::{Dialogue, Wire};
+use ona_providers::{Dialogue, Sight, Wire};
 use ona_store::{Store, StoreError};
 use ona_transcript::{Course, Mapper, Raw, Record, State, Step, repair};
 
@@ -89,6 +89,22 @@ impl History {
 
     pub fn messages(&self) -> &[Message] {
         self.mapper.messages()
+    }
+
+    /// Whether the model is shown anything but words.
+    pub fn shows_pictures(&self) -> bool {
+        let pictures = !matches!(self.dialogue.wire(), Wire::Messages(Sight::TextOnly) | Wire::Chat(Sight::TextOnly));
+        let shown = |message: &Message| message.parts.iter().any(|part| matches!(part, Part::Picture { .. }));
+        pictures && self.messages().iter().any(shown)
+    }
+
+    /// From now on for this wire; a change encodes everything anew.
+    pub fn speak(&mut self, wire: Wire) {
+        if self.dialogue.wire() != wire {
+            self.dialogue = Dialogue::new(wire);
+            self.dialogue.sync(self.mapper.messages(), 0);
+            self.mapper.settle();
+        }
     }
 
     /// The encoded messages; only what changed is encoded anew.

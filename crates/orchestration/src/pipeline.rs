@@ -236,7 +236,7 @@ impl Pipeline {
         Ok(self.ask(session, call, &plan.access.clone(), &asked).await)
     }
 
-    async fn ask(&self, session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Verdict {
+    pub(crate) async fn ask(&self, session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Verdict {
         let explanation = session.with_rules(|rules| rules.explain(&call.name, &call.input, access));
         self.operator.rule(Question { call, asked, explanation }).await
     }

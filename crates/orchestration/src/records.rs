@@ -1,5 +1,6 @@
 //! The transcript rows a call leaves beside its result.
 
+use ona_api::tool::Seen;
 use ona_api::{CallId, Entry, EventName, Group, Row, ToolCall, ToolResult};
 use ona_hookplane::{Delivered, Outcome};
 use serde_json::{Map, Value, json};
@@ -87,10 +88,7 @@ pub(crate) fn result(group: &mut Group, call: &CallId, result: &ToolResult) {
         });
         group.push(Row::Transcript(Entry::Attachment { attachment: object(fields), call: Some(call.clone()) }));
     }
-    for seen in &result.seen {
-        let fields = json!({"path": seen.path.to_string_lossy(), "sha256": seen.sha256});
-        group.push(Row::Transcript(Entry::FileHistorySnapshot { fields: object(fields), call: Some(call.clone()) }));
-    }
+    seen(group, &result.seen, Some(call));
     // A model must learn why a shell failed; the result's own shape has no place for it (DEC-090).
     if let Some(code) = result.data.get("exit_code").filter(|code| result.is_error() && code.is_number()) {
         let data = json!({"kind": "exit_code", "tool_use_id": call, "exit_code": code});
@@ -110,6 +108,14 @@ pub(crate) fn spoken(group: &mut Group, text: &str) {
         uuid: CallId::random().0,
         content: vec![ona_api::row::Block::Text(text.to_owned())],
     }));
+}
+
+/// The state of files as the session now knows it.
+pub(crate) fn seen(group: &mut Group, seen: &[Seen], call: Option<&CallId>) {
+    for seen in seen {
+        let fields = json!({"path": seen.path.to_string_lossy(), "sha256": seen.sha256});
+        group.push(Row::Transcript(Entry::FileHistorySnapshot { fields: object(fields), call: call.cloned() }));
+    }
 }
 
 fn internal(group: &mut Group, call: Option<&CallId>, fields: Value) {

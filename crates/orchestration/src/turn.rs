@@ -12,6 +12,7 @@ use crate::lifecycle::{fire, lifecycle, tell};
 use crate::model::Model;
 use crate::pipeline::Pipeline;
 use crate::records;
+use crate::said::Said;
 use crate::session::Session;
 use ona_api::model::{Asking, EndReason, FailureClass, Message, ModelFailure, Part, Reply, Role, Usage};
 use ona_api::row::Block;
@@ -82,7 +83,13 @@ pub struct Outcome {
 }
 
 impl Turn {
-    pub async fn run(&self, session: &mut Session, history: &mut History, prompt: &str) -> Result<Outcome, StoreError> {
+    pub async fn run(
+        &self,
+        session: &mut Session,
+        history: &mut History,
+        said: impl Into<Said>,
+    ) -> Result<Outcome, StoreError> {
+        let words = said.into();
         let mut outcome = Outcome {
             ended: Ended::Done,
             text: String::new(),
@@ -92,7 +99,7 @@ impl Turn {
             denials: Vec::new(),
         };
         let before = self.pipeline.store.reader()?.newest_entry()?;
-        if let Some(ended) = self.submit(session, prompt).await? {
+        if let Some(ended) = self.submit(session, &words).await? {
             outcome.ended = ended;
             return Ok(outcome);
         }
@@ -105,8 +112,9 @@ impl Turn {
         Ok(outcome)
     }
 
-    /// Hooks first, then the user row (section 2.5, step 3).
-    async fn submit(&self, session: &mut Session, prompt: &str) -> Result<Option<Ended>, StoreError> {
+    /// Hooks first, then the user row and what belongs to it (section 2.5, step 3).
+    async fn submit(&self, session: &mut Session, words: &Said) -> Result<Option<Ended>, StoreError> {
+        let prompt = words.text.as_str();
         let event = EventName::UserPromptSubmit;
         let said = match self.speaker {
             Speaker::Operator => fire(&self.pipeline.hooks, session, event, json!({ "prompt": prompt })).await,
@@ -124,6 +132,11 @@ impl Turn {
         } else {
             group.push(Row::Transcript(user(prompt)));
             if matches!(self.speaker, Speaker::Operator) {
+                let beside = self.pipeline.beside(session, words).await;
+                group.append(beside.group);
+                for message in beside.messages {
+                    (self.events)(TurnEvent::Message(message));
+                }
                 let project = session.cx.project.clone();
                 group.append(session.context.recall(self.pipeline.store.reader()?, prompt, &project)?);
             }
@@ -153,8 +166,9 @@ impl Turn {
                     if self.max_turns.is_some_and(|most| outcome.model_calls >= most) {
                         return Ok(Ended::MaxTurns);
                     }
+                    self.see(session, history)?;
                     self.make_room(session, history).await?;
-                    match self.model.ask(&self.asking, history.dialogue(), &self.events, &self.cancel).await {
+                    match self.ask(session, history).await? {
                         Ok(mut reply) => {
                             ona_transcript::tell_apart(history.state(), &mut reply);
                             outcome.model_calls += 1;
@@ -409,7 +423,9 @@ fn was_cut(reply: &Reply) -> Option<ModelFailure> {
 }
 
 fn user(text: &str) -> Entry {
-    Entry::User { uuid: CallId::random().0, content: vec![Block::Text(text.to_owned())] }
+    // A prompt may be a picture alone.
+    let content = if text.is_empty() { Vec::new() } else { vec![Block::Text(text.to_owned())] };
+    Entry::User { uuid: CallId::random().0, content }
 }
 
 /// A part of a reply as a content block; the set is closed.

@@ -121,6 +121,11 @@ impl PermissionEngine {
         !rules.any(|ready| ready.strikes_read(&path))
     }
 
+    /// Whether a path lies in the working directories, links followed.
+    pub fn is_inside(&self, path: &Path) -> bool {
+        self.grounds.hold(&Forms::of(path))
+    }
+
     /// Whether a deny rule removes the tool from what a model is offered.
     pub fn removes(&self, tool: &str) -> bool {
         self.ready.deny.iter().any(|ready| ready.removes(tool))

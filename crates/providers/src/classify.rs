@@ -25,7 +25,12 @@ pub struct Hints {
 /// An answer whose status is not a success.
 pub fn answer(status: u16, hints: Hints, body: &[u8]) -> ModelFailure {
     let told = Told::from_body(body);
-    let class = if told.is_billing(status) { FailureClass::BillingError } else { by_status(status) };
+    let class = match by_status(status) {
+        _ if told.is_billing(status) => FailureClass::BillingError,
+        // Servers that load no eyes say so as a failure of their own; it does not pass.
+        FailureClass::ServerError if told.says(&["image input is not supported"]) => FailureClass::InvalidRequest,
+        class => class,
+    };
     let transient = matches!(class, FailureClass::RateLimit | FailureClass::ServerError);
     let message = match (told.words(), status) {
         (Some(words), _) => format!("HTTP {status}: {words}"),
@@ -74,9 +79,23 @@ pub fn is_context_overflow(failure: &ModelFailure) -> bool {
 /// The model takes no pictures: the same dialogue with [`crate::Sight::TextOnly`] helps.
 pub fn is_about_pictures(failure: &ModelFailure) -> bool {
     let words = failure.message.to_lowercase();
-    let picture = ["image", "vision"].iter().any(|word| words.contains(word));
-    let unable = ["support", "not allowed", "unable", "does not accept"].iter().any(|word| words.contains(word));
-    failure.class == FailureClass::InvalidRequest && picture && unable
+    failure.class == FailureClass::InvalidRequest && refuses_pictures(&words)
+}
+
+/// Also what a server says of one picture it can not take: in words the session goes on.
+fn refuses_pictures(words: &str) -> bool {
+    const UNABLE: [&str; 8] = [
+        "support",
+        "not allowed",
+        "unable",
+        "does not accept",
+        "could not process",
+        "exceed",
+        "invalid image",
+        "invalid base64",
+    ];
+    let picture = ["image", "vision", "multimodal"].iter().any(|word| words.contains(word));
+    picture && UNABLE.iter().any(|word| words.contains(word))
 }
 
 /// Redacted, on one line, of bounded length. In this order: a cut could leave half a key.
@@ -333,7 +352,12 @@ mod tests {
         let refused = |message| answer(400, Hints::default(), format!(r#"{{"error":"{message}"}}"#).as_bytes());
         assert!(is_about_pictures(&refused("Model does not support images. Please use a model that does.")));
         assert!(is_about_pictures(&refused("Invalid content type. image_url is only supported by certain models.")));
+        assert!(is_about_pictures(&refused("Could not process image")));
+        assert!(is_about_pictures(&refused("messages.0.content.1.image.source.base64: image exceeds 5 MB maximum")));
+        let local = br#"{"error":{"code":500,"message":"image input is not supported - hint: provide the mmproj"}}"#;
+        assert!(is_about_pictures(&answer(500, Hints::default(), local)));
         assert!(!is_about_pictures(&refused("max_tokens is not supported")));
+        assert!(!is_about_pictures(&answer(500, Hints::default(), b"image service down")));
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Dialogue {
         self.bytes.truncate(self.entries.last().map_or(0, |entry| entry.end));
         for message in &messages[same..] {
             let mark = match self.wire {
-                Wire::Messages => messages::encode::message(message, &mut self.bytes),
+                Wire::Messages(sight) => messages::encode::message(message, sight, &mut self.bytes),
                 Wire::Chat(sight) => {
                     chat::encode::message(message, sight, &mut self.bytes);
                     None
@@ -99,7 +99,7 @@ impl Dialogue {
             return head.bytes.clone();
         }
         let bytes: Arc<[u8]> = match self.wire {
-            Wire::Messages => messages::encode::head(asking),
+            Wire::Messages(_) => messages::encode::head(asking),
             Wire::Chat(_) => chat::encode::head(asking),
         }
         .into();

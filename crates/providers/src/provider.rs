@@ -95,7 +95,7 @@ impl Provider {
         let mut headers = self.credential.headers();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-        if wire == Wire::Messages {
+        if let Wire::Messages(_) = wire {
             headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
         }
         headers

@@ -51,7 +51,7 @@ enum Reader {
 impl Reading {
     pub fn new(wire: Wire, format: Format) -> Self {
         let reader = match wire {
-            Wire::Messages => Reader::Messages(Default::default()),
+            Wire::Messages(_) => Reader::Messages(Default::default()),
             Wire::Chat(_) => Reader::Chat(Default::default()),
         };
         let (events, held, assembler) = Default::default();

@@ -6,7 +6,7 @@ use ona_auth::Choice;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     /// Anthropic's Messages API.
-    Messages,
+    Messages(Sight),
     /// OpenAI's Chat Completions and whatever is compatible with it.
     Chat(Sight),
 }
@@ -21,10 +21,18 @@ pub enum Sight {
 impl Wire {
     pub fn of(choice: &Choice) -> Self {
         match (choice.provider, choice.model_id) {
-            (ProviderName::ClaudeCodeSubscription, _) => Wire::Messages,
+            (ProviderName::ClaudeCodeSubscription, _) => Wire::Messages(Sight::Pictures),
             (ProviderName::OpenaiCompatible, "o3_mini") if !choice.overridden => Wire::Chat(Sight::TextOnly),
             // What a local server serves can not be told from here; a refusal can (see `classify`).
             (ProviderName::OpenaiCompatible | ProviderName::LmStudioLocal, _) => Wire::Chat(Sight::Pictures),
+        }
+    }
+
+    /// The same for a model that takes no pictures.
+    pub fn text_only(self) -> Self {
+        match self {
+            Wire::Messages(_) => Wire::Messages(Sight::TextOnly),
+            Wire::Chat(_) => Wire::Chat(Sight::TextOnly),
         }
     }
 }

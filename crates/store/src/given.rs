@@ -1,43 +1,38 @@
-//! What a session's model was already given beside prompts and results: instruction files
-//! and memories. Attachment rows say so in their `source`.
+//! What a session's model was given beside prompts and results: instruction files and
+//! memories. Attachment rows say so in their `source`. What of it still stands, after
+//! summaries and turns back, is for who knows what those rows mean.
 
 use crate::error::StoreError;
+use crate::history::{StoredEntry, text};
 use crate::reader::Reader;
 use ona_api::SessionId;
 
-/// What still stands in the context: rows that a summary covers do not count.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
-    /// Paths of instruction files.
-    pub instructions: Vec<String>,
-    /// Ids of memories.
-    pub memories: Vec<String>,
-}
-
-// Rows written by SQL may hold anything: nothing is extracted from what is no JSON.
-const GIVEN: &str = "SELECT source, name FROM (\
-    SELECT sequence, \
-    CASE WHEN json_valid(payload_json) THEN json_extract(payload_json, '$.attachment.source') END AS source, \
-    CASE WHEN json_valid(payload_json) THEN \
-        coalesce(json_extract(payload_json, '$.attachment.path'), json_extract(payload_json, '$.attachment.memory_id')) \
-    END AS name \
-    FROM transcript_entries WHERE session_id = ?1 AND entry_type = 'attachment' AND sequence > \
-    (SELECT coalesce(max(CASE WHEN json_valid(payload_json) THEN \
-        min(sequence, coalesce(json_extract(payload_json, '$.covers_to_sequence'), sequence)) END), -1) \
-     FROM transcript_entries WHERE session_id = ?1 AND entry_type = 'collapse_commit')) \
-    WHERE source IN ('instructions', 'memory') AND typeof(name) = 'text' ORDER BY sequence";
+// Of an attachment only what it is called: its text, or a picture, may be long. Rows
+// written by SQL may hold anything: nothing is extracted from what is no JSON.
+const GIVEN: &str = "SELECT sequence, entry_type, CASE WHEN entry_type = 'attachment' THEN json_object(\
+        'source', json_extract(payload_json, '$.attachment.source'), \
+        'path', json_extract(payload_json, '$.attachment.path'), \
+        'memory_id', json_extract(payload_json, '$.attachment.memory_id')) ELSE payload_json END \
+    FROM transcript_entries WHERE session_id = ?1 AND (entry_type IN ('system', 'collapse_commit') \
+    OR entry_type = 'attachment' AND CASE WHEN json_valid(payload_json) \
+       THEN json_extract(payload_json, '$.attachment.source') IN ('instructions', 'memory') END) ORDER BY sequence";
 
 impl Reader {
-    pub fn given(&self, session: &SessionId) -> Result<Given, StoreError> {
-        let rows =
-            self.all(GIVEN, [session.as_str()], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-        let mut given = Given::default();
-        for (source, name) in rows {
-            match source.as_str() {
-                "instructions" => given.instructions.push(name),
-                _ => given.memories.push(name),
-            }
+    /// Those attachments as `{source, path, memory_id}`, and the rows that say what still
+    /// counts. The reader is busy meanwhile: `visit` must not ask it anything.
+    pub fn each_given(&self, session: &SessionId, mut visit: impl FnMut(StoredEntry)) -> Result<(), StoreError> {
+        let connection = self.lock();
+        let mut statement = connection.prepare_cached(GIVEN)?;
+        let mut rows = statement.query([session.as_str()])?;
+        while let Some(row) = rows.next()? {
+            visit(StoredEntry {
+                sequence: row.get(0)?,
+                entry_type: text(row, 1)?.unwrap_or_default(),
+                payload: text(row, 2)?.unwrap_or_default(),
+                tool_use_id: None,
+                created_at: String::new(),
+            });
         }
-        Ok(given)
+        Ok(())
     }
 }

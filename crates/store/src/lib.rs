@@ -30,7 +30,6 @@ mod writer;
 pub use calls::{HookTimes, RecordedCall, RecordedDecision, RecordedRun};
 pub use check::{Finding, Report, check};
 pub use error::StoreError;
-pub use given::Given;
 pub use health::{PragmaReport, Pragmas};
 pub use history::{SessionLine, StoredEntry};
 pub use lock::{LockError, SessionLock, SettingsLock};

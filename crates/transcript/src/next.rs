@@ -93,6 +93,17 @@ impl State {
     /// Passes a row that is no longer on the conversation's course.
     pub fn pass(&mut self, record: &Record) {
         self.last_sequence = Some(record.sequence);
+        // Its ids stay taken: hook and permission rows still speak of those calls.
+        match &record.body {
+            Body::Assistant { content, .. } => self.used.extend(content.iter().filter_map(|block| match block {
+                Block::ToolUse { id, .. } => Some(id.clone()),
+                Block::Text(_) | Block::ToolResult { .. } => None,
+            })),
+            Body::ToolUse(call) => {
+                self.used.insert(call.id.clone());
+            }
+            _ => {}
+        }
     }
 
     pub fn next(&self) -> Step {

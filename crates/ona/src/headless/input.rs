@@ -3,8 +3,10 @@
 //! User messages become prompts. Control requests this build has no answer for are
 //! answered with an error, never with silence.
 
+use super::content;
 use super::render::Renderer;
 use crate::output;
+use ona_orchestration::Said;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines as TokioLines, Stdin};
 
@@ -16,7 +18,7 @@ impl Lines {
     }
 
     /// The next prompt, or `None` at the end of input.
-    pub async fn next(&mut self, renderer: &Renderer) -> Option<String> {
+    pub async fn next(&mut self, renderer: &Renderer) -> Option<Said> {
         while let Ok(Some(line)) = self.0.next_line().await {
             if line.trim().is_empty() {
                 continue;
@@ -26,10 +28,14 @@ impl Lines {
                 continue;
             };
             match message["type"].as_str() {
-                Some("user") => match text(&message["message"]["content"]) {
-                    Some(prompt) => return Some(prompt),
-                    None => output::note("ona: a user message without text is left out"),
-                },
+                Some("user") => {
+                    let (said, complaints) = content::said(&message["message"]["content"]);
+                    complaints.iter().for_each(|complaint| output::note(format_args!("ona: {complaint}")));
+                    match said {
+                        Some(said) => return Some(said),
+                        None => output::note("ona: a user message without text is left out"),
+                    }
+                }
                 Some("control_request") => renderer.control(&answer(&message)),
                 Some("control_response" | "control_cancel_request" | "keep_alive") => {}
                 _ => output::note("ona: a message of unknown type on stdin is left out"),
@@ -37,20 +43,6 @@ impl Lines {
         }
         None
     }
-}
-
-/// Text, or the text blocks of a list.
-fn text(content: &Value) -> Option<String> {
-    let joined = match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let texts =
-                blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        _ => return None,
-    };
-    (!joined.trim().is_empty()).then_some(joined)
 }
 
 fn answer(message: &Value) -> Value {

@@ -2,6 +2,7 @@
 
 mod bill;
 pub mod choice;
+mod content;
 mod input;
 mod place;
 mod render;
@@ -15,8 +16,8 @@ use crate::workshop;
 use ona_api::model::Asking;
 use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, Verdict};
 use ona_orchestration::{
-    Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, Question, Session, Speaker,
-    Turn, TurnOutcome, lifecycle, loaded,
+    Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, Question, Said, Session,
+    Speaker, Turn, TurnOutcome, lifecycle, loaded,
 };
 use ona_session::{Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
@@ -128,7 +129,7 @@ impl Run<'_> {
     ) -> Result<Result<Ended, Failure>, StoreError> {
         let mut lines = input::Lines::new();
         let first = match prompts {
-            Prompts::One(prompt) => prompt,
+            Prompts::One(prompt) => Said::from(&prompt),
             Prompts::Streamed => match lines.next(renderer).await {
                 Some(prompt) => prompt,
                 None => return Ok(Err(Failure::usage("stdin ended without a message"))),
@@ -146,7 +147,7 @@ impl Run<'_> {
         let mut prompt = Some(first);
         let mut ended = Ended::Done;
         while let Some(text) = prompt.take() {
-            let outcome = turn.run(session, &mut history, &text).await?;
+            let outcome = turn.run(session, &mut history, text).await?;
             renderer.result(&outcome, began.elapsed());
             ended = outcome.ended;
             if self.program.options.input_format == InputFormat::StreamJson && !self.cancel.is_cancelled() {

@@ -14,6 +14,7 @@ mod instructions;
 mod memories;
 mod permission_updates;
 mod pi;
+mod pictures;
 mod secrets;
 mod sessions;
 mod settings;

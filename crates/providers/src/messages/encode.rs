@@ -1,6 +1,6 @@
 //! A message, and the rest of a request, as the Messages API wants them.
 
-use crate::words;
+use crate::{Sight, words};
 use ona_api::ToolSpec;
 use ona_api::model::{Asking, Message, Part, Role};
 use serde::Serialize;
@@ -48,8 +48,8 @@ struct Source<'a> {
 /// Appends a comma and the message. Returns where a cache mark would go, if the
 /// message is one that may carry it. A message without content is left out: the API
 /// refuses it.
-pub fn message(message: &Message, out: &mut Vec<u8>) -> Option<usize> {
-    let blocks = blocks(message);
+pub fn message(message: &Message, sight: Sight, out: &mut Vec<u8>) -> Option<usize> {
+    let blocks = blocks(message, sight);
     if blocks.is_empty() {
         return None;
     }
@@ -70,17 +70,17 @@ pub fn message(message: &Message, out: &mut Vec<u8>) -> Option<usize> {
 
 /// Results come first, because the API wants them right after the calls they answer;
 /// what hooks had to say comes last (DEC-033).
-fn blocks(message: &Message) -> Vec<Block<'_>> {
+fn blocks(message: &Message, sight: Sight) -> Vec<Block<'_>> {
     let mut parts: Vec<&Part> = message.parts.iter().collect();
     parts.sort_by_key(|part| match part {
         Part::ToolResult { .. } => 0,
         Part::Text(_) | Part::ToolUse { .. } | Part::Picture { .. } => 1,
         Part::HookContext(_) => 2,
     });
-    parts.into_iter().filter_map(block).collect()
+    parts.into_iter().filter_map(|part| block(part, sight)).collect()
 }
 
-fn block(part: &Part) -> Option<Block<'_>> {
+fn block(part: &Part, sight: Sight) -> Option<Block<'_>> {
     Some(match part {
         Part::Text(text) if words::is_blank(text) => return None,
         Part::Text(text) => Block::Text { text: text.into() },
@@ -93,6 +93,7 @@ fn block(part: &Part) -> Option<Block<'_>> {
             is_error: *is_error,
         },
         Part::Picture { kind, media_type, data } => match media_type.as_str() {
+            _ if sight == Sight::TextOnly => Block::Text { text: words::unseen(kind, media_type, data).into() },
             "application/pdf" => Block::Document { source: Source { media_type, data } },
             picture if PICTURES.contains(&picture) => Block::Image { source: Source { media_type, data } },
             _ => Block::Text { text: words::unseen(kind, media_type, data).into() },

@@ -30,7 +30,7 @@ async fn provider(name: ProviderName, address: &str, limits: Limits) -> (Provide
     let endpoint = Endpoint::of(name, &env).unwrap();
     let (credential, wire) = match name {
         ProviderName::ClaudeCodeSubscription => {
-            (resolve_anthropic(&Sources::new(&env), &CancellationToken::new()).await, Wire::Messages)
+            (resolve_anthropic(&Sources::new(&env), &CancellationToken::new()).await, Wire::Messages(Sight::Pictures))
         }
         ProviderName::OpenaiCompatible => (openai(&env), Wire::Chat(Sight::Pictures)),
         ProviderName::LmStudioLocal => (lm_studio(&env), Wire::Chat(Sight::Pictures)),

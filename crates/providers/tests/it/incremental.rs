@@ -6,7 +6,7 @@ use ona_providers::{Dialogue, Sight, Wire};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const WIRES: [Wire; 3] = [Wire::Messages, Wire::Chat(Sight::Pictures), Wire::Chat(Sight::TextOnly)];
+const WIRES: [Wire; 3] = [Wire::Messages(Sight::Pictures), Wire::Chat(Sight::Pictures), Wire::Chat(Sight::TextOnly)];
 
 fn at_once(wire: Wire, messages: &[Message]) -> Vec<u8> {
     let mut dialogue = Dialogue::new(wire);
@@ -55,7 +55,7 @@ fn a_message_that_changed_is_encoded_again_with_all_after_it() {
 
 #[test]
 fn another_system_text_or_tool_is_seen() {
-    let mut dialogue = Dialogue::new(Wire::Messages);
+    let mut dialogue = Dialogue::new(Wire::Messages(Sight::Pictures));
     dialogue.sync(&rounds(1), 0);
     let first = dialogue.body(&asking());
     let other = Asking { system: "Be long.".into(), ..asking() };
@@ -69,7 +69,7 @@ fn another_system_text_or_tool_is_seen() {
 #[test]
 fn cache_marks_are_four_and_move_with_the_newest_user_messages() {
     let marked = |rounds_: usize| {
-        let mut dialogue = Dialogue::new(Wire::Messages);
+        let mut dialogue = Dialogue::new(Wire::Messages(Sight::Pictures));
         dialogue.sync(&rounds(rounds_), 0);
         let body: Value = serde_json::from_slice(&dialogue.body(&asking())).unwrap();
         assert_eq!(body.to_string().matches("cache_control").count(), 3 + usize::from(rounds_ > 0));
@@ -137,6 +137,6 @@ proptest! {
         let sent = body["messages"].as_array().unwrap();
         let sent = sent.iter().filter_map(|message| message["tool_calls"].as_array()).map(Vec::len).sum::<usize>();
         prop_assert_eq!(sent, calls);
-        prop_assert!(serde_json::from_slice::<Value>(&at_once(Wire::Messages, &messages)).is_ok());
+        prop_assert!(serde_json::from_slice::<Value>(&at_once(Wire::Messages(Sight::Pictures), &messages)).is_ok());
     }
 }

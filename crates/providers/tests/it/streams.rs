@@ -5,7 +5,7 @@ use ona_api::model::{Delta, EndReason, FailureClass, ModelFailure, Part, Reply, 
 use ona_providers::{Format, Reading, Sight, Wire};
 use serde_json::{Value, json};
 
-pub const MESSAGES: Wire = Wire::Messages;
+pub const MESSAGES: Wire = Wire::Messages(Sight::Pictures);
 pub const CHAT: Wire = Wire::Chat(Sight::Pictures);
 
 /// Each value as an event.

@@ -182,7 +182,8 @@ mod tests {
         // A frame smaller than its canvas.
         let mut bytes = Vec::new();
         let mut encoder = gif::Encoder::new(&mut bytes, 3, 2, &[255, 0, 0, 0, 0, 255]).unwrap();
-        let frame = gif::Frame { left: 1, top: 1, width: 2, height: 1, buffer: vec![0, 1].into(), ..Default::default() };
+        let frame =
+            gif::Frame { left: 1, top: 1, width: 2, height: 1, buffer: vec![0, 1].into(), ..Default::default() };
         encoder.write_frame(&frame).unwrap();
         drop(encoder);
         let (gif, _) = pixels(Format::Gif, &bytes).unwrap();

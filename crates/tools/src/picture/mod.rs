@@ -12,8 +12,8 @@ mod orientation;
 mod scale;
 
 use decode::Pixels;
-pub(crate) use header::Image;
 use header::Format;
+pub(crate) use header::Image;
 use ona_api::Attachment;
 use ona_api::digest::base64;
 

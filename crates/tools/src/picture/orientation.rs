@@ -71,7 +71,8 @@ mod tests {
 
     /// A row of pixels 1, 2 above a row 3, 4 above a row 5, 6.
     fn turned_by(orientation: u8) -> (u32, Vec<u8>) {
-        let exif = [b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".as_slice(), &[orientation, 0, 0, 0]].concat();
+        let exif =
+            [b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".as_slice(), &[orientation, 0, 0, 0]].concat();
         let rgba = (1..=6).flat_map(|value| [value, 0, 0, 255]).collect();
         let turned = turned(Pixels { width: 2, height: 3, rgba }, in_exif(&exif));
         (turned.width, turned.rgba.chunks(4).map(|pixel| pixel[0]).collect())

@@ -1,0 +1,51 @@
+//! Models without eyes: who refuses pictures is told about them in words (DEC-032).
+//!
+//! What a server takes is known only once it has refused. Then the same request goes out
+//! once more without pictures, and the session remembers it for this model in `state`, so
+//! that neither the next call nor a resumed session asks for another refusal.
+
+use crate::events::TurnEvent;
+use crate::history::History;
+use crate::session::Session;
+use crate::turn::Turn;
+use ona_api::model::{ModelFailure, Reply};
+use ona_api::{Group, Row};
+use ona_providers::classify::is_about_pictures;
+use ona_store::StoreError;
+
+/// Words for the operator, once per session and model.
+const BLIND: &str = "The model does not take pictures; it is told about them in words from now on.";
+
+impl Turn {
+    /// Has the history speak as this session's model understands it.
+    pub(crate) fn see(&self, session: &Session, history: &mut History) -> Result<(), StoreError> {
+        let known = self.pipeline.store.reader()?.state(&session.place.conversation, &self.key(session))?;
+        let wire = self.model.wire();
+        history.speak(if known.is_some() { wire.text_only() } else { wire });
+        Ok(())
+    }
+
+    /// Asks the model, and once more in words if it is the pictures that it refuses.
+    pub(crate) async fn ask(
+        &self,
+        session: &Session,
+        history: &mut History,
+    ) -> Result<Result<Reply, ModelFailure>, StoreError> {
+        let failure = match self.model.ask(&self.asking, history.dialogue(), &self.events, &self.cancel).await {
+            Ok(reply) => return Ok(Ok(reply)),
+            Err(failure) => failure,
+        };
+        if !is_about_pictures(&failure) || !history.shows_pictures() {
+            return Ok(Err(failure));
+        }
+        let refused = Row::State { key: self.key(session), value: failure.message };
+        self.pipeline.store.commit(&session.place, Group(vec![refused])).await?;
+        (self.events)(TurnEvent::Message(BLIND.to_owned()));
+        self.see(session, history)?;
+        Ok(self.model.ask(&self.asking, history.dialogue(), &self.events, &self.cancel).await)
+    }
+
+    fn key(&self, session: &Session) -> String {
+        format!("text_only:{}:{}", session.place.session, self.model.choice.wire_model)
+    }
+}
