@@ -7,6 +7,7 @@
 mod account;
 mod amended;
 mod context;
+mod ending;
 mod events;
 mod firings;
 mod given;
@@ -26,6 +27,7 @@ mod turn;
 
 pub use account::account;
 pub use context::{Context, Memories, loaded};
+pub use ending::{EndedBy, clear, end_session};
 pub use events::{Events, TurnEvent};
 pub use history::History;
 pub use hook_handlers::{Desk, HookDesk, HttpHook, Judge, JudgeHook};

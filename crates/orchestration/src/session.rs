@@ -101,6 +101,11 @@ impl EnvFile {
         Self { dir: dir.into(), path: None }
     }
 
+    /// Another one in the same place.
+    pub fn renewed(&self) -> Self {
+        Self::in_dir(self.dir.clone())
+    }
+
     /// The file, created on first use; `None` if it can not be created, in which
     /// case hooks simply do not get one.
     pub fn path(&mut self) -> Option<&Path> {

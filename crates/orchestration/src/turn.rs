@@ -82,6 +82,20 @@ pub struct Outcome {
     pub denials: Vec<ToolCall>,
 }
 
+impl Outcome {
+    /// Of a turn in which no model was asked.
+    pub fn nothing() -> Self {
+        Self {
+            ended: Ended::Done,
+            text: String::new(),
+            usage: Usage::default(),
+            spent: Spent::default(),
+            model_calls: 0,
+            denials: Vec::new(),
+        }
+    }
+}
+
 impl Turn {
     pub async fn run(
         &self,
@@ -90,14 +104,7 @@ impl Turn {
         said: impl Into<Said>,
     ) -> Result<Outcome, StoreError> {
         let words = said.into();
-        let mut outcome = Outcome {
-            ended: Ended::Done,
-            text: String::new(),
-            usage: Usage::default(),
-            spent: Spent::default(),
-            model_calls: 0,
-            denials: Vec::new(),
-        };
+        let mut outcome = Outcome::nothing();
         let before = self.pipeline.store.reader()?.newest_entry()?;
         if let Some(ended) = self.submit(session, &words).await? {
             outcome.ended = ended;

@@ -2,6 +2,7 @@
 
 mod bill;
 pub mod choice;
+mod commands;
 mod content;
 mod input;
 mod place;
@@ -14,10 +15,10 @@ use crate::program::{Open, Program};
 use crate::workplace::{Workplace, runtime};
 use crate::workshop;
 use ona_api::model::Asking;
-use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, Verdict};
+use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, SessionId, Verdict};
 use ona_orchestration::{
-    Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, Question, Said, Session,
-    Speaker, Turn, TurnOutcome, lifecycle, loaded,
+    Agent, Context, Ended, EndedBy, Events, History, Memories, Model, Office, Operator, Pipeline, Question, Said,
+    Session, Speaker, Turn, TurnOutcome, clear, end_session, lifecycle, loaded,
 };
 use ona_session::{Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
@@ -111,7 +112,9 @@ impl Run<'_> {
             Arc::new(move |event| renderer.event(&event))
         };
         let ended = self.talk(&mut session, source, prompts, &renderer, &events).await.map_err(failed)??;
-        self.end(&mut session, &events).await.map_err(failed)?;
+        end_session(&self.open.store, &self.workplace.hooks, &mut session, &events, EndedBy::Other)
+            .await
+            .map_err(failed)?;
         Ok(match ended {
             Ended::Done | Ended::Stopped { .. } => 0,
             Ended::Blocked { .. } | Ended::MaxTurns | Ended::Failed(_) | Ended::Interrupted => 1,
@@ -136,18 +139,34 @@ impl Run<'_> {
             },
         };
         let mut began = self.began;
-        let (turn, mut history) = match self.prepare(session, source, renderer, events).await? {
-            Ready::Turn(turn, history) => (*turn, *history),
-            Ready::Refused(outcome) => {
-                renderer.result(&outcome, began.elapsed());
-                return Ok(Ok(outcome.ended));
-            }
-            Ready::Wrong(failure) => return Ok(Err(failure)),
-        };
+        let mut ready = self.prepare(session, source, renderer, events).await?;
         let mut prompt = Some(first);
         let mut ended = Ended::Done;
-        while let Some(text) = prompt.take() {
-            let outcome = turn.run(session, &mut history, text).await?;
+        let mut locks = Vec::new();
+        while let Some(said) = prompt.take() {
+            let clears = commands::clears(&said.text);
+            if clears {
+                let next = SessionId::random();
+                match self.program.lock_session(&next) {
+                    Ok(lock) => locks.push(lock),
+                    Err(failure) => return Ok(Err(failure)),
+                }
+                clear(&self.open.store, &self.workplace.hooks, session, events, next).await?;
+                renderer.reset(session);
+                ready = self.prepare(session, "clear", renderer, events).await?;
+            }
+            let (turn, history) = match &mut ready {
+                Ready::Turn(turn, history) => (turn, history),
+                Ready::Refused(outcome) => {
+                    renderer.result(outcome, began.elapsed());
+                    return Ok(Ok(outcome.ended.clone()));
+                }
+                Ready::Wrong(_) => break,
+            };
+            let outcome = match clears {
+                true => TurnOutcome::nothing(),
+                false => turn.run(session, history, said).await?,
+            };
             renderer.result(&outcome, began.elapsed());
             ended = outcome.ended;
             if self.program.options.input_format == InputFormat::StreamJson && !self.cancel.is_cancelled() {
@@ -155,17 +174,10 @@ impl Run<'_> {
                 began = Instant::now();
             }
         }
-        Ok(Ok(ended))
-    }
-
-    /// SessionEnd, and what the conversation came to (DEC-023).
-    async fn end(&self, session: &mut Session, events: &Events) -> Result<(), StoreError> {
-        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
-        let last = store.reader()?.last_assistant_text(&session.place.session)?;
-        if let Some(text) = last {
-            store.commit(&session.place, Group(vec![Row::Summary(text)])).await?;
+        match ready {
+            Ready::Wrong(failure) => Ok(Err(failure)),
+            Ready::Turn(..) | Ready::Refused(_) => Ok(Ok(ended)),
         }
-        lifecycle(store, hooks, session, events, EventName::SessionEnd, json!({"reason": "other"})).await.map(drop)
     }
 
     /// Everything up to the first prompt: start hooks, instructions, model, tools, repair.
@@ -247,14 +259,7 @@ impl Run<'_> {
         self.open.store.commit(&session.place, group).await?;
         let fields = json!({"error": class, "error_details": details});
         lifecycle(&self.open.store, &self.workplace.hooks, session, events, EventName::StopFailure, fields).await?;
-        Ok(TurnOutcome {
-            ended: Ended::Failed(failure),
-            text: String::new(),
-            usage: Default::default(),
-            spent: Default::default(),
-            model_calls: 0,
-            denials: Vec::new(),
-        })
+        Ok(TurnOutcome { ended: Ended::Failed(failure), ..TurnOutcome::nothing() })
     }
 
     fn agents(&self) -> Result<Agents, Failure> {

@@ -10,12 +10,14 @@ use ona_api::{CallId, Redactor};
 use ona_orchestration::{Ended, Session, TurnEvent, TurnOutcome};
 use ona_transcript::Prices;
 use serde_json::{Value, json};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub struct Renderer {
     format: OutputFormat,
     partial: bool,
-    session: String,
+    /// Changes when the session is cleared.
+    session: Mutex<String>,
     conversation: String,
     redactor: Redactor,
     bill: Bill,
@@ -26,7 +28,7 @@ impl Renderer {
         Self {
             format: program.options.output_format,
             partial: program.options.include_partial_messages,
-            session: session.place.session.0.clone(),
+            session: Mutex::new(session.place.session.0.clone()),
             conversation: session.place.conversation.0.clone(),
             redactor,
             bill: Bill::new(prices),
@@ -46,6 +48,13 @@ impl Renderer {
             "source": source,
             "conversation_id": self.conversation,
         }));
+    }
+
+    /// From now on in another session.
+    pub fn reset(&self, session: &Session) {
+        let id = session.place.session.0.clone();
+        self.line(json!({"type": "conversation_reset", "new_conversation_id": id}));
+        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = id;
     }
 
     pub fn event(&self, event: &TurnEvent) {
@@ -161,7 +170,7 @@ impl Renderer {
 
     fn print(&self, mut value: Value) {
         value["uuid"] = CallId::random().0.into();
-        value["session_id"] = self.session.clone().into();
+        value["session_id"] = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone().into();
         output::line(self.redactor.apply(&value.to_string()));
     }
 

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod call_ids;
+mod clear;
 mod cli;
 mod compaction;
 mod cost;

@@ -1,0 +1,71 @@
+//! How a session ends, and how the next one of the same conversation begins (DEC-103).
+//!
+//! `/clear` ends the session and starts another: rows, phase and plan of the conversation
+//! stay, the model's context is empty. Whatever else begins with a session (SessionStart
+//! with source `clear`, instructions, tools) is the front end's to do, as for any other.
+
+use crate::context::Context;
+use crate::events::Events;
+use crate::lifecycle::lifecycle;
+use crate::session::Session;
+use ona_api::row::{Place, SequenceStart};
+use ona_api::{EventKind, EventName, Group, Row, SessionId};
+use ona_hookplane::HookEngine;
+use ona_store::{Store, StoreError};
+use serde_json::json;
+use std::sync::Arc;
+
+/// SessionEnd's `reason`, as far as this build ends sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    Clear,
+    /// The run is over.
+    Other,
+}
+
+impl EndedBy {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EndedBy::Clear => "clear",
+            EndedBy::Other => "other",
+        }
+    }
+}
+
+/// SessionEnd, and what the conversation came to (DEC-023).
+pub async fn end_session(
+    store: &Store,
+    hooks: &HookEngine,
+    session: &mut Session,
+    events: &Events,
+    by: EndedBy,
+) -> Result<(), StoreError> {
+    let last = store.reader()?.last_assistant_text(&session.place.session)?;
+    if let Some(text) = last {
+        store.commit(&session.place, Group(vec![Row::Summary(text)])).await?;
+    }
+    let fields = json!({"reason": by.as_str()});
+    lifecycle(store, hooks, session, events, EventName::SessionEnd, fields).await.map(drop)
+}
+
+/// Ends the session and makes it the next one of its conversation, `next` by id: nothing
+/// was read there, no hook has left variables, the model knows nothing yet.
+pub async fn clear(
+    store: &Store,
+    hooks: &HookEngine,
+    session: &mut Session,
+    events: &Events,
+    next: SessionId,
+) -> Result<(), StoreError> {
+    end_session(store, hooks, session, events, EndedBy::Clear).await?;
+    let conversation = session.place.conversation.clone();
+    let before =
+        std::mem::replace(&mut session.place, Place { conversation, session: next, start: SequenceStart::Zero });
+    session.cx.seen = Arc::default();
+    session.env_file = session.env_file.renewed();
+    session.context = Context::default();
+    let mut opening = Group::default();
+    opening.push(Row::Session);
+    opening.event(EventKind::SessionCreated, json!({"by": "clear", "after": before.session}));
+    store.commit(&session.place, opening).await.map(drop)
+}
