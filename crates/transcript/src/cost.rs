@@ -25,13 +25,20 @@ pub struct Share {
     pub model_id: Option<String>,
     pub usage: Usage,
     pub replies: u64,
+    /// Replies of which the server did not say what they used.
+    pub uncounted: u64,
 }
 
 impl Spent {
     pub fn push(&mut self, record: &Record) {
         if let Body::Progress(Progress::Usage { model, model_id, usage }) = &record.body {
-            let share = Share { model: model.clone(), model_id: model_id.clone(), usage: *usage, replies: 1 };
-            self.add(share);
+            self.add(Share {
+                model: model.clone(),
+                model_id: model_id.clone(),
+                usage: *usage,
+                replies: 1,
+                uncounted: u64::from(*usage == Usage::default()),
+            });
         }
     }
 
@@ -45,6 +52,7 @@ impl Spent {
             Some(share) => {
                 share.usage.add(new.usage);
                 share.replies += new.replies;
+                share.uncounted += new.uncounted;
             }
             None => self.0.push(new),
         }
@@ -77,11 +85,10 @@ impl Spent {
 }
 
 impl Share {
+    /// `None` without a price, or without a count.
     pub fn cost(&self, prices: &Prices) -> Option<f64> {
-        match self.usage == Usage::default() {
-            true => Some(0.0),
-            false => prices.of(&self.model, self.model_id.as_deref())?.of(&self.usage),
-        }
+        let price = prices.of(&self.model, self.model_id.as_deref())?;
+        if self.uncounted == 0 { price.of(&self.usage) } else { None }
     }
 }
 
@@ -145,7 +152,9 @@ impl Account {
         );
         let cost = match self.spent.cost(prices) {
             Some(dollars) => format!("${dollars:.4}"),
-            None => format!("not known: no price for {}", self.spent.unpriced(prices).join(", ")),
+            None => {
+                format!("not known: no price, or no count of tokens, for {}", self.spent.unpriced(prices).join(", "))
+            }
         };
         (tokens, cost)
     }

@@ -79,7 +79,7 @@ fn a_price_that_is_not_known_is_not_zero() {
     assert_eq!(unknown["total_cost_usd"], Value::Null, "{unknown}");
     assert_eq!(unknown["usage"]["input_tokens"], 1_000);
     let page = ona.run(["sessions", "show", "s"]).expect_code(0).stdout;
-    assert!(page.contains("not known: no price for"), "{page}");
+    assert!(page.contains("not known: no price, or no count of tokens, for"), "{page}");
     ona.execute(
         "UPDATE settings_snapshot SET json = json_set(json, '$.modelPrices', json(?1))",
         [json!({"lm_studio_server_routed": {"input": 1, "output": 10}}).to_string()],

@@ -1,0 +1,264 @@
+#!/usr/bin/env bash
+# Acceptance checks of what enters a model's context and what it costs: pictures, files a prompt
+# points at, instructions of folders, memories, ids of calls, /clear, tokens and prices.
+# The model is scripted (model.mjs); the requests it logs and the rows are what is judged.
+# Run: context.sh <id>
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+# ---- words of this area ------------------------------------------------------------
+
+server=
+# model SCRIPT_JSON : starts a scripted model; $PORT and $LOG are its own
+model() {
+  local tries=0
+  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  LOG=$WORLD/requests$RANDOM
+  : >"$LOG"
+  node "$here/model.mjs" "$LOG.port" "$LOG" "$1" >"$LOG.out" 2>&1 &
+  server=$!
+  trap 'kill "$server" 2>/dev/null || true; rm -rf "$WORLD"' EXIT
+  until [ -e "$LOG.port" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
+    sleep 0.05
+  done
+  PORT=$(cat "$LOG.port")
+  export ANTHROPIC_BASE_URL=http://127.0.0.1:$PORT ANTHROPIC_API_KEY=canary-anthropic-key-1
+  export OPENAI_BASE_URL=http://127.0.0.1:$PORT/v1 OPENAI_API_KEY=canary-openai-key-22
+  export LM_STUDIO_BASE_URL=http://127.0.0.1:$PORT/v1 LM_STUDIO_MODEL=canary/local-model
+}
+requests() { wc -l <"$LOG"; }
+# req N FILTER : of the n-th request, from 0
+req() { sed -n "$(($1 + 1))p" "$LOG" | jq -r "$2"; }
+# choose MODEL_ID [MORE_JSON] : the effective row, as an operator writes it
+choose() {
+  local provider=claude_code_subscription
+  case $1 in gpt_4o | o3*) provider=openai_compatible ;; lm_*) provider=lm_studio_local ;; esac
+  settings "$(jq -cn --arg p "$provider" --arg m "$1" --argjson more "${2:-{\}}" \
+    '{model_config:{provider:$p,model_id:$m},permissions:{allow:["Read","Write","Edit","Agent"]}} + $more')"
+}
+# says CODE ARGUMENT... : one run without a terminal
+says() {
+  local want=$1
+  shift
+  code "$want" ona "$@" </dev/null
+}
+# png WIDTH HEIGHT FILE : a grey picture
+png() {
+  node -e '
+    const { deflateSync, crc32 } = require("node:zlib"), [w, h, file] = process.argv.slice(1);
+    const crc = (b) => { let c = ~0; for (const x of b) { c ^= x; for (let k = 0; k < 8; k++) c = c & 1 ? (c >>> 1) ^ 0xedb88320 : c >>> 1; } return ~c >>> 0; };
+    const chunk = (t, d) => { const b = Buffer.concat([Buffer.from(t), d]), o = Buffer.alloc(8 + b.length); o.writeUInt32BE(d.length); b.copy(o, 4); o.writeUInt32BE(crc(b), 4 + b.length); return o; };
+    const head = Buffer.alloc(13); head.writeUInt32BE(+w); head.writeUInt32BE(+h, 4); head[8] = 8;
+    const rows = deflateSync(Buffer.alloc((+w + 1) * +h, 0));
+    require("node:fs").writeFileSync(file, Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), chunk("IHDR", head), chunk("IDAT", rows), chunk("IEND", Buffer.alloc(0))]));
+  ' "$1" "$2" "$3"
+}
+# pictures N : how many pictures the n-th request shows, on either wire
+pictures() { req "$1" '[.body.messages[].content | arrays | .[] | select(.type=="image" or .type=="image_url")] | length'; }
+# edge N : width of the first picture of the n-th request, from its header
+edge() {
+  req "$1" '[.body.messages[].content | arrays | .[] | select(.type=="image")][0].source.data' | base64 -d | od -An -tu1 -j16 -N4 | awk '{print (($1*256+$2)*256+$3)*256+$4}'
+}
+listening() { jq -cn --arg e "$1" '{hooks:[{hook_event_name:$e,matcher:".*",command:"true",shell:"sh"}]}'; }
+# told : what InstructionsLoaded hooks were told, in order
+told() {
+  sql "SELECT replace(json_extract(input_json,'\$.file_path'),'$PWD/','') || ' ' || json_extract(input_json,'\$.load_reason') FROM hook_invocations WHERE hook_event='InstructionsLoaded' ORDER BY id"
+}
+
+# ---- pictures and files --------------------------------------------------------------
+
+# A picture named in a prompt is an attachment row behind it and a block on both wires.
+check_DEC_032_1() {
+  local id
+  png 4 3 a.png
+  for id in claude_sonnet_4 gpt_4o; do
+    model '[]'
+    choose $id
+    says 0 -p 'what is in @a.png?' --session-id "s-$id"
+    is "$(pictures 0)" 1
+    is "$(sql "SELECT entry_type FROM transcript_entries WHERE session_id='s-$id' AND sequence=1")" attachment
+    is "$(sql "SELECT json_extract(payload_json,'\$.attachment.kind') || json_extract(payload_json,'\$.attachment.media_type') FROM transcript_entries WHERE session_id='s-$id' AND sequence=1")" imageimage/png
+    is "$(sql "SELECT json_extract(payload_json,'\$.attachment.data') FROM transcript_entries WHERE session_id='s-$id' AND sequence=1")" "$(base64 -w0 a.png)"
+  done
+}
+
+# Read attaches a picture beside its result; one too large is scaled down; a bomb is described.
+check_DEC_032_2() {
+  png 2400 20 large.png
+  png 1 1 bomb.png
+  printf '\377\377\377\377\377\377\377\377' | dd of=bomb.png bs=1 seek=16 conv=notrunc 2>/dev/null
+  model '[{"calls":[{"name":"Read","input":{"file_path":"large.png"}},{"name":"Read","input":{"file_path":"bomb.png"}}]}]'
+  choose claude_sonnet_4
+  says 0 -p look
+  is "$(pictures 1)" 1
+  is "$(edge 1)" 1568
+  has "$(req 1 '.body.messages | tostring')" 'more than can be scaled down'
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='attachment' AND tool_use_id IS NOT NULL")" 1
+}
+
+# A provider that refuses pictures gets a line of text, at once and from then on.
+check_DEC_032_3() {
+  local id
+  png 4 3 a.png
+  for id in claude_sonnet_4 lm_studio_server_routed; do
+    model '[{"status":400,"message":"This model does not support images."}]'
+    choose $id
+    says 0 -p 'what is in @a.png?' --session-id "s-$id"
+    is "$(requests)" 2
+    is "$(pictures 0)$(pictures 1)" 10
+    has "$(req 1 '.body.messages | tostring')" '[image image/png'
+    says 0 -p again -r "s-$id"
+    is "$(requests)" 3
+    is "$(pictures 2)" 0
+  done
+}
+
+# Pictures as blocks of a streamed message.
+check_DEC_032_4() {
+  png 4 3 a.png
+  model '[]'
+  choose claude_sonnet_4
+  jq -cn --arg d "$(base64 -w0 a.png)" '{type:"user",message:{role:"user",content:[{type:"text",text:"look"},{type:"image",source:{type:"base64",media_type:"image/png",data:$d}}]}}' >input
+  code 0 ona -p --input-format stream-json --output-format stream-json --verbose <input
+  is "$(pictures 0)" 1
+}
+
+# A text file and a folder named in a prompt are shown; what a rule denies is not, and is told.
+check_DEC_032_5() {
+  mkdir d
+  printf 'one\ntwo\n' >d/a.txt
+  echo hidden-words >d/secret.txt
+  model '[]'
+  choose claude_sonnet_4 '{"permissions":{"allow":["Read"],"deny":["Read(d/secret.txt)"]}}'
+  says 0 -p 'see @d/a.txt, @d and @d/secret.txt'
+  has "$(req 0 '.body.messages | tostring')" '(2 lines)'
+  has "$(req 0 '.body.messages | tostring')" 'd/ (1 entry)'
+  lacks "$(req 0 '.body.messages | tostring')" hidden-words
+  has "$err" '@d/secret.txt was not attached: Denied by permission rule Read(d/secret.txt)'
+}
+
+# ---- instructions and memories ---------------------------------------------------------
+
+# Reading a file loads the instructions of its folder once, also after a resume.
+check_DEC_063_1() {
+  mkdir -p sub .claude/rules
+  echo 'words-of-the-folder @more.md' >sub/CLAUDE.md
+  echo words-imported >sub/more.md
+  printf -- '---\npaths: "**/*.txt"\n---\nwords-of-the-rule\n' >.claude/rules/t.md
+  echo a >sub/a.txt
+  local read='{"calls":[{"name":"Read","input":{"file_path":"sub/a.txt"}}]}'
+  model "[$read,$read,{\"say\":\"ok\"},$read]"
+  choose claude_sonnet_4 "$(listening InstructionsLoaded)"
+  says 0 -p read --session-id s
+  says 0 -p again -r s
+  is "$(told | tr '\n' ,)" 'sub/CLAUDE.md nested_traversal,sub/more.md include,.claude/rules/t.md path_glob_match,'
+  for words in words-of-the-folder words-imported words-of-the-rule; do
+    is "$(req 0 .raw | grep -c "$words" || true)" 0
+    is "$(req 4 .raw | grep -o "$words" | wc -l)" 1
+  done
+}
+
+# --bare and a folder that is not trusted bring no instructions in.
+check_DEC_063_2() {
+  local flag
+  mkdir sub
+  echo words-of-the-folder >sub/CLAUDE.md
+  echo a >sub/a.txt
+  for flag in --bare --no-trust; do
+    model '[{"calls":[{"name":"Read","input":{"file_path":"sub/a.txt"}}]}]'
+    choose claude_sonnet_4
+    says 0 -p read $flag
+    has "$(req 1 .raw)" '(1 line)'
+    lacks "$(req 1 .raw)" words-of-the-folder
+  done
+}
+
+# Memories that enter a prompt are counted with the prompt's own commit; the index stays whole.
+check_DEC_021() {
+  model '[]'
+  choose claude_sonnet_4
+  code 0 ona memory add Deploying 'We deploy on Fridays only'
+  code 0 ona memory add Lunch 'At noon'
+  says 0 -p 'when do we deploy?' --session-id s
+  has "$(req 0 '.body.messages | tostring')" 'We deploy on Fridays only'
+  is "$(sql "SELECT group_concat(access_count || (last_accessed IS NOT NULL)) FROM (SELECT * FROM memories ORDER BY title)")" 11,00
+  says 0 -p 'deploy again?' -r s
+  is "$(sql "SELECT access_count FROM memories WHERE title='Deploying'")" 1
+  is "$(sql "SELECT count(*) FROM memories_fts")" 2
+  is "$(req 1 .raw | grep -o Fridays | wc -l)" 1
+}
+
+# ---- calls, sessions, cost -------------------------------------------------------------
+
+# A server that numbers its calls from 1 in every reply.
+check_DEC_090() {
+  local id
+  echo text-of-one >one
+  echo text-of-two >two
+  for id in claude_sonnet_4 gpt_4o; do
+    model '[{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"one"}}]},{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"two"}}]}]'
+    choose $id
+    says 0 -p read --session-id "s-$id"
+    is "$(sql "SELECT count(DISTINCT tool_use_id) FROM transcript_entries WHERE session_id='s-$id' AND entry_type='tool_result'")" 2
+    is "$(sql "SELECT group_concat(instr(json_extract(r.payload_json,'\$.content'),'text-of-' || replace(json_extract(u.payload_json,'\$.input.file_path'),'$PWD/','')) > 0) FROM transcript_entries u JOIN transcript_entries r ON r.parent_entry_id=u.id AND r.entry_type='tool_result' WHERE u.session_id='s-$id' AND u.entry_type='tool_use'")" 1,1
+  done
+}
+
+clears() {
+  model '[{"say":"about mice"},{"say":"who knows"}]'
+  choose claude_sonnet_4 "$(jq -cn '{hooks:[("SessionStart","SessionEnd")|{hook_event_name:.,matcher:".*",command:"true",shell:"sh"}]}')"
+  printf '{"type":"user","message":{"role":"user","content":"%s"}}\n' 'tell of mice' "$1" 'what was it?' >input
+  code 0 ona -p --input-format stream-json --output-format stream-json --verbose <input
+  is "$(sql "SELECT group_concat(hook_event || ' ' || coalesce(json_extract(input_json,'\$.source'),json_extract(input_json,'\$.reason'))) FROM (SELECT * FROM hook_invocations ORDER BY id)")" \
+    'SessionStart startup,SessionEnd clear,SessionStart clear,SessionEnd other'
+  is "$(requests)" 2
+  is "$(req 1 '.body.messages | length')" 1
+  lacks "$(req 1 '.body.messages | tostring')" mice
+  is "$(sql 'SELECT count(*) || count(DISTINCT conversation_id) FROM sessions')" 21
+}
+check_004_2_9_09() { clears /clear; }
+check_004_2_9_10() {
+  clears /reset
+  rm -rf "$WORLD/state"
+  clears /new
+}
+
+# Every reply is 10 tokens in and 5 out: 105 millionths of a dollar with this model.
+check_COST_1() {
+  model '[{"say":"one"},{"calls":[{"name":"Agent","input":{"description":"d","prompt":"p"}}]},{"say":"report"},{"say":"two"}]'
+  choose claude_sonnet_4
+  says 0 -p first --session-id s --output-format json
+  is "$(jq -c .total_cost_usd <<<"$out")" 0.000105
+  says 0 -p second -r s --output-format json
+  is "$(jq -c .total_cost_usd <<<"$out")" 0.000315
+  is "$(jq -c '.modelUsage["claude-sonnet-4-20250514"].inputTokens' <<<"$out")" 30
+  code 0 ona sessions show s --json
+  is "$(jq -c '[.account.total_cost_usd, .account.replies, [.account.turns[].cost_usd]]' <<<"$out")" '[0.00042,4,[0.000105,0.000315]]'
+  code 0 ona sessions export s --format json
+  is "$(jq -c .account.total_cost_usd <<<"$out")" 0.00042
+  code 0 ona sessions show s
+  has "$out" '- Cost: `$0.0004`'
+}
+
+# A price nobody knows is null; modelPrices goes over the list.
+check_COST_2() {
+  model '[{"say":"counted","plain":true},{"say":"not counted"}]'
+  choose lm_studio_server_routed
+  says 0 -p hello --session-id s --output-format json
+  is "$(jq -c .total_cost_usd <<<"$out")" null
+  choose lm_studio_server_routed '{"modelPrices":{"canary/local-model":{"input":100000,"output":200000}}}'
+  code 0 ona sessions show s --json
+  is "$(jq -c .account.total_cost_usd <<<"$out")" 2
+  choose lm_studio_server_routed '{"modelPrices":{"canary/local-model":{"input":"x","output":1}}}'
+  code 0 ona sessions show s --json
+  is "$(jq -c .account.total_cost_usd <<<"$out")" null
+  # A server that does not say what a reply used has not said that it was free.
+  says 0 -p hello --output-format json --session-id t --model gpt_4o
+  is "$(jq -c .total_cost_usd <<<"$out")" null
+  code 0 ona sessions show s --json
+  has "$err" 'modelPrices.canary/local-model: input is no amount of dollars'
+}
+
+run_check "$@"
