@@ -13,7 +13,7 @@ use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode};
 use ona_dialects::Rejected;
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Timeouts, name_session};
-use ona_orchestration::{EnvFile, HookDesk, Keep, Session, Context};
+use ona_orchestration::{Context, EnvFile, HookDesk, Keep, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};

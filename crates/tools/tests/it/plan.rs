@@ -78,7 +78,10 @@ fn older_names_of_tools_and_keys_are_understood() {
 fn tools_are_listed_in_the_order_of_section_7_with_closed_schemas() {
     let specs = ToolBox::builtin().specs();
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
-    assert_eq!(names, ["Read", "Write", "Edit", "NotebookEdit", "Bash", "Glob", "Grep", "TaskOutput", "TaskStop"]);
+    assert_eq!(
+        names,
+        ["Read", "Write", "Edit", "NotebookEdit", "Bash", "Glob", "Grep", "AskUserQuestion", "TaskOutput", "TaskStop"]
+    );
     for spec in &specs {
         assert_eq!(spec.input_schema["type"], "object", "{}", spec.name);
         assert_eq!(spec.input_schema["additionalProperties"], false, "{}", spec.name);
@@ -99,6 +102,7 @@ fn keys_are_those_of_the_published_schemas() {
         ("Bash", "command", "timeout description run_in_background dangerouslyDisableSandbox"),
         ("Glob", "pattern", "path"),
         ("Grep", "pattern", "path glob type output_mode -A -B -C context -i -n -o head_limit offset multiline"),
+        ("AskUserQuestion", "questions", ""),
         ("TaskOutput", "task_id", "block timeout"),
         ("TaskStop", "task_id", ""),
     ];
