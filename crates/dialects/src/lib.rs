@@ -1,13 +1,15 @@
 //! The ways hooks are written down: reading configuration and translating output.
 //!
 //! `sdlc` is the dialect of the main specification, `claude` that of Claude Code
-//! settings files, `pi` that of hooks an orchestrator hands over at start. Order, skipping and merging are not decided here (see
-//! `hookplane`), and nothing here starts a process.
+//! settings files, `pi` that of hooks an orchestrator hands over at start, `massgen` that
+//! of the MassGen hook framework. Order, skipping and merging are not decided here (see
+//! `hookplane`).
 
 mod claude;
 mod entries;
 mod lenient;
 pub mod lint;
+pub mod massgen;
 mod matcher;
 mod output;
 pub mod pi;

@@ -99,7 +99,7 @@ pub(crate) fn shallow_merge(current: &Value, update: Map<String, Value>) -> Valu
     Value::Object(merged)
 }
 
-fn without_forbidden(value: Value) -> Value {
+pub(crate) fn without_forbidden(value: Value) -> Value {
     match value {
         Value::Object(fields) => fields
             .into_iter()

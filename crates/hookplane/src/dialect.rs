@@ -60,6 +60,11 @@ pub trait Dialect: Send + Sync {
         None
     }
 
+    /// What a failed run comes to; `why` tells it in the engine's words.
+    fn failing(&self, hook: &Hook, _event: EventName, ran: &Ran, why: String) -> Failing {
+        if hook.fail_closed { Failing::Block(self.failure_message(ran).unwrap_or(why)) } else { Failing::Pass(why) }
+    }
+
     /// The twin test compares these (DEC-043).
     fn same_twin(&self, one: &Hook, other: &Hook) -> bool {
         self.runs_twins_once() && one.action == other.action && one.condition == other.condition
@@ -72,6 +77,16 @@ pub enum OnTimeout {
     Block,
     /// As if the hook were not there, but logged.
     Pass,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failing {
+    /// As exit code 2 with this message.
+    Block(String),
+    /// As a hook that said no for this reason; logged as well.
+    Deny(String),
+    /// As if the hook were not there, but logged.
+    Pass(String),
 }
 
 /// What one hook said (DEC-067).

@@ -1,7 +1,7 @@
 //! The loop: which hooks run, in which order, with which input.
 
 use crate::contract::{self, Contract, ExitTwo};
-use crate::dialect::{LogEntry, OnTimeout};
+use crate::dialect::{Failing, LogEntry, OnTimeout, Said};
 use crate::environment::HookEnvironment;
 use crate::firing::Firing;
 use crate::hook::{Action, Hook};
@@ -144,14 +144,14 @@ impl<'a> Chain<'a> {
                 Some(*code)
             }
             Exit::TimedOut { after } => {
-                let blocks = hook.fail_closed || hook.dialect.on_timeout(self.firing.event) == OnTimeout::Block;
-                if blocks && self.contract.timeout_blocks {
-                    let message = hook.dialect.failure_message(ran).unwrap_or_else(|| timed_out(*after));
+                let why = timed_out(*after);
+                let counts = self.contract.timeout_blocks;
+                if counts && hook.dialect.on_timeout(self.firing.event) == OnTimeout::Block {
+                    let message = hook.dialect.failure_message(ran).unwrap_or(why);
                     self.outcome.block(hook, &self.contract, message);
                     return Some(2);
                 }
-                self.fail(hook, ran, timed_out(*after));
-                None
+                (self.fail(hook, ran, why) && counts).then_some(2)
             }
             Exit::NotStarted(why) => {
                 self.fail(hook, ran, why.clone());
@@ -182,17 +182,30 @@ impl<'a> Chain<'a> {
             2 if hook.dialect.exit_two_blocks() => {
                 self.outcome.block(hook, &self.contract, hook.dialect.block_message(ran))
             }
-            other => self.fail(hook, ran, format!("[SDLC] hook failed with exit code {other}")),
+            other => {
+                self.fail(hook, ran, format!("[SDLC] hook failed with exit code {other}"));
+            }
         }
     }
 
     /// A failure blocks only where the hook asked for it, or the event can not do without.
-    fn fail(&mut self, hook: &Hook, ran: &Ran, why: String) {
+    /// Whether this one did.
+    fn fail(&mut self, hook: &Hook, ran: &Ran, why: String) -> bool {
         self.outcome.failed |= self.contract.exit_two == ExitTwo::FailCreation;
-        if hook.fail_closed {
-            self.outcome.block(hook, &self.contract, hook.dialect.failure_message(ran).unwrap_or(why));
-        } else {
-            self.outcome.note(hook, EventKind::HookError, why);
+        match hook.dialect.failing(hook, self.firing.event, ran, why) {
+            Failing::Block(message) => {
+                self.outcome.block(hook, &self.contract, message);
+                true
+            }
+            Failing::Deny(reason) => {
+                self.outcome.note(hook, EventKind::HookError, reason.clone());
+                self.outcome.absorb(hook, Said { ruling: Some(Ruling::Deny), reason, ..Said::default() });
+                true
+            }
+            Failing::Pass(why) => {
+                self.outcome.note(hook, EventKind::HookError, why);
+                false
+            }
         }
     }
 }

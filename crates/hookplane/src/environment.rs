@@ -56,15 +56,10 @@ impl HookEnvironment {
     }
 
     pub(crate) fn of(&self, hook: &Hook, firing: &Firing) -> Env {
-        let mut env = self.host.clone();
-        env.set("AGENT_SDLC_DB", &firing.base.database);
-        env.set("SDLC_HOOK", "1");
-        env.set("CLAUDE_PROJECT_DIR", self.project.as_os_str());
+        let mut env = self.lasting(&firing.base.database);
         env.set("CLAUDE_CODE_SESSION_ID", firing.base.session.as_str());
         gastown(&mut env, firing);
         name_session(&mut env, &firing.base.session);
-        let depth: u32 = self.host.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
-        env.set("ONA_HOOK_DEPTH", (depth + 1).to_string());
         if let Some(plugin) = &hook.plugin {
             env.set("CLAUDE_PLUGIN_ROOT", &plugin.root);
             env.set("CLAUDE_PLUGIN_DATA", &plugin.data);
@@ -72,6 +67,18 @@ impl HookEnvironment {
         if let Some(file) = &firing.env_file {
             env.set("CLAUDE_ENV_FILE", file.as_os_str());
         }
+        env
+    }
+
+    /// The part that is the same for every hook and firing: what a process gets that
+    /// serves many of them.
+    pub fn lasting(&self, database: &str) -> Env {
+        let mut env = self.host.clone();
+        env.set("AGENT_SDLC_DB", database);
+        env.set("SDLC_HOOK", "1");
+        env.set("CLAUDE_PROJECT_DIR", self.project.as_os_str());
+        let depth: u32 = self.host.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
+        env.set("ONA_HOOK_DEPTH", (depth + 1).to_string());
         // "LANG or LC_ALL unset" is read literally (DEC-061).
         if env.non_empty("LANG").is_none() || env.non_empty("LC_ALL").is_none() {
             env.set("LANG", "C.UTF-8");

@@ -19,7 +19,7 @@ pub struct Hook {
     pub event: EventName,
     /// The configured text, "" when absent.
     pub matcher: String,
-    /// The configured permission-rule condition, "" when absent.
+    /// What limits it besides the matcher: a permission rule, an agent; "" when nothing does.
     pub condition: String,
     pub action: Action,
     pub timeout: Option<Duration>,

@@ -19,7 +19,7 @@ mod merge;
 mod outcome;
 mod runner;
 
-pub use dialect::{Context, Dialect, Injection, LogEntry, OnTimeout, ResultChange, Said};
+pub use dialect::{Context, Dialect, Failing, Injection, LogEntry, OnTimeout, ResultChange, Said};
 pub use engine::{HookEngine, Watch};
 pub use environment::{HookEnvironment, Timeouts, name_session};
 pub use firing::{AccessOf, Base, Firing};
@@ -27,4 +27,4 @@ pub use handler::{Answer, Called, Handler};
 pub use hook::{Action, Applies, Hook, PluginDirs, Shell};
 pub use list::HookList;
 pub use outcome::{Delivered, Note, Outcome, RequestDecision};
-pub use runner::{Exit, ProcessRunner, Ran, Runner};
+pub use runner::{Argv, CAPTURE, Exit, ProcessRunner, Ran, Runner, argv, decode, not_started, run_process};

@@ -4,7 +4,7 @@ use crate::environment::HookEnvironment;
 use crate::firing::Firing;
 use crate::handler::Called;
 use crate::hook::{Action, Hook, Shell};
-use ona_api::{clock, text};
+use ona_api::{Env, clock, text};
 use ona_process::{Captured, Command, End, SpawnError, find_in_path, first_existing};
 use std::future::Future;
 use std::pin::Pin;
@@ -71,93 +71,101 @@ impl ProcessRunner {
         Self { environment, cancel, one_at_a_time: Mutex::new(()) }
     }
 
-    async fn run_process(&self, hook: &Hook, firing: &Firing, stdin: String, timeout: Duration) -> Ran {
-        let env = self.environment.of(hook, firing);
-        if let Action::Handler(handler) = &hook.action {
-            let _turn = if handler.is_exclusive() { Some(self.one_at_a_time.lock().await) } else { None };
-            return handler.run(Called { firing, stdin, timeout, env, cancel: &self.cancel }).await;
-        }
-        let _turn = self.one_at_a_time.lock().await;
-        let started_at = clock::utc_millis(clock::now());
-        let ran = match self.argv(hook, env.get("PATH").unwrap_or_default()) {
-            Ok((program, args)) => {
-                let at_once = firing.event == ona_api::EventName::SessionEnd;
-                let command = Command {
-                    program: program.into(),
-                    args: args.into_iter().map(Into::into).collect(),
-                    cwd: firing.base.cwd.clone(),
-                    env,
-                    stdin: (stdin + "\n").into_bytes(),
-                    cap: CAPTURE,
-                    deadline: Some(timeout),
-                    grace: if at_once { Duration::ZERO } else { GRACE },
-                };
-                ona_process::run(command, &self.cancel).await
-            }
-            Err(missing) => Err(SpawnError::MissingProgram(missing)),
+    async fn run_hook(&self, hook: &Hook, firing: &Firing, stdin: String, timeout: Duration) -> Ran {
+        let called = Called { firing, stdin, timeout, env: self.environment.of(hook, firing), cancel: &self.cancel };
+        let waits = match &hook.action {
+            Action::Handler(handler) => handler.is_exclusive(),
+            Action::Shell { .. } | Action::Exec { .. } => true,
         };
-        let completed_at = clock::utc_millis(clock::now());
-        match ran {
-            Err(error) => Ran {
-                exit: Exit::NotStarted(format!("[SDLC] hook not started: {error}")),
-                stdout: String::new(),
-                stderr: String::new(),
-                truncated: false,
-                started_at,
-                completed_at,
-            },
-            Ok(ran) => Ran {
-                exit: match ran.end {
-                    End::Exited(code) => Exit::Code(code),
-                    // As a shell reports it.
-                    End::Signalled(signal) => Exit::Code(128 + signal),
-                    End::TimedOut => Exit::TimedOut { after: timeout },
-                    End::Cancelled => Exit::Cancelled,
-                },
-                truncated: ran.stdout.truncated,
-                stdout: decode(ran.stdout),
-                stderr: decode(ran.stderr),
-                started_at,
-                completed_at,
-            },
-        }
-    }
-
-    /// Program and arguments, or the name of what is missing.
-    fn argv(&self, hook: &Hook, path: &str) -> Result<(String, Vec<String>), String> {
-        let words = |program: &str, args: &[&str]| (program.to_owned(), args.iter().map(|a| (*a).to_owned()).collect());
+        let _turn = if waits { Some(self.one_at_a_time.lock().await) } else { None };
         match &hook.action {
-            Action::Shell { shell: Shell::Bash, command } => {
-                Ok(words(first_existing(&["/bin/bash", "/usr/bin/bash"], "bash"), &["-lc", command]))
-            }
-            Action::Shell { shell: Shell::Sh, command } => {
-                Ok(words(first_existing(&["/bin/sh", "/usr/bin/sh"], "sh"), &["-c", command]))
-            }
-            Action::Shell { shell: Shell::LoginSh, command } => {
-                let command = format!("{}{command}", login_path(path));
-                Ok(words(first_existing(&["/bin/sh", "/usr/bin/sh"], "sh"), &["-lc", &command]))
-            }
-            Action::Shell { shell: Shell::PowerShell, command } => {
-                let found = find_in_path(path, "pwsh").or_else(|| find_in_path(path, "powershell"));
-                let program = found.ok_or("pwsh or powershell")?;
-                Ok(words(&program.to_string_lossy(), &["-NoProfile", "-NonInteractive", "-Command", command]))
-            }
-            Action::Exec { program, args } => {
-                let filled = |word: &String| self.filled(word, hook);
-                Ok((filled(program), args.iter().map(filled).collect()))
-            }
-            Action::Handler(_) => unreachable!("a handler runs itself"),
+            Action::Handler(handler) => handler.run(called).await,
+            Action::Shell { .. } | Action::Exec { .. } => run_process(argv(&hook.action, &called.env), called).await,
         }
     }
+}
 
-    /// The exec form has no shell that would expand these three names.
-    fn filled(&self, word: &str, hook: &Hook) -> String {
-        let mut word = word.replace("${CLAUDE_PROJECT_DIR}", &self.environment.project.to_string_lossy());
-        if let Some(plugin) = &hook.plugin {
-            word = word.replace("${CLAUDE_PLUGIN_ROOT}", &plugin.root).replace("${CLAUDE_PLUGIN_DATA}", &plugin.data);
+/// A program with its arguments, or the name of what is missing.
+pub type Argv = Result<(String, Vec<String>), String>;
+
+/// Runs a process for one firing and waits for its end.
+pub async fn run_process(argv: Argv, called: Called<'_>) -> Ran {
+    let Called { firing, stdin, timeout, env, cancel } = called;
+    let started_at = clock::utc_millis(clock::now());
+    let ran = match argv {
+        Ok((program, args)) => {
+            let at_once = firing.event == ona_api::EventName::SessionEnd;
+            let command = Command {
+                program: program.into(),
+                args: args.into_iter().map(Into::into).collect(),
+                cwd: firing.base.cwd.clone(),
+                env,
+                stdin: (stdin + "\n").into_bytes(),
+                cap: CAPTURE,
+                deadline: Some(timeout),
+                grace: if at_once { Duration::ZERO } else { GRACE },
+            };
+            ona_process::run(command, cancel).await
         }
-        word
+        Err(missing) => Err(SpawnError::MissingProgram(missing)),
+    };
+    match ran {
+        Err(error) => Ran::ended(started_at, not_started(&error), String::new(), String::new()),
+        Ok(ran) => {
+            let exit = match ran.end {
+                End::Exited(code) => Exit::Code(code),
+                // As a shell reports it.
+                End::Signalled(signal) => Exit::Code(128 + signal),
+                End::TimedOut => Exit::TimedOut { after: timeout },
+                End::Cancelled => Exit::Cancelled,
+            };
+            let truncated = ran.stdout.truncated;
+            Ran { truncated, ..Ran::ended(started_at, exit, decode(ran.stdout), decode(ran.stderr)) }
+        }
     }
+}
+
+/// How a hook ended whose process could not be started.
+pub fn not_started(error: &SpawnError) -> Exit {
+    Exit::NotStarted(format!("[SDLC] hook not started: {error}"))
+}
+
+/// What a shell or exec action starts. The environment is the one the process gets.
+pub fn argv(action: &Action, env: &Env) -> Argv {
+    let words = |program: &str, args: &[&str]| (program.to_owned(), args.iter().map(|a| (*a).to_owned()).collect());
+    let path = env.get("PATH").unwrap_or_default();
+    match action {
+        Action::Shell { shell: Shell::Bash, command } => {
+            Ok(words(first_existing(&["/bin/bash", "/usr/bin/bash"], "bash"), &["-lc", command]))
+        }
+        Action::Shell { shell: Shell::Sh, command } => {
+            Ok(words(first_existing(&["/bin/sh", "/usr/bin/sh"], "sh"), &["-c", command]))
+        }
+        Action::Shell { shell: Shell::LoginSh, command } => {
+            let command = format!("{}{command}", login_path(path));
+            Ok(words(first_existing(&["/bin/sh", "/usr/bin/sh"], "sh"), &["-lc", &command]))
+        }
+        Action::Shell { shell: Shell::PowerShell, command } => {
+            let found = find_in_path(path, "pwsh").or_else(|| find_in_path(path, "powershell"));
+            let program = found.ok_or("pwsh or powershell")?;
+            Ok(words(&program.to_string_lossy(), &["-NoProfile", "-NonInteractive", "-Command", command]))
+        }
+        Action::Exec { program, args } => {
+            Ok((filled(program, env), args.iter().map(|word| filled(word, env)).collect()))
+        }
+        Action::Handler(_) => unreachable!("a handler runs itself"),
+    }
+}
+
+/// The exec form has no shell that would expand these three names.
+fn filled(word: &str, env: &Env) -> String {
+    let mut word = word.to_owned();
+    for name in ["CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"] {
+        if let Some(value) = env.get(name) {
+            word = word.replace(&format!("${{{name}}}"), value);
+        }
+    }
+    word
 }
 
 impl Runner for ProcessRunner {
@@ -168,7 +176,7 @@ impl Runner for ProcessRunner {
         stdin: String,
         timeout: Duration,
     ) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
-        Box::pin(self.run_process(hook, firing, stdin, timeout))
+        Box::pin(self.run_hook(hook, firing, stdin, timeout))
     }
 }
 
@@ -179,7 +187,8 @@ fn login_path(path: &str) -> String {
     format!("[ \"$PATH\" = '{quoted}' ] || {{ PATH=$PATH:'{quoted}'; export PATH; }}; ")
 }
 
-fn decode(captured: Captured) -> String {
+/// The text of a stream, marked where it was cut.
+pub fn decode(captured: Captured) -> String {
     let mut decoded = text::decode(&captured.bytes);
     if captured.truncated {
         decoded.push_str(TRUNCATED);

@@ -171,6 +171,14 @@ pub struct Options {
     #[arg(long, global = true)]
     pub no_trust: bool,
 
+    /// Hooks of a MassGen configuration (before ONA_MASSGEN_CONFIG and the setting massgenConfig)
+    #[arg(long, value_name = "PATH", global = true)]
+    pub massgen_config: Option<String>,
+
+    /// Which agent of the MassGen configuration this session is; the first if left out
+    #[arg(long, value_name = "ID", global = true)]
+    pub agent_id: Option<String>,
+
     /// Say on stderr what each hook and rule did
     #[arg(long)]
     pub verbose: bool,

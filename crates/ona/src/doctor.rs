@@ -16,6 +16,7 @@ use ona_trust::{DatabaseSource, How, Standing};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// What was looked at, and what is wrong.
 #[derive(Default)]
@@ -164,6 +165,9 @@ impl Examination {
         session_hooks::pi(&pi, effective, &place, &mut loaded);
         self.remarks.extend(loaded.idle.iter().map(|matcher| findings::idle_matcher(matcher)));
         let (timeouts, warnings) = Timeouts::from_env(&program.env);
+        let cancel = CancellationToken::new();
+        let read = session_hooks::massgen(program, effective, &program.env, &place, &cancel, &mut loaded);
+        self.problems.extend(read.err().map(|failure| failure.message));
         self.remarks.extend(warnings);
         self.problems
             .extend(loaded.rejected.iter().map(|bad| format!("a hook does not count: {} ({})", bad.why, bad.entry)));

@@ -19,7 +19,9 @@ pub fn group(store: &Store, settings: &Value, findings: Vec<Finding>) -> Result<
     if findings.is_empty() {
         return Ok(group);
     }
-    let sha256 = digest::sha256_hex(settings.to_string().as_bytes());
+    // Not every configuration is in the row, so what was found counts too.
+    let found: Vec<_> = findings.iter().map(|(_, detail)| detail).collect();
+    let sha256 = digest::sha256_hex(json!([settings, found]).to_string().as_bytes());
     if store.reader()?.meta(RECORDED)?.as_deref() == Some(sha256.as_str()) {
         return Ok(group);
     }

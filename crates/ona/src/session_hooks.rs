@@ -1,15 +1,20 @@
 //! Hooks that come with a session and not with its settings, after those of the
 //! settings and of plugins and in the order of DEC-060: pi, massgen, omp.
 
+use crate::failure::Failure;
 use crate::findings;
 use crate::output;
 use crate::pi_session::PiSession;
-use ona_api::{EventKind, Group};
+use crate::program::Program;
+use ona_api::{Env, EventKind, Group, Skip};
 use ona_dialects::Loaded;
+use ona_dialects::massgen;
 use ona_dialects::pi::{self, Layer, Surroundings};
+use ona_hookplane::{HookEnvironment, Timeouts};
 use ona_permissions::Place;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use tokio_util::sync::CancellationToken;
 
 /// The hooks of `--hooks-config`, `PI_HOOKS_JSON` or gastown mode. The files that decide
 /// about them, which the agent may not change.
@@ -52,4 +57,56 @@ pub fn announce(session: &PiSession, loaded: &Loaded, verbose: bool) -> Group {
         output::note(findings::idle_matcher(matcher));
     }
     group
+}
+
+/// The hooks of a MassGen configuration, if this session has one (DEC-041, DEC-150). The
+/// files that decide about them, which the agent may not change.
+pub fn massgen(
+    program: &Program,
+    settings: &Value,
+    host: &Env,
+    place: &Place,
+    cancel: &CancellationToken,
+    loaded: &mut Loaded,
+) -> Result<Vec<PathBuf>, Failure> {
+    let options = &program.options;
+    let named = options.massgen_config.as_deref().or(host.non_empty("ONA_MASSGEN_CONFIG"));
+    let path = match (named, &settings["massgenConfig"]) {
+        (Some(path), _) => program.cwd.join(path),
+        // Settings are about a project, wherever in it somebody starts.
+        (None, Value::String(path)) if !path.is_empty() => place.project.join(path),
+        (None, Value::Null) => match &options.agent_id {
+            None => return Ok(Vec::new()),
+            Some(id) => {
+                return Err(Failure::usage(format_args!(
+                    "--agent-id {id} names an agent of a MassGen configuration, and there is none"
+                ))
+                .hint("ona --massgen-config PATH --agent-id ID ..."));
+            }
+        },
+        (None, _) => return Err(Failure::usage("the setting massgenConfig must be a non-empty string")),
+    };
+    let environment = HookEnvironment::new(host.clone(), place.project.clone(), Timeouts::default());
+    let source = massgen::Source {
+        path: &path,
+        agent: options.agent_id.as_deref(),
+        cwd: &place.start,
+        env: environment.lasting(&program.database.path.to_string_lossy()),
+        disabled: switched_off(settings),
+        cancel,
+    };
+    let found = massgen::load(&source).map_err(Failure::usage)?;
+    loaded.rejected.extend(found.rejected);
+    found.hooks.into_iter().for_each(|hook| loaded.list.push(hook));
+    Ok(found.files)
+}
+
+/// What the settings say about hooks that no settings file holds.
+fn switched_off(settings: &Value) -> Option<Skip> {
+    let says = |key: &str| settings[key] == Value::Bool(true);
+    if says("allowManagedHooksOnly") {
+        Some(Skip::ManagedOnly)
+    } else {
+        says("disableAllHooks").then_some(Skip::AllHooksDisabled)
+    }
 }

@@ -68,7 +68,9 @@ impl Workplace {
         rules.fix(managed_rules(open));
         let judges = Arc::new(HookDesk::default());
         let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges));
-        let of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
+        let host = host_environment(program, &settings);
+        let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
+        of_session.extend(session_hooks::massgen(program, &settings, &host, &place, cancel, &mut loaded)?);
         let announced = session_hooks::announce(&pi, &loaded, program.options.verbose);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
@@ -77,7 +79,6 @@ impl Workplace {
         guarded.extend(of_session);
         let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded);
-        let host = host_environment(program, &settings);
         let hooks = hook_engine(program, open, loaded.list, &host, &place, cancel);
         let database = program.database.path.to_string_lossy().into_owned();
         // Children of tools are told whose database is live, so that an `ona`

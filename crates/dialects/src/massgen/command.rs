@@ -1,0 +1,98 @@
+//! Handlers that are programs: found, told in their environment whose call it is, run
+//! once for each firing.
+
+use super::python::interpreter;
+use super::roster::Roster;
+use super::words;
+use ona_api::Env;
+use ona_hookplane::{Answer, Argv, Called, Handler, Ran, run_process};
+use ona_process::find_in_path;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(super) struct CommandHook {
+    pub label: String,
+    pub handler: String,
+    /// Where the configuration is.
+    pub folder: PathBuf,
+    pub roster: Arc<Roster>,
+}
+
+impl Handler for CommandHook {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn run<'a>(&'a self, mut called: Called<'a>) -> Answer<'a, Ran> {
+        let (base, env) = (&called.firing.base, &mut called.env);
+        env.set("MASSGEN_HOOK_TYPE", called.firing.event.as_str());
+        env.set("MASSGEN_TOOL_NAME", called.firing.tool().unwrap_or_default());
+        env.set("MASSGEN_SESSION_ID", base.session.as_str());
+        env.set("MASSGEN_ORCHESTRATOR_ID", base.conversation.as_str());
+        env.set("MASSGEN_AGENT_ID", self.roster.id(base).unwrap_or_default());
+        let argv = argv(&self.handler, &self.folder, &base.cwd, env);
+        Box::pin(run_process(argv, called))
+    }
+}
+
+fn argv(handler: &str, folder: &Path, cwd: &Path, env: &Env) -> Argv {
+    // A path with a space in it needs no quotes.
+    let whole = handler.contains(char::is_whitespace).then(|| beside(handler, folder, cwd)).flatten();
+    let (program, mut args) = match whole {
+        Some(file) => (file, Vec::new()),
+        None => {
+            let mut words = words::split(handler).unwrap_or_default().into_iter();
+            let first = words.next().ok_or(handler)?;
+            (find(&first, folder, cwd, env).ok_or(first)?, words.collect())
+        }
+    };
+    let file = program.to_string_lossy().into_owned();
+    match how(&program) {
+        How::Directly => Ok((file, args)),
+        How::Python => {
+            args.insert(0, file);
+            Ok((interpreter(env), args))
+        }
+        How::Sh => {
+            args.insert(0, file);
+            Ok(("/bin/sh".to_owned(), args))
+        }
+    }
+}
+
+/// A bare name is looked up as a shell would first: a file in the project must not take
+/// the place of `python3`.
+fn find(name: &str, folder: &Path, cwd: &Path, env: &Env) -> Option<PathBuf> {
+    let installed = || find_in_path(env.get("PATH").unwrap_or_default(), name);
+    if name.contains('/') { beside(name, folder, cwd) } else { installed().or_else(|| beside(name, folder, cwd)) }
+}
+
+/// Next to the configuration, then in the working directory.
+pub(super) fn beside(name: &str, folder: &Path, cwd: &Path) -> Option<PathBuf> {
+    [folder, cwd].into_iter().map(|dir| dir.join(name)).find(|file| file.is_file())
+}
+
+enum How {
+    Directly,
+    Python,
+    Sh,
+}
+
+fn how(file: &Path) -> How {
+    let executable = std::fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
+    let is_python = file.extension().is_some_and(|ending| ending == "py");
+    match (executable, is_python) {
+        // The kernel runs text only if its first line says by what.
+        (true, true) if !has_shebang(file) => How::Python,
+        (true, _) => How::Directly,
+        (false, true) => How::Python,
+        (false, false) => How::Sh,
+    }
+}
+
+fn has_shebang(file: &Path) -> bool {
+    let mut start = [0; 2];
+    std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok() && &start == b"#!"
+}

@@ -1,0 +1,243 @@
+//! The YAML file, checked (DEC-150). Only `hooks`, `agents[].id` and
+//! `agents[].backend.hooks` are looked at; everything else in it is somebody else's.
+//!
+//! A wrong type is an error that names its place: a guard that silently does not run is
+//! the worst outcome. Keys nobody knows are skipped, aloud where they look like a mistake.
+
+use super::glob::Matcher;
+use super::words;
+use ona_api::EventName;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("the massgen configuration could not be read: {error}: {}", .path.display())]
+    Unreadable { path: PathBuf, error: std::io::Error },
+    #[error("the massgen configuration is not valid YAML: {why}: {}", .path.display())]
+    NotYaml { path: PathBuf, why: String },
+    #[error("the massgen configuration can not be used: {at} {what}: {}", .path.display())]
+    Wrong { path: PathBuf, at: String, what: String },
+    #[error("the massgen configuration has no agent {id:?}; its agents are {known}: {}", .path.display())]
+    NoSuchAgent { path: PathBuf, id: String, known: String },
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Config {
+    pub global: Vec<Entry>,
+    pub agents: Vec<Agent>,
+    /// What was skipped, each with its place and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Agent {
+    pub id: Option<String>,
+    pub entries: Vec<Entry>,
+    /// The events for which the global hooks are not this agent's.
+    pub overrides: Vec<EventName>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
+    pub event: EventName,
+    pub kind: Kind,
+    pub handler: String,
+    /// As written, "" when absent.
+    pub matcher: String,
+    pub compiled: Matcher,
+    pub timeout: Option<Duration>,
+    pub fail_closed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Python,
+    Command,
+}
+
+impl Kind {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Kind::Python => "python",
+            Kind::Command => "command",
+        }
+    }
+}
+
+/// A type that is wrong, and where.
+pub(super) struct Wrong {
+    pub at: String,
+    pub what: String,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(default)]
+    hooks: Option<Value>,
+    #[serde(default)]
+    agents: Option<Vec<RawAgent>>,
+    #[serde(default)]
+    agent: Option<RawAgent>,
+}
+
+#[derive(Deserialize)]
+struct RawAgent {
+    #[serde(default)]
+    id: Option<Value>,
+    #[serde(default)]
+    backend: Option<Backend>,
+}
+
+#[derive(Deserialize)]
+struct Backend {
+    #[serde(default)]
+    hooks: Option<Value>,
+}
+
+pub(super) enum Bad {
+    Yaml(String),
+    Wrong(Wrong),
+}
+
+impl From<Wrong> for Bad {
+    fn from(wrong: Wrong) -> Self {
+        Bad::Wrong(wrong)
+    }
+}
+
+fn wrong(at: impl Into<String>, what: impl Into<String>) -> Wrong {
+    Wrong { at: at.into(), what: what.into() }
+}
+
+pub(super) fn parse(text: &str) -> Result<Config, Bad> {
+    let options = serde_saphyr::options! { with_snippet: false };
+    let document: Document =
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| Bad::Yaml(error.to_string()))?;
+    let mut reader = Reader::default();
+    let (global, _) = reader.lists("hooks", document.hooks)?;
+    let listed = match (document.agents, document.agent) {
+        (Some(_), Some(_)) => return Err(wrong("agents", "and agent can not both be there").into()),
+        (Some(agents), None) => {
+            agents.into_iter().enumerate().map(|(index, agent)| (format!("agents[{index}]"), agent)).collect()
+        }
+        (None, Some(agent)) => vec![("agent".to_owned(), agent)],
+        (None, None) => Vec::new(),
+    };
+    let mut agents: Vec<Agent> = Vec::new();
+    for (at, raw) in listed {
+        let id = match raw.id {
+            None | Some(Value::Null) => None,
+            Some(Value::String(id)) if !id.is_empty() => Some(id),
+            Some(_) => return Err(wrong(format!("{at}.id"), "must be a non-empty string").into()),
+        };
+        if id.is_some() && agents.iter().any(|other| other.id == id) {
+            return Err(wrong(format!("{at}.id"), "is the id of another agent already").into());
+        }
+        let hooks = raw.backend.and_then(|backend| backend.hooks);
+        let (entries, overrides) = reader.lists(&format!("{at}.backend.hooks"), hooks)?;
+        agents.push(Agent { id, entries, overrides });
+    }
+    Ok(Config { global, agents, skipped: reader.skipped })
+}
+
+#[derive(Default)]
+struct Reader {
+    skipped: Vec<(String, String)>,
+}
+
+impl Reader {
+    /// The entries of one level in document order, and the events it overrides.
+    fn lists(&mut self, at: &str, hooks: Option<Value>) -> Result<(Vec<Entry>, Vec<EventName>), Wrong> {
+        let (mut entries, mut overrides) = (Vec::new(), Vec::new());
+        let by_event = match hooks {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(by_event)) => by_event,
+            Some(_) => return Err(wrong(at, "must be a mapping from event to hooks")),
+        };
+        for (name, value) in by_event {
+            let at = format!("{at}.{name}");
+            let event = match name.as_str() {
+                "PreToolUse" => EventName::PreToolUse,
+                "PostToolUse" => EventName::PostToolUse,
+                "override" => {
+                    self.skip(at, "belongs under an event; here it has no effect");
+                    continue;
+                }
+                _ => {
+                    self.skip(at, "is no event of this framework; it has PreToolUse and PostToolUse");
+                    continue;
+                }
+            };
+            let (list, mut overrides_event, at) = match value {
+                Value::Array(list) => (list, false, at),
+                Value::Object(mut form) => {
+                    let overrides = flag(&form, "override", &at)?;
+                    let at = format!("{at}.hooks");
+                    match form.shift_remove("hooks") {
+                        None | Some(Value::Null) => (Vec::new(), overrides, at),
+                        Some(Value::Array(list)) => (list, overrides, at),
+                        Some(_) => return Err(wrong(at, "must be a list")),
+                    }
+                }
+                _ => return Err(wrong(at, "must be a list of hooks, or a mapping with override and hooks")),
+            };
+            for (index, entry) in list.into_iter().enumerate() {
+                let at = format!("{at}[{index}]");
+                let Value::Object(fields) = entry else { return Err(wrong(at, "must be a mapping")) };
+                overrides_event |= flag(&fields, "override", &at)?;
+                entries.push(entry_of(event, &fields, &at)?);
+            }
+            if overrides_event {
+                overrides.push(event);
+            }
+        }
+        Ok((entries, overrides))
+    }
+
+    fn skip(&mut self, at: String, why: &str) {
+        self.skipped.push((at, why.to_owned()));
+    }
+}
+
+fn entry_of(event: EventName, fields: &Map<String, Value>, at: &str) -> Result<Entry, Wrong> {
+    let place = |key: &str| format!("{at}.{key}");
+    let handler = match fields.get("handler") {
+        None | Some(Value::Null) => return Err(wrong(place("handler"), "is missing")),
+        Some(Value::String(handler)) if !handler.trim().is_empty() => handler.trim().to_owned(),
+        Some(_) => return Err(wrong(place("handler"), "must be a non-empty string")),
+    };
+    let kind = match fields.get("type").map(|kind| kind.as_str().unwrap_or_default()) {
+        None | Some("python") => Kind::Python,
+        Some("command") => Kind::Command,
+        Some(_) => return Err(wrong(place("type"), "must be python or command")),
+    };
+    if kind == Kind::Command && words::split(&handler).is_none() {
+        return Err(wrong(place("handler"), "has a quote that is never closed"));
+    }
+    let matcher = match fields.get("matcher") {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(matcher)) => matcher.clone(),
+        Some(_) => return Err(wrong(place("matcher"), "must be a string")),
+    };
+    let timeout = match fields.get("timeout") {
+        None | Some(Value::Null) => None,
+        Some(value) => match value.as_f64() {
+            Some(seconds) if seconds > 0.0 && seconds < 1e9 => Some(Duration::from_secs_f64(seconds)),
+            _ => return Err(wrong(place("timeout"), "must be a positive number of seconds")),
+        },
+    };
+    let fail_closed = flag(fields, "fail_closed", at)?;
+    let compiled = Matcher::new(&matcher);
+    Ok(Entry { event, kind, handler, matcher, compiled, timeout, fail_closed })
+}
+
+fn flag(fields: &Map<String, Value>, key: &str, at: &str) -> Result<bool, Wrong> {
+    match fields.get(key) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(flag)) => Ok(*flag),
+        Some(_) => Err(wrong(format!("{at}.{key}"), "must be true or false")),
+    }
+}

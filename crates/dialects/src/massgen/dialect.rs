@@ -1,0 +1,137 @@
+//! The framework's event, result and failure rules, in the words all dialects share.
+
+use super::config::Kind;
+use super::result::HookResult;
+use super::roster::Roster;
+use crate::output::{trimmed, without_forbidden};
+use crate::sdlc::unreadable;
+use ona_api::{EventKind, EventName, clock};
+use ona_hookplane::{Dialect, Exit, Failing, Firing, Hook, OnTimeout, Ran, Said, Timeouts};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// One hook's way of speaking; each has its own because answers name the hook.
+pub(super) struct Massgen {
+    pub roster: Arc<Roster>,
+    pub kind: Kind,
+    /// `<type>_<handler>`.
+    pub name: String,
+}
+
+impl Dialect for Massgen {
+    fn name(&self) -> &'static str {
+        "massgen"
+    }
+
+    /// HookEvent over the base every hook gets (DEC-062).
+    fn stdin(&self, firing: &Firing, input: &Value) -> Value {
+        let mut stdin = firing.stdin(input);
+        stdin.insert("hook_type".into(), firing.event.as_str().into());
+        stdin.insert("orchestrator_id".into(), firing.base.conversation.as_str().into());
+        stdin.insert("agent_id".into(), json!(self.roster.id(&firing.base)));
+        let now = clock::utc_millis(clock::now());
+        stdin.insert("timestamp".into(), format!("{}+00:00", now.replace(' ', "T")).into());
+        stdin.insert("tool_input".into(), arguments(input));
+        stdin.insert("tool_output".into(), firing.fields.get("tool_response").map_or(Value::Null, shown));
+        Value::Object(stdin)
+    }
+
+    fn said(&self, event: EventName, ran: &Ran) -> Said {
+        match (&ran.exit, self.kind) {
+            (Exit::Code(0), _) | (Exit::Code(2), Kind::Python) => {}
+            _ => return Said::default(),
+        }
+        let text = trimmed(&ran.stdout);
+        if text.is_empty() {
+            return Said::default();
+        }
+        match (serde_json::from_str::<Value>(text), self.kind) {
+            (Ok(Value::Object(fields)), _) => HookResult::read(&fields).said(event, &self.name),
+            // Returning False does not deny; it only looks like it.
+            (Ok(other), Kind::Python) => {
+                let why = format!("it returned {other}, which is no HookResult and counts as allow");
+                Said { notes: vec![(EventKind::HookOutputInvalid, why)], ..Said::default() }
+            }
+            (Ok(_), Kind::Command) => unreadable(EventKind::HookOutputInvalid, "not a JSON object".into()),
+            (Err(error), _) => unreadable(EventKind::HookOutputInvalid, format!("not one JSON value: {error}")),
+        }
+    }
+
+    /// Replaces the input as a whole (DEC-051).
+    fn updated(&self, _: &Value, update: Map<String, Value>) -> Value {
+        without_forbidden(Value::Object(update))
+    }
+
+    fn timeout(&self, _: EventName, _: &Timeouts) -> Duration {
+        // The environment overrides the defaults of sdlc hooks only (DEC-054).
+        TIMEOUT
+    }
+
+    fn on_timeout(&self, _: EventName) -> OnTimeout {
+        OnTimeout::Pass
+    }
+
+    fn runs_twins_once(&self) -> bool {
+        false
+    }
+
+    fn block_message(&self, ran: &Ran) -> String {
+        ran.stderr.trim_end_matches('\n').to_owned()
+    }
+
+    /// Exit 2 is one failure among others (DEC-155).
+    fn exit_two_blocks(&self) -> bool {
+        false
+    }
+
+    /// A function that said no has the code of a no in its row; it did not fail.
+    fn shrugs_at(&self, _: EventName, code: i32) -> bool {
+        self.kind == Kind::Python && code == 2
+    }
+
+    /// Open, unless the hook asked otherwise or can not even be imported. After the tool
+    /// there is nothing left to deny.
+    fn failing(&self, hook: &Hook, event: EventName, ran: &Ran, why: String) -> Failing {
+        let name = &self.name;
+        let missing = self.kind == Kind::Python && matches!(ran.exit, Exit::NotStarted(_));
+        let reason = match (&ran.exit, self.kind) {
+            (Exit::Code(0), _) => format!("Hook {name} failed: its output could not be read"),
+            (Exit::Code(_), Kind::Python) => {
+                format!("Hook {name} failed: {}", ran.stderr.lines().next_back().unwrap_or_default())
+            }
+            (Exit::Code(code), Kind::Command) => format!("Hook {name} exited with code {code}"),
+            (Exit::TimedOut { .. }, _) => format!("Hook {name} timed out"),
+            (Exit::NotStarted(_), Kind::Python) | (Exit::Cancelled, _) => why,
+            (Exit::NotStarted(_), Kind::Command) => format!("Hook {name} failed: {why}"),
+        };
+        if event == EventName::PreToolUse && (hook.fail_closed || missing) {
+            Failing::Deny(reason)
+        } else {
+            Failing::Pass(reason)
+        }
+    }
+}
+
+/// Arguments that are no object are passed on as text.
+fn arguments(input: &Value) -> Value {
+    match input {
+        Value::Object(_) => input.clone(),
+        Value::Null => json!({}),
+        Value::String(text) => json!({ "raw": text }),
+        other => json!({ "raw": other.to_string() }),
+    }
+}
+
+/// The text the model would see.
+fn shown(response: &Value) -> Value {
+    match response {
+        Value::String(_) => response.clone(),
+        other => match other.get("content") {
+            Some(content @ Value::String(_)) => content.clone(),
+            _ => other.to_string().into(),
+        },
+    }
+}

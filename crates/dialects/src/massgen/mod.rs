@@ -1,0 +1,164 @@
+//! The dialect of the MassGen hook framework: hooks in a YAML file, for all agents and
+//! for single ones, written as Python functions or as programs (DEC-150 to DEC-155).
+//!
+//! It differs from `sdlc` throughout: matchers are globs, an update replaces the input,
+//! allow is only the absence of an objection, errors and timeouts pass unless the entry
+//! says `fail_closed`, and a Python function that can not be imported denies the call.
+//!
+//! Which sessions have such a file is decided in `ona`; `hookplane` runs the chain.
+
+mod command;
+mod config;
+mod dialect;
+mod glob;
+mod python;
+mod result;
+mod roster;
+mod words;
+
+use crate::read::Rejected;
+use command::CommandHook;
+use config::{Bad, Config, Entry, Kind};
+use dialect::Massgen;
+use ona_api::{Env, Ordinal, Skip};
+use ona_hookplane::{Action, Firing, Handler, Hook};
+use python::{Python, PythonHook};
+use roster::{Member, Owner, Roster};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+pub use config::ConfigError;
+
+/// A configuration and the session it is for.
+pub struct Source<'a> {
+    pub path: &'a Path,
+    /// The main session's agent, if one was chosen.
+    pub agent: Option<&'a str>,
+    /// Where the session starts.
+    pub cwd: &'a Path,
+    /// What a process gets that serves many firings.
+    pub env: Env,
+    /// Why none of its hooks may run.
+    pub disabled: Option<Skip>,
+    pub cancel: &'a CancellationToken,
+}
+
+pub struct MassgenHooks {
+    /// In the order they run: global ones, then each agent's.
+    pub hooks: Vec<Hook>,
+    /// What was skipped, and why.
+    pub rejected: Vec<Rejected>,
+    /// The configuration and the code it names, which an agent must not change.
+    pub files: Vec<PathBuf>,
+}
+
+pub fn load(source: &Source<'_>) -> Result<MassgenHooks, ConfigError> {
+    let path = source.path.to_owned();
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) => return Err(ConfigError::Unreadable { path, error }),
+    };
+    let config = config::parse(&text).map_err(|bad| match bad {
+        Bad::Yaml(why) => ConfigError::NotYaml { path: path.clone(), why },
+        Bad::Wrong(wrong) => ConfigError::Wrong { path: path.clone(), at: wrong.at, what: wrong.what },
+    })?;
+    let Config { global, agents, skipped } = config;
+    let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+    let mut entries: Vec<_> = global.into_iter().map(|entry| (Owner::Everyone, entry)).collect();
+    let mut members = Vec::new();
+    for (index, agent) in agents.into_iter().enumerate() {
+        entries.extend(agent.entries.into_iter().map(|entry| (Owner::Agent(index), entry)));
+        members.push(Member { id: agent.id, overrides: agent.overrides });
+    }
+    let known: Vec<_> = members.iter().filter_map(|member| member.id.clone()).collect();
+    let roster = Roster::new(members, source.agent).ok_or_else(|| ConfigError::NoSuchAgent {
+        path: path.clone(),
+        id: source.agent.unwrap_or_default().to_owned(),
+        known: known.join(", "),
+    })?;
+    let files = files(&path, &folder, source.cwd, &entries);
+    let builder = Builder {
+        source,
+        roster: Arc::new(roster),
+        python: Arc::new(Python::new(&folder, source.cwd, source.env.clone(), source.cancel.clone())),
+        folder,
+    };
+    Ok(MassgenHooks {
+        hooks: entries.into_iter().map(|(owner, entry)| builder.hook(owner, entry)).collect(),
+        rejected: skipped
+            .into_iter()
+            .map(|(at, why)| Rejected { entry: json!(at), why: format!("{at} {why}") })
+            .collect(),
+        files,
+    })
+}
+
+struct Builder<'a> {
+    source: &'a Source<'a>,
+    roster: Arc<Roster>,
+    /// One interpreter serves all.
+    python: Arc<Python>,
+    folder: PathBuf,
+}
+
+impl Builder<'_> {
+    fn hook(&self, owner: Owner, entry: Entry) -> Hook {
+        let Entry { event, kind, handler, matcher, compiled, timeout, fail_closed } = entry;
+        let name = format!("{}_{handler}", kind.as_str());
+        let label = format!("massgen:{}:{handler}", kind.as_str());
+        let roster = Arc::clone(&self.roster);
+        let action: Arc<dyn Handler> = match kind {
+            Kind::Python => Arc::new(PythonHook { label, handler, python: Arc::clone(&self.python) }),
+            Kind::Command => {
+                Arc::new(CommandHook { label, handler, folder: self.folder.clone(), roster: Arc::clone(&roster) })
+            }
+        };
+        Hook {
+            ordinal: Ordinal(0),
+            event,
+            matcher,
+            // Entries of different agents are never one entry written twice.
+            condition: match owner {
+                Owner::Everyone => String::new(),
+                Owner::Agent(index) => format!("agent {index}"),
+            },
+            action: Action::Handler(action),
+            timeout,
+            dialect: Arc::new(Massgen { roster: Arc::clone(&roster), kind, name }),
+            source: self.source.path.to_string_lossy().into_owned(),
+            disabled: self.source.disabled,
+            fail_closed,
+            detached: false,
+            plugin: None,
+            applies: Arc::new(move |firing: &Firing, _: &Value| {
+                // The name alone: what a hook makes of the arguments changes nothing here.
+                firing.tool().is_some_and(|tool| compiled.hits(tool)) && roster.includes(owner, event, &firing.base)
+            }),
+        }
+    }
+}
+
+/// What the hooks are made of, as far as it lies beside the configuration or the project.
+fn files(path: &Path, folder: &Path, cwd: &Path, entries: &[(Owner, Entry)]) -> Vec<PathBuf> {
+    let mut files = BTreeSet::from([path.to_owned()]);
+    for (_, entry) in entries {
+        match entry.kind {
+            Kind::Python => {
+                for dir in [folder, cwd] {
+                    files.extend(python::module_files(&entry.handler, dir));
+                }
+            }
+            Kind::Command => {
+                let words = words::split(&entry.handler).unwrap_or_default();
+                let named = words.iter().chain([&entry.handler]);
+                files.extend(named.filter_map(|word| command::beside(word, folder, cwd)));
+            }
+        }
+    }
+    let targets: Vec<_> = files.iter().filter_map(|file| std::fs::canonicalize(file).ok()).collect();
+    files.extend(targets);
+    files.into_iter().collect()
+}

@@ -1,0 +1,252 @@
+//! Handlers that are Python functions, served by one interpreter that stays
+//! (DEC-152): modules are imported once and keep their state.
+//!
+//! A call that takes too long takes the interpreter with it, since nothing else stops
+//! Python code; the next call starts another and imports again. Importing has a budget of
+//! its own: it happens once and is often slow.
+
+use super::result::{Decision, HookResult};
+use ona_api::{Env, EventName, clock};
+use ona_hookplane::{Answer, CAPTURE, Called, Exit, Handler, Ran, decode};
+use ona_process::{Command, Lost, SpawnError, Worker};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+const SERVER: &str = include_str!("worker.py");
+const IMPORT_BUDGET: Duration = Duration::from_secs(60);
+
+pub(super) struct PythonHook {
+    pub label: String,
+    pub handler: String,
+    pub python: Arc<Python>,
+}
+
+impl Handler for PythonHook {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+        Box::pin(async move {
+            let started_at = clock::utc_millis(clock::now());
+            let (exit, stdout, stderr) = self.python.call(&self.handler, called).await;
+            Ran::ended(started_at, exit, stdout, stderr)
+        })
+    }
+
+    fn ready(&self) -> Answer<'_, Result<(), String>> {
+        Box::pin(async move {
+            let mut place = self.python.live.lock().await;
+            match self.python.imported(place.take(), &self.handler).await {
+                Ok(live) => {
+                    *place = Some(live);
+                    Ok(())
+                }
+                Err(Unusable::Missing { why, live, .. }) => {
+                    *place = live;
+                    Err(why)
+                }
+                Err(Unusable::Cancelled) => Err("interrupted while a hook was imported".into()),
+            }
+        })
+    }
+}
+
+/// The interpreter, started when it is first needed.
+pub(super) struct Python {
+    /// Where the configuration is.
+    pub folder: PathBuf,
+    /// Where the session starts.
+    pub cwd: PathBuf,
+    pub env: Env,
+    pub cancel: CancellationToken,
+    /// Whoever speaks to it takes it out, so that a conversation that is broken off
+    /// leaves none behind that is out of step.
+    live: Mutex<Option<Live>>,
+}
+
+struct Live {
+    worker: Worker,
+    imported: HashSet<String>,
+}
+
+enum Unusable {
+    /// What the interpreter said about it, and the interpreter if it is still of use.
+    Missing {
+        why: String,
+        said: String,
+        live: Option<Live>,
+    },
+    Cancelled,
+}
+
+/// What the server answers; see `worker.py`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Reply {
+    missing: Option<String>,
+    result: Option<Value>,
+    other: Option<Value>,
+    raised: Option<String>,
+    trace: String,
+    lost: Vec<String>,
+    prints: String,
+}
+
+impl Python {
+    pub(super) fn new(folder: &Path, cwd: &Path, env: Env, cancel: CancellationToken) -> Self {
+        Self { folder: folder.to_owned(), cwd: cwd.to_owned(), env, cancel, live: Mutex::new(None) }
+    }
+
+    /// How one call ended, with what goes into its row.
+    async fn call(&self, handler: &str, called: Called<'_>) -> (Exit, String, String) {
+        let mut place = self.live.lock().await;
+        let mut live = match self.imported(place.take(), handler).await {
+            Ok(live) => live,
+            Err(Unusable::Cancelled) => return (Exit::Cancelled, String::new(), String::new()),
+            Err(Unusable::Missing { why, said, live }) => {
+                *place = live;
+                return (Exit::NotStarted(why), String::new(), said);
+            }
+        };
+        let cwd = called.firing.base.cwd.to_string_lossy();
+        let line = format!(r#"{{"call":{},"cwd":{},"event":{}}}"#, json!(handler), json!(cwd), called.stdin);
+        let answer = tokio::select! {
+            answer = tokio::time::timeout(called.timeout, live.ask(&line)) => answer,
+            () = called.cancel.cancelled() => return (Exit::Cancelled, String::new(), live.complaints()),
+        };
+        match answer {
+            Err(_) => (Exit::TimedOut { after: called.timeout }, String::new(), live.complaints()),
+            Ok(Err(lost)) => {
+                let said = joined(live.complaints(), &format!("the Python process was lost: {lost}"));
+                (Exit::Code(1), String::new(), said)
+            }
+            Ok(Ok(reply)) => {
+                let said = joined(live.complaints(), &reply.prints);
+                *place = Some(live);
+                reply.ended(said, called.firing.event)
+            }
+        }
+    }
+
+    /// A living interpreter that knows this handler.
+    async fn imported(&self, live: Option<Live>, handler: &str) -> Result<Live, Unusable> {
+        let missing =
+            |why: &str, said, live| Unusable::Missing { why: format!("Hook import failed: {why}"), said, live };
+        let living = live.and_then(|mut live| live.worker.is_alive().then_some(live));
+        let mut live = match living {
+            Some(live) => live,
+            None => self.start().await.map_err(|error| missing(&error.to_string(), String::new(), None))?,
+        };
+        if live.imported.contains(handler) {
+            return Ok(live);
+        }
+        let line = json!({ "import": handler }).to_string();
+        let answer = tokio::select! {
+            answer = tokio::time::timeout(IMPORT_BUDGET, live.ask(&line)) => answer,
+            () = self.cancel.cancelled() => return Err(Unusable::Cancelled),
+        };
+        match answer {
+            Err(_) => {
+                let why = format!("it took longer than {} s", IMPORT_BUDGET.as_secs());
+                Err(missing(&why, live.complaints(), None))
+            }
+            Ok(Err(lost)) => Err(missing(&format!("the Python process was lost: {lost}"), live.complaints(), None)),
+            Ok(Ok(Reply { missing: Some(why), prints, .. })) => {
+                Err(missing(&why, joined(live.complaints(), &prints), Some(live)))
+            }
+            Ok(Ok(_)) => {
+                live.imported.insert(handler.to_owned());
+                Ok(live)
+            }
+        }
+    }
+
+    async fn start(&self) -> Result<Live, SpawnError> {
+        let command = Command {
+            program: interpreter(&self.env).into(),
+            // Hooks leave no compiled files in a project.
+            args: ["-B".into(), "-c".into(), SERVER.into(), self.folder.clone().into(), self.cwd.clone().into()].into(),
+            cwd: self.cwd.clone(),
+            env: self.env.clone(),
+            stdin: Vec::new(),
+            cap: CAPTURE,
+            deadline: None,
+            grace: Duration::ZERO,
+        };
+        Ok(Live { worker: Worker::start(&command).await?, imported: HashSet::new() })
+    }
+}
+
+impl Live {
+    async fn ask(&mut self, line: &str) -> Result<Reply, Lost> {
+        self.worker.send(line).await?;
+        let answer = self.worker.receive().await?;
+        serde_json::from_str(&answer).map_err(|error| Lost::Io(error.into()))
+    }
+
+    /// What went past Python's own streams.
+    fn complaints(&self) -> String {
+        decode(self.worker.complaints())
+    }
+}
+
+impl Reply {
+    /// Exit codes of the audit row: 0 done, 1 an error, 2 a deny.
+    fn ended(self, said: String, event: EventName) -> (Exit, String, String) {
+        if let Some(why) = self.raised {
+            return (Exit::Code(1), String::new(), joined(joined(said, &self.trace), &why));
+        }
+        let result = self.result.or(self.other).unwrap_or_else(|| json!({}));
+        let decision = result.as_object().map(|fields| HookResult::read(fields).decision);
+        let code = match decision {
+            Some(Decision::Deny) if event == EventName::PreToolUse => 2,
+            // Half an answer is none, unless it is a no.
+            _ if !self.lost.is_empty() => 1,
+            _ => 0,
+        };
+        let said = self.lost.iter().fold(said, |said, lost| joined(said, lost));
+        (Exit::Code(code), result.to_string(), said)
+    }
+}
+
+fn joined(mut text: String, more: &str) -> String {
+    if !text.is_empty() && !text.ends_with('\n') && !more.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(more);
+    text
+}
+
+/// `ONA_PYTHON`, the active virtual environment, `python3`.
+pub(super) fn interpreter(env: &Env) -> String {
+    let virtual_one = || {
+        let folder = Path::new(env.non_empty("VIRTUAL_ENV")?).join("bin");
+        ["python3", "python"].into_iter().map(|name| folder.join(name)).find(|file| file.is_file())
+    };
+    match env.non_empty("ONA_PYTHON") {
+        Some(named) => named.to_owned(),
+        None => virtual_one().map_or_else(|| "python3".to_owned(), |file| file.to_string_lossy().into_owned()),
+    }
+}
+
+/// The files a dotted path may be loaded from below a folder.
+pub(super) fn module_files(handler: &str, folder: &Path) -> Vec<PathBuf> {
+    let mut parts: Vec<_> = handler.split('.').collect();
+    parts.pop();
+    let mut files = Vec::new();
+    let mut at = folder.to_owned();
+    for part in parts {
+        files.push(at.join(format!("{part}.py")));
+        at.push(part);
+        files.push(at.join("__init__.py"));
+    }
+    files.retain(|file| file.is_file());
+    files
+}

@@ -1,0 +1,72 @@
+//! Which agent of the configuration a firing belongs to (DEC-150).
+//!
+//! The main session is the agent that was chosen, or the first. A subagent is the agent
+//! whose id is its type or its own id; any other is a stranger, for whom only the global
+//! hooks are there.
+
+use ona_api::EventName;
+use ona_hookplane::Base;
+
+#[derive(Debug, Default)]
+pub(super) struct Roster {
+    agents: Vec<Member>,
+    /// Index of the main session's agent.
+    main: Option<usize>,
+    /// Who the main session is when the configuration names no agents.
+    called: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Member {
+    pub id: Option<String>,
+    pub overrides: Vec<EventName>,
+}
+
+/// Whose hook it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    Everyone,
+    Agent(usize),
+}
+
+impl Roster {
+    /// `None` if nobody is called that; then the ids there are must be told.
+    pub(super) fn new(agents: Vec<Member>, chosen: Option<&str>) -> Option<Self> {
+        let (main, called) = match chosen {
+            Some(id) if agents.is_empty() => (None, Some(id.to_owned())),
+            Some(id) => (Some(agents.iter().position(|agent| agent.id.as_deref() == Some(id))?), None),
+            None => ((!agents.is_empty()).then_some(0), None),
+        };
+        Some(Self { agents, main, called })
+    }
+
+    /// Whether a hook of this event and owner runs for whoever is acting.
+    pub(super) fn includes(&self, owner: Owner, event: EventName, base: &Base) -> bool {
+        let acting = self.acting(base);
+        match owner {
+            Owner::Agent(index) => acting == Some(index),
+            Owner::Everyone => acting.is_none_or(|index| !self.agents[index].overrides.contains(&event)),
+        }
+    }
+
+    /// `agent_id` of the event.
+    pub(super) fn id<'a>(&'a self, base: &'a Base) -> Option<&'a str> {
+        match self.acting(base) {
+            Some(index) => self.agents[index].id.as_deref().or(base.agent_id.as_deref()),
+            None => base.agent_id.as_deref().or(self.called.as_deref()),
+        }
+    }
+
+    fn acting(&self, base: &Base) -> Option<usize> {
+        let named = |name: &Option<String>| {
+            let name = name.as_deref()?;
+            self.agents.iter().position(|agent| agent.id.as_deref() == Some(name))
+        };
+        match named(&base.agent_type).or_else(|| named(&base.agent_id)) {
+            Some(index) => Some(index),
+            // Only subagents have an id of their own.
+            None if base.agent_id.is_some() => None,
+            None => self.main,
+        }
+    }
+}
