@@ -12,6 +12,7 @@ pub mod lint;
 pub mod massgen;
 mod matcher;
 mod output;
+mod persistent;
 pub mod pi;
 mod read;
 mod rule_matcher;

@@ -6,13 +6,15 @@
 use crate::claude::Claude;
 use crate::entries::{RawEntry, flatten};
 use crate::matcher::{Invalid, Matcher, Names};
+use crate::persistent::Persistent;
 use crate::rule_matcher::{self, Shaped};
 use crate::sdlc::Sdlc;
 use crate::wanted::{Make, Wanted};
 use ona_api::{EventName, Ordinal, Skip};
-use ona_hookplane::{Action, Applies, Dialect, Firing, Hook, HookList, PluginDirs, Shell};
+use ona_hookplane::{Action, Applies, Dialect, Firing, Handler, Hook, HookList, PluginDirs, Shell};
 use ona_permissions::{Condition, Place};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +47,7 @@ pub fn load(settings: &Value, place: &Place, make: Make<'_>) -> Loaded {
         hooks: Vec::new(),
         rejected: Vec::new(),
         idle: Vec::new(),
+        persistent: HashMap::new(),
     };
     reader.read(&settings["hooks"], settings["hooksDialect"].as_str().unwrap_or("sdlc"), None);
     if let Some(plugins) = settings["plugins"].as_object() {
@@ -71,10 +74,14 @@ struct Reader<'a> {
     hooks: Vec<Hook>,
     rejected: Vec<Rejected>,
     idle: Vec<String>,
+    /// By label, so that entries with the same command share one process.
+    persistent: HashMap<String, Arc<Persistent>>,
 }
 
 impl Reader<'_> {
     fn read(&mut self, hooks: &Value, dialect: &str, plugin: Option<(&String, PluginDirs)>) {
+        // A plugin's process has the plugin's environment and is not shared beyond it.
+        self.persistent.clear();
         let (entries, misshapen) = flatten(hooks);
         self.rejected.extend(misshapen.into_iter().map(|bad| Rejected { entry: bad.entry, why: bad.why.to_owned() }));
         for entry in entries {
@@ -98,7 +105,7 @@ impl Reader<'_> {
     }
 
     /// The hook, or why there is none; `notes` gets what is wrong with a hook that stays.
-    fn hook(&self, entry: &RawEntry, dialect: &str, notes: &mut Vec<String>) -> Result<Hook, String> {
+    fn hook(&mut self, entry: &RawEntry, dialect: &str, notes: &mut Vec<String>) -> Result<Hook, String> {
         let handler = &entry.handler;
         let event: EventName = match &entry.event {
             Some(name) => name.parse().map_err(|unknown: ona_api::event::UnknownEvent| unknown.to_string())?,
@@ -107,8 +114,8 @@ impl Reader<'_> {
         let tag = |name: &str| handler.get(name).or(entry.tags.get(name)).and_then(Value::as_str);
         let dialect_name = tag("dialect").unwrap_or(dialect);
         let (dialect, names) = match dialect_name {
-            "sdlc" => (&self.sdlc, Names::Frozen),
-            "claude" => (&self.claude, Names::WithAliases),
+            "sdlc" => (Arc::clone(&self.sdlc), Names::Frozen),
+            "claude" => (Arc::clone(&self.claude), Names::WithAliases),
             other => return Err(format!("the dialect {other:?} is not known here; use sdlc or claude")),
         };
         let matcher_text = match entry.matcher.as_ref().or(handler.get("matcher")) {
@@ -135,16 +142,19 @@ impl Reader<'_> {
                 if let (Wanted::Prompt(_) | Wanted::Agent(_), Some(model)) = (&wanted, handler.get("model")) {
                     notes.push(format!("the model {model} is not used: such a hook asks the session's own model"));
                 }
+                if handler.get("persistent") == Some(&Value::Bool(true)) {
+                    notes.push("persistent counts for hooks of type command only".into());
+                }
                 (Action::Handler((self.make)(wanted)?), default)
             }
-            None => (action(handler, dialect_name)?, None),
+            None => (self.command(handler, dialect_name, notes)?, None),
         };
         let hook = Hook {
             ordinal: Ordinal(0),
             event,
             action,
             timeout: timeout(handler, notes).or(default_timeout),
-            dialect: Arc::clone(dialect),
+            dialect,
             source: tag("source").unwrap_or("settings_snapshot").to_owned(),
             disabled: tag("disabled").and_then(Skip::from_text).or(self.all_disabled.then_some(Skip::AllHooksDisabled)),
             fail_closed: flag(["fail_closed", "failClosed"]),
@@ -160,6 +170,28 @@ impl Reader<'_> {
             condition: condition_text,
         };
         Ok(hook)
+    }
+
+    /// A command, with a process for each firing or one that stays.
+    fn command(
+        &mut self,
+        handler: &Map<String, Value>,
+        dialect: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<Action, String> {
+        let action = action(handler, dialect)?;
+        match handler.get("persistent") {
+            None | Some(Value::Null | Value::Bool(false)) => Ok(action),
+            Some(Value::Bool(true)) => {
+                let new = Persistent::new(action);
+                let shared = self.persistent.entry(new.label().to_owned()).or_insert_with(|| Arc::new(new));
+                Ok(Action::Handler(Arc::clone(shared) as Arc<dyn Handler>))
+            }
+            Some(other) => {
+                notes.push(format!("persistent must be true or false, not {other}; the hook is started each time"));
+                Ok(action)
+            }
+        }
     }
 
     fn applies(&self, matcher: Shaped, names: Names, condition: &str, notes: &mut Vec<String>) -> Applies {

@@ -11,7 +11,10 @@ library (a file beside the configuration can not stand in for one of them).
 import os
 import sys
 
-# The channel first, before anything of a hook can run.
+# Not from here: nothing of the project may be imported before it is asked for.
+sys.path[:] = interpreter_path = [entry for entry in sys.path if entry not in ("", os.getcwd())]
+
+# The channel, before anything of a hook can run.
 _channel_in = os.fdopen(os.dup(0), "rb")
 _channel_out = os.fdopen(os.dup(1), "wb", buffering=0)
 _nothing = os.open(os.devnull, os.O_RDONLY)
@@ -288,7 +291,6 @@ class _StandardFirst:
         return importlib.machinery.PathFinder.find_spec(name, interpreter_path)
 
 
-interpreter_path = [entry for entry in sys.path if entry not in ("", os.getcwd())]
 own_modules = set()
 config_dir, working_dir = sys.argv[1], sys.argv[2]
 sys.argv[:] = ["ona-hooks"]

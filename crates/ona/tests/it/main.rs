@@ -12,6 +12,7 @@ mod gastown;
 mod hook_types;
 mod hooks_tools;
 mod instructions;
+mod massgen;
 mod memories;
 mod permission_updates;
 mod pi;

@@ -1,0 +1,155 @@
+//! Hooks whose process stays: started at their first firing, then one line in and one
+//! line out per firing. An extension of ours, for guards that run on every call and can
+//! not pay for a new process each time; `"persistent": true` in an entry of the sdlc or
+//! claude dialect turns it on.
+//!
+//! In comes the object any other hook reads from stdin, as one line of JSON. Out goes
+//! one line of JSON, either the hook's output itself or what a process would have left:
+//!
+//! ```text
+//! {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}
+//! {"exit_code":2,"stderr":"not on a Friday"}
+//! {"stdout":{"systemMessage":"hello"}}
+//! ```
+//!
+//! `exit_code` is 0 if left out, `stdout` is text or an object, `stderr` is text. From
+//! there on everything is as with any other hook of its dialect. Text that is to appear in
+//! a block belongs into `stderr`: what the process prints on its own stderr is recorded,
+//! but may arrive late.
+//!
+//! A process that ends without an answer is started again once and asked again; if it
+//! ends again the hook has failed. So it has when its answer can not be read. One that
+//! does not answer in time is ended. Entries with the same command share one process.
+
+use ona_api::clock;
+use ona_hookplane::{Action, Answer, CAPTURE, Called, Exit, Handler, Ran, argv, decode, not_started};
+use ona_process::{Command, Lost, SpawnError, Worker};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::Mutex;
+
+pub(crate) struct Persistent {
+    action: Action,
+    label: String,
+    /// Taken out by whoever speaks to it, so that a conversation that is broken off
+    /// leaves none behind that is out of step.
+    worker: Mutex<Option<Worker>>,
+}
+
+impl Persistent {
+    /// `action` must be a shell or an exec form.
+    pub(crate) fn new(action: Action) -> Self {
+        // Unlike the text of a command, the label tells two of them apart in full.
+        let label = match &action {
+            Action::Shell { shell, command } => format!("persistent {} {command}", shell.as_str()),
+            Action::Exec { program, args } => format!("persistent {program} {}", json!(args)),
+            Action::Handler(handler) => handler.label().to_owned(),
+        };
+        Self { action, label, worker: Mutex::new(None) }
+    }
+
+    async fn firing(&self, called: &Called<'_>) -> (Exit, String, String) {
+        let mut place = self.worker.lock().await;
+        let mut worker = place.take();
+        let mut first = true;
+        loop {
+            let mut speaking = match worker.take() {
+                Some(worker) => worker,
+                None => match self.start(called).await {
+                    Ok(worker) => worker,
+                    Err(error) => return (not_started(&error), String::new(), String::new()),
+                },
+            };
+            match converse(&mut speaking, &called.stdin).await {
+                Ok(line) => {
+                    let complaints = decode(speaking.complaints());
+                    return match read(&line, complaints) {
+                        Ok(ended) => {
+                            *place = Some(speaking);
+                            ended
+                        }
+                        Err((why, complaints)) => (broken(&why), line, complaints),
+                    };
+                }
+                Err(Lost::Ended) if first => first = false,
+                Err(lost) => return (broken(&lost.to_string()), String::new(), decode(speaking.complaints())),
+            }
+        }
+    }
+
+    async fn start(&self, called: &Called<'_>) -> Result<Worker, SpawnError> {
+        let (program, args) = argv(&self.action, &called.env).map_err(SpawnError::MissingProgram)?;
+        let command = Command {
+            program: program.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            cwd: called.firing.base.cwd.clone(),
+            env: called.env.clone(),
+            stdin: Vec::new(),
+            cap: CAPTURE,
+            deadline: None,
+            grace: Duration::ZERO,
+        };
+        Worker::start(&command).await
+    }
+}
+
+impl Handler for Persistent {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+        Box::pin(async move {
+            let started_at = clock::utc_millis(clock::now());
+            // Breaking off drops the process, and with it its group.
+            let (exit, stdout, stderr) = tokio::select! {
+                ended = tokio::time::timeout(called.timeout, self.firing(&called)) => ended
+                    .unwrap_or_else(|_| (Exit::TimedOut { after: called.timeout }, String::new(), String::new())),
+                () = called.cancel.cancelled() => (Exit::Cancelled, String::new(), String::new()),
+            };
+            Ran::ended(started_at, exit, stdout, stderr)
+        })
+    }
+}
+
+async fn converse(worker: &mut Worker, line: &str) -> Result<String, Lost> {
+    worker.send(line).await?;
+    worker.receive().await
+}
+
+fn broken(why: &str) -> Exit {
+    Exit::NotStarted(format!("[SDLC] persistent hook failed: {why}"))
+}
+
+/// An answer as a process would have left it; or why it is none, with what was printed.
+fn read(line: &str, complaints: String) -> Result<(Exit, String, String), (String, String)> {
+    let fields = match serde_json::from_str::<Value>(line) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) => return Err(("its answer is not a JSON object".into(), complaints)),
+        Err(error) => return Err((format!("its answer is not one JSON value: {error}"), complaints)),
+    };
+    if !["exit_code", "stdout", "stderr"].iter().any(|key| fields.contains_key(*key)) {
+        return Ok((Exit::Code(0), line.to_owned(), complaints));
+    }
+    let code = match fields.get("exit_code") {
+        None | Some(Value::Null) => Some(0),
+        Some(value) => value.as_i64().and_then(|code| i32::try_from(code).ok()),
+    };
+    let stdout = match fields.get("stdout") {
+        None | Some(Value::Null) => Some(String::new()),
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(object @ Value::Object(_)) => Some(object.to_string()),
+        Some(_) => None,
+    };
+    let stderr = match fields.get("stderr") {
+        None | Some(Value::Null) => Some(complaints.clone()),
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(_) => None,
+    };
+    match (code, stdout, stderr) {
+        (Some(code), Some(stdout), Some(stderr)) => Ok((Exit::Code(code), stdout, stderr)),
+        (None, ..) => Err(("exit_code must be a whole number".into(), complaints)),
+        (_, None, _) => Err(("stdout must be text or an object".into(), complaints)),
+        (.., None) => Err(("stderr must be text".into(), complaints)),
+    }
+}
