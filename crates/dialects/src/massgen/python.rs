@@ -43,15 +43,12 @@ impl Handler for PythonHook {
     fn ready(&self) -> Answer<'_, Result<(), String>> {
         Box::pin(async move {
             let mut place = self.python.live.lock().await;
-            match self.python.imported(place.take(), &self.handler).await {
+            match self.python.imported(&mut place, &self.handler).await {
                 Ok(live) => {
                     *place = Some(live);
                     Ok(())
                 }
-                Err(Unusable::Missing { why, live, .. }) => {
-                    *place = live;
-                    Err(why)
-                }
+                Err(Unusable::Missing { why, .. }) => Err(why),
                 Err(Unusable::Cancelled) => Err("interrupted while a hook was imported".into()),
             }
         })
@@ -77,11 +74,10 @@ struct Live {
 }
 
 enum Unusable {
-    /// What the interpreter said about it, and the interpreter if it is still of use.
+    /// Why, and what was printed meanwhile.
     Missing {
         why: String,
         said: String,
-        live: Option<Live>,
     },
     Cancelled,
 }
@@ -107,13 +103,10 @@ impl Python {
     /// How one call ended, with what goes into its row.
     async fn call(&self, handler: &str, called: Called<'_>) -> (Exit, String, String) {
         let mut place = self.live.lock().await;
-        let mut live = match self.imported(place.take(), handler).await {
+        let mut live = match self.imported(&mut place, handler).await {
             Ok(live) => live,
             Err(Unusable::Cancelled) => return (Exit::Cancelled, String::new(), String::new()),
-            Err(Unusable::Missing { why, said, live }) => {
-                *place = live;
-                return (Exit::NotStarted(why), String::new(), said);
-            }
+            Err(Unusable::Missing { why, said }) => return (Exit::NotStarted(why), String::new(), said),
         };
         let cwd = called.firing.base.cwd.to_string_lossy();
         let line = format!(r#"{{"call":{},"cwd":{},"event":{}}}"#, json!(handler), json!(cwd), called.stdin);
@@ -135,14 +128,14 @@ impl Python {
         }
     }
 
-    /// A living interpreter that knows this handler.
-    async fn imported(&self, live: Option<Live>, handler: &str) -> Result<Live, Unusable> {
-        let missing =
-            |why: &str, said, live| Unusable::Missing { why: format!("Hook import failed: {why}"), said, live };
-        let living = live.and_then(|mut live| live.worker.is_alive().then_some(live));
+    /// A living interpreter that knows this handler, taken out of its place. One that
+    /// could not import it is put back: the next handler may be luckier.
+    async fn imported(&self, place: &mut Option<Live>, handler: &str) -> Result<Live, Unusable> {
+        let missing = |why: &str, said| Unusable::Missing { why: format!("Hook import failed: {why}"), said };
+        let living = place.take().and_then(|mut live| live.worker.is_alive().then_some(live));
         let mut live = match living {
             Some(live) => live,
-            None => self.start().await.map_err(|error| missing(&error.to_string(), String::new(), None))?,
+            None => self.start().await.map_err(|error| missing(&error.to_string(), String::new()))?,
         };
         if live.imported.contains(handler) {
             return Ok(live);
@@ -153,13 +146,12 @@ impl Python {
             () = self.cancel.cancelled() => return Err(Unusable::Cancelled),
         };
         match answer {
-            Err(_) => {
-                let why = format!("it took longer than {} s", IMPORT_BUDGET.as_secs());
-                Err(missing(&why, live.complaints(), None))
-            }
-            Ok(Err(lost)) => Err(missing(&format!("the Python process was lost: {lost}"), live.complaints(), None)),
+            Err(_) => Err(missing(&format!("it took longer than {} s", IMPORT_BUDGET.as_secs()), live.complaints())),
+            Ok(Err(lost)) => Err(missing(&format!("the Python process was lost: {lost}"), live.complaints())),
             Ok(Ok(Reply { missing: Some(why), prints, .. })) => {
-                Err(missing(&why, joined(live.complaints(), &prints), Some(live)))
+                let said = joined(live.complaints(), &prints);
+                *place = Some(live);
+                Err(missing(&why, said))
             }
             Ok(Ok(_)) => {
                 live.imported.insert(handler.to_owned());

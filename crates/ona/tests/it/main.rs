@@ -15,6 +15,7 @@ mod instructions;
 mod massgen;
 mod memories;
 mod permission_updates;
+mod persistent;
 mod pi;
 mod pictures;
 mod secrets;

@@ -674,7 +674,12 @@ fn mg_x1_fail_closed_turns_every_failure_into_a_denial() {
         ),
     ];
     for (body, reason) in pythons {
-        denied(&write(&python(body, closed)), reason);
+        let ona = python(body, closed);
+        denied(&write(&ona), reason);
+        // A timeout that denies is recorded as exit 2 (DEC-054).
+        let code = if reason.ends_with("timed out") { 2 } else { 1 };
+        assert_eq!(hook_rows(&ona, "exit_code"), [[code]], "{body}");
+        assert_eq!(errors(&ona), [reason]);
     }
     let programs = [
         ("exit 1", "Hook command_hook.sh exited with code 1"),
