@@ -123,7 +123,7 @@ impl Builder<'_> {
             // Entries of different agents are never one entry written twice.
             condition: match owner {
                 Owner::Everyone => String::new(),
-                Owner::Agent(index) => format!("agent {index}"),
+                Owner::Agent(index) => format!("agent {}", self.roster.name(index)),
             },
             action: Action::Handler(action),
             timeout,

@@ -57,6 +57,11 @@ impl Roster {
         }
     }
 
+    /// The agent as people know it; its place in the list if it has no id.
+    pub(super) fn name(&self, index: usize) -> String {
+        self.agents[index].id.clone().unwrap_or_else(|| format!("#{index}"))
+    }
+
     fn acting(&self, base: &Base) -> Option<usize> {
         let named = |name: &Option<String>| {
             let name = name.as_deref()?;

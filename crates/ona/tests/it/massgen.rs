@@ -238,6 +238,8 @@ fn the_same_entry_of_two_agents_is_two_entries() {
 ",
     );
     ona.file("own.py", LOG);
+    let listed = ona.run(["hooks", "list"]).expect_code(0).stdout;
+    assert!(listed.contains("if \"agent a\"") && listed.contains("if \"agent b\""), "{listed}");
     for id in ["a", "b"] {
         assert_eq!(ran_commands(&fire(&ona, pre("Write"), &["--agent-id", id])), [OWN]);
     }

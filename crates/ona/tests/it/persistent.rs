@@ -182,6 +182,18 @@ fn a_program_that_is_not_there_is_a_failure() {
 }
 
 #[test]
+fn a_settings_file_of_either_kind_can_ask_for_it() {
+    for file in [".claude/settings.json", ".ona/settings.json"] {
+        let ona = world("sdlc", "return {'exit_code': 2, 'stderr': 'no'}", json!({}));
+        std::fs::remove_dir_all(ona.db().parent().unwrap()).unwrap();
+        let handler = json!({"type": "command", "command": "python3 guard.py", "persistent": true});
+        ona.file(file, json!({"hooks": {"PreToolUse": [{"matcher": "Glob", "hooks": [handler]}]}}).to_string());
+        assert_eq!(contents(&ona, 2), ["Denied by PreToolUse hook\n[0] no"; 2], "{file}");
+        assert_eq!(starts(&ona), 1, "{file}");
+    }
+}
+
+#[test]
 fn its_process_ends_with_the_session() {
     let ona = world("claude", "open('pid', 'w').write(str(os.getpid()))\nreturn {}", json!({}));
     globs(&ona, 1);
