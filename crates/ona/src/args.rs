@@ -231,6 +231,9 @@ pub enum Command {
     /// Work as an agent of a Gastown town
     #[command(subcommand)]
     Gastown(Gastown),
+    /// Behavioural tests of a plan's success criteria
+    #[command(subcommand)]
+    Test(crate::test::Command),
 }
 
 #[derive(Debug, Subcommand)]

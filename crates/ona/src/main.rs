@@ -24,6 +24,7 @@ mod program;
 mod session_hooks;
 mod sessions;
 mod settings;
+mod test;
 mod transition;
 mod whereabouts;
 mod workplace;
@@ -75,6 +76,7 @@ fn run(args: Args) -> Result<u8, Failure> {
         Some(Command::Plan(command)) => plan::run(&program, command),
         Some(Command::Memory(command)) => memory::run(&program, command),
         Some(Command::Hooks(command)) => hooks::run(&program, command),
+        Some(Command::Test(command)) => test::run(&program, command),
         None => {
             output::note(Args::command().render_help());
             Err(Failure::usage(

@@ -6,6 +6,7 @@
 
 mod gate;
 mod plan;
+pub mod testgen;
 mod transition;
 
 pub use gate::{GATED_TOOLS, planning_gate};

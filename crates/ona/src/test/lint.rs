@@ -1,0 +1,73 @@
+//! `ona test lint`: says whether scripts are behavioural tests (DEC-124). Reads
+//! files, prints findings; what is wrong with a script is `ona_workflow`'s to say.
+
+use super::public_api;
+use crate::failure::Failure;
+use crate::output;
+use crate::program::Program;
+use ona_workflow::testgen::lint::{Surroundings, check};
+use serde_json::json;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct Lint {
+    /// Scripts to look at; "-" reads stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Another program a test may call beside ona (as sdlc.publicApi.entryPoints)
+    #[arg(long = "entry-point", value_name = "NAME")]
+    entry_points: Vec<String>,
+
+    /// A source file of the project no assertion may look at
+    #[arg(long, value_name = "PATH")]
+    touched: Vec<String>,
+
+    /// Machine-readable output
+    #[arg(long)]
+    json: bool,
+}
+
+/// A script can not be longer than 64 KiB; this much shows that it is.
+const ENOUGH: u64 = 64 * 1024 + 1;
+
+pub fn run(program: &Program, lint: &Lint) -> Result<u8, Failure> {
+    // All files first: half a verdict would be read as a whole one.
+    let scripts: Vec<(&Path, Vec<u8>)> =
+        lint.files.iter().map(|file| Ok((file.as_path(), read(program, file)?))).collect::<Result<_, Failure>>()?;
+    let mut entry_points = public_api::entry_points(program)?;
+    entry_points.extend(lint.entry_points.iter().cloned());
+    let around = Surroundings { entry_points: &entry_points, touched: &lint.touched };
+    let found: Vec<_> = scripts
+        .iter()
+        .flat_map(|(file, script)| check(script, &around).into_iter().map(move |finding| (file.display(), finding)))
+        .collect();
+    if lint.json {
+        let rows = found.iter().map(|(file, finding)| {
+            json!({
+                "file": file.to_string(),
+                "rule": finding.rule.to_string(),
+                "line": finding.line,
+                "message": finding.message,
+            })
+        });
+        output::json(&rows.collect());
+    } else {
+        for (file, finding) in &found {
+            output::line(format_args!("{file}:{}: {} {}", finding.line, finding.rule, finding.message));
+        }
+    }
+    Ok(u8::from(!found.is_empty()))
+}
+
+fn read(program: &Program, file: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin().take(ENOUGH).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(program.cwd.join(file)).and_then(|file| file.take(ENOUGH).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| Failure::usage(format_args!("{error}: {}", file.display())))?;
+    Ok(bytes)
+}

@@ -1,0 +1,27 @@
+//! What the operator declared as the project's public interface (`sdlc.publicApi`).
+
+use crate::failure::Failure;
+use crate::program::Program;
+use ona_trust::merge;
+use serde_json::Value;
+
+/// The programs a test may call beside `ona`.
+///
+/// From the effective row if there is one, else from what it would become; the
+/// database is not made for this.
+pub fn entry_points(program: &Program) -> Result<Vec<String>, Failure> {
+    let settings = settings(program)?;
+    let names = settings.pointer("/sdlc/publicApi/entryPoints").and_then(Value::as_array);
+    Ok(names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect())
+}
+
+fn settings(program: &Program) -> Result<Value, Failure> {
+    if program.database.path.exists() {
+        let failed = |error| program.store_failure(error);
+        let row = program.open_plain()?.reader().and_then(|reader| reader.settings()).map_err(failed)?;
+        if let Some((json, _)) = row {
+            return Ok(serde_json::from_str(&json).unwrap_or_default());
+        }
+    }
+    Ok(merge(&program.discover()?, &program.env).effective)
+}
