@@ -1,0 +1,400 @@
+//! The shell's own commands.
+
+use super::flow::{Code, Flow, Outcome};
+use super::lower;
+use super::rule::Rule;
+use super::status::{Atom, Reason, Status};
+use super::syntax::{Kind, Statement};
+use super::value::{Sources, Value};
+use super::world::World;
+use super::wrapper::is_name;
+
+impl World<'_> {
+    pub fn builtin(&mut self, words: &[Value], line: u32) -> Option<Outcome> {
+        let arguments = &words[1..];
+        let argument = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());
+        let mut outcome = Outcome::default();
+        match words[0].text.as_str() {
+            "true" | ":" | "sleep" | "shift" | "ulimit" | "umask" | "times" | "disown" | "bg" | "fg" | "jobs" => {}
+            "false" => {}
+            "exit" | "return" => {
+                let code = self.code(arguments.first());
+                outcome.flow = match words[0].text.as_str() {
+                    "exit" => Flow::Exit(code),
+                    _ => Flow::Return(code),
+                };
+            }
+            "break" | "continue" => outcome.flow = Flow::Break,
+            "echo" => outcome.out = echoed(arguments),
+            "printf" => match argument(0) {
+                "-v" => {
+                    let value = self.formatted(arguments.get(2..).unwrap_or_default());
+                    self.set(argument(1), vec![value], false, line);
+                }
+                _ => outcome.out = self.formatted(arguments),
+            },
+            "test" | "[" => {
+                let inside = match (words[0].text.as_str(), arguments.split_last()) {
+                    ("[", Some((last, rest))) if last.text == "]" => rest,
+                    _ => arguments,
+                };
+                let operands = self.arguments_of_test(inside);
+                outcome.status = self.test(&operands, false, line);
+            }
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                self.declaration(words, line);
+            }
+            "unset" => {
+                for word in arguments {
+                    self.shell
+                        .variables
+                        .insert(word.text.clone(), vec![Value { from: Sources::AMBIENT, ..Value::default() }]);
+                    self.shell.functions.remove(&word.text);
+                }
+            }
+            "read" | "mapfile" | "readarray" => {
+                let value = self.unknown(self.stdin.from);
+                for word in arguments.iter().filter(|word| is_name(&word.text)) {
+                    self.set(&word.text, vec![value.clone()], false, line);
+                }
+                if arguments.iter().all(|word| !is_name(&word.text)) {
+                    self.set("REPLY", vec![value.clone()], false, line);
+                    self.set("MAPFILE", vec![value], false, line);
+                }
+                outcome.status = Status::of(Atom::plain(self.stdin.from, line));
+            }
+            "let" => {
+                let names = arguments.iter().map(|word| {
+                    word.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("").to_owned()
+                });
+                for name in names.filter(|name| is_name(name)).collect::<Vec<_>>() {
+                    let old = self.variable(&name);
+                    let counted =
+                        self.unknown(old.from | if self.loops > 0 { Sources::AMBIENT } else { Sources::NONE });
+                    self.set(&name, vec![counted], false, line);
+                }
+            }
+            "set" => self.options(arguments, line),
+            "shopt" | "bind" | "complete" | "compgen" | "history" | "getopts" | "logout" | "dirs" | "suspend"
+            | "caller" => {}
+            "cd" | "pushd" => {
+                let to = arguments.iter().find(|word| !word.text.starts_with('-')).cloned();
+                let to = to.unwrap_or_else(|| self.environment("HOME"));
+                self.shell.cwd = self.place(&to.text).key;
+                if argument(0) == "-" {
+                    self.shell.cwd = self.project_root().to_string();
+                }
+                outcome.status = Status::of(Atom::plain(Sources::AMBIENT, line));
+            }
+            "popd" => self.shell.cwd = self.project_root().to_string(),
+            "pwd" => outcome.out = Value { text: self.shell.cwd.clone(), from: Sources::NONE },
+            "eval" => {
+                let mut text = Value::default();
+                for (at, word) in arguments.iter().enumerate() {
+                    if at > 0 {
+                        text.text.push(' ');
+                    }
+                    text.push(word);
+                }
+                return Some(self.nested(&text, line, "eval"));
+            }
+            "source" | "." => return Some(self.sourced(arguments, line)),
+            "trap" => self.trap(arguments, line),
+            "wait" => {
+                if !arguments.is_empty() {
+                    outcome.status = Status { atoms: std::mem::take(&mut self.background), exempt: Vec::new() };
+                }
+            }
+            "alias" => {
+                for word in arguments {
+                    if let Some((name, _)) = word.text.split_once('=') {
+                        let name = name.to_owned();
+                        self.shadows(&name, "an alias", line);
+                    }
+                }
+            }
+            "hash" => {
+                if argument(0) == "-p" {
+                    self.shadows(argument(2), "`hash -p`", line);
+                }
+            }
+            "enable" => {
+                let line = self.outermost(line);
+                for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
+                    let name = word.text.clone();
+                    self.shadows(&name, "`enable`", line);
+                }
+            }
+            "kill" => outcome.status = Status::of(Atom::plain(Sources::AMBIENT, line)),
+            _ => return None,
+        }
+        Some(outcome)
+    }
+
+    /// What `exit` or `return` with this argument says.
+    fn code(&mut self, argument: Option<&Value>) -> Code {
+        match argument {
+            Some(value) if value.is_known() && value.from.is_none() => {
+                if value.text.trim_start_matches('0').is_empty() { Code::Zero } else { Code::Other }
+            }
+            // A count of failures, or a status kept for the end.
+            Some(value) => {
+                let from = value.from;
+                self.decides(from)
+            }
+            None => {
+                let atoms = std::mem::take(&mut self.last).all();
+                if self.branches == 0 {
+                    self.leaves_with(atoms);
+                }
+                Code::Other
+            }
+        }
+    }
+
+    fn decides(&mut self, from: Sources) -> Code {
+        if self.branches > 0 {
+            return Code::Other;
+        }
+        if from.is_none() {
+            return Code::Zero;
+        }
+        let line = self.called_at.first().copied().unwrap_or(0);
+        self.leaves_with(vec![Atom::check(from, line)]);
+        Code::Other
+    }
+
+    fn leaves_with(&mut self, atoms: Vec<Atom>) {
+        match self.frames.is_empty() {
+            true => self.fails(atoms, Reason::Implied),
+            false => self.returns(atoms),
+        }
+    }
+
+    /// `exec program`: its status is the script's.
+    pub fn ends_with(&mut self, status: Status) -> Flow {
+        if status.atoms.is_empty() && status.exempt.is_empty() {
+            return Flow::Exit(Code::Zero);
+        }
+        self.fails(status.all(), Reason::Implied);
+        Flow::Exit(Code::Other)
+    }
+
+    fn formatted(&mut self, arguments: &[Value]) -> Value {
+        let Some((format, rest)) = arguments.split_first() else { return Value::default() };
+        let mut out = Value { text: String::new(), from: format.from };
+        let mut rest = rest.iter();
+        let mut letters = format.text.chars().peekable();
+        while let Some(c) = letters.next() {
+            match (c, letters.peek()) {
+                ('%', Some('%')) => {
+                    letters.next();
+                    out.text.push('%');
+                }
+                ('%', Some(_)) => {
+                    for c in letters.by_ref() {
+                        if c.is_ascii_alphabetic() {
+                            break;
+                        }
+                    }
+                    if let Some(value) = rest.next() {
+                        out.push(value);
+                    }
+                }
+                ('\\', Some('n')) => {
+                    letters.next();
+                    out.text.push('\n');
+                }
+                _ => out.text.push(c),
+            }
+        }
+        for value in rest {
+            out.text.push('\n');
+            out.push(value);
+        }
+        out
+    }
+
+    /// `export`, `declare` and their kind.
+    fn declaration(&mut self, words: &[Value], line: u32) {
+        let name = words[0].text.as_str();
+        let options: String = words[1..].iter().filter(|w| w.text.starts_with('-')).map(|w| w.text.as_str()).collect();
+        let exports = name == "export" || options.contains('x');
+        for word in words[1..].iter().filter(|word| !word.text.starts_with('-')) {
+            let (name, value) = match word.text.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (word.text.as_str(), None),
+            };
+            let (name, adds) = match name.strip_suffix('+') {
+                Some(name) => (name.to_owned(), true),
+                None => (name.to_owned(), false),
+            };
+            if exports && !is_name(&name) {
+                let line = self.outermost(line);
+                self.find(Rule::L09, line, "Which variable it exports can not be told");
+                continue;
+            }
+            match value {
+                Some(value) => {
+                    let value = Value { text: value.to_owned(), from: word.from };
+                    if exports {
+                        self.seed(&value.text);
+                    }
+                    self.set(&name, vec![value], adds, line);
+                }
+                None if exports => {
+                    let value = self.variable(&name);
+                    self.seed(&value.text);
+                    if self.shell.variables.contains_key(&name) {
+                        self.variable_is_set(&name, &value, false, line);
+                    }
+                }
+                None if self.in_function() => {
+                    self.shell.variables.insert(name, vec![Value::default()]);
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn options(&mut self, arguments: &[Value], line: u32) {
+        let (mut named, mut sign) = (false, true);
+        for word in arguments {
+            let text = word.text.as_str();
+            let on = !text.starts_with('+');
+            if named {
+                match text {
+                    "errexit" => self.shell.errexit = sign,
+                    "pipefail" => self.shell.pipefail = sign,
+                    "noexec" if sign => self.reads_only(line),
+                    _ => {}
+                }
+                named = false;
+                continue;
+            }
+            if text == "--" {
+                self.shell.parameters = arguments.iter().skip_while(|w| w.text != "--").skip(1).cloned().collect();
+                return;
+            }
+            let Some(letters) = text.strip_prefix(['-', '+']) else { continue };
+            sign = on;
+            for letter in letters.chars() {
+                match letter {
+                    'e' => self.shell.errexit = on,
+                    'o' => named = true,
+                    'n' if on => self.reads_only(line),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn reads_only(&mut self, line: u32) {
+        let line = self.outermost(line);
+        self.find(Rule::L13, line, "`set -n` keeps everything behind it from running");
+    }
+
+    /// Text that a shell reads: `eval`, `bash -c`, a here-document for `sh`.
+    pub fn nested(&mut self, text: &Value, line: u32, what: &str) -> Outcome {
+        if !text.is_known() {
+            let line = self.outermost(line);
+            self.find(Rule::L02, line, format_args!("What `{what}` runs can not be told from the script"));
+            return Outcome::default();
+        }
+        if self.nesting >= 6 {
+            self.find(Rule::L02, line, "It is nested too deeply");
+            return Outcome::default();
+        }
+        match lower::read(&text.text, line) {
+            Ok(statements) => {
+                // Lines inside an argument are counted from the command's own.
+                self.nesting += 1;
+                let outcome = self.list(&statements);
+                self.nesting -= 1;
+                outcome
+            }
+            Err(unreadable) => {
+                self.find(Rule::L02, unreadable.line, unreadable.why);
+                Outcome::default()
+            }
+        }
+    }
+
+    fn trap(&mut self, arguments: &[Value], line: u32) {
+        let Some((handler, signals)) = arguments.split_first() else { return };
+        let ends = signals.iter().any(|word| matches!(word.text.as_str(), "EXIT" | "0" | "ERR" | "DEBUG" | "RETURN"));
+        if matches!(handler.text.as_str(), "-" | "" | "-p" | "-l") {
+            return;
+        }
+        if !handler.is_known() {
+            // `trap "rm -rf $work" EXIT` expands now; what it is made of was looked at then.
+            let fixed: String = handler.text.chars().map(|c| if super::value::is_hole(c) { 'x' } else { c }).collect();
+            if let Ok(statements) = lower::read(&fixed, line) {
+                self.handler(&statements, ends, line);
+                return;
+            }
+        }
+        match lower::read(&handler.text, line) {
+            Ok(statements) => self.handler(&statements, ends, line),
+            Err(unreadable) => self.find(Rule::L02, unreadable.line, unreadable.why),
+        }
+    }
+
+    fn handler(&mut self, statements: &[Statement], ends: bool, line: u32) {
+        let functions = self.shell.functions.clone();
+        let exits = |statement: &Statement| exits_zero(statement, &functions, 0);
+        if ends && statements.iter().any(exits) {
+            let line = self.outermost(line);
+            self.find(Rule::L13, line, "A trap turns every failure into success");
+        }
+        self.captured += 1;
+        let early = self.early.len();
+        self.subshell(|world| world.list(statements));
+        self.early.truncate(early);
+        self.captured -= 1;
+    }
+}
+
+/// Somewhere in it stands `exit 0`.
+fn exits_zero(
+    statement: &Statement,
+    functions: &std::collections::HashMap<String, std::rc::Rc<Statement>>,
+    depth: u8,
+) -> bool {
+    let any = |list: &[Statement]| list.iter().any(|inner| exits_zero(inner, functions, depth));
+    match &statement.kind {
+        Kind::Command(command) => {
+            let words: Vec<_> = command.words.iter().map(|word| word.literal().unwrap_or_default()).collect();
+            match words.as_slice() {
+                [exit, code, ..] if exit == "exit" => code == "0",
+                [name, ..] if depth < 4 => {
+                    functions.get(name).is_some_and(|body| exits_zero(body, functions, depth + 1))
+                }
+                _ => false,
+            }
+        }
+        Kind::Pipeline(stages) => any(stages),
+        Kind::And(left, right) | Kind::Or(left, right) => {
+            exits_zero(left, functions, depth) || exits_zero(right, functions, depth)
+        }
+        Kind::Not(inner) => exits_zero(inner, functions, depth),
+        Kind::If(arms, otherwise) => arms.iter().any(|(condition, body)| any(condition) || any(body)) || any(otherwise),
+        Kind::While(condition, body) => any(condition) || any(body),
+        Kind::For { body, .. } | Kind::Group(body) => any(body),
+        Kind::Case { arms, .. } => arms.iter().any(|arm| any(&arm.body)),
+        Kind::Subshell(_) | Kind::Function { .. } | Kind::Test { .. } | Kind::Arithmetic(_) => false,
+    }
+}
+
+fn echoed(arguments: &[Value]) -> Value {
+    let mut out = Value::default();
+    let data = arguments.iter().skip_while(|word| matches!(word.text.as_str(), "-e" | "-n" | "-E" | "-ne" | "-en"));
+    for (at, value) in data.enumerate() {
+        if at > 0 {
+            out.text.push(' ');
+        }
+        out.push(value);
+    }
+    out.text.push('\n');
+    out
+}

@@ -1,0 +1,312 @@
+//! L11: programs that change files, and what is in those files afterwards.
+
+use super::entry::shown;
+use super::place::{Root, Where};
+use super::rule::Rule;
+use super::value::{Sources, Value};
+use super::world::World;
+
+impl World<'_> {
+    /// A path is written to.
+    pub fn writes_to(&mut self, path: &Value, line: u32) {
+        let place = self.place(&path.text);
+        let line = self.outermost(line);
+        match place.kind {
+            Where::Scratch | Where::Database | Where::Device => {}
+            Where::Project => self.find(Rule::L11, line, format_args!("It writes to `{}` in the project", shown(path))),
+            Where::System => self.find(Rule::L11, line, format_args!("It writes to `{}`", shown(path))),
+            Where::Unknown => {
+                self.find(Rule::L11, line, format_args!("Where `{}` leads can not be told", shown(path)));
+            }
+        }
+        self.fills_path(&place.key, line);
+    }
+
+    /// What a program other than the product does to files.
+    pub fn changes(&mut self, words: &[Value], line: u32) {
+        let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
+        let arguments = &words[1..];
+        let has = |flag: &str| arguments.iter().any(|word| word.text == flag);
+        let after = |flags: &[&str]| {
+            let at = arguments.iter().position(|word| flags.contains(&word.text.as_str()))?;
+            arguments.get(at + 1).cloned()
+        };
+        let short = |letter: char| {
+            arguments.iter().any(|w| w.text.starts_with('-') && !w.text.starts_with("--") && w.text.contains(letter))
+        };
+        let operands: Vec<Value> = operands(&name, arguments);
+        match name.as_str() {
+            "tee" => {
+                let append = short('a') || has("--append");
+                for path in &operands {
+                    self.writes_to(path, line);
+                    self.write(&path.text, self.stdin.clone(), append);
+                }
+            }
+            "touch" | "mkdir" | "truncate" | "mkfifo" | "mknod" | "fallocate" => {
+                for path in &operands {
+                    self.writes_to(path, line);
+                    if !self.files.contains_key(&self.place(&path.text).key) {
+                        self.write(&path.text, Value::default(), false);
+                    }
+                }
+            }
+            "rm" | "rmdir" | "unlink" | "shred" | "chmod" | "chown" | "chgrp" | "patch" => {
+                let skip = usize::from(name.starts_with("ch") && !has("--reference"));
+                for path in operands.iter().skip(skip) {
+                    self.writes_to(path, line);
+                    if name.starts_with('r') || name == "unlink" {
+                        // Gone: whoever makes it again is its author.
+                        let key = self.place(&path.text).key;
+                        self.files.remove(&key);
+                    }
+                }
+            }
+            "cp" | "mv" | "ln" | "install" | "rsync" => self.copies(&name, arguments, &operands, line),
+            "sed" | "perl" | "ruby" if arguments.iter().any(|word| in_place(&name, &word.text)) => {
+                let script = usize::from(!has("-e") && !has("-f"));
+                for path in operands.iter().skip(script) {
+                    self.writes_to(path, line);
+                    let content = self.content(&path.text);
+                    let edited = self.unknown(content.from);
+                    self.write(&path.text, edited, false);
+                }
+            }
+            "dd" => {
+                for word in arguments {
+                    if let Some(path) = word.text.strip_prefix("of=") {
+                        let path = Value { text: path.to_owned(), ..word.clone() };
+                        self.writes_to(&path, line);
+                        self.write(&path.text, Value::default(), false);
+                    }
+                }
+            }
+            "tar" if arguments.iter().take(1).any(|w| w.text.contains('x')) || has("--extract") || has("-x") => {
+                let dir = after(&["-C", "--directory"]).unwrap_or(Value::literal("."));
+                self.writes_to(&dir, line);
+                self.written.push(self.place(&format!("{}/x", dir.text)).key);
+            }
+            "tar" => {
+                if let Some(archive) = after(&["-f", "-cf", "-czf", "cf", "czf", "--file"]) {
+                    self.writes_to(&archive, line);
+                }
+            }
+            "unzip" => {
+                let dir = after(&["-d"]).unwrap_or(Value::literal("."));
+                self.writes_to(&dir, line);
+                self.written.push(self.place(&format!("{}/x", dir.text)).key);
+            }
+            "curl" | "wget" => {
+                if let Some(path) = after(&["-o", "--output", "-O", "--output-document"])
+                    .filter(|_| !has("-") && (name == "wget" || !has("-O")))
+                {
+                    self.writes_to(&path, line);
+                }
+            }
+            "find" => {
+                let roots = arguments.iter().take_while(|word| !word.text.starts_with('-'));
+                let root = roots.cloned().next().unwrap_or(Value::literal("."));
+                if has("-delete") {
+                    self.writes_to(&root, line);
+                }
+                for flag in ["-exec", "-execdir", "-ok"] {
+                    if let Some(at) = arguments.iter().position(|word| word.text == flag) {
+                        let inner =
+                            arguments[at + 1..].iter().take_while(|word| !matches!(word.text.as_str(), ";" | "+"));
+                        let inner: Vec<Value> = inner
+                            .map(|word| {
+                                if word.text == "{}" {
+                                    Value { from: Sources::FILES, ..root.clone() }
+                                } else {
+                                    word.clone()
+                                }
+                            })
+                            .collect();
+                        self.run(&inner, line);
+                    }
+                }
+            }
+            "git" => self.git(arguments, line),
+            "mktemp" => {
+                if let Some(template) = operands.first().filter(|_| !short('t')) {
+                    let path = match after(&["-p", "--tmpdir"]) {
+                        Some(dir) => Value { text: format!("{}/{}", dir.text, template.text), ..dir },
+                        None => template.clone(),
+                    };
+                    self.writes_to(&path, line);
+                }
+            }
+            "split" | "csplit" | "ed" | "ex" | "vi" | "vim" | "nano" => {
+                for path in operands.iter().take(1) {
+                    self.writes_to(path, line);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn copies(&mut self, name: &str, arguments: &[Value], operands: &[Value], line: u32) {
+        let at = arguments.iter().position(|word| matches!(word.text.as_str(), "-t" | "--target-directory"));
+        let directory = at.and_then(|at| arguments.get(at + 1));
+        let (target, sources) = match (directory, operands.split_last()) {
+            (Some(dir), _) => (dir, operands),
+            (None, Some((last, rest))) => (last, rest),
+            (None, None) => return,
+        };
+        if name == "install" && arguments.iter().any(|word| word.text == "-d") {
+            operands.iter().for_each(|path| self.writes_to(path, line));
+            return;
+        }
+        self.writes_to(target, line);
+        let key = self.place(&target.text).key;
+        let made = self.files.get(&key).is_some_and(|file| file.content == Value::default());
+        let into = directory.is_some() || sources.len() > 1 || target.text.ends_with('/') || made;
+        for source in sources {
+            if name == "mv" {
+                self.writes_to(source, line);
+            }
+            let content = self.content(&source.text);
+            let file = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+            let path = if into { format!("{}/{file}", target.text) } else { target.text.clone() };
+            self.write(&path, content, false);
+            let key = self.place(&path).key;
+            self.fills_path(&key, line);
+            if name == "mv" {
+                let key = self.place(&source.text).key;
+                self.files.remove(&key);
+            }
+        }
+    }
+
+    fn git(&mut self, arguments: &[Value], line: u32) {
+        const CHANGING: [&str; 26] = [
+            "add",
+            "am",
+            "apply",
+            "bisect",
+            "branch",
+            "checkout",
+            "cherry-pick",
+            "clean",
+            "commit",
+            "config",
+            "fetch",
+            "gc",
+            "init",
+            "merge",
+            "mv",
+            "notes",
+            "pull",
+            "push",
+            "rebase",
+            "reset",
+            "restore",
+            "revert",
+            "rm",
+            "stash",
+            "submodule",
+            "switch",
+        ];
+        let mut at = 0;
+        let mut dir = Value::literal(".");
+        while let Some(word) = arguments.get(at).filter(|word| word.text.starts_with('-')) {
+            let takes = matches!(word.text.as_str(), "-C" | "-c" | "--git-dir" | "--work-tree");
+            if let (true, Some(next)) = (matches!(word.text.as_str(), "-C" | "--work-tree"), arguments.get(at + 1)) {
+                dir = next.clone();
+            }
+            at += 1 + usize::from(takes);
+        }
+        let Some(command) = arguments.get(at) else { return };
+        let rest = &arguments[at + 1..];
+        let operand = rest.iter().rfind(|word| !word.text.starts_with('-'));
+        let lists =
+            rest.iter().any(|word| matches!(word.text.as_str(), "--list" | "-l" | "--show-current" | "--get" | "list"));
+        match command.text.as_str() {
+            "init" => {
+                let path = operand
+                    .map_or(dir.clone(), |path| Value { text: format!("{}/{}", dir.text, path.text), ..path.clone() });
+                let path = operand
+                    .filter(|path| !path.text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.'))
+                    .cloned()
+                    .unwrap_or(path);
+                self.writes_to(&path, line);
+            }
+            "clone" | "worktree" => {
+                if let Some(path) = operand {
+                    self.writes_to(path, line);
+                    self.written.push(self.place(&format!("{}/x", path.text)).key);
+                }
+            }
+            "config" if rest.iter().any(|word| word.text == "--global") => {}
+            name if CHANGING.contains(&name) && !lists && !(name == "branch" && rest.is_empty()) => {
+                self.writes_to(&dir, line);
+            }
+            _ => {}
+        }
+    }
+
+    /// `mktemp`: a new path, in the scratch directory unless it says otherwise.
+    pub fn fresh_path(&mut self, arguments: &[Value]) -> Value {
+        let operand = operands("mktemp", arguments).into_iter().next();
+        let elsewhere = operand.filter(|path| path.text.contains('/'));
+        let root = match elsewhere.map(|path| self.place(&path.text).kind) {
+            None | Some(Where::Scratch) => Root::Scratch,
+            Some(_) => Root::Unknown,
+        };
+        let text = self.hole(root).to_string();
+        // The file exists, and is empty.
+        self.files.insert(text.clone(), super::world::File { content: Value::default(), calls: self.calls.len() });
+        Value { text, from: Sources::NONE }
+    }
+}
+
+fn in_place(name: &str, option: &str) -> bool {
+    match name {
+        "sed" => {
+            option.starts_with("-i") || option.starts_with("--in-place") || (is_short(option) && option.contains('i'))
+        }
+        _ => is_short(option) && option.contains('i') && !option.contains('I'),
+    }
+}
+
+fn is_short(option: &str) -> bool {
+    option.len() > 1 && option.starts_with('-') && !option.starts_with("--")
+}
+
+/// The arguments that are neither options nor their values.
+pub(super) fn operands(name: &str, arguments: &[Value]) -> Vec<Value> {
+    let taking: &[&str] = match name {
+        "sed" => &["-e", "-f", "-l", "--expression", "--file"],
+        "truncate" | "shred" => &["-s", "--size", "-n", "-r"],
+        "touch" => &["-d", "-t", "-r", "--date", "--reference"],
+        "mkdir" | "mkfifo" => &["-m", "--mode"],
+        "install" => &["-m", "--mode", "-o", "-g", "-t", "--target-directory"],
+        "cp" | "mv" | "ln" => &["-t", "--target-directory", "-S"],
+        "mktemp" => &["-p", "--suffix"],
+        "patch" => &["-i", "-p", "-d", "-o"],
+        "head" | "tail" => &["-n", "-c", "--lines", "--bytes"],
+        "cut" => &["-d", "-f", "-c", "-b", "--delimiter", "--fields"],
+        "sort" => &["-k", "-t", "-o", "-S", "--key"],
+        "paste" | "column" => &["-d", "-s", "-t"],
+        "awk" | "gawk" | "mawk" => &["-F", "-v", "-f"],
+        "stat" => &["-c", "-f", "--format", "--printf"],
+        "grep" | "egrep" | "fgrep" | "rg" | "zgrep" => {
+            &["-e", "-f", "-m", "-A", "-B", "-C", "--regexp", "--max-count", "--include", "--exclude", "--exclude-dir"]
+        }
+        _ => &[],
+    };
+    let mut found = Vec::new();
+    let mut at = 0;
+    let mut open = true;
+    while let Some(word) = arguments.get(at) {
+        at += 1;
+        if open && word.text == "--" {
+            open = false;
+        } else if open && word.text.len() > 1 && word.text.starts_with('-') {
+            at += usize::from(taking.contains(&word.text.as_str()));
+        } else {
+            found.push(word.clone());
+        }
+    }
+    found
+}

@@ -1,0 +1,155 @@
+//! `[ … ]`, `[[ … ]]` and `test`: what they compare, and whether they can come out otherwise.
+
+use super::status::{Atom, Status, add, either};
+use super::syntax::Token;
+use super::value::{Sources, Value};
+use super::world::World;
+
+/// An operand, or a word in the place of an operator.
+#[derive(Clone, Debug)]
+pub(super) struct Operand {
+    pub value: Value,
+    pub operator: bool,
+}
+
+impl Operand {
+    fn is(&self, text: &str) -> bool {
+        self.operator && self.value.text == text
+    }
+}
+
+impl World<'_> {
+    pub fn operands(&mut self, tokens: &[Token]) -> Vec<Operand> {
+        let mut operands = Vec::new();
+        for token in tokens {
+            match token {
+                Token::Operator(text) => {
+                    operands.push(Operand { value: Value::literal(text.as_str()), operator: true })
+                }
+                Token::Word(word) => operands.push(Operand { value: self.single(word), operator: false }),
+            }
+        }
+        operands
+    }
+
+    /// The arguments of `test`.
+    pub fn arguments_of_test(&mut self, words: &[Value]) -> Vec<Operand> {
+        let last = words.len().saturating_sub(1);
+        let operator = |(at, value): (usize, &Value)| {
+            let text = value.text.as_str();
+            let sign = value.from.is_none()
+                && match text {
+                    "!" | "(" | ")" => true,
+                    "=" | "==" | "!=" | "<" | ">" | "=~" => at > 0 && at < last,
+                    _ => {
+                        text.len() <= 3
+                            && text.len() > 1
+                            && text.starts_with('-')
+                            && text[1..].bytes().all(|b| b.is_ascii_alphabetic())
+                            && at < last
+                    }
+                };
+            Operand { value: value.clone(), operator: sign }
+        };
+        words.iter().enumerate().map(operator).collect()
+    }
+
+    pub fn test(&mut self, operands: &[Operand], patterns: bool, line: u32) -> Status {
+        // Brackets only group; what is grouped is looked at just the same.
+        let flat: Vec<Operand> = operands.iter().filter(|o| !o.is("(") && !o.is(")")).cloned().collect();
+        let mut ways = flat.split(|operand| operand.is("-o") || operand.is("||"));
+        let first = ways.next().map(|way| self.every(way, patterns, line)).unwrap_or_default();
+        let rest: Vec<_> = ways.map(<[Operand]>::to_vec).collect();
+        let mut status = Status { atoms: first, exempt: Vec::new() };
+        for way in rest {
+            let other = self.every(&way, patterns, line);
+            status = either(status.atoms, other, line);
+        }
+        status
+    }
+
+    fn every(&mut self, operands: &[Operand], patterns: bool, line: u32) -> Vec<Atom> {
+        let mut atoms = Vec::new();
+        for term in operands.split(|operand| operand.is("-a") || operand.is("&&")) {
+            let term: Vec<&Operand> = term.iter().skip_while(|operand| operand.is("!")).collect();
+            let atom = self.term(&term, patterns, line);
+            add(&mut atoms, vec![atom]);
+        }
+        atoms
+    }
+
+    fn term(&mut self, term: &[&Operand], patterns: bool, line: u32) -> Atom {
+        match term {
+            [sign, operand] if sign.operator => self.unary(&sign.value.text, &operand.value, line),
+            [one] => self.unary("-n", &one.value, line),
+            [left, sign, right] => {
+                let mut atom = Atom::check(left.value.from | right.value.from, line);
+                atom.always = self.holds_anyway(&left.value, &sign.value.text, &right.value, patterns);
+                atom
+            }
+            [] => Atom::check(Sources::NONE, line),
+            more => {
+                let from = more.iter().fold(Sources::NONE, |all, operand| all | operand.value.from);
+                Atom::check(from, line)
+            }
+        }
+    }
+
+    fn unary(&mut self, sign: &str, operand: &Value, line: u32) -> Atom {
+        if sign == "-v" {
+            let from = self.variable(&operand.text.clone()).from;
+            return Atom::check(from | Sources::AMBIENT, line);
+        }
+        if matches!(sign, "-n" | "-z") {
+            let mut atom = Atom::check(operand.from, line);
+            // `-n "x$out"` holds for any output.
+            let written = operand.text.chars().any(|c| !super::value::is_hole(c) && !c.is_whitespace());
+            atom.always = written && !operand.from.is_none();
+            if operand.from.is_none() && self.in_function() {
+                // A function looks at its arguments.
+                atom.from = Sources::AMBIENT;
+            }
+            return atom;
+        }
+        if matches!(sign, "-t" | "-o" | "-R") {
+            return Atom::check(Sources::AMBIENT, line);
+        }
+        let from = match sign {
+            "-s" => {
+                let content = self.content(&operand.text);
+                content.from
+            }
+            _ => self.existence(&operand.text),
+        };
+        Atom::check(from, line)
+    }
+
+    fn holds_anyway(&mut self, left: &Value, sign: &str, right: &Value, patterns: bool) -> bool {
+        let observed = (left.from | right.from).has(Sources::SURFACES | Sources::STATUS | Sources::AMBIENT);
+        if left.text == right.text && observed {
+            return true;
+        }
+        let pattern = right.text.as_str();
+        match sign {
+            "-ge" => pattern == "0",
+            "-le" => left.text == "0",
+            "=" | "==" | "!=" if patterns => {
+                let inside = pattern.trim_matches('*');
+                let anything = inside.is_empty() && !pattern.is_empty();
+                anything || (pattern.len() > inside.len() && observed && left.says(inside))
+            }
+            "=~" => matches_anything(pattern) || (observed && left.says(plain_part(pattern))),
+            _ => false,
+        }
+    }
+}
+
+/// A regular expression nothing fails to match.
+pub(super) fn matches_anything(pattern: &str) -> bool {
+    matches!(pattern, "" | "^" | "$" | "^.*" | ".*" | ".*$" | "^.*$")
+}
+
+/// What a simple expression looks for, without its anchors.
+pub(super) fn plain_part(pattern: &str) -> &str {
+    pattern.trim_start_matches('^').trim_end_matches('$').trim_start_matches(".*").trim_end_matches(".*")
+}

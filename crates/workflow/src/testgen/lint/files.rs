@@ -1,0 +1,113 @@
+//! What reading a file yields: what the product wrote, or only what the script did.
+
+use super::place::{Place, Where};
+use super::value::{Sources, Value};
+use super::world::{File, World};
+
+impl World<'_> {
+    /// The content of a file.
+    pub fn content(&mut self, path: &str) -> Value {
+        let place = self.place(path);
+        if let Some(file) = self.files.get(&place.key).cloned() {
+            return match self.product_may_have_touched(&place.key, &file) {
+                true => self.unknown(file.content.from | Sources::FILES),
+                false if file.content.from.is_none() => Value { from: Sources::OWN, ..file.content },
+                false => file.content,
+            };
+        }
+        let from = self.origin(&place, path);
+        self.unknown(from)
+    }
+
+    /// Whether a file is there and what it looks like from outside.
+    pub fn existence(&mut self, path: &str) -> Sources {
+        let place = self.place(path);
+        match self.files.get(&place.key).cloned() {
+            Some(file) if self.product_may_have_touched(&place.key, &file) => Sources::FILES,
+            Some(_) => Sources::OWN,
+            None if path.is_empty() => Sources::NONE,
+            None => self.origin(&place, path),
+        }
+    }
+
+    /// Whose a file is that the script has not written.
+    fn origin(&self, place: &Place, path: &str) -> Sources {
+        let called = !self.calls.is_empty();
+        match place.kind {
+            Where::Device => Sources::NONE,
+            Where::System => Sources::AMBIENT,
+            _ if self.is_touched(place) => Sources::SOURCE,
+            Where::Database if called => Sources::DATABASE,
+            _ if !called || path.is_empty() => Sources::AMBIENT,
+            Where::Database | Where::Scratch | Where::Project | Where::Unknown => Sources::FILES,
+        }
+    }
+
+    /// A path in the project that is, or holds, source the implementation touched.
+    fn is_touched(&self, place: &Place) -> bool {
+        if place.kind != Where::Project {
+            return false;
+        }
+        let inside = place.key.split_once('/').map_or("", |(_, inside)| inside);
+        let fixed = inside.split(['*', '?', '[']).next().unwrap_or_default();
+        let glob = fixed.len() < inside.len();
+        self.around.touched.iter().map(|path| path.trim_start_matches("./")).any(|touched| {
+            let below =
+                |dir: &str| touched.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            inside.is_empty() || below(inside) || (glob && touched.starts_with(fixed))
+        })
+    }
+
+    /// After the script wrote it, the product was called with something that names it,
+    /// or a directory it is in. Then what it holds says something about the product:
+    /// that a file was left alone is behaviour too.
+    fn product_may_have_touched(&self, key: &str, file: &File) -> bool {
+        let Some(calls) = self.calls.get(file.calls..).filter(|calls| !calls.is_empty()) else { return false };
+        let name = key.rsplit('/').next().unwrap_or(key);
+        let named = |text: &str| {
+            let mut dir = key;
+            loop {
+                if text.contains(dir) {
+                    return true;
+                }
+                match dir.rfind('/') {
+                    Some(at) if at > 0 => dir = &dir[..at],
+                    _ => break,
+                }
+            }
+            mentions(text, name)
+        };
+        calls.iter().any(|call| named(call)) || mentions(&self.seeds, key) || mentions(&self.seeds, name)
+    }
+
+    /// The script writes a file.
+    pub fn write(&mut self, path: &str, content: Value, append: bool) {
+        let place = self.place(path);
+        if place.kind == Where::Device {
+            return;
+        }
+        let mut content = content;
+        if append && let Some(old) = self.files.get(&place.key) {
+            let mut all = old.content.clone();
+            all.push(&content);
+            content = all;
+        }
+        if content.text.len() > 64 << 10 {
+            content = self.unknown(content.from);
+        }
+        content.from |= self.controlled();
+        self.written.push(place.key.clone());
+        self.files.insert(place.key, File { content, calls: self.calls.len() });
+    }
+}
+
+/// The text names this file, as a whole word.
+fn mentions(text: &str, name: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    name.len() > 1
+        && text.match_indices(name).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + name.len()..].chars().next();
+            !before.is_some_and(part) && !after.is_some_and(part)
+        })
+}

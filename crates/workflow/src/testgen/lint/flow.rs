@@ -1,0 +1,540 @@
+//! Follows the statements of a script: which failures end it, which go unnoticed.
+
+use super::rule::Rule;
+use super::status::{Atom, Reason, Status, add, either};
+use super::syntax::{Arm, Kind, Redirect, Statement, Target, Word};
+use super::value::{Sources, Value};
+use super::world::{Frame, World};
+
+/// What a statement printed, what its status says, and where the script goes from there.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub out: Value,
+    pub status: Status,
+    pub flow: Flow,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Flow {
+    #[default]
+    On,
+    Exit(Code),
+    Return(Code),
+    Break,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    Zero,
+    /// Not zero, or what was asserted decides.
+    Other,
+}
+
+impl World<'_> {
+    /// The whole script.
+    pub fn script(&mut self, statements: &[Statement]) {
+        let outcome = self.list(statements);
+        let line = statements.last().map_or(1, |last| last.line);
+        match outcome.flow {
+            Flow::On => {
+                if statements.last().is_some_and(succeeds) && statements.len() > 1 {
+                    self.find(Rule::L13, line, "It ends with a command that always succeeds");
+                }
+                self.fails(outcome.status.all(), Reason::Implied);
+            }
+            Flow::Exit(Code::Zero) => self.find(Rule::L13, line, "It ends with `exit 0` whatever its checks said"),
+            Flow::Exit(Code::Other) => {
+                let early = std::mem::take(&mut self.early);
+                self.fails(early, Reason::Written);
+            }
+            Flow::Return(_) | Flow::Break => {}
+        }
+        for atom in std::mem::take(&mut self.early) {
+            self.find(Rule::L13, atom.line, "It can succeed before its assertions were made");
+        }
+        let background = std::mem::take(&mut self.background);
+        self.dropped(&background);
+    }
+
+    pub fn list(&mut self, statements: &[Statement]) -> Outcome {
+        let mut all = Outcome::default();
+        let mut waiting: Vec<Atom> = Vec::new();
+        for (at, statement) in statements.iter().enumerate() {
+            let asks = self.asks;
+            let outcome = self.statement(statement);
+            if asks == self.asks {
+                self.dropped(&waiting);
+            }
+            waiting.clear();
+            all.out.push(&outcome.out);
+            self.last = outcome.status.clone();
+            if outcome.flow != Flow::On {
+                all.flow = outcome.flow;
+                all.status = outcome.status;
+                break;
+            }
+            if at + 1 == statements.len() {
+                all.status = outcome.status;
+            } else if self.shell.errexit && self.lenient == 0 {
+                self.fails(outcome.status.atoms, Reason::Implied);
+                waiting = outcome.status.exempt;
+            } else {
+                waiting = outcome.status.all();
+            }
+        }
+        all
+    }
+
+    /// Where a failure is an answer, not an end.
+    fn condition(&mut self, run: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
+        self.lenient += 1;
+        let outcome = run(self);
+        self.lenient -= 1;
+        self.last = outcome.status.clone();
+        outcome
+    }
+
+    /// What happens only if something came out one way.
+    fn branch(&mut self, from: Sources, run: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
+        self.control.push(from);
+        self.branches += 1;
+        let outcome = run(self);
+        self.branches -= 1;
+        self.control.pop();
+        outcome
+    }
+
+    /// In a shell of its own: nothing it sets is left, and `exit` ends only it.
+    pub fn subshell(&mut self, run: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
+        let shell = self.shell.clone();
+        self.frames.push((Frame::Subshell, Vec::new()));
+        let mut outcome = run(self);
+        let (_, kept) = self.frames.pop().expect("pushed above");
+        self.shell = shell;
+        let mut atoms = std::mem::take(&mut outcome.status).all();
+        add(&mut atoms, kept);
+        Outcome { status: Status { atoms, exempt: Vec::new() }, flow: Flow::On, ..outcome }
+    }
+
+    pub fn statement(&mut self, statement: &Statement) -> Outcome {
+        if !self.step(statement.line) {
+            return Outcome::default();
+        }
+        if statement.background {
+            self.captured += 1;
+            let outcome = self.subshell(|world| world.connected(statement));
+            self.captured -= 1;
+            add(&mut self.background, outcome.status.all());
+            return Outcome { out: outcome.out, ..Outcome::default() };
+        }
+        self.connected(statement)
+    }
+
+    /// With its redirections.
+    fn connected(&mut self, statement: &Statement) -> Outcome {
+        if statement.redirects.is_empty() {
+            return self.kind(statement);
+        }
+        let stdin = self.stdin.clone();
+        let calls = self.calls.len();
+        let mut writes = Vec::new();
+        let (mut kept, mut errors) = (true, false);
+        for Redirect { descriptor, to, line } in &statement.redirects {
+            match to {
+                Target::Read(word) => {
+                    let path = self.single(word);
+                    self.reaches(&path, *line);
+                    self.stdin = self.content(&path.text);
+                }
+                Target::Text(word) => self.stdin = self.single(word),
+                Target::Write { word, append, both } => {
+                    let path = self.single(word);
+                    self.reaches(&path, *line);
+                    self.writes_to(&path, *line);
+                    let out = *both || descriptor.is_none_or(|number| number == 1);
+                    kept &= !out;
+                    writes.push((path, *append, out));
+                }
+                Target::Descriptor(to) => {
+                    // `2>&1 >file`: errors take the place of output.
+                    errors |= *descriptor == Some(2) && to == "1" && kept;
+                    kept &= descriptor.is_some_and(|number| number != 1) || to == "1";
+                }
+            }
+        }
+        let mut outcome = self.kind(statement);
+        self.stdin = stdin;
+        let called = self.calls.len() > calls;
+        for (path, append, out) in writes {
+            let content = match out {
+                true => outcome.out.clone(),
+                false if called => self.unknown(Sources::OUTPUT),
+                false => self.unknown(Sources::AMBIENT),
+            };
+            self.write(&path.text, content, append);
+        }
+        if !kept {
+            outcome.out = match errors {
+                true => self.unknown(if called { Sources::OUTPUT } else { Sources::AMBIENT }),
+                false => Value::default(),
+            };
+        }
+        outcome
+    }
+
+    fn kind(&mut self, statement: &Statement) -> Outcome {
+        let line = statement.line;
+        match &statement.kind {
+            Kind::Command(command) => self.command(command, line),
+            Kind::Pipeline(stages) => self.pipeline(stages),
+            Kind::And(left, right) => self.and(left, right),
+            Kind::Or(left, right) => self.or(left, right),
+            Kind::Not(inner) => {
+                let outcome = self.condition(|world| world.statement(inner));
+                let status = Status { atoms: Vec::new(), exempt: outcome.status.all() };
+                Outcome { status, ..outcome }
+            }
+            Kind::If(arms, otherwise) => self.choice(arms, otherwise),
+            Kind::While(condition, body) => self.repeat(condition, body),
+            Kind::For { name, words, body } => self.each(name, words.as_deref(), body),
+            Kind::Case { subject, arms } => self.case(subject, arms, line),
+            Kind::Group(body) => self.list(body),
+            Kind::Subshell(body) => self.subshell(|world| world.list(body)),
+            Kind::Function { name, body } => {
+                self.defines(name, body, line);
+                self.shell.functions.insert(name.clone(), body.clone());
+                Outcome::default()
+            }
+            Kind::Test { tokens, double } => {
+                let operands = self.operands(tokens);
+                let status = self.test(&operands, *double, line);
+                Outcome { status, ..Outcome::default() }
+            }
+            Kind::Arithmetic(word) => self.arithmetic(word, line),
+        }
+    }
+
+    fn pipeline(&mut self, stages: &[Statement]) -> Outcome {
+        let stdin = self.stdin.clone();
+        let mut before: Vec<Atom> = Vec::new();
+        let mut last = Outcome::default();
+        for (at, stage) in stages.iter().enumerate() {
+            let printed = self.captured;
+            // What an inner stage prints is somebody's input; what it checks is not lost by that.
+            let outcome = self.subshell(|world| world.statement(stage));
+            self.captured = printed;
+            if at + 1 < stages.len() {
+                self.stdin = outcome.out.clone();
+                add(&mut before, outcome.status.all());
+            } else {
+                last = outcome;
+            }
+        }
+        self.stdin = stdin;
+        if self.shell.pipefail {
+            add(&mut last.status.atoms, before);
+        } else if !last.status.atoms.iter().any(|atom| atom.dedicated) {
+            // `grep … | cat`: the last command decides, and it has no opinion.
+            self.dropped(&before);
+        }
+        last
+    }
+
+    fn and(&mut self, left: &Statement, right: &Statement) -> Outcome {
+        let first = self.condition(|world| world.statement(left));
+        if first.flow != Flow::On {
+            return first;
+        }
+        let (mut out, from) = (first.out, first.status.sources());
+        let mut atoms = first.status.all();
+        let second = self.branch(from, |world| world.statement(right));
+        out.push(&second.out);
+        let mut status = Status::default();
+        match second.flow {
+            Flow::Exit(Code::Zero) => self.succeeds_early(atoms),
+            Flow::Exit(Code::Other) => self.fails(atoms, Reason::Written),
+            Flow::Return(_) => self.returns(atoms),
+            Flow::Break => self.leaves_loop(from),
+            Flow::On => {
+                let compares = second.status.atoms.iter().any(|atom| atom.dedicated);
+                if !compares && !only_prints(std::slice::from_ref(right)) {
+                    atoms.iter_mut().for_each(|atom| atom.guard = true);
+                }
+                add(&mut atoms, second.status.exempt);
+                status = Status { atoms: second.status.atoms, exempt: atoms };
+            }
+        }
+        Outcome { out, status, flow: Flow::On }
+    }
+
+    fn or(&mut self, left: &Statement, right: &Statement) -> Outcome {
+        let first = self.condition(|world| world.statement(left));
+        if first.flow != Flow::On {
+            return first;
+        }
+        let (mut out, from) = (first.out, first.status.sources());
+        let atoms = first.status.all();
+        let assigned = self.assigned;
+        let second = self.branch(from, |world| world.statement(right));
+        out.push(&second.out);
+        let mut status = Status::default();
+        match second.flow {
+            Flow::Exit(Code::Zero) => self.succeeds_early(atoms),
+            Flow::Exit(Code::Other) => self.fails(atoms, Reason::Written),
+            Flow::Return(Code::Zero) => self.dropped(&atoms),
+            Flow::Return(Code::Other) => self.returns(atoms),
+            Flow::Break => self.leaves_loop(from),
+            Flow::On if only_prints(std::slice::from_ref(right)) => self.dropped(&atoms),
+            // Its failure is written down for later.
+            Flow::On if self.assigned > assigned => {}
+            Flow::On if is_false(right) => status = Status { atoms, exempt: Vec::new() },
+            Flow::On => status = either(atoms, second.status.all(), left.line),
+        }
+        Outcome { out, status, flow: Flow::On }
+    }
+
+    /// `exit 0` under a condition. Whether that is how the test succeeds or how it
+    /// gets around its assertions shows at its end.
+    fn succeeds_early(&mut self, mut atoms: Vec<Atom>) {
+        if self.frames.iter().any(|(frame, _)| *frame == Frame::Subshell) {
+            return;
+        }
+        if atoms.is_empty() {
+            atoms.push(Atom::plain(Sources::AMBIENT, 1));
+        }
+        // Only what the product did may decide that the test has passed.
+        for atom in atoms {
+            match atom.from.has(Sources::SURFACES | Sources::SOURCE) {
+                true => add(&mut self.early, vec![atom]),
+                false => {
+                    let line = self.outermost(atom.line);
+                    self.find(Rule::L13, line, "It can succeed before its assertions were made");
+                }
+            }
+        }
+    }
+
+    /// What follows in the loop happens only because of this.
+    fn leaves_loop(&mut self, from: Sources) {
+        if let Some(control) = self.control.last_mut() {
+            *control |= from;
+        }
+    }
+
+    fn choice(&mut self, arms: &[(Vec<Statement>, Vec<Statement>)], otherwise: &[Statement]) -> Outcome {
+        let mut all = Outcome::default();
+        let mut asked: Vec<Atom> = Vec::new();
+        let mut flows = Vec::new();
+        let depth = self.control.len();
+        self.branches += 1;
+        for (condition, body) in arms {
+            let outcome = self.condition(|world| world.list(condition));
+            all.out.push(&outcome.out);
+            self.control.push(outcome.status.sources());
+            add(&mut asked, outcome.status.all());
+            let outcome = self.list(body);
+            all.out.push(&outcome.out);
+            add(&mut all.status.atoms, outcome.status.atoms);
+            add(&mut all.status.exempt, outcome.status.exempt);
+            flows.push(outcome.flow);
+        }
+        let outcome = self.list(otherwise);
+        all.out.push(&outcome.out);
+        add(&mut all.status.atoms, outcome.status.atoms);
+        add(&mut all.status.exempt, outcome.status.exempt);
+        flows.push(outcome.flow);
+        self.control.truncate(depth);
+        self.branches -= 1;
+        let prints = arms.iter().all(|(_, body)| only_prints(body)) && only_prints(otherwise);
+        all.flow = self.decided(asked, &flows, prints);
+        all
+    }
+
+    /// What a choice between these ways amounts to.
+    fn decided(&mut self, asked: Vec<Atom>, flows: &[Flow], only_prints: bool) -> Flow {
+        let any = |flow: Flow| flows.contains(&flow);
+        let ends = !any(Flow::On) && !any(Flow::Break);
+        let same = flows.windows(2).all(|pair| pair[0] == pair[1]);
+        if same {
+            if flows[0] == Flow::On && only_prints {
+                self.dropped(&asked);
+            }
+            return flows[0];
+        }
+        if any(Flow::Break) {
+            let from = asked.iter().fold(Sources::NONE, |all, atom| all | atom.from);
+            self.leaves_loop(from);
+        }
+        if any(Flow::Exit(Code::Other)) {
+            self.fails(asked, Reason::Written);
+        } else if any(Flow::Return(Code::Other)) {
+            self.returns(asked);
+        } else if any(Flow::Exit(Code::Zero)) {
+            self.succeeds_early(asked);
+        }
+        match ends {
+            true if any(Flow::Exit(Code::Other)) || any(Flow::Exit(Code::Zero)) => Flow::Exit(Code::Other),
+            true => Flow::Return(Code::Other),
+            false => Flow::On,
+        }
+    }
+
+    fn repeat(&mut self, condition: &[Statement], body: &[Statement]) -> Outcome {
+        self.loops += 1;
+        let mut asked = self.condition(|world| world.list(condition));
+        let from = asked.status.sources();
+        let atoms = std::mem::take(&mut asked.status).all();
+        let outcome = self.branch(from, |world| world.list(body));
+        self.loops -= 1;
+        match outcome.flow {
+            Flow::Exit(Code::Other) => self.fails(atoms, Reason::Written),
+            Flow::Return(Code::Other) => self.returns(atoms),
+            // Waiting without an end: the runner's deadline is the failure.
+            Flow::On if only_waits(body) => self.fails(atoms, Reason::Written),
+            _ => {}
+        }
+        // Of the last command in a loop only the last round's status is left.
+        match self.shell.errexit && self.lenient == 0 {
+            true => self.fails(outcome.status.atoms, Reason::Implied),
+            false => self.dropped(&outcome.status.all()),
+        }
+        asked.out.push(&outcome.out);
+        Outcome { out: asked.out, ..Outcome::default() }
+    }
+
+    fn each(&mut self, name: &str, words: Option<&[Word]>, body: &[Statement]) -> Outcome {
+        /// Beyond that a loop is followed once, with any of its values.
+        const MOST: usize = 16;
+        let mut items: Vec<Value> = match words {
+            Some([]) => self.shell.parameters.clone(),
+            Some(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
+            None => vec![self.unknown(Sources::AMBIENT)],
+        };
+        if items.len() > MOST {
+            let from = items.iter().fold(Sources::NONE, |all, value| all | value.from);
+            items = vec![self.unknown(from)];
+        }
+        self.loops += 1;
+        let mut all = Outcome::default();
+        for (at, item) in items.iter().enumerate() {
+            self.shell.variables.insert(name.to_owned(), vec![item.clone()]);
+            self.control.push(Sources::NONE);
+            let outcome = self.list(body);
+            self.control.pop();
+            all.out.push(&outcome.out);
+            if at + 1 < items.len() {
+                match self.shell.errexit && self.lenient == 0 {
+                    true => self.fails(outcome.status.atoms, Reason::Implied),
+                    false => self.dropped(&outcome.status.all()),
+                }
+            } else {
+                all.status = outcome.status;
+            }
+        }
+        self.loops -= 1;
+        all
+    }
+
+    fn case(&mut self, subject: &Word, arms: &[Arm], line: u32) -> Outcome {
+        let value = self.single(subject);
+        let mut atom = Atom::check(value.from, line);
+        if value.from.is_none() && self.in_function() {
+            // A function looks at what it was asked to do.
+            atom.from = Sources::AMBIENT;
+        }
+        let mut all = Outcome::default();
+        let mut flows = Vec::new();
+        let mut open = true;
+        self.control.push(value.from);
+        self.branches += 1;
+        for arm in arms {
+            let patterns: Vec<Value> = arm.patterns.iter().map(|word| self.single(word)).collect();
+            let outcome = self.list(&arm.body);
+            for pattern in &patterns {
+                atom.from |= pattern.from;
+                let anything = pattern.text.chars().all(|c| c == '*') && !pattern.text.is_empty();
+                let own = value.says(pattern.text.trim_matches('*'));
+                atom.always |= open && outcome.flow == Flow::On && (anything || own) && flows.is_empty();
+                open &= !anything;
+            }
+            all.out.push(&outcome.out);
+            add(&mut all.status.atoms, outcome.status.atoms);
+            add(&mut all.status.exempt, outcome.status.exempt);
+            flows.push(outcome.flow);
+        }
+        self.branches -= 1;
+        self.control.pop();
+        if open {
+            flows.push(Flow::On);
+        }
+        let prints = arms.iter().all(|arm| only_prints(&arm.body));
+        all.flow = if flows.is_empty() { Flow::On } else { self.decided(vec![atom], &flows, prints) };
+        all
+    }
+
+    /// `(( … ))`: a comparison, or a count.
+    fn arithmetic(&mut self, word: &Word, line: u32) -> Outcome {
+        use super::syntax::{How, Part};
+        let value = self.single(word);
+        let names = word.parts.iter().flat_map(|part| match part {
+            Part::Number(parts) => parts.as_slice(),
+            _ => &[],
+        });
+        let names: Vec<String> = names
+            .filter_map(|part| match part {
+                Part::Variable { name, how: How::Plain, .. } => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        for name in &names {
+            if !self.shell.variables.contains_key(name) {
+                continue;
+            }
+            let old = self.variable(name);
+            let loops = if self.loops > 0 { Sources::AMBIENT } else { Sources::NONE };
+            let counted = self.unknown(old.from | loops);
+            self.assign(name, vec![counted], false);
+        }
+        Outcome { status: Status::of(Atom::check(value.from, line)), ..Outcome::default() }
+    }
+}
+
+/// The name of a plain command.
+fn name(statement: &Statement) -> Option<String> {
+    match &statement.kind {
+        Kind::Command(command) => command.words.first()?.literal(),
+        _ => None,
+    }
+}
+
+/// `true`, `:`
+fn succeeds(statement: &Statement) -> bool {
+    !statement.background && matches!(name(statement).as_deref(), Some("true" | ":"))
+}
+
+fn is_false(statement: &Statement) -> bool {
+    name(statement).as_deref() == Some("false")
+}
+
+/// Nothing happens here that the test's outcome could depend on.
+fn only_prints(statements: &[Statement]) -> bool {
+    statements.iter().all(|statement| match &statement.kind {
+        Kind::Group(body) | Kind::Subshell(body) => only_prints(body),
+        Kind::Command(_) => {
+            let to_file = |redirect: &Redirect| match &redirect.to {
+                Target::Write { word, .. } => word.literal().is_none_or(|path| !path.starts_with("/dev/")),
+                _ => false,
+            };
+            let silent = matches!(name(statement).as_deref(), Some("true" | ":" | "echo" | "printf" | "cat" | "sleep"));
+            silent && !statement.redirects.iter().any(to_file)
+        }
+        _ => false,
+    })
+}
+
+fn only_waits(statements: &[Statement]) -> bool {
+    !statements.is_empty()
+        && statements
+            .iter()
+            .all(|statement| matches!(name(statement).as_deref(), Some("sleep" | "true" | ":" | "echo" | "printf")))
+}

@@ -1,0 +1,105 @@
+//! Where a path leads: into the scratch directory, the project, the database, or elsewhere.
+
+use super::value::{hole_number, is_hole};
+
+/// What kind of directory or file a hole stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Root {
+    Scratch,
+    Project,
+    Database,
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    Scratch,
+    Project,
+    Database,
+    /// `/dev/null` and the standard streams
+    Device,
+    /// Absolute, and none of the above.
+    System,
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub kind: Where,
+    /// Normalised; the same file has the same key.
+    pub key: String,
+}
+
+/// Resolves a path against the directory the shell is in.
+pub(super) fn place(path: &str, cwd: &str, home: char, root: impl Fn(u32) -> Root) -> Place {
+    let absolute = if path.starts_with('/') || path.starts_with(is_hole) {
+        path.to_owned()
+    } else if path == "~" || path.starts_with("~/") {
+        format!("{home}{}", &path[1..])
+    } else {
+        format!("{cwd}/{path}")
+    };
+    let start = absolute.chars().next();
+    let kind = match start.and_then(hole_number) {
+        Some(number) => match root(number) {
+            Root::Scratch => Where::Scratch,
+            Root::Project => Where::Project,
+            Root::Database => Where::Database,
+            Root::Unknown => Where::Unknown,
+        },
+        None => Where::System,
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    let mut escaped = false;
+    for part in absolute.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => escaped |= parts.pop().is_none() || (kind != Where::System && parts.is_empty()),
+            part => parts.push(part),
+        }
+    }
+    let key = match kind {
+        Where::System => format!("/{}", parts.join("/")),
+        _ => parts.join("/"),
+    };
+    // A hole in the middle could be anything, `..` included, but honest scripts number their files.
+    let kind = match kind {
+        _ if escaped || path.is_empty() => Where::Unknown,
+        Where::System if is_device(&key) => Where::Device,
+        Where::System if ["/tmp/", "/var/tmp/"].iter().any(|dir| key.starts_with(dir)) || key == "/tmp" => {
+            Where::Scratch
+        }
+        kind => kind,
+    };
+    Place { kind, key }
+}
+
+fn is_device(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/zero")
+        || path.starts_with("/dev/fd/")
+        || path.starts_with("/dev/urandom")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::value::hole;
+    use super::*;
+
+    #[test]
+    fn a_path_leads_where_its_root_says() {
+        let root = |number| [Root::Scratch, Root::Project, Root::Database][number as usize];
+        let (scratch, project) = (hole(0), hole(1));
+        let at = |path: &str| {
+            let place = place(path, &project.to_string(), scratch, root);
+            (place.kind, place.key)
+        };
+        assert_eq!(at("a/./b"), (Where::Project, format!("{project}/a/b")));
+        assert_eq!(at(&format!("{scratch}/x/../y")), (Where::Scratch, format!("{scratch}/y")));
+        assert_eq!(at(&format!("{scratch}/../y")).0, Where::Unknown);
+        assert_eq!(at("~/x"), (Where::Scratch, format!("{scratch}/x")));
+        assert_eq!(at("/tmp/x").0, Where::Scratch);
+        assert_eq!(at("/tmp/../etc/x"), (Where::System, "/etc/x".into()));
+        assert_eq!(at("/dev/null").0, Where::Device);
+        assert_eq!(at("").0, Where::Unknown);
+    }
+}

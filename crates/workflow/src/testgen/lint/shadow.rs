@@ -1,0 +1,134 @@
+//! L09 and L10: what is put between the script and the product.
+
+use super::place::Where;
+use super::rule::Rule;
+use super::syntax::{Kind, Statement};
+use super::value::{Value, is_hole};
+use super::world::World;
+
+/// Variables that load code into other programs.
+const INTERPOSING: [&str; 17] = [
+    "BASH_ENV",
+    "ENV",
+    "GCONV_PATH",
+    "JAVA_TOOL_OPTIONS",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "NODE_PATH",
+    "PERL5DB",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RUBYLIB",
+    "RUBYOPT",
+    "SHELLOPTS",
+];
+
+/// Whether setting this variable to this loads code into the product.
+pub(super) fn interposes(name: &str, value: &str) -> bool {
+    let loads = |word: &str| {
+        let word = word.split('=').next().unwrap_or_default();
+        matches!(word, "-r" | "--require" | "--import" | "--loader" | "--experimental-loader")
+    };
+    match name {
+        "NODE_OPTIONS" => value.contains(is_hole) || value.split_whitespace().any(loads),
+        _ => INTERPOSING.contains(&name) || name.starts_with("DYLD_"),
+    }
+}
+
+/// Commands assertions are made with; a function of that name must call the real one.
+const CHECKING: [&str; 20] = [
+    "[", "awk", "builtin", "cat", "cmp", "command", "diff", "egrep", "exit", "expr", "false", "fgrep", "grep", "jq",
+    "python3", "return", "sed", "sqlite3", "test", "trap",
+];
+
+impl World<'_> {
+    pub fn variable_is_set(&mut self, name: &str, value: &Value, adds: bool, line: u32) {
+        let line = self.outermost(line);
+        if interposes(name, &value.text) && !(value.text.is_empty() && !adds) {
+            self.find(Rule::L09, line, format_args!("`{name}` loads code into the product"));
+        }
+        match name {
+            "PATH" => self.path_is_set(value, line),
+            "BASH_CMDS" | "BASH_ALIASES" => {
+                self.find(Rule::L10, line, format_args!("`{name}` changes which program a name stands for"));
+            }
+            _ => {}
+        }
+    }
+
+    fn path_is_set(&mut self, value: &Value, line: u32) {
+        let own = self.environment("PATH").text;
+        for dir in value.text.split(':').filter(|dir| !dir.is_empty() && *dir != own) {
+            let place = self.place(dir);
+            let below = |key: &String| key.strip_prefix(&place.key).is_some_and(|rest| rest.starts_with('/'));
+            // Where a package manager installs; harmless as long as the script puts nothing there.
+            let usual = [".local/bin", "/bin", ".cargo/bin", "node_modules/.bin"].iter().any(|end| dir.ends_with(end));
+            let home = self.environment("HOME").text;
+            let filled = self.written.iter().any(below);
+            let shadows = match place.kind {
+                Where::Scratch => filled || !(usual && dir.starts_with(&home)),
+                Where::Project => filled,
+                Where::System => filled,
+                Where::Unknown | Where::Database => true,
+                Where::Device => false,
+            };
+            if shadows {
+                self.find(Rule::L10, line, "It looks for programs in a directory tests can fill");
+            } else {
+                self.search_path.push(place.key);
+            }
+        }
+    }
+
+    /// A file appears in a directory that programs are looked for in.
+    pub fn fills_path(&mut self, key: &str, line: u32) {
+        let dir = key.rsplit_once('/').map_or("", |(dir, _)| dir);
+        if self.search_path.iter().any(|known| known == dir) {
+            let line = self.outermost(line);
+            self.find(Rule::L10, line, "It puts a file where programs are looked for");
+        }
+    }
+
+    pub fn shadows(&mut self, name: &str, by: &str, line: u32) {
+        let line = self.outermost(line);
+        if self.is_entry_name(name) || by == "`hash -p`" || name.contains(is_hole) {
+            self.find(Rule::L10, line, format_args!("{by} takes the place of `{name}`"));
+        } else if CHECKING.contains(&name) {
+            self.find(Rule::L13, line, format_args!("{by} takes the place of `{name}`, which checks are made with"));
+        }
+    }
+
+    pub fn defines(&mut self, name: &str, body: &Statement, line: u32) {
+        let line = self.outermost(line);
+        if self.is_entry_name(name) {
+            self.find(Rule::L10, line, format_args!("a function takes the place of `{name}`"));
+        } else if name == "command_not_found_handle" {
+            self.find(Rule::L10, line, "`command_not_found_handle` answers for programs that are not there");
+        } else if CHECKING.contains(&name) && !calls_real(body, name) {
+            self.find(
+                Rule::L13,
+                line,
+                format_args!("a function takes the place of `{name}`, which checks are made with"),
+            );
+        }
+    }
+}
+
+/// `grep() { command grep -a "$@"; }`
+fn calls_real(body: &Statement, name: &str) -> bool {
+    match &body.kind {
+        Kind::Group(list) => match list.as_slice() {
+            [one] => calls_real(one, name),
+            _ => false,
+        },
+        Kind::Command(command) => {
+            let words: Vec<_> = command.words.iter().map(|word| word.literal().unwrap_or_default()).collect();
+            matches!(words.as_slice(), [first, second, ..] if first == "command" && second == name)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,99 @@
+//! What is known of a text before the script runs: its letters, and where they come from.
+
+use std::fmt;
+use std::ops::{BitOr, BitOrAssign};
+
+/// Where a text comes from. Nothing: it is written in the script.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sources(u16);
+
+impl Sources {
+    pub const NONE: Self = Self(0);
+    /// The exit status of a product call.
+    pub const STATUS: Self = Self(1);
+    /// What a product call printed.
+    pub const OUTPUT: Self = Self(2);
+    /// The product's database.
+    pub const DATABASE: Self = Self(4);
+    /// Files the product can have written.
+    pub const FILES: Self = Self(8);
+    /// Files only the script has written.
+    pub const OWN: Self = Self(16);
+    /// Source files of the implementation.
+    pub const SOURCE: Self = Self(32);
+    /// The machine: other programs, the environment, the clock.
+    pub const AMBIENT: Self = Self(64);
+    /// The surfaces of section 8.5.2 that show what the product did.
+    pub const SURFACES: Self = Self(2 | 4 | 8);
+
+    pub fn has(self, any: Self) -> bool {
+        self.0 & any.0 != 0
+    }
+
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl BitOr for Sources {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Sources {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+impl fmt::Debug for Sources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:b}", self.0)
+    }
+}
+
+/// A text with its origin. What only a running shell could tell is a hole: a
+/// character of a private plane, another one for each place it comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Value {
+    pub text: String,
+    pub from: Sources,
+}
+
+const FIRST_HOLE: u32 = 0xF_0000;
+pub(super) const MOST_HOLES: u32 = 0xFFF0;
+
+pub(super) fn hole(number: u32) -> char {
+    char::from_u32(FIRST_HOLE + number.min(MOST_HOLES)).expect("the whole range is private")
+}
+
+pub(super) fn is_hole(c: char) -> bool {
+    (FIRST_HOLE..=FIRST_HOLE + MOST_HOLES).contains(&(c as u32))
+}
+
+pub(super) fn hole_number(c: char) -> Option<u32> {
+    is_hole(c).then(|| c as u32 - FIRST_HOLE)
+}
+
+impl Value {
+    pub fn literal(text: impl Into<String>) -> Self {
+        Self { text: text.into(), from: Sources::NONE }
+    }
+
+    /// Every letter is known.
+    pub fn is_known(&self) -> bool {
+        !self.text.contains(is_hole)
+    }
+
+    pub fn push(&mut self, other: &Value) {
+        self.text.push_str(&other.text);
+        self.from |= other.from;
+    }
+
+    /// A stretch of known letters contains this.
+    pub fn says(&self, needle: &str) -> bool {
+        !needle.is_empty() && !needle.contains(is_hole) && self.text.contains(needle)
+    }
+}

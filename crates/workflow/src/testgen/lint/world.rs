@@ -1,0 +1,281 @@
+//! What is known at one point of a script: variables, files, functions, what the
+//! product was called with, and what was asserted so far.
+//!
+//! The script is followed from top to bottom with values instead of a shell; nothing is
+//! run. Branches are both taken, loops over written words once per word.
+
+use super::Surroundings;
+use super::place::{Place, Root, Where, place};
+use super::rule::{Finding, Rule};
+use super::status::{Atom, Status};
+use super::syntax::Statement;
+use super::value::{MOST_HOLES, Sources, Value, hole};
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+
+/// What a subshell has a copy of.
+#[derive(Clone)]
+pub(super) struct Shell {
+    pub variables: HashMap<String, Vec<Value>>,
+    pub functions: HashMap<String, Rc<Statement>>,
+    pub parameters: Vec<Value>,
+    pub cwd: String,
+    pub errexit: bool,
+    pub pipefail: bool,
+}
+
+/// A file the script had a hand in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct File {
+    pub content: Value,
+    /// How many product calls came before it was last written.
+    pub calls: usize,
+}
+
+/// What a failure ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    Function,
+    Subshell,
+}
+
+pub(super) struct World<'a> {
+    pub around: &'a Surroundings<'a>,
+    pub findings: Vec<Finding>,
+    pub shell: Shell,
+    pub files: HashMap<String, File>,
+    /// Directories programs are looked for in, beside the usual ones.
+    pub search_path: Vec<String>,
+    /// Everything written to, in order.
+    pub written: Vec<String>,
+    holes: Vec<Root>,
+    names: HashMap<String, Value>,
+    home: char,
+    project: char,
+    /// The words of each product call, resolved, with what it was fed.
+    pub calls: Vec<String>,
+    /// Other texts the product gets to see: settings, prompts, files.
+    pub seeds: String,
+    pub stdin: Value,
+    /// The status `$?` stands for, and how often it was asked for.
+    pub last: Status,
+    /// The status of the last `$(…)`.
+    pub substituted: Status,
+    pub asks: usize,
+    /// Inside conditions `set -e` does not count.
+    pub lenient: u32,
+    /// Inside `$(…)` output is what counts, not status.
+    pub captured: u32,
+    pub loops: u32,
+    pub frames: Vec<(Frame, Vec<Atom>)>,
+    /// What the branches and loops around this point depend on.
+    pub control: Vec<Sources>,
+    pub branches: u32,
+    /// How often a variable was set.
+    pub assigned: usize,
+    /// Where functions were called from.
+    pub called_at: Vec<u32>,
+    pub background: Vec<Atom>,
+    /// `… && exit 0`, with what it depended on.
+    pub early: Vec<Atom>,
+    /// Assertions on a surface, and on the exit status of the product alone.
+    pub good: usize,
+    pub smoke: Option<u32>,
+    /// Scripts in arguments of scripts.
+    pub nesting: u8,
+    steps: usize,
+    bytes: usize,
+}
+
+/// Commands one script may come to when its loops and functions are followed.
+const STEPS: usize = 20_000;
+/// Bytes it may hand to the product.
+const BYTES: usize = 4 << 20;
+/// The longest value that is kept.
+const LONGEST: usize = 64 << 10;
+
+impl<'a> World<'a> {
+    pub fn new(around: &'a Surroundings<'a>) -> Self {
+        let mut world = Self {
+            around,
+            findings: Vec::new(),
+            shell: Shell {
+                variables: HashMap::new(),
+                functions: HashMap::new(),
+                parameters: Vec::new(),
+                cwd: String::new(),
+                errexit: false,
+                pipefail: false,
+            },
+            files: HashMap::new(),
+            search_path: Vec::new(),
+            written: Vec::new(),
+            holes: Vec::new(),
+            names: HashMap::new(),
+            home: hole(0),
+            project: hole(1),
+            calls: Vec::new(),
+            seeds: String::new(),
+            stdin: Value { text: String::new(), from: Sources::AMBIENT },
+            last: Status::default(),
+            substituted: Status::default(),
+            asks: 0,
+            lenient: 0,
+            captured: 0,
+            loops: 0,
+            frames: Vec::new(),
+            control: Vec::new(),
+            branches: 0,
+            assigned: 0,
+            called_at: Vec::new(),
+            background: Vec::new(),
+            early: Vec::new(),
+            good: 0,
+            smoke: None,
+            nesting: 0,
+            steps: 0,
+            bytes: 0,
+        };
+        world.home = world.hole(Root::Scratch);
+        world.project = world.hole(Root::Project);
+        world.shell.cwd = world.project.to_string();
+        let home = Value { text: world.home.to_string(), from: Sources::AMBIENT };
+        world.names.insert("HOME".into(), home);
+        world
+    }
+
+    pub fn find(&mut self, rule: Rule, line: u32, what: impl fmt::Display) {
+        let finding = Finding::new(rule, line, what);
+        if !self.findings.iter().any(|found| found.rule == rule && found.line == line) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// The line a reader looks for: of the call, not of the function's inside.
+    pub fn outermost(&self, line: u32) -> u32 {
+        self.called_at.first().copied().unwrap_or(line)
+    }
+
+    /// One more command followed; false when there were too many.
+    pub fn step(&mut self, line: u32) -> bool {
+        self.steps += 1;
+        if self.steps == STEPS {
+            self.find(Rule::L02, line, "It comes to too many commands to be followed");
+        }
+        self.steps < STEPS
+    }
+
+    pub fn hole(&mut self, root: Root) -> char {
+        let number = (self.holes.len() as u32).min(MOST_HOLES);
+        if number < MOST_HOLES {
+            self.holes.push(root);
+        }
+        hole(number)
+    }
+
+    /// A text only a running shell could tell.
+    pub fn unknown(&mut self, from: Sources) -> Value {
+        Value { text: self.hole(Root::Unknown).to_string(), from }
+    }
+
+    /// What the branches and loops around this point depend on.
+    pub fn controlled(&self) -> Sources {
+        self.control.iter().fold(Sources::NONE, |all, from| all | *from)
+    }
+
+    pub fn project_root(&self) -> char {
+        self.project
+    }
+
+    pub fn in_function(&self) -> bool {
+        self.frames.iter().any(|(frame, _)| *frame == Frame::Function)
+    }
+
+    pub fn place(&self, path: &str) -> Place {
+        let root = |number: u32| self.holes.get(number as usize).copied().unwrap_or(Root::Unknown);
+        place(path, &self.shell.cwd, self.home, root)
+    }
+
+    /// A variable the script has not set, as the runner leaves it (DEC-122).
+    pub fn environment(&mut self, name: &str) -> Value {
+        if name == "PWD" {
+            return Value { text: self.shell.cwd.clone(), from: Sources::AMBIENT };
+        }
+        if let Some(value) = self.names.get(name) {
+            return value.clone();
+        }
+        let root = match name {
+            "SDLC_TEST_TMP" | "TMPDIR" | "TMP" | "TEMP" | "XDG_RUNTIME_DIR" => Root::Scratch,
+            "AGENT_SDLC_DB" => Root::Database,
+            _ => Root::Unknown,
+        };
+        let value = Value { text: self.hole(root).to_string(), from: Sources::AMBIENT };
+        self.names.insert(name.to_owned(), value.clone());
+        value
+    }
+
+    pub fn variable(&mut self, name: &str) -> Value {
+        match self.shell.variables.get(name).map(Vec::as_slice) {
+            Some([]) => Value::default(),
+            Some([first, ..]) => first.clone(),
+            None => self.environment(name),
+        }
+    }
+
+    pub fn assign(&mut self, name: &str, mut values: Vec<Value>, adds: bool) {
+        let controlled = self.controlled();
+        self.assigned += 1;
+        let old = self.shell.variables.get(name).cloned();
+        for value in &mut values {
+            value.from |= controlled;
+            self.limit(value);
+        }
+        // After a branch it is one or the other.
+        if self.branches > 0
+            && let ([value], Some([before, ..])) = (values.as_mut_slice(), old.as_deref())
+            && value.text != before.text
+        {
+            let from = value.from | before.from;
+            let roots = (self.place(&value.text).kind, self.place(&before.text).kind);
+            let root = if roots == (Where::Scratch, Where::Scratch) { Root::Scratch } else { Root::Unknown };
+            *value = Value { text: self.hole(root).to_string(), from };
+        }
+        let values = match (adds, old) {
+            (true, Some(mut old)) => {
+                if old.len() == 1 && values.len() == 1 {
+                    old[0].push(&values[0]);
+                    self.limit(&mut old[0]);
+                } else if old.len() < 1_000 {
+                    old.extend(values);
+                }
+                old
+            }
+            _ => values,
+        };
+        self.shell.variables.insert(name.to_owned(), values);
+    }
+
+    fn limit(&mut self, value: &mut Value) {
+        if value.text.len() > LONGEST {
+            *value = self.unknown(value.from);
+        }
+    }
+
+    /// Remembers a text the product gets to see.
+    pub fn seed(&mut self, text: &str) {
+        self.bytes += text.len();
+        if self.bytes < BYTES {
+            self.seeds.push_str(text);
+            self.seeds.push('\n');
+        }
+    }
+
+    pub fn call(&mut self, mut text: String) {
+        self.bytes += text.len();
+        if self.bytes > BYTES {
+            text.clear();
+        }
+        self.calls.push(text);
+    }
+}

@@ -1,0 +1,130 @@
+//! Programs that run another program: what is left when they are taken off.
+
+use super::flow::Outcome;
+use super::rule::Rule;
+use super::value::{Sources, Value};
+use super::world::World;
+
+impl World<'_> {
+    pub fn wrapper(&mut self, words: &[Value], line: u32) -> Option<Outcome> {
+        let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
+        let arguments = &words[1..];
+        let text = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());
+        let at = match name.as_str() {
+            "env" => return Some(self.env(arguments, line)),
+            "command" | "type" | "which" if name != "command" || matches!(text(0), "-v" | "-V") => {
+                return Some(self.looked_up(arguments));
+            }
+            // A function of that name is stepped over.
+            "command" | "builtin" => {
+                let at = usize::from(text(0) == "-p" || text(0) == "--");
+                let program = arguments.get(at)?;
+                let kept = self.shell.functions.remove(&program.text);
+                let outcome = self.run(&arguments[at..], line);
+                if let Some(function) = kept {
+                    self.shell.functions.insert(program.text.clone(), function);
+                }
+                return Some(outcome);
+            }
+            "time" | "nohup" | "setsid" | "unbuffer" | "chronic" | "exec" => skip(arguments, &[], 0),
+            "nice" => skip(arguments, &["-n", "--adjustment"], 0),
+            "ionice" => skip(arguments, &["-c", "-n"], 0),
+            "stdbuf" => skip(arguments, &["-i", "-o", "-e"], 0),
+            "timeout" => skip(arguments, &["-k", "-s", "--kill-after", "--signal"], 1),
+            "xargs" => {
+                let at = skip(arguments, &["-I", "-n", "-P", "-L", "-d", "-s", "-a"], 0);
+                if at >= arguments.len() {
+                    return None;
+                }
+                let mut inner = arguments[at..].to_vec();
+                let read = self.stdin.clone();
+                inner.push(read);
+                return Some(self.run(&inner, line));
+            }
+            "strace" | "ltrace" if arguments.iter().any(|word| word.text.contains("inject=")) => {
+                let line = self.outermost(line);
+                self.find(Rule::L09, line, format_args!("`{name}` changes what system calls answer"));
+                skip(arguments, &["-e", "-o"], 0)
+            }
+            _ => return None,
+        };
+        if at >= arguments.len() {
+            return (name != "exec").then(Outcome::default);
+        }
+        let mut outcome = self.run(&arguments[at..], line);
+        if name == "exec" {
+            outcome.flow = self.ends_with(std::mem::take(&mut outcome.status));
+        }
+        Some(outcome)
+    }
+
+    /// `command -v`, `type -P`, `which`: the name stands for the path.
+    fn looked_up(&mut self, arguments: &[Value]) -> Outcome {
+        let operand = arguments.iter().rfind(|word| !word.text.starts_with('-'));
+        let out = operand.cloned().unwrap_or_default();
+        let status = super::status::Status::of(super::status::Atom::plain(Sources::AMBIENT, 0));
+        Outcome { out, status, ..Outcome::default() }
+    }
+
+    fn env(&mut self, arguments: &[Value], line: u32) -> Outcome {
+        let before = self.shell.variables.clone();
+        let mut at = 0;
+        while let Some(word) = arguments.get(at) {
+            let text = word.text.as_str();
+            let split = text.strip_prefix("-S").or_else(|| text.strip_prefix("--split-string"));
+            if let Some(rest) = split {
+                let mut rest = Value { text: rest.trim_start_matches('=').to_owned(), ..word.clone() };
+                if rest.text.is_empty() {
+                    at += 1;
+                    rest = arguments.get(at).cloned().unwrap_or_default();
+                }
+                let mut words: Vec<Value> =
+                    rest.text.split_whitespace().map(|text| Value { text: text.to_owned(), ..rest.clone() }).collect();
+                words.extend(arguments[(at + 1).min(arguments.len())..].iter().cloned());
+                let outcome = self.env(&words, line);
+                self.shell.variables = before;
+                return outcome;
+            }
+            if matches!(text, "-u" | "--unset" | "-C" | "--chdir") {
+                at += 2;
+            } else if text.starts_with('-') {
+                at += 1;
+            } else if let Some((name, value)) = text.split_once('=') {
+                let value = Value { text: value.to_owned(), ..word.clone() };
+                let name = name.to_owned();
+                if !is_name(&name) {
+                    let line = self.outermost(line);
+                    self.find(Rule::L09, line, "Which variable `env` sets can not be told");
+                }
+                self.set(&name, vec![value], false, line);
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        let outcome = match arguments.get(at..) {
+            Some([]) | None => Outcome { out: self.unknown(Sources::AMBIENT), ..Outcome::default() },
+            Some(rest) => self.run(rest, line),
+        };
+        self.shell.variables = before;
+        outcome
+    }
+}
+
+/// Where the program starts behind options, some of which take a word, and other operands.
+fn skip(arguments: &[Value], taking: &[&str], operands: usize) -> usize {
+    let mut at = 0;
+    while let Some(word) = arguments.get(at).filter(|word| word.text.starts_with('-') && word.text.len() > 1) {
+        at += 1 + usize::from(taking.contains(&word.text.as_str()));
+        if word.text == "--" {
+            break;
+        }
+    }
+    at + operands
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|b| b == b'_' || b.is_ascii_alphabetic())
+        && bytes.all(|b| b == b'_' || b.is_ascii_alphanumeric())
+}

@@ -1,0 +1,3 @@
+//! What the crate decides, over corpora.
+
+mod lint;
