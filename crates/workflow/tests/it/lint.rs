@@ -74,7 +74,7 @@ fn every_script_of_the_corpus_breaks_exactly_the_rules_it_says() {
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
     let clean = cases.iter().filter(|case| case.expected.is_empty()).count();
-    assert!(cases.len() >= 70 && clean * 3 >= cases.len(), "{clean} of {}", cases.len());
+    assert!(cases.len() >= 70 && clean * 4 >= cases.len(), "{clean} of {}", cases.len());
 }
 
 #[test]

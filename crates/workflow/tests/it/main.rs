@@ -1,3 +1,4 @@
 //! What the crate decides, over corpora.
 
 mod lint;
+mod robust;

@@ -81,7 +81,7 @@ impl World<'_> {
             return self.function(&name, &words[1..], line);
         }
         if self.is_double(words, line) {
-            return Outcome::default();
+            return self.other(words, line);
         }
         if self.entry(words) == Entry::Product {
             return self.product(words, line);

@@ -180,13 +180,8 @@ pub(super) fn look(code: &str, language: Language) -> Seen {
         if seen.fakes.is_none() {
             seen.fakes = mocking(line).map(|fake| (number, fake));
         }
+        let sets = ["environ", "process.env", "ENV[", "env=", "env:", "putenv"].iter().any(|word| line.contains(word));
         for text in quoted(line) {
-            let sets = line.contains("environ")
-                || line.contains("process.env")
-                || line.contains("ENV[")
-                || line.contains("env=")
-                || line.contains("env:")
-                || line.contains("putenv");
             if seen.interposes.is_none() && sets && interposes(text, "--require") {
                 seen.interposes = Some(number);
             }

@@ -35,17 +35,17 @@ fn read(script: &str) -> Result<Header, (u32, &'static str)> {
                 Some(None) | None => Ok(()),
             }
         };
-        take("traces:", &mut traces, "it names its criterion twice")?;
-        take("title:", &mut title, "it has two titles")?;
+        take("traces:", &mut traces, "It names its criterion twice")?;
+        take("title:", &mut title, "It has two titles")?;
     }
-    let traces = traces.ok_or((1, "its first comments have no `# traces:` line"))?;
-    let title = title.ok_or((1, "its first comments have no `# title:` line"))?;
+    let traces = traces.ok_or((1, "Its first comments have no `# traces:` line"))?;
+    let title = title.ok_or((1, "Its first comments have no `# title:` line"))?;
     // The grammar of ids is DEC-120's; what is checked here is that there is exactly one.
     if traces.is_empty() || traces.contains(char::is_whitespace) || traces.contains(',') {
-        return Err((1, "its `# traces:` line has to name exactly one criterion"));
+        return Err((1, "Its `# traces:` line has to name exactly one criterion"));
     }
     if title.is_empty() {
-        return Err((1, "its `# title:` line is empty"));
+        return Err((1, "Its `# title:` line is empty"));
     }
     Ok(Header { traces, title })
 }

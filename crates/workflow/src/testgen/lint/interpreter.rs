@@ -157,6 +157,10 @@ impl World<'_> {
         let seen = look(&code.text, language);
         self.report(&seen, line);
         let mut from = code.from;
+        if seen.loads.is_some() || seen.fakes.is_some() {
+            // What it compares is not known, only that it should not.
+            from |= Sources::AMBIENT;
+        }
         if !fed.from.has(Sources::AMBIENT) {
             from |= fed.from;
         }

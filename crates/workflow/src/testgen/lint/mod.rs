@@ -106,9 +106,13 @@ fn verdict(world: &World<'_>, statements: &[syntax::Statement]) -> Option<Findin
     }
     // What is wrong with the assertions there are says more than that none is left.
     let explained = |finding: &Finding| matches!(finding.rule, Rule::L06 | Rule::L12 | Rule::L13);
-    match (world.good, world.smoke) {
-        (0, Some(line)) => Some(Finding::new(Rule::L05, line, "Only the exit status of the product is looked at")),
-        (0, None) if !world.findings.iter().any(explained) => {
+    let explained = world.findings.iter().any(explained);
+    match world.smoke {
+        _ if world.good > 0 => None,
+        Some(smoke) if smoke.written || !explained => {
+            Some(Finding::new(Rule::L05, smoke.line, "Only the exit status of the product is looked at"))
+        }
+        None if !explained => {
             Some(Finding::new(Rule::L04, last, "Nothing in it fails when the product does something else"))
         }
         _ => None,

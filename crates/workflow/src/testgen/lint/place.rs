@@ -77,7 +77,7 @@ pub(super) fn place(path: &str, cwd: &str, home: char, root: impl Fn(u32) -> Roo
 fn is_device(path: &str) -> bool {
     matches!(path, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/zero")
         || path.starts_with("/dev/fd/")
-        || path.starts_with("/dev/urandom")
+        || ["/dev/urandom", "/dev/tcp/", "/dev/udp/"].iter().any(|device| path.starts_with(device))
 }
 
 #[cfg(test)]

@@ -66,11 +66,13 @@ struct Frame {
     start: bool,
     /// `case` without its `esac`: a `)` may end a pattern.
     cases: u16,
+    /// Commands joined by `|` so far.
+    stages: u16,
 }
 
 impl Frame {
     fn new(kind: Kind) -> Self {
-        Self { kind, start: true, cases: 0 }
+        Self { kind, start: true, cases: 0, stages: 0 }
     }
 }
 
@@ -83,6 +85,8 @@ struct Waiting {
 
 /// More than anyone nests.
 const DEEPEST: usize = 60;
+
+const LONGEST_PIPELINE: u16 = 50;
 
 struct Scanner<'a> {
     bytes: &'a [u8],
@@ -160,14 +164,27 @@ impl Scanner<'_> {
                 self.at += 2;
             }
             b'\n' => {
+                if !start {
+                    self.top().stages = 0;
+                }
                 self.top().start = true;
                 self.at += 1;
                 self.bodies()?;
             }
             b' ' | b'\t' => self.at += 1,
-            b';' | b'&' | b'|' => {
+            b'|' if self.byte(1) != b'|' => {
+                // The parser takes quadratic time for these.
+                self.top().stages += 1;
+                if self.top().stages > LONGEST_PIPELINE {
+                    return self.fail("A pipeline has too many commands");
+                }
                 self.top().start = true;
                 self.at += 1;
+            }
+            b';' | b'&' | b'|' => {
+                self.top().start = true;
+                self.top().stages = 0;
+                self.at += if self.starts("||") { 2 } else { 1 };
             }
             b'#' if self.at == 0
                 || matches!(self.bytes[self.at - 1], b' ' | b'\t' | b'\n' | b';' | b'(' | b'&' | b'|') =>
@@ -192,6 +209,11 @@ impl Scanner<'_> {
                 self.at += 3;
             }
             b'<' if self.starts("<<") => self.document()?,
+            // Opened for both; the grammar does not know it, and writing is what matters.
+            b'<' if self.starts("<>") => {
+                self.text[self.at..self.at + 2].copy_from_slice(b"> ");
+                self.at += 2;
+            }
             b'<' | b'>' if self.byte(1) == b'(' => self.push(Kind::Paren, 2)?,
             b'\'' => self.single(self.at, self.at + 1)?,
             b'"' | b'$' | b'`' => self.expansion()?,

@@ -27,6 +27,14 @@ impl Atom {
     }
 }
 
+/// An assertion on nothing but the product's exit status.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Smoke {
+    pub line: u32,
+    /// Somebody wrote it down; otherwise `set -e` made it.
+    pub written: bool,
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Status {
     pub atoms: Vec<Atom>,
@@ -95,7 +103,7 @@ impl World<'_> {
         };
         match self.frames.iter_mut().rev().find(|(frame, _)| *frame == Frame::Subshell) {
             Some((_, kept)) => add(kept, atoms),
-            None => atoms.iter().for_each(|atom| self.asserted(atom)),
+            None => atoms.iter().for_each(|atom| self.asserted(atom, reason)),
         }
     }
 
@@ -107,7 +115,7 @@ impl World<'_> {
     }
 
     /// An assertion of the script.
-    pub fn asserted(&mut self, atom: &Atom) {
+    fn asserted(&mut self, atom: &Atom, reason: Reason) {
         let line = self.outermost(atom.line);
         if atom.from.has(Sources::SOURCE) {
             self.find(Rule::L12, line, "An assertion looks at source the implementation touched");
@@ -116,7 +124,10 @@ impl World<'_> {
         } else if atom.from.has(Sources::SURFACES) {
             self.good += 1;
         } else if atom.from.has(Sources::STATUS) {
-            self.smoke.get_or_insert(line);
+            let written = reason == Reason::Written || atom.dedicated;
+            if self.smoke.is_none_or(|smoke| written && !smoke.written) {
+                self.smoke = Some(Smoke { line, written });
+            }
         } else if atom.from.has(Sources::OWN) && self.calls.is_empty() {
             // The fixture was made; that is worth knowing before the product is called.
         } else if !atom.from.has(Sources::AMBIENT) {

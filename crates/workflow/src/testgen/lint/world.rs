@@ -7,7 +7,7 @@
 use super::Surroundings;
 use super::place::{Place, Root, Where, place};
 use super::rule::{Finding, Rule};
-use super::status::{Atom, Status};
+use super::status::{Atom, Smoke, Status};
 use super::syntax::Statement;
 use super::value::{MOST_HOLES, Sources, Value, hole};
 use std::collections::HashMap;
@@ -81,7 +81,7 @@ pub(super) struct World<'a> {
     pub early: Vec<Atom>,
     /// Assertions on a surface, and on the exit status of the product alone.
     pub good: usize,
-    pub smoke: Option<u32>,
+    pub smoke: Option<Smoke>,
     /// Scripts in arguments of scripts.
     pub nesting: u8,
     steps: usize,
