@@ -21,6 +21,7 @@ mod pictures;
 mod secrets;
 mod sessions;
 mod settings;
+mod test_lint;
 mod turn;
 mod workflow;
 

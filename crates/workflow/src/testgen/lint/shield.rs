@@ -157,9 +157,13 @@ impl Scanner<'_> {
         match self.byte(0) {
             b'\\' => {
                 self.top().start = false;
-                // Letters as well: `\<<` must not look like an operator.
-                if self.byte(1) != b'\n' && self.byte(1) != 0 {
-                    self.text[self.at + 1] = if self.byte(1).is_ascii_alphanumeric() { self.byte(1) } else { b'x' };
+                // `[ a \> b ]`: the grammar knows no such operator, but others.
+                if matches!(self.byte(1), b'<' | b'>') && self.byte(2) == b' ' {
+                    self.text[self.at..self.at + 2].fill(b'=');
+                }
+                // `\<<` must not look like an operator.
+                if self.byte(1) == b'<' && self.byte(2) == b'<' {
+                    self.text[self.at + 1] = b'x';
                 }
                 self.at += 2;
             }
@@ -203,6 +207,7 @@ impl Scanner<'_> {
             b')' if self.top().kind == Kind::Paren => self.pop(1),
             b')' => return self.fail("A bracket closes that was never opened"),
             b'`' if self.top().kind == Kind::Backtick => self.pop(1),
+            b'=' if self.starts("=~ ") => self.expression(),
             b'<' if self.starts("<<<") => {
                 self.fed.insert(self.at, Fed::String);
                 self.text[self.at + 1..self.at + 3].fill(b' ');
@@ -226,6 +231,35 @@ impl Scanner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The regular expression behind `=~`: with quotes in it the grammar is lost, so one
+    /// that expands nothing is made a word.
+    fn expression(&mut self) {
+        self.at += 3;
+        let rest = &self.bytes[self.at..];
+        let (mut end, mut quote, mut open) = (0, None, 0);
+        while let Some(byte) = rest.get(end) {
+            match (byte, quote) {
+                (b'\n', _) => break,
+                (b' ' | b'\t', None) if open == 0 => break,
+                (b'\\', _) => end += 1,
+                (b'(', None) => open += 1,
+                (b')', None) => open -= 1,
+                (b'\'' | b'"', None) => quote = Some(byte),
+                (byte, Some(mark)) if byte == mark => quote = None,
+                _ => {}
+            }
+            end += 1;
+        }
+        let expands = |pair: &[u8]| pair[0] == b'$' && (pair[1].is_ascii_alphanumeric() || b"_{(".contains(&pair[1]));
+        let text = &rest[..end.min(rest.len())];
+        let plain = !text.windows(2).any(expands) && !text.contains(&b'`');
+        if plain && quote.is_none() && text.iter().any(|byte| matches!(byte, b'\'' | b'"')) {
+            let range = self.at..self.at + text.len();
+            self.at = range.end;
+            self.letters(range);
+        }
     }
 
     fn word(&mut self, start: bool) {
