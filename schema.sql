@@ -136,4 +136,55 @@ CREATE TABLE IF NOT EXISTS settings_snapshot (
     updated_at TEXT NOT NULL
 );
 
+CREATE TABLE IF NOT EXISTS sdlc_criteria (
+    plan_id         INTEGER NOT NULL,
+    criterion_id    TEXT NOT NULL,
+    ordinal         INTEGER NOT NULL,
+    text            TEXT NOT NULL,
+    PRIMARY KEY (plan_id, criterion_id)
+);
+
+CREATE TABLE IF NOT EXISTS sdlc_test_cases (
+    id              TEXT PRIMARY KEY,
+    conversation_id TEXT NOT NULL,
+    plan_id         INTEGER NOT NULL,
+    criterion_id    TEXT,
+    title           TEXT NOT NULL,
+    script          TEXT NOT NULL,
+    script_sha256   TEXT NOT NULL,
+    surfaces        TEXT NOT NULL DEFAULT '[]',
+    status          TEXT NOT NULL DEFAULT 'accepted',
+    reject_reason   TEXT,
+    generator_session_id TEXT,
+    created_at      TEXT NOT NULL DEFAULT (datetime('now'))
+);
+
+CREATE INDEX IF NOT EXISTS idx_sdlc_test_cases_plan ON sdlc_test_cases(plan_id);
+
+CREATE TABLE IF NOT EXISTS sdlc_test_runs (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    test_case_id    TEXT NOT NULL,
+    run_id          TEXT NOT NULL,
+    exit_code       INTEGER,
+    stdout_text     TEXT,
+    stderr_text     TEXT,
+    started_at      TEXT NOT NULL DEFAULT (datetime('now')),
+    completed_at    TEXT,
+    timed_out       INTEGER NOT NULL DEFAULT 0,
+    took_ms         INTEGER,
+    script_sha256   TEXT,
+    project_sha256  TEXT,
+    seen_event      INTEGER
+);
+
+CREATE INDEX IF NOT EXISTS idx_sdlc_test_runs_case ON sdlc_test_runs(test_case_id, id);
+
+CREATE TABLE IF NOT EXISTS sdlc_manifest (
+    conversation_id TEXT NOT NULL,
+    path            TEXT NOT NULL,
+    size            INTEGER NOT NULL,
+    sha256          TEXT NOT NULL,
+    PRIMARY KEY (conversation_id, path)
+) WITHOUT ROWID;
+
 INSERT OR IGNORE INTO schema_meta(key,value) VALUES ('schema_version','1');

@@ -15,6 +15,7 @@ pub mod permission_update;
 pub mod phase;
 pub mod redact;
 pub mod row;
+pub mod testing;
 pub mod text;
 pub mod tool;
 pub mod verdict;

@@ -4,6 +4,7 @@
 //! Gathering holds no lock, which is why no transaction is open while a hook or
 //! a tool runs (DEC-017). Sequence numbers, parents and redaction are the store's.
 
+use crate::testing::{CaseStatus, Criterion, ProjectFile, TestCase, TestRun};
 use crate::{CallId, ConversationId, EventName, Ordinal, Phase, SessionId, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -72,6 +73,21 @@ pub enum Row {
     ForgetMemory(String),
     /// `memories`: these entered a prompt; their counters move, with the same rebuild.
     MemoriesAccessed(Vec<String>),
+    /// `sdlc_criteria`: the criteria of a plan in order, in place of those it had.
+    Criteria { plan: i64, criteria: Vec<Criterion> },
+    /// `sdlc_test_cases`, replaced by id.
+    TestCase(TestCase),
+    /// `sdlc_test_cases`: a change of status.
+    TestCaseStatus { id: String, to: CaseStatus },
+    /// `sdlc_test_runs`.
+    TestRun(TestRun),
+    /// `sdlc_manifest`: the files of the project, in place of those the conversation had.
+    Manifest(Vec<ProjectFile>),
+    /// `task_ratings`.
+    Rating { rating: u8, objective: Option<String> },
+    /// Writes nothing: refuses the group if the conversation has an event newer
+    /// than this one, so that a decision over its rows is a decision over all of them.
+    NoEventAfter(i64),
 }
 
 /// One row of `memories`. Times are Unix seconds (DEC-020).

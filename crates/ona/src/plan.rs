@@ -70,13 +70,16 @@ fn show(program: &Program, store: &Store, id: i64, json: bool) -> Result<u8, Fai
 
 fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
     let plan = find(program, store, id)?;
-    let group = ona_workflow::approve_plan(id, &plan.hash);
+    let group = ona_workflow::approve_plan(id, &plan.hash, &plan.content);
     store.commit_now(&at(&plan.conversation, ""), group).map_err(|error| match error {
         StoreError::PlanMoved { found, .. } => {
             Failure::refused(format_args!("plan {id} is {found}, only a draft can be approved"))
         }
         other => program.store_failure(other),
     })?;
+    if ona_workflow::testgen::criteria::parse(&plan.content).is_empty() {
+        output::note(ona_workflow::NO_CRITERIA);
+    }
     output::json(&json!({"plan_id": id, "conversation_id": plan.conversation, "status": "approved"}));
     Ok(0)
 }

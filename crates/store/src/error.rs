@@ -47,6 +47,10 @@ pub enum StoreError {
     PhaseMoved { expected: Phase, found: String },
     #[error("the conversation has no approved plan any more")]
     NoApprovedPlan,
+    #[error("something happened in the conversation meanwhile")]
+    EventMeanwhile,
+    #[error("there is no test case {0}")]
+    NoTestCase(String),
     #[error("plan {id} is {found}, not {} any more", expected.as_str())]
     PlanMoved { id: i64, expected: PlanStatus, found: String },
     #[error("there is no plan {0}")]

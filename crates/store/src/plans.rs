@@ -79,6 +79,12 @@ impl Reader {
         self.first(&format!("{COLUMNS} WHERE id = ?1"), [id], plan)?.transpose()
     }
 
+    /// The approved plan of a conversation; the newest, if SQL has made several.
+    pub fn approved_plan(&self, conversation: &ConversationId) -> Result<Option<Plan>, StoreError> {
+        let sql = format!("{COLUMNS} WHERE conversation_id = ?1 AND status = 'approved' ORDER BY id DESC LIMIT 1");
+        self.first(&sql, [conversation.as_str()], plan)?.transpose()
+    }
+
     pub fn has_approved_plan(&self, conversation: &ConversationId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM plans WHERE conversation_id = ?1 AND status = 'approved' LIMIT 1";
         Ok(self.first(sql, [conversation.as_str()], |_| Ok(()))?.is_some())

@@ -1,5 +1,5 @@
-//! The tables of section 4.3: what `schema.sql` makes and what a database must
-//! have to be ours.
+//! The tables of section 4.3 and our own beside them (DEC-121): what `schema.sql`
+//! makes and what a database must have to be ours.
 //!
 //! Tables we do not know are none of our business (replication tools add some).
 //! Opening files and setting pragmas is left to `open`.
@@ -13,8 +13,8 @@ pub const SCHEMA: &str = include_str!("../../../schema.sql");
 
 const VERSION: i64 = 1;
 
-/// Every table of 4.3 and its columns, separated by blanks.
-pub(crate) const TABLES: [(&str, &str); 14] = [
+/// Every table of 4.3, then our own, with its columns, separated by blanks.
+pub(crate) const TABLES: [(&str, &str); 18] = [
     ("schema_meta", "key value"),
     ("conversations", "id project_dir created_at last_active phase"),
     ("sessions", "session_id conversation_id started_at"),
@@ -37,9 +37,22 @@ pub(crate) const TABLES: [(&str, &str); 14] = [
     ),
     ("tool_permission_log", "id session_id tool_use_id tool_name decision reason_json created_at"),
     ("settings_snapshot", "scope json updated_at"),
+    ("sdlc_criteria", "plan_id criterion_id ordinal text"),
+    (
+        "sdlc_test_cases",
+        "id conversation_id plan_id criterion_id title script script_sha256 surfaces status reject_reason \
+         generator_session_id created_at",
+    ),
+    (
+        "sdlc_test_runs",
+        "id test_case_id run_id exit_code stdout_text stderr_text started_at completed_at timed_out took_ms \
+         script_sha256 project_sha256 seen_event",
+    ),
+    ("sdlc_manifest", "conversation_id path size sha256"),
 ];
 
-pub(crate) const INDEXES: [&str; 2] = ["idx_transcript_session", "idx_hook_inv_session"];
+pub(crate) const INDEXES: [&str; 4] =
+    ["idx_transcript_session", "idx_hook_inv_session", "idx_sdlc_test_cases_plan", "idx_sdlc_test_runs_case"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {

@@ -5,7 +5,7 @@
 
 use crate::error::StoreError;
 use crate::pen::{Pen, cells};
-use crate::{memory, plans, transcript};
+use crate::{memory, plans, testing, transcript};
 use ona_api::row::Place;
 use ona_api::{Group, HookRun, Redactor, Row, Ruling, Skip, Verdict};
 use rusqlite::{Connection, TransactionBehavior};
@@ -126,6 +126,22 @@ fn write(pen: &Pen<'_>, at: &Place, row: &Row, committed: &mut Committed) -> Res
         Row::Memory(memory) => memory::put(pen, memory)?,
         Row::ForgetMemory(id) => memory::forget(pen, id)?,
         Row::MemoriesAccessed(ids) => memory::accessed(pen, ids)?,
+        Row::Criteria { plan, criteria } => testing::put_criteria(pen, *plan, criteria)?,
+        Row::TestCase(case) => testing::put_case(pen, conversation, case)?,
+        Row::TestCaseStatus { id, to } => testing::change_status(pen, id, *to)?,
+        Row::TestRun(run) => testing::put_run(pen, run)?,
+        Row::Manifest(files) => testing::put_manifest(pen, conversation, files)?,
+        Row::Rating { rating, objective } => {
+            let sql = "INSERT INTO task_ratings(conversation_id, rating, objective) VALUES (?1, ?2, ?3)";
+            pen.run(sql, cells![conversation, i64::from(*rating), objective.as_ref()])?;
+        }
+        Row::NoEventAfter(id) => {
+            let sql = "SELECT 1 FROM events WHERE conversation_id = ?1 AND id > ?2 LIMIT 1";
+            let newer: Option<i64> = pen.first(sql, cells![conversation, *id], |row| row.get(0))?;
+            if newer.is_some() {
+                return Err(StoreError::EventMeanwhile);
+            }
+        }
     }
     Ok(())
 }

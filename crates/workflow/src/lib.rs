@@ -10,5 +10,5 @@ pub mod testgen;
 mod transition;
 
 pub use gate::{GATED_TOOLS, planning_gate};
-pub use plan::{approve_plan, save_draft};
+pub use plan::{NO_CRITERIA, approve_plan, save_draft};
 pub use transition::{Facts, Refusal, transition};

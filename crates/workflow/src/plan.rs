@@ -1,7 +1,12 @@
 //! Saving and approving plans. `plans.content` is the plan; a file is only where it came from.
 
+use crate::testgen::criteria;
 use ona_api::{EventKind, Group, PlanStatus, Row, digest};
 use serde_json::json;
+
+/// Said when a plan is approved that promises nothing a test could trace (DEC-113).
+pub const NO_CRITERIA: &str =
+    "ona: the plan has no section \"Success criteria\", so its conversation can not reach verify";
 
 /// A new draft; older drafts of the conversation are superseded in the same commit.
 pub fn save_draft(content: &str, file_path: Option<&str>) -> Group {
@@ -12,9 +17,13 @@ pub fn save_draft(content: &str, file_path: Option<&str>) -> Group {
 }
 
 /// Approval is an act of the operator; who that is, the caller has made sure of.
-pub fn approve_plan(id: i64, hash: &str) -> Group {
+/// What the plan promises is read out of it in the same commit (DEC-120), so that
+/// nobody can change it between approval and test.
+pub fn approve_plan(id: i64, hash: &str, content: &str) -> Group {
+    let criteria = criteria::parse(content);
     let mut group = Group::default();
     group.push(Row::PlanStatus { id, from: PlanStatus::Draft, to: PlanStatus::Approved });
-    group.event(EventKind::PlanApproved, json!({"plan_id": id, "hash": hash}));
+    group.event(EventKind::PlanApproved, json!({"plan_id": id, "hash": hash, "criteria": criteria.len()}));
+    group.push(Row::Criteria { plan: id, criteria });
     group
 }

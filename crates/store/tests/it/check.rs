@@ -18,7 +18,7 @@ fn a_database_in_use_is_clean() {
 #[test]
 fn tables_of_others_are_listed_and_are_no_finding() {
     let db = Db::new();
-    let more = "CREATE TABLE _litestream_seq (id); CREATE TABLE sdlc_criteria (id); CREATE TABLE memories_fts2 (id);";
+    let more = "CREATE TABLE _litestream_seq (id); CREATE TABLE sdlc_later (id); CREATE TABLE memories_fts2 (id);";
     plain(&db.path).execute_batch(&format!("{SCHEMA} {more}")).unwrap();
     let report = check(&db.path);
     assert_eq!(report.foreign_tables, ["_litestream_seq", "memories_fts2"]);
@@ -93,7 +93,7 @@ fn an_empty_file_lacks_everything() {
     fs::write(&db.path, "").unwrap();
     let report = check(&db.path);
     let missing = report.findings.iter().filter(|finding| matches!(finding, Finding::Missing(_))).count();
-    assert_eq!((report.schema_version, missing), (None, 16));
+    assert_eq!((report.schema_version, missing), (None, 22));
     assert_eq!(fs::metadata(&db.path).unwrap().len(), 0);
 }
 

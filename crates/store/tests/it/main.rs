@@ -12,5 +12,6 @@ mod redaction;
 mod refusal;
 mod sequence;
 mod support;
+mod testing;
 mod transcript;
 mod workflow;
