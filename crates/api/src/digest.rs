@@ -1,9 +1,25 @@
 //! SHA-256 in hexadecimal, and base64 for attachments.
 
 use std::fmt::Write;
+use std::io::{self, Read};
 
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    hex(&ring::digest::digest(&ring::digest::SHA256, bytes))
+}
+
+/// Of everything a reader gives, without holding it.
+pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
+    let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(hex(&digest.finish())),
+            count => digest.update(&buffer[..count]),
+        }
+    }
+}
+
+fn hex(digest: &ring::digest::Digest) -> String {
     digest.as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
         write!(text, "{byte:02x}").expect("writing to a String can not fail");
         text
@@ -71,6 +87,7 @@ mod tests {
     #[test]
     fn known_answers() {
         assert_eq!(sha256_hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(sha256_of(&b"abc"[..]).unwrap(), sha256_hex(b"abc"));
         let encoded: Vec<_> = ["", "f", "fo", "foo", "foob"].iter().map(|t| base64(t.as_bytes())).collect();
         assert_eq!(encoded, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]);
     }

@@ -16,7 +16,7 @@ use ona_trust::{
 };
 use serde_json::{Value, json};
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub struct Program {
@@ -56,6 +56,11 @@ impl Program {
             .map_err(|bad| Failure::usage(&bad).hint(bad.hint()))?;
         let agent_shell = agent_shell::started_by_an_agent(&env, &database.path);
         Ok(Self { env, cwd, project, database, options, agent_shell })
+    }
+
+    /// Where this program lies, for children that look for it.
+    pub fn own_dir(&self) -> Option<PathBuf> {
+        std::env::current_exe().ok()?.parent().map(Path::to_path_buf)
     }
 
     /// The database with nothing known of settings, for `ona db` and what only reads.
@@ -192,6 +197,7 @@ impl Program {
             | StoreError::PhaseMoved { .. }
             | StoreError::PlanMoved { .. }
             | StoreError::NoApprovedPlan
+            | StoreError::EventMeanwhile
             | StoreError::Closed
             | StoreError::Undecided(_)
             | StoreError::Thread(_)

@@ -111,6 +111,13 @@ impl PermissionEngine {
         verdict
     }
 
+    /// The same rules for behavioural tests, whose `AGENT_SDLC_DB` names a database
+    /// of their own.
+    pub fn for_tests(mut self) -> Self {
+        self.guarded.in_tests();
+        self
+    }
+
     /// For search tools: whether a found file may be shown.
     pub fn may_show(&self, path: &Path) -> bool {
         let mut rules = self.ready.deny.iter().filter(|ready| ready.is_read_rule()).peekable();

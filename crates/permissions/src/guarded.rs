@@ -19,10 +19,14 @@ pub struct Guarded {
     home: String,
     /// The database, as scripts are told of it.
     database: Option<String>,
+    /// The variables that hold its path in the script that is judged.
+    variables: &'static [&'static str],
 }
 
 /// Variables that hold the path of the database in every child.
-const DATABASE_VARIABLES: [&str; 2] = ["agent_sdlc_db", "ona_agent_db"];
+const DATABASE_VARIABLES: &[&str] = &["agent_sdlc_db", "ona_agent_db"];
+/// In a test only this one does; the other names the test's own database.
+const LIVE_VARIABLE: &[&str] = &["ona_agent_db"];
 
 #[derive(Clone, Debug)]
 struct Guard {
@@ -66,7 +70,18 @@ impl Guarded {
             Forms::of(dir).each().flat_map(|dir| dir.ancestors().map(segments).collect::<Vec<_>>()).collect::<Vec<_>>()
         });
         let database = db.as_ref().map(|db| folded(&db.to_string_lossy()));
-        Self { guards, broad: broad.collect(), home: folded(&place.home.to_string_lossy()), database }
+        Self {
+            guards,
+            broad: broad.collect(),
+            home: folded(&place.home.to_string_lossy()),
+            database,
+            variables: DATABASE_VARIABLES,
+        }
+    }
+
+    /// For scripts whose `AGENT_SDLC_DB` is a database of their own (DEC-122).
+    pub(crate) fn in_tests(&mut self) {
+        self.variables = LIVE_VARIABLE;
     }
 
     /// The guarded file a touch of this path would reach, as it should be shown.
@@ -123,8 +138,8 @@ impl Guarded {
         }
         // Naming the variable is naming the file, however its value is fetched.
         if let Some(database) = &self.database {
-            for name in DATABASE_VARIABLES {
-                for form in [format!("${{{name}}}"), format!("${name}"), name.to_owned()] {
+            for name in self.variables {
+                for form in [format!("${{{name}}}"), format!("${name}"), (*name).to_owned()] {
                     text = text.replace(&form, database);
                 }
             }

@@ -18,16 +18,25 @@ pub use running::{Ran, Running};
 pub use spawn::{Command, SpawnError};
 pub use worker::{Lost, Worker};
 
+use running::Rest;
 use tokio_util::sync::CancellationToken;
 
 /// Starts a child that goes on by itself; see [`Running`].
 pub fn start(command: Command) -> Result<Running, SpawnError> {
-    Running::start(command)
+    Running::start(command, Rest::LeftAlone)
 }
 
 /// Runs a child to its end.
 pub async fn run(command: Command, cancel: &CancellationToken) -> Result<Ran, SpawnError> {
-    let running = start(command)?;
+    to_the_end(start(command)?, cancel).await
+}
+
+/// Runs a child to its end and ends whatever of its group is left then.
+pub async fn run_and_clear(command: Command, cancel: &CancellationToken) -> Result<Ran, SpawnError> {
+    to_the_end(Running::start(command, Rest::Ended)?, cancel).await
+}
+
+async fn to_the_end(running: Running, cancel: &CancellationToken) -> Result<Ran, SpawnError> {
     let end = tokio::select! {
         end = running.wait() => end,
         () = cancel.cancelled() => {

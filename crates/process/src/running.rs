@@ -33,8 +33,16 @@ pub struct Ran {
     pub took: Duration,
 }
 
+/// What becomes of descendants in the child's group when the child itself has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// `cmd &` in a hook is normal.
+    LeftAlone,
+    Ended,
+}
+
 impl Running {
-    pub(crate) fn start(command: Command) -> Result<Self, SpawnError> {
+    pub(crate) fn start(command: Command, rest: Rest) -> Result<Self, SpawnError> {
         // Who is told nothing gets /dev/null: programs tell an interactive pipe from none.
         let stdin = if command.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
         let mut child = spawn(&command, stdin)?;
@@ -52,7 +60,8 @@ impl Running {
         let (stderr, err) = fill(child.stderr.take().expect("stderr is piped"), command.cap);
         let stop = CancellationToken::new();
         let (tell, end) = watch::channel(None);
-        let watcher = Watcher { child, deadline: command.deadline, grace: command.grace, stop: stop.clone() };
+        let (deadline, grace) = (command.deadline, command.grace);
+        let watcher = Watcher { child, deadline, grace, rest, stop: stop.clone() };
         tokio::spawn(async move {
             let how = watcher.wait().await;
             drain(out, err).await;
@@ -94,6 +103,7 @@ struct Watcher {
     child: tokio::process::Child,
     deadline: Option<Duration>,
     grace: Duration,
+    rest: Rest,
     stop: CancellationToken,
 }
 
@@ -107,7 +117,13 @@ impl Watcher {
             }
         };
         let end = tokio::select! {
-            status = self.child.wait() => return status.map_or(End::Signalled(0), End::from),
+            status = self.child.wait() => {
+                if let (Rest::Ended, Some(group)) = (self.rest, group) {
+                    // Nobody left is the usual case.
+                    kill_process_group(group, Signal::KILL).ok();
+                }
+                return status.map_or(End::Signalled(0), End::from);
+            }
             () = deadline => End::TimedOut,
             () = self.stop.cancelled() => End::Cancelled,
         };

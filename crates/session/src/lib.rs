@@ -1,5 +1,5 @@
 //! What a session brings to a model besides its transcript: instruction files, agent
-//! definitions, the system prompt.
+//! definitions, the system prompt; and which files its project has (`project`).
 //!
 //! Files are read here once and returned as values; firing InstructionsLoaded and
 //! deciding when to read more is left to the turn.
@@ -8,6 +8,7 @@ mod agents;
 mod frontmatter;
 mod imports;
 mod instructions;
+pub mod project;
 mod prompt;
 mod rules;
 

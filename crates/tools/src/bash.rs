@@ -101,8 +101,8 @@ fn place(ended: Option<PathBuf>, cx: &Cx) -> Place {
 }
 
 fn finished(ran: Ran, limit: u64, place: Place, cx: &Cx) -> ToolResult {
-    let stdout = text(&ran.stdout);
-    let mut stderr = text(&ran.stderr);
+    let stdout = stream_text(&ran.stdout);
+    let mut stderr = stream_text(&ran.stderr);
     let moved_to = match place {
         Place::Unchanged => None,
         Place::Moved(to) => Some(to),
@@ -164,7 +164,7 @@ fn not_started(error: &SpawnError, cx: &Cx) -> ToolResult {
 }
 
 /// The text of a stream, at most the cap before and after decoding.
-fn text(stream: &Captured) -> String {
+pub fn stream_text(stream: &Captured) -> String {
     let mut bytes = stream.bytes.as_slice();
     if stream.truncated {
         bytes = whole_characters(bytes);
@@ -189,7 +189,7 @@ fn whole_characters(bytes: &[u8]) -> &[u8] {
 }
 
 /// The formula of 7.1.
-fn joined(stdout: &str, stderr: &str) -> String {
+pub fn joined(stdout: &str, stderr: &str) -> String {
     if stderr.is_empty() { stdout.to_owned() } else { [stdout, STDERR, stderr].concat() }
 }
 
@@ -226,7 +226,7 @@ struct BackgroundShell {
 impl Job for BackgroundShell {
     fn output(&self) -> String {
         let (stdout, stderr) = self.running.snapshot();
-        joined(&text(&stdout), &text(&stderr))
+        joined(&stream_text(&stdout), &stream_text(&stderr))
     }
 
     fn state(&self) -> State {
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_cut_stream_ends_in_a_whole_character_and_the_marker() {
-        let captured = |bytes: &[u8], truncated| text(&Captured { bytes: bytes.to_vec(), truncated });
+        let captured = |bytes: &[u8], truncated| stream_text(&Captured { bytes: bytes.to_vec(), truncated });
         assert_eq!(captured("aé".as_bytes(), false), "aé");
         assert_eq!(captured(b"a\xc3", false), "a\u{fffd}");
         assert_eq!(captured(b"a\xc3", true), "a[SDLC_TRUNCATED]");

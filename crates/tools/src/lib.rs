@@ -34,10 +34,12 @@ mod tool;
 mod toolbox;
 mod write;
 
+pub use bash::{joined, stream_text};
 pub use cx::{Cx, SeenFiles};
 pub use fingerprint::fingerprint;
 pub use input::{BadInput, Count, parse, schema};
 pub use path::absolute;
+pub use shell::STREAM_CAP;
 pub use tasks::{Job, State, TaskInfo, TaskKind, Tasks};
 pub use tool::{AnyTool, BoxFuture, Plan, Tool};
 pub use toolbox::ToolBox;

@@ -26,7 +26,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Bytes kept of each stream (7.1).
-pub(crate) const STREAM_CAP: usize = 1_048_576;
+pub const STREAM_CAP: usize = 1_048_576;
 /// Linux refuses a single argument of 128 KiB.
 const MAX_ARGUMENT: usize = 120 * 1024;
 /// Between SIGTERM and SIGKILL.

@@ -1,15 +1,25 @@
 //! The transition table of section 8.2 with DEC-110 to DEC-114.
 
+use crate::testgen::coverage::{Book, Gap};
 use ona_api::{EventKind, Group, Phase, PlanStatus, Row};
 use serde_json::json;
 
 /// What the database says about the conversation right now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Facts<'a> {
     pub phase: Phase,
     pub has_approved_plan: bool,
-    /// The operator approved the report that was shown to him (section 8.7).
-    pub report_approved: bool,
+    /// The tests of the approved plan. Needed for verify and done alone.
+    pub tests: Option<&'a Book>,
+    /// SHA-256 of the report the operator was shown and approved (section 8.7).
+    pub approved_report: Option<&'a str>,
+}
+
+impl Facts<'_> {
+    /// Enough for every transition but those to verify and done.
+    pub fn new(phase: Phase, has_approved_plan: bool) -> Self {
+        Self { phase, has_approved_plan, tests: None, approved_report: None }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,16 +30,16 @@ pub enum Refusal {
     NoSuchTransition { from: Phase, to: Phase },
     #[error("implement needs an approved plan, and this conversation has none; approve one with `ona plan approve ID`")]
     NoApprovedPlan,
-    #[error("verify needs a passing traced test for every success criterion, and no test results are recorded")]
-    NoTestResults,
+    #[error("{0} needs test results of an approved plan, and this conversation has no approved plan")]
+    NothingToTest(Phase),
+    #[error("{to} needs a passing traced test for every success criterion: {gap}")]
+    NotCovered { to: Phase, gap: Gap },
     #[error("done needs the operator's approval of the test report; look at it, then repeat with --approve")]
     NotApproved,
-    #[error("done needs test results to approve, and none are recorded")]
-    NothingToApprove,
 }
 
 /// The rows that make the transition, to be committed together, or why there is none.
-pub fn transition(facts: Facts, to: Phase) -> Result<Group, Refusal> {
+pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, Refusal> {
     let from = facts.phase;
     if from == to {
         return Err(Refusal::AlreadyThere(to));
@@ -51,14 +61,36 @@ pub fn transition(facts: Facts, to: Phase) -> Result<Group, Refusal> {
         (Phase::Planning, Phase::Implement) if !facts.has_approved_plan => return Err(Refusal::NoApprovedPlan),
         (Phase::Planning, Phase::Implement) => group.push(Row::NeedsApprovedPlan),
         (Phase::Implement, Phase::Test) => group.event(EventKind::ImplementationComplete, json!({})),
-        (Phase::Test, Phase::Verify) => return Err(Refusal::NoTestResults),
-        (Phase::Verify, Phase::Done) if !facts.report_approved => return Err(Refusal::NotApproved),
-        (Phase::Verify, Phase::Done) => return Err(Refusal::NothingToApprove),
+        (Phase::Test, Phase::Verify) => {
+            let tests = covered(facts, to)?;
+            group.push(Row::NoEventAfter(tests.newest_event));
+            group.push(Row::NeedsApprovedPlan);
+        }
+        (Phase::Verify, Phase::Done) => {
+            // Verify runs nothing, but what was approved must still be what is there.
+            let tests = covered(facts, to)?;
+            let report = facts.approved_report.ok_or(Refusal::NotApproved)?;
+            group.push(Row::NoEventAfter(tests.newest_event));
+            group.push(Row::PlanStatus { id: tests.plan, from: PlanStatus::Approved, to: PlanStatus::Completed });
+            // Older approvals, which only SQL can have left beside it.
+            group.push(Row::RetireApprovedPlans(PlanStatus::Superseded));
+            group.event(EventKind::VerifyApproved, json!({"plan_id": tests.plan, "report_sha256": report}));
+            group.event(EventKind::PlanCompleted, json!({"plan_id": tests.plan}));
+        }
         _ => return Err(Refusal::NoSuchTransition { from, to }),
     }
     group.push(Row::Phase { from, to });
     group.event(EventKind::PhaseChanged, json!({"from": from.as_str(), "to": to.as_str()}));
     Ok(group)
+}
+
+/// The coverage gate (section 8.6.2).
+fn covered<'a>(facts: Facts<'a>, to: Phase) -> Result<&'a Book, Refusal> {
+    let tests = facts.tests.ok_or(Refusal::NothingToTest(to))?;
+    match tests.gap() {
+        None => Ok(tests),
+        Some(gap) => Err(Refusal::NotCovered { to, gap }),
+    }
 }
 
 fn reachable(from: Phase) -> &'static str {
@@ -74,44 +106,51 @@ fn reachable(from: Phase) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testgen::coverage::tests::book;
 
-    #[test]
-    fn only_the_transitions_of_section_8_2_exist() {
+    fn open(tests: Option<&Book>, approved_report: Option<&str>) -> Vec<String> {
         let mut open = Vec::new();
         for phase in Phase::ALL {
             for to in Phase::ALL {
-                if transition(Facts { phase, has_approved_plan: true, report_approved: true }, to).is_ok() {
+                if transition(Facts { phase, has_approved_plan: true, tests, approved_report }, to).is_ok() {
                     open.push(format!("{phase} {to}"));
                 }
             }
         }
-        assert_eq!(
-            open,
-            [
-                "idle planning",
-                "planning implement",
-                "implement planning",
-                "implement test",
-                "test planning",
-                "verify planning",
-                "done planning",
-            ]
-        );
+        open
+    }
+
+    #[test]
+    fn only_the_transitions_of_section_8_2_exist() {
+        let always = [
+            "idle planning",
+            "planning implement",
+            "implement planning",
+            "implement test",
+            "test planning",
+            "test verify",
+            "verify planning",
+            "verify done",
+            "done planning",
+        ];
+        assert_eq!(open(Some(&book()), Some("report")), always);
+        let without = |missing: &[&str]| always.into_iter().filter(|way| !missing.contains(way)).collect::<Vec<_>>();
+        assert_eq!(open(Some(&book()), None), without(&["verify done"]));
+        assert_eq!(open(None, Some("report")), without(&["test verify", "verify done"]));
+        let mut failing = book();
+        failing.cases[0].run.as_mut().unwrap().exit_code = Some(1);
+        assert_eq!(open(Some(&failing), Some("report")), without(&["test verify", "verify done"]));
     }
 
     #[test]
     fn implement_needs_an_approved_plan() {
-        let facts = Facts { phase: Phase::Planning, has_approved_plan: false, report_approved: false };
+        let facts = Facts::new(Phase::Planning, false);
         assert_eq!(transition(facts, Phase::Implement), Err(Refusal::NoApprovedPlan));
     }
 
     #[test]
     fn implementation_complete_is_recorded_with_the_phase() {
-        let group = transition(
-            Facts { phase: Phase::Implement, has_approved_plan: false, report_approved: false },
-            Phase::Test,
-        )
-        .unwrap();
+        let group = transition(Facts::new(Phase::Implement, false), Phase::Test).unwrap();
         assert_eq!(
             group.0,
             [
@@ -123,22 +162,44 @@ mod tests {
     }
 
     #[test]
+    fn approval_of_the_report_completes_the_plan_in_the_same_commit() {
+        let tests = book();
+        let facts =
+            Facts { phase: Phase::Verify, has_approved_plan: true, tests: Some(&tests), approved_report: Some("0123") };
+        assert_eq!(
+            transition(facts, Phase::Done).unwrap().0,
+            [
+                Row::NoEventAfter(20),
+                Row::PlanStatus { id: 1, from: PlanStatus::Approved, to: PlanStatus::Completed },
+                Row::RetireApprovedPlans(PlanStatus::Superseded),
+                Row::Event { kind: EventKind::VerifyApproved, detail: json!({"plan_id": 1, "report_sha256": "0123"}) },
+                Row::Event { kind: EventKind::PlanCompleted, detail: json!({"plan_id": 1}) },
+                Row::Phase { from: Phase::Verify, to: Phase::Done },
+                Row::Event { kind: EventKind::PhaseChanged, detail: json!({"from": "verify", "to": "done"}) },
+            ]
+        );
+    }
+
+    #[test]
     fn a_new_cycle_retires_the_old_approval() {
-        let retired = |phase| {
-            let group =
-                transition(Facts { phase, has_approved_plan: true, report_approved: true }, Phase::Planning).unwrap();
-            group.0[0].clone()
-        };
+        let retired = |phase| transition(Facts::new(phase, true), Phase::Planning).unwrap().0[0].clone();
         assert_eq!(retired(Phase::Implement), Row::RetireApprovedPlans(PlanStatus::Superseded));
         assert_eq!(retired(Phase::Done), Row::RetireApprovedPlans(PlanStatus::Completed));
     }
 
     #[test]
-    fn a_refusal_says_where_one_can_go() {
-        let facts = Facts { phase: Phase::Implement, has_approved_plan: true, report_approved: true };
+    fn a_refusal_says_where_one_can_go_or_what_is_missing() {
+        let facts = Facts::new(Phase::Implement, true);
         assert_eq!(
             transition(facts, Phase::Verify).unwrap_err().to_string(),
             "there is no way from implement to verify; from implement the conversation can go to test or planning"
+        );
+        let mut tests = book();
+        tests.cases[1].run = None;
+        let facts = Facts { tests: Some(&tests), ..Facts::new(Phase::Test, true) };
+        assert_eq!(
+            transition(facts, Phase::Verify).unwrap_err().to_string(),
+            "verify needs a passing traced test for every success criterion: t2 was not run"
         );
     }
 }

@@ -1,8 +1,13 @@
 //! `ona test`: the behavioural tests of a plan. One file per subcommand; this one
 //! holds their command lines and what they share.
 
+mod add;
 mod lint;
+mod progress;
 mod public_api;
+mod report;
+mod run;
+pub mod subject;
 
 use crate::failure::Failure;
 use crate::program::Program;
@@ -12,10 +17,19 @@ use clap::Subcommand;
 pub enum Command {
     /// Say whether scripts are behavioural tests: exit 0 if all are, 1 with what is wrong
     Lint(lint::Lint),
+    /// Add a script of your own to the tests of a conversation's plan
+    Add(add::Add),
+    /// Run the tests of a conversation's plan
+    Run(run::Run),
+    /// Show what the tests came to
+    Report(report::Report),
 }
 
 pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
     match command {
         Command::Lint(lint) => lint::run(program, &lint),
+        Command::Add(add) => add::run(program, &add),
+        Command::Run(run) => run::run(program, &run),
+        Command::Report(report) => report::run(program, &report),
     }
 }

@@ -1,7 +1,12 @@
 //! Behavioural tests (sections 8.5 and 8.6): one bash script per case.
 //!
 //! `criteria` reads what a plan promises, `lint` says whether a script is a
-//! behavioural test at all. Running cases and writing rows is the caller's.
+//! behavioural test at all, `touched` which files an implementation changed, `coverage`
+//! whether the results are good enough, `report` what they came to. Running cases and
+//! writing rows is the caller's.
 
+pub mod coverage;
 pub mod criteria;
 pub mod lint;
+pub mod report;
+pub mod touched;

@@ -1,0 +1,169 @@
+//! `ona test add`: the operator's own script, through the same lint as a generated one.
+
+use super::public_api;
+use super::subject::Subject;
+use crate::failure::Failure;
+use crate::output;
+use crate::program::{Program, at};
+use ona_api::testing::{CaseStatus, TestCase};
+use ona_api::{EventKind, Group, Row, digest};
+use ona_trials::{Tests, Which};
+use ona_workflow::testgen::lint::{self, Surroundings};
+use ona_workflow::testgen::touched::touched;
+use serde_json::json;
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub struct Add {
+    /// The script
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// The success criterion it traces, if its `# traces:` line does not say so
+    #[arg(long, value_name = "ID")]
+    criterion: Option<String>,
+}
+
+/// A script can not be longer than 64 KiB; this much shows that it is.
+const ENOUGH: u64 = 64 * 1024 + 1;
+
+/// What `# traces:` says in a helper that counts for no criterion (section 8.6.1).
+const HELPER: &str = "none";
+
+pub fn run(program: &Program, add: &Add) -> Result<u8, Failure> {
+    program.operator_only("tests")?;
+    let script = read(program, add)?;
+    let entry_points = public_api::entry_points(program)?;
+    let open = program.open()?;
+    let subject = Subject::new(program, &open)?;
+    let tests = subject.tests(program, &open, Which::Approved)?;
+    let touched = touched_paths(program, &open.store, &subject)?;
+
+    let around = Surroundings { entry_points: &entry_points, touched: &touched };
+    let findings = lint::check(&script, &around);
+    for finding in &findings {
+        output::note(format_args!("{}:{}: {} {}", add.file.display(), finding.line, finding.rule, finding.message));
+    }
+    if !findings.is_empty() {
+        return Err(Failure::refused(format_args!("this is not a behavioural test: {}", add.file.display())));
+    }
+    let script = String::from_utf8(script).map_err(|_| Failure::refused("the script is not UTF-8"))?;
+    if let Cow::Owned(_) = open.redactor.apply(&script) {
+        return Err(Failure::refused("the script holds a credential, which a database must not"));
+    }
+    let case = case(&subject, &tests, script, add.criterion.as_deref())?;
+    let (group, retired) = rows(&tests, &case);
+    open.store.commit_now(&at(&subject.id, ""), group).map_err(|error| program.store_failure(error))?;
+    output::json(&json!({
+        "test_case_id": case.id,
+        "conversation_id": subject.id,
+        "plan_id": case.plan,
+        "criterion_id": case.criterion,
+        "title": case.title,
+        "status": case.status.as_str(),
+        "retired": retired,
+    }));
+    Ok(0)
+}
+
+fn read(program: &Program, add: &Add) -> Result<Vec<u8>, Failure> {
+    let mut script = Vec::new();
+    let file = std::fs::File::open(program.cwd.join(&add.file));
+    file.and_then(|file| file.take(ENOUGH).read_to_end(&mut script))
+        .map_err(|error| Failure::usage(format_args!("{error}: {}", add.file.display())))?;
+    match &add.criterion {
+        Some(criterion) if !names_a_criterion(&script) => Ok(with_traces(script, criterion)),
+        _ => Ok(script),
+    }
+}
+
+fn names_a_criterion(script: &[u8]) -> bool {
+    String::from_utf8_lossy(script)
+        .lines()
+        .take_while(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
+        .any(|line| line.trim_start_matches([' ', '\t', '#']).starts_with("traces:"))
+}
+
+/// Behind the line that names the interpreter, if there is one.
+fn with_traces(script: Vec<u8>, criterion: &str) -> Vec<u8> {
+    let first = script.iter().position(|byte| *byte == b'\n').map_or(script.len(), |end| end + 1);
+    let at = if script.starts_with(b"#!") { first } else { 0 };
+    let line = format!("# traces: {criterion}\n");
+    [&script[..at], line.as_bytes(), &script[at..]].concat()
+}
+
+pub fn touched_paths(program: &Program, store: &ona_store::Store, subject: &Subject) -> Result<Vec<String>, Failure> {
+    let rows = || {
+        let reader = store.reader()?;
+        Ok((reader.manifest(&subject.id)?, reader.written_paths(&subject.id)?))
+    };
+    let (before, written) = rows().map_err(|error| program.store_failure(error))?;
+    let now = match &before {
+        Some(_) => subject.project.look().map_err(Failure::refused)?.files,
+        None => Vec::new(),
+    };
+    Ok(touched(&subject.project.root, before.as_deref(), &now, &written).paths())
+}
+
+fn case(subject: &Subject, tests: &Tests, script: String, wanted: Option<&str>) -> Result<TestCase, Failure> {
+    let header = lint::header(&script).ok_or_else(|| Failure::refused("the script has no header"))?;
+    if wanted.is_some_and(|wanted| wanted != header.traces) {
+        return Err(Failure::usage(format_args!(
+            "the script says that it traces {}, not {}",
+            header.traces,
+            wanted.unwrap_or_default()
+        )));
+    }
+    let known: Vec<&str> = tests.book.criteria.iter().map(|criterion| criterion.id.as_str()).collect();
+    let criterion = match header.traces.as_str() {
+        HELPER => None,
+        id if known.contains(&id) => Some(id.to_owned()),
+        id => {
+            let message = format!("plan {} has no success criterion {id}", tests.plan.id);
+            return Err(Failure::usage(message).hint(format!("it has: {}", known.join(", "))));
+        }
+    };
+    let name = format!("{}\0{}\0{script}", subject.id, tests.plan.id);
+    Ok(TestCase {
+        id: format!("T-{}", &digest::sha256_hex(name.as_bytes())[..10]),
+        plan: tests.plan.id,
+        criterion,
+        title: header.title,
+        script,
+        surfaces: json!([]),
+        status: CaseStatus::Accepted,
+        reject_reason: None,
+        generator_session: None,
+    })
+}
+
+/// The case takes the place of an older one of the same title for the same criterion.
+fn rows(tests: &Tests, case: &TestCase) -> (Group, Vec<String>) {
+    let mut group = Group::default();
+    if tests.criteria_missing {
+        group.push(Row::Criteria { plan: tests.plan.id, criteria: tests.book.criteria.clone() });
+    }
+    let older = tests
+        .book
+        .accepted()
+        .map(|older| &older.case)
+        .filter(|older| older.id != case.id && older.title == case.title && older.criterion == case.criterion);
+    let retired: Vec<String> = older.map(|older| older.id.clone()).collect();
+    for id in &retired {
+        group.push(Row::TestCaseStatus { id: id.clone(), to: CaseStatus::Retired });
+    }
+    group.event(
+        EventKind::TestGenerated,
+        json!({
+            "by": "operator",
+            "test_case_id": case.id,
+            "criterion_id": case.criterion,
+            "script_sha256": digest::sha256_hex(case.script.as_bytes()),
+            "retired": retired,
+        }),
+    );
+    group.push(Row::TestCase(case.clone()));
+    (group, retired)
+}

@@ -1,0 +1,39 @@
+//! `ona test report`: what the tests came to, for a terminal, a machine or a browser.
+
+use super::subject::Subject;
+use crate::failure::Failure;
+use crate::output;
+use crate::program::Program;
+use ona_trials::Which;
+use ona_workflow::testgen::report::Report as Paper;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub struct Report {
+    /// Machine-readable output
+    #[arg(long)]
+    json: bool,
+
+    /// Also write it as one self-contained page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+pub fn run(program: &Program, report: &Report) -> Result<u8, Failure> {
+    let open = program.open()?;
+    let subject = Subject::new(program, &open)?;
+    let tests = subject.tests(program, &open, Which::Reported)?;
+    let paper = Paper::new(subject.id.as_str(), &tests.plan.content, &tests.book);
+    if let Some(file) = &report.html {
+        let path = program.cwd.join(file);
+        std::fs::write(&path, paper.html())
+            .map_err(|error| Failure::refused(format_args!("{error}: {}", path.display())))?;
+        output::note(format_args!("ona: the report was written to {}", path.display()));
+    }
+    match (report.json, &report.html) {
+        (true, _) => output::json(&paper.json()),
+        (false, Some(_)) => {}
+        (false, None) => output::line(paper.text().trim_end()),
+    }
+    Ok(0)
+}

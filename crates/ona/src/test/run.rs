@@ -1,0 +1,174 @@
+//! `ona test run`: the operator's word that the tests of a plan may run now.
+
+use super::progress::Bar;
+use super::subject::{Subject, tmp};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output;
+use crate::program::{Open, Program};
+use crate::workplace::{Workplace, runtime};
+use ona_api::row::{Place, SequenceStart};
+use ona_api::testing::TestCase;
+use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
+use ona_orchestration::{Operator, Pipeline, Question};
+use ona_tools::ToolBox;
+use ona_trials::{Bench, Ended, Progress, RunError, Tests, Which};
+use ona_trust::How;
+use serde_json::{Value, json};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// Only these cases, by id; all accepted ones if none is named
+    #[arg(value_name = "CASE")]
+    cases: Vec<String>,
+
+    /// Machine-readable output
+    #[arg(long)]
+    json: bool,
+}
+
+/// How often the elapsed time on a terminal moves on.
+const TICK: Duration = Duration::from_millis(200);
+
+pub fn run(program: &Program, run: &Run) -> Result<u8, Failure> {
+    // Whoever can choose the environment of a run can choose its result.
+    program.operator_only("test results")?;
+    let open = program.open()?;
+    let subject = Subject::new(program, &open)?;
+    let tests = subject.tests(program, &open, Which::Approved)?;
+    let cases = chosen(&tests, &run.cases)?;
+    if cases.is_empty() {
+        return Err(Failure::refused("there are no tests to run").hint("ona test add FILE --conversation ID"));
+    }
+    let ended = execute(program, &open, &subject, &tests, &cases)?;
+    if run.json {
+        output::json(&described(&subject, &ended));
+    }
+    let passed = ended.runs.iter().filter(|done| done.run.exit_code == Some(0)).count();
+    Ok(match ended.interrupted {
+        true => interrupt::INTERRUPTED,
+        false => u8::from(passed < cases.len()),
+    })
+}
+
+/// Runs cases and says on stderr how it goes.
+pub fn execute(
+    program: &Program,
+    open: &Open,
+    subject: &Subject,
+    tests: &Tests,
+    cases: &[TestCase],
+) -> Result<Ended, Failure> {
+    if !subject.project.root.is_dir() {
+        let root = subject.project.root.display();
+        return Err(Failure::usage(format_args!("the project of the conversation is not there: {root}")));
+    }
+    let cancel = CancellationToken::new();
+    let failed = |error| program.store_failure(error);
+    runtime().block_on(async {
+        interrupt::on_signal(&cancel);
+        let mut workplace = Workplace::new(program, open, &subject.project.root, How::FirstUseOnly, &cancel)?;
+        let place =
+            Place { conversation: subject.id.clone(), session: SessionId::random(), start: SequenceStart::Zero };
+        let mut opening = workplace.take_findings();
+        opening.append(criteria_of(tests));
+        let mut session = workplace.session(&open.store, place).map_err(failed)?;
+        session.rules = Arc::new(std::sync::RwLock::new(session.with_rules(Clone::clone).for_tests()));
+        let pipeline = Pipeline {
+            store: Arc::clone(&open.store),
+            tools: Arc::new(ToolBox::default()),
+            hooks: Arc::clone(&workplace.hooks),
+            operator: Arc::new(TypedIt),
+        };
+        let bench = Bench {
+            project: subject.project.clone(),
+            host: workplace.host.clone(),
+            tmp: tmp(program),
+            program_dir: program.own_dir(),
+            cancel: cancel.clone(),
+        };
+        let bar = std::sync::Mutex::new(Bar::new(cases.len()));
+        let lock = || bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut watch = |progress: Progress<'_>| lock().show(&progress);
+        let mut tick = tokio::time::interval(TICK);
+        let mut running = std::pin::pin!(ona_trials::run(&bench, &pipeline, &mut session, cases, opening, &mut watch));
+        let ended = loop {
+            tokio::select! {
+                ended = &mut running => break ended,
+                _ = tick.tick() => lock().tick(),
+            }
+        };
+        lock().end();
+        let ended = ended.map_err(|error| match error {
+            RunError::Store(error) => failed(error),
+            RunError::Project(error) => Failure::refused(error),
+        })?;
+        if ended.project_changed {
+            output::note("ona: files of the project changed while the tests ran, so these results count for nothing");
+        }
+        Ok(ended)
+    })
+}
+
+/// What a plan promises that was approved by SQL.
+fn criteria_of(tests: &Tests) -> Group {
+    let mut group = Group::default();
+    if tests.criteria_missing {
+        group.push(ona_api::Row::Criteria { plan: tests.plan.id, criteria: tests.book.criteria.clone() });
+    }
+    group
+}
+
+fn chosen(tests: &Tests, ids: &[String]) -> Result<Vec<TestCase>, Failure> {
+    let accepted = || tests.book.accepted().map(|case| &case.case);
+    if ids.is_empty() {
+        return Ok(accepted().cloned().collect());
+    }
+    let find = |id: &String| {
+        let known = || Failure::usage(format_args!("plan {} has no accepted test {id}", tests.plan.id));
+        accepted().find(|case| case.id == *id).cloned().ok_or_else(known)
+    };
+    ids.iter().map(find).collect()
+}
+
+fn described(subject: &Subject, ended: &Ended) -> Value {
+    let cases = ended.runs.iter().map(|done| {
+        let run = &done.run;
+        json!({
+            "id": done.case.id,
+            "criterion_id": done.case.criterion,
+            "title": done.case.title,
+            "passed": run.exit_code == Some(0),
+            "exit_code": run.exit_code,
+            "timed_out": run.timed_out,
+            "refused": done.refused,
+            "took_ms": run.took_ms,
+            "stdout": run.stdout,
+            "stderr": run.stderr,
+        })
+    });
+    let passed = ended.runs.iter().filter(|done| done.run.exit_code == Some(0)).count();
+    json!({
+        "run_id": ended.run,
+        "conversation_id": subject.id,
+        "cases": cases.collect::<Vec<_>>(),
+        "totals": {"run": ended.runs.len(), "passed": passed, "failed": ended.runs.len() - passed},
+        "interrupted": ended.interrupted,
+        "project_changed": ended.project_changed,
+    })
+}
+
+/// `ona test run` typed by the operator is the answer to every question about the
+/// tests (DEC-122). What is denied stays denied.
+struct TypedIt;
+
+impl Operator for TypedIt {
+    fn rule<'a>(&'a self, _: Question<'a>) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
+        Box::pin(std::future::ready(Verdict::new(Ruling::Allow, Authority::EvalOperator, "")))
+    }
+}

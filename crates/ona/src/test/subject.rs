@@ -1,0 +1,48 @@
+//! The conversation an `ona test` command is about, with its project and settings.
+
+use crate::failure::Failure;
+use crate::program::{Open, Program};
+use ona_api::ConversationId;
+use ona_trials::{Project, Tests, Which, load};
+use ona_trust::How;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+pub struct Subject {
+    pub id: ConversationId,
+    pub project: Project,
+}
+
+impl Subject {
+    pub fn new(program: &Program, open: &Open) -> Result<Self, Failure> {
+        let Some(id) = &program.options.conversation else {
+            return Err(Failure::usage("say whose tests: --conversation ID"));
+        };
+        let id = ConversationId::from(id.as_str());
+        let known = open.store.reader().and_then(|reader| reader.conversation(&id));
+        let known = known.map_err(|error| program.store_failure(error))?;
+        let root = known.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?.project_dir;
+        let settings = program.effective(open, How::FirstUseOnly)?;
+        let project = project(program, Path::new(&root), &settings)?;
+        Ok(Self { id, project })
+    }
+
+    /// Everything known of its tests; a refusal if there is no plan they could belong to.
+    pub fn tests(&self, program: &Program, open: &Open, which: Which) -> Result<Tests, Failure> {
+        let tests = open.store.reader().and_then(|reader| load(reader, &self.id, &self.project, which));
+        tests.map_err(|error| program.store_failure(error))?.ok_or_else(|| {
+            Failure::refused(format_args!("conversation {} has no approved plan that tests could trace", self.id))
+                .hint("ona plan approve ID")
+        })
+    }
+}
+
+/// The project of a conversation, as this run sees it.
+pub fn project(program: &Program, root: &Path, settings: &Value) -> Result<Project, Failure> {
+    Project::new(root, &program.database.path, settings).map_err(Failure::usage)
+}
+
+/// Where tests get their rooms.
+pub fn tmp(program: &Program) -> PathBuf {
+    program.env.non_empty("TMPDIR").unwrap_or("/tmp").into()
+}

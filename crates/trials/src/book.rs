@@ -1,0 +1,75 @@
+//! Everything the database and the project say about the tests of a conversation.
+
+use crate::project::Project;
+use ona_api::{ConversationId, PlanStatus};
+use ona_store::{Plan, Reader, StoreError};
+use ona_workflow::testgen::coverage::{Book, Case};
+use ona_workflow::testgen::criteria;
+use std::collections::HashMap;
+
+/// The plan and its tests.
+pub struct Tests {
+    pub plan: Plan,
+    pub book: Book,
+    /// The plan was approved by SQL: what it promises is not stored yet.
+    pub criteria_missing: bool,
+}
+
+/// Whose tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those of the approved plan.
+    Approved,
+    /// Those of the approved plan, or of the one that was completed last: a report
+    /// outlives its approval.
+    Reported,
+}
+
+/// None if the conversation has no such plan.
+pub fn load(
+    reader: &Reader,
+    conversation: &ConversationId,
+    project: &Project,
+    which: Which,
+) -> Result<Option<Tests>, StoreError> {
+    let Some(plan) = plan(reader, conversation, which)? else { return Ok(None) };
+    // Before anything else is read: what happens meanwhile is newer than this.
+    let newest_event = reader.newest_event(conversation)?;
+    let mut criteria = reader.criteria(plan.id)?;
+    let criteria_missing = criteria.is_empty();
+    if criteria_missing {
+        criteria = criteria::parse(&plan.content);
+    }
+    let runs = reader.latest_runs(plan.id)?.into_iter().map(|stored| (stored.run.case.clone(), stored.run));
+    let mut runs: HashMap<_, _> = runs.collect();
+    let cases: Vec<Case> = reader
+        .test_cases(plan.id)?
+        .into_iter()
+        .map(|stored| Case {
+            run: runs.remove(&stored.case.id),
+            script_sha256: stored.script_sha256,
+            case: stored.case,
+        })
+        .collect();
+    let oldest = cases.iter().filter_map(|case| case.run.as_ref()?.seen_event).min();
+    let mutations = reader.mutations(conversation, oldest.unwrap_or(0))?;
+    // Files that can not be looked at make every result stale, which says so.
+    let project_sha256 = match cases.iter().any(|case| case.run.is_some()) {
+        true => project.look().ok().map(|look| look.sha256),
+        false => None,
+    };
+    let mutations = mutations.into_iter().map(|mutation| (mutation.event, mutation.tool)).collect();
+    let book = Book { plan: plan.id, criteria, cases, project_sha256, mutations, newest_event };
+    let criteria_missing = criteria_missing && !book.criteria.is_empty();
+    Ok(Some(Tests { plan, book, criteria_missing }))
+}
+
+fn plan(reader: &Reader, conversation: &ConversationId, which: Which) -> Result<Option<Plan>, StoreError> {
+    match (reader.approved_plan(conversation)?, which) {
+        (Some(plan), _) => Ok(Some(plan)),
+        (None, Which::Approved) => Ok(None),
+        (None, Which::Reported) => {
+            Ok(reader.plans(conversation)?.into_iter().rfind(|plan| plan.status == PlanStatus::Completed))
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Runs behavioural tests and gathers what is known of them (section 8.6, DEC-122).
+//!
+//! A case is a bash script. It runs as a Bash call through the whole path of a call,
+//! in a session of its own, with a home, a database and an environment of its own, and
+//! where the system allows it with a project it can not change. The live database is
+//! written here and by nobody the case starts.
+//!
+//! What a result is worth is decided in `workflow`; nothing here prints.
+
+mod book;
+mod environment;
+mod project;
+mod room;
+mod run;
+mod sandbox;
+mod shell;
+
+pub use book::{Tests, Which, load};
+pub use project::{BadSettings, Project};
+pub use run::{Bench, Done, Ended, Progress, RunError, run};
+pub use sandbox::Sandbox;

@@ -1,0 +1,103 @@
+//! The project tests run in: its root, what of it builds may write, how long a test
+//! may take. Settings under `sdlc` say the last two.
+
+use ona_api::path::lexical;
+use ona_session::project::{Look, LookError, look};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a case may run if nobody says otherwise (DEC-122).
+const TIMEOUT: Duration = Duration::from_secs(300);
+const LONGEST: u64 = 24 * 3600;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    pub root: PathBuf,
+    /// Folders and files inside the root that tests may write and no look sees.
+    pub outputs: Vec<PathBuf>,
+    pub timeout: Duration,
+    /// The live database.
+    pub database: PathBuf,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSettings {
+    #[error("the setting sdlc.buildOutputs must be a list of paths inside the project, and {0} is none")]
+    Output(String),
+    #[error("the setting sdlc.testTimeoutSeconds must be a number from 1 to {LONGEST}, not {0}")]
+    Timeout(String),
+}
+
+impl Project {
+    pub fn new(root: &Path, database: &Path, settings: &Value) -> Result<Self, BadSettings> {
+        let outputs = match &settings["sdlc"]["buildOutputs"] {
+            Value::Null => Vec::new(),
+            Value::Array(paths) => paths.iter().map(|path| output(root, path)).collect::<Result<_, _>>()?,
+            other => return Err(BadSettings::Output(other.to_string())),
+        };
+        let timeout = match &settings["sdlc"]["testTimeoutSeconds"] {
+            Value::Null => TIMEOUT,
+            said => match said.as_u64() {
+                Some(seconds @ 1..=LONGEST) => Duration::from_secs(seconds),
+                _ => return Err(BadSettings::Timeout(said.to_string())),
+            },
+        };
+        Ok(Self { root: root.to_owned(), outputs, timeout, database: database.to_owned() })
+    }
+
+    /// The files of the project as they are now, without build outputs and without
+    /// the database, should it lie there.
+    pub fn look(&self) -> Result<Look, LookError> {
+        let companions = self.database_files().into_iter().chain([self.beside_database(".locks")]);
+        look(&self.root, &companions.chain(self.outputs.iter().cloned()).collect::<Vec<_>>())
+    }
+
+    /// The database with its journals.
+    pub fn database_files(&self) -> Vec<PathBuf> {
+        ["", "-wal", "-shm", "-journal"].iter().map(|end| self.beside_database(end)).collect()
+    }
+
+    fn beside_database(&self, end: &str) -> PathBuf {
+        let mut path = self.database.as_os_str().to_owned();
+        path.push(end);
+        path.into()
+    }
+}
+
+/// A setting must not make the whole project writable, nor anything outside it.
+fn output(root: &Path, path: &Value) -> Result<PathBuf, BadSettings> {
+    let bad = || BadSettings::Output(path.to_string());
+    let text = path.as_str().filter(|text| !text.is_empty()).ok_or_else(bad)?;
+    let full = lexical(&root.join(text));
+    let git = full.starts_with(root.join(".git"));
+    if full.starts_with(root) && full != root && !git { Ok(full) } else { Err(bad()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn project(sdlc: Value) -> Result<Project, String> {
+        Project::new(Path::new("/p"), Path::new("/p/ona.db"), &json!({ "sdlc": sdlc })).map_err(|bad| bad.to_string())
+    }
+
+    #[test]
+    fn settings_name_outputs_inside_the_project_and_a_timeout() {
+        let read = project(json!({"buildOutputs": ["target", "./web/dist/"], "testTimeoutSeconds": 7})).unwrap();
+        assert_eq!(read.outputs, [Path::new("/p/target"), Path::new("/p/web/dist")]);
+        assert_eq!(read.timeout, Duration::from_secs(7));
+        assert_eq!(project(Value::Null).unwrap().timeout, Duration::from_secs(300));
+    }
+
+    #[test]
+    fn a_setting_can_not_open_the_project_or_what_is_outside() {
+        for path in ["", ".", "..", "../x", "/etc", "a/../..", ".git", ".git/hooks"] {
+            assert!(project(json!({ "buildOutputs": [path] })).is_err(), "{path}");
+        }
+        for bad in [json!({"buildOutputs": "target"}), json!({"buildOutputs": [1]}), json!({"testTimeoutSeconds": 0})] {
+            assert!(project(bad.clone()).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The room of one case: a script file, an empty home, a fresh database. Gone with
+//! the value.
+
+use ona_api::Redactor;
+use ona_store::{Store, StoreError};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+pub(crate) struct Room {
+    dir: TempDir,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RoomError {
+    #[error("there is no place for the test's own files: {0}")]
+    Io(#[from] io::Error),
+    #[error("the test's own database could not be made: {0}")]
+    Database(#[from] StoreError),
+}
+
+impl Room {
+    /// Below `tmp`, with the script in it and the schema applied.
+    pub fn new(tmp: &Path, script: &str) -> Result<Self, RoomError> {
+        let dir = tempfile::Builder::new().prefix("ona-test-").tempdir_in(tmp)?;
+        let room = Self { dir };
+        fs::create_dir(room.home())?;
+        fs::write(room.script(), script)?;
+        drop(Store::open(&room.database(), Redactor::default())?);
+        Ok(room)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn script(&self) -> PathBuf {
+        self.path().join("test.sh")
+    }
+
+    /// HOME, TMPDIR and SDLC_TEST_TMP.
+    pub fn home(&self) -> PathBuf {
+        self.path().join("home")
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.path().join("state").join("ona.db")
+    }
+}

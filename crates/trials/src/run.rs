@@ -1,0 +1,180 @@
+//! Runs cases one after another, each as one call and one row.
+
+use crate::project::Project;
+use crate::sandbox::Sandbox;
+use crate::shell::{Outcome, Surroundings, TestShell, exit_code};
+use ona_api::row::Place;
+use ona_api::testing::{TestCase, TestRun};
+use ona_api::{CallId, Entry, Env, EventKind, Group, Row, SessionId, ToolCall, clock, digest};
+use ona_orchestration::{Pipeline, Session};
+use ona_process::End;
+use ona_session::project::LookError;
+use ona_store::StoreError;
+use ona_tools::ToolBox;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// Where and with what tests are run.
+pub struct Bench {
+    pub project: Project,
+    /// The operator's environment.
+    pub host: Env,
+    pub tmp: PathBuf,
+    /// Where this program lies.
+    pub program_dir: Option<PathBuf>,
+    pub cancel: CancellationToken,
+}
+
+/// For whoever watches.
+pub enum Progress<'a> {
+    Begins { sandbox: &'a Sandbox, cases: usize },
+    Started { number: usize, case: &'a TestCase },
+    Finished { number: usize, case: &'a TestCase, run: &'a TestRun },
+}
+
+/// What a run came to. Rows of everything in `runs` are committed.
+#[derive(Debug)]
+pub struct Ended {
+    pub run: SessionId,
+    pub runs: Vec<Done>,
+    /// Ended by the operator before all cases had their turn.
+    pub interrupted: bool,
+    /// The project is not what it was when the run began, so nothing of it counts.
+    pub project_changed: bool,
+}
+
+#[derive(Debug)]
+pub struct Done {
+    pub case: TestCase,
+    pub run: TestRun,
+    /// The call was refused by a hook, a rule or the planning gate.
+    pub refused: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Project(#[from] LookError),
+}
+
+/// Runs the cases in the session, which is theirs alone. `findings` are rows that
+/// belong to its beginning.
+pub async fn run(
+    bench: &Bench,
+    pipeline: &Pipeline,
+    session: &mut Session,
+    cases: &[TestCase],
+    findings: Group,
+    watch: &mut (dyn FnMut(Progress<'_>) + Send),
+) -> Result<Ended, RunError> {
+    let store = &pipeline.store;
+    let place = session.place.clone();
+    let mut opening = Group::default();
+    opening.push(Row::Session);
+    opening.event(EventKind::SessionCreated, json!({"by": "test run"}));
+    opening.append(findings);
+    store.commit(&place, opening).await?;
+
+    // In this order: a call that begins in between is newer than what is remembered.
+    let seen_event = store.reader()?.newest_event(&place.conversation)?;
+    let project_sha256 = bench.project.look()?.sha256;
+    let sandbox = Sandbox::probe(&bench.project, &bench.tmp, &bench.host, &bench.cancel).await;
+    watch(Progress::Begins { sandbox: &sandbox, cases: cases.len() });
+    let around = Arc::new(Surroundings {
+        project: bench.project.clone(),
+        sandbox,
+        host: bench.host.clone(),
+        tmp: bench.tmp.clone(),
+        program_dir: bench.program_dir.clone(),
+    });
+
+    let mut runs = Vec::new();
+    for (number, case) in (1..).zip(cases) {
+        if bench.cancel.is_cancelled() {
+            break;
+        }
+        watch(Progress::Started { number, case });
+        let known = Known { seen_event, project_sha256: &project_sha256 };
+        let done = one(&around, pipeline, session, &place, case, known).await?;
+        watch(Progress::Finished { number, case, run: &done.run });
+        runs.push(done);
+    }
+    let interrupted = bench.cancel.is_cancelled();
+    let project_changed = bench.project.look().map(|look| look.sha256).ok() != Some(project_sha256);
+    Ok(Ended { run: place.session, runs, interrupted, project_changed })
+}
+
+/// What was known of the project when the run began.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    seen_event: i64,
+    project_sha256: &'a str,
+}
+
+async fn one(
+    around: &Arc<Surroundings>,
+    pipeline: &Pipeline,
+    session: &mut Session,
+    place: &Place,
+    case: &TestCase,
+    known: Known<'_>,
+) -> Result<Done, StoreError> {
+    let outcome = Arc::new(Mutex::new(None));
+    let mut tools = ToolBox::default();
+    tools.add(Arc::new(TestShell { case: case.clone(), around: Arc::clone(around), outcome: Arc::clone(&outcome) }));
+    let pipeline = Pipeline { tools: Arc::new(tools), ..pipeline.clone() };
+    let call = ToolCall {
+        id: CallId(format!("toolu_{}", CallId::random().0.replace('-', ""))),
+        name: "Bash".into(),
+        input: TestShell::input(case),
+    };
+    let asked = Entry::ToolUse { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
+    pipeline.store.commit(place, Group(vec![Row::Transcript(asked)])).await?;
+    let started_at = clock::utc_seconds(clock::now());
+    let finished = pipeline.run(session, call, Group::default()).await?;
+
+    let outcome: Option<Outcome> = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let refused = outcome.is_none();
+    let end = outcome.as_ref().and_then(|outcome| outcome.end);
+    let code = end.and_then(exit_code);
+    let run = TestRun {
+        case: case.id.clone(),
+        run: place.session.to_string(),
+        exit_code: code,
+        started_at,
+        completed_at: end.filter(|end| *end != End::Cancelled).map(|_| clock::utc_seconds(clock::now())),
+        timed_out: end == Some(End::TimedOut),
+        took_ms: outcome.as_ref().map(|outcome| i64::try_from(outcome.took.as_millis()).unwrap_or(i64::MAX)),
+        script_sha256: Some(digest::sha256_hex(case.script.as_bytes())),
+        project_sha256: Some(known.project_sha256.to_owned()),
+        seen_event: Some(known.seen_event),
+        // Why it never ran is what the report has to show for it.
+        stderr: outcome.as_ref().map_or(finished.result.content, |outcome| outcome.stderr.clone()),
+        stdout: outcome.map(|outcome| outcome.stdout).unwrap_or_default(),
+    };
+    let mut group = Group::default();
+    group.event(
+        EventKind::TestRun,
+        json!({
+            "run_id": run.run,
+            "test_case_id": case.id,
+            "criterion_id": case.criterion,
+            "exit_code": run.exit_code,
+            "timed_out": run.timed_out,
+            "refused": refused,
+            "sandbox": around.sandbox.name(),
+            "script_sha256": run.script_sha256,
+            "project_sha256": run.project_sha256,
+        }),
+    );
+    if end == Some(End::Cancelled) {
+        group.event(EventKind::Interrupted, json!({"test_case_id": case.id}));
+    }
+    group.push(Row::TestRun(run.clone()));
+    pipeline.store.commit(place, group).await?;
+    Ok(Done { case: case.clone(), run, refused })
+}

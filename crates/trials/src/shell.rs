@@ -1,0 +1,131 @@
+//! A case as a Bash call: what hooks and rules are shown is the script itself, so that
+//! a rule against a command holds inside tests too. What runs is the recorded script
+//! and nothing else; a hook that rewrites it has thereby refused it.
+
+use crate::environment::{self, Own};
+use crate::project::Project;
+use crate::room::Room;
+use crate::sandbox::Sandbox;
+use ona_api::testing::TestCase;
+use ona_api::{Access, Env, ToolResult, ToolSpec};
+use ona_process::{Command, End, Ran, first_existing};
+use ona_tools::{AnyTool, BadInput, Cx, Plan, STREAM_CAP, joined, stream_text};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_secs(1);
+const REWRITTEN: &str = "a behavioural test runs as it is recorded or not at all";
+
+/// What all cases of a run share.
+pub(crate) struct Surroundings {
+    pub project: Project,
+    pub sandbox: Sandbox,
+    /// The operator's environment.
+    pub host: Env,
+    /// Where rooms are made.
+    pub tmp: PathBuf,
+    pub program_dir: Option<PathBuf>,
+}
+
+/// How one case ended.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    pub end: Option<End>,
+    pub stdout: String,
+    pub stderr: String,
+    pub took: Duration,
+}
+
+/// The Bash of one case.
+pub(crate) struct TestShell {
+    pub case: TestCase,
+    pub around: Arc<Surroundings>,
+    /// Filled when the case has run.
+    pub outcome: Arc<Mutex<Option<Outcome>>>,
+}
+
+impl TestShell {
+    pub fn input(case: &TestCase) -> Value {
+        json!({"command": case.script, "description": format!("behavioural test {}: {}", case.id, case.title)})
+    }
+
+    async fn run(&self, cx: &Cx) -> ToolResult {
+        let room = match Room::new(&self.around.tmp, &self.case.script) {
+            Ok(room) => room,
+            Err(error) => return ToolResult::internal(error.to_string()),
+        };
+        let around = &self.around;
+        let own = Own {
+            home: &room.home(),
+            database: &room.database(),
+            live_database: &around.project.database,
+            program_dir: around.program_dir.as_deref(),
+        };
+        let bash = first_existing(&["/bin/bash", "/usr/bin/bash"], "bash");
+        let inner = vec![bash.into(), room.script().into()];
+        let (program, args) = around.sandbox.around(&around.project, room.path(), inner);
+        let command = Command {
+            program,
+            args,
+            cwd: around.project.root.clone(),
+            env: environment::of_case(&around.host, &own),
+            stdin: Vec::new(),
+            cap: STREAM_CAP,
+            deadline: Some(around.project.timeout),
+            grace: GRACE,
+        };
+        match ona_process::run_and_clear(command, &cx.cancel).await {
+            Ok(ran) => self.ran(ran),
+            Err(error) => ToolResult::internal(error.to_string()),
+        }
+    }
+
+    fn ran(&self, ran: Ran) -> ToolResult {
+        let (stdout, stderr) = (stream_text(&ran.stdout), stream_text(&ran.stderr));
+        let content = joined(&stdout, &stderr);
+        let mut data = json!({"stdout": stdout, "stderr": stderr, "interrupted": ran.end == End::Cancelled});
+        let result = match ran.end {
+            End::Exited(0) => ToolResult::success(content),
+            End::Exited(_) | End::Signalled(_) => ToolResult::rejected(content),
+            End::TimedOut => {
+                let limit = self.around.project.timeout.as_secs();
+                ToolResult::internal(format!("The test ran longer than {limit} s and was ended.\n{content}"))
+            }
+            End::Cancelled => ToolResult::rejected(format!("Interrupted.\n{content}")),
+        };
+        data["exit_code"] = exit_code(ran.end).into();
+        let outcome = Outcome { end: Some(ran.end), stdout, stderr, took: ran.took };
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        result.data(data)
+    }
+}
+
+/// As a shell would report it; None for an end that was not the case's own.
+pub(crate) fn exit_code(end: End) -> Option<i64> {
+    match end {
+        End::Exited(code) => Some(code.into()),
+        End::Signalled(signal) => Some(i64::from(128 + signal)),
+        End::TimedOut | End::Cancelled => None,
+    }
+}
+
+impl AnyTool for TestShell {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "Bash".into(),
+            description: "Runs one behavioural test.".into(),
+            input_schema: json!({"type": "object", "required": ["command"]}),
+        }
+    }
+
+    fn plan(self: Arc<Self>, input: &Value, _: &Cx) -> Result<Plan, BadInput> {
+        if input["command"] != self.case.script.as_str() {
+            return Err(BadInput::new(REWRITTEN));
+        }
+        let access = Access::Shell { script: self.case.script.clone(), cwd: self.around.project.root.clone() };
+        Ok(Plan::new(input.clone(), vec![access], move |cx| Box::pin(async move { self.run(cx).await })))
+    }
+}
