@@ -9,6 +9,7 @@
 use ignore::WalkBuilder;
 use ona_api::digest;
 use ona_api::testing::ProjectFile;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -21,11 +22,21 @@ const MOST: usize = 200_000;
 const BUDGET: u64 = 1 << 30;
 
 /// The files of a project at one moment, by path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
     pub files: Vec<ProjectFile>,
-    /// Of everything in `files`, and of which of them can be executed.
-    pub sha256: String,
+    executable: BTreeSet<String>,
+}
+
+impl Look {
+    /// Of all files, and of which of them can be executed.
+    pub fn sha256(&self) -> String {
+        let line = |file: &ProjectFile| {
+            let executable = self.executable.contains(&file.path);
+            format!("{}\0{}\0{}\0{executable}\n", file.path, file.size, file.sha256)
+        };
+        digest::sha256_hex(self.files.iter().map(line).collect::<String>().as_bytes())
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -50,27 +61,28 @@ pub fn look(root: &Path, leave_out: &[PathBuf]) -> Result<Look, LookError> {
         .filter_entry(move |entry| entry.file_name() != ".git" && !leave_out.iter().any(|path| path == entry.path()))
         .sort_by_file_path(Ord::cmp)
         .build();
-    let mut files = Vec::new();
-    let mut whole = String::new();
+    let mut look = Look::default();
     let mut budget = BUDGET;
     for entry in walk {
         // A folder that may not be read now may be readable at the next look, which then differs.
         let entry = match entry {
             Ok(entry) => entry,
-            Err(error) if files.is_empty() && !root.is_dir() => return Err(LookError::Unreadable(error.to_string())),
+            Err(error) if look.files.is_empty() && !root.is_dir() => {
+                return Err(LookError::Unreadable(error.to_string()));
+            }
             Err(_) => continue,
         };
         if entry.file_type().is_none_or(|kind| kind.is_dir()) {
             continue;
         }
-        if files.len() == MOST {
+        if look.files.len() == MOST {
             return Err(LookError::TooMany(root.to_owned()));
         }
         let Some((file, executable)) = described(root, entry.path(), &mut budget) else { continue };
-        whole.push_str(&format!("{}\0{}\0{}\0{executable}\n", file.path, file.size, file.sha256));
-        files.push(file);
+        look.executable.extend(executable.then(|| file.path.clone()));
+        look.files.push(file);
     }
-    Ok(Look { files, sha256: digest::sha256_hex(whole.as_bytes()) })
+    Ok(look)
 }
 
 /// None for what is gone already, and for pipes, sockets and devices.
@@ -128,9 +140,9 @@ mod tests {
         assert_eq!(look(root, &leave_out).unwrap(), first);
 
         let differs = |change: &dyn Fn()| {
-            let before = look(root, &leave_out).unwrap().sha256;
+            let before = look(root, &leave_out).unwrap().sha256();
             change();
-            assert_ne!(look(root, &leave_out).unwrap().sha256, before);
+            assert_ne!(look(root, &leave_out).unwrap().sha256(), before);
         };
         differs(&|| fs::write(root.join("src/main.rs"), "src/main.rt").unwrap());
         differs(&|| fs::write(root.join("new"), "").unwrap());

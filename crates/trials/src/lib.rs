@@ -9,6 +9,7 @@
 
 mod book;
 mod environment;
+mod phase;
 mod project;
 mod room;
 mod run;
@@ -16,6 +17,7 @@ mod sandbox;
 mod shell;
 
 pub use book::{Tests, Which, load};
+pub use phase::{Step, StepError, report, step};
 pub use project::{BadSettings, Project};
 pub use run::{Bench, Done, Ended, Progress, RunError, run};
 pub use sandbox::Sandbox;

@@ -2,8 +2,11 @@
 //! may take. Settings under `sdlc` say the last two.
 
 use ona_api::path::lexical;
+use ona_api::{ConversationId, Group, Row, digest};
 use ona_session::project::{Look, LookError, look};
-use serde_json::Value;
+use ona_store::{Reader, StoreError};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +22,12 @@ pub struct Project {
     pub timeout: Duration,
     /// The live database.
     pub database: PathBuf,
+    /// Reports we wrote into the project, by path and content: they are no part of it.
+    reports: BTreeMap<String, String>,
 }
+
+/// Key of `state` under which they are remembered.
+const REPORTS: &str = "sdlc_test_reports";
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSettings {
@@ -43,14 +51,33 @@ impl Project {
                 _ => return Err(BadSettings::Timeout(said.to_string())),
             },
         };
-        Ok(Self { root: root.to_owned(), outputs, timeout, database: database.to_owned() })
+        Ok(Self { root: root.to_owned(), outputs, timeout, database: database.to_owned(), reports: BTreeMap::new() })
     }
 
-    /// The files of the project as they are now, without build outputs and without
-    /// the database, should it lie there.
+    /// The files of the project as they are now, without build outputs, without our
+    /// own reports and without the database, should it lie there.
     pub fn look(&self) -> Result<Look, LookError> {
         let companions = self.database_files().into_iter().chain([self.beside_database(".locks")]);
-        look(&self.root, &companions.chain(self.outputs.iter().cloned()).collect::<Vec<_>>())
+        let mut look = look(&self.root, &companions.chain(self.outputs.iter().cloned()).collect::<Vec<_>>())?;
+        // Only as long as it is what we wrote: a name alone would be a place to hide.
+        look.files.retain(|file| self.reports.get(&file.path) != Some(&file.sha256));
+        Ok(look)
+    }
+
+    /// Learns which reports lie in the project.
+    pub fn with_reports(mut self, reader: &Reader, conversation: &ConversationId) -> Result<Self, StoreError> {
+        let known = reader.state(conversation, REPORTS)?.unwrap_or_default();
+        self.reports = serde_json::from_str(&known).unwrap_or_default();
+        Ok(self)
+    }
+
+    /// The row that remembers a report; nothing for one outside the project.
+    pub fn report_written(&self, path: &Path, content: &[u8]) -> Group {
+        let path = lexical(path);
+        let Ok(below) = path.strip_prefix(&self.root) else { return Group::default() };
+        let mut reports = self.reports.clone();
+        reports.insert(below.to_string_lossy().into_owned(), digest::sha256_hex(content));
+        Group(vec![Row::State { key: REPORTS.to_owned(), value: json!(reports).to_string() }])
     }
 
     /// The database with its journals.

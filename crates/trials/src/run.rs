@@ -81,7 +81,7 @@ pub async fn run(
 
     // In this order: a call that begins in between is newer than what is remembered.
     let seen_event = store.reader()?.newest_event(&place.conversation)?;
-    let project_sha256 = bench.project.look()?.sha256;
+    let project_sha256 = bench.project.look()?.sha256();
     let sandbox = Sandbox::probe(&bench.project, &bench.tmp, &bench.host, &bench.cancel).await;
     watch(Progress::Begins { sandbox: &sandbox, cases: cases.len() });
     let around = Arc::new(Surroundings {
@@ -104,7 +104,7 @@ pub async fn run(
         runs.push(done);
     }
     let interrupted = bench.cancel.is_cancelled();
-    let project_changed = bench.project.look().map(|look| look.sha256).ok() != Some(project_sha256);
+    let project_changed = bench.project.look().map(|look| look.sha256()).ok() != Some(project_sha256);
     Ok(Ended { run: place.session, runs, interrupted, project_changed })
 }
 

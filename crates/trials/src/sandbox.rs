@@ -34,9 +34,11 @@ impl Sandbox {
     pub(crate) async fn probe(project: &Project, tmp: &Path, env: &Env, cancel: &CancellationToken) -> Self {
         let Some(bwrap) = env.get("PATH").and_then(|path| find_in_path(path, "bwrap")) else { return Sandbox::None };
         let sandbox = Sandbox::Bubblewrap(bwrap);
-        // Must fail to write into the project, and say so by ending well.
-        let probe = "if : >.ona-probe; then rm -f .ona-probe; exit 1; else exit 0; fi 2>/dev/null";
-        let (program, args) = sandbox.around(project, tmp, vec!["/bin/sh".into(), "-c".into(), probe.into()]);
+        // The project must not be writable and the room must be.
+        let probe = "if touch .ona-probe; then rm -f .ona-probe; exit 1; fi; touch \"$0\"/probe";
+        let Ok(room) = tempfile::tempdir_in(tmp) else { return Sandbox::None };
+        let inner = ["/bin/sh".into(), "-c".into(), probe.into(), room.path().into()];
+        let (program, args) = sandbox.around(project, room.path(), inner.to_vec());
         let command = Command {
             program,
             args,

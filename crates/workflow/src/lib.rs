@@ -1,9 +1,10 @@
-//! The life cycle of a conversation: phases, plans and the planning gate.
+//! The life cycle of a conversation: phases, plans, the planning gate, behavioural tests.
 //!
 //! Everything here is a pure decision over what the database says at that moment
 //! (DEC-116): a transition is either a refusal with its reason or the rows that
 //! must be committed together. Reading and writing those rows is the caller's.
 
+pub mod commands;
 mod gate;
 mod plan;
 pub mod testgen;

@@ -36,6 +36,8 @@ pub enum Refusal {
     NotCovered { to: Phase, gap: Gap },
     #[error("done needs the operator's approval of the test report; look at it, then repeat with --approve")]
     NotApproved,
+    #[error("the report is not the one that was approved any more; look at it again")]
+    ReportChanged,
 }
 
 /// The rows that make the transition, to be committed together, or why there is none.

@@ -10,7 +10,8 @@ mod run;
 pub mod subject;
 
 use crate::failure::Failure;
-use crate::program::Program;
+use crate::output;
+use crate::program::{Open, Program};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
@@ -31,5 +32,13 @@ pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
         Command::Add(add) => add::run(program, &add),
         Command::Run(run) => run::run(program, &run),
         Command::Report(report) => report::run(program, &report),
+    }
+}
+
+/// What follows from entering the test phase (DEC-110): the tests there are are run.
+/// A failure is reported and leaves the phase as it is.
+pub fn entered(program: &Program, open: &Open) {
+    if let Err(failure) = run::all(program, open) {
+        output::note(failure);
     }
 }

@@ -3,7 +3,7 @@
 use super::subject::Subject;
 use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
+use crate::program::{Program, at};
 use ona_trials::Which;
 use ona_workflow::testgen::report::Report as Paper;
 use std::path::PathBuf;
@@ -26,8 +26,11 @@ pub fn run(program: &Program, report: &Report) -> Result<u8, Failure> {
     let paper = Paper::new(subject.id.as_str(), &tests.plan.content, &tests.book);
     if let Some(file) = &report.html {
         let path = program.cwd.join(file);
-        std::fs::write(&path, paper.html())
-            .map_err(|error| Failure::refused(format_args!("{error}: {}", path.display())))?;
+        let page = paper.html();
+        std::fs::write(&path, &page).map_err(|error| Failure::refused(format_args!("{error}: {}", path.display())))?;
+        // In the project it would otherwise be a change that makes every result stale.
+        let rows = subject.project.report_written(&path, page.as_bytes());
+        open.store.commit_now(&at(&subject.id, ""), rows).map_err(|error| program.store_failure(error))?;
         output::note(format_args!("ona: the report was written to {}", path.display()));
     }
     match (report.json, &report.html) {

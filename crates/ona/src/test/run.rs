@@ -56,6 +56,19 @@ pub fn run(program: &Program, run: &Run) -> Result<u8, Failure> {
     })
 }
 
+/// Runs every accepted case of the conversation, if it has any.
+pub fn all(program: &Program, open: &Open) -> Result<(), Failure> {
+    let subject = Subject::new(program, open)?;
+    let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
+    let tests = ona_trials::load(reader, &subject.id, &subject.project, Which::Approved);
+    let Some(tests) = tests.map_err(|error| program.store_failure(error))? else { return Ok(()) };
+    let cases = chosen(&tests, &[])?;
+    if cases.is_empty() {
+        return Ok(());
+    }
+    execute(program, open, &subject, &tests, &cases).map(drop)
+}
+
 /// Runs cases and says on stderr how it goes.
 pub fn execute(
     program: &Program,

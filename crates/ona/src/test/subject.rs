@@ -23,7 +23,7 @@ impl Subject {
         let known = known.map_err(|error| program.store_failure(error))?;
         let root = known.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?.project_dir;
         let settings = program.effective(open, How::FirstUseOnly)?;
-        let project = project(program, Path::new(&root), &settings)?;
+        let project = project(program, open, &id, Path::new(&root), &settings)?;
         Ok(Self { id, project })
     }
 
@@ -38,8 +38,16 @@ impl Subject {
 }
 
 /// The project of a conversation, as this run sees it.
-pub fn project(program: &Program, root: &Path, settings: &Value) -> Result<Project, Failure> {
-    Project::new(root, &program.database.path, settings).map_err(Failure::usage)
+pub fn project(
+    program: &Program,
+    open: &Open,
+    id: &ConversationId,
+    root: &Path,
+    settings: &Value,
+) -> Result<Project, Failure> {
+    let project = Project::new(root, &program.database.path, settings).map_err(Failure::usage)?;
+    let project = open.store.reader().and_then(|reader| project.with_reports(reader, id));
+    project.map_err(|error| program.store_failure(error))
 }
 
 /// Where tests get their rooms.

@@ -138,7 +138,8 @@ fn output(case: &CaseLine, page: &mut String) -> std::fmt::Result {
     let traces =
         case.criterion.as_deref().map_or("no criterion".to_owned(), |id| format!("<code>{}</code>", quoted(id)));
     let mut facts = vec![format!("For {traces}"), quoted(&case.standing.to_string())];
-    facts.extend(case.exit_code.map(|code| format!("exit code {code}")));
+    let told = matches!(case.standing, Standing::Failed(_));
+    facts.extend(case.exit_code.filter(|_| !told).map(|code| format!("exit code {code}")));
     facts.extend(case.started_at.as_deref().map(|at| format!("started {} UTC", quoted(at))));
     facts.extend(seconds(case.took_ms).map(|took| format!("took {took}")));
     writeln!(page, "<p class=\"dim\">{}</p>", facts.join(", "))?;
