@@ -22,6 +22,7 @@ mod secrets;
 mod sessions;
 mod settings;
 mod test_lint;
+mod test_runs;
 mod turn;
 mod workflow;
 
