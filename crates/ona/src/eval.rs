@@ -5,13 +5,13 @@ use crate::interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
 use crate::program::{Open, Program, read_text};
+use crate::test;
 use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
 use crate::workshop;
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
-use ona_orchestration::{Operator, Pipeline};
-
+use ona_orchestration::{Operator, Pipeline, PlanDesk};
 use ona_tools::{State, ToolBox};
 use ona_trust::How;
 use serde_json::{Value, json};
@@ -91,9 +91,11 @@ impl Places<'_> {
         let operator: Arc<dyn Operator> =
             Arc::new(EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes });
         workshop::seat_if_needed(self.program, self.open, workplace, &session, &operator)?;
+        let mut tools = ToolBox::builtin();
+        PlanDesk::of(&session, store, test::subject::look_at(self.program, &workplace.settings)).equip(&mut tools);
         let pipeline = Pipeline {
             store: Arc::clone(store),
-            tools: Arc::new(ToolBox::builtin()),
+            tools: Arc::new(tools),
             hooks: Arc::clone(&workplace.hooks),
             operator,
         };

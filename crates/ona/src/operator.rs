@@ -77,6 +77,9 @@ fn shown(question: &Question<'_>) -> Vec<String> {
     if explanation.length > 0 {
         lines.push(format!("  length     {} characters", explanation.length));
     }
-    lines.push(format!("  input      {}", question.call.input));
+    match question.plan {
+        Some(plan) => lines.extend(plan.lines().map(|line| format!("  | {line}"))),
+        None => lines.push(format!("  input      {}", question.call.input)),
+    }
     lines.iter().map(|line| ona_permissions::shown(line)).collect()
 }

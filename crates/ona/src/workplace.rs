@@ -10,10 +10,10 @@ use crate::session_hooks;
 use crate::workshop;
 use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
-use ona_api::{Env, Group, Mode};
+use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Timeouts, name_session};
-use ona_orchestration::{Context, EnvFile, HookDesk, Keep, Session};
+use ona_orchestration::{Context, EnvFile, HookDesk, Keep, Session, IN_PLAN_MODE};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
@@ -142,6 +142,7 @@ impl Workplace {
         // The last name under which Gastown looks for the session of a command the agent runs.
         env.set("CLAUDE_SESSION_ID", place.session.as_str());
         name_session(&mut env, &place.session);
+        self.plan_mode(store, &place)?;
         let rules = Arc::clone(&self.rules);
         let may_show = move |path: &Path| rules.read().unwrap_or_else(PoisonError::into_inner).may_show(path);
         Ok(Session {
@@ -166,6 +167,20 @@ impl Workplace {
             keep: Arc::clone(&self.keep),
             context: Context::default(),
         })
+    }
+
+    /// A session that entered planning is in plan mode until planning ends, also when
+    /// another process goes on with it (DEC-115). Calls of other sessions here are not.
+    fn plan_mode(&self, store: &Store, place: &RowPlace) -> Result<(), StoreError> {
+        let reader = store.reader()?;
+        let planning = reader.phase(&place.conversation)? == Some(Phase::Planning);
+        let entered = reader.state(&place.conversation, &format!("{IN_PLAN_MODE}{}", place.session))?.is_some();
+        let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        match planning && entered {
+            true => rules.begin_planning(),
+            false => rules.end_planning(),
+        }
+        Ok(())
     }
 
     /// Takes back what the next call here goes on from.

@@ -11,6 +11,8 @@ pub struct Question<'a> {
     /// Who wants it answered, and why.
     pub asked: &'a Verdict,
     pub explanation: Explanation,
+    /// The plan an allow approves, to be shown whole.
+    pub plan: Option<&'a str>,
 }
 
 /// Answers what rules and hooks leave open. An implementation returns allow or

@@ -16,7 +16,7 @@ use ona_api::{
 };
 use ona_hookplane::{HookEngine, Outcome, RequestDecision};
 use ona_store::{Store, StoreError};
-use ona_tools::{AnyTool, Plan, ToolBox};
+use ona_tools::{AnyTool, Offer, Plan, ToolBox};
 use ona_workflow::planning_gate;
 use serde_json::json;
 use std::sync::Arc;
@@ -89,6 +89,7 @@ impl Pipeline {
     /// announces the tool, which spares every call a write to the disk.
     pub async fn run(&self, session: &mut Session, call: ToolCall, held: Group) -> Result<Finished, StoreError> {
         let mut trail = Trail { held, ..Trail::default() };
+        session.follow_phase(&self.store)?;
         let call = ToolCall { name: canonical(&call.name).to_owned(), ..call };
         let id = call.id.clone();
         let result = match self.admit(session, call, &mut trail).await? {
@@ -144,11 +145,25 @@ impl Pipeline {
         }
 
         let mut verdict = self.judge(session, &call, &plan, &pre)?;
+        let asked = verdict.ruling == Ruling::Ask;
+        if verdict.ruling != Ruling::Deny {
+            verdict = match tool.offer(&plan.input, &session.cx).await {
+                Offer::Plain => verdict,
+                Offer::Refused(refused) => return Ok(Err(refused)),
+                Offer::Settled(by, words) => settled(verdict, by, words),
+                Offer::Submission(words) => {
+                    if matches!(verdict.by, Authority::Hook(_)) && verdict.is_allow() {
+                        verdict = self.judge(session, &call, &plan, &Outcome::default())?;
+                    }
+                    submitted(verdict, &words)
+                }
+            };
+        }
         if verdict.ruling == Ruling::Ask {
             self.commit_held(session, trail).await?;
             verdict = self.resolve(session, &mut call, &tool, &mut plan, verdict, trail).await?;
             trail.permission(&call, &verdict);
-        } else if verdict.ruling == Ruling::Deny {
+        } else if verdict.ruling == Ruling::Deny || asked {
             trail.permission(&call, &verdict);
         } else {
             trail.account.push(format!("allow {}", verdict.reason()));
@@ -238,7 +253,8 @@ impl Pipeline {
 
     pub(crate) async fn ask(&self, session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Verdict {
         let explanation = session.with_rules(|rules| rules.explain(&call.name, &call.input, access));
-        self.operator.rule(Question { call, asked, explanation }).await
+        let plan = (call.name == "ExitPlanMode").then(|| call.input["plan"].as_str()).flatten();
+        self.operator.rule(Question { call, asked, explanation, plan }).await
     }
 
     async fn execute(
@@ -330,6 +346,23 @@ fn refused_by_hooks(pre: &Outcome) -> Option<Verdict> {
     }
     let (ordinal, reason) = pre.stop.as_ref()?;
     Some(Verdict::new(Ruling::Deny, Authority::Hook(*ordinal), format!("Stopped by hook: {reason}")))
+}
+
+/// A question that is answered already.
+fn settled(verdict: Verdict, by: Authority, words: String) -> Verdict {
+    match (verdict.ruling, &verdict.by) {
+        (Ruling::Ask, Authority::Mode(_)) => Verdict::new(Ruling::Allow, by, words),
+        _ => verdict,
+    }
+}
+
+/// A question in the words of what is put before the person.
+fn submitted(verdict: Verdict, words: &str) -> Verdict {
+    match (verdict.ruling, &verdict.by) {
+        (Ruling::Ask, Authority::Mode(_)) => Verdict { message: words.to_owned(), ..verdict },
+        (Ruling::Ask, _) => Verdict { message: format!("{}\n{words}", verdict.message), ..verdict },
+        _ => verdict,
+    }
 }
 
 fn denial(prefix: &str, message: &str) -> String {

@@ -4,8 +4,10 @@ use crate::context::Context;
 use ona_api::Group;
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::row::Place;
+use ona_api::{Group, Phase};
 use ona_hookplane::Base;
 use ona_permissions::PermissionEngine;
+use ona_store::{Store, StoreError};
 use ona_tools::Cx;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -56,6 +58,16 @@ impl Session {
 
     pub fn with_rules<T>(&self, read: impl FnOnce(&PermissionEngine) -> T) -> T {
         read(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Plan mode ends with the planning phase, whoever ended that (DEC-115, DEC-116).
+    pub fn follow_phase(&self, store: &Store) -> Result<(), StoreError> {
+        if self.with_rules(|rules| rules.before_planning().is_some())
+            && store.reader()?.phase(&self.place.conversation)? != Some(Phase::Planning)
+        {
+            self.rules.write().unwrap_or_else(PoisonError::into_inner).end_planning();
+        }
+        Ok(())
     }
 
     /// Applies an update at once and keeps it if it is meant to last (DEC-059,

@@ -22,6 +22,8 @@ pub struct PermissionEngine {
     pub(crate) rules: Rules,
     pub(crate) ready: ReadyRules,
     pub(crate) mode: Mode,
+    /// The mode to go back to when planning ends (DEC-115); set while plan mode is the planning phase's.
+    pub(crate) before_planning: Option<Mode>,
     pub(crate) place: Place,
     pub(crate) grounds: Grounds,
     pub(crate) guarded: Guarded,
@@ -31,7 +33,7 @@ pub struct PermissionEngine {
 impl PermissionEngine {
     pub fn new(rules: Rules, mode: Mode, place: Place, guarded: Guarded) -> Self {
         let (ready, grounds) = (ReadyRules::new(&rules, &place), Grounds::of(&place));
-        Self { rules, ready, mode, place, grounds, guarded, servers: None }
+        Self { rules, ready, mode, before_planning: None, place, grounds, guarded, servers: None }
     }
 
     /// Tells the names of the MCP servers, so that `mcp__a__b__c` has one owner (K-2).
@@ -42,6 +44,25 @@ impl PermissionEngine {
 
     pub fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Planning began: mode plan, until planning ends.
+    pub fn begin_planning(&mut self) {
+        if self.before_planning.is_none() {
+            self.before_planning = Some(std::mem::replace(&mut self.mode, Mode::Plan));
+        }
+    }
+
+    /// Planning ended: the mode of before, unless somebody chose another meanwhile.
+    pub fn end_planning(&mut self) {
+        if let Some(mode) = self.before_planning.take() {
+            self.mode = mode;
+        }
+    }
+
+    /// The mode planning took the place of.
+    pub fn before_planning(&self) -> Option<Mode> {
+        self.before_planning
     }
 
     pub fn place(&self) -> &Place {

@@ -49,6 +49,8 @@ impl PermissionEngine {
                     return Err(Refused::BypassDisabled);
                 }
                 self.mode = *mode;
+                // What a person chooses is not undone by the end of planning.
+                self.before_planning = None;
             }
             PermissionUpdate::AddDirectories { directories, .. } => {
                 let absolute = |text: &String| self.place.directory(text).ok_or_else(|| Refused::TooWide(text.clone()));
@@ -194,5 +196,21 @@ mod tests {
         assert_eq!(engine.place().extra, [std::path::PathBuf::from("/lib")]);
         let wide = update(json!({"type": "addDirectories", "directories": ["/"], "destination": "session"}));
         assert_eq!(engine.apply(&wide), Err(Refused::TooWide("/".into())));
+    }
+
+    #[test]
+    fn the_end_of_planning_brings_back_the_mode_of_before_unless_another_was_chosen() {
+        let mut engine = engine();
+        engine.apply(&update(json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"}))).unwrap();
+        engine.begin_planning();
+        engine.begin_planning();
+        assert_eq!((engine.mode(), engine.before_planning()), (Mode::Plan, Some(Mode::AcceptEdits)));
+        engine.end_planning();
+        engine.end_planning();
+        assert_eq!((engine.mode(), engine.before_planning()), (Mode::AcceptEdits, None));
+        engine.begin_planning();
+        engine.apply(&update(json!({"type": "setMode", "mode": "dontAsk", "destination": "session"}))).unwrap();
+        engine.end_planning();
+        assert_eq!(engine.mode(), Mode::DontAsk);
     }
 }

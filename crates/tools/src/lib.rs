@@ -41,5 +41,5 @@ pub use input::{BadInput, Count, parse, schema};
 pub use path::absolute;
 pub use shell::STREAM_CAP;
 pub use tasks::{Job, State, TaskInfo, TaskKind, Tasks};
-pub use tool::{AnyTool, BoxFuture, Plan, Tool};
+pub use tool::{AnyTool, BoxFuture, Offer, Plan, Tool};
 pub use toolbox::ToolBox;

@@ -2,7 +2,7 @@
 
 use crate::Cx;
 use crate::input::{BadInput, parse, schema};
-use ona_api::{Access, ToolResult, ToolSpec};
+use ona_api::{Access, Authority, ToolResult, ToolSpec};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,7 +27,26 @@ pub trait Tool: Send + Sync + 'static {
     /// What the call would touch.
     fn access(&self, input: &Self::Input, cx: &Cx) -> Vec<Access>;
 
+    /// What the call has to say before anybody is asked about it. Called when no
+    /// rule denies it, perhaps more than once; the call may still be refused.
+    fn offer(&self, _input: &Self::Input, _cx: &Cx) -> impl Future<Output = Offer> + Send {
+        std::future::ready(Offer::Plain)
+    }
+
     fn run(&self, input: Self::Input, cx: &Cx) -> impl Future<Output = ToolResult> + Send;
+}
+
+/// How a call stands before anybody is asked about it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Offer {
+    /// Like any other: rules, mode, hooks or a person decide.
+    Plain,
+    /// A person's own act, in these words. What a hook allows beforehand is not it.
+    Submission(String),
+    /// That act has been done already: by whom, and the words for the record.
+    Settled(Authority, String),
+    /// It makes no sense now, so that nobody need be asked.
+    Refused(ToolResult),
 }
 
 /// What the rest of the program sees of a tool; implemented for every [`Tool`],
@@ -35,6 +54,11 @@ pub trait Tool: Send + Sync + 'static {
 pub trait AnyTool: Send + Sync {
     fn spec(&self) -> ToolSpec;
     fn plan(self: Arc<Self>, input: &Value, cx: &Cx) -> Result<Plan, BadInput>;
+
+    /// `input` is that of a plan.
+    fn offer<'a>(&'a self, _input: &'a Value, _cx: &'a Cx) -> BoxFuture<'a, Offer> {
+        Box::pin(std::future::ready(Offer::Plain))
+    }
 }
 
 /// A call whose input fits its schema. Nothing else can run.
@@ -74,5 +98,14 @@ impl<T: Tool> AnyTool for T {
         let parsed = parse::<T::Input>(&input)?;
         let access = self.access(&parsed, cx);
         Ok(Plan::new(input, access, move |cx| Box::pin(async move { self.run(parsed, cx).await })))
+    }
+
+    fn offer<'a>(&'a self, input: &'a Value, cx: &'a Cx) -> BoxFuture<'a, Offer> {
+        Box::pin(async move {
+            match parse::<T::Input>(input) {
+                Ok(parsed) => Tool::offer(self, &parsed, cx).await,
+                Err(bad) => Offer::Refused(ToolResult::rejected(bad.to_string())),
+            }
+        })
     }
 }

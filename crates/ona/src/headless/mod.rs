@@ -17,7 +17,7 @@ use crate::workshop;
 use ona_api::model::Asking;
 use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, SessionId, Verdict};
 use ona_orchestration::{
-    Agent, Context, Ended, EndedBy, Events, History, Memories, Model, Office, Operator, Pipeline, Question, Said,
+    Agent, Context, Ended, EndedBy, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Question, Said,
     Session, Speaker, Turn, TurnOutcome, clear, end_session, lifecycle, loaded,
 };
 use ona_session::{Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
@@ -222,6 +222,8 @@ impl Run<'_> {
             max_tokens: MAX_TOKENS,
         };
         tools.add(Arc::new(Agent::new(office)));
+        let look = crate::test::subject::look_at(self.program, &self.workplace.settings);
+        PlanDesk::of(session, store, look).equip(&mut tools);
         tools.retain(|name| !session.with_rules(|rules| rules.removes(name)));
         let asking = self.asking(session, &model.choice.wire_model, &instructions, &tools)?;
         renderer.init(&asking, session, source);

@@ -3,10 +3,12 @@
 use crate::failure::Failure;
 use crate::program::{Open, Program};
 use ona_api::ConversationId;
+use ona_orchestration::LookAt;
 use ona_trials::{Project, Tests, Which, load};
 use ona_trust::How;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub struct Subject {
     pub id: ConversationId,
@@ -48,6 +50,12 @@ pub fn project(
     let project = Project::new(root, &program.database.path, settings).map_err(Failure::usage)?;
     let project = open.store.reader().and_then(|reader| project.with_reports(reader, id));
     project.map_err(|error| program.store_failure(error))
+}
+
+/// How ExitPlanMode looks at a project when its implementation begins.
+pub fn look_at(program: &Program, settings: &Value) -> LookAt {
+    let (database, settings) = (program.database.path.clone(), settings.clone());
+    Arc::new(move |root| Some(Project::new(root, &database, &settings).ok()?.look().ok()?.files))
 }
 
 /// Where tests get their rooms.

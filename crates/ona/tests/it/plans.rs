@@ -1,0 +1,263 @@
+//! EnterPlanMode and ExitPlanMode from outside: phases, drafts, approval, mode (DEC-113, DEC-115).
+
+use crate::ona;
+use ona_testkit::Ona;
+use ona_testkit::model::{Wire, call, say};
+use serde_json::{Value, json};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const PLAN: &str = "# Shout\n\n## Success criteria\n\n- SC-1: shout.sh prints HELLO\n";
+
+fn conversation(ona: &Ona, phase: &str) {
+    if !ona.db().exists() {
+        ona.run(["db", "init"]).expect_code(0);
+    }
+    let project = ona.project().display().to_string();
+    ona.execute("INSERT INTO conversations(id, project_dir, phase) VALUES ('c', ?2, ?1)", [phase, &project]);
+}
+
+fn phase(ona: &Ona) -> Value {
+    ona.value("SELECT phase FROM conversations WHERE id='c'")
+}
+
+fn eval(ona: &Ona, tool: &str, input: Value) -> (bool, String) {
+    let line = ona.eval_with(tool, input, &["--conversation", "c"]);
+    (line["is_error"].as_bool().unwrap(), line["content"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn planning_begins_from_every_phase_and_retires_the_old_approval() {
+    for (from, left) in [
+        ("idle", "superseded"),
+        ("implement", "superseded"),
+        ("test", "superseded"),
+        ("verify", "superseded"),
+        ("done", "completed"),
+    ] {
+        let ona = ona();
+        conversation(&ona, from);
+        ona.execute("INSERT INTO plans(conversation_id, content, hash, status) VALUES ('c', 'x', 'h', 'approved')", []);
+        let (error, content) = eval(&ona, "EnterPlanMode", json!({}));
+        assert!(!error && content.contains("Success criteria"), "{from}: {content}");
+        assert_eq!((phase(&ona), ona.value("SELECT status FROM plans")), (json!("planning"), json!(left)), "{from}");
+        assert_eq!(
+            ona.value("SELECT detail FROM events WHERE event_type='phase_changed'"),
+            format!(r#"{{"from":"{from}","to":"planning"}}"#)
+        );
+    }
+}
+
+#[test]
+fn entering_twice_changes_nothing() {
+    let ona = ona();
+    conversation(&ona, "planning");
+    ona.execute("INSERT INTO plans(conversation_id, content, hash, status) VALUES ('c', 'x', 'h', 'approved')", []);
+    assert!(!eval(&ona, "EnterPlanMode", json!({})).0);
+    assert_eq!((phase(&ona), ona.value("SELECT status FROM plans")), (json!("planning"), json!("approved")));
+    assert_eq!(ona.value("SELECT count(*) FROM events WHERE event_type='phase_changed'"), 0);
+}
+
+#[test]
+fn what_does_not_fit_the_schema_is_named() {
+    let ona = ona();
+    conversation(&ona, "planning");
+    for (tool, input, words) in [
+        ("EnterPlanMode", json!({"plan": "x"}), "unknown field `plan`"),
+        ("ExitPlanMode", json!({"allowedPrompts": []}), "unknown field `allowedPrompts`"),
+        ("ExitPlanMode", json!({"plan": 3}), "`plan`"),
+        ("ExitPlanMode", json!({}), "no plan to submit"),
+        ("ExitPlanMode", json!({"plan": " \n"}), "no plan to submit"),
+    ] {
+        let (error, content) = eval(&ona, tool, input);
+        assert!(error && content.contains(words), "{content}");
+    }
+    assert_eq!(ona.value("SELECT count(*) FROM plans"), 0);
+}
+
+#[test]
+fn the_operators_own_call_approves_and_all_of_it_is_one_commit() {
+    let ona = ona();
+    conversation(&ona, "idle");
+    ona.file("before.txt", "x");
+    eval(&ona, "EnterPlanMode", json!({}));
+    let (error, content) = eval(&ona, "ExitPlanMode", json!({"plan": PLAN}));
+    assert!(!error && content.contains("Plan 1 is approved") && content.contains("prints HELLO"), "{content}");
+    assert_eq!(phase(&ona), "implement");
+    assert_eq!(
+        ona.rows("SELECT status, content, hash, approved_at IS NOT NULL, completed_at FROM plans"),
+        [[json!("approved"), json!(PLAN), json!(ona_api::digest::sha256_hex(PLAN.as_bytes())), json!(1), Value::Null]]
+    );
+    assert_eq!(ona.column("SELECT path FROM sdlc_manifest ORDER BY path"), ["", "before.txt"]);
+    assert_eq!(
+        ona.column("SELECT event_type FROM events WHERE conversation_id='c' AND event_type LIKE 'p%' ORDER BY id"),
+        ["phase_changed", "plan_saved", "plan_approved", "phase_changed"]
+    );
+    assert_eq!(
+        ona.value(
+            "SELECT json_extract(reason_json,'$.source') FROM tool_permission_log WHERE tool_name='ExitPlanMode'"
+        ),
+        "eval_operator"
+    );
+    let (error, content) = eval(&ona, "ExitPlanMode", json!({"plan": PLAN}));
+    assert!(error && content.starts_with("The phase is implement"), "{content}");
+}
+
+#[test]
+fn a_new_draft_supersedes_the_older_and_an_empty_call_means_the_newest() {
+    let ona = ona();
+    conversation(&ona, "planning");
+    ona.settings(json!({"permissions": {"ask": ["ExitPlanMode"]}}));
+    for plan in ["first", "second"] {
+        let (error, content) = eval(&ona, "ExitPlanMode", json!({"plan": plan}));
+        assert!(error && content.contains("waits for the operator's approval"), "{content}");
+    }
+    // Presented again without a text: no third draft.
+    eval(&ona, "ExitPlanMode", json!({}));
+    assert_eq!(
+        ona.rows("SELECT content, status FROM plans ORDER BY id"),
+        [[json!("first"), json!("superseded")], [json!("second"), json!("draft")]]
+    );
+    assert_eq!(phase(&ona), "planning");
+    let line = ona.eval_with("ExitPlanMode", json!({}), &["--conversation", "c", "--yes"]);
+    assert!(line["content"].as_str().unwrap().ends_with("second"), "{line}");
+    assert_eq!(
+        (phase(&ona), ona.value("SELECT status FROM plans WHERE content='second'")),
+        (json!("implement"), json!("approved"))
+    );
+}
+
+#[test]
+fn an_approval_given_in_another_terminal_needs_no_second_question() {
+    let mut ona = ona();
+    let script = [
+        call("EnterPlanMode", json!({})),
+        call("Write", json!({"file_path": "a", "content": "x"})),
+        call("ExitPlanMode", json!({"plan": PLAN})),
+        say("The plan waits."),
+        call("ExitPlanMode", json!({})),
+        call("Write", json!({"file_path": "a", "content": "x"})),
+        say("Done."),
+    ];
+    let model = ona.model(Wire::Messages, script);
+    let seen = ona.root().join("modes");
+    let hook = format!("jq -r '.tool_name+\" \"+.permission_mode' >> {}", seen.display());
+    ona.home_file(
+        ".ona/settings.json",
+        json!({
+            "permissions": {"defaultMode": "acceptEdits"},
+            "hooks": [{"hook_event_name": "PreToolUse", "matcher": "", "command": hook}],
+        })
+        .to_string(),
+    );
+    ona.run(["-p", "plan it", "--session-id", "s"]).expect_code(0);
+    assert_eq!(
+        model.request(2).last_message().lines().next().unwrap().split(": ").nth(2).unwrap(),
+        "phase is planning and no approved plan exists"
+    );
+    assert!(
+        model
+            .request(3)
+            .last_message()
+            .contains("Denied: there is nobody to ask. Plan 1 waits for the operator's approval"),
+        "{}",
+        model.request(3).last_message()
+    );
+    assert_eq!(
+        ona.rows("SELECT c.phase, p.status FROM conversations c, plans p"),
+        [[json!("planning"), json!("draft")]]
+    );
+    assert!(model.request(0).tool_names().contains(&"EnterPlanMode".to_owned()));
+    assert!(model.request(0).tool_names().contains(&"ExitPlanMode".to_owned()));
+
+    ona.run(["plan", "approve", "1"]).expect_code(0);
+    ona.run(["-p", "go on", "-r", "s"]).expect_code(0);
+    assert_eq!(ona.value("SELECT phase FROM conversations"), "implement");
+    assert_eq!(ona.read("a"), "x", "acceptEdits is back");
+    assert_eq!(
+        std::fs::read_to_string(seen).unwrap().lines().collect::<Vec<_>>(),
+        ["EnterPlanMode acceptEdits", "Write plan", "ExitPlanMode plan", "ExitPlanMode plan", "Write acceptEdits",]
+    );
+    assert_eq!(
+        ona.column("SELECT decision||' '||json_extract(reason_json,'$.source') FROM tool_permission_log ORDER BY id"),
+        ["deny planning_gate", "deny headless", "allow human"]
+    );
+}
+
+#[test]
+fn plan_mode_ends_when_somebody_else_ends_planning() {
+    let mut ona = ona();
+    // The operator, in another terminal, while the turn goes on: the model's second request is held until he is done.
+    let script = [
+        call("EnterPlanMode", json!({})),
+        call("Glob", json!({"pattern": "*"})),
+        call("Write", json!({"file_path": "a", "content": "x"})),
+        say("ok"),
+    ];
+    let model = ona.model(Wire::Messages, script);
+    ona.home_file(".ona/settings.json", json!({"permissions": {"defaultMode": "acceptEdits"}}).to_string());
+    ona.file("PLAN.md", PLAN);
+    let commands = [
+        ona.command(["plan", "import", "PLAN.md", "--conversation", "mine"]),
+        ona.command(["plan", "approve", "1"]),
+        ona.command(["--transition", "implement", "--conversation", "mine"]),
+    ];
+    let (asked, operator) = (AtomicUsize::new(0), Mutex::new(commands));
+    model.on_request(move |_| {
+        if asked.fetch_add(1, Ordering::SeqCst) == 2 {
+            for command in operator.lock().unwrap().iter_mut() {
+                assert!(command.output().unwrap().status.success(), "{command:?}");
+            }
+        }
+    });
+    ona.run(["db", "init"]).expect_code(0);
+    ona.execute(
+        "INSERT INTO conversations(id, project_dir) VALUES ('mine', ?1)",
+        [ona.project().display().to_string()],
+    );
+    ona.run(["-p", "plan", "--conversation", "mine"]).expect_code(0);
+    assert_eq!(ona.read("a"), "x");
+}
+
+#[test]
+fn a_denied_or_refused_submission_leaves_planning_as_it_was() {
+    let ona = ona();
+    conversation(&ona, "planning");
+    ona.settings(json!({"permissions": {"deny": ["ExitPlanMode"]}}));
+    let (error, content) = eval(&ona, "ExitPlanMode", json!({"plan": PLAN}));
+    assert_eq!((error, content.as_str()), (true, "Denied by permission rule ExitPlanMode"));
+    ona.settings(json!({"hooks": [{"hook_event_name": "PreToolUse", "matcher": "ExitPlanMode", "command": "echo 'no plans today' >&2; exit 2"}]}));
+    let (error, content) = eval(&ona, "ExitPlanMode", json!({"plan": PLAN}));
+    assert!(error && content.contains("no plans today"), "{content}");
+    assert_eq!((phase(&ona), ona.value("SELECT count(*) FROM plans")), (json!("planning"), json!(0)));
+}
+
+#[test]
+fn hooks_see_and_may_edit_the_plan_that_is_approved() {
+    let ona = ona();
+    conversation(&ona, "planning");
+    ona.file("PLAN.md", PLAN);
+    ona.run(["plan", "import", "PLAN.md", "--conversation", "c"]).expect_code(0);
+    let seen = ona.root().join("plan");
+    let edited = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"plan": "# Edited"}}});
+    ona.settings(json!({"hooks": [
+        {"hook_event_name": "PreToolUse", "matcher": "ExitPlanMode", "command": format!("jq -r .tool_input.plan > {}", seen.display())},
+        {"hook_event_name": "PreToolUse", "matcher": "ExitPlanMode", "command": format!("echo '{edited}'")},
+    ]}));
+    let (error, content) = eval(&ona, "ExitPlanMode", json!({}));
+    assert!(!error && content.ends_with("# Edited"), "{content}");
+    assert_eq!(std::fs::read_to_string(seen).unwrap().trim(), PLAN.trim());
+    assert_eq!(
+        ona.rows("SELECT content, status FROM plans ORDER BY id"),
+        [[json!(PLAN), json!("superseded")], [json!("# Edited"), json!("approved")]]
+    );
+}
+
+#[test]
+fn approving_another_plan_retires_the_one_before() {
+    let ona = ona();
+    conversation(&ona, "planning");
+    ona.execute("INSERT INTO plans(conversation_id, content, hash, status) VALUES ('c', 'x', 'h', 'approved')", []);
+    assert!(!eval(&ona, "ExitPlanMode", json!({"plan": "better"})).0);
+    assert_eq!(ona.column("SELECT status FROM plans ORDER BY id"), ["superseded", "approved"]);
+}
