@@ -14,7 +14,7 @@ use ona_permissions::PermissionEngine;
 use ona_store::{Plan, Store, StoreError};
 use ona_tools::{Cx, Offer, Tool, ToolBox};
 use ona_workflow::testgen::criteria;
-use ona_workflow::{Facts, NO_CRITERIA, approve_plan, save_draft, transition};
+use ona_workflow::{Facts, approve_plan, save_draft, transition};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -143,9 +143,10 @@ impl PlanDesk {
         group.append(self.manifest()?);
         self.store.commit(&self.place, group).await?;
         self.rules(PermissionEngine::end_planning);
-        let mut words = format!("Plan {} is approved and the phase is implement. The plan:\n\n{}", plan.id, plan.content);
+        let mut words =
+            format!("Plan {} is approved and the phase is implement. The plan:\n\n{}", plan.id, plan.content);
         if criteria::parse(&plan.content).is_empty() {
-            words = format!("{NO_CRITERIA}\n{words}");
+            words = format!("{UNTRACEABLE}\n{words}");
         }
         Ok(ToolResult::success(words).data(json!({"plan": plan.content, "isAgent": false, "plan_id": plan.id})))
     }
@@ -172,6 +173,9 @@ impl PlanDesk {
 const ENTERED: &str = "The conversation is in planning. Write, Edit, NotebookEdit and Bash are closed until a plan is approved. \
     Read what you need, then call ExitPlanMode with the plan. Give it a section \"Success criteria\" whose list items each \
     say one thing that can be checked from outside; tests are written from them.";
+
+const UNTRACEABLE: &str =
+    "Note: the plan has no section \"Success criteria\", so this conversation can not reach verify.";
 
 const NO_PLAN: &str = "There is no plan to submit: call ExitPlanMode with the text of the plan.";
 

@@ -22,6 +22,7 @@ pub fn save_draft(content: &str, file_path: Option<&str>) -> Group {
 pub fn approve_plan(id: i64, hash: &str, content: &str) -> Group {
     let criteria = criteria::parse(content);
     let mut group = Group::default();
+    // At most one plan of a conversation is approved.
     group.push(Row::RetireApprovedPlans(PlanStatus::Superseded));
     group.push(Row::PlanStatus { id, from: PlanStatus::Draft, to: PlanStatus::Approved });
     group.event(EventKind::PlanApproved, json!({"plan_id": id, "hash": hash, "criteria": criteria.len()}));
