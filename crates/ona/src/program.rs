@@ -110,7 +110,16 @@ impl Program {
     /// The effective row, imported first if it has to be (DEC-012), with secrets
     /// back in their places. Only ever in memory.
     pub fn effective(&self, open: &Open, how: How) -> Result<Value, Failure> {
-        let how = if self.options.settings.is_some() { How::Forced } else { how };
+        // An agent that could bring its own settings could allow itself anything, by a
+        // flag or by files of a HOME of its own.
+        let how = match (&self.options.settings, self.agent_shell) {
+            (Some(_), _) => {
+                self.operator_only("settings")?;
+                How::Forced
+            }
+            (None, true) => How::FirstUseOnly,
+            (None, false) => how,
+        };
         self.import(open, how)
     }
 

@@ -117,11 +117,13 @@ fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&
     let unknown_command = |command: &Command| {
         command.words.first().is_some_and(|word| word.has_hole()) || command.name() == Some("xargs")
     };
+    let opening = commands.iter().any(opens_by_text);
     let vague = shell.script.broken || commands.iter().any(unknown_command) || shell.uses.iter().any(unknown_target);
-    if vague {
-        let started_in = shell.dirs.iter().flat_map(|dirs| &dirs.possible).map(|dir| dir.as_path());
+    if vague || opening {
+        let started_in = || shell.dirs.iter().flat_map(|dirs| &dirs.possible).map(|dir| dir.as_path());
         let around = [place.project.as_path(), &place.start];
-        if let Some(path) = guarded.mentioned(&shell.text, started_in.chain(around)) {
+        let found = |text: &str| guarded.mentioned(text, started_in().chain(around));
+        if let Some(path) = found(&shell.text).or_else(|| found(&decoded(&shell.text)).filter(|_| opening)) {
             return Some(path);
         }
     }
@@ -139,6 +141,31 @@ fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&
         };
         commands.iter().enumerate().find_map(fed)
     })
+}
+
+/// A database shell opens what its statements, addresses and input name, wherever those come from.
+fn opens_by_text(command: &Command) -> bool {
+    matches!(command.name(), Some("sqlite3" | "sqlite"))
+}
+
+/// `%2f` in an address is `/` to the program that opens it.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = tail.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
+        match hex.and_then(|pair| u8::from_str_radix(pair, 16).ok()).filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

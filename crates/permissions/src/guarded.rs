@@ -8,6 +8,7 @@ use crate::overlap::{self, Overlap, Relation, relation, segments};
 use crate::place::Place;
 use crate::resolve::Forms;
 use crate::text::folded;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Files and folders nothing may change in any mode.
@@ -86,7 +87,19 @@ impl Guarded {
 
     /// The guarded file a touch of this path would reach, as it should be shown.
     pub(crate) fn reached(&self, path: &Forms, touch: Touch) -> Option<&str> {
-        path.each().find_map(|form| self.reached_by(form, touch))
+        path.each().find_map(|form| self.reached_by(form, touch)).or_else(|| self.linked(path))
+    }
+
+    /// The guarded file of which this path is another name (a hard link).
+    fn linked(&self, path: &Forms) -> Option<&str> {
+        let identity = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino(), meta.nlink()));
+        let linked = path.each().filter_map(identity).find(|(_, _, names)| *names > 1)?;
+        let same = |guard: &&Guard| {
+            identity(Path::new(&guard.shown)).is_some_and(|guard| (guard.0, guard.1) == (linked.0, linked.1))
+        };
+        // A folder has several names by nature; what is in it is found by its path.
+        let is_file = path.each().any(|path| path.is_file());
+        self.guards.iter().filter(|_| is_file).find(same).map(|guard| guard.shown.as_str())
     }
 
     /// As `reached`, for a path that may have patterns and holes in it.
@@ -139,9 +152,10 @@ impl Guarded {
         // Naming the variable is naming the file, however its value is fetched.
         if let Some(database) = &self.database {
             for name in self.variables {
-                for form in [format!("${{{name}}}"), format!("${name}"), (*name).to_owned()] {
+                for form in [format!("${{{name}}}"), format!("${name}")] {
                     text = text.replace(&form, database);
                 }
+                text = replace_unless_assigned(&text, name, database);
             }
         }
         text = text.replace("~/", &format!("{}/", self.home));
@@ -150,6 +164,17 @@ impl Guarded {
         }
         text.replace(" ./", " ")
     }
+}
+
+/// `NAME=value` gives the variable another value, which is not the file it held.
+fn replace_unless_assigned(text: &str, name: &str, with: &str) -> String {
+    let mut parts = text.split(name);
+    let mut replaced = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        replaced.push_str(if part.starts_with('=') { name } else { with });
+        replaced.push_str(part);
+    }
+    replaced
 }
 
 /// Whether the text names the path, not a longer one.
@@ -206,10 +231,19 @@ mod tests {
             "x \"$AGENT_SDLC_DB\" y",
             "x ${AGENT_SDLC_DB}-wal",
             "connect(os.environ['ONA_AGENT_DB'])",
+            "AGENT_SDLC_DB=/x y $AGENT_SDLC_DB",
         ] {
             assert!(guarded().mentioned(text, [Path::new("/w")]).is_some(), "{text}");
         }
-        for text in ["ona.db.old", "/x/ona.db", "my-ona.db", "hooks2", "webhooks", "../ona.db"] {
+        for text in [
+            "AGENT_SDLC_DB=/x/other.db y /x/other.db",
+            "ona.db.old",
+            "/x/ona.db",
+            "my-ona.db",
+            "hooks2",
+            "webhooks",
+            "../ona.db",
+        ] {
             assert_eq!(guarded().mentioned(text, [Path::new("/w")]), None, "{text}");
         }
     }

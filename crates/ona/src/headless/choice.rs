@@ -55,7 +55,8 @@ fn choose(
         (None, Some(config)) => config.clone(),
         (None, None) => {
             let config = default_model_config(env, setup.anthropic_available());
-            if first_choice == Remember::Yes {
+            // The agent's own shell writes no settings.
+            if first_choice == Remember::Yes && !program.agent_shell {
                 remember(program, open, &config)?;
             }
             config

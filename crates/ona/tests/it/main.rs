@@ -18,6 +18,7 @@ mod permission_updates;
 mod persistent;
 mod pi;
 mod pictures;
+mod phases;
 mod plans;
 mod secrets;
 mod sessions;

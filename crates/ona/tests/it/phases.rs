@@ -1,0 +1,346 @@
+//! No way around the phases (section 8.2): what an agent could try, each as a test. Cases
+//! of the attack list carry their ids.
+
+use crate::ona;
+use ona_testkit::Ona;
+use ona_testkit::model::{Wire, call, say};
+use serde_json::{Value, json};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ona");
+
+/// Everything an operator could have left open.
+fn permissive() -> Value {
+    json!({"defaultMode": "bypassPermissions",
+           "allow": ["Bash", "Write", "Edit", "NotebookEdit", "Read", "Glob", "Agent", "EnterPlanMode"]})
+}
+
+fn conversation(ona: &Ona, phase: &str) {
+    if !ona.db().exists() {
+        ona.run(["db", "init"]).expect_code(0);
+    }
+    let project = ona.project().display().to_string();
+    ona.execute("INSERT INTO conversations(id, project_dir, phase) VALUES ('c', ?2, ?1)", [phase, &project]);
+}
+
+fn draft(ona: &Ona) {
+    ona.execute("INSERT INTO plans(conversation_id, content, hash) VALUES ('c', 'p', 'h')", []);
+}
+
+/// Phase and the status of every plan.
+fn standing(ona: &Ona) -> (String, Vec<Value>) {
+    let phase = ona.value("SELECT phase FROM conversations WHERE id='c'").as_str().unwrap().to_owned();
+    (phase, ona.column("SELECT status FROM plans ORDER BY id"))
+}
+
+fn bash(ona: &Ona, command: &str) -> Value {
+    ona.eval_with("Bash", json!({"command": command}), &["--conversation", "c", "--yes"])
+}
+
+/// Waits for a file that a process nobody waits for will make.
+fn wait(ona: &Ona, path: &str) -> String {
+    for _ in 0..4_000 {
+        if let Ok(text) = std::fs::read_to_string(ona.project().join(path))
+            && text.ends_with('\n')
+        {
+            return text;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("{path} was not made in 20 seconds");
+}
+
+#[test]
+fn m_4_a_subagent_is_in_the_phase_of_its_conversation() {
+    let mut ona = ona();
+    ona.file(
+        ".ona/agents/worker.md",
+        "---\nname: worker\ndescription: works\ntools: Bash, Write, EnterPlanMode, ExitPlanMode\n---\nWork.\n",
+    );
+    let script = [
+        call("Agent", json!({"description": "do", "prompt": "do it", "subagent_type": "worker"})),
+        call("Bash", json!({"command": "touch a"})),
+        call("ExitPlanMode", json!({"plan": "mine"})),
+        say("I could not."),
+        say("ok"),
+    ];
+    let model = ona.model(Wire::Messages, script);
+    ona.home_file(".ona/settings.json", json!({"permissions": permissive()}).to_string());
+    conversation(&ona, "planning");
+    ona.run(["-p", "go", "--conversation", "c"]).expect_code(0);
+    assert!(model.request(2).last_message().contains("Denied: phase is planning and no approved plan exists"), "M-4");
+    // Approval is asked of the operator by the agent he speaks with, not by its helpers.
+    assert!(!model.request(1).tool_names().iter().any(|name| name.ends_with("PlanMode")));
+    assert!(model.request(3).last_message().contains("Unknown tool ExitPlanMode"));
+    assert!(!ona.exists("a"));
+    assert_eq!(standing(&ona), ("planning".into(), vec![]));
+}
+
+/// The list wants `git log` to run while planning; section 8.3 denies Bash by name, read-only or not (DEC-115).
+#[test]
+fn m_5_planning_is_for_reading_and_bash_is_not_a_reader() {
+    let ona = ona();
+    conversation(&ona, "planning");
+    ona.file("a.txt", "x\n");
+    assert_eq!(bash(&ona, "git log --oneline -5")["content"], "Denied: phase is planning and no approved plan exists");
+    for (tool, input) in
+        [("Read", json!({"file_path": "a.txt"})), ("Glob", json!({"pattern": "*"})), ("Grep", json!({"pattern": "x"}))]
+    {
+        assert_eq!(ona.eval_with(tool, input, &["--conversation", "c"])["is_error"], false, "M-5 {tool}");
+    }
+}
+
+#[test]
+fn m_6_an_approval_counts_for_its_own_cycle_only() {
+    let ona = ona();
+    ona.file("a", "a\n");
+    ona.settings(json!({"permissions": permissive()}));
+    conversation(&ona, "done");
+    ona.execute("INSERT INTO plans(conversation_id, content, hash, status) VALUES ('c', 'A', 'h', 'approved')", []);
+    ona.eval_with("EnterPlanMode", json!({}), &["--conversation", "c"]);
+    ona.execute("INSERT INTO plans(conversation_id, content, hash) VALUES ('c', 'B', 'h')", []);
+    let edit = json!({"file_path": "a", "old_string": "a", "new_string": "b"});
+    let line = ona.eval_with("Edit", edit, &["--conversation", "c", "--yes"]);
+    assert_eq!(line["content"], "Denied: phase is planning and no approved plan exists", "M-6");
+    assert_eq!(ona.run(["--transition", "implement", "--conversation", "c"]).code, 1);
+    assert_eq!(standing(&ona), ("planning".into(), vec![json!("completed"), json!("draft")]));
+}
+
+#[test]
+fn hooks_that_allow_or_rewrite_open_neither_the_gate_nor_the_plan() {
+    let mut ona = ona();
+    let allow = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
+        "updatedInput": {"command": "touch b"}}});
+    let plan = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
+        "updatedInput": {"plan": "of a hook"}}});
+    let hook = |matcher: &str, output: &Value| json!({"hook_event_name": "PreToolUse", "matcher": matcher, "command": format!("echo '{output}'")});
+    let script = [
+        call("Bash", json!({"command": "touch a"})),
+        call("ExitPlanMode", json!({"plan": "of the model"})),
+        say("No way."),
+    ];
+    let model = ona.model(Wire::Messages, script);
+    conversation(&ona, "planning");
+    ona.settings(
+        json!({"hooks": [hook("Bash", &allow), hook("ExitPlanMode", &plan)], "permissions": {"allow": ["Bash"]}}),
+    );
+    ona.run(["-p", "go", "--conversation", "c"]).expect_code(0);
+    assert!(model.request(1).last_message().contains("no approved plan exists"));
+    assert!(model.request(2).last_message().contains("Plan 1 waits for the operator's approval"));
+    assert!(!ona.exists("a") && !ona.exists("b"));
+    assert_eq!(standing(&ona), ("planning".into(), vec![json!("draft")]));
+    assert_eq!(ona.value("SELECT content FROM plans"), "of a hook", "what a hook made of it is what waits");
+}
+
+#[test]
+fn an_answer_given_in_advance_leaves_an_approved_plan_behind() {
+    let hook = json!([{"hook_event_name": "PermissionRequest", "matcher": "ExitPlanMode", "command":
+        format!("echo '{}'", json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}))}]);
+    for (settings, source) in [
+        (json!({"permissions": {"allow": ["ExitPlanMode"]}}), Value::Null),
+        (json!({"permissions": {"defaultMode": "bypassPermissions"}}), json!("mode")),
+        (json!({"permissions": {"allow": ["EnterPlanMode"]}, "hooks": hook}), json!("hook")),
+    ] {
+        let mut ona = ona();
+        let script = [call("EnterPlanMode", json!({})), call("ExitPlanMode", json!({"plan": "p"})), say("ok")];
+        let _model = ona.model(Wire::Messages, script);
+        conversation(&ona, "idle");
+        let mut settings = settings;
+        let allow = &mut settings["permissions"]["allow"];
+        if allow.is_null() {
+            *allow = json!([]);
+        }
+        allow.as_array_mut().unwrap().push(json!("EnterPlanMode"));
+        ona.settings(settings.clone());
+        ona.run(["-p", "go", "--conversation", "c"]).expect_code(0);
+        assert_eq!(standing(&ona), ("implement".into(), vec![json!("approved")]), "{settings}");
+        let logged = ona.column("SELECT json_extract(reason_json,'$.source') FROM tool_permission_log");
+        assert_eq!(logged.first().cloned().unwrap_or_default(), source, "{settings}");
+    }
+}
+
+#[test]
+fn the_agents_shell_can_not_approve_transit_or_bring_its_own_settings() {
+    let ona = ona();
+    ona.settings(json!({"permissions": permissive()}));
+    conversation(&ona, "implement");
+    draft(&ona);
+    let evil = ona.root().join("evil");
+    std::fs::create_dir_all(evil.join(".ona")).unwrap();
+    let allow = json!({"permissions": {"allow": ["ExitPlanMode", "Bash"], "defaultMode": "bypassPermissions"}});
+    std::fs::write(evil.join(".ona/settings.json"), allow.to_string()).unwrap();
+    let evil = evil.display();
+    let exit = r#"'{"tool":"ExitPlanMode","input":{"plan":"mine"},"conversation_id":"c"}'"#;
+    let before = ona.value("SELECT json FROM settings_snapshot");
+    for command in [
+        format!("{PROGRAM} plan approve 1"),
+        format!("{PROGRAM} --transition test --conversation c"),
+        format!("{PROGRAM} --transition planning --conversation c"),
+        format!("{PROGRAM} --transition done --approve --conversation c"),
+        format!("{PROGRAM} --eval {exit} --yes"),
+        format!("{PROGRAM} --eval {exit} --yes --settings '{allow}'"),
+        format!("{PROGRAM} --eval {exit} --allowedTools ExitPlanMode"),
+        format!("{PROGRAM} --eval {exit} --dangerously-skip-permissions"),
+        format!("{PROGRAM} --settings '{allow}' settings show"),
+        format!("HOME={evil} {PROGRAM} -p hello --conversation c"),
+        format!("HOME={evil} {PROGRAM} settings import"),
+        format!("env -u ONA_AGENT_DB {PROGRAM} plan approve 1"),
+        format!("env -i PATH=/usr/bin AGENT_SDLC_DB={} {PROGRAM} plan approve 1", ona.db().display()),
+        format!("AGENT_SDLC_DB=/nowhere {PROGRAM} --db {} plan approve 1", ona.db().display()),
+        format!("bash -c 'unset ONA_AGENT_DB; exec {PROGRAM} plan approve 1'"),
+        format!("setsid -w env -u ONA_AGENT_DB {PROGRAM} plan approve 1"),
+    ] {
+        bash(&ona, &command);
+        assert_eq!(standing(&ona), ("implement".into(), vec![json!("draft")]), "{command}");
+        assert_eq!(ona.value("SELECT json FROM settings_snapshot"), before, "{command}");
+    }
+}
+
+#[test]
+fn a_process_that_outlives_the_agents_shell_is_still_the_agents() {
+    let ona = ona();
+    ona.settings(json!({"permissions": permissive()}));
+    conversation(&ona, "planning");
+    draft(&ona);
+    ona.execute("UPDATE conversations SET phase='implement'", []);
+    let db = ona.db();
+    let db = db.display();
+    // Nothing of the agent's is left in its environment, and its ancestors are gone.
+    let late = |code: &str, what: &str| {
+        format!(
+            "p=$$; (setsid env -i PATH=/usr/bin:/bin AGENT_SDLC_DB={db} HOME=/tmp bash -c \
+             \"while kill -0 $p 2>/dev/null; do sleep 0.02; done; {what} 2>said; echo \\$? >{code}\" >/dev/null 2>&1 &)"
+        )
+    };
+    for (code, what) in [
+        ("1", format!("{PROGRAM} plan approve 1")),
+        ("2", format!("{PROGRAM} --transition test --conversation c")),
+        ("3", format!("ulimit -Hx 7; {PROGRAM} plan approve 1")),
+    ] {
+        assert_eq!(bash(&ona, &late(code, &what))["is_error"], false, "{what}");
+        assert_eq!(wait(&ona, code), "1\n", "{what}: {}", ona.read("said"));
+        assert!(ona.read("said").contains("by the operator only"), "{what}");
+    }
+    // In the background of one conversation while another plans: the same.
+    let call = json!({"tool": "Bash", "input": {"command": format!("env -u ONA_AGENT_DB {PROGRAM} plan approve 1 2>said; echo $? >bg; sleep 60"), "run_in_background": true}});
+    let mut child = ona.command(["--eval", "-"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    use std::io::Write;
+    let mut stdin = child.stdin.take().unwrap();
+    writeln!(stdin, "{call}").unwrap();
+    writeln!(stdin, "{}", json!({"tool": "TaskOutput", "input": {"task_id": "b1", "block": true, "timeout": 1}}))
+        .unwrap();
+    // Its second call keeps the first one's task alive until the approval was tried.
+    let wait_for_it = json!({"tool": "Bash", "input": {"command": "while [ ! -s bg ]; do sleep 0.02; done"}});
+    writeln!(stdin, "{wait_for_it}").unwrap();
+    drop(stdin);
+    ona_testkit::finish(child, b"").expect_code(0);
+    assert_eq!(wait(&ona, "bg"), "1\n");
+    assert_eq!(standing(&ona), ("implement".into(), vec![json!("draft")]));
+    // The operator himself is not marked.
+    ona.run(["plan", "approve", "1"]).expect_code(0);
+}
+
+#[test]
+fn the_mark_names_one_database_and_no_other() {
+    let ona = ona();
+    ona.settings(json!({"permissions": permissive()}));
+    conversation(&ona, "implement");
+    // A test of the product inside the product: operator on its own scratch database.
+    let scratch = ona.tmp().join("scratch.db");
+    let scratch = scratch.display();
+    let command = format!(
+        "export AGENT_SDLC_DB={scratch}; {PROGRAM} db init >/dev/null; \
+         sqlite3 {scratch} \"INSERT INTO conversations(id, project_dir, phase) VALUES ('x', '/tmp', 'implement')\"; \
+         {PROGRAM} --transition test --conversation x"
+    );
+    let line = bash(&ona, &command);
+    assert_eq!(line["is_error"], false, "{line}");
+    // Through that database there is no way to the live one.
+    let inner = json!({"tool": "Bash", "input": {"command": format!("env -u ONA_AGENT_DB AGENT_SDLC_DB={} {PROGRAM} --transition test --conversation c", ona.db().display())}});
+    bash(&ona, &format!("AGENT_SDLC_DB={scratch} {PROGRAM} --eval '{inner}' --yes"));
+    assert_eq!(standing(&ona).0, "implement");
+}
+
+#[test]
+fn n_1_the_phase_can_not_be_written_into_the_live_database() {
+    let ona = ona();
+    ona.settings(json!({"permissions": permissive()}));
+    conversation(&ona, "implement");
+    draft(&ona);
+    let db = ona.db();
+    std::os::unix::fs::symlink(&db, ona.project().join("soft.db")).unwrap();
+    std::fs::hard_link(&db, ona.project().join("hard.db")).unwrap();
+    let folder = db.parent().unwrap().display().to_string();
+    let db = db.display();
+    let set = "UPDATE conversations SET phase='done'; UPDATE plans SET status='approved'";
+    for command in [
+        format!("sqlite3 {db} \"{set}\""),
+        format!("sqlite3 \"$AGENT_SDLC_DB\" \"{set}\""),
+        format!("sqlite3 \"$ONA_AGENT_DB\" \"{set}\""),
+        format!("sqlite3 soft.db \"{set}\""),
+        format!("sqlite3 hard.db \"{set}\""),
+        format!("echo \"{set};\" | sqlite3 {db}"),
+        format!("sqlite3 {db} <<'E'\n{set};\nE"),
+        format!("cd {folder} && sqlite3 ona.db \"{set}\""),
+        format!("sqlite3 file:{db}?mode=rw \"{set}\""),
+        format!("sqlite3 'file:{}' \"{set}\"", db.to_string().replace("ona.db", "%6fna%2Edb")),
+        format!("sqlite3 :memory: \"ATTACH '{db}' AS x; UPDATE x.conversations SET phase='done'\""),
+        format!("sqlite3 x.db '.open {db}' \"{set}\""),
+        format!("sqlite3 -cmd '.open {db}' x.db \"{set}\""),
+        format!("printf '%s\\n' '.open {db}' \"{set};\" | sqlite3 x.db"),
+        format!("sqlite3 x.db <<'E'\nATTACH '{db}' AS x; UPDATE x.conversations SET phase='done';\nE"),
+        format!(
+            "echo \"ATTACH '{db}' AS x; UPDATE x.conversations SET phase='done';\" >s.sql; sqlite3 x.db '.read s.sql'"
+        ),
+        "python3 -c \"import sqlite3,os; c=sqlite3.connect(os.environ['AGENT_SDLC_DB']); c.executescript('x')\""
+            .to_owned(),
+        format!("ln -s {db} other.db; sqlite3 other.db \"{set}\""),
+        format!("ln {db} other.db; sqlite3 other.db \"{set}\""),
+        format!("cp {db} x.db; sqlite3 x.db \"{set}\"; cp x.db {db}"),
+        format!("cp {db} x.db; sqlite3 x.db \"{set}\"; mv x.db {db}"),
+        format!("cat x.db > {db}"),
+        format!("(sleep 0.01; sqlite3 {db} \"{set}\") & wait"),
+    ] {
+        assert_eq!(bash(&ona, &command)["is_error"], true, "N-1 {command}");
+        assert_eq!(standing(&ona), ("implement".into(), vec![json!("draft")]), "N-1 {command}");
+    }
+    for (tool, input) in [
+        ("Write", json!({"file_path": ona.db(), "content": ""})),
+        ("Write", json!({"file_path": "soft.db", "content": ""})),
+        ("Write", json!({"file_path": "hard.db", "content": ""})),
+        ("Edit", json!({"file_path": "hard.db", "old_string": "implement", "new_string": "done"})),
+    ] {
+        let line = ona.eval_with(tool, input, &["--conversation", "c", "--yes"]);
+        assert_eq!(line["is_error"], true, "{line}");
+    }
+    assert_eq!(standing(&ona), ("implement".into(), vec![json!("draft")]));
+}
+
+#[test]
+fn m_7_and_no_phase_is_skipped_by_asking_for_it() {
+    let ona = ona();
+    ona.settings(json!({"permissions": permissive()}));
+    for (from, to) in [
+        ("idle", "implement"),
+        ("idle", "test"),
+        ("idle", "verify"),
+        ("idle", "done"),
+        ("planning", "test"),
+        ("planning", "implement"),
+        ("planning", "verify"),
+        ("planning", "done"),
+        ("implement", "verify"),
+        ("implement", "done"),
+        ("test", "verify"),
+        ("test", "done"),
+        ("verify", "done"),
+    ] {
+        ona.execute("DELETE FROM conversations", []);
+        conversation(&ona, from);
+        let args = ["--transition", to, "--conversation", "c"];
+        let asked = if to == "done" { 2 } else { 1 };
+        for approve in &[&[][..], &["--approve"][..]][..asked] {
+            let ran = ona.run(args.iter().chain(*approve)).expect_code(1);
+            assert!(!ran.stderr.is_empty() && standing(&ona).0 == from, "M-7 {from} {to}: {ran:?}");
+        }
+    }
+}
