@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::program::{Open, Program, nowhere};
-use ona_api::model::{MODELS, ModelFailure};
+use ona_api::model::{MODELS, ModelFailure, ProviderName};
 use ona_api::{Env, Group, Row};
 use ona_auth::{Choice, ConfigError, Helper, default_model_config, handed_token, resolve_model};
 use ona_orchestration::{Setup, Window};
@@ -81,6 +81,24 @@ fn window(settings: &Value, env: &Env) -> Result<Window, Failure> {
             Some(tokens) => Ok(Window::Tokens(tokens)),
             None => Err(Failure::usage(format_args!("autoCompactWindow must be a number of tokens, not {value}"))),
         },
+    }
+}
+
+/// Variables that bring a credential for Anthropic, or say where one is handed over.
+const ANTHROPIC_CREDENTIALS: [&str; 4] =
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"];
+
+/// Whether anybody could be asked without a person doing something first. Runs nothing and asks nobody.
+pub fn can_be_asked(program: &Program, settings: &Value) -> bool {
+    let env = &program.env;
+    let openai = env.non_empty("OPENAI_API_KEY").is_some();
+    let anthropic =
+        settings["apiKeyHelper"].is_string() || ANTHROPIC_CREDENTIALS.iter().any(|name| env.non_empty(name).is_some());
+    match settings["model_config"]["provider"].as_str().and_then(ProviderName::from_text) {
+        Some(ProviderName::ClaudeCodeSubscription) => anthropic,
+        Some(ProviderName::OpenaiCompatible) => openai,
+        Some(ProviderName::LmStudioLocal) => true,
+        None => anthropic || openai,
     }
 }
 

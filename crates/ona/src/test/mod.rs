@@ -2,6 +2,7 @@
 //! holds their command lines and what they share.
 
 mod add;
+mod generate;
 mod lint;
 mod progress;
 mod public_api;
@@ -20,6 +21,8 @@ pub enum Command {
     Lint(lint::Lint),
     /// Add a script of your own to the tests of a conversation's plan
     Add(add::Add),
+    /// Have a model write tests of a conversation's plan, from the plan and public interfaces alone
+    Generate(generate::Generate),
     /// Run the tests of a conversation's plan
     Run(run::Run),
     /// Show what the tests came to
@@ -30,15 +33,16 @@ pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
     match command {
         Command::Lint(lint) => lint::run(program, &lint),
         Command::Add(add) => add::run(program, &add),
+        Command::Generate(generate) => generate::run(program, &generate),
         Command::Run(run) => run::run(program, &run),
         Command::Report(report) => report::run(program, &report),
     }
 }
 
-/// What follows from entering the test phase (DEC-110): the tests there are are run.
-/// A failure is reported and leaves the phase as it is.
+/// What follows from entering the test phase (DEC-110): tests that are missing are written,
+/// and all there are are run. A failure is reported and leaves the phase as it is.
 pub fn entered(program: &Program, open: &Open) {
-    if let Err(failure) = run::all(program, open) {
+    for failure in [generate::missing(program, open), run::all(program, open)].into_iter().filter_map(Result::err) {
         output::note(failure);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::program::Program;
+use ona_trials::PublicApi;
 use ona_trust::merge;
 use serde_json::Value;
 
@@ -10,9 +11,7 @@ use serde_json::Value;
 /// From the effective row if there is one, else from what it would become; the
 /// database is not made for this.
 pub fn entry_points(program: &Program) -> Result<Vec<String>, Failure> {
-    let settings = settings(program)?;
-    let names = settings.pointer("/sdlc/publicApi/entryPoints").and_then(Value::as_array);
-    Ok(names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect())
+    PublicApi::of(&settings(program)?).map(|declared| declared.entry_points).map_err(Failure::usage)
 }
 
 fn settings(program: &Program) -> Result<Value, Failure> {

@@ -1,0 +1,290 @@
+//! `ona test generate`: asks a model for tests of the approved plan (DEC-123). Also what
+//! entering the test phase does by itself (DEC-110).
+
+use super::subject::{Subject, tmp};
+use crate::failure::Failure;
+use crate::headless::choice;
+use crate::interrupt;
+use crate::operator::EvalOperator;
+use crate::output;
+use crate::program::{Open, Program};
+use crate::workplace::{Workplace, runtime};
+use ona_api::testing::TestCase;
+use ona_api::{Phase, Row};
+use ona_orchestration::{Model, PlanDesk};
+use ona_store::SCHEMA;
+use ona_tools::ToolBox;
+use ona_trials::{
+    Assignment, Author, Ground, PublicApi, Tests, Watch, Which, Withheld, WriteError, Writing, Written, gather, load,
+};
+use ona_trust::How;
+use ona_workflow::testgen::generate::{Source, contract};
+use ona_workflow::testgen::touched::{Touched, touched};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, clap::Args)]
+pub struct Generate {
+    /// Ask for new tests of every criterion; generated ones they replace are retired
+    #[arg(long)]
+    all: bool,
+
+    /// Machine-readable output
+    #[arg(long)]
+    json: bool,
+}
+
+/// What providers that need a limit are told.
+const MAX_TOKENS: u32 = 8192;
+
+/// Bytes of a touched file that are looked at; what is longer is data, not source.
+const SOURCE: u64 = 8 << 20;
+
+pub fn run(program: &Program, generate: &Generate) -> Result<u8, Failure> {
+    program.operator_only("tests")?;
+    let open = program.open()?;
+    let subject = Subject::new(program, &open)?;
+    let phase = open.store.reader().and_then(|reader| reader.phase(&subject.id));
+    let phase = phase.map_err(|error| program.store_failure(error))?.unwrap_or(Phase::Idle);
+    if !matches!(phase, Phase::Implement | Phase::Test) {
+        return Err(Failure::refused(format_args!("the phase is {phase}; tests are generated in phase test"))
+            .hint(format!("ona --transition test --conversation {}", subject.id)));
+    }
+    let tests = subject.tests(program, &open, Which::Approved)?;
+    let wanted = wanted(&tests, generate.all)?;
+    let written = if wanted.is_empty() {
+        output::note("Every success criterion has an accepted test; --all asks for new ones.");
+        Written::default()
+    } else {
+        write(program, &open, &subject, &tests, wanted, generate.all)?
+    };
+    let tests = subject.tests(program, &open, Which::Approved)?;
+    let uncovered = uncovered(&tests);
+    if generate.json {
+        output::json(&described(&subject, &tests, &written, &uncovered));
+    } else {
+        for case in written.accepted.iter().chain(&written.rejected) {
+            let criterion = case.criterion.as_deref().unwrap_or("-");
+            let line = format!("{:<8}  {}  {criterion}  {}", case.status.as_str(), case.id, case.title);
+            output::line(ona_permissions::shown(&line));
+        }
+    }
+    if uncovered.is_empty() {
+        return Ok(0);
+    }
+    output::note(format_args!("ona: no accepted test for {}", uncovered.join(", ")));
+    Ok(1)
+}
+
+/// Has tests written for the criteria that have none, if there are any and a model can be
+/// asked: what entering the test phase begins with (DEC-110).
+pub fn missing(program: &Program, open: &Open) -> Result<(), Failure> {
+    let subject = Subject::new(program, open)?;
+    let loaded = open.store.reader().and_then(|reader| load(reader, &subject.id, &subject.project, Which::Approved));
+    let Some(tests) = loaded.map_err(|error| program.store_failure(error))? else { return Ok(()) };
+    let wanted = uncovered(&tests);
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let settings = program.effective(open, How::FirstUseOnly)?;
+    if !choice::can_be_asked(program, &settings) {
+        return Err(Failure::refused("no model can be asked for tests now").hint(format!(
+            "ona test generate --conversation {id}, or ona test add FILE --conversation {id}",
+            id = subject.id
+        )));
+    }
+    write(program, open, &subject, &tests, wanted, false).map(drop)
+}
+
+/// Ids of the criteria to ask for.
+fn wanted(tests: &Tests, all: bool) -> Result<Vec<String>, Failure> {
+    if tests.book.criteria.is_empty() {
+        return Err(Failure::refused(format_args!(
+            "plan {} has no success criteria that tests could trace",
+            tests.plan.id
+        ))
+        .hint("give it a section \"Success criteria\" in a new planning phase"));
+    }
+    match all {
+        true => Ok(tests.book.criteria.iter().map(|criterion| criterion.id.clone()).collect()),
+        false => Ok(uncovered(tests)),
+    }
+}
+
+fn uncovered(tests: &Tests) -> Vec<String> {
+    let accepted: Vec<_> = tests.book.accepted().filter_map(|case| case.case.criterion.as_deref()).collect();
+    let ids = tests.book.criteria.iter().map(|criterion| &criterion.id);
+    ids.filter(|id| !accepted.contains(&id.as_str())).cloned().collect()
+}
+
+/// Everything up to the committed rows.
+pub fn write(
+    program: &Program,
+    open: &Open,
+    subject: &Subject,
+    tests: &Tests,
+    wanted: Vec<String>,
+    replace: bool,
+) -> Result<Written, Failure> {
+    runtime().block_on(async {
+        let cancel = CancellationToken::new();
+        interrupt::on_signal(&cancel);
+        let mut workplace = Workplace::new(program, open, &subject.project.root, How::FirstUseOnly, &cancel)?;
+        let chosen = choice::model(program, open, &workplace.settings, &workplace.host)?;
+        let model = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup));
+        let model = model.map_err(|failure| Failure::refused(format_args!("no tests were written: {failure}")))?;
+        let assignment = assignment(program, open, subject, tests, &mut workplace, wanted, replace, &cancel).await?;
+        let author = Author {
+            store: Arc::clone(&open.store),
+            model: Arc::new(model),
+            operator: Arc::new(EvalOperator { agent_shell: true, yes: false }),
+            redactor: open.redactor.clone(),
+            project: subject.project.root.clone(),
+            max_tokens: MAX_TOKENS,
+            cancel: cancel.clone(),
+            watch: watch(open),
+        };
+        let store = Arc::clone(&open.store);
+        let written = ona_trials::write(&author, &assignment, &mut |place| workplace.session(&store, place)).await;
+        written.map_err(|error| match error {
+            WriteError::Store(error) => program.store_failure(error),
+            WriteError::Interrupted => Failure::refused("interrupted").with_code(interrupt::INTERRUPTED),
+            WriteError::Isolation { .. } => Failure::refused(open.redactor.apply(&error.to_string()))
+                .hint("take it out of sdlc.publicApi, or have the plan say that line"),
+            WriteError::Model(_) => Failure::refused(open.redactor.apply(&error.to_string())),
+        })
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "what a generator may know comes from many places")]
+async fn assignment(
+    program: &Program,
+    open: &Open,
+    subject: &Subject,
+    tests: &Tests,
+    workplace: &mut Workplace,
+    wanted: Vec<String>,
+    replace: bool,
+    cancel: &CancellationToken,
+) -> Result<Assignment, Failure> {
+    let declared = PublicApi::of(&workplace.settings).map_err(Failure::usage)?;
+    let (touched, sources) = implementation(program, open, subject)?;
+    let program_dir = program.own_dir();
+    let ground = Ground {
+        root: &subject.project.root,
+        touched: &touched,
+        host: &workplace.host,
+        tmp: &tmp(program),
+        live_database: &program.database.path,
+        program_dir: program_dir.as_deref(),
+        cancel,
+    };
+    let public = gather(&declared, &ground).await.map_err(|withheld| {
+        let what = match withheld {
+            Withheld::Touched(_) | Withheld::History(_) => "sdlc.publicApi names what a test generator must not see",
+            _ => "a text of sdlc.publicApi can not be shown to the test generator",
+        };
+        Failure::refused(format_args!("{what}; {withheld}"))
+    })?;
+    let mut along = workplace.take_findings();
+    if tests.criteria_missing {
+        along.push(Row::Criteria { plan: tests.plan.id, criteria: tests.book.criteria.clone() });
+    }
+    let cases = tests.book.accepted().map(|case| &case.case);
+    let generated = |case: &&TestCase| replace && case.generator_session.is_some();
+    Ok(Assignment {
+        conversation: subject.id.clone(),
+        plan: tests.plan.clone(),
+        criteria: tests.book.criteria.clone(),
+        wanted,
+        contract: contract(&tools(program, open, workplace)?.specs(), SCHEMA),
+        entry_points: declared.entry_points,
+        public,
+        touched: touched.paths(),
+        sources,
+        replaced: cases.filter(generated).cloned().collect(),
+        along,
+    })
+}
+
+/// The tools whose contract tests may rely on.
+fn tools(program: &Program, open: &Open, workplace: &mut Workplace) -> Result<ToolBox, Failure> {
+    let nowhere = crate::program::nowhere();
+    let session = workplace.session(&open.store, nowhere).map_err(|error| program.store_failure(error))?;
+    let mut tools = ToolBox::builtin();
+    PlanDesk::of(&session, &open.store, super::subject::look_at(program, &Value::Null)).equip(&mut tools);
+    workplace.keep(session);
+    Ok(tools)
+}
+
+/// What the implementation touched, with the text of it. If nobody looked at the project
+/// when it began, everything there may be part of it.
+fn implementation(program: &Program, open: &Open, subject: &Subject) -> Result<(Touched, Vec<Source>), Failure> {
+    let rows = || {
+        let reader = open.store.reader()?;
+        Ok((reader.manifest(&subject.id)?, reader.written_paths(&subject.id)?))
+    };
+    let (before, written) = rows().map_err(|error| program.store_failure(error))?;
+    let root = &subject.project.root;
+    let now = subject.project.look().map_err(Failure::refused)?.files;
+    let touched = touched(root, before.as_deref(), &now, &written);
+    let mut paths = touched.paths();
+    if before.is_none() {
+        paths.extend(now.into_iter().map(|file| file.path));
+        paths.sort();
+        paths.dedup();
+    }
+    let read = |path: String| {
+        let mut bytes = Vec::new();
+        // What is gone can not be shown to anybody.
+        let file = std::fs::File::open(root.join(&path))
+            .ok()
+            .filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()))?;
+        file.take(SOURCE).read_to_end(&mut bytes).ok()?;
+        Some(Source { path, text: String::from_utf8_lossy(&bytes).into_owned() })
+    };
+    Ok((touched, paths.into_iter().filter_map(read).collect()))
+}
+
+/// How it goes, on stderr.
+fn watch(open: &Open) -> Watch {
+    let redactor = open.redactor.clone();
+    Arc::new(move |writing| {
+        let line = match writing {
+            Writing::Asking { criteria, attempt: 1 } => format!("Asking for tests of {}", criteria.join(", ")),
+            Writing::Asking { criteria, attempt } => {
+                format!("Asking again for tests of {} (attempt {attempt})", criteria.join(", "))
+            }
+            Writing::Accepted { criterion, title } => format!("  accepted  {criterion}  {title}"),
+            Writing::Rejected { criterion, title, rules } => {
+                let rules: Vec<_> = rules.iter().map(ToString::to_string).collect();
+                format!("  rejected  {}  {title}  ({})", criterion.as_deref().unwrap_or("-"), rules.join(", "))
+            }
+            Writing::Missing { criterion } => format!("  no test   {criterion}"),
+            Writing::Retrying { failure } => format!("  {failure}; trying again"),
+        };
+        output::note(ona_permissions::shown(&redactor.apply(&line)));
+    })
+}
+
+fn described(subject: &Subject, tests: &Tests, written: &Written, uncovered: &[String]) -> Value {
+    let case = |case: &TestCase| {
+        json!({
+            "id": case.id,
+            "criterion_id": case.criterion,
+            "title": case.title,
+            "reject_reason": case.reject_reason,
+            "generator_session_id": case.generator_session,
+        })
+    };
+    json!({
+        "conversation_id": subject.id,
+        "plan_id": tests.plan.id,
+        "accepted": written.accepted.iter().map(case).collect::<Vec<_>>(),
+        "rejected": written.rejected.iter().map(case).collect::<Vec<_>>(),
+        "uncovered": uncovered,
+        "sessions": written.sessions,
+    })
+}

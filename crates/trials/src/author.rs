@@ -1,0 +1,365 @@
+//! Asks a model for tests, in sessions of their own that know nothing but the prompt
+//! (section 8.5.1, DEC-123).
+//!
+//! Every request is a new session with one user message, no tool and no hook. What is
+//! written about the answers is written at the end, in one commit: a provider that fails
+//! half way leaves the sessions as a record and no case.
+
+use ona_api::model::{Asking, FailureClass, ModelFailure, Part};
+use ona_api::row::{Place, SequenceStart};
+use ona_api::testing::{CaseStatus, Criterion, TestCase};
+use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, digest};
+use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
+use ona_orchestration::{Ended, Events, History, Model, Operator, Pipeline, Session, Speaker, Turn, TurnEvent};
+use ona_store::{Plan, Store, StoreError};
+use ona_tools::ToolBox;
+use ona_workflow::testgen::generate::{
+    AGAIN, AGENT_TYPE, AT_ONCE, Leak, Piece, Prompt, Rejection, SYSTEM, Source, leak, prompt, scripts,
+};
+use ona_workflow::testgen::lint::{self, Rule, Surroundings};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// What the tests are to be about, and all the generator may know.
+pub struct Assignment {
+    pub conversation: ConversationId,
+    pub plan: Plan,
+    pub criteria: Vec<Criterion>,
+    /// Ids of the criteria that need a test.
+    pub wanted: Vec<String>,
+    pub contract: String,
+    pub entry_points: Vec<String>,
+    pub public: Vec<Piece>,
+    /// Paths of what the implementation touched, for the lint.
+    pub touched: Vec<String>,
+    /// The same with what is in them, for the last look before sending.
+    pub sources: Vec<Source>,
+    /// Generated cases that a new one for the same criterion takes the place of.
+    pub replaced: Vec<TestCase>,
+    /// Rows that belong to the result.
+    pub along: Group,
+}
+
+/// Who is asked, and how.
+pub struct Author {
+    pub store: Arc<Store>,
+    pub model: Arc<Model>,
+    pub operator: Arc<dyn Operator>,
+    pub redactor: Redactor,
+    pub project: PathBuf,
+    pub max_tokens: u32,
+    pub cancel: CancellationToken,
+    pub watch: Watch,
+}
+
+/// A session at a place, with nothing in it.
+pub type NewSession<'a> = dyn FnMut(Place) -> Result<Session, StoreError> + 'a;
+
+pub type Watch = Arc<dyn Fn(Writing) + Send + Sync>;
+
+/// For whoever watches.
+#[derive(Clone, Debug)]
+pub enum Writing {
+    Asking { criteria: Vec<String>, attempt: usize },
+    Accepted { criterion: String, title: String },
+    Rejected { criterion: Option<String>, title: String, rules: Vec<Rule> },
+    Missing { criterion: String },
+    Retrying { failure: ModelFailure },
+}
+
+/// What came of it. Everything in here is committed.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub accepted: Vec<TestCase>,
+    pub rejected: Vec<TestCase>,
+    pub sessions: Vec<SessionId>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("nothing was sent: {piece} holds line {} of {}, which the implementation touched", .leak.line, .leak.path)]
+    Isolation { piece: String, leak: Leak },
+    #[error("no tests were written: {0}")]
+    Model(ModelFailure),
+    #[error("interrupted")]
+    Interrupted,
+}
+
+pub async fn write(
+    author: &Author,
+    assignment: &Assignment,
+    new_session: &mut NewSession<'_>,
+) -> Result<Written, WriteError> {
+    let mut desk = Desk { author, assignment, written: Written::default(), rows: assignment.along.clone() };
+    for batch in assignment.wanted.chunks(AT_ONCE) {
+        desk.cover(batch, new_session).await?;
+    }
+    let Desk { written, mut rows, .. } = desk;
+    let covered = |criterion: &Option<String>| written.accepted.iter().any(|case| case.criterion == *criterion);
+    for old in assignment.replaced.iter().filter(|old| covered(&old.criterion)) {
+        rows.push(Row::TestCaseStatus { id: old.id.clone(), to: CaseStatus::Retired });
+    }
+    rows.0.extend(written.accepted.iter().chain(&written.rejected).cloned().map(Row::TestCase));
+    author.store.commit(&nobody(&assignment.conversation), rows).await?;
+    Ok(written)
+}
+
+fn nobody(conversation: &ConversationId) -> Place {
+    Place { conversation: conversation.clone(), session: "".into(), start: SequenceStart::Zero }
+}
+
+/// The work on one assignment.
+struct Desk<'a> {
+    author: &'a Author,
+    assignment: &'a Assignment,
+    written: Written,
+    rows: Group,
+}
+
+impl Desk<'_> {
+    /// Asks for tests of these criteria until each has one, or has been asked for often enough.
+    async fn cover(&mut self, batch: &[String], new_session: &mut NewSession<'_>) -> Result<(), WriteError> {
+        let mut open = batch.to_vec();
+        let mut reasons: Vec<Rejection> = Vec::new();
+        for attempt in 0..=AGAIN {
+            self.tell(Writing::Asking { criteria: open.clone(), attempt: attempt + 1 });
+            let made = self.prompt(&open, &reasons);
+            let text = self.author.redactor.apply(&made.text).into_owned();
+            self.look_once_more(&text, &made).await?;
+            let (session, answer) = self.author.ask(&self.assignment.conversation, &text, new_session).await?;
+            let (accepted, rejected) = self.judge(&answer, &open, &session);
+
+            reasons = reasons_for(&open, &accepted, &rejected);
+            for missing in reasons.iter().filter(|reason| reason.rules.is_empty()) {
+                self.tell(Writing::Missing { criterion: missing.criterion.clone() });
+            }
+            self.record(&session, attempt, &made, &text, &open, &accepted, &rejected);
+            self.written.sessions.push(session);
+            self.written.accepted.extend(accepted);
+            open = reasons.iter().map(|reason| reason.criterion.clone()).collect();
+            let last = open.is_empty() || attempt == AGAIN;
+            if last {
+                self.written.rejected.extend(rejected.into_iter().map(|(case, _)| case));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn prompt(&self, open: &[String], reasons: &[Rejection]) -> Prompt {
+        let Assignment { contract, plan, criteria, entry_points, public, .. } = self.assignment;
+        let wanted: Vec<&str> = open.iter().map(String::as_str).collect();
+        prompt(contract, &plan.content, criteria, &wanted, entry_points, public, reasons)
+    }
+
+    /// The last look before anything is sent.
+    async fn look_once_more(&self, text: &str, made: &Prompt) -> Result<(), WriteError> {
+        let sources = &self.assignment.sources;
+        let Some(leak) = leak(text, &made.known, sources) else { return Ok(()) };
+        let holds = |piece: &&Piece| ona_workflow::testgen::generate::leak(&piece.text, &made.known, sources).is_some();
+        let piece =
+            self.assignment.public.iter().find(holds).map_or("the prompt".to_owned(), |piece| piece.name.clone());
+        let mut group = Group::default();
+        group.event(
+            EventKind::IsolationViolation,
+            json!({"plan_id": self.assignment.plan.id, "input": piece, "path": leak.path, "line": leak.line}),
+        );
+        self.author.store.commit(&nobody(&self.assignment.conversation), group).await?;
+        Err(WriteError::Isolation { piece, leak })
+    }
+
+    /// Every script of an answer, as a case.
+    fn judge(&self, answer: &str, open: &[String], session: &SessionId) -> (Vec<TestCase>, Vec<(TestCase, Vec<Rule>)>) {
+        let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
+        let around = Surroundings { entry_points: &self.assignment.entry_points, touched: &self.assignment.touched };
+        for script in scripts(answer).scripts {
+            let findings = lint::check(script.as_bytes(), &around);
+            let header = lint::header(&script);
+            let traced = header.as_ref().map(|header| &header.traces).filter(|id| open.contains(id));
+            let mut rules: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
+            let mut why: Vec<String> =
+                findings.iter().map(|one| format!("line {}: {} {}", one.line, one.rule, one.message)).collect();
+            if traced.is_none() && !rules.contains(&Rule::L01) {
+                rules.insert(0, Rule::L01);
+                why.insert(0, "L01 it names no criterion that was asked for".to_owned());
+            }
+            rules.sort();
+            rules.dedup();
+            let title = header.as_ref().map_or("(no title)".to_owned(), |header| header.title.clone());
+            let name = format!("{}\0{}\0{script}", self.assignment.conversation, self.assignment.plan.id);
+            let case = TestCase {
+                id: format!("T-{}", &digest::sha256_hex(name.as_bytes())[..10]),
+                plan: self.assignment.plan.id,
+                criterion: traced.cloned(),
+                title,
+                script,
+                surfaces: json!([]),
+                status: if rules.is_empty() { CaseStatus::Accepted } else { CaseStatus::Rejected },
+                reject_reason: (!why.is_empty()).then(|| why.join("\n")),
+                generator_session: Some(session.to_string()),
+            };
+            if rules.is_empty() {
+                let criterion = case.criterion.clone().unwrap_or_default();
+                self.tell(Writing::Accepted { criterion, title: case.title.clone() });
+                accepted.push(case);
+            } else {
+                let (criterion, title) = (case.criterion.clone(), case.title.clone());
+                self.tell(Writing::Rejected { criterion, title, rules: rules.clone() });
+                rejected.push((case, rules));
+            }
+        }
+        (accepted, rejected)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "everything one request came to, in one event")]
+    fn record(
+        &mut self,
+        session: &SessionId,
+        attempt: usize,
+        made: &Prompt,
+        text: &str,
+        open: &[String],
+        accepted: &[TestCase],
+        rejected: &[(TestCase, Vec<Rule>)],
+    ) {
+        let mut inputs: Map<String, Value> =
+            made.inputs.iter().map(|(name, sha256)| (name.clone(), sha256.clone().into())).collect();
+        inputs.insert("system".into(), digest::sha256_hex(SYSTEM.as_bytes()).into());
+        self.rows.event(
+            EventKind::TestGenerated,
+            json!({
+                "by": AGENT_TYPE,
+                "session_id": session,
+                "plan_id": self.assignment.plan.id,
+                "criteria": open,
+                "attempt": attempt + 1,
+                "inputs": inputs,
+                "prompt_sha256": digest::sha256_hex(text.as_bytes()),
+                "accepted": accepted.iter().map(|case| &case.id).collect::<Vec<_>>(),
+                "rejected": rejected.iter().map(|(case, _)| &case.id).collect::<Vec<_>>(),
+            }),
+        );
+        for (case, rules) in rejected {
+            self.rows.event(
+                EventKind::TestRejected,
+                json!({
+                    "test_case_id": case.id,
+                    "session_id": session,
+                    "plan_id": case.plan,
+                    "criterion_id": case.criterion,
+                    "attempt": attempt + 1,
+                    "rules": rules.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                    "script_sha256": digest::sha256_hex(case.script.as_bytes()),
+                }),
+            );
+        }
+    }
+
+    fn tell(&self, what: Writing) {
+        (self.author.watch)(what);
+    }
+}
+
+/// Which criteria to ask for again, and why: those with a rejected case, and those with none at all.
+fn reasons_for(open: &[String], accepted: &[TestCase], rejected: &[(TestCase, Vec<Rule>)]) -> Vec<Rejection> {
+    let of = |id: &String| {
+        let mut rules: Vec<Rule> = rejected
+            .iter()
+            .filter(|(case, _)| case.criterion.as_ref() == Some(id))
+            .flat_map(|(_, rules)| rules.iter().copied())
+            .collect();
+        rules.sort();
+        rules.dedup();
+        let covered = accepted.iter().any(|case| case.criterion.as_ref() == Some(id));
+        (!rules.is_empty() || !covered).then(|| Rejection { criterion: id.clone(), rules })
+    };
+    open.iter().filter_map(of).collect()
+}
+
+impl Author {
+    /// One message in a session of its own; the answer's text.
+    async fn ask(
+        &self,
+        conversation: &ConversationId,
+        text: &str,
+        new_session: &mut NewSession<'_>,
+    ) -> Result<(SessionId, String), WriteError> {
+        let id = SessionId::random();
+        let place = Place { conversation: conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
+        let mut opening = Group::default();
+        opening.push(Row::Session);
+        opening.event(EventKind::SessionCreated, json!({"by": "test generate", "agent_type": AGENT_TYPE}));
+        self.store.commit(&place, opening).await?;
+        let mut session = new_session(place)?;
+        session.agent_id = Some(id.to_string());
+        session.agent_type = Some(AGENT_TYPE.to_owned());
+
+        let answer = Arc::new(Mutex::new(String::new()));
+        let turn = Turn {
+            pipeline: self.bare_pipeline(),
+            model: Arc::clone(&self.model),
+            asking: Asking {
+                model: self.model.choice.wire_model.clone(),
+                system: SYSTEM.to_owned(),
+                tools: Vec::new(),
+                max_tokens: self.max_tokens,
+            },
+            speaker: Speaker::Agent(Box::new(session.base())),
+            events: listen(&answer, &self.watch),
+            cancel: self.cancel.clone(),
+            max_turns: Some(1),
+        };
+        let mut history = History::load(&self.store, &id, self.model.wire())?;
+        let outcome = turn.run(&mut session, &mut history, text).await?;
+        match outcome.ended {
+            Ended::Interrupted => return Err(WriteError::Interrupted),
+            // What is whole in an answer that was cut off counts; the rest is asked for again.
+            Ended::Failed(failure) if failure.class != FailureClass::MaxOutputTokens => {
+                return Err(WriteError::Model(failure));
+            }
+            Ended::Failed(_) | Ended::Done | Ended::MaxTurns | Ended::Stopped { .. } | Ended::Blocked { .. } => {}
+        }
+        let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok((id, answer))
+    }
+
+    /// No tool to look around with, no hook to bring in what it knows.
+    fn bare_pipeline(&self) -> Pipeline {
+        let timeouts = Timeouts::from_env(&Env::default()).0;
+        let environment = HookEnvironment::new(Env::default(), self.project.clone(), timeouts);
+        let runner = Arc::new(ProcessRunner::new(environment.clone(), self.cancel.clone()));
+        let hooks = HookEngine::new(HookList::default(), environment, runner, self.redactor.clone());
+        Pipeline {
+            store: Arc::clone(&self.store),
+            tools: Arc::new(ToolBox::default()),
+            hooks: Arc::new(hooks),
+            operator: Arc::clone(&self.operator),
+        }
+    }
+}
+
+/// Keeps the text of replies and passes on that a request is repeated.
+fn listen(answer: &Arc<Mutex<String>>, watch: &Watch) -> Events {
+    let (answer, watch) = (Arc::clone(answer), Arc::clone(watch));
+    Arc::new(move |event| match event {
+        TurnEvent::Assistant { parts, .. } => {
+            let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
+            for part in parts {
+                if let Part::Text(text) = part {
+                    answer.push_str(&text);
+                    answer.push('\n');
+                }
+            }
+        }
+        TurnEvent::Retrying { failure, .. } => watch(Writing::Retrying { failure }),
+        TurnEvent::Delta(_)
+        | TurnEvent::ToolFinished { .. }
+        | TurnEvent::Denied { .. }
+        | TurnEvent::Message(_)
+        | TurnEvent::Compacting => {}
+    })
+}

@@ -1,0 +1,212 @@
+//! What the operator declared as the project's public interface (`sdlc.publicApi`), and
+//! the texts a test generator is shown of it (DEC-123).
+//!
+//! `commands` are run and their output is shown, `files` are shown as they are,
+//! `entryPoints` are the programs a test may call. A file is shown only if it is known
+//! to be as it was before the implementation: unknown means no. History is no interface,
+//! so nothing below `.git` and no `git` command is.
+
+use crate::environment::{Own, of_case};
+use ona_api::Env;
+use ona_api::path::lexical;
+use ona_process::{Command, End};
+use ona_workflow::testgen::generate::Piece;
+use ona_workflow::testgen::touched::Touched;
+use serde_json::Value;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How long a command may take to say how it is used.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Bytes of one text; an interface that takes more is no summary of anything.
+const LONGEST: u64 = 256 * 1024;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PublicApi {
+    pub commands: Vec<String>,
+    pub files: Vec<String>,
+    pub entry_points: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadDeclaration {
+    #[error("the setting sdlc.publicApi must be an object, not {0}")]
+    NoObject(String),
+    #[error("the setting sdlc.publicApi has commands, files and entryPoints, but no {0:?}")]
+    UnknownKey(String),
+    #[error("the setting sdlc.publicApi.{0} must be a list of texts")]
+    NoTexts(&'static str),
+}
+
+impl PublicApi {
+    pub fn of(settings: &Value) -> Result<Self, BadDeclaration> {
+        let mut declared = Self::default();
+        let fields = match &settings["sdlc"]["publicApi"] {
+            Value::Null => return Ok(declared),
+            Value::Object(fields) => fields,
+            other => return Err(BadDeclaration::NoObject(other.to_string())),
+        };
+        for (key, value) in fields {
+            let (name, list) = match key.as_str() {
+                "commands" => ("commands", &mut declared.commands),
+                "files" => ("files", &mut declared.files),
+                "entryPoints" => ("entryPoints", &mut declared.entry_points),
+                other => return Err(BadDeclaration::UnknownKey(other.to_owned())),
+            };
+            *list = texts(value).ok_or(BadDeclaration::NoTexts(name))?;
+        }
+        Ok(declared)
+    }
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    value.as_array()?.iter().map(text).collect()
+}
+
+/// Why a declared text is not shown.
+#[derive(Debug, thiserror::Error)]
+pub enum Withheld {
+    #[error("the implementation touched it, or nobody can tell that it did not: {0}")]
+    Touched(String),
+    #[error("the history of the project is no public interface: {0}")]
+    History(String),
+    #[error("{1}: {0}")]
+    Unreadable(String, std::io::Error),
+    #[error("it is longer than {LONGEST} bytes: {0}")]
+    TooLong(String),
+    #[error("it is not text: {0}")]
+    NoText(String),
+    #[error("{1}: {0}")]
+    NotRun(String, String),
+    #[error("it says nothing: {0}")]
+    Silent(String),
+}
+
+/// Where declared texts come from.
+pub struct Ground<'a> {
+    pub root: &'a Path,
+    pub touched: &'a Touched,
+    pub host: &'a Env,
+    pub tmp: &'a Path,
+    pub live_database: &'a Path,
+    pub program_dir: Option<&'a Path>,
+    pub cancel: &'a CancellationToken,
+}
+
+/// Everything declared, in order, commands first. One text that can not be shown is
+/// the end of it: tests written without it would not be what the operator meant.
+pub async fn gather(declared: &PublicApi, ground: &Ground<'_>) -> Result<Vec<Piece>, Withheld> {
+    let mut pieces = Vec::new();
+    for command in &declared.commands {
+        pieces.push(Piece { name: format!("command: {command}"), text: output(command, ground).await? });
+    }
+    for file in &declared.files {
+        pieces.push(Piece { name: format!("file: {file}"), text: content(file, ground)? });
+    }
+    Ok(pieces)
+}
+
+fn content(file: &str, ground: &Ground<'_>) -> Result<String, Withheld> {
+    let unreadable = |error| Withheld::Unreadable(file.to_owned(), error);
+    let given = lexical(&ground.root.join(file));
+    let real = given.canonicalize().map_err(unreadable)?;
+    let root = ground.root.canonicalize().map_err(unreadable)?;
+    if [&given, &real].iter().any(|path| path.components().any(|part| part.as_os_str() == ".git")) {
+        return Err(Withheld::History(file.to_owned()));
+    }
+    // By its own name and by the one it leads to.
+    let untouched = ground.touched.is_untouched(ground.root, &given) && ground.touched.is_untouched(&root, &real);
+    if !untouched || is_another_name_of_a_touched_file(&real, ground) {
+        return Err(Withheld::Touched(file.to_owned()));
+    }
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(&real).map_err(unreadable)?;
+    opened.take(LONGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(Withheld::TooLong(file.to_owned()));
+    }
+    String::from_utf8(bytes).map_err(|_| Withheld::NoText(file.to_owned()))
+}
+
+fn is_another_name_of_a_touched_file(file: &Path, ground: &Ground<'_>) -> bool {
+    let identity = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+    let own = identity(file);
+    let touched = ground.touched.paths();
+    touched.iter().any(|path| identity(&ground.root.join(path)).is_some_and(|other| Some(other) == own))
+}
+
+async fn output(command: &str, ground: &Ground<'_>) -> Result<String, Withheld> {
+    let words = command.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
+    if words.into_iter().any(|word| word == "git") {
+        return Err(Withheld::History(command.to_owned()));
+    }
+    let failed = |why: String| Withheld::NotRun(command.to_owned(), why);
+    let room = tempfile::Builder::new().prefix("ona-api-").tempdir_in(ground.tmp);
+    let room = room.map_err(|error| failed(error.to_string()))?;
+    let database = room.path().join("ona.db");
+    let own = Own {
+        home: room.path(),
+        database: &database,
+        live_database: ground.live_database,
+        program_dir: ground.program_dir,
+    };
+    let ran = ona_process::run_and_clear(
+        Command {
+            program: ona_process::first_existing(&["/bin/bash", "/usr/bin/bash"], "bash").into(),
+            args: vec!["-c".into(), command.into()],
+            cwd: PathBuf::from(ground.root),
+            env: of_case(ground.host, &own),
+            stdin: Vec::new(),
+            cap: LONGEST as usize,
+            deadline: Some(PATIENCE),
+            grace: Duration::from_secs(1),
+        },
+        ground.cancel,
+    );
+    let ran = ran.await.map_err(|error| failed(error.to_string()))?;
+    match ran.end {
+        // How a program is used is often told with an exit code of its own; that the
+        // shell did not find it is not an answer.
+        End::Exited(126 | 127) => return Err(failed("the command was not found".to_owned())),
+        End::Exited(_) => {}
+        End::TimedOut => return Err(failed(format!("it did not end in {} seconds", PATIENCE.as_secs()))),
+        End::Signalled(_) | End::Cancelled => return Err(failed("it was interrupted".to_owned())),
+    }
+    let (stdout, stderr) = (ona_tools::stream_text(&ran.stdout), ona_tools::stream_text(&ran.stderr));
+    let said = if stdout.trim().is_empty() { stderr } else { stdout };
+    if said.trim().is_empty() { Err(Withheld::Silent(command.to_owned())) } else { Ok(said) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn declarations_are_lists_of_texts_under_known_keys() {
+        let of = |api: Value| PublicApi::of(&json!({"sdlc": {"publicApi": api}})).map_err(|bad| bad.to_string());
+        let all = of(json!({"commands": ["./x --help"], "files": ["a.md"], "entryPoints": ["./x"]})).unwrap();
+        assert_eq!(
+            all,
+            PublicApi {
+                commands: vec!["./x --help".into()],
+                files: vec!["a.md".into()],
+                entry_points: vec!["./x".into()]
+            }
+        );
+        assert_eq!(of(Value::Null).unwrap(), PublicApi::default());
+        for bad in [
+            json!([]),
+            json!({"command": []}),
+            json!({"files": "a.md"}),
+            json!({"files": [1]}),
+            json!({"files": [" "]}),
+        ] {
+            assert!(of(bad.clone()).is_err(), "{bad}");
+        }
+    }
+}
