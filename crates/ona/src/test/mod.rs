@@ -11,6 +11,7 @@ mod run;
 pub mod subject;
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output;
 use crate::program::{Open, Program};
 use clap::Subcommand;
@@ -42,7 +43,13 @@ pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
 /// What follows from entering the test phase (DEC-110): tests that are missing are written,
 /// and all there are are run. A failure is reported and leaves the phase as it is.
 pub fn entered(program: &Program, open: &Open) {
-    for failure in [generate::missing(program, open), run::all(program, open)].into_iter().filter_map(Result::err) {
+    if let Err(failure) = generate::missing(program, open) {
+        output::note(&failure);
+        if failure.code == interrupt::INTERRUPTED {
+            return;
+        }
+    }
+    if let Err(failure) = run::all(program, open) {
         output::note(failure);
     }
 }

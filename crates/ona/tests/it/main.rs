@@ -25,6 +25,7 @@ mod sessions;
 mod settings;
 mod test_lint;
 mod test_runs;
+mod testgen;
 mod turn;
 mod workflow;
 
