@@ -203,7 +203,11 @@ pub enum OutputFormat {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show the whole tool path on a toy project, without a key and without a network
-    Demo,
+    Demo {
+        /// One conversation through all phases: plan, approval, work, tests, report
+        #[arg(long)]
+        sdlc: bool,
+    },
     /// Check database, shells, settings and hooks
     Doctor {
         /// Machine-readable output

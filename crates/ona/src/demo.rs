@@ -5,6 +5,8 @@
 //! the real ones, run by this very program in a folder of its own that stays there to
 //! be looked at.
 
+mod sdlc;
+
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
@@ -16,9 +18,23 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub fn run(program: &Program) -> Result<u8, Failure> {
-    let demo = Demo::prepare(program)?;
-    crate::workplace::runtime().block_on(demo.tell())
+pub fn run(program: &Program, tour: Tour) -> Result<u8, Failure> {
+    let demo = Demo::prepare(program, tour)?;
+    crate::workplace::runtime().block_on(async {
+        match tour {
+            Tour::Calls => demo.tell().await,
+            Tour::Phases => demo.through_all_phases().await,
+        }
+    })
+}
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tour {
+    /// The path of calls: hooks, rules, the planning gate.
+    Calls,
+    /// One conversation through all phases.
+    Phases,
 }
 
 struct Demo {
@@ -26,6 +42,8 @@ struct Demo {
     project: PathBuf,
     database: PathBuf,
     env: Env,
+    /// Rules for every turn.
+    allowed: &'static str,
 }
 
 const GUARD: &str = r#"#!/bin/sh
@@ -44,23 +62,34 @@ printf '%s' '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDeci
 const PLAN: &str = "# Greet in capitals\n\n## Success criteria\n\n- SC-1: greet.sh prints HELLO\n";
 
 impl Demo {
-    fn prepare(program: &Program) -> Result<Self, Failure> {
-        let failed = |error: std::io::Error| Failure::refused(format_args!("the demo folder can not be made: {error}"));
+    /// A folder with an empty project, a home and a database of its own.
+    fn prepare(program: &Program, tour: Tour) -> Result<Self, Failure> {
         let base = PathBuf::from(program.env.non_empty("TMPDIR").unwrap_or("/tmp"));
         let root = base.join(format!("ona-demo-{}", &ona_api::CallId::random().0[..8]));
-        let project = root.join("project");
-        std::fs::create_dir_all(project.join("src")).map_err(failed)?;
-        std::fs::create_dir_all(project.join(".ona/hooks")).map_err(failed)?;
-        std::fs::create_dir_all(root.join("home")).map_err(failed)?;
-        for (path, text) in [
-            ("src/greet.sh", "echo hello\n"),
-            (".ona/hooks/guard.sh", GUARD),
-            (".ona/hooks/rewrite.sh", REWRITE),
-            ("secret.txt", "nobody reads this\n"),
-            ("PLAN.md", PLAN),
-        ] {
-            std::fs::write(project.join(path), text).map_err(failed)?;
+        let database = root.join("ona.db");
+        let path = program.env.get("PATH").unwrap_or("/usr/bin:/bin");
+        let env = Env::default()
+            .with("PATH", path)
+            .with("HOME", root.join("home"))
+            .with("TMPDIR", &root)
+            .with("AGENT_SDLC_DB", &database);
+        let executable = std::env::current_exe().map_err(not_made)?;
+        // The longer tour has its rules in its settings.
+        let allowed = match tour {
+            Tour::Calls => "Write Bash(ls:*)",
+            Tour::Phases => "Read",
+        };
+        let demo = Self { executable, project: root.join("project"), database, env, allowed };
+        std::fs::create_dir_all(&demo.project).map_err(not_made)?;
+        match tour {
+            Tour::Calls => demo.furnish()?,
+            Tour::Phases => demo.write("../home/.ona/settings.json", &sdlc::settings())?,
         }
+        Ok(demo)
+    }
+
+    /// What the tour of calls needs: files, guards and settings of a project.
+    fn furnish(&self) -> Result<(), Failure> {
         let hook = |matcher: &str, condition: &str, script: &str| {
             let mut hook = json!({"hook_event_name": "PreToolUse", "matcher": matcher, "shell": "sh",
                 "command": format!("sh \"$CLAUDE_PROJECT_DIR/.ona/hooks/{script}\"")});
@@ -73,16 +102,19 @@ impl Demo {
             "permissions": {"deny": ["Read(./secret.txt)"]},
             "hooks": [hook("^Bash$", "", "guard.sh"), hook("^Bash$", "Bash(ls:*)", "rewrite.sh")],
         });
-        std::fs::write(project.join(".ona/settings.json"), format!("{settings:#}\n")).map_err(failed)?;
-        let database = root.join("ona.db");
-        let path = program.env.get("PATH").unwrap_or("/usr/bin:/bin");
-        let env = Env::default()
-            .with("PATH", path)
-            .with("HOME", root.join("home"))
-            .with("TMPDIR", &root)
-            .with("AGENT_SDLC_DB", &database);
-        let executable = std::env::current_exe().map_err(failed)?;
-        Ok(Self { executable, project, database, env })
+        self.write("src/greet.sh", "echo hello\n")?;
+        self.write(".ona/hooks/guard.sh", GUARD)?;
+        self.write(".ona/hooks/rewrite.sh", REWRITE)?;
+        self.write("secret.txt", "nobody reads this\n")?;
+        self.write("PLAN.md", PLAN)?;
+        self.write(".ona/settings.json", &format!("{settings:#}\n"))
+    }
+
+    /// A file below the project, with its folders.
+    fn write(&self, path: &str, text: &str) -> Result<(), Failure> {
+        let path = ona_api::path::lexical(&self.project.join(path));
+        let folder = path.parent().unwrap_or(&self.project);
+        std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text)).map_err(not_made)
     }
 
     async fn tell(&self) -> Result<u8, Failure> {
@@ -141,7 +173,7 @@ impl Demo {
     ) -> Result<Begun, Failure> {
         let server = ModelServer::try_start(Wire::Messages, script)
             .map_err(|error| Failure::refused(format_args!("the scripted model could not be started: {error}")))?;
-        let mut args = vec!["-p", prompt, "--output-format", "stream-json", "--allowedTools", "Write Bash(ls:*)"];
+        let mut args = vec!["-p", prompt, "--output-format", "stream-json", "--allowedTools", self.allowed];
         if let Some(session) = session {
             args.extend(["--resume", session]);
         }
@@ -175,6 +207,11 @@ impl Demo {
     }
 
     async fn start_with(&self, args: &[&str], more: &[(&str, String)]) -> Result<(i32, String), Failure> {
+        let (code, stdout, stderr) = self.both(args, more).await?;
+        Ok((code, if stdout.is_empty() { stderr } else { stdout }))
+    }
+
+    async fn both(&self, args: &[&str], more: &[(&str, String)]) -> Result<(i32, String, String), Failure> {
         let env = more.iter().fold(self.env.clone(), |env, (name, value)| env.with(name, value));
         let command = Command {
             program: self.executable.clone().into(),
@@ -194,9 +231,12 @@ impl Demo {
             }
         };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let stdout = text(&ran.stdout.bytes);
-        Ok((code, if stdout.is_empty() { text(&ran.stderr.bytes) } else { stdout }))
+        Ok((code, text(&ran.stdout.bytes), text(&ran.stderr.bytes)))
     }
+}
+
+fn not_made(error: std::io::Error) -> Failure {
+    Failure::refused(format_args!("the demo folder can not be made: {error}"))
 }
 
 /// Where a conversation can be found again.

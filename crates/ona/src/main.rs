@@ -32,6 +32,7 @@ mod workshop;
 
 use args::{Args, Command};
 use clap::{CommandFactory, Parser};
+use demo::Tour;
 use failure::Failure;
 use program::Program;
 use std::process::ExitCode;
@@ -67,7 +68,7 @@ fn run(args: Args) -> Result<u8, Failure> {
         return transition::run(&program, phase);
     }
     match args.command {
-        Some(Command::Demo) => demo::run(&program),
+        Some(Command::Demo { sdlc }) => demo::run(&program, if sdlc { Tour::Phases } else { Tour::Calls }),
         Some(Command::Doctor { json }) => doctor::run(&program, json),
         Some(Command::Db(command)) => db::run(&program, &command),
         Some(Command::Settings(command)) => settings::run(&program, &command),

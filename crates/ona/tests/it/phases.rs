@@ -315,6 +315,75 @@ fn n_1_the_phase_can_not_be_written_into_the_live_database() {
     assert_eq!(standing(&ona), ("implement".into(), vec![json!("draft")]));
 }
 
+const PLAN: &str = "# P\n\n## Success criteria\n\n- SC-1: ./tool says yes\n";
+const TEST: &str = "# traces: SC-1\n# title: It says yes\nout=$(./tool) || exit 1\n[ \"$out\" = yes ] || exit 1\n";
+
+/// In phase test with an accepted test that was never run.
+fn untested(ona: &Ona, tool: &str) -> String {
+    ona.settings(json!({"permissions": permissive(), "sdlc": {"publicApi": {"entryPoints": ["./tool"]}}}));
+    conversation(ona, "planning");
+    let plan = ona.home_file("PLAN.md", PLAN);
+    let test = ona.home_file("test.sh", TEST);
+    ona.run(["plan", "import", plan.to_str().unwrap(), "--conversation", "c"]).expect_code(0);
+    ona.run(["plan", "approve", "1"]).expect_code(0);
+    ona.run(["--transition", "implement", "--conversation", "c"]).expect_code(0);
+    ona.file("tool", tool);
+    ona.shell("chmod +x tool");
+    ona.run(["--transition", "test", "--conversation", "c"]).expect_code(0);
+    let added = ona.run(["test", "add", test.to_str().unwrap(), "--conversation", "c"]).expect_code(0).json();
+    added["test_case_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn m_8_to_m_10_evidence_is_what_the_runner_saw_and_nothing_else() {
+    let ona = ona();
+    let case = untested(&ona, "#!/bin/sh\necho no\n");
+    for (id, command) in [
+        ("M-8", "echo 'test result: ok. 10 passed'".to_owned()),
+        (
+            "M-8",
+            format!("echo '{{\"run_id\":\"x\",\"cases\":[{{\"id\":\"{case}\",\"passed\":true,\"exit_code\":0}}]}}'"),
+        ),
+        ("M-9", "cargo test | tail -1; true".to_owned()),
+        ("M-10", "alias cargo=true; shopt -s expand_aliases; cargo test; true".to_owned()),
+        ("M-10", format!("{PROGRAM} test run --conversation c; true")),
+        ("M-10", format!("env -u ONA_AGENT_DB {PROGRAM} test run --conversation c; true")),
+        ("M-10", format!("{PROGRAM} test add {} --conversation c; true", ona.home().join("test.sh").display())),
+        ("M-10", format!("{PROGRAM} test generate --conversation c; true")),
+    ] {
+        assert_eq!(bash(&ona, &command)["is_error"], false, "{id} {command}");
+        assert_eq!(ona.value("SELECT count(*) FROM sdlc_test_runs"), 0, "{id} {command}");
+        let ran = ona.run(["--transition", "verify", "--conversation", "c"]).expect_code(1);
+        assert!(ran.stderr.contains(&case), "{id} {command}: {ran:?}");
+    }
+    // What the runner saw is that it does not hold.
+    ona.run(["test", "run", "--conversation", "c"]).expect_code(1);
+    let ran = ona.run(["--transition", "verify", "--conversation", "c"]).expect_code(1);
+    assert!(ran.stderr.contains("SC-1") && ran.stderr.contains(&case), "{ran:?}");
+    assert_eq!(standing(&ona).0, "test");
+}
+
+#[test]
+fn done_is_the_operators_word_on_the_report_he_saw() {
+    let ona = ona();
+    untested(&ona, "#!/bin/sh\necho yes\n");
+    ona.run(["test", "run", "--conversation", "c"]).expect_code(0);
+    ona.run(["--transition", "verify", "--conversation", "c"]).expect_code(0);
+    let ran = ona.run(["--transition", "done", "--conversation", "c"]).expect_code(1);
+    assert!(ran.stderr.contains("SC-1") && ran.stderr.contains("repeat with --approve"), "{ran:?}");
+    for command in [
+        format!("{PROGRAM} --transition done --approve --conversation c"),
+        format!("yes | {PROGRAM} --transition done --conversation c"),
+        format!("env -u ONA_AGENT_DB {PROGRAM} --transition done --approve --conversation c"),
+    ] {
+        bash(&ona, &command);
+        assert_eq!(standing(&ona), ("verify".into(), vec![json!("approved")]), "{command}");
+    }
+    // The agent's calls came after the tests; what is approved must be what is there.
+    ona.run(["--transition", "done", "--approve", "--conversation", "c"]).expect_code(1);
+    assert_eq!(standing(&ona).0, "verify");
+}
+
 #[test]
 fn m_7_and_no_phase_is_skipped_by_asking_for_it() {
     let ona = ona();

@@ -374,6 +374,49 @@ fn what_can_not_be_generated_is_refused_in_a_sentence() {
     assert_eq!(model.request_count(), 0);
 }
 
+/// The tour a newcomer takes: `ona demo --sdlc`.
+#[test]
+fn one_conversation_goes_through_all_phases() {
+    let ona = ona();
+    let ran = ona.run(["demo", "--sdlc"]).expect_code(0);
+    let query = |sql: &str| {
+        let ran = ona.lenient_shell(&format!("sqlite3 -separator ' ' \"$TMPDIR\"/ona-demo-*/ona.db \"{sql}\""));
+        ran.expect_code(0).stdout.trim_end().to_owned()
+    };
+    assert_eq!(
+        query(
+            "SELECT json_extract(detail,'$.from') || '-' || json_extract(detail,'$.to') FROM events WHERE event_type='phase_changed' ORDER BY id"
+        ),
+        "idle-planning\nplanning-implement\nimplement-test\ntest-verify\nverify-done",
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(
+        query("SELECT c.phase, p.status, p.completed_at IS NOT NULL FROM conversations c, plans p"),
+        "done completed 1"
+    );
+    assert_eq!(
+        query("SELECT criterion_id, status FROM sdlc_test_cases WHERE status='accepted' ORDER BY 1"),
+        "SC-1 accepted\nSC-2 accepted"
+    );
+    // Once with the hasty work, once with the mended one.
+    assert_eq!(
+        query(
+            "SELECT c.criterion_id, r.exit_code FROM sdlc_test_runs r JOIN sdlc_test_cases c ON c.id=r.test_case_id ORDER BY r.id"
+        ),
+        "SC-1 0\nSC-2 1\nSC-1 0\nSC-2 0"
+    );
+    assert_eq!(query("SELECT count(*) FROM events WHERE event_type='verify_approved'"), "1");
+    assert!(
+        query("SELECT json_extract(detail,'$.rules') FROM events WHERE event_type='test_rejected'").contains("L05")
+    );
+    let refused = ran.stdout.split("test to verify is refused").nth(1).unwrap().lines().nth(2).unwrap();
+    assert!(refused.starts_with("  exit 1") && refused.contains("SC-2"), "{refused}");
+    for said in ["no approved plan exists", "Plan 1 waits for the operator's approval", "repeat with --approve"] {
+        assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+    }
+}
+
 #[test]
 fn without_a_model_the_test_phase_begins_and_says_what_is_missing() {
     let ona = ona();
