@@ -91,6 +91,6 @@ mod tests {
             ]
         );
         book.cases[1].run = None;
-        assert_eq!(super::tests(&book).last().unwrap(), "Missing for verify: t2 was not run");
+        assert_eq!(super::tests(&book).last().unwrap(), "Missing for verify: t2 was not run (SC-2)");
     }
 }

@@ -201,7 +201,7 @@ mod tests {
         let facts = Facts { tests: Some(&tests), ..Facts::new(Phase::Test, true) };
         assert_eq!(
             transition(facts, Phase::Verify).unwrap_err().to_string(),
-            "verify needs a passing traced test for every success criterion: t2 was not run"
+            "verify needs a passing traced test for every success criterion: t2 was not run (SC-2)"
         );
     }
 }

@@ -91,8 +91,8 @@ pub enum Gap {
     Missing {
         /// Criteria without an accepted case.
         uncovered: Vec<String>,
-        /// Traced cases that do not count, each with what it is worth.
-        wanting: Vec<(String, Standing)>,
+        /// Traced cases that do not count, each with what it is worth and its criterion.
+        wanting: Vec<(String, Standing, String)>,
     },
 }
 
@@ -107,7 +107,8 @@ impl fmt::Display for Gap {
             write!(f, "no test for {}", uncovered.join(", "))?;
         }
         f.write_str(separator)?;
-        let cases: Vec<_> = wanting.iter().map(|(id, standing)| format!("{id} {standing}")).collect();
+        let cases: Vec<_> =
+            wanting.iter().map(|(id, standing, criterion)| format!("{id} {standing} ({criterion})")).collect();
         f.write_str(&cases.join(", "))
     }
 }
@@ -160,8 +161,8 @@ impl Book {
             .collect();
         let wanting: Vec<_> = self
             .traced()
-            .map(|case| (case.case.id.clone(), self.standing(case)))
-            .filter(|(_, standing)| *standing != Standing::Passed)
+            .map(|case| (case.case.id.clone(), self.standing(case), case.case.criterion.clone().unwrap_or_default()))
+            .filter(|(_, standing, _)| *standing != Standing::Passed)
             .collect();
         (!uncovered.is_empty() || !wanting.is_empty()).then_some(Gap::Missing { uncovered, wanting })
     }
@@ -259,11 +260,11 @@ pub(crate) mod tests {
         assert_eq!(closed(|book| book.cases[0].case.criterion = None), "no test for SC-1");
         assert_eq!(closed(|book| book.cases[0].case.criterion = Some("SC-9".into())), "no test for SC-1");
         assert_eq!(closed(|book| book.cases[0].case.status = CaseStatus::Rejected), "no test for SC-1");
-        assert_eq!(closed(|book| book.cases[0].run = None), "t1 was not run");
-        assert_eq!(closed(|book| run(book).exit_code = Some(3)), "t1 failed with exit code 3");
-        assert_eq!(closed(|book| run(book).timed_out = true), "t1 timed out");
-        assert_eq!(closed(|book| run(book).completed_at = None), "t1 was refused or interrupted");
-        assert_eq!(closed(|book| run(book).exit_code = None), "t1 was refused or interrupted");
+        assert_eq!(closed(|book| book.cases[0].run = None), "t1 was not run (SC-1)");
+        assert_eq!(closed(|book| run(book).exit_code = Some(3)), "t1 failed with exit code 3 (SC-1)");
+        assert_eq!(closed(|book| run(book).timed_out = true), "t1 timed out (SC-1)");
+        assert_eq!(closed(|book| run(book).completed_at = None), "t1 was refused or interrupted (SC-1)");
+        assert_eq!(closed(|book| run(book).exit_code = None), "t1 was refused or interrupted (SC-1)");
         assert_eq!(
             closed(|book| {
                 book.cases.remove(1);
@@ -271,19 +272,25 @@ pub(crate) mod tests {
                 book.cases.push(case("t3", Some("SC-1")));
                 book.cases[2].run = None;
             }),
-            "no test for SC-2; t1 failed with exit code 1, t3 was not run"
+            "no test for SC-2; t1 failed with exit code 1 (SC-1), t3 was not run (SC-1)"
         );
     }
 
     #[test]
     fn a_result_counts_for_its_script_and_its_project_alone() {
         let closed = |change: fn(&mut Book)| with(change).unwrap();
-        assert_eq!(closed(|book| book.cases[0].script_sha256 = "other".into()), "t1 was run with another script");
-        assert_eq!(closed(|book| run(book).script_sha256 = None), "t1 was run with another script");
-        assert_eq!(closed(|book| run(book).project_sha256 = None), "t1 was run before the project's files changed");
+        assert_eq!(
+            closed(|book| book.cases[0].script_sha256 = "other".into()),
+            "t1 was run with another script (SC-1)"
+        );
+        assert_eq!(closed(|book| run(book).script_sha256 = None), "t1 was run with another script (SC-1)");
+        assert_eq!(
+            closed(|book| run(book).project_sha256 = None),
+            "t1 was run before the project's files changed (SC-1)"
+        );
         assert_eq!(
             closed(|book| book.project_sha256 = Some("other".into())),
-            "t1 was run before the project's files changed, t2 was run before the project's files changed"
+            "t1 was run before the project's files changed (SC-1), t2 was run before the project's files changed (SC-2)"
         );
         assert_eq!(
             closed(|book| {
@@ -291,15 +298,15 @@ pub(crate) mod tests {
                 book.cases.remove(1);
                 book.criteria.remove(1);
             }),
-            "t1 was run before the project's files changed"
+            "t1 was run before the project's files changed (SC-1)"
         );
         assert_eq!(
             closed(|book| {
                 book.mutations.push((11, "Edit".into()));
                 book.cases[1].run.as_mut().unwrap().seen_event = Some(12);
             }),
-            "t1 was run before the last Edit call"
+            "t1 was run before the last Edit call (SC-1)"
         );
-        assert_eq!(closed(|book| run(book).seen_event = None), "t1 was run before the last Bash call");
+        assert_eq!(closed(|book| run(book).seen_event = None), "t1 was run before the last Bash call (SC-1)");
     }
 }
