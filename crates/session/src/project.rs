@@ -3,8 +3,8 @@
 //! Two looks at a project tell which files an implementation touched, and whether
 //! anything changed since its tests ran. What `.gitignore` leaves out is left out
 //! here, because builds write there; `.git` and the caller's own files are too.
-//! A look is bounded: very large projects are looked at by size and time only
-//! beyond the first gigabyte, and not at all beyond `MOST` files.
+//! A look is bounded: large files, and all files once `BUDGET` is spent, are told apart by
+//! size and time instead of content, and a project of more than `MOST` files is refused.
 
 use ignore::WalkBuilder;
 use ona_api::digest;
@@ -17,9 +17,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Files a look takes in.
-const MOST: usize = 200_000;
+const MOST: usize = 100_000;
 /// Bytes a look reads.
-const BUDGET: u64 = 1 << 30;
+const BUDGET: u64 = 256 << 20;
+/// Source files are smaller.
+const LARGE: u64 = 8 << 20;
 
 /// The files of a project at one moment, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,7 +104,7 @@ fn described(root: &Path, path: &Path, budget: &mut u64) -> Option<(ProjectFile,
 
 fn content(path: &Path, meta: &fs::Metadata, budget: &mut u64) -> String {
     let read = || -> io::Result<String> { digest::sha256_of(fs::File::open(path)?) };
-    if meta.len() > *budget {
+    if meta.len() > LARGE.min(*budget) {
         return format!("time:{}.{:09}", meta.mtime(), meta.mtime_nsec());
     }
     *budget -= meta.len();

@@ -8,7 +8,9 @@ fn conversation(ona: &Ona, phase: &str) {
     if !ona.db().exists() {
         ona.run(["db", "init"]).expect_code(0);
     }
-    ona.execute("INSERT OR REPLACE INTO conversations(id, project_dir, phase) VALUES ('c', '/tmp', ?1)", [phase]);
+    let project = ona.project();
+    let sql = "INSERT OR REPLACE INTO conversations(id, project_dir, phase) VALUES ('c', ?1, ?2)";
+    ona.execute(sql, [project.to_str().expect("a plain path"), phase]);
 }
 
 fn go(ona: &Ona, to: &str) -> i32 {
