@@ -121,7 +121,9 @@ fn touched_source_is_no_target() {
 fn a_clean_script_fails_when_the_product_answers_otherwise() {
     let ona = ona();
     ona.run(["db", "init"]).expect_code(0);
-    let script = with_header("ona --eval '{\"tool\":\"Read\",\"input\":{\"file_path\":\"a.txt\"}}' | grep -q '\"is_error\":false' || exit 1\n");
+    let script = with_header(
+        "ona --eval '{\"tool\":\"Read\",\"input\":{\"file_path\":\"a.txt\"}}' | grep -q '\"is_error\":false' || exit 1\n",
+    );
     assert_eq!(rules(&ona, &script, &[]), (0, vec![]));
     assert_eq!(ona.shell(&script).code, 1, "there is no such file");
     ona.file("a.txt", "a\n");

@@ -1,7 +1,7 @@
 //! The corpus of scripts: Markdown, one script per heading, and below it the rules it
 //! breaks. A script without a header gets one, so that only L01's own cases spell it out.
 
-use ona_workflow::testgen::lint::{Rule, Surroundings, check};
+use ona_workflow::testgen::lint::{Rule, Surface, Surroundings, check, examine};
 use std::path::Path;
 
 struct Case {
@@ -85,4 +85,19 @@ fn every_rule_has_a_script_that_breaks_it() {
         assert!(cases.iter().any(|case| case.expected.contains(&name)), "{name}");
         assert!(rule.remedy().ends_with('.'), "{name}");
     }
+}
+
+#[test]
+fn assertions_are_classified_by_surface() {
+    let template = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../ona/tests/templates/{name}.sh"));
+        HEADER.to_owned() + &std::fs::read_to_string(path).unwrap()
+    };
+    let surfaces = |script: &str| examine(script.as_bytes(), &Surroundings::default()).surfaces;
+    assert_eq!(surfaces(&template("8.8.1")), [Surface::Database, Surface::ToolResult]);
+    assert_eq!(surfaces(&template("8.8.2")), [Surface::Database]);
+    assert_eq!(surfaces(&template("8.8.3")), [Surface::Database, Surface::ToolResult, Surface::HookRecord]);
+    assert_eq!(surfaces("ona --version | grep -q ona || exit 1"), [Surface::ProcessOutput]);
+    assert_eq!(surfaces("ona x\n[ -f \"$SDLC_TEST_TMP/a\" ] || exit 1"), [Surface::File]);
+    assert_eq!(surfaces("ona x || exit 1"), []);
 }

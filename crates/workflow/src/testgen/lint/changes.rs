@@ -104,8 +104,8 @@ impl World<'_> {
                 }
             }
             "find" => {
-                let roots = arguments.iter().take_while(|word| !word.text.starts_with('-'));
-                let root = roots.cloned().next().unwrap_or(Value::literal("."));
+                let root = arguments.first().filter(|word| !word.text.starts_with('-'));
+                let root = root.cloned().unwrap_or(Value::literal("."));
                 if has("-delete") {
                     self.writes_to(&root, line);
                 }

@@ -87,11 +87,9 @@ impl World<'_> {
             return self.product(words, line);
         }
         if name.contains(is_hole) && !name.contains('/') {
-            // "$@" outside of a function, or a name that is made up while running.
-            if !program.from.has(Sources::AMBIENT) || program.text.chars().any(|c| !is_hole(c)) {
-                let line = self.outermost(line);
-                self.find(Rule::L02, line, format_args!("What `{}` runs can not be told", shown(program)));
-            }
+            // A name that is made up while running.
+            let line = self.outermost(line);
+            self.find(Rule::L02, line, format_args!("What `{}` runs can not be told", shown(program)));
             return self.other(words, line);
         }
         if let Some(outcome) = self.wrapper(words, line) {
@@ -152,7 +150,10 @@ impl World<'_> {
             text.push_str(value);
         }
         self.call(text);
-        let out = self.unknown(Sources::OUTPUT);
+        let flag = |name: &str| words.iter().any(|word| word.text == name);
+        let result = if flag("--eval") { Sources::RESULT } else { Sources::NONE };
+        let hooks = if flag("--fire-hook") { Sources::HOOKS } else { Sources::NONE };
+        let out = self.unknown(Sources::OUTPUT | result | hooks);
         Outcome { out, status: Status::of(Atom::plain(Sources::STATUS, line)), ..Outcome::default() }
     }
 

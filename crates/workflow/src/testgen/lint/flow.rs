@@ -122,8 +122,13 @@ impl World<'_> {
         }
         if statement.background {
             self.captured += 1;
+            let calls = self.calls.len();
             let outcome = self.subshell(|world| world.connected(statement));
             self.captured -= 1;
+            match self.calls.len() > calls {
+                true => self.product_serves = true,
+                false => self.script_serves = true,
+            }
             add(&mut self.background, outcome.status.all());
             return Outcome { out: outcome.out, ..Outcome::default() };
         }
@@ -173,6 +178,12 @@ impl World<'_> {
             };
             self.write(&path.text, content, append);
         }
+        // What the product says on stderr is among it, wherever its output went.
+        let joined = |redirect: &Redirect| matches!(&redirect.to, Target::Descriptor(to) if to == "1");
+        if called && kept && statement.redirects.iter().any(joined) && !outcome.out.from.has(Sources::OUTPUT) {
+            let said = self.unknown(Sources::OUTPUT);
+            outcome.out.push(&said);
+        }
         if !kept {
             outcome.out = match errors {
                 true => self.unknown(if called { Sources::OUTPUT } else { Sources::AMBIENT }),
@@ -210,7 +221,7 @@ impl World<'_> {
                 let status = self.test(&operands, *double, line);
                 Outcome { status, ..Outcome::default() }
             }
-            Kind::Arithmetic(word) => self.arithmetic(word, line),
+            Kind::Arithmetic { word, sets } => self.arithmetic(word, *sets, line),
         }
     }
 
@@ -473,9 +484,13 @@ impl World<'_> {
     }
 
     /// `(( … ))`: a comparison, or a count.
-    fn arithmetic(&mut self, word: &Word, line: u32) -> Outcome {
+    fn arithmetic(&mut self, word: &Word, sets: bool, line: u32) -> Outcome {
         use super::syntax::{How, Part};
         let value = self.single(word);
+        let status = |atom| Outcome { status: Status::of(atom), ..Outcome::default() };
+        if !sets {
+            return status(Atom::check(value.from, line));
+        }
         let names = word.parts.iter().flat_map(|part| match part {
             Part::Number(parts) => parts.as_slice(),
             _ => &[],
@@ -495,7 +510,7 @@ impl World<'_> {
             let counted = self.unknown(old.from | loops);
             self.assign(name, vec![counted], false);
         }
-        Outcome { status: Status::of(Atom::check(value.from, line)), ..Outcome::default() }
+        status(Atom::plain(Sources::AMBIENT, line))
     }
 }
 

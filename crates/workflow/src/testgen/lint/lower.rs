@@ -228,7 +228,10 @@ impl Lower<'_> {
             }
             "case_statement" => self.case(node),
             "compound_statement" if self.raw(node).trim_start().starts_with("((") => {
-                plain(Kind::Arithmetic(Word { parts: vec![Part::Number(self.names(node)?)], line }))
+                let raw = self.raw(node).replace("==", "").replace("!=", "").replace("<=", "").replace(">=", "");
+                let sets = raw.contains("++") || raw.contains("--") || raw.contains('=');
+                let word = Word { parts: vec![Part::Number(self.names(node)?)], line };
+                plain(Kind::Arithmetic { word, sets })
             }
             "compound_statement" => plain(Kind::Group(self.body(node)?)),
             "subshell" => plain(Kind::Subshell(self.body(node)?)),

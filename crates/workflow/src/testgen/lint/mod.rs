@@ -28,6 +28,7 @@ mod rule;
 mod shadow;
 mod shield;
 mod status;
+mod surface;
 mod syntax;
 mod tool;
 mod value;
@@ -37,6 +38,7 @@ mod wrapper;
 
 pub use header::{Header, header};
 pub use rule::{Finding, Rule};
+pub use surface::Surface;
 use world::World;
 
 /// What a script is judged against.
@@ -51,19 +53,34 @@ pub struct Surroundings<'a> {
 /// The longest script there is.
 const LONGEST: usize = 64 * 1024;
 
+/// What there is to say about a script.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Examination {
+    /// What is wrong with it, by line; a behavioural test has none.
+    pub findings: Vec<Finding>,
+    /// What its assertions look at.
+    pub surfaces: Vec<Surface>,
+}
+
 /// Everything that is wrong with a script, by line.
 pub fn check(script: &[u8], around: &Surroundings<'_>) -> Vec<Finding> {
+    examine(script, around).findings
+}
+
+pub fn examine(script: &[u8], around: &Surroundings<'_>) -> Examination {
     let text = match readable(script) {
         Ok(text) => text,
-        Err(finding) => return vec![finding],
+        Err(finding) => return Examination { findings: vec![finding], surfaces: Vec::new() },
     };
     let mut findings: Vec<Finding> = header::check(text).into_iter().collect();
+    let mut surfaces = Vec::new();
     match lower::read(text, 1) {
         Ok(statements) => {
             let mut world = World::new(around);
             world.script(&statements);
             findings.extend(verdict(&world, &statements));
             findings.extend(world.findings);
+            surfaces = Surface::of(world.observed);
         }
         Err(unreadable) => {
             findings.push(Finding::new(Rule::L02, unreadable.line, unreadable.why));
@@ -72,7 +89,7 @@ pub fn check(script: &[u8], around: &Surroundings<'_>) -> Vec<Finding> {
     }
     findings.sort();
     findings.dedup_by_key(|finding| (finding.line, finding.rule));
-    findings
+    Examination { findings, surfaces }
 }
 
 /// L02, as far as bytes tell.

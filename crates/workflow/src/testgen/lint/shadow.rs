@@ -48,7 +48,8 @@ const CHECKING: [&str; 20] = [
 impl World<'_> {
     pub fn variable_is_set(&mut self, name: &str, value: &Value, adds: bool, line: u32) {
         let line = self.outermost(line);
-        if interposes(name, &value.text) && !(value.text.is_empty() && !adds) {
+        let set = adds || !value.text.is_empty();
+        if set && interposes(name, &value.text) {
             self.find(Rule::L09, line, format_args!("`{name}` loads code into the product"));
         }
         match name {

@@ -123,6 +123,7 @@ impl World<'_> {
             self.find(Rule::L06, line, "An assertion holds whatever the product does");
         } else if atom.from.has(Sources::SURFACES) {
             self.good += 1;
+            self.observed |= atom.from;
         } else if atom.from.has(Sources::STATUS) {
             let written = reason == Reason::Written || atom.dedicated;
             if self.smoke.is_none_or(|smoke| written && !smoke.written) {

@@ -50,8 +50,11 @@ pub(super) enum Kind {
         tokens: Vec<Token>,
         double: bool,
     },
-    /// `(( … ))`, with the variables in it
-    Arithmetic(Word),
+    /// `(( … ))`, with the variables in it; `sets` if it changes one
+    Arithmetic {
+        word: Word,
+        sets: bool,
+    },
 }
 
 #[derive(Clone, Debug)]

@@ -92,6 +92,13 @@ impl World<'_> {
                 outcome.out = self.unknown(from | if self.loops > 0 { Sources::AMBIENT } else { Sources::NONE });
                 outcome.status = Status::of(Atom::check(from, line));
             }
+            "curl" | "wget" | "nc" | "ncat" | "http" => {
+                // What answers is the product, unless the script left something else running.
+                let product = self.product_serves || (!self.calls.is_empty() && !self.script_serves);
+                let from = if product { Sources::OUTPUT } else { Sources::AMBIENT };
+                outcome.out = self.unknown(from);
+                outcome.status = weak(if product { Sources::STATUS } else { Sources::AMBIENT });
+            }
             "seq" => outcome.out = self.unknown(Sources::AMBIENT),
             "git" => {
                 let reads = arguments.iter().any(|word| {
@@ -284,12 +291,16 @@ impl World<'_> {
         if changes {
             self.writes_to(&database, line);
         }
-        let from = match place.kind {
+        let mut from = match place.kind {
             _ if database.text == ":memory:" => Sources::OWN,
             _ if !reads && has("select") && !changes => sql.from,
             Where::Database => self.existence(&database.text),
             _ => self.content(&database.text).from,
         };
+        if from.has(Sources::DATABASE) {
+            from |= if lower.contains("tool_result") { Sources::RESULT } else { Sources::NONE };
+            from |= if has("hook_invocations") { Sources::HOOKS } else { Sources::NONE };
+        }
         if changes && place.kind != Where::Database && !self.files.contains_key(&place.key) {
             self.write(&database.text, Value::default(), false);
         }

@@ -23,6 +23,10 @@ impl Sources {
     pub const SOURCE: Self = Self(32);
     /// The machine: other programs, the environment, the clock.
     pub const AMBIENT: Self = Self(64);
+    /// Beside output or database: it is about a tool's result.
+    pub const RESULT: Self = Self(128);
+    /// Beside output or database: it is about what a hook did.
+    pub const HOOKS: Self = Self(256);
     /// The surfaces of section 8.5.2 that show what the product did.
     pub const SURFACES: Self = Self(2 | 4 | 8);
 

@@ -9,7 +9,7 @@ use super::place::{Place, Root, Where, place};
 use super::rule::{Finding, Rule};
 use super::status::{Atom, Smoke, Status};
 use super::syntax::Statement;
-use super::value::{MOST_HOLES, Sources, Value, hole};
+use super::value::{MOST_HOLES, Sources, Value, hole, hole_number};
 use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
@@ -77,10 +77,15 @@ pub(super) struct World<'a> {
     /// Where functions were called from.
     pub called_at: Vec<u32>,
     pub background: Vec<Atom>,
+    /// The product, or something else, was left running.
+    pub product_serves: bool,
+    pub script_serves: bool,
     /// `… && exit 0`, with what it depended on.
     pub early: Vec<Atom>,
     /// Assertions on a surface, and on the exit status of the product alone.
     pub good: usize,
+    /// What the former look at.
+    pub observed: Sources,
     pub smoke: Option<Smoke>,
     /// Scripts in arguments of scripts.
     pub nesting: u8,
@@ -130,8 +135,11 @@ impl<'a> World<'a> {
             assigned: 0,
             called_at: Vec::new(),
             background: Vec::new(),
+            product_serves: false,
+            script_serves: false,
             early: Vec::new(),
             good: 0,
+            observed: Sources::NONE,
             smoke: None,
             nesting: 0,
             steps: 0,
@@ -155,6 +163,12 @@ impl<'a> World<'a> {
     /// The line a reader looks for: of the call, not of the function's inside.
     pub fn outermost(&self, line: u32) -> u32 {
         self.called_at.first().copied().unwrap_or(line)
+    }
+
+    /// Every hole in it is a directory or file that is known to be one.
+    pub fn is_told(&self, value: &Value) -> bool {
+        let known = |number: u32| self.holes.get(number as usize).is_some_and(|root| *root != Root::Unknown);
+        value.text.chars().filter_map(hole_number).all(known)
     }
 
     /// One more command followed; false when there were too many.
@@ -230,6 +244,14 @@ impl<'a> World<'a> {
         for value in &mut values {
             value.from |= controlled;
             self.limit(value);
+        }
+        // Whether it is set says what the branch depended on.
+        if controlled.has(Sources::SURFACES | Sources::STATUS | Sources::SOURCE)
+            && let ([value], None) = (values.as_mut_slice(), &old)
+        {
+            let scratch = self.place(&value.text).kind == Where::Scratch;
+            let hole = self.hole(if scratch { Root::Scratch } else { Root::Unknown });
+            value.text = hole.to_string();
         }
         // After a branch it is one or the other.
         if self.branches > 0
