@@ -13,7 +13,7 @@ use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Timeouts, name_session};
-use ona_orchestration::{Context, EnvFile, HookDesk, Keep, Session, IN_PLAN_MODE};
+use ona_orchestration::{Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};

@@ -1,7 +1,6 @@
 //! What the calls of one session share, and what a call may change for the next.
 
 use crate::context::Context;
-use ona_api::Group;
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::row::Place;
 use ona_api::{Group, Phase};

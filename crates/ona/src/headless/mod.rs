@@ -17,8 +17,8 @@ use crate::workshop;
 use ona_api::model::Asking;
 use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, SessionId, Verdict};
 use ona_orchestration::{
-    Agent, Context, Ended, EndedBy, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Question, Said,
-    Session, Speaker, Turn, TurnOutcome, clear, end_session, lifecycle, loaded,
+    Agent, Context, Ended, EndedBy, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Question,
+    Said, Session, Speaker, Turn, TurnOutcome, clear, end_session, lifecycle, loaded,
 };
 use ona_session::{Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
