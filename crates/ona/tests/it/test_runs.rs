@@ -175,7 +175,7 @@ fn a_result_is_stale_when_a_file_of_the_project_has_changed() {
     let ona = covered();
     run(&ona).expect_code(0);
     program(&ona, "goodbye");
-    refused(&ona, "verify", "t1 was run before the project's files changed, t2 was run before");
+    refused(&ona, "verify", "t1 was run before the project's files changed (SC-1), t2 was run before");
     // Put back, it is what was tested.
     program(&ona, "hello");
     // What git would ignore, and our own report, are no changes.
@@ -194,7 +194,7 @@ fn a_result_is_stale_after_a_call_that_may_have_changed_something() {
     run(&ona).expect_code(0);
     ona.eval_with("Read", json!({"file_path": "plan.md"}), &["--conversation", "c"]);
     ona.eval_with("Bash", json!({"command": "echo rebuilt > build.log; rm build.log"}), &["--conversation", "c"]);
-    refused(&ona, "verify", "t1 was run before the last Bash call, t2 was run before the last Bash call");
+    refused(&ona, "verify", "t1 was run before the last Bash call (SC-1), t2 was run before the last Bash call");
     ona.run(["test", "run", "t1", "--conversation", "c"]).expect_code(0);
     refused(&ona, "verify", "success criterion: t2 was run before the last Bash call");
     ona.run(["test", "run", "t2", "--conversation", "c"]).expect_code(0);
@@ -307,7 +307,7 @@ fn rules_and_hooks_hold_inside_tests() {
         ]
     );
     assert_eq!(ona.value("SELECT count(*) FROM hook_invocations WHERE hook_event = 'PreToolUse'"), 3);
-    refused(&ona, "verify", "denied was refused or interrupted, hooked was refused or interrupted");
+    refused(&ona, "verify", "denied was refused or interrupted (SC-1), hooked was refused or interrupted");
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn an_interrupted_run_leaves_whole_rows_and_exit_code_130() {
     );
     assert_eq!(ona.value("SELECT count(*) FROM events WHERE event_type = 'interrupted'"), 1);
     assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type = 'tool_result'"), 2);
-    refused(&ona, "verify", "t2 was refused or interrupted, t3 was not run");
+    refused(&ona, "verify", "t2 was refused or interrupted (AC-7), t3 was not run");
 }
 
 #[test]
