@@ -18,4 +18,4 @@ pub use endpoint::Endpoint;
 pub use error::{AuthError, ConfigError, HelperFailure};
 pub use handoff::handed_token;
 pub use helper::Helper;
-pub use model::{Choice, default_model_config, overrides, resolve_model};
+pub use model::{Choice, default_model_config, named_model, overrides, resolve_model};

@@ -78,6 +78,22 @@ pub fn default_model_config(env: &Env, anthropic_available: bool) -> Value {
     json!({"provider": provider.as_str(), "model_id": model_id})
 }
 
+/// The names by which people and other programs call a family of models.
+const FAMILIES: [(&str, &str); 3] =
+    [("opus", "claude_opus_4"), ("sonnet", "claude_sonnet_4"), ("haiku", "claude_3_5_haiku")];
+
+/// The `model_config` of a model by its id. What programs written for Claude Code call a model,
+/// a family or the string on the wire, counts where that provider is in use already: a name
+/// must not send a run elsewhere.
+pub fn named_model(name: &str, in_use: ProviderName) -> Result<Value, ConfigError> {
+    let family = || FAMILIES.iter().find(|(family, _)| *family == name).map(|(_, id)| *id);
+    let wire = || MODELS.iter().find(|(_, of, wire)| *of == FIRST.0 && *wire == Some(name)).map(|(id, ..)| *id);
+    let foreign = || if in_use == FIRST.0 { family().or_else(wire) } else { None };
+    let id = known(name).map(|(id, ..)| *id).or_else(foreign);
+    let (id, provider, _) = id.and_then(known).ok_or_else(|| ConfigError::UnknownModel(excerpt(name)))?;
+    Ok(json!({"provider": provider.as_str(), "model_id": id}))
+}
+
 fn known(id: &str) -> Option<&'static (&'static str, ProviderName, Option<&'static str>)> {
     MODELS.iter().find(|(known, ..)| *known == id)
 }

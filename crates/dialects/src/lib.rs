@@ -5,6 +5,7 @@
 //! of the MassGen hook framework. Order, skipping and merging are not decided here (see
 //! `hookplane`).
 
+mod callbacks;
 mod claude;
 mod entries;
 mod lenient;
@@ -20,6 +21,7 @@ mod sdlc;
 mod strict;
 mod wanted;
 
+pub use callbacks::{CALLBACKS, Callbacks, callbacks};
 pub use claude::Claude;
 pub use read::{Loaded, Rejected, load};
 pub use sdlc::Sdlc;

@@ -10,14 +10,14 @@ use crate::outcome::Outcome;
 use crate::runner::{Exit, Ran, Runner};
 use ona_api::{EventKind, EventName, HookRun, Redactor, Ruling, Skip, clock};
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Told of every log entry as soon as its hook has run.
 pub type Watch = Arc<dyn Fn(&LogEntry) + Send + Sync>;
 
 pub struct HookEngine {
-    list: HookList,
+    list: RwLock<Arc<HookList>>,
     environment: HookEnvironment,
     runner: Arc<dyn Runner>,
     redactor: Redactor,
@@ -26,21 +26,27 @@ pub struct HookEngine {
 
 impl HookEngine {
     pub fn new(list: HookList, environment: HookEnvironment, runner: Arc<dyn Runner>, redactor: Redactor) -> Self {
-        Self { list, environment, runner, redactor, watch: Arc::new(|_| ()) }
+        Self { list: RwLock::new(Arc::new(list)), environment, runner, redactor, watch: Arc::new(|_| ()) }
     }
 
     pub fn watched_by(self, watch: Watch) -> Self {
         Self { watch, ..self }
     }
 
-    pub fn list(&self) -> &HookList {
-        &self.list
+    /// The list as it is now; a firing keeps to the one it began with.
+    pub fn list(&self) -> Arc<HookList> {
+        Arc::clone(&self.list.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Another list from the next firing on, for hooks that come and go with a session.
+    pub fn set_list(&self, list: HookList) {
+        *self.list.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(list);
     }
 
     /// The same engine with some of its hooks.
     pub fn only(&self, keep: impl Fn(&Hook) -> bool) -> Self {
         Self {
-            list: self.list.only(keep),
+            list: RwLock::new(Arc::new(self.list().only(keep))),
             environment: self.environment.clone(),
             runner: Arc::clone(&self.runner),
             redactor: self.redactor.clone(),
@@ -50,7 +56,7 @@ impl HookEngine {
 
     /// Whether any hook could run for this event; saves building a firing.
     pub fn listens_to(&self, event: EventName) -> bool {
-        self.list.of(event).next().is_some()
+        self.list().of(event).next().is_some()
     }
 
     /// Runs the matching hooks one after another, in ordinal order. Each sees the
@@ -61,9 +67,10 @@ impl HookEngine {
 
     /// The same, to some of the hooks only.
     pub async fn fire_to(&self, firing: Firing, whom: impl Fn(&Hook) -> bool) -> Outcome {
+        let list = self.list();
         let mut chain = Chain::new(&firing);
         let mut met: Vec<&Hook> = Vec::new();
-        for hook in self.list.of(firing.event).filter(|hook| whom(hook)) {
+        for hook in list.of(firing.event).filter(|hook| whom(hook)) {
             if !(hook.applies)(&firing, &chain.input) || met.iter().any(|other| hook.dialect.same_twin(other, hook)) {
                 continue;
             }
@@ -94,7 +101,8 @@ impl HookEngine {
         if firing.event != EventName::PreToolUse || self.environment.all_disabled || chain.outcome.is_denied() {
             return;
         }
-        for hook in self.list.of(EventName::PostToolUse) {
+        let list = self.list();
+        for hook in list.of(EventName::PostToolUse) {
             let Action::Handler(handler) = &hook.action else { continue };
             if hook.disabled.is_some() || !(hook.applies)(firing, &chain.input) {
                 continue;
@@ -155,6 +163,11 @@ impl<'a> Chain<'a> {
             }
             Exit::NotStarted(why) => {
                 self.fail(hook, ran, why.clone());
+                None
+            }
+            // A guard that was cut short has not said yes.
+            Exit::Cancelled if matches!(self.contract.exit_two, ExitTwo::DenyCall | ExitTwo::DenyRequest) => {
+                self.outcome.block(hook, &self.contract, INTERRUPTED.to_owned());
                 None
             }
             Exit::Cancelled => {

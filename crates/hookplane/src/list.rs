@@ -6,7 +6,7 @@ use crate::hook::Hook;
 use ona_api::{EventName, Ordinal};
 use std::collections::HashMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct HookList {
     hooks: Vec<Hook>,
     by_event: HashMap<EventName, Vec<usize>>,

@@ -5,12 +5,11 @@ use crate::firing::Firing;
 use crate::handler::Called;
 use crate::hook::{Action, Hook, Shell};
 use ona_api::{Env, clock, text};
-use ona_process::{Captured, Command, End, SpawnError, find_in_path, first_existing};
+use ona_process::{Captured, Command, End, SpawnError, find_in_path, first_existing, Halt};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::Mutex;
-use tokio_util::sync::CancellationToken;
 
 /// Bytes kept per stream.
 pub const CAPTURE: usize = 4_194_304;
@@ -62,17 +61,18 @@ pub trait Runner: Send + Sync {
 /// Real processes, one at a time in the whole program (DEC-138).
 pub struct ProcessRunner {
     pub environment: HookEnvironment,
-    pub cancel: CancellationToken,
+    pub halt: Halt,
     one_at_a_time: Mutex<()>,
 }
 
 impl ProcessRunner {
-    pub fn new(environment: HookEnvironment, cancel: CancellationToken) -> Self {
-        Self { environment, cancel, one_at_a_time: Mutex::new(()) }
+    pub fn new(environment: HookEnvironment, halt: impl Into<Halt>) -> Self {
+        Self { environment, halt: halt.into(), one_at_a_time: Mutex::new(()) }
     }
 
     async fn run_hook(&self, hook: &Hook, firing: &Firing, stdin: String, timeout: Duration) -> Ran {
-        let called = Called { firing, stdin, timeout, env: self.environment.of(hook, firing), cancel: &self.cancel };
+        let cancel = self.halt.token();
+        let called = Called { firing, stdin, timeout, env: self.environment.of(hook, firing), cancel: &cancel };
         let waits = match &hook.action {
             Action::Handler(handler) => handler.is_exclusive(),
             Action::Shell { .. } | Action::Exec { .. } => true,

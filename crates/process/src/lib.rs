@@ -7,6 +7,7 @@
 
 mod capture;
 mod end;
+mod halt;
 pub mod mark;
 mod running;
 mod spawn;
@@ -14,6 +15,7 @@ mod worker;
 
 pub use capture::Captured;
 pub use end::End;
+pub use halt::Halt;
 pub use running::{Ran, Running};
 pub use spawn::{Command, SpawnError};
 pub use worker::{Lost, Worker};

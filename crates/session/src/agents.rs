@@ -19,6 +19,16 @@ pub struct AgentDefinition {
     pub disallowed: Vec<String>,
     pub max_turns: Option<u32>,
     pub background: bool,
+    /// A model's id or family; `inherit` and `None` mean its parent's.
+    pub model: Option<String>,
+}
+
+impl AgentDefinition {
+    /// Whether it may have this tool, by its frozen name. Whether its parent has it is asked elsewhere.
+    pub fn grants(&self, tool: &str) -> bool {
+        let named = |names: &[String]| names.iter().any(|name| ona_api::tool::canonical(name) == tool);
+        self.tools.as_deref().is_none_or(named) && !named(&self.disallowed)
+    }
 }
 
 /// Name, description, instructions, tools (empty: all).
@@ -59,10 +69,11 @@ struct Meta {
     disallowed_tools: Words,
     max_turns: Option<u32>,
     background: bool,
+    model: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("--agents is not an object of agent definitions: {0}")]
+#[error("the agents are not an object of agent definitions: {0}")]
 pub struct BadAgents(String);
 
 #[derive(Clone, Debug, Default)]
@@ -81,6 +92,7 @@ impl Agents {
                 disallowed: Vec::new(),
                 max_turns: None,
                 background: false,
+                model: None,
             });
         }
         for folder in folders {
@@ -93,14 +105,20 @@ impl Agents {
                 }
             }
         }
-        if let Some(flag) = flag {
-            let given: BTreeMap<String, Meta> =
-                serde_json::from_str(flag).map_err(|error| BadAgents(error.to_string()))?;
-            for (name, meta) in given {
-                let description = meta.description.clone().unwrap_or_default();
-                let prompt = meta.prompt.clone().unwrap_or_default();
-                agents.add(definition(name, description, prompt, meta));
-            }
+        match flag {
+            Some(flag) => agents.with(flag),
+            None => Ok(agents),
+        }
+    }
+
+    /// These and the ones of a JSON object, which win.
+    pub fn with(&self, json: &str) -> Result<Self, BadAgents> {
+        let given: BTreeMap<String, Meta> = serde_json::from_str(json).map_err(|error| BadAgents(error.to_string()))?;
+        let mut agents = self.clone();
+        for (name, meta) in given {
+            let description = meta.description.clone().unwrap_or_default();
+            let prompt = meta.prompt.clone().unwrap_or_default();
+            agents.add(definition(name, description, prompt, meta));
         }
         Ok(agents)
     }
@@ -128,6 +146,7 @@ fn definition(name: String, description: String, prompt: String, meta: Meta) -> 
         disallowed: meta.disallowed_tools.0,
         max_turns: meta.max_turns,
         background: meta.background,
+        model: meta.model,
     }
 }
 

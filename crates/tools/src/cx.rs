@@ -1,8 +1,8 @@
 //! What a call may know of its surroundings.
 
 use crate::Tasks;
-use ona_api::Env;
 use ona_api::tool::Seen;
+use ona_api::{CallId, Env};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +26,8 @@ pub struct Cx {
     /// Searches leave out the files for which this says no.
     pub may_show: Arc<dyn Fn(&Path) -> bool + Send + Sync>,
     pub cancel: CancellationToken,
+    /// The call that is running.
+    pub call: Option<CallId>,
 }
 
 /// The files this session has read or written, each with the fingerprint it had

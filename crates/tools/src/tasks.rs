@@ -128,6 +128,23 @@ impl Tasks {
         tokio::time::timeout(PATIENCE, gone).await.ok();
     }
 
+    /// Waits for what of this kind still runs.
+    pub async fn finish(&self, kind: TaskKind) {
+        let jobs: Vec<_> = self.tasks().iter().filter(|task| task.kind == kind).map(|task| task.job.clone()).collect();
+        for job in jobs {
+            job.wait().await;
+        }
+    }
+
+    /// Asks a task to end; `false` if there is none of this id.
+    pub fn stop(&self, id: &str) -> bool {
+        let found = self.find(id);
+        if let Ok(task) = &found {
+            task.job.stop();
+        }
+        found.is_ok()
+    }
+
     /// The task, or the words that say which ones there are.
     pub(crate) fn find(&self, id: &str) -> Result<Task, String> {
         let tasks = self.tasks();

@@ -37,7 +37,8 @@ pub fn run(program: &Program, config: Option<&Path>, as_json: bool) -> Result<u8
         place: unknown.entry.to_string(),
         message: format!("the field {:?} means nothing here", unknown.field),
     }));
-    let hooks: Vec<_> = stand.engine.list().iter().collect();
+    let list = stand.engine.list();
+    let hooks: Vec<_> = list.iter().collect();
     let around = Around {
         project: stand.workplace.project(),
         home: &program.env.home(),

@@ -17,8 +17,8 @@ pub fn run(program: &Program, event: Option<&str>, as_json: bool) -> Result<u8, 
     let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
     let times = reader.hook_times().map_err(|error| program.store_failure(error))?;
     let all_off = stand.workplace.host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
-    let listed: Vec<_> =
-        stand.engine.list().iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
+    let list = stand.engine.list();
+    let listed: Vec<_> = list.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
     if as_json {
         let hooks: Vec<_> = listed.iter().map(|hook| described(hook, all_off, &times)).collect();
         let rejected: Vec<_> = stand.rejected.iter().map(|one| json!({"entry": one.entry, "why": one.why})).collect();

@@ -39,6 +39,7 @@ impl Room {
             tasks: Arc::new(Tasks::default()),
             may_show: Arc::new(|_| true),
             cancel: CancellationToken::new(),
+            call: None,
         };
         Self { cx, _directory: directory }
     }

@@ -1,0 +1,128 @@
+//! Hooks a driving program registers in its first message: `{Event: [{matcher,
+//! hookCallbackIds, timeout}]}`.
+//!
+//! They speak the claude dialect, because that is what such programs are written for. A
+//! wrong entry is an error as a whole: a guard that was asked for and silently left
+//! out would be worse than no session.
+
+use crate::claude::Claude;
+use crate::matcher::{Invalid, Matcher, Names};
+use ona_api::{EventName, Ordinal, Skip};
+use ona_hookplane::{Action, Dialect, Firing, Handler, Hook};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The source of such hooks in lists.
+pub const CALLBACKS: &str = "initialize";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Group {
+    matcher: Option<String>,
+    hook_callback_ids: Vec<String>,
+    timeout: Option<f64>,
+}
+
+#[derive(Default)]
+pub struct Callbacks {
+    pub hooks: Vec<Hook>,
+    /// Named, known nowhere here, never fired.
+    pub unknown: Vec<String>,
+}
+
+/// `answering` makes the handler that gets the answer to a callback of this id.
+pub fn callbacks(
+    value: &Value,
+    settings: &Value,
+    answering: impl Fn(String) -> Arc<dyn Handler>,
+) -> Result<Callbacks, String> {
+    let mut read = Callbacks::default();
+    if value.is_null() {
+        return Ok(read);
+    }
+    let events: BTreeMap<String, Option<Vec<Group>>> =
+        serde_json::from_value(value.clone()).map_err(|error| format!("hooks can not be read: {error}"))?;
+    let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
+    let dialect: Arc<dyn Dialect> = Arc::new(Claude { effort });
+    let disabled = (settings["disableAllHooks"] == Value::Bool(true)).then_some(Skip::AllHooksDisabled);
+    for (name, groups) in events {
+        let Ok(event) = name.parse::<EventName>() else {
+            read.unknown.push(name);
+            continue;
+        };
+        for group in groups.unwrap_or_default() {
+            let text = group.matcher.unwrap_or_default();
+            let timeout = match group.timeout {
+                None => None,
+                Some(seconds) if seconds > 0.0 && seconds < 1e9 => Some(Duration::from_secs_f64(seconds)),
+                Some(other) => return Err(format!("the timeout {other} is not a positive number of seconds")),
+            };
+            for id in group.hook_callback_ids {
+                let matcher = Matcher::claude(event, &text)
+                    .map_err(|Invalid(why)| format!("the matcher {text:?} is not a valid expression: {why}"))?;
+                read.hooks.push(Hook {
+                    ordinal: Ordinal(0),
+                    event,
+                    matcher: text.clone(),
+                    condition: String::new(),
+                    action: Action::Handler(answering(id)),
+                    timeout,
+                    dialect: Arc::clone(&dialect),
+                    source: CALLBACKS.to_owned(),
+                    disabled,
+                    fail_closed: false,
+                    detached: false,
+                    plugin: None,
+                    applies: Arc::new(move |firing: &Firing, _: &Value| matcher.matches(firing, Names::WithAliases)),
+                });
+            }
+        }
+    }
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ona_hookplane::{Answer, Called, Exit, Ran};
+    use serde_json::json;
+
+    struct Named(String);
+
+    impl Handler for Named {
+        fn label(&self) -> &str {
+            &self.0
+        }
+
+        fn run<'a>(&'a self, _: Called<'a>) -> Answer<'a, Ran> {
+            Box::pin(async { Ran::ended(String::new(), Exit::Code(0), String::new(), String::new()) })
+        }
+    }
+
+    fn named(id: String) -> Arc<dyn Handler> {
+        Arc::new(Named(id))
+    }
+
+    #[test]
+    fn each_callback_is_a_hook_and_what_can_not_be_read_is_an_error() {
+        let hooks = json!({
+            "PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["a", "b"], "timeout": 5}, {"hookCallbackIds": ["c"]}],
+            "Stop": null,
+            "Nonesuch": [{"hookCallbackIds": ["d"]}],
+        });
+        let read = callbacks(&hooks, &json!({}), named).unwrap();
+        let told: Vec<_> =
+            read.hooks.iter().map(|hook| (hook.command(), hook.matcher.as_str(), hook.timeout.is_some())).collect();
+        assert_eq!(told, [("a", "Bash", true), ("b", "Bash", true), ("c", "", false)]);
+        assert_eq!(read.unknown, ["Nonesuch"]);
+        for wrong in
+            [json!([]), json!({"Stop": [{}]}), json!({"PreToolUse": [{"matcher": "(", "hookCallbackIds": ["a"]}]})]
+        {
+            assert!(callbacks(&wrong, &json!({}), named).is_err(), "{wrong}");
+        }
+        assert!(callbacks(&Value::Null, &json!({}), named).unwrap().hooks.is_empty());
+    }
+}
