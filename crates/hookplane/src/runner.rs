@@ -5,7 +5,7 @@ use crate::firing::Firing;
 use crate::handler::Called;
 use crate::hook::{Action, Hook, Shell};
 use ona_api::{Env, clock, text};
-use ona_process::{Captured, Command, End, SpawnError, find_in_path, first_existing, Halt};
+use ona_process::{Captured, Command, End, Halt, SpawnError, find_in_path, first_existing};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;

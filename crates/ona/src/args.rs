@@ -1,5 +1,6 @@
 //! The command line: names, help and what excludes what. It decides nothing.
 
+use crate::flags::Reference;
 use clap::{Args as Group, Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
@@ -20,6 +21,14 @@ pub struct Args {
 
     #[command(flatten, next_help_heading = "For that action")]
     pub options: Options,
+
+    /// What to do, for -p
+    #[arg(value_name = "PROMPT", requires = "printing")]
+    pub prompt: Option<String>,
+
+    /// The version of the stream-json this speaks, then our own: what programs that drive it ask for
+    #[arg(short = 'v', hide = true)]
+    pub protocol_version: bool,
 
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -50,54 +59,114 @@ pub struct Action {
 }
 
 #[derive(Debug, Group)]
+#[command(group = clap::ArgGroup::new("printing").args(["print", "input_format", "init_only"]).multiple(true))]
 pub struct Options {
     /// Go on with the newest session of this project
-    #[arg(short = 'c', long = "continue", requires = "print", conflicts_with = "resume")]
+    #[arg(short = 'c', long = "continue", requires = "printing", conflicts_with = "resume")]
     pub continue_newest: bool,
 
     /// Go on with this session
-    #[arg(short, long, value_name = "SESSION", requires = "print")]
+    #[arg(short, long, value_name = "SESSION", requires = "printing")]
     pub resume: Option<String>,
 
     /// Go on in a copy of the session, which itself stays as it is
-    #[arg(long, requires = "print")]
+    #[arg(long, requires = "printing")]
     pub fork_session: bool,
 
     /// The id of a new session
-    #[arg(long, value_name = "ID", requires = "print")]
+    #[arg(long, value_name = "ID", requires = "printing")]
     pub session_id: Option<String>,
 
     /// The model for this run, by its id
-    #[arg(long, value_name = "ID", requires = "print")]
+    #[arg(long, value_name = "ID", requires = "printing")]
     pub model: Option<String>,
 
     /// What -p prints
-    #[arg(long, value_name = "FORMAT", requires = "print", value_enum, default_value_t = OutputFormat::Text)]
+    #[arg(long, value_name = "FORMAT", requires = "printing", value_enum, default_value_t = OutputFormat::Text)]
     pub output_format: OutputFormat,
 
-    /// What -p reads from stdin: text, or one JSON message per line until it ends
-    #[arg(long, value_name = "FORMAT", requires = "print", value_enum, default_value_t = InputFormat::Text)]
-    pub input_format: InputFormat,
+    /// What -p reads from stdin: text, or one JSON message per line until it ends (implies -p)
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub input_format: Option<InputFormat>,
 
     /// Also print pieces of replies as they arrive (stream-json)
-    #[arg(long, requires = "print")]
+    #[arg(long, requires = "printing")]
     pub include_partial_messages: bool,
 
+    /// Also print when hooks start and end (stream-json)
+    #[arg(long, requires = "printing")]
+    pub include_hook_events: bool,
+
+    /// Repeat user messages of stdin when they are taken up (stream-json)
+    #[arg(long, requires = "printing")]
+    pub replay_user_messages: bool,
+
+    /// Also print what subagents say, not only what they do (stream-json)
+    #[arg(long, requires = "printing")]
+    pub forward_subagent_text: bool,
+
+    /// Who answers permission questions: "stdio" is the program on the other side (stream-json)
+    #[arg(long, value_name = "WHO", requires = "printing")]
+    pub permission_prompt_tool: Option<String>,
+
+    /// "host": as --permission-prompt-tool stdio; "none": what would be asked is refused
+    #[arg(long, value_name = "WHO", requires = "printing", value_enum)]
+    pub permission_prompts: Option<PermissionPrompts>,
+
+    /// Let the program on the other side choose the mode bypassPermissions later
+    #[arg(long, requires = "printing")]
+    pub allow_dangerously_skip_permissions: bool,
+
     /// Ask the model at most this often
-    #[arg(long, value_name = "N", requires = "print")]
+    #[arg(long, value_name = "N", requires = "printing")]
     pub max_turns: Option<u32>,
 
-    /// Agent definitions as JSON, by name
-    #[arg(long, value_name = "JSON", requires = "print")]
+    /// The built-in tools to have: names, "default" for all, "" for none
+    #[arg(long, value_name = "NAMES", requires = "printing", num_args = 1..)]
+    pub tools: Option<Vec<String>>,
+
+    /// Agent definitions by name, as JSON or a file of it
+    #[arg(long, value_name = "JSON|FILE")]
     pub agents: Option<String>,
 
+    /// Work as this agent: its instructions, tools and model
+    #[arg(long, value_name = "NAME", requires = "printing")]
+    pub agent: Option<String>,
+
     /// Instructions in place of ours
-    #[arg(long, value_name = "TEXT", requires = "print")]
+    #[arg(long, value_name = "TEXT", requires = "printing")]
     pub system_prompt: Option<String>,
 
+    /// A file with instructions in place of ours
+    #[arg(long, value_name = "FILE", requires = "printing", conflicts_with = "system_prompt")]
+    pub system_prompt_file: Option<std::path::PathBuf>,
+
     /// Instructions after ours
-    #[arg(long, value_name = "TEXT", requires = "print")]
+    #[arg(long, value_name = "TEXT", requires = "printing")]
     pub append_system_prompt: Option<String>,
+
+    /// A file with instructions after ours
+    #[arg(long, value_name = "FILE", requires = "printing", conflicts_with = "append_system_prompt")]
+    pub append_system_prompt_file: Option<std::path::PathBuf>,
+
+    /// Instructions for every subagent, after its own
+    #[arg(long, value_name = "TEXT", requires = "printing")]
+    pub append_subagent_system_prompt: Option<String>,
+
+    /// Fire Setup (init) before the session starts
+    #[arg(long, requires = "printing")]
+    pub init: bool,
+
+    /// Fire Setup (init) and end
+    #[arg(long, conflicts_with_all = ["init", "maintenance"])]
+    pub init_only: bool,
+
+    /// Fire Setup (maintenance) before the session starts
+    #[arg(long, requires = "printing", conflicts_with = "init")]
+    pub maintenance: bool,
+
+    #[command(flatten)]
+    pub reference: Reference,
 
     /// The conversation to work in
     #[arg(long, value_name = "ID", global = true)]
@@ -115,7 +184,7 @@ pub struct Options {
     #[arg(long)]
     pub yes: bool,
 
-    /// Permission mode for this run: default, acceptEdits, bypassPermissions, plan, dontAsk
+    /// Permission mode for this run: default (or manual), acceptEdits, bypassPermissions, plan, dontAsk
     #[arg(long, value_name = "MODE")]
     pub permission_mode: Option<String>,
 
@@ -124,15 +193,15 @@ pub struct Options {
     pub dangerously_skip_permissions: bool,
 
     /// Allow rules for this run, separated by commas or spaces
-    #[arg(long = "allowedTools", visible_alias = "allowed-tools", value_name = "RULES", num_args = 1)]
+    #[arg(long = "allowedTools", visible_alias = "allowed-tools", value_name = "RULES", num_args = 1..)]
     pub allowed_tools: Vec<String>,
 
     /// Deny rules for this run, separated by commas or spaces
-    #[arg(long = "disallowedTools", visible_alias = "disallowed-tools", value_name = "RULES", num_args = 1)]
+    #[arg(long = "disallowedTools", visible_alias = "disallowed-tools", value_name = "RULES", num_args = 1..)]
     pub disallowed_tools: Vec<String>,
 
     /// Another working directory
-    #[arg(long, value_name = "DIR", num_args = 1)]
+    #[arg(long, value_name = "DIR", num_args = 1..)]
     pub add_dir: Vec<String>,
 
     /// A settings file, or settings as JSON, imported over the others
@@ -179,9 +248,21 @@ pub struct Options {
     #[arg(long, value_name = "ID", global = true)]
     pub agent_id: Option<String>,
 
-    /// Say on stderr what each hook and rule did
+    /// Say on stderr what each hook and rule did; with --output-format json, print all messages as one array
     #[arg(long)]
     pub verbose: bool,
+}
+
+impl Options {
+    pub fn streams_in(&self) -> bool {
+        self.input_format == Some(InputFormat::StreamJson)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PermissionPrompts {
+    Host,
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -5,10 +5,10 @@ use crate::interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
 use crate::program::{Open, Program, read_text};
-use crate::test;
 use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
 use crate::workshop;
+use crate::{staff, test};
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
 use ona_orchestration::{Operator, Pipeline, PlanDesk};
@@ -93,6 +93,9 @@ impl Places<'_> {
         workshop::seat_if_needed(self.program, self.open, workplace, &session, &operator)?;
         let mut tools = ToolBox::builtin();
         PlanDesk::of(&session, store, test::subject::look_at(self.program, &workplace.settings)).equip(&mut tools);
+        if ona_api::tool::canonical(&call.name) == "Agent" {
+            tools.add(staff::agent_tool(self.program, self.open, workplace, &session)?);
+        }
         let pipeline = Pipeline {
             store: Arc::clone(store),
             tools: Arc::new(tools),

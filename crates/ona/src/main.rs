@@ -1,6 +1,7 @@
 //! `ona`: flags, environment, wiring, exit codes. What the program does is in the crates below.
 
 mod agent_shell;
+mod agents;
 mod args;
 mod db;
 mod demo;
@@ -9,6 +10,7 @@ mod eval;
 mod failure;
 mod findings;
 mod fire_hook;
+mod flags;
 mod gastown;
 mod headless;
 mod hook_schema;
@@ -24,6 +26,7 @@ mod program;
 mod session_hooks;
 mod sessions;
 mod settings;
+mod staff;
 mod test;
 mod transition;
 mod whereabouts;
@@ -38,14 +41,23 @@ use program::Program;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // clap prints help, version and usage errors itself, with the right exit codes.
-    match run(Args::parse()) {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        // clap prints help, version and usage errors itself, with the right exit codes.
+        Err(error) => match flags::refusal(&error) {
+            Some(failure) => return fail(&failure),
+            None => error.exit(),
+        },
+    };
+    match run(args) {
         Ok(code) => ExitCode::from(code),
-        Err(failure) => {
-            output::note(&failure);
-            ExitCode::from(failure.code)
-        }
+        Err(failure) => fail(&failure),
     }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    output::note(failure);
+    ExitCode::from(failure.code)
 }
 
 /// The exit code, or why there was nothing to do it with.
@@ -54,9 +66,21 @@ fn run(args: Args) -> Result<u8, Failure> {
         output::pretty(&hook_schema::schema());
         return Ok(0);
     }
+    if args.protocol_version {
+        output::line(format_args!("{} (ona {})", headless::PROTOCOL, env!("CARGO_PKG_VERSION")));
+        return Ok(0);
+    }
+    let printing = args.action.print.is_some() || args.options.streams_in() || args.options.init_only;
+    if printing && args.command.is_some() {
+        return Err(Failure::usage("-p and a command exclude each other")
+            .hint("a prompt that is the name of a command goes right after the flag: ona -p 'PROMPT'"));
+    }
+    if printing {
+        args.options.reference.check()?;
+    }
     let program = Program::begin(args.options)?;
-    if let Some(prompt) = &args.action.print {
-        return headless::run(&program, prompt);
+    if printing {
+        return headless::run(&program, args.action.print.as_deref(), args.prompt.as_deref());
     }
     if let Some(text) = &args.action.eval {
         return eval::run(&program, text);

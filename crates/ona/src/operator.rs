@@ -2,7 +2,7 @@
 
 use crate::output;
 use ona_api::{Authority, Ruling, Verdict};
-use ona_orchestration::{Operator, Question};
+use ona_orchestration::{Answer, Operator, Question};
 use std::future::Future;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::pin::Pin;
@@ -17,8 +17,8 @@ pub struct EvalOperator {
 }
 
 impl Operator for EvalOperator {
-    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
-        Box::pin(async move { self.answer(&question) })
+    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+        Box::pin(async move { self.answer(&question).into() })
     }
 }
 

@@ -5,6 +5,13 @@ use serde_json::Value;
 use std::fmt;
 use std::io::{self, Write};
 
+/// For who has to know that nobody reads.
+pub fn try_line(text: impl fmt::Display) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{text}")?;
+    stdout.flush()
+}
+
 pub fn line(text: impl fmt::Display) {
     ignore_closed(writeln!(io::stdout().lock(), "{text}"));
 }

@@ -8,13 +8,15 @@ use crate::pi_session::PiSession;
 use crate::program::{Open, Program};
 use crate::session_hooks;
 use crate::workshop;
+use ona_api::mode::UnknownMode;
 use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
-use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Timeouts, name_session};
+use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, name_session};
 use ona_orchestration::{Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
+use ona_process::Halt;
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
 use ona_transcript::Prices;
@@ -59,6 +61,18 @@ impl Workplace {
         how: How,
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
+        Self::with_runner(program, open, cwd, how, &Halt::new(cancel.clone()), |processes| Arc::new(processes))
+    }
+
+    /// With hooks that run, or are watched, in a way of the caller's own.
+    pub fn with_runner(
+        program: &Program,
+        open: &Open,
+        cwd: &Path,
+        how: How,
+        halt: &Halt,
+        runner: impl FnOnce(ProcessRunner) -> Arc<dyn Runner>,
+    ) -> Result<Self, Failure> {
         let mut settings = program.effective(open, how)?;
         program.mention_settings(open);
         let pi = PiSession::read(program, open, &mut settings);
@@ -70,7 +84,7 @@ impl Workplace {
         let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges));
         let host = host_environment(program, &settings);
         let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
-        of_session.extend(session_hooks::massgen(program, &settings, &host, &place, cancel, &mut loaded)?);
+        of_session.extend(session_hooks::massgen(program, &settings, &host, &place, &halt.token(), &mut loaded)?);
         let announced = session_hooks::announce(&pi, &loaded, program.options.verbose);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
@@ -79,7 +93,9 @@ impl Workplace {
         guarded.extend(of_session);
         let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded);
-        let hooks = hook_engine(program, open, loaded.list, &host, &place, cancel);
+        let hooks = hook_engine(program, open, loaded.list, &host, &place, |environment| {
+            runner(ProcessRunner::new(environment, halt.clone()))
+        });
         let database = program.database.path.to_string_lossy().into_owned();
         // Children of tools are told whose database is live, so that an `ona`
         // they start knows it speaks for the agent.
@@ -99,7 +115,7 @@ impl Workplace {
             database,
             env,
             keep: keeper::keeper(program, open).map_err(|error| program.store_failure(error))?,
-            cancel: cancel.clone(),
+            cancel: halt.token(),
             env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
             cwd: place.start.clone(),
             place,
@@ -110,6 +126,11 @@ impl Workplace {
 
     pub fn prices(&self) -> Prices {
         prices(&self.settings)
+    }
+
+    /// The rules every session here shares.
+    pub fn rules(&self) -> Arc<RwLock<PermissionEngine>> {
+        Arc::clone(&self.rules)
     }
 
     pub fn start(&self) -> &Path {
@@ -125,7 +146,9 @@ impl Workplace {
         let mut settings = settings.clone();
         settings["gastownMode"] = self.settings["gastownMode"].clone();
         let loaded = ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges));
-        (hook_engine(program, open, loaded.list, &self.host, &self.place, &self.cancel), loaded.rejected)
+        let cancel = self.cancel.clone();
+        let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel)) };
+        (hook_engine(program, open, loaded.list, &self.host, &self.place, processes), loaded.rejected)
     }
 
     /// What is wrong with the settings, to be recorded once.
@@ -161,6 +184,7 @@ impl Workplace {
                 tasks: Arc::clone(&self.tasks),
                 may_show: Arc::new(may_show),
                 cancel: self.cancel.clone(),
+                call: None,
             },
             rules: Arc::clone(&self.rules),
             env_file: std::mem::take(&mut self.env_file),
@@ -197,13 +221,18 @@ pub fn prices(settings: &Value) -> Prices {
     prices
 }
 
+/// A mode by its name, or by the one the reference gives the default.
+pub fn mode_named(name: &str) -> Result<Mode, UnknownMode> {
+    if name == "manual" { Ok(Mode::Default) } else { name.parse() }
+}
+
 /// The row's permissions with this run's flags over them.
 fn permissions(program: &Program, settings: &Value) -> Result<(PermissionSettings, Vec<findings::Finding>), Failure> {
     let options = &program.options;
     let (mut permissions, unknown) = PermissionSettings::parse(&settings["permissions"])
         .map_err(|bad| Failure::usage(format_args!("the permissions in the settings can not be used: {bad}")))?;
     let mode = match (&options.permission_mode, options.dangerously_skip_permissions) {
-        (Some(mode), _) => Some(mode.parse::<Mode>().map_err(Failure::usage)?),
+        (Some(mode), _) => Some(mode_named(mode).map_err(Failure::usage)?),
         (None, true) => Some(Mode::BypassPermissions),
         (None, false) => None,
     };
@@ -267,12 +296,12 @@ fn hook_engine(
     list: HookList,
     host: &Env,
     place: &Place,
-    cancel: &CancellationToken,
+    runner: impl FnOnce(HookEnvironment) -> Arc<dyn Runner>,
 ) -> HookEngine {
     let (timeouts, warnings) = Timeouts::from_env(&program.env);
     warnings.iter().for_each(|warning| output::note(format_args!("ona: {warning}")));
     let environment = HookEnvironment::new(host.clone(), place.project.clone(), timeouts);
-    let runner = Arc::new(ProcessRunner::new(environment.clone(), cancel.clone()));
+    let runner = runner(environment.clone());
     let (redactor, verbose) = (open.redactor.clone(), program.options.verbose);
     HookEngine::new(list, environment, runner, open.redactor.clone()).watched_by(Arc::new(move |entry: &LogEntry| {
         entry.warnings.iter().for_each(|line| output::note(redactor.apply(line)));

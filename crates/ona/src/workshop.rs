@@ -1,7 +1,7 @@
 //! Makes the hooks that are no process, and gives those that ask a model one to ask.
 
 use crate::failure::Failure;
-use crate::headless::choice;
+use crate::headless::choose_model;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_dialects::Wanted;
@@ -56,7 +56,8 @@ pub fn seat_if_needed(
     if !workplace.hooks.list().iter().any(judges) {
         return Ok(());
     }
-    let chosen = choice::configured(program, open, &workplace.settings, &workplace.host)?;
+    let wanted = program.options.model.as_deref();
+    let chosen = choose_model(program, open, wanted, &workplace.settings, &workplace.host)?;
     if let Ok(model) = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
         seat(open, workplace, session, &Arc::new(model), operator);
     }

@@ -1,7 +1,7 @@
 //! The events around one tool call, as values.
 
+use crate::operator::suggestions;
 use crate::session::Session;
-use ona_api::permission_update::{Behavior, Destination, PermissionUpdate, RuleText};
 use ona_api::{EventName, ToolCall, ToolResult};
 use ona_hookplane::{AccessOf, Firing};
 use ona_tools::AnyTool;
@@ -22,12 +22,7 @@ pub(crate) fn permission_request(
     remember: &[String],
 ) -> Firing {
     let mut fields = json!({"tool_name": call.name, "tool_input": call.input});
-    if !remember.is_empty() {
-        let update = PermissionUpdate::AddRules {
-            rules: remember.iter().map(|rule| RuleText::split(rule)).collect(),
-            behavior: Behavior::Allow,
-            destination: Destination::LocalSettings,
-        };
+    if let Some(update) = suggestions(remember) {
         fields["permission_suggestions"] = json!([update]);
     }
     Firing { call: Some(call.id.clone()), ..on_tool(session, EventName::PermissionRequest, fields, tool) }

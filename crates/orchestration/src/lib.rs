@@ -6,6 +6,7 @@
 
 mod account;
 mod amended;
+mod compaction;
 mod context;
 mod ending;
 mod events;
@@ -25,19 +26,21 @@ mod session;
 mod sight;
 mod subagent;
 mod turn;
+mod unstaffed;
 
 pub use account::account;
 pub use context::{Context, Memories, loaded};
 pub use ending::{EndedBy, clear, end_session};
-pub use events::{Events, TurnEvent};
+pub use events::{Compaction, Events, TurnEvent};
 pub use history::History;
 pub use hook_handlers::{Desk, HookDesk, HttpHook, Judge, JudgeHook};
 pub use lifecycle::lifecycle;
-pub use model::{Model, Setup, Window};
-pub use operator::{Operator, Question};
+pub use model::{Model, Seat, Setup, Window};
+pub use operator::{Answer, Operator, Question};
 pub use pipeline::{Finished, Pipeline};
 pub use plan_mode::{IN_PLAN_MODE, LookAt, PlanDesk};
 pub use said::Said;
-pub use session::{EnvFile, Keep, Parent, Session};
+pub use session::{EnvFile, Keep, Parent, Session, set_mode};
 pub use subagent::{Agent, Office};
-pub use turn::{Ended, Outcome as TurnOutcome, Speaker, Turn};
+pub use turn::{Activity, Ended, Outcome as TurnOutcome, Speaker, Turn};
+pub use unstaffed::Unstaffed;

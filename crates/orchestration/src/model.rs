@@ -1,4 +1,6 @@
 //! One model as a turn sees it: ask, and ask again when that may help.
+//!
+//! A run asks the model in its `Seat`; who changes it changes the next call (DEC-104).
 
 use crate::events::{Events, TurnEvent};
 use ona_api::model::{Asking, FailureClass, ModelFailure, ProviderName, Reply};
@@ -7,7 +9,8 @@ use ona_auth::http::{self, Limits};
 use ona_auth::{Choice, Class, Endpoint, Helper, Sources};
 use ona_providers::{Dialogue, Provider, Retry, Wire};
 use secrecy::{ExposeSecret, SecretString};
-use std::time::Duration;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// What a model call is made of, before any credential is looked at.
@@ -51,7 +54,7 @@ impl Setup {
 
 pub struct Model {
     pub choice: Choice,
-    setup: Setup,
+    setup: Arc<Setup>,
     endpoint: Endpoint,
     client: reqwest::Client,
     retry: Retry,
@@ -60,6 +63,21 @@ pub struct Model {
 impl Model {
     /// Fails before any network I/O when the configuration can not be right (section 2.4).
     pub fn new(choice: Choice, setup: Setup) -> Result<Self, ModelFailure> {
+        Self::with(choice, Arc::new(setup))
+    }
+
+    /// Another model, asked with the same means.
+    pub fn sibling(&self, choice: Choice) -> Result<Self, ModelFailure> {
+        Self::with(choice, Arc::clone(&self.setup))
+    }
+
+    /// The model somebody means by this name, asked with the same means.
+    pub fn named(&self, name: &str) -> Result<Self, ModelFailure> {
+        let config = ona_auth::named_model(name, self.choice.provider)?;
+        self.sibling(ona_auth::resolve_model(&config, &self.setup.env)?)
+    }
+
+    fn with(choice: Choice, setup: Arc<Setup>) -> Result<Self, ModelFailure> {
         let endpoint = Endpoint::of(choice.provider, &setup.env)?;
         let client = http::client(&endpoint, Limits::from_env(&setup.env))?;
         let retry = Retry::from_env(&setup.env);
@@ -79,6 +97,18 @@ impl Model {
         Wire::of(&self.choice)
     }
 
+    /// What signs its requests, as far as can be told without running anything.
+    pub fn credential_class(&self) -> Class {
+        let set = |name| self.setup.env.non_empty(name).is_some();
+        match self.choice.provider {
+            ProviderName::ClaudeCodeSubscription => self.setup.sources().class(),
+            ProviderName::OpenaiCompatible if set("OPENAI_API_KEY") => Class::EnvApiKey,
+            ProviderName::LmStudioLocal if set("LM_STUDIO_API_KEY") => Class::EnvApiKey,
+            ProviderName::LmStudioLocal => Class::LocalDefault,
+            ProviderName::OpenaiCompatible => Class::None,
+        }
+    }
+
     pub async fn ask(
         &self,
         asking: &Asking,
@@ -87,23 +117,45 @@ impl Model {
         cancel: &CancellationToken,
     ) -> Result<Reply, ModelFailure> {
         let mut attempt = 0;
+        let mut spent = Duration::ZERO;
+        let other;
+        let asking = if asking.model == self.choice.wire_model {
+            asking
+        } else {
+            other = Asking { model: self.choice.wire_model.clone(), ..asking.clone() };
+            &other
+        };
         loop {
             let credential = self.credential(cancel).await?;
             let provider = Provider::new(self.client.clone(), self.endpoint.clone(), credential);
             let mut on_delta = |delta| events(TurnEvent::Delta(delta));
-            let failure = match provider.ask(asking, dialogue, &mut on_delta, cancel).await {
-                Ok(reply) => return Ok(reply),
+            let began = Instant::now();
+            events(TurnEvent::Requesting { model: asking.model.clone() });
+            let answer = provider.ask(asking, dialogue, &mut on_delta, cancel).await;
+            spent += began.elapsed();
+            let told = || events(TurnEvent::Requested { took: spent });
+            let failure = match answer {
+                Ok(reply) => {
+                    told();
+                    return Ok(reply);
+                }
                 Err(failure) => failure,
             };
             if let (FailureClass::AuthenticationFailed, Some(helper)) = (failure.class, &self.setup.helper) {
                 helper.refused().await;
             }
-            let Some(wait) = self.retry.next_delay(attempt, &failure, random()) else { return Err(failure) };
+            let Some(wait) = self.retry.next_delay(attempt, &failure, random()) else {
+                told();
+                return Err(failure);
+            };
             attempt += 1;
             events(TurnEvent::Retrying { attempt, limit: self.retry.limit(), wait, failure: failure.clone() });
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
-                () = cancel.cancelled() => return Err(failure),
+                () = cancel.cancelled() => {
+                    told();
+                    return Err(failure);
+                }
             }
         }
     }
@@ -117,6 +169,25 @@ impl Model {
         let credential = resolved?;
         self.setup.redactor.learn(credential.class().as_str(), credential.secret().expose_secret());
         Ok(credential)
+    }
+}
+
+/// Which model is asked next.
+#[derive(Clone)]
+pub struct Seat(Arc<RwLock<Arc<Model>>>);
+
+impl Seat {
+    pub fn new(model: Arc<Model>) -> Self {
+        Self(Arc::new(RwLock::new(model)))
+    }
+
+    pub fn model(&self) -> Arc<Model> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A reply that is streaming is not torn: it applies to the next call.
+    pub fn seat(&self, model: Arc<Model>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = model;
     }
 }
 

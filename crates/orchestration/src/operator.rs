@@ -1,13 +1,17 @@
 //! Where the person is: terminal, editor, stream, or nowhere.
 
+use ona_api::permission_update::{Behavior, Destination, PermissionUpdate, RuleText};
 use ona_api::{ToolCall, Verdict};
 use ona_permissions::Explanation;
+use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
 
 /// Everything a person needs to see to answer.
 pub struct Question<'a> {
     pub call: &'a ToolCall,
+    /// The agent that wants to make the call; the session's own has none.
+    pub agent: Option<&'a str>,
     /// Who wants it answered, and why.
     pub asked: &'a Verdict,
     pub explanation: Explanation,
@@ -15,8 +19,48 @@ pub struct Question<'a> {
     pub plan: Option<&'a str>,
 }
 
-/// Answers what rules and hooks leave open. An implementation returns allow or
-/// deny, never ask, and says in the verdict who answered.
+impl Question<'_> {
+    /// What would let this very call pass from now on, to be offered with the question.
+    pub fn suggestions(&self) -> Vec<PermissionUpdate> {
+        suggestions(&self.explanation.remember).into_iter().collect()
+    }
+}
+
+pub(crate) fn suggestions(remember: &[String]) -> Option<PermissionUpdate> {
+    (!remember.is_empty()).then(|| PermissionUpdate::AddRules {
+        rules: remember.iter().map(|rule| RuleText::split(rule)).collect(),
+        behavior: Behavior::Allow,
+        destination: Destination::LocalSettings,
+    })
+}
+
+/// What a person says to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Allow or deny, never ask; it says who answered.
+    pub verdict: Verdict,
+    /// The input to run with instead.
+    pub input: Option<Map<String, Value>>,
+    /// Rules and modes that hold from now on.
+    pub updates: Vec<PermissionUpdate>,
+    /// Denied, and the turn ends here.
+    pub interrupt: bool,
+}
+
+impl From<Verdict> for Answer {
+    fn from(verdict: Verdict) -> Self {
+        Self { verdict, input: None, updates: Vec::new(), interrupt: false }
+    }
+}
+
+/// Answers what rules and hooks leave open. What an answer brings with it is checked
+/// like everything else: an input is planned and judged again, an update may be refused.
 pub trait Operator: Send + Sync {
-    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
+    /// Whether a question of the model itself (AskUserQuestion) can be put to anybody. The
+    /// answers come back as the call's input.
+    fn hears_questions(&self) -> bool {
+        false
+    }
+
+    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 }

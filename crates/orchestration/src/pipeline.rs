@@ -7,9 +7,10 @@
 use crate::amended;
 use crate::context;
 use crate::firings;
-use crate::operator::{Operator, Question};
+use crate::operator::{Answer, Operator, Question};
 use crate::records;
 use crate::session::Session;
+use ona_api::permission_update::PermissionUpdate;
 use ona_api::{
     Access, Authority, EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling, ToolCall, ToolResult, Verdict,
     tool::canonical,
@@ -18,7 +19,7 @@ use ona_hookplane::{HookEngine, Outcome, RequestDecision};
 use ona_store::{Store, StoreError};
 use ona_tools::{AnyTool, Offer, Plan, ToolBox};
 use ona_workflow::planning_gate;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 #[derive(Clone)]
@@ -37,6 +38,8 @@ pub struct Finished {
     pub denied: bool,
     /// A hook said `continue: false`; the reason it gave.
     pub stop: Option<String>,
+    /// The operator's answer ends the turn.
+    pub interrupt: bool,
     /// System messages of hooks, for the operator.
     pub messages: Vec<String>,
     /// What each hook and rule did, a line each, for whoever wants to know.
@@ -59,6 +62,7 @@ struct Trail {
     held: Group,
     group: Group,
     stop: Option<String>,
+    interrupt: bool,
     messages: Vec<String>,
     account: Vec<String>,
     denied: bool,
@@ -106,6 +110,7 @@ impl Pipeline {
             result,
             denied: trail.denied,
             stop: trail.stop,
+            interrupt: trail.interrupt,
             messages: trail.messages,
             account: trail.account,
         })
@@ -165,6 +170,10 @@ impl Pipeline {
             trail.permission(&call, &verdict);
         } else if verdict.ruling == Ruling::Deny || asked {
             trail.permission(&call, &verdict);
+        } else if self.is_for_the_person(&call) {
+            self.commit_held(session, trail).await?;
+            verdict = self.ask(session, &mut call, &tool, &mut plan, verdict, trail).await?;
+            trail.permission(&call, &verdict);
         } else {
             trail.account.push(format!("allow {}", verdict.reason()));
         }
@@ -178,6 +187,11 @@ impl Pipeline {
             return Ok(Err(ToolResult::rejected(verdict.message)));
         }
         Ok(Ok(Admitted { call, tool, plan, decision: verdict }))
+    }
+
+    /// A question of the model that nobody has answered yet, and somebody who could (DEC-135).
+    fn is_for_the_person(&self, call: &ToolCall) -> bool {
+        call.name == "AskUserQuestion" && self.operator.hears_questions() && !call.input["answers"].is_object()
     }
 
     /// Gate, then rules and mode. The phase is read at this moment (DEC-116).
@@ -216,45 +230,88 @@ impl Pipeline {
             }
             Some((ordinal, RequestDecision::Allow { input, updates })) => {
                 let by = Authority::Hook(ordinal);
-                for update in &updates {
-                    match session.update_rules(update) {
-                        Ok(rows) => trail.group.append(rows),
-                        Err(why) => trail.messages.push(format!("A permission change was not made: {why}")),
-                    }
+                self.update(session, &updates, trail);
+                let Some(input) = input else { return Ok(Verdict::new(Ruling::Allow, by, "")) };
+                if let Err(bad) = self.rewrite(session, call, tool, plan, input.into(), trail) {
+                    return Ok(Verdict::new(Ruling::Deny, by, format!("A hook changed the input: {bad}")));
                 }
-                if let Some(input) = input {
-                    let input = input.into();
-                    records::rewritten(&mut trail.group, EventName::PermissionRequest, call, &input);
-                    match Arc::clone(tool).plan(&input, &session.cx) {
-                        Ok(replanned) => *plan = replanned,
-                        Err(bad) => {
-                            return Ok(Verdict::new(Ruling::Deny, by, format!("A hook changed the input: {bad}")));
-                        }
-                    }
-                    call.input = plan.input.clone();
-                    // A rewritten call is judged like a new one: an allow must not carry
-                    // something else past a rule. The question it was given for is answered.
-                    let again = self.judge(session, call, plan, &Outcome::default())?;
-                    let answered = matches!(again.by, Authority::Mode(_)) || again.by == asked.by;
-                    match again.ruling {
-                        Ruling::Deny => return Ok(again),
-                        Ruling::Ask if !answered => {
-                            return Ok(self.ask(session, call, &plan.access.clone(), &again).await);
-                        }
-                        Ruling::Ask | Ruling::Allow => {}
-                    }
+                // A rewritten call is judged like a new one: an allow must not carry
+                // something else past a rule. The question it was given for is answered.
+                let again = self.judge(session, call, plan, &Outcome::default())?;
+                let answered = matches!(again.by, Authority::Mode(_)) || again.by == asked.by;
+                match again.ruling {
+                    Ruling::Deny => return Ok(again),
+                    Ruling::Ask if !answered => {}
+                    Ruling::Ask | Ruling::Allow => return Ok(Verdict::new(Ruling::Allow, by, "")),
                 }
-                return Ok(Verdict::new(Ruling::Allow, by, ""));
+                return self.ask(session, call, tool, plan, again, trail).await;
             }
             None => {}
         }
-        Ok(self.ask(session, call, &plan.access.clone(), &asked).await)
+        self.ask(session, call, tool, plan, asked, trail).await
     }
 
-    pub(crate) async fn ask(&self, session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Verdict {
+    /// Puts a question to the person, who sees what a yes would mean.
+    pub(crate) async fn put(&self, session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Answer {
         let explanation = session.with_rules(|rules| rules.explain(&call.name, &call.input, access));
+        let agent = session.agent_id.as_deref();
         let plan = (call.name == "ExitPlanMode").then(|| call.input["plan"].as_str()).flatten();
-        self.operator.rule(Question { call, asked, explanation, plan }).await
+        self.operator.rule(Question { call, agent, asked, explanation, plan }).await
+    }
+
+    /// The person's word, and what comes with it.
+    async fn ask(
+        &self,
+        session: &mut Session,
+        call: &mut ToolCall,
+        tool: &Arc<dyn AnyTool>,
+        plan: &mut Plan,
+        asked: Verdict,
+        trail: &mut Trail,
+    ) -> Result<Verdict, StoreError> {
+        let answer = self.put(session, call, &plan.access, &asked).await;
+        trail.interrupt |= answer.interrupt;
+        if !answer.verdict.is_allow() {
+            return Ok(answer.verdict);
+        }
+        self.update(session, &answer.updates, trail);
+        if let Some(input) = answer.input.map(Value::from).filter(|input| *input != call.input) {
+            if let Err(bad) = self.rewrite(session, call, tool, plan, input, trail) {
+                let words = format!("The input was changed to one the tool can not use: {bad}");
+                return Ok(Verdict::new(Ruling::Deny, answer.verdict.by, words));
+            }
+            // He has seen what he wrote himself, so only a no is left to say.
+            let again = self.judge(session, call, plan, &Outcome::default())?;
+            if again.ruling == Ruling::Deny {
+                return Ok(again);
+            }
+        }
+        Ok(answer.verdict)
+    }
+
+    /// Another input in place of the one there was, planned anew.
+    fn rewrite(
+        &self,
+        session: &Session,
+        call: &mut ToolCall,
+        tool: &Arc<dyn AnyTool>,
+        plan: &mut Plan,
+        input: Value,
+        trail: &mut Trail,
+    ) -> Result<(), String> {
+        records::rewritten(&mut trail.group, EventName::PermissionRequest, call, &input);
+        *plan = Arc::clone(tool).plan(&input, &session.cx).map_err(|bad| bad.to_string())?;
+        call.input = plan.input.clone();
+        Ok(())
+    }
+
+    fn update(&self, session: &mut Session, updates: &[PermissionUpdate], trail: &mut Trail) {
+        for update in updates {
+            match session.update_rules(update) {
+                Ok(rows) => trail.group.append(rows),
+                Err(why) => trail.messages.push(format!("A permission change was not made: {why}")),
+            }
+        }
     }
 
     async fn execute(
@@ -264,9 +321,15 @@ impl Pipeline {
         trail: &mut Trail,
     ) -> Result<ToolResult, StoreError> {
         let Admitted { call, tool, plan, decision } = admitted;
+        if session.cx.cancel.is_cancelled() {
+            let result = ToolResult::rejected("Interrupted by the operator");
+            records::result(&mut trail.group, &call.id, &result);
+            return Ok(result);
+        }
         self.announce(session, &call, &decision, std::mem::take(&mut trail.held)).await?;
         session.cx.prelude = session.env_file.text();
         let files = context::files(&call.name, &plan.access);
+        session.cx.call = Some(call.id.clone());
         let result = plan.run(&session.cx).await;
 
         let post = firings::post_tool_use(session, &call, &tool, &result);

@@ -112,7 +112,7 @@ impl Pipeline {
             return Ok(());
         }
         if verdict.ruling == Ruling::Ask {
-            verdict = self.ask(session, &call, &access, &verdict).await;
+            verdict = self.put(session, &call, &access, &verdict).await.verdict;
         }
         if verdict.is_allow() { Ok(()) } else { Err(verdict.message) }
     }

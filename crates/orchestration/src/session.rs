@@ -1,9 +1,9 @@
 //! What the calls of one session share, and what a call may change for the next.
 
 use crate::context::Context;
-use ona_api::permission_update::PermissionUpdate;
+use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::row::Place;
-use ona_api::{Group, Phase};
+use ona_api::{Group, Mode, Phase};
 use ona_hookplane::Base;
 use ona_permissions::PermissionEngine;
 use ona_store::{Store, StoreError};
@@ -82,6 +82,13 @@ impl Session {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = tried;
         Ok(rows)
     }
+}
+
+/// Changes the mode of a session, also while a turn runs.
+pub fn set_mode(rules: &RwLock<PermissionEngine>, mode: Mode) -> Result<(), String> {
+    let update = PermissionUpdate::SetMode { mode, destination: Destination::Session };
+    let mut rules = rules.write().unwrap_or_else(PoisonError::into_inner);
+    rules.apply(&update).map(drop).map_err(|refused| refused.to_string())
 }
 
 /// A session as its subagents see it. They share its rules, so that none has more

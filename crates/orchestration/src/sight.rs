@@ -4,8 +4,9 @@
 //! once more without pictures, and the session remembers it for this model in `state`, so
 //! that neither the next call nor a resumed session asks for another refusal.
 
-use crate::events::TurnEvent;
+use crate::events::{Events, TurnEvent};
 use crate::history::History;
+use crate::model::Model;
 use crate::session::Session;
 use crate::turn::Turn;
 use ona_api::model::{ModelFailure, Reply};
@@ -18,9 +19,9 @@ const BLIND: &str = "The model does not take pictures; it is told about them in 
 
 impl Turn {
     /// Has the history speak as this session's model understands it.
-    pub(crate) fn see(&self, session: &Session, history: &mut History) -> Result<(), StoreError> {
-        let known = self.pipeline.store.reader()?.state(&session.place.conversation, &self.key(session))?;
-        let wire = self.model.wire();
+    pub(crate) fn see(&self, session: &Session, history: &mut History, model: &Model) -> Result<(), StoreError> {
+        let known = self.pipeline.store.reader()?.state(&session.place.conversation, &key(session, model))?;
+        let wire = model.wire();
         history.speak(if known.is_some() { wire.text_only() } else { wire });
         Ok(())
     }
@@ -30,22 +31,24 @@ impl Turn {
         &self,
         session: &Session,
         history: &mut History,
+        model: &Model,
+        events: &Events,
     ) -> Result<Result<Reply, ModelFailure>, StoreError> {
-        let failure = match self.model.ask(&self.asking, history.dialogue(), &self.events, &self.cancel).await {
+        let failure = match model.ask(&self.asking, history.dialogue(), events, &self.cancel).await {
             Ok(reply) => return Ok(Ok(reply)),
             Err(failure) => failure,
         };
         if !is_about_pictures(&failure) || !history.shows_pictures() {
             return Ok(Err(failure));
         }
-        let refused = Row::State { key: self.key(session), value: failure.message };
+        let refused = Row::State { key: key(session, model), value: failure.message };
         self.pipeline.store.commit(&session.place, Group(vec![refused])).await?;
         (self.events)(TurnEvent::Message(BLIND.to_owned()));
-        self.see(session, history)?;
-        Ok(self.model.ask(&self.asking, history.dialogue(), &self.events, &self.cancel).await)
+        self.see(session, history, model)?;
+        Ok(model.ask(&self.asking, history.dialogue(), events, &self.cancel).await)
     }
+}
 
-    fn key(&self, session: &Session) -> String {
-        format!("text_only:{}:{}", session.place.session, self.model.choice.wire_model)
-    }
+fn key(session: &Session, model: &Model) -> String {
+    format!("text_only:{}:{}", session.place.session, model.choice.wire_model)
 }

@@ -7,7 +7,7 @@
 use crate::context::Context;
 use crate::events::{Events, TurnEvent};
 use crate::history::History;
-use crate::model::Model;
+use crate::model::{Model, Seat};
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::records;
@@ -15,7 +15,7 @@ use crate::session::{EnvFile, Parent, Session};
 use crate::turn::{Ended, Outcome, Speaker, Turn};
 use ona_api::model::Asking;
 use ona_api::row::{Place, SequenceStart};
-use ona_api::{Access, EventKind, EventName, Group, Phase, Row, SessionId, ToolResult};
+use ona_api::{Access, CallId, EventKind, EventName, Group, Phase, Row, SessionId, ToolResult};
 use ona_hookplane::{Firing, HookEngine};
 use ona_session::{AgentDefinition, Agents, Prompt, system_prompt};
 use ona_store::{Store, StoreError};
@@ -40,11 +40,13 @@ pub struct Office {
     pub store: Arc<Store>,
     pub hooks: Arc<HookEngine>,
     pub operator: Arc<dyn Operator>,
-    pub model: Arc<Model>,
+    pub seat: Seat,
     pub agents: Agents,
     pub events: Events,
     pub parent: Parent,
     pub max_tokens: u32,
+    /// What every subagent is told after its own instructions.
+    pub also: Option<String>,
 }
 
 pub struct Agent {
@@ -120,11 +122,21 @@ impl Tool for Agent {
         }
         let (tell, report) = watch::channel(None);
         let job = Background { report, cancel };
-        let id = cx.tasks.add(TaskKind::Agent, input.description, Arc::new(job));
+        let description = input.description;
+        let id = cx.tasks.add(TaskKind::Agent, description.clone(), Arc::new(job.clone()));
         let (office, name) = (Arc::clone(&self.office), errand.definition.name.clone());
+        let (task, call) = (id.clone(), cx.call.clone());
+        (office.events)(TurnEvent::TaskStarted {
+            id: id.clone(),
+            call: call.clone(),
+            description: description.clone(),
+        });
         tokio::spawn(async move {
             let report = errand.go().await;
+            let summary = report.content.clone();
             tell.send_replace(Some(report));
+            let status = job.state().status();
+            (office.events)(TurnEvent::TaskEnded { id: task, call, description, status, summary });
             let fields = json!({"teammate_name": name, "team_name": "default"});
             office.fire(EventName::TeammateIdle, fields).await;
             drop(place);
@@ -194,8 +206,9 @@ impl Errand {
             context: Context::default(),
         };
         let tools = self.tools(&session);
-        let asking = self.asking(&session, &tools)?;
-        let mut history = History::load(&office.store, agent, office.model.wire())?;
+        let seat = self.seat();
+        let asking = self.asking(&session, &seat.model(), &tools)?;
+        let mut history = History::load(&office.store, agent, seat.model().wire())?;
         let turn = Turn {
             pipeline: Pipeline {
                 store: Arc::clone(&office.store),
@@ -203,10 +216,10 @@ impl Errand {
                 hooks: Arc::clone(&office.hooks),
                 operator: Arc::clone(&office.operator),
             },
-            model: Arc::clone(&office.model),
+            seat,
             asking,
             speaker: Speaker::Agent(Box::new(office.parent.base.clone())),
-            events: quiet(&office.events),
+            events: inside(&office.events, self.cx.call.clone()),
             cancel: self.cx.cancel.clone(),
             max_turns: self.definition.max_turns,
         };
@@ -222,26 +235,40 @@ impl Errand {
             let office = Arc::new(Office { parent, ..(*self.office).clone() });
             tools.add(Arc::new(Agent { office, places: Arc::clone(&self.places) }));
         }
-        let granted = |name: &str| match &self.definition.tools {
-            Some(granted) => granted.iter().any(|tool| ona_api::tool::canonical(tool) == name),
-            None => name != "TaskOutput",
-        };
         tools.retain(|name| {
-            granted(name)
+            self.definition.grants(name)
+                && (name != "TaskOutput" || self.definition.tools.is_some())
                 // Nobody sits in front of a subagent.
                 && name != "AskUserQuestion"
-                && !self.definition.disallowed.iter().any(|tool| ona_api::tool::canonical(tool) == name)
                 && !session.with_rules(|rules| rules.removes(name))
         });
         tools
     }
 
-    fn asking(&self, session: &Session, tools: &ToolBox) -> Result<Asking, StoreError> {
+    /// The model of the definition, or the parent's.
+    fn seat(&self) -> Seat {
+        let seat = &self.office.seat;
+        let Some(name) = self.definition.model.as_deref().filter(|name| *name != "inherit") else {
+            return seat.clone();
+        };
+        match seat.model().named(name) {
+            Ok(model) => Seat::new(Arc::new(model)),
+            Err(failure) => {
+                let name = &self.definition.name;
+                (self.office.events)(TurnEvent::Message(format!(
+                    "The agent {name} works with its parent's model: {failure}"
+                )));
+                seat.clone()
+            }
+        }
+    }
+
+    fn asking(&self, session: &Session, model: &Model, tools: &ToolBox) -> Result<Asking, StoreError> {
         let reader = self.office.store.reader()?;
         let conversation = &session.place.conversation;
         let system = system_prompt(&Prompt {
             instead: Some(&self.definition.prompt),
-            also: None,
+            also: self.office.also.as_deref(),
             cwd: &session.cx.cwd,
             project: &session.cx.project,
             extra: &session.cx.extra,
@@ -249,7 +276,7 @@ impl Errand {
             has_approved_plan: reader.has_approved_plan(conversation)?,
             instructions: &[],
         });
-        let model = self.office.model.choice.wire_model.clone();
+        let model = model.choice.wire_model.clone();
         Ok(Asking { model, system, tools: tools.specs(), max_tokens: self.office.max_tokens })
     }
 }
@@ -263,7 +290,7 @@ fn report(outcome: Outcome) -> ToolResult {
             ToolResult::rejected(format!("The agent ended early: {failure}\n{}", outcome.text).trim_end().to_owned())
         }
         Ended::Blocked { message } => ToolResult::rejected(message),
-        Ended::Interrupted => ToolResult::rejected("Interrupted."),
+        Ended::Interrupted(_) => ToolResult::rejected("Interrupted."),
     }
 }
 
@@ -278,16 +305,19 @@ impl WithAgent for ToolResult {
     }
 }
 
-/// Of a subagent's events only those a person should see at once.
-fn quiet(events: &Events) -> Events {
+/// A subagent's events with the call they belong to. Pieces of replies are nobody's but
+/// its own; what a call took counts as the run's.
+fn inside(events: &Events, call: Option<CallId>) -> Events {
     let events = Arc::clone(events);
-    Arc::new(move |event| match event {
-        TurnEvent::Denied { .. } | TurnEvent::Message(_) | TurnEvent::Retrying { .. } => events(event),
-        TurnEvent::Delta(_) | TurnEvent::Assistant { .. } | TurnEvent::ToolFinished { .. } | TurnEvent::Compacting => {}
+    Arc::new(move |event| match (event, &call) {
+        (TurnEvent::Delta(_) | TurnEvent::Requesting { .. }, _) => {}
+        (event @ TurnEvent::Requested { .. }, _) | (event, None) => events(event),
+        (event, Some(call)) => events(TurnEvent::Inside { call: call.clone(), event: Box::new(event) }),
     })
 }
 
 /// An agent that works while its parent goes on.
+#[derive(Clone)]
 struct Background {
     report: watch::Receiver<Option<ToolResult>>,
     cancel: CancellationToken,

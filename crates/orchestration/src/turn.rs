@@ -5,34 +5,31 @@
 //! task and no parallelism within a session.
 
 use crate::account::account;
-use crate::context;
 use crate::events::{Events, TurnEvent};
 use crate::history::History;
-use crate::lifecycle::{fire, lifecycle, tell};
-use crate::model::Model;
+use crate::lifecycle::{fire, tell};
+use crate::model::{Model, Seat};
 use crate::pipeline::Pipeline;
 use crate::records;
 use crate::said::Said;
 use crate::session::Session;
-use ona_api::model::{Asking, EndReason, FailureClass, Message, ModelFailure, Part, Reply, Role, Usage};
+use ona_api::model::{Asking, EndReason, FailureClass, ModelFailure, Part, Reply, Usage};
 use ona_api::row::Block;
 use ona_api::{CallId, Entry, EventKind, EventName, Group, Row, ToolCall};
 use ona_hookplane::{Base, Firing};
 use ona_store::StoreError;
-use ona_transcript::{STOP_FEEDBACK, Spent, Step, Trigger};
-use serde_json::json;
-use std::sync::Arc;
+use ona_transcript::{STOP_FEEDBACK, Spent, Step};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// How often in a row Stop hooks may send the agent back to work (DEC-050).
 const STOP_BLOCKS: u32 = 8;
 
-/// Messages there are when a summary and a word or two are all there is.
-const FRESHLY_COMPACTED: usize = 3;
-
 pub struct Turn {
     pub pipeline: Pipeline,
-    pub model: Arc<Model>,
+    /// Who is asked; looked at before every call.
+    pub seat: Seat,
     pub asking: Asking,
     pub speaker: Speaker,
     pub events: Events,
@@ -67,7 +64,14 @@ pub enum Ended {
     },
     MaxTurns,
     Failed(ModelFailure),
-    Interrupted,
+    Interrupted(Activity),
+}
+
+/// What was going on when a turn was interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    Asking,
+    Tools,
 }
 
 /// What a turn came to.
@@ -80,6 +84,8 @@ pub struct Outcome {
     pub spent: Spent,
     pub model_calls: u32,
     pub denials: Vec<ToolCall>,
+    /// Why the newest reply ended.
+    pub stop: Option<EndReason>,
 }
 
 impl Outcome {
@@ -92,6 +98,7 @@ impl Outcome {
             spent: Spent::default(),
             model_calls: 0,
             denials: Vec::new(),
+            stop: None,
         }
     }
 }
@@ -166,41 +173,48 @@ impl Turn {
         let mut said: Vec<ToolCall> = Vec::new();
         loop {
             if self.cancel.is_cancelled() {
-                return self.interrupted(session, history).await;
+                return self.interrupted(session, history, Activity::Tools).await;
             }
             match history.step() {
                 Step::AskModel => {
                     if self.max_turns.is_some_and(|most| outcome.model_calls >= most) {
                         return Ok(Ended::MaxTurns);
                     }
-                    self.see(session, history)?;
-                    self.make_room(session, history).await?;
-                    match self.ask(session, history).await? {
+                    let model = self.seat.model();
+                    self.see(session, history, &model)?;
+                    self.make_room(session, history, &model).await?;
+                    let (events, retries) = self.watched();
+                    let asked = self.ask(session, history, &model, &events).await?;
+                    self.keep(session, &retries).await?;
+                    match asked {
                         Ok(mut reply) => {
                             ona_transcript::tell_apart(history.state(), &mut reply);
                             outcome.model_calls += 1;
                             outcome.usage.add(reply.usage);
                             said = calls(&reply);
+                            outcome.stop.clone_from(&reply.end);
                             let cut = was_cut(&reply);
-                            let rows = self.record(reply, outcome);
+                            let rows = self.record(&model, reply, outcome);
                             if said.is_empty() {
                                 self.pipeline.store.commit(&session.place, rows).await?;
-                            } else if let Some(reason) = self.tools(session, &said, rows, outcome).await? {
-                                return self.stopped(session, history, reason).await;
+                            } else if let Some(cut) = self.tools(session, &said, rows, outcome).await? {
+                                return self.cut_short(session, history, cut).await;
                             }
                             if let Some(failure) = cut {
                                 return Ok(Ended::Failed(failure));
                             }
                         }
-                        Err(_) if self.cancel.is_cancelled() => return self.interrupted(session, history).await,
+                        Err(_) if self.cancel.is_cancelled() => {
+                            return self.interrupted(session, history, Activity::Asking).await;
+                        }
                         Err(failure) => return Ok(Ended::Failed(failure)),
                     }
                 }
                 Step::RunTools(recorded) => {
                     let as_said = |call: ToolCall| said.iter().find(|one| one.id == call.id).cloned().unwrap_or(call);
                     let calls: Vec<_> = recorded.into_iter().map(as_said).collect();
-                    if let Some(reason) = self.tools(session, &calls, Group::default(), outcome).await? {
-                        return self.stopped(session, history, reason).await;
+                    if let Some(cut) = self.tools(session, &calls, Group::default(), outcome).await? {
+                        return self.cut_short(session, history, cut).await;
                     }
                 }
                 Step::End => {
@@ -215,11 +229,11 @@ impl Turn {
     }
 
     /// The rows of a reply and its calls: one group (section 2.5, step 5).
-    fn record(&self, reply: Reply, outcome: &mut Outcome) -> Group {
+    fn record(&self, model: &Model, reply: Reply, outcome: &mut Outcome) -> Group {
         let mut group = Group::default();
         let content = reply.parts.iter().filter_map(block).collect();
         group.push(Row::Transcript(Entry::Assistant { uuid: CallId::random().0, content }));
-        group.push(Row::Transcript(self.used(&reply.usage)));
+        group.push(Row::Transcript(used(model, &reply.usage)));
         for part in &reply.parts {
             match part {
                 Part::ToolUse { id, name, input } => {
@@ -234,22 +248,51 @@ impl Turn {
             let data = records::object(json!({"kind": "dropped_blocks", "types": reply.dropped}));
             group.push(Row::Transcript(Entry::Progress { data }));
         }
-        (self.events)(TurnEvent::Assistant { parts: reply.parts, usage: reply.usage });
+        (self.events)(TurnEvent::Assistant {
+            model: model.choice.wire_model.clone(),
+            parts: reply.parts,
+            usage: reply.usage,
+            end: reply.end,
+        });
         group
     }
 
-    async fn stopped(&self, session: &Session, history: &mut History, reason: String) -> Result<Ended, StoreError> {
-        history.refresh(&self.pipeline.store)?;
-        self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
-        Ok(Ended::Stopped { reason })
+    async fn cut_short(&self, session: &Session, history: &mut History, cut: Cut) -> Result<Ended, StoreError> {
+        match cut {
+            Cut::Stopped(reason) => {
+                history.refresh(&self.pipeline.store)?;
+                self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
+                Ok(Ended::Stopped { reason })
+            }
+            Cut::Interrupted => self.interrupted(session, history, Activity::Tools).await,
+        }
     }
 
-    /// The row that says what a reply used.
-    fn used(&self, usage: &Usage) -> Entry {
-        ona_transcript::usage_entry(&self.asking.model, self.model.choice.model_id, usage)
+    /// The turn's events, with retries kept for the record as well.
+    fn watched(&self) -> (Events, Retries) {
+        let (events, retries) = (Arc::clone(&self.events), Retries::default());
+        let kept = Arc::clone(&retries);
+        let watched: Events = Arc::new(move |event| {
+            if let TurnEvent::Retrying { attempt, wait, failure, .. } = &event {
+                let (class, delay) = (failure.class.as_str(), wait.as_millis() as u64);
+                let data = json!({"kind": "api_retry", "attempt": attempt, "delay_ms": delay, "error": class});
+                kept.lock().unwrap_or_else(PoisonError::into_inner).push(data);
+            }
+            events(event);
+        });
+        (watched, retries)
     }
 
-    /// Runs the calls one after another; a reason if a hook ended the turn. `held` are
+    async fn keep(&self, session: &Session, retries: &Retries) -> Result<(), StoreError> {
+        let retries = std::mem::take(&mut *retries.lock().unwrap_or_else(PoisonError::into_inner));
+        if retries.is_empty() {
+            return Ok(());
+        }
+        let row = |data| Row::Transcript(Entry::Progress { data: records::object(data) });
+        self.pipeline.store.commit(&session.place, Group(retries.into_iter().map(row).collect())).await.map(drop)
+    }
+
+    /// Runs the calls one after another, unless something ends the turn. `held` are
     /// the rows of the reply that asked for them, committed with the first.
     async fn tools(
         &self,
@@ -257,7 +300,7 @@ impl Turn {
         calls: &[ToolCall],
         mut held: Group,
         outcome: &mut Outcome,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<Cut>, StoreError> {
         for call in calls.iter().cloned() {
             if self.cancel.is_cancelled() {
                 break;
@@ -270,9 +313,12 @@ impl Turn {
                 outcome.denials.push(call.clone());
                 (self.events)(TurnEvent::Denied { call: call.clone(), message: finished.result.content.clone() });
             }
-            (self.events)(TurnEvent::ToolFinished { call, result: finished.result });
-            if finished.stop.is_some() {
-                return Ok(finished.stop);
+            (self.events)(TurnEvent::ToolFinished { call, result: finished.result, account: finished.account });
+            if finished.interrupt {
+                return Ok(Some(Cut::Interrupted));
+            }
+            if let Some(reason) = finished.stop {
+                return Ok(Some(Cut::Stopped(reason)));
             }
         }
         if !held.0.is_empty() {
@@ -332,13 +378,18 @@ impl Turn {
     }
 
     /// An interrupt leaves a transcript a provider accepts: every call has a result.
-    async fn interrupted(&self, session: &Session, history: &mut History) -> Result<Ended, StoreError> {
+    async fn interrupted(
+        &self,
+        session: &Session,
+        history: &mut History,
+        during: Activity,
+    ) -> Result<Ended, StoreError> {
         history.refresh(&self.pipeline.store)?;
         self.answer_open(session, history, "Interrupted by the operator").await?;
         let mut group = Group::default();
         group.event(EventKind::Interrupted, json!({}));
         self.pipeline.store.commit(&session.place, group).await?;
-        Ok(Ended::Interrupted)
+        Ok(Ended::Interrupted(during))
     }
 
     async fn answer_open(&self, session: &Session, history: &History, words: &str) -> Result<(), StoreError> {
@@ -346,65 +397,21 @@ impl Turn {
         let group = Group(rows.into_iter().map(Row::Transcript).collect());
         self.pipeline.store.commit(&session.place, group).await.map(drop)
     }
-
-    /// Compacts when the next request would fill most of the context (DEC-035).
-    async fn make_room(&self, session: &mut Session, history: &mut History) -> Result<(), StoreError> {
-        let Some(context) = self.model.context() else { return Ok(()) };
-        // A prompt alone, or little more than its own summary, gets no smaller.
-        let least = if history.state().is_collapsed() { FRESHLY_COMPACTED } else { 1 };
-        let worthwhile = history.messages().len() > least;
-        if worthwhile && ona_transcript::due(context, history.weight() + self.asking.weight()) {
-            self.compact(session, history, Trigger::Auto, None).await?;
-        }
-        Ok(())
-    }
-
-    /// PreCompact, the summary, one row, PostCompact, SessionStart. A failure leaves
-    /// everything as it was.
-    pub async fn compact(
-        &self,
-        session: &mut Session,
-        history: &mut History,
-        trigger: Trigger,
-        wish: Option<&str>,
-    ) -> Result<(), StoreError> {
-        let Some(covers_to) = history.state().last_sequence() else { return Ok(()) };
-        let (store, hooks) = (&*self.pipeline.store, &*self.pipeline.hooks);
-        let fields = json!({"trigger": trigger.as_str(), "custom_instructions": wish});
-        let pre = lifecycle(store, hooks, session, &self.events, EventName::PreCompact, fields).await?;
-        if pre.is_denied() {
-            return Ok(());
-        }
-        (self.events)(TurnEvent::Compacting);
-        let request = ona_transcript::summary_request(wish.as_slice());
-        let dialogue = history.dialogue_with(Message { role: Role::User, parts: vec![Part::Text(request)] });
-        let quiet: Events = Arc::new(|_| ());
-        let Ok(reply) = self.model.ask(&self.asking, &dialogue, &quiet, &self.cancel).await else { return Ok(()) };
-        let summary: String = reply
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::Text(text) => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
-        if summary.trim().is_empty() {
-            return Ok(());
-        }
-        let mut group = Group::default();
-        group.push(Row::Transcript(ona_transcript::commit(trigger, &summary, covers_to)));
-        group.push(Row::Transcript(self.used(&reply.usage)));
-        group.event(EventKind::Compaction, json!({"trigger": trigger.as_str(), "covers_to_sequence": covers_to}));
-        store.commit(&session.place, group).await?;
-        history.refresh(store)?;
-        let fields = json!({"trigger": trigger.as_str(), "compact_summary": summary});
-        lifecycle(store, hooks, session, &self.events, EventName::PostCompact, fields).await?;
-        let fields = json!({"source": "compact", "model": self.asking.model});
-        lifecycle(store, hooks, session, &self.events, EventName::SessionStart, fields).await?;
-        context::compacted(store, hooks, session, &self.events).await?;
-        history.refresh(store)
-    }
 }
+
+/// The row that says what a reply used.
+pub(crate) fn used(model: &Model, usage: &Usage) -> Entry {
+    ona_transcript::usage_entry(&model.choice.wire_model, model.choice.model_id, usage)
+}
+
+/// Why the calls of a reply were left where they are.
+enum Cut {
+    Stopped(String),
+    Interrupted,
+}
+
+/// Rows about tries that failed, until the call is over.
+type Retries = Arc<Mutex<Vec<Value>>>;
 
 /// The calls of a reply as the model made them.
 fn calls(reply: &Reply) -> Vec<ToolCall> {

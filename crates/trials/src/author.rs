@@ -10,7 +10,7 @@ use ona_api::row::{Place, SequenceStart};
 use ona_api::testing::{CaseStatus, Criterion, TestCase};
 use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, digest};
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
-use ona_orchestration::{Ended, Events, History, Model, Operator, Pipeline, Session, Speaker, Turn, TurnEvent};
+use ona_orchestration::{Ended, Events, History, Model, Operator, Pipeline, Seat, Session, Speaker, Turn, TurnEvent};
 use ona_store::{Plan, Store, StoreError};
 use ona_tools::ToolBox;
 use ona_workflow::testgen::generate::{
@@ -301,7 +301,7 @@ impl Author {
         let answer = Arc::new(Mutex::new(String::new()));
         let turn = Turn {
             pipeline: self.bare_pipeline(),
-            model: Arc::clone(&self.model),
+            seat: Seat::new(Arc::clone(&self.model)),
             asking: Asking {
                 model: self.model.choice.wire_model.clone(),
                 system: SYSTEM.to_owned(),
@@ -316,7 +316,7 @@ impl Author {
         let mut history = History::load(&self.store, &id, self.model.wire())?;
         let outcome = turn.run(&mut session, &mut history, text).await?;
         match outcome.ended {
-            Ended::Interrupted => return Err(WriteError::Interrupted),
+            Ended::Interrupted(_) => return Err(WriteError::Interrupted),
             // What is whole in an answer that was cut off counts; the rest is asked for again.
             Ended::Failed(failure) if failure.class != FailureClass::MaxOutputTokens => {
                 return Err(WriteError::Model(failure));
@@ -356,10 +356,7 @@ fn listen(answer: &Arc<Mutex<String>>, watch: &Watch) -> Events {
             }
         }
         TurnEvent::Retrying { failure, .. } => watch(Writing::Retrying { failure }),
-        TurnEvent::Delta(_)
-        | TurnEvent::ToolFinished { .. }
-        | TurnEvent::Denied { .. }
-        | TurnEvent::Message(_)
-        | TurnEvent::Compacting => {}
+        // The rest is about tools, tasks and waiting, of which there is none to tell.
+        _ => {}
     })
 }

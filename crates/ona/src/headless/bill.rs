@@ -2,23 +2,23 @@
 //!
 //! A run's sum: a session that is resumed does not count again what earlier runs were told.
 
+use ona_api::model::ProviderName;
 use ona_transcript::{Prices, Spent};
 use serde_json::{Map, Value, json};
-use std::sync::{Mutex, PoisonError};
 
 pub struct Bill {
     prices: Prices,
-    spent: Mutex<Spent>,
+    spent: Spent,
 }
 
 impl Bill {
     pub fn new(prices: Prices) -> Self {
-        Self { prices, spent: Mutex::default() }
+        Self { prices, spent: Spent::default() }
     }
 
-    /// Adds a turn and puts the sums of the run into its result message.
-    pub fn settle(&self, turn: &Spent, result: &mut Value) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Adds a turn; the sums of the run, in dollars and by model.
+    pub fn settle(&mut self, turn: &Spent, provider: Option<ProviderName>) -> (Option<f64>, Map<String, Value>) {
+        let spent = &mut self.spent;
         spent.merge(turn);
         let models: Map<String, Value> = spent
             .shares()
@@ -32,11 +32,12 @@ impl Bill {
                     "webSearchRequests": 0,
                     "costUSD": share.cost(&self.prices),
                     "canonicalModel": share.model_id,
+                    "contextWindow": provider.map(|provider| ona_transcript::context_tokens(provider, &share.model)),
+                    "maxOutputTokens": super::MAX_TOKENS,
                 });
                 (share.model.clone(), described)
             })
             .collect();
-        result["total_cost_usd"] = json!(spent.cost(&self.prices));
-        result["modelUsage"] = Value::Object(models);
+        (spent.cost(&self.prices), models)
     }
 }

@@ -12,32 +12,18 @@ pub struct Chosen {
     /// The model, or why none can be asked: a turn that fails before it begins (section 2.4).
     pub choice: Result<Choice, ModelFailure>,
     pub setup: Setup,
+    /// What the settings do not say yet, for the first turn to write down (DEC-082).
+    pub fresh: Option<Value>,
 }
 
-/// The model of a run that asks one. `env` is the process environment with the settings'
-/// own over it.
-pub fn model(program: &Program, open: &Open, settings: &Value, env: &Env) -> Result<Chosen, Failure> {
-    choose(program, open, settings, env, Remember::Yes)
-}
-
-/// The model a run would ask, without making a choice for the runs after it (DEC-082).
-pub fn configured(program: &Program, open: &Open, settings: &Value, env: &Env) -> Result<Chosen, Failure> {
-    choose(program, open, settings, env, Remember::No)
-}
-
-/// Whether a first choice becomes part of the settings.
-#[derive(PartialEq, Eq)]
-enum Remember {
-    Yes,
-    No,
-}
-
-fn choose(
+/// `env` is the process environment with the settings' own over it; `wanted` is a model somebody
+/// named for this run.
+pub fn model(
     program: &Program,
     open: &Open,
+    wanted: Option<&str>,
     settings: &Value,
     env: &Env,
-    first_choice: Remember,
 ) -> Result<Chosen, Failure> {
     let helper =
         settings["apiKeyHelper"].as_str().map(|command| Helper::new(command, program.project.clone(), env.clone()));
@@ -50,14 +36,15 @@ fn choose(
         redactor: open.redactor.clone(),
         window: window(settings, env)?,
     };
-    let config = match (&program.options.model, settings.get("model_config")) {
-        (Some(id), _) => flagged(id)?,
+    let mut fresh = None;
+    let config = match (wanted, settings.get("model_config")) {
+        (Some(name), configured) => named(name, configured)?,
         (None, Some(config)) => config.clone(),
         (None, None) => {
             let config = default_model_config(env, setup.anthropic_available());
             // The agent's own shell writes no settings.
-            if first_choice == Remember::Yes && !program.agent_shell {
-                remember(program, open, &config)?;
+            if !program.agent_shell {
+                fresh = Some(config.clone());
             }
             config
         }
@@ -67,7 +54,7 @@ fn choose(
         Err(missing @ ConfigError::MissingVariable(_)) => Err(ModelFailure::from(missing)),
         Err(wrong) => return Err(Failure::usage(wrong)),
     };
-    Ok(Chosen { choice, setup })
+    Ok(Chosen { choice, setup, fresh })
 }
 
 /// When a conversation is compacted unasked (DEC-035), as the settings have it.
@@ -102,19 +89,18 @@ pub fn can_be_asked(program: &Program, settings: &Value) -> bool {
     }
 }
 
-/// `--model ID`: for this run only; an id implies its provider.
-fn flagged(id: &str) -> Result<Value, Failure> {
-    let known = MODELS.iter().find(|(known, ..)| *known == id);
-    let (id, provider, _) = known.ok_or_else(|| {
+/// For this run only; an id implies its provider.
+fn named(name: &str, configured: Option<&Value>) -> Result<Value, Failure> {
+    let in_use = configured.and_then(|config| ProviderName::from_text(config["provider"].as_str()?));
+    ona_auth::named_model(name, in_use.unwrap_or(ProviderName::ClaudeCodeSubscription)).map_err(|_| {
         let ids: Vec<_> = MODELS.iter().map(|(id, ..)| *id).collect();
-        Failure::usage(format_args!("there is no model {id}; the ids are {}", ids.join(", ")))
+        Failure::usage(format_args!("there is no model {name}; the ids are {}", ids.join(", ")))
             .hint("another wire name for an id: ONA_WIRE_MODEL_OVERRIDE=claude_sonnet_4=NAME")
-    })?;
-    Ok(json!({"provider": provider.as_str(), "model_id": id}))
+    })
 }
 
 /// The snapshot is the supplier, so the first choice becomes part of it.
-fn remember(program: &Program, open: &Open, config: &Value) -> Result<(), Failure> {
+pub fn remember(program: &Program, open: &Open, config: &Value) -> Result<(), Failure> {
     let failed = |error| program.store_failure(error);
     let row = open.store.reader().and_then(|reader| reader.settings()).map_err(failed)?;
     let mut row: Value = row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or_else(|| json!({}));

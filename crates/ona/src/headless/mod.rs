@@ -1,97 +1,252 @@
-//! `ona -p`: one prompt, worked on without a terminal (DEC-101).
+//! `ona -p`: prompts, worked on without a terminal (DEC-101).
+//!
+//! One prompt from the command line, or a conversation with another program over stdin and
+//! stdout. What is said is a value (`messages`), made of what happens (`translate`) and
+//! written by one hand (`printer`); what is asked of us arrives at one desk (`desk`).
 
+mod asker;
 mod bill;
+mod callback;
 pub mod choice;
 mod commands;
 mod content;
+mod control;
+mod desk;
+mod host;
 mod input;
+mod messages;
 mod place;
-mod render;
+mod prepare;
+mod printer;
+mod prompt;
+mod result;
+mod stage;
+mod stream;
+mod teller;
+mod translate;
 
-use crate::args::{InputFormat, OutputFormat};
+pub use asker::Nobody;
+pub use choice::model as choose_model;
+
+use crate::agents;
+use crate::args::OutputFormat;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::program::{Open, Program};
 use crate::workplace::{Workplace, runtime};
-use crate::workshop;
-use ona_api::model::Asking;
-use ona_api::{Authority, EventKind, EventName, Group, Phase, Row, Ruling, SessionId, Verdict};
-use ona_orchestration::{
-    Agent, Context, Ended, EndedBy, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Question,
-    Said, Session, Speaker, Turn, TurnOutcome, clear, end_session, lifecycle, loaded,
-};
-use ona_session::{Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
+use bill::Bill;
+use control::{Levers, Wishes};
+use desk::Desk;
+use host::Host;
+use ona_api::{EventKind, Group, Mode, Row, SessionId};
+use ona_orchestration::{Ended, EndedBy, Events, Said, Session, TurnOutcome, clear, end_session};
+use ona_process::Halt;
+use ona_session::Agents;
 use ona_store::StoreError;
-use ona_tools::ToolBox;
-use ona_trust::{How, Trust};
+use ona_tools::TaskKind;
+use ona_trust::How;
 use place::Begin;
-use render::Renderer;
-use serde_json::json;
-use std::future::Future;
-use std::io::{IsTerminal, Read};
-use std::pin::Pin;
+use prepare::Ready;
+use printer::{BROKEN_PIPE, Form, Printer};
+use result::Setting;
+use serde_json::{Value, json};
+use stage::Stage;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
+use teller::Teller;
 use tokio_util::sync::CancellationToken;
+use translate::Wanted;
 
+/// The version of the reference whose stream-json this speaks.
+pub const PROTOCOL: &str = "2.1.240";
 /// What providers that need a limit are told.
-const MAX_TOKENS: u32 = 8192;
+pub const MAX_TOKENS: u32 = 8192;
+/// How long agents in the background are waited for at the end.
+const FOR_AGENTS: Duration = Duration::from_secs(600);
 
-pub fn run(program: &Program, argument: &str) -> Result<u8, Failure> {
-    let streamed = program.options.input_format == InputFormat::StreamJson;
-    if streamed && program.options.output_format != OutputFormat::StreamJson {
-        return Err(Failure::usage("--input-format stream-json needs --output-format stream-json"));
-    }
-    let prompt = if streamed { Prompts::Streamed } else { Prompts::One(prompt(argument)?) };
+pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Result<u8, Failure> {
+    check(program)?;
+    let options = &program.options;
+    let input = match (options.streams_in(), options.init_only) {
+        (true, _) if argument.is_some() || flag.is_some_and(|text| !text.is_empty()) => {
+            return Err(Failure::usage("with --input-format stream-json prompts come on stdin, not as an argument"));
+        }
+        (true, _) => Input::Streamed,
+        (false, true) => Input::None,
+        (false, false) => Input::One(prompt::read(program, flag, argument)?),
+    };
     let open = program.open()?;
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let workplace = Workplace::new(program, &open, &program.cwd, How::AtStart, &cancel)?;
-        let mut run = Run { program, open: &open, workplace, cancel: cancel.clone(), began: Instant::now() };
-        let code = run.go(prompt).await?;
+        let Begin { place, source, copy_of } = place::begin(program, &open.store)?;
+        let _lock = program.lock_session(&place.session)?;
+        let form = Form::of(options.output_format, options.verbose);
+        let printer = Printer::new(form, place.session.0.clone(), open.redactor.clone(), cancel.clone());
+        let printer = Arc::new(printer);
+        let host = Arc::new(Host::new(Arc::clone(&printer)));
+        let halt = Halt::new(cancel.clone());
+        let stage = |processes| -> Arc<dyn ona_hookplane::Runner> {
+            Arc::new(Stage { processes, printer: Arc::clone(&printer), told: options.include_hook_events })
+        };
+        let workplace = Workplace::with_runner(program, &open, &program.cwd, How::AtStart, &halt, stage)?;
+        let wanted = Wanted { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
+        let bill = Bill::new(workplace.prices());
+        let teller = Teller::new(Arc::clone(&printer), wanted, options.verbose, bill);
+        let mut run = Run { program, open: &open, workplace, halt, host, teller };
+        let code = run.go(input, Begin { place, source, copy_of }).await;
         run.workplace.tasks.stop_all().await;
-        Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { code })
+        match (cancel.is_cancelled(), printer.is_broken()) {
+            (_, true) => Ok(BROKEN_PIPE),
+            (true, false) => code.map(|_| interrupt::INTERRUPTED),
+            (false, false) => code,
+        }
     })
 }
 
-/// The argument and what is piped in, in this order.
-fn prompt(argument: &str) -> Result<String, Failure> {
-    let mut piped = String::new();
-    let mut stdin = std::io::stdin();
-    if !stdin.is_terminal() {
-        stdin
-            .read_to_string(&mut piped)
-            .map_err(|error| Failure::usage(format_args!("stdin could not be read as text: {error}")))?;
+/// Flags that only make sense with others.
+fn check(program: &Program) -> Result<(), Failure> {
+    let options = &program.options;
+    let streams_out = options.output_format == OutputFormat::StreamJson;
+    if options.streams_in() && !streams_out {
+        return Err(Failure::usage("--input-format stream-json needs --output-format stream-json"));
     }
-    let parts: Vec<_> = [argument.trim(), piped.trim()].into_iter().filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() {
-        return Err(Failure::usage("there is no prompt").hint("ona -p 'what does this project do?'"));
+    let of_stream = [
+        ("--include-partial-messages", options.include_partial_messages),
+        ("--include-hook-events", options.include_hook_events),
+        ("--forward-subagent-text", options.forward_subagent_text),
+        ("--replay-user-messages", options.replay_user_messages),
+    ];
+    if let Some((flag, _)) = of_stream.iter().find(|(_, given)| *given && !streams_out) {
+        return Err(Failure::usage(format_args!("{flag} needs --output-format stream-json")));
     }
-    Ok(parts.join("\n"))
+    if options.replay_user_messages && !options.streams_in() {
+        return Err(Failure::usage("--replay-user-messages needs --input-format stream-json"));
+    }
+    match options.permission_prompt_tool.as_deref() {
+        None | Some("stdio") => {}
+        Some(other) => {
+            return Err(Failure::usage(format_args!(
+                "--permission-prompt-tool {other}: this build connects to no MCP server; only stdio answers"
+            )));
+        }
+    }
+    let by_host = options.permission_prompts == Some(crate::args::PermissionPrompts::Host);
+    if (options.permission_prompt_tool.is_some() || by_host) && !options.streams_in() {
+        return Err(Failure::usage("permission questions over stdio need --input-format stream-json"));
+    }
+    if options.allow_dangerously_skip_permissions {
+        program.operator_only("permissions")?;
+    }
+    Ok(())
 }
 
 /// Where prompts come from.
-enum Prompts {
+enum Input {
     One(String),
     /// One message per line of stdin.
     Streamed,
+    /// Only what is done before a first prompt (`--init-only`).
+    None,
+}
+
+/// Why a run breaks off.
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{0}")]
+    Wrong(Failure),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Wrong(failure)
+    }
 }
 
 struct Run<'a> {
     program: &'a Program,
     open: &'a Open,
     workplace: Workplace,
-    cancel: CancellationToken,
-    began: Instant,
+    halt: Halt,
+    host: Arc<Host>,
+    teller: Arc<Teller>,
 }
 
 impl Run<'_> {
-    async fn go(&mut self, prompts: Prompts) -> Result<u8, Failure> {
-        let program = self.program;
-        let failed = |error| program.store_failure(error);
-        let Begin { place, source, copy_of } = place::begin(program, &self.open.store)?;
-        let _lock = program.lock_session(&place.session)?;
+    async fn go(&mut self, input: Input, begin: Begin) -> Result<u8, Failure> {
+        let failed = |error| self.program.store_failure(error);
+        let conversation = begin.place.conversation.0.clone();
+        let levers = self.levers(agents::load(self.program, self.open)?).map_err(failed)?;
+        let printer = Arc::clone(&self.teller.printer);
+        let mut desk = Desk::new(levers, Arc::clone(&self.host), printer, self.program.options.replay_user_messages);
+        let alone = matches!(input, Input::None);
+        match input {
+            Input::One(prompt) => desk.put(prompt),
+            Input::Streamed => desk.listen(input::read(std::io::stdin())),
+            Input::None => {}
+        }
+        let first = desk.next().await;
+        if first.is_none() && !alone {
+            // A program that only introduced itself has got what it came for.
+            return if desk.heard || self.halt.program().is_cancelled() {
+                Ok(0)
+            } else {
+                Err(Failure::usage("stdin ended without a message"))
+            };
+        }
+        let source = begin.source;
+        let mut session = self.open_session(begin).await.map_err(failed)?;
+        let events = self.teller.events();
+        let talked = match first {
+            None => self.setup(&mut session, &events).await.map(|()| Ended::Done).map_err(Trouble::from),
+            Some(first) => self.talk(&mut session, source, first, &mut desk, &events).await,
+        };
+        let ended = match talked {
+            Ok(ended) => ended,
+            Err(Trouble::Wrong(failure)) => return Err(failure),
+            Err(Trouble::Store(error)) => {
+                let failure = self.program.store_failure(error);
+                let setting = Setting { conversation: &conversation, provider: None };
+                self.teller.broken(&failure.message, &setting);
+                return Err(failure);
+            }
+        };
+        self.end(&mut session, &mut desk).await.map_err(failed)?;
+        Ok(match ended {
+            Ended::Done | Ended::Stopped { .. } => 0,
+            Ended::Blocked { .. } | Ended::MaxTurns | Ended::Failed(_) | Ended::Interrupted(_) => 1,
+        })
+    }
+
+    fn levers(&self, agents: Agents) -> Result<Levers, StoreError> {
+        let options = &self.program.options;
+        let rules = self.workplace.rules();
+        let bypassing = options.dangerously_skip_permissions
+            || options.allow_dangerously_skip_permissions
+            || options.permission_mode.as_deref() == Some(Mode::BypassPermissions.as_str());
+        let row = self.open.store.reader()?.settings()?;
+        Ok(Levers {
+            halt: self.halt.clone(),
+            rules,
+            hooks: Arc::clone(&self.workplace.hooks),
+            host: Arc::clone(&self.host),
+            tasks: Arc::clone(&self.workplace.tasks),
+            settings: self.workplace.settings.clone(),
+            row: row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or(Value::Null),
+            agents,
+            may_bypass: bypassing && !self.program.agent_shell,
+            seat: None,
+            wishes: Wishes::default(),
+            context: Arc::clone(&self.teller.context),
+            changed: None,
+            notices: Vec::new(),
+        })
+    }
+
+    async fn open_session(&mut self, begin: Begin) -> Result<Session, StoreError> {
+        let Begin { place, source, copy_of } = begin;
         let mut opening = Group::default();
         opening.push(Row::Conversation { project_dir: self.workplace.project().to_string_lossy().into_owned() });
         opening.push(Row::Session);
@@ -103,22 +258,8 @@ impl Run<'_> {
             opening.push(Row::CopyTranscript { from });
         }
         opening.append(self.workplace.take_findings());
-        self.open.store.commit(&place, opening).await.map_err(failed)?;
-        let mut session = self.workplace.session(&self.open.store, place).map_err(failed)?;
-
-        let renderer = Arc::new(Renderer::new(program, &session, self.open.redactor.clone(), self.workplace.prices()));
-        let events: Events = {
-            let renderer = Arc::clone(&renderer);
-            Arc::new(move |event| renderer.event(&event))
-        };
-        let ended = self.talk(&mut session, source, prompts, &renderer, &events).await.map_err(failed)??;
-        end_session(&self.open.store, &self.workplace.hooks, &mut session, &events, EndedBy::Other)
-            .await
-            .map_err(failed)?;
-        Ok(match ended {
-            Ended::Done | Ended::Stopped { .. } => 0,
-            Ended::Blocked { .. } | Ended::MaxTurns | Ended::Failed(_) | Ended::Interrupted => 1,
-        })
+        self.open.store.commit(&place, opening).await?;
+        self.workplace.session(&self.open.store, place)
     }
 
     /// Prompt after prompt, a result for each. How the last one ended.
@@ -126,228 +267,69 @@ impl Run<'_> {
         &self,
         session: &mut Session,
         source: &str,
-        prompts: Prompts,
-        renderer: &Renderer,
+        first: Said,
+        desk: &mut Desk,
         events: &Events,
-    ) -> Result<Result<Ended, Failure>, StoreError> {
-        let mut lines = input::Lines::new();
-        let first = match prompts {
-            Prompts::One(prompt) => Said::from(&prompt),
-            Prompts::Streamed => match lines.next(renderer).await {
-                Some(prompt) => prompt,
-                None => return Ok(Err(Failure::usage("stdin ended without a message"))),
-            },
-        };
-        let mut began = self.began;
-        let mut ready = self.prepare(session, source, renderer, events).await?;
-        let mut prompt = Some(first);
-        let mut ended = Ended::Done;
+    ) -> Result<Ended, Trouble> {
+        let conversation = session.place.conversation.0.clone();
+        let (agents, mut wishes) = (desk.levers.agents.clone(), std::mem::take(&mut desk.levers.wishes));
+        if wishes.subagent_text {
+            self.teller.want_subagent_text();
+        }
+        session.cx.cancel = self.halt.renew();
+        let mut ready = desk.during(self.prepare(session, source, agents.clone(), &wishes, events)).await?;
+        desk.levers.wishes.servers.clone_from(&wishes.servers);
+        let configured = ready.model();
         let mut locks = Vec::new();
-        while let Some(said) = prompt.take() {
+        let mut next = Some(first);
+        let mut ended = Ended::Done;
+        while let Some(said) = next.take() {
             let clears = commands::clears(&said.text);
             if clears {
-                let next = SessionId::random();
-                match self.program.lock_session(&next) {
-                    Ok(lock) => locks.push(lock),
-                    Err(failure) => return Ok(Err(failure)),
-                }
-                clear(&self.open.store, &self.workplace.hooks, session, events, next).await?;
-                renderer.reset(session);
-                ready = self.prepare(session, "clear", renderer, events).await?;
+                wishes.model = ready.model().map(|model| model.choice.model_id.to_owned());
+                let id = SessionId::random();
+                locks.push(self.program.lock_session(&id)?);
+                desk.during(clear(&self.open.store, &self.workplace.hooks, session, events, id)).await?;
+                self.teller.printer.reset(&session.place.session.0);
+                ready = desk.during(self.prepare(session, "clear", agents.clone(), &wishes, events)).await?;
             }
             let (turn, history) = match &mut ready {
                 Ready::Turn(turn, history) => (turn, history),
                 Ready::Refused(outcome) => {
-                    renderer.result(outcome, began.elapsed());
-                    return Ok(Ok(outcome.ended.clone()));
+                    self.teller.result(outcome, &Setting { conversation: &conversation, provider: None });
+                    return Ok(outcome.ended.clone());
                 }
-                Ready::Wrong(_) => break,
             };
+            let configured = configured.clone().unwrap_or_else(|| turn.seat.model());
+            desk.levers.seat = Some((turn.seat.clone(), configured));
+            turn.cancel = self.halt.renew();
+            session.cx.cancel = turn.cancel.clone();
             let outcome = match clears {
                 true => TurnOutcome::nothing(),
-                false => turn.run(session, history, said).await?,
+                false => desk.during(turn.run(session, history, said)).await?,
             };
-            renderer.result(&outcome, began.elapsed());
+            let provider = Some(turn.seat.model().choice.provider);
+            self.teller.result(&outcome, &Setting { conversation: &conversation, provider });
             ended = outcome.ended;
-            if self.program.options.input_format == InputFormat::StreamJson && !self.cancel.is_cancelled() {
-                prompt = lines.next(renderer).await;
-                began = Instant::now();
+            next = desk.next().await;
+            self.teller.begin();
+        }
+        Ok(ended)
+    }
+
+    /// Agents that still work, SessionEnd, and what the conversation came to (DEC-023).
+    async fn end(&self, session: &mut Session, desk: &mut Desk) -> Result<(), StoreError> {
+        let waiting = async {
+            tokio::select! {
+                () = self.workplace.tasks.finish(TaskKind::Agent) => {}
+                () = self.halt.program().cancelled() => {}
+                () = tokio::time::sleep(FOR_AGENTS) => {}
             }
-        }
-        match ready {
-            Ready::Wrong(failure) => Ok(Err(failure)),
-            Ready::Turn(..) | Ready::Refused(_) => Ok(Ok(ended)),
-        }
-    }
-
-    /// Everything up to the first prompt: start hooks, instructions, model, tools, repair.
-    async fn prepare(
-        &self,
-        session: &mut Session,
-        source: &str,
-        renderer: &Renderer,
-        events: &Events,
-    ) -> Result<Ready, StoreError> {
-        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
-        let choice = match choice::model(self.program, self.open, &self.workplace.settings, &self.workplace.host) {
-            Ok(choice) => choice,
-            Err(failure) => return Ok(Ready::Wrong(failure)),
         };
-        let mut started = json!({ "source": source });
-        if let Ok(chosen) = &choice.choice {
-            started["model"] = json!(chosen.wire_model);
-        }
-        let start = lifecycle(store, hooks, session, events, EventName::SessionStart, started).await?;
-        let instructions = self.instructions(session, events).await?;
-        let model = match choice.choice.and_then(|chosen| Model::new(chosen, choice.setup)) {
-            Ok(model) => Arc::new(model),
-            // No request was made; the turn ends as any failed one does (section 2.4).
-            Err(failure) => return self.refuse(session, events, failure).await.map(Ready::Refused),
-        };
-        let agents = match self.agents() {
-            Ok(agents) => agents,
-            Err(failure) => return Ok(Ready::Wrong(failure)),
-        };
-        let operator: Arc<dyn Operator> = Arc::new(Nobody);
-        workshop::seat(self.open, &self.workplace, session, &model, &operator);
-        let mut tools = ToolBox::builtin();
-        let office = Office {
-            store: Arc::clone(store),
-            hooks: Arc::clone(hooks),
-            operator: Arc::clone(&operator),
-            model: Arc::clone(&model),
-            agents,
-            events: Arc::clone(events),
-            parent: session.as_parent(),
-            max_tokens: MAX_TOKENS,
-        };
-        tools.add(Arc::new(Agent::new(office)));
-        let look = crate::test::subject::look_at(self.program, &self.workplace.settings);
-        PlanDesk::of(session, store, look).equip(&mut tools);
-        tools.retain(|name| !session.with_rules(|rules| rules.removes(name)));
-        let asking = self.asking(session, &model.choice.wire_model, &instructions, &tools)?;
-        renderer.init(&asking, session, source);
-        let mut history = History::load(store, &session.place.session, model.wire())?;
-        let repair = history.repair();
-        if !repair.is_empty() {
-            store.commit(&session.place, Group(repair.into_iter().map(Row::Transcript).collect())).await?;
-            history.refresh(store)?;
-        }
-        let turn = Turn {
-            pipeline: Pipeline { store: Arc::clone(store), tools: Arc::new(tools), hooks: Arc::clone(hooks), operator },
-            model,
-            asking,
-            speaker: Speaker::Operator,
-            events: Arc::clone(events),
-            cancel: self.cancel.clone(),
-            max_turns: self.program.options.max_turns,
-        };
-        let first = start.specific.iter().find_map(|(_, fields)| fields.get("initialUserMessage")?.as_str());
-        if let Some(first) = first {
-            turn.run(session, &mut history, first).await?;
-        }
-        Ok(Ready::Turn(Box::new(turn), Box::new(history)))
-    }
-
-    async fn refuse(
-        &self,
-        session: &mut Session,
-        events: &Events,
-        failure: ona_api::model::ModelFailure,
-    ) -> Result<TurnOutcome, StoreError> {
-        let (class, details) = (failure.class.as_str(), failure.message.clone());
-        let mut group = Group::default();
-        group.event(EventKind::StopFailure, json!({"error": class, "details": details}));
-        self.open.store.commit(&session.place, group).await?;
-        let fields = json!({"error": class, "error_details": details});
-        lifecycle(&self.open.store, &self.workplace.hooks, session, events, EventName::StopFailure, fields).await?;
-        Ok(TurnOutcome { ended: Ended::Failed(failure), ..TurnOutcome::nothing() })
-    }
-
-    fn agents(&self) -> Result<Agents, Failure> {
-        let (home, project) = (self.program.env.home(), &self.program.project);
-        let mut folders = Vec::new();
-        for base in [&home, project] {
-            if !self.program.options.no_claude_settings {
-                folders.push(base.join(".claude/agents"));
-            }
-            folders.push(base.join(".ona/agents"));
-        }
-        // Definitions of a folder count as its settings do.
-        if self.open.merged.trust == Trust::Withheld {
-            folders.retain(|folder| !folder.starts_with(project) || folder.starts_with(&home));
-        }
-        if self.program.options.bare {
-            folders.clear();
-        }
-        Agents::load(folders.iter().map(AsRef::as_ref), self.program.options.agents.as_deref()).map_err(Failure::usage)
-    }
-
-    async fn instructions(&self, session: &mut Session, events: &Events) -> Result<Vec<Instruction>, StoreError> {
-        let options = &self.program.options;
-        let named = |name: &str| {
-            options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name))
-        };
-        // What a folder tells the model counts as its settings do.
-        let trusted = self.open.merged.trust != Trust::Withheld;
-        let instructions = Instructions::at_start(Sources {
-            home: self.program.env.home(),
-            start: session.cx.cwd.clone(),
-            project: session.cx.project.clone(),
-            managed: "/etc/ona".into(),
-            compatible: !options.no_claude_settings,
-            user_files: !options.bare && named("user"),
-            project_files: !options.bare && trusted && named("project"),
-            local_files: !options.bare && trusted && named("local"),
-        });
-        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
-        for one in instructions.loaded() {
-            lifecycle(store, hooks, session, events, EventName::InstructionsLoaded, loaded(one)).await?;
-        }
-        let texts = instructions.loaded().to_vec();
-        let memories = if options.bare { Memories::LeftAlone } else { Memories::Recalled };
-        session.context = Context::of(session, store.reader()?, instructions, memories)?;
-        Ok(texts)
-    }
-
-    fn asking(
-        &self,
-        session: &Session,
-        model: &str,
-        instructions: &[Instruction],
-        tools: &ToolBox,
-    ) -> Result<Asking, StoreError> {
-        let reader = self.open.store.reader()?;
-        let conversation = &session.place.conversation;
-        let options = &self.program.options;
-        let system = system_prompt(&Prompt {
-            instead: options.system_prompt.as_deref(),
-            also: options.append_system_prompt.as_deref(),
-            cwd: &session.cx.cwd,
-            project: &session.cx.project,
-            extra: &session.cx.extra,
-            phase: reader.phase(conversation)?.unwrap_or(Phase::Idle),
-            has_approved_plan: reader.has_approved_plan(conversation)?,
-            instructions,
-        });
-        Ok(Asking { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
-    }
-}
-
-/// What `prepare` came to.
-enum Ready {
-    Turn(Box<Turn>, Box<History>),
-    /// The model can not be asked; a turn that failed before it began.
-    Refused(TurnOutcome),
-    Wrong(Failure),
-}
-
-/// Without a terminal an ask is a no (DEC-071).
-struct Nobody;
-
-impl Operator for Nobody {
-    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
-        let message = format!("Denied: there is nobody to ask. {}", question.asked.message);
-        Box::pin(async move { Verdict::new(Ruling::Deny, Authority::Headless, message) })
+        desk.during(waiting).await;
+        self.halt.renew();
+        let events = self.teller.afterwards();
+        let ending = end_session(&self.open.store, &self.workplace.hooks, session, &events, EndedBy::Other);
+        desk.during(ending).await
     }
 }

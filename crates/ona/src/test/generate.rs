@@ -132,7 +132,11 @@ pub fn write(
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut workplace = Workplace::new(program, open, &subject.project.root, How::FirstUseOnly, &cancel)?;
-        let chosen = choice::model(program, open, &workplace.settings, &workplace.host)?;
+        let wanted_model = program.options.model.as_deref();
+        let chosen = choice::model(program, open, wanted_model, &workplace.settings, &workplace.host)?;
+        if let Some(config) = &chosen.fresh {
+            choice::remember(program, open, config)?;
+        }
         let model = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup));
         let model = model.map_err(|failure| Failure::refused(format_args!("no tests were written: {failure}")))?;
         let assignment = assignment(program, open, subject, tests, &mut workplace, wanted, replace, &cancel).await?;

@@ -10,7 +10,7 @@ use crate::workplace::{Workplace, runtime};
 use ona_api::row::{Place, SequenceStart};
 use ona_api::testing::TestCase;
 use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
-use ona_orchestration::{Operator, Pipeline, Question};
+use ona_orchestration::{Answer, Operator, Pipeline, Question};
 use ona_tools::ToolBox;
 use ona_trials::{Bench, Ended, Progress, RunError, Tests, Which};
 use ona_trust::How;
@@ -181,7 +181,7 @@ fn described(subject: &Subject, ended: &Ended) -> Value {
 struct TypedIt;
 
 impl Operator for TypedIt {
-    fn rule<'a>(&'a self, _: Question<'a>) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
-        Box::pin(std::future::ready(Verdict::new(Ruling::Allow, Authority::EvalOperator, "")))
+    fn rule<'a>(&'a self, _: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+        Box::pin(std::future::ready(Verdict::new(Ruling::Allow, Authority::EvalOperator, "").into()))
     }
 }

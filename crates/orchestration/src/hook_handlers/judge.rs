@@ -8,7 +8,7 @@ use super::label;
 use crate::context::Context;
 use crate::events::Events;
 use crate::history::History;
-use crate::model::Model;
+use crate::model::{Model, Seat};
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::session::{EnvFile, Parent, Session};
@@ -133,7 +133,7 @@ impl Desk {
                 hooks: Arc::clone(&self.hooks),
                 operator: Arc::clone(&self.operator),
             },
-            model: Arc::clone(&self.model),
+            seat: Seat::new(Arc::clone(&self.model)),
             asking,
             speaker: Speaker::Hook,
             events: quiet,

@@ -1,0 +1,134 @@
+//! Flags of the reference that this build refuses, or takes only where they ask for what is so
+//! anyway. None is swallowed: what would change nothing is accepted, everything else ends with
+//! a sentence and exit code 2 (DEC-008).
+
+use crate::failure::Failure;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use serde_json::Value;
+use std::path::Path;
+
+/// Flags whose meaning is sometimes already so.
+#[derive(Debug, clap::Args)]
+pub struct Reference {
+    /// MCP servers; this build connects to none, so the list must be empty
+    #[arg(long, value_name = "FILE|JSON", requires = "printing", num_args = 1.., hide = true)]
+    mcp_config: Vec<String>,
+
+    /// No MCP servers but those of --mcp-config
+    #[arg(long, requires = "printing", hide = true)]
+    strict_mcp_config: bool,
+
+    /// No commands that begin with a slash; there are none
+    #[arg(long, requires = "printing", hide = true)]
+    disable_slash_commands: bool,
+
+    /// Whether models think before they answer; only "disabled"
+    #[arg(long, value_name = "HOW", requires = "printing", hide = true)]
+    thinking: Option<String>,
+
+    /// How much they may; only 0
+    #[arg(long, value_name = "N", requires = "printing", hide = true)]
+    max_thinking_tokens: Option<u32>,
+
+    /// A guess at the next prompt after each turn; only "false"
+    #[arg(long, value_name = "BOOL", requires = "printing", num_args = 0..=1, default_missing_value = "true", hide = true)]
+    prompt_suggestions: Option<String>,
+}
+
+impl Reference {
+    /// Refuses what this build can not do.
+    pub fn check(&self) -> Result<(), Failure> {
+        for config in &self.mcp_config {
+            no_servers(config)?;
+        }
+        let refused = |flag: &str, value: &str, why: &str| Err(Failure::usage(format_args!("{flag} {value}: {why}")));
+        match self.thinking.as_deref() {
+            None | Some("disabled") => {}
+            Some(other) => return refused("--thinking", other, "models answer without thinking here; use disabled"),
+        }
+        match self.max_thinking_tokens {
+            None | Some(0) => {}
+            Some(n) => return refused("--max-thinking-tokens", &n.to_string(), "models answer without thinking here"),
+        }
+        match self.prompt_suggestions.as_deref() {
+            None | Some("false") => Ok(()),
+            Some(other) => refused("--prompt-suggestions", other, "there are no suggestions in this build"),
+        }
+    }
+}
+
+fn no_servers(config: &str) -> Result<(), Failure> {
+    let text = if config.trim_start().starts_with('{') {
+        config.to_owned()
+    } else {
+        std::fs::read_to_string(Path::new(config))
+            .map_err(|error| Failure::usage(format_args!("--mcp-config can not be read: {error}: {config}")))?
+    };
+    let value: Value = serde_json::from_str(&text)
+        .map_err(|error| Failure::usage(format_args!("--mcp-config is not valid JSON: {error}")))?;
+    let named: Vec<_> = value["mcpServers"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(format_args!(
+        "--mcp-config names {}, and this build connects to no MCP server",
+        named.join(", ")
+    )))
+}
+
+/// The other flags of the reference, and why each is refused.
+const REFUSED: [(&str, &str); 37] = [
+    ("--json-schema", "replies can not be held to a schema yet"),
+    ("--max-budget-usd", "there is no list of prices to count with; --max-turns limits a run"),
+    ("--task-budget", "there is no list of prices to count with; --max-turns limits a run"),
+    ("--fallback-model", "a run asks one model; --model names it"),
+    ("--effort", "models are asked without an effort"),
+    ("--thinking-display", "models answer without thinking here"),
+    ("--betas", "requests use the stable interface only"),
+    ("--exclude-dynamic-system-prompt-sections", "the system prompt is sent whole"),
+    ("--system-prompt-snapshot", "the system prompt is made anew for every run"),
+    ("--plugin-dir", "plugins are read from the settings"),
+    ("--plugin-url", "plugins are read from the settings"),
+    ("--resume-session-at", "a session goes on at its end; --fork-session keeps the original"),
+    ("--resume-drops-turn", "a session goes on at its end; --fork-session keeps the original"),
+    ("--session-mirror", "the record is the database; ona sessions export prints it"),
+    ("--no-session-persistence", "every session is recorded; --db names another file for it"),
+    ("--name", "sessions are named by their ids; --session-id chooses one"),
+    ("--worktree", "worktrees are made with git; start ona in one"),
+    ("--tmux", "worktrees are made with git; start ona in one"),
+    ("--safe-mode", "use --bare, --no-trust or --setting-sources"),
+    ("--restricted", "use --tools, --disallowedTools and --setting-sources"),
+    ("--debug", "use --verbose"),
+    ("--debug-file", "use --verbose and redirect stderr"),
+    ("--brief", "there is no such tool"),
+    ("--autocompact", "a conversation is summarised when its context is nearly full"),
+    ("--from-pr", "there is no link to pull requests"),
+    ("--teleport", "sessions stay on this machine"),
+    ("--bg", "start ona -p in the background of the shell"),
+    ("--cloud", "sessions stay on this machine"),
+    ("--desktop", "there is no desktop program"),
+    ("--environment", "sessions stay on this machine"),
+    ("--remote-control", "sessions stay on this machine"),
+    ("--remote-control-session-name-prefix", "sessions stay on this machine"),
+    ("--file", "put the text on stdin, or name the file in the prompt"),
+    ("--chrome", "there is no browser to drive"),
+    ("--no-chrome", "there is no browser to drive"),
+    ("--ide", "there is no editor to connect to"),
+    ("--ax-screen-reader", "-p prints plain text"),
+];
+
+/// What to say about a flag nobody here knows, if the reference knows it.
+pub fn refusal(error: &clap::Error) -> Option<Failure> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
+    let flag = match flag.as_str() {
+        "-n" => "--name",
+        "-w" => "--worktree",
+        "-d" => "--debug",
+        long => long.split('=').next().unwrap_or(long),
+    };
+    let (_, why) = REFUSED.iter().find(|(known, _)| *known == flag)?;
+    Some(Failure::usage(format_args!("{flag} is not there in this build: {why}")))
+}

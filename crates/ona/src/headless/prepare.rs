@@ -1,0 +1,324 @@
+//! Everything up to the first prompt: start hooks, instructions, model, tools, repair.
+
+use super::asker::{Asker, Nobody};
+use super::control::Wishes;
+use super::messages::{Init, Message, Server, ServerError, System};
+use super::{MAX_TOKENS, PROTOCOL, Run, Trouble, choice};
+use crate::args::PermissionPrompts;
+use crate::failure::Failure;
+use crate::workshop;
+use ona_api::model::{Asking, ModelFailure};
+use ona_api::{EventKind, EventName, Group, Phase, Row, tool::canonical};
+use ona_auth::Class;
+use ona_orchestration::{
+    Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Seat, Session,
+    Speaker, Turn, TurnOutcome, lifecycle, loaded,
+};
+use ona_session::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
+use ona_store::StoreError;
+use ona_tools::ToolBox;
+use ona_trust::Trust;
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the preparation came to.
+pub enum Ready {
+    Turn(Box<Turn>, Box<History>),
+    /// The model can not be asked; a turn that failed before it began.
+    Refused(TurnOutcome),
+}
+
+impl Ready {
+    /// The model that is asked now.
+    pub fn model(&self) -> Option<Arc<Model>> {
+        match self {
+            Ready::Turn(turn, _) => Some(turn.seat.model()),
+            Ready::Refused(_) => None,
+        }
+    }
+}
+
+/// Whom the session works as, and what it is told.
+struct Guise<'a> {
+    agent: Option<&'a AgentDefinition>,
+    instead: Option<String>,
+    also: Option<String>,
+}
+
+impl Run<'_> {
+    pub(super) async fn prepare(
+        &self,
+        session: &mut Session,
+        source: &str,
+        agents: Agents,
+        wishes: &Wishes,
+        events: &Events,
+    ) -> Result<Ready, Trouble> {
+        let options = &self.program.options;
+        let guise = self.guise(&agents, wishes)?;
+        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+        session.agent_type = guise.agent.map(|agent| agent.name.clone());
+        let wanted = wishes.model.as_deref().or(options.model.as_deref());
+        let wanted = wanted.or(guise.agent.and_then(|agent| agent.model.as_deref()).filter(|name| *name != "inherit"));
+        let chosen = choice::model(self.program, self.open, wanted, &self.workplace.settings, &self.workplace.host)?;
+        if let Some(config) = &chosen.fresh {
+            choice::remember(self.program, self.open, config)?;
+        }
+        self.setup(session, events).await?;
+        let mut started = json!({ "source": source });
+        if let Ok(chosen) = &chosen.choice {
+            started["model"] = json!(chosen.wire_model);
+        }
+        let start = lifecycle(store, hooks, session, events, EventName::SessionStart, started).await?;
+        let instructions = self.instructions(session, events).await?;
+        let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
+            Ok(model) => Arc::new(model),
+            // No request was made; the turn ends as any failed one does (section 2.4).
+            Err(failure) => return Ok(Ready::Refused(self.refuse(session, events, failure).await?)),
+        };
+        let operator = self.operator();
+        workshop::seat(self.open, &self.workplace, session, &model, &operator);
+        let seat = Seat::new(Arc::clone(&model));
+        let mut tools = ToolBox::builtin();
+        let office = Office {
+            store: Arc::clone(store),
+            hooks: Arc::clone(hooks),
+            operator: Arc::clone(&operator),
+            seat: seat.clone(),
+            agents: agents.clone(),
+            events: Arc::clone(events),
+            parent: session.as_parent(),
+            max_tokens: MAX_TOKENS,
+            also: options.append_subagent_system_prompt.clone(),
+        };
+        tools.add(Arc::new(Agent::new(office)));
+        let look = crate::test::subject::look_at(self.program, &self.workplace.settings);
+        PlanDesk::of(session, store, look).equip(&mut tools);
+        self.limit(&mut tools, session, guise.agent)?;
+        let asking = self.asking(session, &model.choice.wire_model, &instructions, &tools, &guise)?;
+        self.teller.say(&self.init(session, source, &asking, &model, &agents, &instructions, wishes));
+        let mut history = History::load(store, &session.place.session, model.wire())?;
+        let repair = history.repair();
+        if !repair.is_empty() {
+            store.commit(&session.place, Group(repair.into_iter().map(Row::Transcript).collect())).await?;
+            history.refresh(store)?;
+        }
+        let turn = Turn {
+            pipeline: Pipeline { store: Arc::clone(store), tools: Arc::new(tools), hooks: Arc::clone(hooks), operator },
+            seat,
+            asking,
+            speaker: Speaker::Operator,
+            events: Arc::clone(events),
+            cancel: self.halt.token(),
+            max_turns: options.max_turns.or(guise.agent.and_then(|agent| agent.max_turns)),
+        };
+        let first = start.specific.iter().find_map(|(_, fields)| fields.get("initialUserMessage")?.as_str());
+        if let Some(first) = first {
+            turn.run(session, &mut history, first).await?;
+        }
+        Ok(Ready::Turn(Box::new(turn), Box::new(history)))
+    }
+
+    fn guise<'a>(&self, agents: &'a Agents, wishes: &Wishes) -> Result<Guise<'a>, Failure> {
+        let options = &self.program.options;
+        let agent = match &options.agent {
+            None => None,
+            Some(name) => Some(agents.get(name).ok_or_else(|| {
+                let known: Vec<_> = agents.iter().map(|agent| agent.name.as_str()).collect();
+                Failure::usage(format_args!("there is no agent {name}; the agents are {}", known.join(", ")))
+            })?),
+        };
+        let flag = file_or(options.system_prompt_file.as_deref(), options.system_prompt.as_ref())?;
+        let also = file_or(options.append_system_prompt_file.as_deref(), options.append_system_prompt.as_ref())?;
+        let instead = wishes.system_prompt.clone().or(flag.filter(|text| agent.is_none() || !text.is_empty()));
+        Ok(Guise {
+            agent,
+            instead: instead.or_else(|| agent.map(|agent| agent.prompt.clone())),
+            also: wishes.append_system_prompt.clone().or(also),
+        })
+    }
+
+    /// Setup hooks, if somebody asked for them.
+    pub(super) async fn setup(&self, session: &mut Session, events: &Events) -> Result<(), StoreError> {
+        let options = &self.program.options;
+        let trigger = match (options.init || options.init_only, options.maintenance) {
+            (true, _) => "init",
+            (false, true) => "maintenance",
+            (false, false) => return Ok(()),
+        };
+        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+        lifecycle(store, hooks, session, events, EventName::Setup, json!({ "trigger": trigger })).await.map(drop)
+    }
+
+    /// Whoever was named on the command line; without a name, nobody.
+    fn operator(&self) -> Arc<dyn Operator> {
+        let options = &self.program.options;
+        let by_host = options.permission_prompt_tool.is_some();
+        let asked = match options.permission_prompts {
+            Some(PermissionPrompts::None) => false,
+            Some(PermissionPrompts::Host) => true,
+            None => by_host,
+        };
+        if !asked {
+            return Arc::new(Nobody);
+        }
+        Arc::new(Asker {
+            host: Arc::clone(&self.host),
+            printer: Arc::clone(&self.teller.printer),
+            halt: self.halt.clone(),
+        })
+    }
+
+    /// What of the tools is left: by rules, by `--tools`, by the agent's definition.
+    fn limit(&self, tools: &mut ToolBox, session: &Session, agent: Option<&AgentDefinition>) -> Result<(), Failure> {
+        if let Some(lists) = &self.program.options.tools {
+            let names: Vec<&str> = lists.iter().flat_map(|list| list.split([',', ' '])).map(str::trim).collect();
+            let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).map(canonical).collect();
+            let known: Vec<_> = tools.specs().into_iter().map(|tool| tool.name).collect();
+            if let Some(unknown) =
+                names.iter().find(|name| **name != "default" && !known.iter().any(|one| one == *name))
+            {
+                return Err(Failure::usage(format_args!(
+                    "--tools names {unknown}, which is no tool here; the tools are {}",
+                    known.join(", ")
+                )));
+            }
+            tools.retain(|name| names.contains(&"default") || names.contains(&name));
+        }
+        if let Some(agent) = agent {
+            tools.retain(|name| agent.grants(canonical(name)));
+        }
+        tools.retain(|name| !session.with_rules(|rules| rules.removes(name)));
+        Ok(())
+    }
+
+    async fn refuse(
+        &self,
+        session: &mut Session,
+        events: &Events,
+        failure: ModelFailure,
+    ) -> Result<TurnOutcome, StoreError> {
+        let (class, details) = (failure.class.as_str(), failure.message.clone());
+        let mut group = Group::default();
+        group.event(EventKind::StopFailure, json!({"error": class, "details": details}));
+        self.open.store.commit(&session.place, group).await?;
+        let fields = json!({"error": class, "error_details": details});
+        lifecycle(&self.open.store, &self.workplace.hooks, session, events, EventName::StopFailure, fields).await?;
+        Ok(TurnOutcome { ended: Ended::Failed(failure), ..TurnOutcome::nothing() })
+    }
+
+    async fn instructions(&self, session: &mut Session, events: &Events) -> Result<Vec<Instruction>, StoreError> {
+        let options = &self.program.options;
+        let named = |name: &str| {
+            options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name))
+        };
+        // What a folder tells the model counts as its settings do.
+        let trusted = self.open.merged.trust != Trust::Withheld;
+        let instructions = Instructions::at_start(Sources {
+            home: self.program.env.home(),
+            start: session.cx.cwd.clone(),
+            project: session.cx.project.clone(),
+            managed: "/etc/ona".into(),
+            compatible: !options.no_claude_settings,
+            user_files: !options.bare && named("user"),
+            project_files: !options.bare && trusted && named("project"),
+            local_files: !options.bare && trusted && named("local"),
+        });
+        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+        for one in instructions.loaded() {
+            lifecycle(store, hooks, session, events, EventName::InstructionsLoaded, loaded(one)).await?;
+        }
+        let texts = instructions.loaded().to_vec();
+        let memories = if options.bare { Memories::LeftAlone } else { Memories::Recalled };
+        session.context = Context::of(session, store.reader()?, instructions, memories)?;
+        Ok(texts)
+    }
+
+    fn asking(
+        &self,
+        session: &Session,
+        model: &str,
+        instructions: &[Instruction],
+        tools: &ToolBox,
+        guise: &Guise<'_>,
+    ) -> Result<Asking, StoreError> {
+        let reader = self.open.store.reader()?;
+        let conversation = &session.place.conversation;
+        let system = system_prompt(&Prompt {
+            instead: guise.instead.as_deref(),
+            also: guise.also.as_deref(),
+            cwd: &session.cx.cwd,
+            project: &session.cx.project,
+            extra: &session.cx.extra,
+            phase: reader.phase(conversation)?.unwrap_or(Phase::Idle),
+            has_approved_plan: reader.has_approved_plan(conversation)?,
+            instructions,
+        });
+        Ok(Asking { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the message says something of each")]
+    fn init(
+        &self,
+        session: &Session,
+        source: &str,
+        asking: &Asking,
+        model: &Model,
+        agents: &Agents,
+        instructions: &[Instruction],
+        wishes: &Wishes,
+    ) -> Message {
+        let error = |name: &String| ServerError {
+            name: name.clone(),
+            kind: "unsupported",
+            message: "this build connects to no MCP server".into(),
+        };
+        Message::System(System::Init(Box::new(Init {
+            cwd: session.cx.cwd.to_string_lossy().into_owned(),
+            tools: asking.tools.iter().map(|tool| told_name(&tool.name).to_owned()).collect(),
+            mcp_servers: wishes.servers.iter().map(|name| Server { name: name.clone(), status: "failed" }).collect(),
+            mcp_server_errors: wishes.servers.iter().map(error).collect(),
+            model: asking.model.clone(),
+            permission_mode: session.with_rules(|rules| rules.mode()).as_str(),
+            api_key_source: key_source(model),
+            claude_code_version: PROTOCOL,
+            ona_version: env!("CARGO_PKG_VERSION"),
+            output_style: "default",
+            agents: agents.iter().map(|agent| agent.name.clone()).collect(),
+            capabilities: vec!["interrupt_receipt_v1", "interrupt_cancel_queued_v1"],
+            memory_paths: instructions.iter().map(|one| one.path.to_string_lossy().into_owned()).collect(),
+            original_cwd: self.program.cwd.to_string_lossy().into_owned(),
+            additional_directories: session.cx.extra.iter().map(|dir| dir.to_string_lossy().into_owned()).collect(),
+            conversation_id: session.place.conversation.0.clone(),
+            source: source.to_owned(),
+            ..Init::default()
+        })))
+    }
+}
+
+/// Clients look for the agent tool by its former name.
+fn told_name(name: &str) -> &str {
+    if name == "Agent" { "Task" } else { name }
+}
+
+/// Where the credential comes from, in the reference's words where it has them.
+fn key_source(model: &Model) -> &'static str {
+    use ona_api::model::ProviderName::{ClaudeCodeSubscription, LmStudioLocal, OpenaiCompatible};
+    match (model.credential_class(), model.choice.provider) {
+        (Class::EnvApiKey, ClaudeCodeSubscription) => "ANTHROPIC_API_KEY",
+        (Class::EnvApiKey, OpenaiCompatible) => "OPENAI_API_KEY",
+        (Class::EnvApiKey, LmStudioLocal) => "LM_STUDIO_API_KEY",
+        (Class::EnvBearer, _) => "ANTHROPIC_AUTH_TOKEN",
+        (Class::Helper, _) => "apiKeyHelper",
+        (Class::OauthToken | Class::Login, _) => "/login managed key",
+        (Class::LocalDefault | Class::None, _) => "none",
+    }
+}
+
+fn file_or(file: Option<&Path>, text: Option<&String>) -> Result<Option<String>, Failure> {
+    let Some(file) = file else { return Ok(text.cloned()) };
+    std::fs::read_to_string(file)
+        .map(Some)
+        .map_err(|error| Failure::usage(format_args!("the instructions can not be read: {error}: {}", file.display())))
+}

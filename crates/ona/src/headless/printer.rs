@@ -1,0 +1,129 @@
+//! Writes messages in the format that was asked for: the final text, one object, an array,
+//! or a line each.
+//!
+//! A reader that has gone away ends the run: nobody is left to answer, and tools must not go on
+//! for nobody. Everything that leaves passes the redactor.
+
+use super::messages::Message;
+use crate::args::OutputFormat;
+use crate::output;
+use ona_api::{CallId, Redactor};
+use serde_json::Value;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// As a shell reports a writer that died of a closed pipe.
+pub const BROKEN_PIPE: u8 = 141;
+
+pub struct Printer {
+    form: Form,
+    /// Changes when the session is cleared.
+    session: Mutex<String>,
+    redactor: Redactor,
+    /// Ends the program.
+    gone: CancellationToken,
+    broken: AtomicBool,
+    /// What an array will hold.
+    kept: Mutex<Vec<Value>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Text,
+    Object,
+    Array,
+    Lines,
+}
+
+impl Form {
+    pub fn of(format: OutputFormat, verbose: bool) -> Self {
+        match (format, verbose) {
+            (OutputFormat::Text, _) => Form::Text,
+            (OutputFormat::Json, false) => Form::Object,
+            (OutputFormat::Json, true) => Form::Array,
+            (OutputFormat::StreamJson, _) => Form::Lines,
+        }
+    }
+}
+
+impl Printer {
+    pub fn new(form: Form, session: String, redactor: Redactor, gone: CancellationToken) -> Self {
+        Self {
+            form,
+            session: Mutex::new(session),
+            redactor,
+            gone,
+            broken: AtomicBool::new(false),
+            kept: Mutex::default(),
+        }
+    }
+
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    pub fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    /// One message on its way.
+    pub fn say(&self, message: &Message) {
+        match self.form {
+            Form::Lines => self.line(self.stamped(message).to_string()),
+            Form::Array => self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(self.stamped(message)),
+            Form::Text | Form::Object => {}
+        }
+    }
+
+    /// The last one of a turn. `text` is what a person reads in its place.
+    pub fn result(&self, message: &Message, text: Result<&str, &str>) {
+        match self.form {
+            Form::Text => match text {
+                Ok(text) => self.line(text.to_owned()),
+                Err(why) => self.note(&format!("ona: {why}")),
+            },
+            Form::Object | Form::Lines => self.line(self.stamped(message).to_string()),
+            Form::Array => {
+                self.say(message);
+                let all = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+                self.line(Value::Array(all).to_string());
+            }
+        }
+    }
+
+    /// From now on in another session.
+    pub fn reset(&self, session: &str) {
+        self.say(&Message::ConversationReset { new_conversation_id: session.to_owned() });
+        session.clone_into(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// For a person who watches stderr.
+    pub fn note(&self, text: &str) {
+        output::note(self.redactor.apply(text));
+    }
+
+    /// A value as the other side gets to see it.
+    pub fn redacted(&self, value: &Value) -> Value {
+        let text = value.to_string();
+        serde_json::from_str(&self.redactor.apply(&text)).unwrap_or_else(|_| value.clone())
+    }
+
+    fn stamped(&self, message: &Message) -> Value {
+        let mut value = serde_json::to_value(message).expect("messages are plain data");
+        if !message.is_control() {
+            if value.get("uuid").is_none() {
+                value["uuid"] = CallId::random().0.into();
+            }
+            value["session_id"] = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone().into();
+        }
+        value
+    }
+
+    fn line(&self, text: String) {
+        if output::try_line(self.redactor.apply(&text)).is_err() {
+            self.broken.store(true, Ordering::Relaxed);
+            self.gone.cancel();
+        }
+    }
+}

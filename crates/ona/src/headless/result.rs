@@ -1,0 +1,172 @@
+//! What a turn came to, as the one message that ends it.
+
+use super::bill::Bill;
+use super::messages::{Denial, Message, Outcome, Tokens};
+use super::stream::stop_reason;
+use super::translate::millis;
+use ona_api::model::ProviderName;
+use ona_orchestration::{Activity, Ended, TurnEvent, TurnOutcome};
+use std::time::{Duration, Instant};
+
+/// What is counted while a turn runs. It is there also when the turn itself has nothing left
+/// to say.
+pub struct Tally {
+    began: Instant,
+    api: Duration,
+    calls: u32,
+    bill: Bill,
+    results: u32,
+}
+
+/// What of the run a result repeats.
+pub struct Setting<'a> {
+    pub conversation: &'a str,
+    pub provider: Option<ProviderName>,
+}
+
+impl Tally {
+    pub fn new(bill: Bill) -> Self {
+        Self { began: Instant::now(), api: Duration::ZERO, calls: 0, bill, results: 0 }
+    }
+
+    /// A turn begins; what the models used is counted over the whole run.
+    pub fn begin(&mut self) {
+        (self.began, self.api, self.calls) = (Instant::now(), Duration::ZERO, 0);
+    }
+
+    pub fn count(&mut self, event: &TurnEvent) {
+        match event {
+            TurnEvent::Requested { took } => self.api += *took,
+            TurnEvent::Assistant { .. } => self.calls += 1,
+            _ => {}
+        }
+    }
+
+    pub fn result(&mut self, outcome: &TurnOutcome, setting: &Setting<'_>) -> Message {
+        let told = Told::of(outcome);
+        let error = match &outcome.ended {
+            Ended::Failed(failure) => Some(failure),
+            _ => None,
+        };
+        let (total_cost_usd, model_usage) = self.bill.settle(&outcome.spent, setting.provider);
+        let result = Outcome {
+            subtype: told.subtype,
+            is_error: told.is_error,
+            duration_ms: millis(self.began.elapsed()),
+            duration_api_ms: millis(self.api),
+            num_turns: outcome.model_calls,
+            result: told.text,
+            errors: told.error.map(|error| vec![error]),
+            stop_reason: outcome.stop.as_ref().map(|reason| stop_reason(reason).to_owned()),
+            terminal_reason: told.terminal_reason,
+            total_cost_usd,
+            usage: Tokens::from(&outcome.usage),
+            model_usage,
+            permission_denials: outcome.denials.iter().map(Denial::from).collect(),
+            error: error.map(|failure| failure.class.as_str()),
+            api_error_status: error.and_then(|failure| failure.status),
+            conversation_id: setting.conversation.to_owned(),
+            result_index: self.results,
+        };
+        self.results += 1;
+        Message::Result(Box::new(result))
+    }
+
+    /// The run broke off: the database is full or gone. What was counted is still true.
+    pub fn broken(&mut self, why: String, setting: &Setting<'_>) -> Message {
+        let outcome = TurnOutcome { model_calls: self.calls, ..TurnOutcome::nothing() };
+        let mut message = self.result(&outcome, setting);
+        if let Message::Result(result) = &mut message {
+            result.subtype = "error_during_execution";
+            result.is_error = true;
+            result.terminal_reason = Some("turn_setup_failed");
+            result.errors = Some(vec![why]);
+        }
+        message
+    }
+}
+
+/// The end of a turn in the words of the reference.
+struct Told {
+    subtype: &'static str,
+    is_error: bool,
+    terminal_reason: Option<&'static str>,
+    text: String,
+    error: Option<String>,
+}
+
+impl Told {
+    fn of(outcome: &TurnOutcome) -> Self {
+        let so_far = outcome.text.clone();
+        let told = |subtype, is_error, terminal_reason, text, error: Option<&str>| Self {
+            subtype,
+            is_error,
+            terminal_reason,
+            text,
+            error: error.map(str::to_owned),
+        };
+        match &outcome.ended {
+            Ended::Done => told("success", false, Some("completed"), so_far, None),
+            Ended::Stopped { .. } => told("success", false, Some("hook_stopped"), so_far, None),
+            Ended::Blocked { message } => told("success", true, None, message.clone(), None),
+            Ended::MaxTurns => told("error_max_turns", true, Some("max_turns"), so_far, Some(MAX_TURNS)),
+            Ended::Failed(failure) => told("success", true, Some("api_error"), failure.message.clone(), None),
+            Ended::Interrupted(Activity::Asking) => {
+                told("error_during_execution", true, Some("aborted_streaming"), so_far, Some(INTERRUPTED))
+            }
+            Ended::Interrupted(Activity::Tools) => {
+                told("error_during_execution", true, Some("aborted_tools"), so_far, Some(INTERRUPTED))
+            }
+        }
+    }
+}
+
+const MAX_TURNS: &str = "the limit of --max-turns was reached";
+const INTERRUPTED: &str = "interrupted";
+
+/// What a person reads: the text, or why there is none.
+pub fn shown(outcome: &TurnOutcome) -> Result<String, String> {
+    let told = Told::of(outcome);
+    match (told.is_error, told.error) {
+        (false, _) => Ok(told.text),
+        (true, Some(error)) => Err(error),
+        (true, None) => Err(told.text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ona_api::model::{FailureClass, ModelFailure};
+    use ona_transcript::Prices;
+
+    #[test]
+    fn every_end_has_its_words() {
+        let failed = Ended::Failed(ModelFailure {
+            class: FailureClass::RateLimit,
+            message: "slow down".into(),
+            transient: true,
+            retry_after: None,
+            status: Some(429),
+        });
+        let ends = [
+            (Ended::Done, "success", false, Some("completed")),
+            (Ended::Stopped { reason: "r".into() }, "success", false, Some("hook_stopped")),
+            (Ended::Blocked { message: "no".into() }, "success", true, None),
+            (Ended::MaxTurns, "error_max_turns", true, Some("max_turns")),
+            (failed, "success", true, Some("api_error")),
+            (Ended::Interrupted(Activity::Asking), "error_during_execution", true, Some("aborted_streaming")),
+            (Ended::Interrupted(Activity::Tools), "error_during_execution", true, Some("aborted_tools")),
+        ];
+        let setting = Setting { conversation: "c", provider: None };
+        let mut tally = Tally::new(Bill::new(Prices::with(&serde_json::Value::Null).0));
+        for (index, (ended, subtype, is_error, reason)) in ends.into_iter().enumerate() {
+            let Message::Result(result) = tally.result(&TurnOutcome { ended, ..TurnOutcome::nothing() }, &setting)
+            else {
+                unreachable!()
+            };
+            assert_eq!((result.subtype, result.is_error, result.terminal_reason), (subtype, is_error, reason));
+            assert_eq!((result.errors.is_some(), result.result_index as usize), (subtype.starts_with("error"), index));
+        }
+    }
+}

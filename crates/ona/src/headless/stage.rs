@@ -1,0 +1,85 @@
+//! Tells of the hooks of `-p` while they run as everywhere (`--include-hook-events`).
+
+use super::messages::{HookId, Message, System};
+use super::printer::Printer;
+use ona_api::{CallId, EventName, text};
+use ona_hookplane::{Exit, Firing, Hook, ProcessRunner, Ran, Runner};
+use serde_json::Value;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a message repeats of a stream of a hook; the row has all of it. Clients give up
+/// on lines of a megabyte.
+const TOLD: usize = 32_768;
+
+pub struct Stage {
+    pub processes: ProcessRunner,
+    pub printer: Arc<Printer>,
+    /// All hooks, not only those of SessionStart.
+    pub told: bool,
+}
+
+impl Runner for Stage {
+    fn run<'a>(
+        &'a self,
+        hook: &'a Hook,
+        firing: &'a Firing,
+        stdin: String,
+        timeout: Duration,
+    ) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
+        Box::pin(async move {
+            let id = self.tells(firing.event).then(|| hook_id(firing));
+            if let Some(id) = &id {
+                self.printer.say(&Message::System(System::HookStarted(id.clone())));
+            }
+            let ran = self.processes.run(hook, firing, stdin, timeout).await;
+            if let Some(id) = id {
+                self.printer.say(&response(id, &ran));
+            }
+            ran
+        })
+    }
+}
+
+impl Stage {
+    fn tells(&self, event: EventName) -> bool {
+        match event {
+            EventName::SessionStart => true,
+            EventName::InstructionsLoaded | EventName::CwdChanged | EventName::SessionEnd => false,
+            _ => self.told,
+        }
+    }
+}
+
+fn hook_id(firing: &Firing) -> HookId {
+    let event = firing.event.as_str();
+    let of = match firing.event {
+        EventName::SessionStart => firing.fields.get("source").and_then(Value::as_str),
+        _ => firing.tool(),
+    };
+    HookId {
+        hook_id: CallId::random().0,
+        hook_name: of.map_or_else(|| event.to_owned(), |of| format!("{event}:{of}")),
+        hook_event: event,
+    }
+}
+
+fn response(hook: HookId, ran: &Ran) -> Message {
+    let told = |stream: &str| text::head(stream, TOLD).0.to_owned();
+    let (exit_code, outcome) = match &ran.exit {
+        Exit::Code(0) => (Some(0), "success"),
+        Exit::Code(code) => (Some(*code), "error"),
+        Exit::NotStarted(_) => (None, "error"),
+        Exit::TimedOut { .. } | Exit::Cancelled => (None, "cancelled"),
+    };
+    Message::System(System::HookResponse {
+        hook,
+        output: told(&format!("{}{}", ran.stdout, ran.stderr)),
+        stdout: told(&ran.stdout),
+        stderr: told(&ran.stderr),
+        exit_code,
+        outcome,
+    })
+}

@@ -1,0 +1,48 @@
+//! The Agent tool of a call the operator typed himself (DEC-100): with a model if one is
+//! configured, otherwise one that says what is missing.
+
+use crate::agents;
+use crate::failure::Failure;
+use crate::headless::{MAX_TOKENS, Nobody, choose_model};
+use crate::output;
+use crate::program::{Open, Program};
+use crate::workplace::Workplace;
+use ona_orchestration::{Agent, Events, Model, Office, Seat, Session, TurnEvent, Unstaffed};
+use ona_tools::AnyTool;
+use std::sync::Arc;
+
+pub fn agent_tool(
+    program: &Program,
+    open: &Open,
+    workplace: &Workplace,
+    session: &Session,
+) -> Result<Arc<dyn AnyTool>, Failure> {
+    let chosen = match choose_model(program, open, None, &workplace.settings, &workplace.host) {
+        Ok(chosen) => chosen,
+        Err(wrong) => return Ok(Arc::new(Unstaffed::new(wrong.message))),
+    };
+    let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
+        Ok(model) => Seat::new(Arc::new(model)),
+        Err(failure) => return Ok(Arc::new(Unstaffed::new(failure.message))),
+    };
+    let redactor = open.redactor.clone();
+    let events: Events = Arc::new(move |event| {
+        if let TurnEvent::Inside { event, .. } = event
+            && let TurnEvent::Message(text) = *event
+        {
+            output::note(redactor.apply(&text));
+        }
+    });
+    Ok(Arc::new(Agent::new(Office {
+        store: Arc::clone(&open.store),
+        hooks: Arc::clone(&workplace.hooks),
+        // He typed this call and none of those the agent makes.
+        operator: Arc::new(Nobody),
+        seat: model,
+        agents: agents::load(program, open)?,
+        events,
+        parent: session.as_parent(),
+        max_tokens: MAX_TOKENS,
+        also: None,
+    })))
+}

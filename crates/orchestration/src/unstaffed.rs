@@ -1,0 +1,29 @@
+//! The Agent tool where no model can be asked: it takes the call and says why nobody comes.
+
+use crate::subagent::{Agent, AgentInput};
+use ona_api::{Access, ToolResult};
+use ona_tools::{Cx, Tool};
+
+pub struct Unstaffed {
+    why: String,
+}
+
+impl Unstaffed {
+    pub fn new(why: String) -> Self {
+        Self { why }
+    }
+}
+
+impl Tool for Unstaffed {
+    type Input = AgentInput;
+    const NAME: &'static str = Agent::NAME;
+    const DESCRIPTION: &'static str = Agent::DESCRIPTION;
+
+    fn access(&self, _: &AgentInput, _: &Cx) -> Vec<Access> {
+        vec![Access::Plain]
+    }
+
+    async fn run(&self, _: AgentInput, _: &Cx) -> ToolResult {
+        ToolResult::rejected(format!("No agent can be started, because no model can be asked: {}", self.why))
+    }
+}
