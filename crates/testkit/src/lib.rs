@@ -8,5 +8,7 @@
 pub mod model;
 mod rows;
 mod run;
+mod talk;
 
 pub use run::{Ona, Ran, finish};
+pub use talk::Talk;

@@ -1,0 +1,571 @@
+//! `ona -p` with one prompt: what it prints, in every case, and which flags it knows.
+
+use crate::ona;
+use ona_testkit::Ona;
+use ona_testkit::model::{Break, Gate, Spot, Wire, call, overloaded, reset, say, say_and_call};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Stdio;
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+fn stream(ona: &Ona, more: &[&str]) -> (i32, Vec<Value>) {
+    let ran = ona.run(["-p", "go", "--output-format", "stream-json"].iter().chain(more));
+    (ran.code, lines(&ran.stdout))
+}
+
+fn kinds(lines: &[Value]) -> Vec<String> {
+    let kind = |line: &Value| {
+        line["subtype"].as_str().filter(|_| line["type"] == "system").or(line["type"].as_str()).unwrap().to_owned()
+    };
+    lines.iter().map(kind).collect()
+}
+
+const MODEL: &str = r#"{"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"}"#;
+
+fn settings(ona: &Ona, mut settings: Value) {
+    settings["model_config"] = serde_json::from_str(MODEL).unwrap();
+    ona.settings(settings);
+}
+
+#[test]
+fn hooks_are_told_when_asked_for_and_those_of_the_start_always() {
+    let mut ona = ona();
+    let script = || [call("Glob", json!({"pattern": "*"})), say("done")];
+    let _server = ona.model(Wire::Messages, script().into_iter().chain(script()));
+    let hook = |event: &str, command: &str| json!({"hook_event_name": event, "command": command, "shell": "sh"});
+    settings(
+        &ona,
+        json!({"permissions": {"allow": ["Glob"]}, "hooks": [
+            hook("SessionStart", "true"), hook("SessionEnd", "true"), hook("PreToolUse", "echo hello; echo oh >&2; exit 3"),
+        ]}),
+    );
+    let (_, told) = stream(&ona, &[]);
+    assert_eq!(kinds(&told), ["hook_started", "hook_response", "init", "assistant", "user", "assistant", "result"]);
+    assert_eq!((&told[0]["hook_name"], &told[1]["outcome"]), (&json!("SessionStart:startup"), &json!("success")));
+    let (_, told) = stream(&ona, &["--include-hook-events"]);
+    assert_eq!(
+        kinds(&told),
+        [
+            "hook_started",
+            "hook_response",
+            "init",
+            "assistant",
+            "hook_started",
+            "hook_response",
+            "user",
+            "assistant",
+            "result"
+        ]
+    );
+    let (started, ended) = (&told[4], &told[5]);
+    assert_eq!((&started["hook_name"], &started["hook_id"]), (&json!("PreToolUse:Glob"), &ended["hook_id"]));
+    assert_eq!(
+        (&ended["stdout"], &ended["stderr"], &ended["exit_code"], &ended["outcome"]),
+        (&json!("hello\n"), &json!("oh\n"), &json!(3), &json!("error"))
+    );
+}
+
+#[test]
+fn retries_are_told_and_recorded() {
+    let mut ona = ona();
+    let _server = ona
+        .model(Wire::Messages, [overloaded(), say("at last"), overloaded(), say("again"), overloaded(), say("quiet")]);
+    let (code, told) = stream(&ona, &[]);
+    assert_eq!((code, kinds(&told)), (0, vec!["init".into(), "api_retry".into(), "assistant".into(), "result".into()]));
+    assert_eq!(
+        (&told[1]["attempt"], &told[1]["max_retries"], &told[1]["error"], told[1]["retry_delay_ms"].is_u64()),
+        (&json!(1), &json!(4), &json!("server_error"), true)
+    );
+    let row = ona.rows("SELECT json_extract(payload_json,'$.data.attempt'), json_extract(payload_json,'$.data.error') FROM transcript_entries WHERE payload_json LIKE '%api_retry%'");
+    assert_eq!(row, [[json!(1), json!("server_error")]]);
+    let ran = ona.run(["-p", "go", "--verbose"]).expect_code(0);
+    assert!(ran.stderr.contains("trying again in") && ran.stderr.contains("(1 of 4)"), "{ran:?}");
+    let ran = ona.run(["-p", "go"]).expect_code(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("quiet\n", ""));
+}
+
+#[test]
+fn a_summary_of_the_conversation_is_told() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Chat, [say("one"), say("two"), say("THE SUMMARY"), say("three")]);
+    ona.use_provider("lm_studio_local", "lm_studio_server_routed");
+    ona.run(["-p", "a", "--session-id", "s"]).expect_code(0);
+    ona.run(["-p", "b", "-r", "s"]).expect_code(0);
+    let long = "many words ".repeat(12_000);
+    let args = ["-p", "--output-format", "stream-json", "-r", "s"];
+    let ran = ona.run_with_stdin(args, long.as_bytes()).expect_code(0);
+    let told = lines(&ran.stdout);
+    assert_eq!(kinds(&told), ["init", "status", "status", "compact_boundary", "assistant", "result"], "{ran:?}");
+    assert_eq!(
+        (&told[1]["status"], &told[2]["status"], &told[2]["compact_result"]),
+        (&json!("compacting"), &Value::Null, &json!("success"))
+    );
+    let data = &told[3]["compact_metadata"];
+    assert_eq!(data["trigger"], "auto");
+    assert!(data["pre_tokens"].as_u64() > data["post_tokens"].as_u64(), "{data}");
+}
+
+#[test]
+fn a_provider_that_dies_in_the_middle_still_leaves_a_result() {
+    let mut ona = ona();
+    ona.env("ONA_MAX_RETRIES", "0");
+    let _server = ona.model(Wire::Messages, [say("half a sen").breaks(Break::Reset(200)), reset()]);
+    for format in ["stream-json", "json"] {
+        let ran = ona.run(["-p", "go", "--output-format", format]).expect_code(1);
+        let told = lines(&ran.stdout);
+        let result = told.last().unwrap();
+        assert_eq!(
+            (&result["type"], &result["is_error"], &result["terminal_reason"]),
+            (&json!("result"), &json!(true), &json!("api_error")),
+            "{ran:?}"
+        );
+        for field in [
+            "duration_ms",
+            "duration_api_ms",
+            "num_turns",
+            "usage",
+            "modelUsage",
+            "permission_denials",
+            "session_id",
+            "uuid",
+            "api_error_status",
+            "total_cost_usd",
+            "conversation_id",
+        ] {
+            assert!(result.get(field).is_some(), "{field}: {result}");
+        }
+    }
+}
+
+#[test]
+fn a_database_that_breaks_in_the_middle_still_leaves_a_result() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [say("lost")]);
+    let db = ona.db();
+    server.on_request(move |_| {
+        #[expect(clippy::disallowed_methods, reason = "a test breaks the file as an accident would")]
+        std::process::Command::new("sqlite3").arg(&db).arg("DROP TABLE transcript_entries").status().unwrap();
+    });
+    let (code, told) = stream(&ona, &[]);
+    let result = told.last().unwrap();
+    assert_ne!(code, 0);
+    assert_eq!((&result["type"], &result["subtype"]), (&json!("result"), &json!("error_during_execution")), "{result}");
+    assert!(result["errors"][0].as_str().unwrap().contains("transcript_entries"), "{result}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run_in_order() {
+    let mut ona = ona();
+    let gate = Gate::new();
+    let server = ona.model(
+        Wire::Messages,
+        [say_and_call("look", [("Bash", json!({"command": "touch a"}))]).hold(&gate), say("never asked for")],
+    );
+    settings(&ona, json!({"permissions": {"allow": ["Bash"]}}));
+    let mut child = ona.command(["-p", "go", "--output-format", "stream-json"]).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    gate.wait_until_reached();
+    drop(stdout);
+    gate.open();
+    let ended = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!((ended.status.code(), stderr.contains("panic")), (Some(141), false), "{stderr}");
+    assert_eq!(server.request_count(), 1);
+    assert!(!ona.exists("a"), "nothing is done for nobody");
+    assert_eq!(ona.run(["db", "check"]).code, 0);
+}
+
+#[test]
+fn a_final_text_nobody_reads_is_no_success() {
+    let mut ona = ona();
+    let gate = Gate::new();
+    let _server = ona.model(Wire::Messages, [say("hello").hold(&gate)]);
+    let mut child = ona.command(["-p", "go"]).spawn().unwrap();
+    drop(child.stdout.take());
+    gate.open();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(141), &b""[..]));
+}
+
+#[test]
+fn an_interrupt_from_the_keyboard_leaves_a_result() {
+    let mut ona = ona();
+    let gate = Gate::new();
+    let _server = ona.model(Wire::Messages, [say("slow").hold_at(Spot::Deltas(0), &gate)]);
+    let child = ona.command(["-p", "go", "--output-format", "json"]).spawn().unwrap();
+    gate.wait_until_reached();
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let result: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!((ended.status.code(), &result["subtype"]), (Some(130), &json!("error_during_execution")), "{result}");
+    assert_eq!(result["terminal_reason"], "aborted_streaming");
+}
+
+#[test]
+fn an_interrupt_from_the_keyboard_ends_a_program_that_waits_for_input() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Messages, [say("one")]);
+    let mut talk = ona.talk(["--input-format", "stream-json", "--output-format", "stream-json"]);
+    talk.say("hi");
+    talk.until_result();
+    let pid = rustix::process::Pid::from_child(&talk.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(talk.child.wait().unwrap().code(), Some(130), "stdin is still open");
+}
+
+#[test]
+fn json_is_one_object_or_with_verbose_all_messages() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Messages, [say("one"), say("two")]);
+    let ran = ona.run(["-p", "go", "--output-format", "json"]).expect_code(0);
+    assert_eq!((&ran.json()["result"], ran.stdout.lines().count()), (&json!("one"), 1));
+    let all = ona.run(["-p", "go", "--output-format", "json", "--verbose"]).expect_code(0).json();
+    assert_eq!(kinds(all.as_array().unwrap()), ["init", "assistant", "result"]);
+}
+
+#[test]
+fn pieces_of_a_reply_come_as_the_events_of_the_api() {
+    for wire in [Wire::Messages, Wire::Chat] {
+        let mut ona = ona();
+        let _server = ona.model(wire, [say_and_call("Let me see.", [("Glob", json!({"pattern": "*"}))]), say("done")]);
+        let (_, told) = stream(&ona, &["--include-partial-messages"]);
+        let events: Vec<_> =
+            told.iter().filter(|line| line["type"] == "stream_event").map(|line| line["event"].clone()).collect();
+        let mut text = String::new();
+        let mut input = String::new();
+        for event in &events {
+            text += event["delta"]["text"].as_str().unwrap_or_default();
+            input += event["delta"]["partial_json"].as_str().unwrap_or_default();
+        }
+        assert_eq!(
+            (text.as_str(), serde_json::from_str::<Value>(&input).unwrap()),
+            ("Let me see.done", json!({"pattern": "*"}))
+        );
+        let count = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+        assert_eq!(
+            (count("message_start"), count("content_block_start"), count("content_block_stop"), count("message_stop")),
+            (2, 3, 3, 2),
+            "{wire:?}"
+        );
+        let id = |line: &Value| line["message"]["id"].clone();
+        let whole = told.iter().find(|line| line["type"] == "assistant").unwrap();
+        assert_eq!(events[0]["message"]["id"], id(whole));
+    }
+}
+
+#[test]
+fn what_subagents_do_carries_the_call_that_started_them() {
+    let mut ona = ona();
+    let script = || {
+        [
+            call("Agent", json!({"description": "look", "prompt": "look", "subagent_type": "explore"})),
+            say_and_call("I look.", [("Glob", json!({"pattern": "*"}))]),
+            say("Nothing."),
+            say("done"),
+        ]
+    };
+    let _server = ona.model(Wire::Messages, script().into_iter().chain(script()));
+    let (_, told) = stream(&ona, &[]);
+    let inside: Vec<_> = told.iter().filter(|line| line["parent_tool_use_id"].is_string()).cloned().collect();
+    let started = told.iter().find(|line| line["message"]["content"][0]["name"] == "Agent").unwrap();
+    assert_eq!(kinds(&inside), ["assistant", "user"], "{inside:?}");
+    assert!(inside.iter().all(|line| line["parent_tool_use_id"] == started["message"]["content"][0]["id"]));
+    assert_eq!(inside[0]["message"]["content"][0]["type"], "tool_use");
+    let result = told.last().unwrap();
+    assert_eq!(result["num_turns"], 2, "the agent's own calls are not the session's: {result}");
+    let (_, told) = stream(&ona, &["--forward-subagent-text"]);
+    let text = json!({"type": "text", "text": "Nothing."});
+    assert!(told.iter().any(|line| line["parent_tool_use_id"].is_string() && line["message"]["content"][0] == text));
+}
+
+#[test]
+fn agents_in_the_background_are_announced_and_waited_for() {
+    let mut ona = ona();
+    let gate = Gate::new();
+    let held = gate.clone();
+    let _unused = ona.model(Wire::Messages, []);
+    let server = ona_testkit::model::ModelServer::answering(Wire::Messages, move |request| {
+        let said = request.last_message();
+        if said.contains("write it down") {
+            call("Write", json!({"file_path": "note.txt", "content": "x"})).hold(&held)
+        } else if said.contains("Started task") {
+            held.open();
+            say("It is on its way.")
+        } else if said.contains("note.txt") {
+            say("Written.")
+        } else {
+            call("Agent", json!({"description": "note", "prompt": "write it down", "run_in_background": true}))
+        }
+    });
+    ona.talk_to(&server);
+    settings(&ona, json!({"permissions": {"allow": ["Write", "Agent"]}}));
+    let (code, told) = stream(&ona, &[]);
+    let started = told.iter().find(|line| line["subtype"] == "task_started").unwrap();
+    let ended = told.iter().find(|line| line["subtype"] == "task_notification").unwrap();
+    assert_eq!((&started["task_id"], &started["task_type"]), (&ended["task_id"], &json!("local_agent")));
+    assert_eq!((&ended["status"], &ended["summary"]), (&json!("completed"), &json!("Written.")));
+    assert_eq!((code, ona.exists("note.txt")), (0, true));
+}
+
+#[test]
+fn the_session_can_work_as_an_agent() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [say("a"), say("b")]);
+    ona.file(
+        ".ona/agents/reviewer.md",
+        "---\nname: reviewer\ndescription: reviews\ntools: Read, Grep\nmodel: opus\n---\nBe strict.\n",
+    );
+    settings(
+        &ona,
+        json!({"permissions": {"allow": ["Read"]}, "hooks": [{"hook_event_name": "SessionStart", "command": "cat > start", "shell": "sh"}]}),
+    );
+    let (code, told) = stream(&ona, &["--trust", "--agent", "reviewer"]);
+    assert_eq!((code, &told[2]["tools"]), (0, &json!(["Read", "Grep"])), "{told:?}");
+    let request = server.request(0);
+    assert!(request.system().starts_with("Be strict.") && !request.system().contains("You are ona"));
+    assert_eq!(
+        (request.tool_names(), &request.json()["model"]),
+        (vec!["Read".into(), "Grep".into()], &json!("claude-opus-4-20250514"))
+    );
+    assert_eq!(serde_json::from_str::<Value>(&ona.read("start")).unwrap()["agent_type"], "reviewer");
+    ona.file("agents.json", r#"{"poet": {"description": "d", "prompt": "Rhyme."}}"#);
+    stream(&ona, &["--agents", "agents.json", "--agent", "poet"]);
+    assert!(server.request(1).system().starts_with("Rhyme."));
+    let ran = ona.run(["-p", "go", "--agent", "nobody"]).expect_code(2);
+    assert!(ran.stderr.contains("there is no agent nobody; the agents are explore, general-purpose, plan"), "{ran:?}");
+    ona.run(["-p", "go", "--agents", "[1]"]).expect_code(2);
+}
+
+#[test]
+fn instructions_and_tools_come_from_flags_and_files() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, (0..4).map(|_| say("ok")));
+    ona.file("instead.txt", "Only this.");
+    ona.file("also.txt", "And that.");
+    ona.run([
+        "-p",
+        "x",
+        "--system-prompt-file",
+        "instead.txt",
+        "--append-system-prompt-file",
+        "also.txt",
+        "--tools",
+        "Read,Grep",
+    ])
+    .expect_code(0);
+    let request = server.request(0);
+    assert!(request.system().starts_with("Only this.") && request.system().ends_with("And that."));
+    assert_eq!(request.tool_names(), ["Read", "Grep"]);
+    ona.run(["-p", "x", "--tools", ""]).expect_code(0);
+    assert_eq!(server.request(1).tool_names(), [""; 0]);
+    ona.run(["-p", "--tools", "Task", "Bash", "--output-format", "json", "--", "x"]).expect_code(0);
+    assert_eq!(server.request(2).tool_names(), ["Bash", "Agent"]);
+    let ran = ona.run(["-p", "x", "--tools", "Dance"]).expect_code(2);
+    assert!(ran.stderr.contains("--tools names Dance"), "{ran:?}");
+    ona.run(["-p", "x", "--system-prompt-file", "nowhere"]).expect_code(2);
+}
+
+#[test]
+fn setup_hooks_run_when_asked_for() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [say("a"), say("b")]);
+    settings(&ona, json!({"hooks": [{"hook_event_name": "Setup", "command": "cat >> setup", "shell": "sh"}]}));
+    ona.run(["-p", "x"]).expect_code(0);
+    assert!(!ona.exists("setup"));
+    ona.run(["--init-only"]).expect_code(0);
+    ona.run(["-p", "x", "--maintenance"]).expect_code(0);
+    let triggers: Vec<_> = lines(&ona.read("setup")).iter().map(|line| line["trigger"].clone()).collect();
+    assert_eq!((triggers, server.request_count()), (vec![json!("init"), json!("maintenance")], 2));
+}
+
+#[test]
+fn the_prompt_may_stand_anywhere() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, (0..3).map(|_| say("ok")));
+    ona.run(["-p", "--output-format", "json", "at the end"]).expect_code(0);
+    ona.run(["--output-format", "json", "-p", "after the flag"]).expect_code(0);
+    ona.run(["in front", "-p"]).expect_code(0);
+    for (index, text) in ["at the end", "after the flag", "in front"].iter().enumerate() {
+        assert!(server.request(index).last_message().contains(text));
+    }
+    for wrong in [
+        &["-p", "one", "two"][..],
+        &["no flag"],
+        &["-p", "--verbose", "demo"],
+        &["-p", "x", "--input-format", "stream-json", "--output-format", "stream-json"],
+    ] {
+        let ran = ona.run(wrong).expect_code(2);
+        assert!(!ran.stderr.is_empty() && ran.stdout.is_empty(), "{ran:?}");
+    }
+}
+
+#[test]
+fn stdin_is_part_of_the_prompt_whatever_it_holds() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, (0..4).map(|_| say("ok")));
+    ona.run_with_stdin(["-p", "look:"], b"piped\n").expect_code(0);
+    assert!(server.request(0).last_message().contains("look:\npiped"));
+    ona.run_with_stdin(["-p"], b"only piped").expect_code(0);
+    let ran = ona.run_with_stdin(["-p", "look:"], b"caf\xe9").expect_code(0);
+    assert!(ran.stderr.contains("not UTF-8"), "{ran:?}");
+    assert!(server.request(2).last_message().contains("caf\u{fffd}"));
+    for nothing in [&b""[..], b" \n\t\n"] {
+        let ran = ona.run_with_stdin(["-p"], nothing).expect_code(2);
+        assert!(ran.stderr.contains("there is no prompt"), "{ran:?}");
+    }
+    let ran = ona.run_with_stdin(["-p", "x"], &vec![b'a'; 10_000_001]).expect_code(2);
+    assert!(ran.stderr.contains("more than 10 MB"), "{ran:?}");
+    ona.run_with_stdin(["-p", "x"], b"").expect_code(0);
+    assert_eq!(server.request_count(), 4);
+    let args = ["--input-format", "stream-json", "--output-format", "stream-json"];
+    ona.run_with_stdin(args, b"").expect_code(2);
+    ona.run_with_stdin(["-p", "--input-format", "stream-json"], b"").expect_code(2);
+}
+
+#[test]
+fn a_silent_stdin_that_stays_open_does_not_hang_a_run_that_has_a_prompt() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Messages, [say("hello"), say("slow but whole")]);
+    ona.env("ONA_STDIN_WAIT_MS", "50");
+    let mut child = ona.command(["-p", "hi"]).stdin(Stdio::piped()).spawn().unwrap();
+    let stdin = child.stdin.take().unwrap();
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((said.as_str(), child.wait().unwrap().code()), ("hello\n", Some(0)));
+    drop(stdin);
+    // Without a prompt there is nothing to go on with, so it waits, however little patience there is.
+    ona.env("ONA_STDIN_WAIT_MS", "0");
+    let mut child = ona.command(["-p"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"late").unwrap();
+    drop(stdin);
+    assert_eq!(child.wait_with_output().unwrap().stdout, b"slow but whole\n");
+}
+
+#[test]
+fn every_flag_of_the_reference_is_honoured_or_refused_with_a_sentence() {
+    let ona = ona();
+    let refused = [
+        "--json-schema {}",
+        "--max-budget-usd 1",
+        "--task-budget 1",
+        "--fallback-model sonnet",
+        "--effort high",
+        "--thinking-display full",
+        "--thinking adaptive",
+        "--max-thinking-tokens 1000",
+        "--betas x",
+        "--prompt-suggestions",
+        "--prompt-suggestions true",
+        "--exclude-dynamic-system-prompt-sections",
+        "--system-prompt-snapshot on",
+        "--plugin-dir x",
+        "--plugin-url x",
+        "--resume-session-at x",
+        "--resume-session-at=x",
+        "--resume-drops-turn x",
+        "--session-mirror",
+        "--no-session-persistence",
+        "-n x",
+        "--name x",
+        "--worktree x",
+        "-w",
+        "--tmux",
+        "--safe-mode",
+        "--restricted",
+        "--debug",
+        "--debug=api",
+        "-d",
+        "--debug-file x",
+        "--brief",
+        "--autocompact auto",
+        "--from-pr 1",
+        "--teleport x",
+        "--bg",
+        "--cloud",
+        "--desktop",
+        "--environment x",
+        "--remote-control",
+        "--file x",
+        "--chrome",
+        "--no-chrome",
+        "--ide",
+        "--ax-screen-reader",
+        "--permission-prompt-tool mcp__a__b",
+        "--permission-prompt-tool stdio",
+        "--permission-prompts host",
+        "--permission-mode auto",
+        "--include-hook-events",
+        "--include-partial-messages",
+        "--replay-user-messages",
+        "--forward-subagent-text",
+        "--mcp-config {\"mcpServers\":{\"s\":{\"command\":\"x\"}}}",
+        "--mcp-config nowhere.json",
+        "--nonsense",
+    ];
+    for flags in refused {
+        let ran = ona.run(["-p", "x"].into_iter().chain(flags.split(' '))).expect_code(2);
+        let flag = flags.split([' ', '=']).next().unwrap();
+        let named =
+            ran.stderr.contains(flag) || ["-n", "-w", "-d"].contains(&flag) || ran.stderr.contains("permission");
+        assert!(named && ran.stdout.is_empty(), "{flags}: {ran:?}");
+    }
+    assert_eq!(ona.value("SELECT count(*) FROM sessions"), 0, "nothing was begun");
+}
+
+#[test]
+fn flags_that_ask_for_what_is_so_anyway_are_taken() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Messages, (0..10).map(|_| say("ok")));
+    for flags in [
+        "--disable-slash-commands",
+        "--strict-mcp-config",
+        "--mcp-config {\"mcpServers\":{}}",
+        "--thinking disabled",
+        "--max-thinking-tokens 0",
+        "--prompt-suggestions false",
+        "--permission-prompts none",
+        "--permission-mode manual",
+    ] {
+        ona.run(["-p", "x"].into_iter().chain(flags.split(' '))).expect_code(0);
+    }
+    let version = ona.run(["-v"]).expect_code(0).stdout;
+    let major: u32 = version.split('.').next().unwrap().parse().unwrap();
+    assert!(major >= 2 && version.contains("(ona "), "clients read the version of the protocol: {version}");
+}
+
+#[test]
+fn an_agent_can_be_sent_by_hand() {
+    let mut ona = ona();
+    let task = json!({"description": "look", "prompt": "look around"});
+    settings(&ona, json!({"permissions": {"allow": ["Agent"]}}));
+    let nobody = ona.eval("Agent", task.clone());
+    assert_eq!(nobody["is_error"], true, "{nobody}");
+    ona.settings(json!({"model_config": {"provider": "lm_studio_local", "model_id": "lm_studio_server_routed"}}));
+    let nobody = ona.eval("Agent", task.clone());
+    assert_eq!(nobody["content"], "No agent can be started, because no model can be asked: LM_STUDIO_MODEL is not set");
+
+    let server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch a"})), say("I could not.")]);
+    settings(&ona, json!({}));
+    let sent = ona.eval("Task", task);
+    assert_eq!((&sent["content"], &sent["is_error"]), (&json!("I could not."), &json!(false)));
+    assert!(!ona.exists("a"), "the operator typed the call and none of the agent's");
+    assert!(server.request(0).last_message().contains("look around"));
+    let row = ona.value(
+        "SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result' AND payload_json LIKE '%I could not.%'",
+    );
+    assert_eq!(row, 1);
+}
+
+#[test]
+fn verbose_says_what_hooks_and_rules_did() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch a"})), say("done")]);
+    let ran = ona.run(["-p", "go", "--verbose"]).expect_code(0);
+    assert!(ran.stderr.contains("Bash: deny"), "{ran:?}");
+}

@@ -1,0 +1,299 @@
+#!/usr/bin/env bash
+# Acceptance checks of `ona -p`: what it prints, how a program drives it over stdin and stdout,
+# and which flags it knows. The model is scripted (model.mjs).
+# Run: headless.sh <check id>
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+# ---- words of this area ------------------------------------------------------------
+
+server=
+# model SCRIPT_JSON : starts a scripted model and points ona at it
+model() {
+  trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$WORLD"' EXIT
+  LOG=$WORLD/requests
+  : >"$LOG"
+  node "$here/model.mjs" "$LOG.port" "$LOG" "$1" >"$LOG.out" 2>&1 &
+  server=$!
+  local tries=0
+  until [ -e "$LOG.port" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
+    sleep 0.05
+  done
+  export ANTHROPIC_BASE_URL=http://127.0.0.1:$(cat "$LOG.port") ANTHROPIC_API_KEY=canary-headless-key
+}
+requests() { wc -l <"$LOG"; }
+req() { sed -n "$(($1 + 1))p" "$LOG" | jq -r "$2"; }
+choose() { settings "$(jq -cn --argjson more "${1:-{\}}" '{model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}} + $more')"; }
+STREAM=(--output-format stream-json --verbose --input-format stream-json)
+
+# drive ARGUMENT... : starts ona with stdin and stdout in hand
+drive() {
+  coproc ONA_P { ona "${STREAM[@]}" "$@" 2>"$WORLD/driven.err"; }
+  driven=$ONA_P_PID
+  exec {to}>&"${ONA_P[1]}" {from}<&"${ONA_P[0]}"
+}
+put() { printf '%s\n' "$1" >&"$to"; }
+user() { put "$(jq -cn --arg t "$1" '{type:"user",message:{role:"user",content:$t}}')"; }
+request() { put "$(jq -cn --arg i "$1" --argjson r "$2" '{type:"control_request",request_id:$i,request:$r}')"; }
+# until_line FILTER : reads lines until one for which jq says true; it is in $line
+until_line() {
+  while IFS= read -r -t 20 line <&"$from"; do
+    if [ "$(jq -r "$1" <<<"$line")" = true ]; then return; fi
+  done
+  fail "no line for which $1: $(cat "$WORLD/driven.err")"
+}
+answer() { until_line ".type == \"control_response\" and .response.request_id == \"$1\""; }
+# reply RESPONSE_JSON : answers the request in $line
+reply() { put "$(jq -c --argjson r "$1" '{type:"control_response",response:{subtype:"success",request_id:.request_id,response:$r}}' <<<"$line")"; }
+result() { until_line '.type == "result"'; }
+of() { jq -r "$1" <<<"$line"; }
+# leave CODE : ends stdin and expects that exit code
+leave() {
+  exec {to}>&-
+  # The copy the shell keeps of the writing end goes too.
+  eval "exec ${ONA_P[1]:-$to}>&-" 2>/dev/null || true
+  cat <&"$from" >"$WORLD/rest"
+  local got=0
+  wait "$driven" || got=$?
+  is "$got" "$1"
+}
+bash_call() { jq -cn --arg c "$1" '{calls:[{name:"Bash",input:{command:$c}}]}'; }
+
+# ---- the protocol ------------------------------------------------------------------
+
+check_initialize() {
+  model '[{"say":"hello"}]'
+  drive
+  request i '{"subtype":"initialize","hooks":null}'
+  answer i
+  is "$(of '.response.subtype')" success
+  is "$(of '.response.response.agents | map(.name) | join(",")')" explore,general-purpose,plan
+  user hi
+  until_line '.subtype == "init"'
+  is "$(of '.tools | index("Task") != null')" true
+  is "$(of '[.apiKeySource, .permissionMode, (.session_id|type), (.uuid|type), (.skills|type)] | join(" ")')" \
+    "ANTHROPIC_API_KEY default string string array"
+  result
+  is "$(of .result)" hello
+  leave 0
+}
+
+check_interrupt() {
+  model '[{"hang":true},{"say":"still here"}]'
+  drive
+  user one
+  until_line '.subtype == "init"'
+  until [ "$(requests)" = 1 ]; do sleep 0.05; done
+  put '{"type":"user","uuid":"u-2","message":{"role":"user","content":"two"}}'
+  request i '{"subtype":"interrupt"}'
+  answer i
+  is "$(of '.response.response.still_queued | join(",")')" u-2
+  result
+  is "$(of '[.subtype, .terminal_reason, .is_error] | join(" ")')" "error_during_execution aborted_streaming true"
+  result
+  is "$(of .result)" "still here"
+  leave 0
+  is "$(sql "SELECT count(*) FROM events WHERE event_type='interrupted'")" 1
+}
+
+check_modes_and_models() {
+  model '[{"calls":[{"name":"Write","input":{"file_path":"a","content":"x"}}]},{"say":"ok"}]'
+  drive
+  request a '{"subtype":"set_permission_mode","mode":"bypassPermissions"}'
+  answer a
+  is "$(of .response.subtype)" error
+  request b '{"subtype":"set_permission_mode","mode":"acceptEdits"}'
+  answer b
+  is "$(of .response.subtype)" success
+  request c '{"subtype":"set_model","model":"no-such-model"}'
+  answer c
+  is "$(of .response.subtype)" error
+  request d '{"subtype":"set_model","model":"claude_opus_4"}'
+  answer d
+  is "$(of .response.subtype)" success
+  user write
+  result
+  leave 0
+  [ -e a ] || fail "the edit was not accepted"
+  is "$(req 0 .body.model)" claude-opus-4-20250514
+}
+
+check_permission_questions() {
+  model "[$(bash_call 'touch a'),$(bash_call 'touch b'),$(bash_call 'touch c'),{\"say\":\"ok\"}]"
+  drive --permission-prompt-tool stdio
+  user go
+  until_line '.request.subtype == "can_use_tool"'
+  is "$(of '[.request.tool_name, .request.input.command] | join(" ")')" "Bash touch a"
+  reply '{"behavior":"allow"}'
+  until_line '.request.subtype == "can_use_tool"'
+  reply '{"behavior":"allow","updatedInput":{"command":"touch instead"}}'
+  until_line '.request.subtype == "can_use_tool"'
+  reply '{"behavior":"deny","message":"not that one"}'
+  result
+  is "$(of '.permission_denials | length')" 1
+  leave 0
+  is "$(ls | tr '\n' ' ')" "a instead "
+  is "$(sql "SELECT group_concat(decision) FROM tool_permission_log")" allow,allow,deny
+}
+
+check_question_without_answer() {
+  model "[$(bash_call 'touch a'),{\"say\":\"no\"}]"
+  drive --permission-prompt-tool stdio
+  user go
+  until_line '.request.subtype == "can_use_tool"'
+  request i '{"subtype":"interrupt"}'
+  until_line '.type == "control_cancel_request"'
+  result
+  leave 1
+  [ ! -e a ] || fail "an unanswered question let a call pass"
+}
+
+check_hook_callbacks() {
+  model "[$(bash_call 'touch a'),{\"say\":\"ok\"}]"
+  choose '{"permissions":{"allow":["Bash"]}}'
+  drive
+  request i '{"subtype":"initialize","hooks":{"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["guard"]}]}}'
+  answer i
+  user go
+  until_line '.request.subtype == "hook_callback"'
+  is "$(of '[.request.callback_id, .request.input.tool_input.command] | join(" ")')" "guard touch a"
+  reply '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}'
+  result
+  leave 0
+  [ ! -e a ] || fail "the callback's deny did not hold"
+  is "$(sql "SELECT command FROM hook_invocations WHERE hook_event='PreToolUse'")" guard
+}
+
+check_every_request_answered() {
+  model '[{"say":"ok"}]'
+  drive
+  local subtype
+  for subtype in dance mcp_message mcp_reconnect mcp_toggle apply_flag_settings; do
+    request "$subtype" "{\"subtype\":\"$subtype\"}"
+    answer "$subtype"
+    is "$(of .response.subtype)" error
+  done
+  put 'not json'
+  until_line '.level == "error"'
+  has "$(of .content)" "is not JSON"
+  user go
+  result
+  leave 0
+}
+
+# ---- one prompt --------------------------------------------------------------------
+
+check_result_in_every_case() {
+  model '[{"say":"fine"},{"status":400},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]}]'
+  local fields='duration_ms duration_api_ms num_turns session_id usage modelUsage permission_denials is_error subtype total_cost_usd uuid'
+  local want name
+  for want in '0 success completed' '1 success api_error' '1 error_max_turns max_turns'; do
+    set -- $want
+    code "$1" ona -p go --output-format json --max-turns 1
+    is "$(jq -r '[.subtype, .terminal_reason] | join(" ")' <<<"$out")" "$2 $3"
+    for name in $fields; do is "$(jq --arg n "$name" 'has($n)' <<<"$out")" true; done
+  done
+  code 0 ona -p go --output-format json --verbose
+  is "$(jq -r 'map(.type) | join(",")' <<<"$out")" system,assistant,result
+}
+
+check_closed_stdout() {
+  model '[{"say":"hello"}]'
+  # The reader leaves before the first line can be written.
+  { ona -p go --output-format stream-json 2>"$WORLD/err" || echo $? >"$WORLD/code"; } | true
+  is "$(cat "$WORLD/code")" 141
+  lacks "$(cat "$WORLD/err")" panic
+  code 0 ona db check
+}
+
+check_ctrl_c() {
+  model '[{"hang":true}]'
+  # Job control gives the program its own handling of the signal.
+  set -m
+  ona -p go --output-format json >"$WORLD/out" &
+  local id=$! got=0
+  until [ "$(requests)" = 1 ]; do sleep 0.05; done
+  kill -INT "$id"
+  wait "$id" || got=$?
+  is "$got" 130
+  is "$(jq -r .subtype "$WORLD/out")" error_during_execution
+}
+
+check_retries() {
+  model '[{"status":529},{"say":"at last"}]'
+  code 0 ona -p go --output-format stream-json
+  is "$(jq -rs 'map(select(.subtype == "api_retry")) | map([.attempt, .error] | join(" ")) | join(",")' <<<"$out")" "1 server_error"
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%api_retry%'")" 1
+}
+
+check_hook_events() {
+  model '[{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"say":"ok"}]'
+  choose "$(hook PreToolUse '' 'echo hi' | jq -c '{hooks:[.], permissions:{allow:["Glob"]}}')"
+  code 0 ona -p go --output-format stream-json --include-hook-events
+  is "$(jq -rs 'map(select(.subtype // "" | startswith("hook_"))) | map([.subtype, .hook_name, .outcome] | join(" ")) | join(",")' <<<"$out")" \
+    "hook_started PreToolUse:Glob ,hook_response PreToolUse:Glob success"
+}
+
+check_subagent_parent() {
+  model '[{"calls":[{"id":"c9","name":"Agent","input":{"description":"d","prompt":"p","subagent_type":"explore"}}]},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"say":"none"},{"say":"ok"}]'
+  code 0 ona -p go --output-format stream-json
+  is "$(jq -rs 'map(select(.parent_tool_use_id != null)) | map([.type, .parent_tool_use_id] | join(" ")) | join(",")' <<<"$out")" "assistant c9,user c9"
+}
+
+check_session_agent() {
+  model '[{"say":"ok"}]'
+  mkdir -p .ona/agents
+  printf -- '---\nname: reviewer\ndescription: reviews\ntools: Read\nmodel: opus\n---\nBe strict.\n' >.ona/agents/reviewer.md
+  code 0 ona -p go --trust --agent reviewer
+  has "$(req 0 '.body.system | if type == "array" then map(.text) | join("") else . end')" "Be strict."
+  is "$(req 0 '.body.tools | map(.name) | join(",")')" Read
+  is "$(req 0 .body.model)" claude-opus-4-20250514
+  code 2 ona -p go --agent nobody
+  has "$err" "there is no agent nobody"
+}
+
+check_stdin() {
+  model '[{"say":"a"},{"say":"b"},{"say":"c"}]'
+  code 0 bash -c 'printf piped | ona -p look:'
+  has "$(req 0 '.body.messages | tostring')" 'look:\npiped'
+  code 0 bash -c "printf 'caf\\351' | ona -p look:"
+  has "$err" "not UTF-8"
+  code 2 bash -c 'ona -p </dev/null'
+  has "$err" "there is no prompt"
+  code 2 bash -c 'head -c 10000001 /dev/zero | ona -p x'
+  has "$err" "more than 10 MB"
+  # stdin that never ends and says nothing
+  mkfifo "$WORLD/silent"
+  sleep 30 >"$WORLD/silent" &
+  local id=$!
+  ONA_STDIN_WAIT_MS=50 code 0 bash -c "ona -p go <'$WORLD/silent'"
+  kill "$id"
+  is "$out" c
+}
+
+check_flags() {
+  local flag
+  for flag in '--json-schema {}' '--max-budget-usd 1' '--fallback-model x' '--effort high' '--worktree x' '--session-mirror' '--plugin-dir x' \
+    '--thinking adaptive' '--permission-prompt-tool mcp__a__b' '--include-hook-events' '--nonsense'; do
+    # shellcheck disable=SC2086
+    code 2 ona -p x $flag
+    has "$err" "${flag%% *}"
+  done
+  code 0 ona -v
+  case $out in [2-9].*) ;; *) fail "clients expect a version from 2.0.0 on: $out" ;; esac
+}
+
+check_agent_by_hand() {
+  settings '{"model_config":{"provider":"lm_studio_local","model_id":"lm_studio_server_routed"}}'
+  tool Agent '{"description":"d","prompt":"p"}'
+  is "$(is_error)" true
+  has "$(content)" "no model can be asked"
+  model '[{"say":"All quiet."}]'
+  choose
+  tool Agent '{"description":"d","prompt":"p"}'
+  is "$(content)" "All quiet."
+}
+
+run_check "$@"
