@@ -15,8 +15,9 @@ impl World<'_> {
         let argument = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());
         let mut outcome = Outcome::default();
         match words[0].text.as_str() {
-            "true" | ":" | "sleep" | "shift" | "ulimit" | "umask" | "times" | "disown" | "bg" | "fg" | "jobs" => {}
-            "false" => {}
+            "true" | ":" => outcome.status = Status::always(true),
+            "sleep" | "shift" | "ulimit" | "umask" | "times" | "disown" | "bg" | "fg" | "jobs" => {}
+            "false" => outcome.status = Status::always(false),
             "exit" | "return" => {
                 let code = self.code(arguments.first());
                 outcome.flow = match words[0].text.as_str() {
@@ -102,7 +103,7 @@ impl World<'_> {
             "trap" => self.trap(arguments, line),
             "wait" => {
                 if !arguments.is_empty() {
-                    outcome.status = Status { atoms: std::mem::take(&mut self.background), exempt: Vec::new() };
+                    outcome.status = Status { atoms: std::mem::take(&mut self.background), ..Status::default() };
                 }
             }
             "alias" => {
@@ -134,7 +135,7 @@ impl World<'_> {
     /// What `exit` or `return` with this argument says.
     fn code(&mut self, argument: Option<&Value>) -> Code {
         match argument {
-            Some(value) if value.is_known() && value.from.is_none() => {
+            Some(value) if value.is_known() && !value.from.has(Sources::SURFACES | Sources::STATUS) => {
                 if value.text.trim_start_matches('0').is_empty() { Code::Zero } else { Code::Other }
             }
             // A count of failures, or a status kept for the end.
@@ -159,8 +160,7 @@ impl World<'_> {
         if from.is_none() {
             return Code::Zero;
         }
-        let line = self.called_at.first().copied().unwrap_or(0);
-        self.leaves_with(vec![Atom::check(from, line)]);
+        self.leaves_with(vec![Atom::check(from, self.line)]);
         Code::Other
     }
 
@@ -302,19 +302,23 @@ impl World<'_> {
             return Outcome::default();
         }
         if self.nesting >= 6 {
+            let line = self.outermost(line);
             self.find(Rule::L02, line, "It is nested too deeply");
             return Outcome::default();
         }
         match lower::read(&text.text, line) {
             Ok(statements) => {
-                // Lines inside an argument are counted from the command's own.
+                // A reader finds the command, not a line of its argument.
                 self.nesting += 1;
+                self.called_at.push(line);
                 let outcome = self.list(&statements);
+                self.called_at.pop();
                 self.nesting -= 1;
                 outcome
             }
             Err(unreadable) => {
-                self.find(Rule::L02, unreadable.line, unreadable.why);
+                let line = self.outermost(line);
+                self.find(Rule::L02, line, unreadable.why);
                 Outcome::default()
             }
         }
@@ -329,7 +333,10 @@ impl World<'_> {
         // `trap "rm -rf $work" EXIT` expands now; its holes are letters to the parser.
         match lower::read(&handler.text, line) {
             Ok(statements) => self.handler(&statements, ends, line),
-            Err(unreadable) => self.find(Rule::L02, unreadable.line, unreadable.why),
+            Err(unreadable) => {
+                let line = self.outermost(line);
+                self.find(Rule::L02, line, unreadable.why);
+            }
         }
     }
 
@@ -342,7 +349,9 @@ impl World<'_> {
         }
         self.captured += 1;
         let early = self.early.len();
+        self.called_at.push(line);
         self.subshell(|world| world.list(statements));
+        self.called_at.pop();
         self.early.truncate(early);
         self.captured -= 1;
     }

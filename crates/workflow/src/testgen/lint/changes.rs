@@ -68,7 +68,11 @@ impl World<'_> {
                 for path in operands.iter().skip(script) {
                     self.writes_to(path, line);
                     let content = self.content(&path.text);
-                    let edited = self.unknown(content.from);
+                    let mut edited = self.unknown(content.from);
+                    // What it puts there is known to be there.
+                    if let Some(program) = operands.first().filter(|_| script == 1) {
+                        edited.text.push_str(&program.text);
+                    }
                     self.write(&path.text, edited, false);
                 }
             }

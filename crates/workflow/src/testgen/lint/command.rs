@@ -176,6 +176,6 @@ impl World<'_> {
         };
         let mut atoms = outcome.status.all();
         add(&mut atoms, kept);
-        Outcome { out: outcome.out, status: Status { atoms, exempt: Vec::new() }, flow }
+        Outcome { out: outcome.out, status: Status { atoms, ..Status::default() }, flow }
     }
 }

@@ -60,7 +60,8 @@ impl World<'_> {
         let mut ways = flat.split(|operand| operand.is("-o") || operand.is("||"));
         let first = ways.next().map(|way| self.every(way, patterns, line)).unwrap_or_default();
         let rest: Vec<_> = ways.map(<[Operand]>::to_vec).collect();
-        let mut status = Status { atoms: first, exempt: Vec::new() };
+        let mut status = Status { atoms: first, ..Status::default() };
+        status.constant = constant(&flat);
         for way in rest {
             let other = self.every(&way, patterns, line);
             status = either(status.atoms, other, line);
@@ -131,7 +132,8 @@ impl World<'_> {
         }
         let pattern = right.text.as_str();
         match sign {
-            "-ge" => pattern == "0",
+            "-ge" => pattern == "0" || pattern.starts_with('-'),
+            "-gt" => pattern.starts_with('-'),
             "-le" => left.text == "0",
             "=" | "==" | "!=" if patterns => {
                 let inside = pattern.trim_matches('*');
@@ -144,9 +146,48 @@ impl World<'_> {
     }
 }
 
-/// A regular expression nothing fails to match.
+/// What two literals come to.
+fn constant(operands: &[Operand]) -> Option<bool> {
+    let (negated, rest) = match operands {
+        [sign, rest @ ..] if sign.is("!") => (true, rest),
+        rest => (false, rest),
+    };
+    let literal = |operand: &&Operand| operand.value.is_known() && operand.value.from.is_none();
+    let [left, sign, right] = rest else { return None };
+    if !literal(&left) || !literal(&right) {
+        return None;
+    }
+    let (left, right) = (left.value.text.as_str(), right.value.text.as_str());
+    let numbers = || Some((left.parse::<i64>().ok()?, right.parse::<i64>().ok()?));
+    let result = match sign.value.text.as_str() {
+        "=" | "==" if !right.contains(['*', '?', '[']) => left == right,
+        "!=" if !right.contains(['*', '?', '[']) => left != right,
+        "-eq" => numbers().map(|(left, right)| left == right)?,
+        "-ne" => numbers().map(|(left, right)| left != right)?,
+        "-lt" => numbers().map(|(left, right)| left < right)?,
+        "-gt" => numbers().map(|(left, right)| left > right)?,
+        "-le" => numbers().map(|(left, right)| left <= right)?,
+        "-ge" => numbers().map(|(left, right)| left >= right)?,
+        _ => return None,
+    };
+    Some(result != negated)
+}
+
+/// A regular expression nothing fails to match: one of its alternatives is made of
+/// things that may be there or not.
 pub(super) fn matches_anything(pattern: &str) -> bool {
-    matches!(pattern, "" | "^" | "$" | "^.*" | ".*" | ".*$" | "^.*$")
+    let optional = |part: &str| {
+        let inside = part.trim_matches(['(', ')', '^', '$', '\\']);
+        let mut letters = inside.chars();
+        loop {
+            match (letters.next(), letters.next()) {
+                (None, _) => return true,
+                (Some(c), Some('*' | '?')) if c != ']' && c != ')' => {}
+                _ => return false,
+            }
+        }
+    };
+    pattern.split('|').any(optional)
 }
 
 /// What a simple expression looks for, without its anchors.

@@ -94,6 +94,14 @@ impl World<'_> {
         outcome
     }
 
+    /// What never happens is followed for what it would do, but asserts nothing.
+    fn unless(&mut self, never: bool, run: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
+        self.dead += u32::from(never);
+        let outcome = run(self);
+        self.dead -= u32::from(never);
+        outcome
+    }
+
     /// What happens only if something came out one way.
     fn branch(&mut self, from: Sources, run: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
         self.control.push(from);
@@ -113,7 +121,7 @@ impl World<'_> {
         self.shell = shell;
         let mut atoms = std::mem::take(&mut outcome.status).all();
         add(&mut atoms, kept);
-        Outcome { status: Status { atoms, exempt: Vec::new() }, flow: Flow::On, ..outcome }
+        Outcome { status: Status { atoms, ..Status::default() }, flow: Flow::On, ..outcome }
     }
 
     pub fn statement(&mut self, statement: &Statement) -> Outcome {
@@ -202,7 +210,8 @@ impl World<'_> {
             Kind::Or(left, right) => self.or(left, right),
             Kind::Not(inner) => {
                 let outcome = self.condition(|world| world.statement(inner));
-                let status = Status { atoms: Vec::new(), exempt: outcome.status.all() };
+                let constant = outcome.status.constant.map(|result| !result);
+                let status = Status { exempt: outcome.status.all(), constant, ..Status::default() };
                 Outcome { status, ..outcome }
             }
             Kind::If(arms, otherwise) => self.choice(arms, otherwise),
@@ -256,9 +265,16 @@ impl World<'_> {
         if first.flow != Flow::On {
             return first;
         }
-        let (mut out, from) = (first.out, first.status.sources());
+        let (mut out, from, constant) = (first.out, first.status.sources(), first.status.constant);
         let mut atoms = first.status.all();
-        let second = self.branch(from, |world| world.statement(right));
+        let second = self.unless(constant == Some(false), |world| world.branch(from, |world| world.statement(right)));
+        if constant == Some(false) {
+            return Outcome { out, status: Status::always(false), flow: Flow::On };
+        }
+        if constant == Some(true) {
+            out.push(&second.out);
+            return Outcome { out, ..second };
+        }
         out.push(&second.out);
         let mut status = Status::default();
         match second.flow {
@@ -272,7 +288,7 @@ impl World<'_> {
                     atoms.iter_mut().for_each(|atom| atom.guard = true);
                 }
                 add(&mut atoms, second.status.exempt);
-                status = Status { atoms: second.status.atoms, exempt: atoms };
+                status = Status { atoms: second.status.atoms, exempt: atoms, constant: None };
             }
         }
         Outcome { out, status, flow: Flow::On }
@@ -283,10 +299,24 @@ impl World<'_> {
         if first.flow != Flow::On {
             return first;
         }
-        let (mut out, from) = (first.out, first.status.sources());
+        let (mut out, from, constant) = (first.out, first.status.sources(), first.status.constant);
         let atoms = first.status.all();
         let assigned = self.assigned;
-        let second = self.branch(from, |world| world.statement(right));
+        let second = self.unless(constant == Some(true), |world| world.branch(from, |world| world.statement(right)));
+        if constant == Some(true) {
+            // A tautology in front of `|| exit 1` is still meant as an assertion.
+            let meant = matches!(second.flow, Flow::Exit(Code::Other));
+            if meant {
+                self.fails(atoms, Reason::Written);
+            } else if second.flow == Flow::Return(Code::Other) {
+                self.returns(atoms);
+            }
+            return Outcome { out, status: Status::always(true), flow: Flow::On };
+        }
+        if constant == Some(false) && atoms.is_empty() {
+            out.push(&second.out);
+            return Outcome { out, ..second };
+        }
         out.push(&second.out);
         let mut status = Status::default();
         match second.flow {
@@ -298,7 +328,7 @@ impl World<'_> {
             Flow::On if only_prints(std::slice::from_ref(right)) => self.dropped(&atoms),
             // Its failure is written down for later.
             Flow::On if self.assigned > assigned => {}
-            Flow::On if is_false(right) => status = Status { atoms, exempt: Vec::new() },
+            Flow::On if is_false(right) => status = Status { atoms, ..Status::default() },
             Flow::On => status = either(atoms, second.status.all(), left.line),
         }
         Outcome { out, status, flow: Flow::On }
@@ -311,12 +341,15 @@ impl World<'_> {
             return;
         }
         if atoms.is_empty() {
-            atoms.push(Atom::plain(Sources::AMBIENT, 1));
+            atoms.push(Atom::plain(Sources::AMBIENT, self.line));
         }
         // Only what the product did may decide that the test has passed.
         for atom in atoms {
             match atom.from.has(Sources::SURFACES | Sources::SOURCE) {
-                true => add(&mut self.early, vec![atom]),
+                true => {
+                    let line = self.outermost(atom.line);
+                    add(&mut self.early, vec![Atom { line, ..atom }]);
+                }
                 false => {
                     let line = self.outermost(atom.line);
                     self.find(Rule::L13, line, "It can succeed before its assertions were made");
@@ -338,18 +371,26 @@ impl World<'_> {
         let mut flows = Vec::new();
         let depth = self.control.len();
         self.branches += 1;
+        let mut never = 0;
         for (condition, body) in arms {
             let outcome = self.condition(|world| world.list(condition));
             all.out.push(&outcome.out);
             self.control.push(outcome.status.sources());
+            let constant = outcome.status.constant;
             add(&mut asked, outcome.status.all());
-            let outcome = self.list(body);
+            let outcome = self.unless(constant == Some(false), |world| world.list(body));
+            if constant == Some(true) {
+                // Nothing behind it is ever reached.
+                never += 1;
+                self.dead += 1;
+            }
             all.out.push(&outcome.out);
             add(&mut all.status.atoms, outcome.status.atoms);
             add(&mut all.status.exempt, outcome.status.exempt);
             flows.push(outcome.flow);
         }
         let outcome = self.list(otherwise);
+        self.dead -= never;
         all.out.push(&outcome.out);
         add(&mut all.status.atoms, outcome.status.atoms);
         add(&mut all.status.exempt, outcome.status.exempt);
@@ -394,8 +435,10 @@ impl World<'_> {
         self.loops += 1;
         let mut asked = self.condition(|world| world.list(condition));
         let from = asked.status.sources();
+        let constant = asked.status.constant;
         let atoms = std::mem::take(&mut asked.status).all();
-        let outcome = self.branch(from, |world| world.list(body));
+        let never = constant == Some(false) && atoms.is_empty();
+        let outcome = self.unless(never, |world| world.branch(from, |world| world.list(body)));
         self.loops -= 1;
         match outcome.flow {
             Flow::Exit(Code::Other) => self.fails(atoms, Reason::Written),

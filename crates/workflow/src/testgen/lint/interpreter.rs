@@ -57,6 +57,7 @@ impl World<'_> {
         let (script, parameters) = match (text, rest.split_first()) {
             (true, Some((script, rest))) => (script.clone(), rest.get(1..).unwrap_or_default().to_vec()),
             (true, None) => return Outcome::default(),
+            (false, Some((file, rest))) if is_stdin(&file.text) => (self.stdin.clone(), rest.to_vec()),
             (false, Some((file, rest))) => {
                 let place = self.place(&file.text);
                 match self.files.get(&place.key) {
@@ -117,7 +118,7 @@ impl World<'_> {
                     found = true;
                     break;
                 }
-                _ if option == "-" => {
+                _ if option == "-" || is_stdin(option) => {
                     code = self.stdin.clone();
                     rest = arguments.get(at..).unwrap_or_default();
                     found = true;
@@ -264,6 +265,10 @@ impl World<'_> {
     /// `source FILE`
     pub fn sourced(&mut self, arguments: &[Value], line: u32) -> Outcome {
         let Some(file) = arguments.first() else { return Outcome::default() };
+        if is_stdin(&file.text) {
+            let text = self.stdin.clone();
+            return self.nested(&text, line, "source");
+        }
         let place = self.place(&file.text);
         if let Some(written) = self.files.get(&place.key).cloned() {
             return self.nested(&written.content, line, "source");
@@ -290,6 +295,10 @@ impl World<'_> {
         let out = self.unknown(from | Sources::AMBIENT);
         Outcome { out, status: Status::of(Atom::plain(status, line)), ..Outcome::default() }
     }
+}
+
+fn is_stdin(path: &str) -> bool {
+    matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
 fn code_follows(language: Language, option: &str) -> bool {

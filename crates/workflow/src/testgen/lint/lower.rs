@@ -513,6 +513,13 @@ impl Lower<'_> {
                             before.parts.extend(word.parts);
                             *last = end;
                         }
+                        // `-1` comes as a sign and a number.
+                        Some((_, last, before @ Token::Operator(_))) if *last == start && is_minus(before) => {
+                            let mut parts = vec![Part::Text { text: "-".into(), quoted: false }];
+                            parts.extend(word.parts);
+                            *before = Token::Word(Word { parts, line: word.line });
+                            *last = end;
+                        }
                         _ => found.push((start, end, Token::Word(word))),
                     }
                 }
@@ -685,6 +692,10 @@ impl Lower<'_> {
             (None, Some(":-" | "-" | ":=" | "=")) => How::Else(Box::new(operand)),
             (None, Some(":+" | "+")) => How::Then(Box::new(operand)),
             (None, Some(":?" | "?")) => How::Plain,
+            // Nothing is left of it.
+            (None, Some("%%" | "##")) if self.raw(node).ends_with("%%*}") || self.raw(node).ends_with("##*}") => {
+                return Ok(Part::Text { text: String::new(), quoted });
+            }
             (None, Some("%" | "%%")) => How::Without(Box::new(operand)),
             (None, Some(_)) => How::Changed(operand.parts),
         };
@@ -717,6 +728,10 @@ impl Lower<'_> {
         }
         Ok(parts)
     }
+}
+
+fn is_minus(token: &Token) -> bool {
+    matches!(token, Token::Operator(sign) if sign == "-")
 }
 
 /// The command a redirection behind this statement belongs to.

@@ -63,7 +63,9 @@ impl World<'_> {
 
     fn path_is_set(&mut self, value: &Value, line: u32) {
         let own = self.environment("PATH").text;
-        for dir in value.text.split(':').filter(|dir| !dir.is_empty() && *dir != own) {
+        let dirs = value.text.split(':').filter(|dir| *dir != own);
+        // An empty entry is the directory the shell is in.
+        for dir in dirs.map(|dir| if dir.is_empty() { "." } else { dir }) {
             let place = self.place(dir);
             let below = |key: &String| key.strip_prefix(&place.key).is_some_and(|rest| rest.starts_with('/'));
             // Where a package manager installs; harmless as long as the script puts nothing there.

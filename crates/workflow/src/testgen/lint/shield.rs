@@ -224,7 +224,11 @@ impl Scanner<'_> {
             b'"' | b'$' | b'`' => self.expansion()?,
             byte if byte.is_ascii_alphanumeric() || byte == b'_' => self.word(start),
             // `{` and `!` are words a command may follow.
-            b'{' | b'!' => self.at += 1,
+            b'{' if matches!(self.byte(1), b' ' | b'\t' | b'\n') => {
+                self.top().start = true;
+                self.at += 1;
+            }
+            b'!' => self.at += 1,
             _ => {
                 self.top().start = false;
                 self.at += 1;
@@ -317,6 +321,11 @@ impl Scanner<'_> {
                 return self.fail("A quote or bracket is open where a here-document starts");
             }
             (Kind::Brace, b'\'') if !quoted => self.single(self.at, self.at + 1)?,
+            // In double quotes it is a letter; the grammar would see a quote.
+            (Kind::Brace, b'\'') => {
+                self.text[self.at] = b'x';
+                self.at += 1;
+            }
             (_, b'"') if kind != Kind::Double => self.push(Kind::Double, 1)?,
             (_, b'$' | b'`') => self.expansion()?,
             _ => self.at += 1,

@@ -40,6 +40,8 @@ pub(super) struct Status {
     pub atoms: Vec<Atom>,
     /// Those whose failure `set -e` does not notice.
     pub exempt: Vec<Atom>,
+    /// It is the same every time, because the script says so.
+    pub constant: Option<bool>,
 }
 
 /// How a failure comes to end the script.
@@ -53,7 +55,12 @@ pub(super) enum Reason {
 
 impl Status {
     pub fn of(atom: Atom) -> Self {
-        Self { atoms: vec![atom], exempt: Vec::new() }
+        Self { atoms: vec![atom], ..Self::default() }
+    }
+
+    /// `true`, `false` and what is like them.
+    pub fn always(result: bool) -> Self {
+        Self { constant: Some(result), ..Self::default() }
     }
 
     pub fn sources(&self) -> Sources {
@@ -116,6 +123,9 @@ impl World<'_> {
 
     /// An assertion of the script.
     fn asserted(&mut self, atom: &Atom, reason: Reason) {
+        if self.dead > 0 {
+            return;
+        }
         let line = self.outermost(atom.line);
         if atom.from.has(Sources::SOURCE) {
             self.find(Rule::L12, line, "An assertion looks at source the implementation touched");
@@ -142,7 +152,7 @@ impl World<'_> {
 
     /// A status nobody looks at.
     pub fn dropped(&mut self, atoms: &[Atom]) {
-        if self.captured > 0 {
+        if self.captured > 0 || self.dead > 0 {
             return;
         }
         for atom in atoms.iter().filter(|atom| atom.dedicated && !atom.guard) {

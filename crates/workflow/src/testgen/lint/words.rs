@@ -90,7 +90,7 @@ impl World<'_> {
         self.captured += 1;
         let outcome = self.subshell(|world| world.list(body));
         self.captured -= 1;
-        self.substituted = Status { atoms: outcome.status.all(), exempt: Vec::new() };
+        self.substituted = Status { atoms: outcome.status.all(), ..Status::default() };
         let mut out = outcome.out;
         out.text.truncate(out.text.trim_end_matches('\n').len());
         out

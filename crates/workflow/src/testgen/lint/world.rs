@@ -89,6 +89,10 @@ pub(super) struct World<'a> {
     pub smoke: Option<Smoke>,
     /// Scripts in arguments of scripts.
     pub nesting: u8,
+    /// Of the statement that is looked at.
+    pub line: u32,
+    /// Inside what never happens.
+    pub dead: u32,
     steps: usize,
     bytes: usize,
 }
@@ -142,6 +146,8 @@ impl<'a> World<'a> {
             observed: Sources::NONE,
             smoke: None,
             nesting: 0,
+            line: 1,
+            dead: 0,
             steps: 0,
             bytes: 0,
         };
@@ -174,7 +180,9 @@ impl<'a> World<'a> {
     /// One more command followed; false when there were too many.
     pub fn step(&mut self, line: u32) -> bool {
         self.steps += 1;
+        self.line = line;
         if self.steps == STEPS {
+            let line = self.outermost(line);
             self.find(Rule::L02, line, "It comes to too many commands to be followed");
         }
         self.steps < STEPS
@@ -294,6 +302,9 @@ impl<'a> World<'a> {
     }
 
     pub fn call(&mut self, mut text: String) {
+        if self.dead > 0 {
+            return;
+        }
         self.bytes += text.len();
         if self.bytes > BYTES {
             text.clear();

@@ -26,7 +26,8 @@ impl World<'_> {
                 }
                 return Some(outcome);
             }
-            "time" | "nohup" | "setsid" | "unbuffer" | "chronic" | "exec" => skip(arguments, &[], 0),
+            "time" | "nohup" | "setsid" | "unbuffer" | "chronic" => skip(arguments, &["-f", "-o"], 0),
+            "exec" => skip(arguments, &["-a"], 0),
             "nice" => skip(arguments, &["-n", "--adjustment"], 0),
             "ionice" => skip(arguments, &["-c", "-n"], 0),
             "stdbuf" => skip(arguments, &["-i", "-o", "-e"], 0),
@@ -62,7 +63,7 @@ impl World<'_> {
     fn looked_up(&mut self, arguments: &[Value]) -> Outcome {
         let operand = arguments.iter().rfind(|word| !word.text.starts_with('-'));
         let out = operand.cloned().unwrap_or_default();
-        let status = super::status::Status::of(super::status::Atom::plain(Sources::AMBIENT, 0));
+        let status = super::status::Status::of(super::status::Atom::plain(Sources::AMBIENT, self.line));
         Outcome { out, status, ..Outcome::default() }
     }
 
