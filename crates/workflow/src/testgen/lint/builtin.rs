@@ -1,7 +1,7 @@
 //! The shell's own commands.
 
 use super::flow::{Code, Flow, Outcome};
-use super::lower;
+use super::parse;
 use super::rule::Rule;
 use super::status::{Atom, Reason, Status};
 use super::syntax::{Kind, Statement};
@@ -306,7 +306,7 @@ impl World<'_> {
             self.find(Rule::L02, line, "It is nested too deeply");
             return Outcome::default();
         }
-        match lower::read(&text.text, line) {
+        match parse::read(&text.text, line) {
             Ok(statements) => {
                 // A reader finds the command, not a line of its argument.
                 self.nesting += 1;
@@ -331,7 +331,7 @@ impl World<'_> {
             return;
         }
         // `trap "rm -rf $work" EXIT` expands now; its holes are letters to the parser.
-        match lower::read(&handler.text, line) {
+        match parse::read(&handler.text, line) {
             Ok(statements) => self.handler(&statements, ends, line),
             Err(unreadable) => {
                 let line = self.outermost(line);

@@ -1,6 +1,6 @@
 //! The expansions in a here-document: data, but for `$NAME`, `${…}`, `$(…)` and backticks.
 
-use super::lower::read_within;
+use super::parse::read_within;
 use super::syntax::{How, Kind, Part, Unreadable};
 
 /// The parts of a body whose first line has the number `line`.

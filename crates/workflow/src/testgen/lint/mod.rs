@@ -4,11 +4,12 @@
 //! tautologies, mocks, assertions that can not fail. Nothing is run and no file is
 //! opened; what the rules need to know of the project comes in as `Surroundings`.
 //!
-//! The script is parsed (`shield`, `lower`) and then followed with values in place of a
-//! shell (`world`, `flow`, `command`): each text is known by its letters and by where it
+//! The script is parsed (`shield`, `parse`, `lower`) and then followed with values in place of a
+//! shell (`world`, `flow`, `branch`, `command`): each text is known by its letters and by where it
 //! comes from, so that an assertion can be asked what it looks at. What can not be told
 //! from the text is a finding, never a pass.
 
+mod branch;
 mod builtin;
 mod changes;
 mod command;
@@ -21,7 +22,10 @@ mod foreign;
 mod header;
 mod interpreter;
 mod lower;
+mod lower_words;
+mod modules;
 mod network;
+mod parse;
 mod place;
 mod quote;
 mod rule;
@@ -74,7 +78,7 @@ pub fn examine(script: &[u8], around: &Surroundings<'_>) -> Examination {
     };
     let mut findings: Vec<Finding> = header::check(text).into_iter().collect();
     let mut surfaces = Vec::new();
-    match lower::read(text, 1) {
+    match parse::read(text, 1) {
         Ok(statements) => {
             let mut world = World::new(around);
             world.script(&statements);
