@@ -177,7 +177,7 @@ impl Desk<'_> {
         let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
         let around = Surroundings { entry_points: &self.assignment.entry_points, touched: &self.assignment.touched };
         for script in scripts(answer).scripts {
-            let findings = lint::check(script.as_bytes(), &around);
+            let lint::Examination { findings, surfaces } = lint::examine(script.as_bytes(), &around);
             let header = lint::header(&script);
             let traced = header.as_ref().map(|header| &header.traces).filter(|id| open.contains(id));
             let mut rules: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
@@ -197,7 +197,7 @@ impl Desk<'_> {
                 criterion: traced.cloned(),
                 title,
                 script,
-                surfaces: json!([]),
+                surfaces: surfaces.iter().map(|surface| surface.as_str()).collect(),
                 status: if rules.is_empty() { CaseStatus::Accepted } else { CaseStatus::Rejected },
                 reject_reason: (!why.is_empty()).then(|| why.join("\n")),
                 generator_session: Some(session.to_string()),

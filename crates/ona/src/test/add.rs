@@ -42,7 +42,7 @@ pub fn run(program: &Program, add: &Add) -> Result<u8, Failure> {
     let touched = touched_paths(program, &open.store, &subject)?;
 
     let around = Surroundings { entry_points: &entry_points, touched: &touched };
-    let findings = lint::check(&script, &around);
+    let lint::Examination { findings, surfaces } = lint::examine(&script, &around);
     for finding in &findings {
         output::note(format_args!("{}:{}: {} {}", add.file.display(), finding.line, finding.rule, finding.message));
     }
@@ -53,7 +53,7 @@ pub fn run(program: &Program, add: &Add) -> Result<u8, Failure> {
     if let Cow::Owned(_) = open.redactor.apply(&script) {
         return Err(Failure::refused("the script holds a credential, which a database must not"));
     }
-    let case = case(&subject, &tests, script, add.criterion.as_deref())?;
+    let case = case(&subject, &tests, script, &surfaces, add.criterion.as_deref())?;
     let (group, retired) = rows(&tests, &case);
     open.store.commit_now(&at(&subject.id, ""), group).map_err(|error| program.store_failure(error))?;
     output::json(&json!({
@@ -107,7 +107,13 @@ pub fn touched_paths(program: &Program, store: &ona_store::Store, subject: &Subj
     Ok(touched(&subject.project.root, before.as_deref(), &now, &written).paths())
 }
 
-fn case(subject: &Subject, tests: &Tests, script: String, wanted: Option<&str>) -> Result<TestCase, Failure> {
+fn case(
+    subject: &Subject,
+    tests: &Tests,
+    script: String,
+    surfaces: &[lint::Surface],
+    wanted: Option<&str>,
+) -> Result<TestCase, Failure> {
     let header = lint::header(&script).ok_or_else(|| Failure::refused("the script has no header"))?;
     if wanted.is_some_and(|wanted| wanted != header.traces) {
         return Err(Failure::usage(format_args!(
@@ -132,7 +138,7 @@ fn case(subject: &Subject, tests: &Tests, script: String, wanted: Option<&str>) 
         criterion,
         title: header.title,
         script,
-        surfaces: json!([]),
+        surfaces: surfaces.iter().map(|surface| surface.as_str()).collect(),
         status: CaseStatus::Accepted,
         reject_reason: None,
         generator_session: None,

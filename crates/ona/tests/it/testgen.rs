@@ -164,6 +164,10 @@ fn the_generator_is_told_the_plan_and_public_interfaces_and_nothing_of_the_work(
                 [json!("SC-2"), json!("Refuses nothing to shout"), json!("accepted")],
             ]
         );
+        assert_eq!(
+            ona.value("SELECT surfaces FROM sdlc_test_cases WHERE criterion_id='SC-1'"),
+            r#"["process_output"]"#
+        );
         assert_eq!(ona.column("SELECT exit_code FROM sdlc_test_runs"), [0, 0], "{provider}: {ran:?}");
         ona.run(["--transition", "verify", "--conversation", "c"]).expect_code(0);
     }
