@@ -115,7 +115,7 @@ fn user(mut line: Value) -> Incoming {
         ..Prompt::default()
     };
     let (said, complaints) = content::said(&line["message"]["content"]);
-    let Some(said) = said else { return wrong("is a user message without text and is left out".into()) };
+    let Some(said) = said else { return wrong("is a user message without content and is left out".into()) };
     (prompt.said, prompt.complaints) = (said, complaints);
     prompt.message = line["message"].take();
     Incoming::User(prompt)
