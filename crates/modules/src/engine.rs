@@ -1,0 +1,55 @@
+//! What an engine is: somewhere a module lives and is spoken to in messages.
+
+use crate::frame::Frame;
+use crate::graph::Graph;
+use crate::host::BoxFuture;
+use ona_api::Env;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What an engine is given to run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub graph: Graph,
+    pub cwd: PathBuf,
+    pub env: Env,
+    pub limits: Limits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub heap: usize,
+    /// JavaScript without pause; waiting for ona does not count.
+    pub cpu: Duration,
+    pub stack: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { heap: 64 << 20, cpu: Duration::from_secs(5), stack: 1 << 20 }
+    }
+}
+
+/// Where an engine's messages go. Called from the engine's own thread or task.
+#[derive(Clone)]
+pub struct Sink {
+    pub frame: Arc<dyn Fn(Frame) + Send + Sync>,
+    /// A request the module waits for: its name, its arguments, and the reply as JSON text
+    /// with `ok` or `error`. Blocks; only for threads that may.
+    pub ask: Arc<dyn Fn(String, Vec<Value>) -> String + Send + Sync>,
+}
+
+/// A running engine. Dropping it ends it, also in the middle of an endless loop.
+pub trait Link: Send + Sync {
+    fn send(&self, message: String);
+}
+
+/// Starts one world per module. The module is loaded at once; `Frame::Loaded` or
+/// `Frame::Failed` tells how that went.
+pub trait Engine: Send + Sync {
+    fn name(&self) -> &str;
+
+    fn start<'a>(&'a self, program: &'a Program, sink: Sink) -> BoxFuture<'a, Result<Box<dyn Link>, String>>;
+}

@@ -1,0 +1,252 @@
+//! A module and every file it pulls in, read and linked before any of it runs.
+//!
+//! Only what is written down is followed: static imports, and `import("x")` and
+//! `require("x")` with a plain string. From what is left over, packages and built-in
+//! modules, the engine is chosen.
+
+use crate::source::{Kind, Linked, Names, Parsed, SyntaxError, parse};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug)]
+pub struct Graph {
+    pub entry: PathBuf,
+    files: BTreeMap<PathBuf, File>,
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    parsed: Parsed,
+    targets: HashMap<String, Target>,
+}
+
+/// Where a specifier leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    File(PathBuf),
+    /// A package of the host, served by our own text.
+    Host(String),
+    /// A module of the runtime, without its `node:` prefix.
+    Builtin(String),
+    /// Anything else: somebody's package.
+    Package(String),
+    /// A relative file that is not there; an error once it is asked for.
+    Missing(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GraphError {
+    #[error("Cannot find module '{}'", .0.display())]
+    Missing(PathBuf),
+    #[error("Cannot find module '{specifier}' imported from {}", .from.display())]
+    Unresolved { specifier: String, from: PathBuf },
+    #[error("{} is not a JavaScript or TypeScript module{}", .0.display(), hint(.0))]
+    NotAModule(PathBuf),
+    #[error("{}: {error}", .path.display())]
+    Syntax { path: PathBuf, error: SyntaxError },
+    #[error("{}: {error}", .path.display())]
+    Io { path: PathBuf, error: String },
+}
+
+/// Shell files in hook directories are another program's kind of hook.
+fn hint(path: &Path) -> &'static str {
+    match path.extension().and_then(|one| one.to_str()) {
+        Some("sh" | "bash" | "zsh" | "fish" | "ps1" | "py") => "; configure scripts as hooks of another dialect",
+        _ => "",
+    }
+}
+
+/// What our prelude offers in the embedded engine.
+const EMBEDDED: &[&str] = &[
+    "fs",
+    "fs/promises",
+    "path",
+    "path/posix",
+    "path/win32",
+    "os",
+    "child_process",
+    "crypto",
+    "url",
+    "util",
+    "events",
+    "buffer",
+    "process",
+    "timers",
+    "timers/promises",
+];
+
+/// What a JavaScript runtime brings along.
+const BUILTIN: &[&str] = &[
+    "assert",
+    "assert/strict",
+    "async_hooks",
+    "bun",
+    "cluster",
+    "console",
+    "constants",
+    "dgram",
+    "diagnostics_channel",
+    "dns",
+    "dns/promises",
+    "domain",
+    "http",
+    "http2",
+    "https",
+    "inspector",
+    "module",
+    "net",
+    "perf_hooks",
+    "punycode",
+    "querystring",
+    "readline",
+    "readline/promises",
+    "repl",
+    "sqlite",
+    "stream",
+    "stream/consumers",
+    "stream/promises",
+    "stream/web",
+    "string_decoder",
+    "sys",
+    "test",
+    "tls",
+    "trace_events",
+    "tty",
+    "util/types",
+    "v8",
+    "vm",
+    "wasi",
+    "worker_threads",
+    "zlib",
+];
+
+/// Largest file that is taken for source.
+const LARGEST: u64 = 8 << 20;
+
+impl Graph {
+    pub fn read(entry: &Path) -> Result<Self, GraphError> {
+        let mut graph = Self { entry: entry.to_owned(), files: BTreeMap::new() };
+        let mut open = vec![entry.to_owned()];
+        while let Some(path) = open.pop() {
+            if graph.files.contains_key(&path) {
+                continue;
+            }
+            let parsed = read(&path)?;
+            let mut targets = HashMap::new();
+            for import in &parsed.imports {
+                let target = resolve(&path, &import.specifier);
+                match &target {
+                    Target::File(file) => open.push(file.clone()),
+                    Target::Missing(specifier) if !matches!(import.names, Names::Dynamic | Names::Require) => {
+                        return Err(GraphError::Unresolved { specifier: specifier.clone(), from: path });
+                    }
+                    _ => {}
+                }
+                targets.insert(import.specifier.clone(), target);
+            }
+            graph.files.insert(path, File { parsed, targets });
+        }
+        Ok(graph)
+    }
+
+    /// What the embedded engine can not serve, sorted.
+    pub fn beyond_embedded(&self) -> BTreeSet<String> {
+        let all = self.files.values().flat_map(|file| file.targets.values());
+        all.filter_map(|target| match target {
+            Target::Package(name) => Some(name.clone()),
+            Target::Builtin(name) if !EMBEDDED.contains(&name.as_str()) => Some(format!("node:{name}")),
+            Target::Builtin(_) | Target::File(_) | Target::Host(_) | Target::Missing(_) => None,
+        })
+        .collect()
+    }
+
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
+    /// The text of every file, with imports that lead where `link` says.
+    pub fn emit(&self, link: impl Fn(&Target) -> Linked) -> Vec<(PathBuf, String)> {
+        let texts = self.files.iter().map(|(path, file)| {
+            let text = file.parsed.emit(path, |specifier| match file.targets.get(specifier) {
+                Some(Target::Missing(name)) => Linked::Provided(name.clone()),
+                Some(target) => link(target),
+                None => Linked::Specifier(specifier.to_owned()),
+            });
+            (path.clone(), text)
+        });
+        texts.collect()
+    }
+}
+
+fn read(path: &Path) -> Result<Parsed, GraphError> {
+    let io = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => GraphError::Missing(path.to_owned()),
+        _ => GraphError::Io { path: path.to_owned(), error: error.to_string() },
+    };
+    let meta = std::fs::metadata(path).map_err(io)?;
+    let kind = Kind::of(path).filter(|_| meta.is_file()).ok_or_else(|| GraphError::NotAModule(path.to_owned()))?;
+    if meta.len() > LARGEST {
+        return Err(GraphError::Io { path: path.to_owned(), error: format!("larger than {LARGEST} bytes") });
+    }
+    let source = std::fs::read_to_string(path).map_err(io)?;
+    let source = source.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(source);
+    parse(source, kind).map_err(|error| GraphError::Syntax { path: path.to_owned(), error })
+}
+
+pub fn resolve(from: &Path, specifier: &str) -> Target {
+    let bare = specifier.strip_prefix("node:").unwrap_or(specifier);
+    if EMBEDDED.contains(&bare) || BUILTIN.contains(&bare) || specifier.starts_with("node:") {
+        return Target::Builtin(bare.to_owned());
+    }
+    if specifier.starts_with("bun:") {
+        return Target::Package(specifier.to_owned());
+    }
+    let hosts = ["@oh-my-pi/", "@mariozechner/", "@earendil-works/"];
+    if hosts.iter().any(|host| specifier.starts_with(host)) || matches!(specifier, "@sinclair/typebox" | "typebox") {
+        return Target::Host(specifier.to_owned());
+    }
+    let path = match specifier.strip_prefix("file://") {
+        Some(path) => PathBuf::from(path),
+        None if specifier.starts_with('.') || specifier.starts_with('/') => {
+            from.parent().unwrap_or(Path::new("/")).join(specifier)
+        }
+        None => return Target::Package(specifier.to_owned()),
+    };
+    match find(&normal(&path)) {
+        Some(file) => Target::File(file),
+        None => Target::Missing(specifier.to_owned()),
+    }
+}
+
+/// The file a path without its true extension means.
+fn find(path: &Path) -> Option<PathBuf> {
+    if path.is_file() {
+        return Some(path.to_owned());
+    }
+    let text = path.to_string_lossy();
+    for (written, real) in [(".js", ".ts"), (".mjs", ".mts"), (".cjs", ".cts")] {
+        let swapped = text.strip_suffix(written).map(|stem| PathBuf::from(format!("{stem}{real}")));
+        if let Some(file) = swapped.filter(|file| file.is_file()) {
+            return Some(file);
+        }
+    }
+    let endings = [".ts", ".mts", ".js", ".mjs", ".cjs", ".json"];
+    let beside = endings.iter().map(|ending| PathBuf::from(format!("{text}{ending}")));
+    let inside = endings.iter().map(|ending| path.join(format!("index{ending}")));
+    beside.chain(inside).find(|file| file.is_file())
+}
+
+/// `a/./b/../c` without looking at the disk.
+pub fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,25 @@
+//! JavaScript and TypeScript hook modules, run inside the program or in a worker.
+//!
+//! A module is read with everything it imports (`graph`), stripped of its types
+//! (`source`), and handed to an engine that speaks in messages (`engine`): QuickJS in a
+//! thread (`embedded`) or an installed runtime in a process (`worker`). What the module
+//! asks of the program goes through one trait (`host`).
+//!
+//! Nothing here knows of rows, providers, the terminal or what an event means.
+
+#[cfg(feature = "embedded")]
+pub mod embedded;
+mod engine;
+mod frame;
+mod graph;
+mod host;
+mod module;
+pub mod source;
+mod system;
+
+pub use engine::{Engine, Limits, Link, Program, Sink};
+pub use frame::{Command, Frame, Overrun, Registry};
+pub use graph::{Graph, GraphError, Target};
+pub use host::{BoxFuture, Call, CallError, Host};
+pub use module::{Answer, Emission, Module, Moment, Request};
+pub use system::System;

@@ -1,0 +1,6 @@
+//! Modules as files, run by real engines.
+
+mod world;
+
+mod engines;
+mod strip;

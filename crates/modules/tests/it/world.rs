@@ -1,0 +1,118 @@
+//! A folder with modules, a host that notes what it is asked, and an engine.
+
+use ona_api::Env;
+use ona_modules::{
+    Answer, BoxFuture, Call, CallError, Emission, Engine, Graph, Host, Limits, Module, Moment, Program, Request, System,
+};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+pub struct World {
+    pub dir: tempfile::TempDir,
+    pub host: Arc<Noting>,
+    pub engine: Arc<dyn Engine>,
+    pub limits: Limits,
+}
+
+/// Answers what a test told it to and keeps what modules said.
+pub struct Noting {
+    pub system: System,
+    pub told: Mutex<Vec<(String, Vec<Value>)>>,
+    pub answers: Mutex<Vec<(String, Value)>>,
+    /// Dialogs wait until this is cancelled.
+    pub person: CancellationToken,
+}
+
+impl Host for Noting {
+    fn call<'a>(&'a self, _: &'a Path, call: Call) -> BoxFuture<'a, Result<Value, CallError>> {
+        Box::pin(async move {
+            if System::serves(&call.name) {
+                return self.system.call(call).await;
+            }
+            if call.is_dialog() {
+                self.person.cancelled().await;
+            }
+            let known = self.answers.lock().unwrap().iter().find(|(name, _)| *name == call.name).cloned();
+            self.told.lock().unwrap().push((call.name.clone(), call.args));
+            known.map(|(_, value)| value).ok_or_else(|| CallError::unknown(&call.name))
+        })
+    }
+
+    fn tell(&self, _: &Path, call: Call) {
+        self.told.lock().unwrap().push((call.name, call.args));
+    }
+}
+
+impl Noting {
+    pub fn told(&self, name: &str) -> Vec<Vec<Value>> {
+        self.told.lock().unwrap().iter().filter(|(one, _)| one == name).map(|(_, args)| args.clone()).collect()
+    }
+
+    pub fn answer(&self, name: &str, value: Value) {
+        self.answers.lock().unwrap().push((name.to_owned(), value));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests run programs of this machine")]
+fn path_variable() -> String {
+    std::env::var("PATH").unwrap_or_default()
+}
+
+impl World {
+    pub fn new(engine: Arc<dyn Engine>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::default().with("PATH", path_variable()).with("HOME", dir.path()).with("GREETING", "hello");
+        let system = System { env, cwd: dir.path().to_owned() };
+        let host =
+            Noting { system, told: Mutex::default(), answers: Mutex::default(), person: CancellationToken::new() };
+        Self { dir, host: Arc::new(host), engine, limits: Limits::default() }
+    }
+
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub async fn load(&self, name: &str, text: &str) -> Result<Module, String> {
+        let path = self.file(name, text);
+        let graph = Graph::read(&path).map_err(|error| format!("Failed to load hook: {error}"))?;
+        let program =
+            Program { graph, cwd: self.dir.path().to_owned(), env: self.host.system.env.clone(), limits: self.limits };
+        Module::load(program, Arc::clone(&self.engine), Arc::clone(&self.host) as Arc<dyn Host>).await
+    }
+
+    /// Loads a module whose `tool_call` handler is this body, and fires it.
+    pub async fn run(&self, name: &str, body: &str) -> Answer {
+        let text = format!("export default (pi) => {{ pi.on(\"tool_call\", async (event, ctx) => {{ {body} }}); }};");
+        match self.load(name, &text).await {
+            Ok(module) => fire(&module, "tool_call", 0, &json!({"type": "tool_call"}), None).await,
+            Err(why) => panic!("{why}"),
+        }
+    }
+}
+
+pub fn moment() -> Moment {
+    Moment { has_ui: false, cwd: "/work".into(), model: None }
+}
+
+pub async fn fire(module: &Module, event: &str, nth: usize, payload: &Value, limit: Option<Duration>) -> Answer {
+    fire_in(module, event, nth, payload, &moment(), limit).await
+}
+
+pub async fn fire_in(
+    module: &Module,
+    event: &str,
+    nth: usize,
+    payload: &Value,
+    moment: &Moment,
+    limit: Option<Duration>,
+) -> Answer {
+    let payload = payload.to_string();
+    let emission = Emission { event, nth, payload: &payload, number: 1, signal: false, absent: &[] };
+    module.invoke(Request::Event(emission), moment, limit, &CancellationToken::new()).await
+}
