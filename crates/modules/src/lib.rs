@@ -14,12 +14,15 @@ mod frame;
 mod graph;
 mod host;
 mod module;
+mod runtime;
 pub mod source;
 mod system;
+pub mod worker;
 
 pub use engine::{Engine, Limits, Link, Program, Sink};
 pub use frame::{Command, Frame, Overrun, Registry};
 pub use graph::{Graph, GraphError, Target};
 pub use host::{BoxFuture, Call, CallError, Host};
 pub use module::{Answer, Emission, Module, Moment, Request};
+pub use runtime::{Brand, Runtime, Wanted, find as find_runtime};
 pub use system::System;

@@ -12,13 +12,29 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
 pub struct Worker {
-    child: Child,
-    stdin: ChildStdin,
-    lines: BufReader<ChildStdout>,
+    leader: Leader,
+    speaker: Speaker,
+    listener: Listener,
     stderr: Filling,
+}
+
+/// The end of a worker that is spoken into.
+pub struct Speaker {
+    stdin: ChildStdin,
+    /// Once split: the worker ends with this end.
+    #[expect(dead_code, reason = "held for its drop")]
+    leader: Option<Leader>,
+}
+
+/// The end of a worker that is listened to.
+pub struct Listener {
+    lines: BufReader<ChildStdout>,
     /// Longest line it may answer.
     cap: usize,
 }
+
+/// The child whose group ends with it.
+struct Leader(Child);
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -41,13 +57,45 @@ impl Worker {
         let stdin = child.stdin.take().expect("stdin is piped");
         let lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let (stderr, _reader) = fill(child.stderr.take().expect("stderr is piped"), command.cap);
-        let mut worker = Self { child, stdin, lines, stderr, cap: command.cap };
+        let mut worker = Self {
+            leader: Leader(child),
+            speaker: Speaker { stdin, leader: None },
+            listener: Listener { lines, cap: command.cap },
+            stderr,
+        };
         if !command.stdin.is_empty() {
-            worker.stdin.write_all(&command.stdin).await?;
+            worker.speaker.stdin.write_all(&command.stdin).await?;
         }
         Ok(worker)
     }
 
+    /// Both ends for themselves, for a worker that also speaks unasked. It ends when the
+    /// speaker is dropped.
+    pub fn split(self) -> (Speaker, Listener) {
+        (Speaker { leader: Some(self.leader), ..self.speaker }, self.listener)
+    }
+
+    /// Sends one line; the text must not hold a line break.
+    pub async fn send(&mut self, line: &str) -> Result<(), Lost> {
+        self.speaker.send(line).await
+    }
+
+    /// The next line it says, without its end.
+    pub async fn receive(&mut self) -> Result<String, Lost> {
+        self.listener.receive().await
+    }
+
+    /// What it has complained about since this was last asked.
+    pub fn complaints(&self) -> Captured {
+        self.stderr.take()
+    }
+
+    pub fn is_alive(&mut self) -> bool {
+        self.leader.0.try_wait().is_ok_and(|status| status.is_none())
+    }
+}
+
+impl Speaker {
     /// Sends one line; the text must not hold a line break.
     pub async fn send(&mut self, line: &str) -> Result<(), Lost> {
         let mut bytes = Vec::with_capacity(line.len() + 1);
@@ -58,7 +106,9 @@ impl Worker {
             _ => Lost::Io(error),
         })
     }
+}
 
+impl Listener {
     /// The next line it says, without its end.
     pub async fn receive(&mut self) -> Result<String, Lost> {
         let mut line = Vec::new();
@@ -70,20 +120,11 @@ impl Worker {
         line.pop();
         String::from_utf8(line).map_err(|_| Lost::NotText)
     }
-
-    /// What it has complained about since this was last asked.
-    pub fn complaints(&self) -> Captured {
-        self.stderr.take()
-    }
-
-    pub fn is_alive(&mut self) -> bool {
-        self.child.try_wait().is_ok_and(|status| status.is_none())
-    }
 }
 
-impl Drop for Worker {
+impl Drop for Leader {
     fn drop(&mut self) {
-        if let Some(group) = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+        if let Some(group) = self.0.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
             // Already gone is what we want.
             kill_process_group(group, Signal::KILL).ok();
         }

@@ -1,13 +1,17 @@
 //! The same table for every engine.
 
 use crate::world::{World, fire, fire_in};
-use ona_modules::{Answer, Engine, Limits, Moment, Overrun, embedded::QuickJs};
+use ona_api::Env;
+use ona_modules::{Answer, Engine, Limits, Moment, Overrun, Wanted, embedded::QuickJs, find_runtime, worker::Worker};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-fn engines() -> Vec<Arc<dyn Engine>> {
-    vec![Arc::new(QuickJs)]
+/// Both engines: ours, and a worker with whatever runtime this machine has.
+async fn engines() -> Vec<Arc<dyn Engine>> {
+    let env = Env::default().with("PATH", crate::world::path_variable());
+    let runtime = find_runtime(&Wanted::ByNeed, &env).await.expect("a JavaScript runtime to test with");
+    vec![Arc::new(QuickJs), Arc::new(Worker::new(runtime, "/tmp".into()))]
 }
 
 fn returned(value: Value) -> Answer {
@@ -71,7 +75,7 @@ async fn a_result_is_what_the_handler_returned() {
             Answer::Threw { message: "process.exit(1) is not available to hook modules".into(), is_error: true },
         ),
     ];
-    for engine in engines() {
+    for engine in engines().await {
         let world = World::new(Arc::clone(&engine));
         for (index, (body, expected)) in cases.iter().enumerate() {
             let answer = world.run(&format!("case{index}.js"), body).await;
@@ -165,7 +169,7 @@ async fn node_modules_serve_what_hooks_use() {
         ("util", json!(["{ a: [ 1, 'x' ] }", "a=1"])),
         ("os", json!(["string", "\n", "string", true])),
     ];
-    for engine in engines() {
+    for engine in engines().await {
         let world = World::new(Arc::clone(&engine));
         let module = world.load("node.mjs", text).await.unwrap();
         for (event, value) in &expected {
@@ -178,7 +182,7 @@ async fn node_modules_serve_what_hooks_use() {
 /// OM-3, OM-X1, OM-X2, OM-X11: what a factory registers and what it may not do yet.
 #[tokio::test]
 async fn the_factory_registers_and_may_not_speak_yet() {
-    for engine in engines() {
+    for engine in engines().await {
         let world = World::new(Arc::clone(&engine));
         let text = r#"
             let count = 0;
@@ -238,7 +242,7 @@ async fn the_factory_registers_and_may_not_speak_yet() {
 /// OM-7: what is no hook module says why.
 #[tokio::test]
 async fn wrong_modules_say_what_is_wrong() {
-    for engine in engines() {
+    for engine in engines().await {
         let world = World::new(Arc::clone(&engine));
         let load = async |name: &str, text: &str| world.load(name, text).await.err().unwrap_or_default();
         assert_eq!(load("a.ts", "export const x = 1;").await, "Hook must export a default function");
@@ -260,9 +264,9 @@ async fn wrong_modules_say_what_is_wrong() {
 /// OM-X6: a module that will not end is ended; the next event finds it alive.
 #[tokio::test]
 async fn a_runaway_module_is_stopped_and_starts_anew() {
-    for engine in engines() {
+    for engine in engines().await {
         let mut world = World::new(Arc::clone(&engine));
-        world.limits = Limits { cpu: Duration::from_millis(300), ..Limits::default() };
+        world.limits = Limits { cpu: Duration::from_millis(1500), ..Limits::default() };
         let text = r#"
             let calls = 0;
             export default (pi) => {
@@ -294,7 +298,7 @@ async fn a_runaway_module_is_stopped_and_starts_anew() {
 /// OM-X7: the clock stands still while a person thinks.
 #[tokio::test]
 async fn a_dialog_takes_as_long_as_it_takes() {
-    for engine in engines() {
+    for engine in engines().await {
         let world = World::new(Arc::clone(&engine));
         world.host.answer("ui.confirm", json!(true));
         let text = "export default (pi) => { pi.on('tool_call', async (event, ctx) => [await ctx.ui.confirm('t', 'm'), ctx.hasUI]); };";
@@ -316,7 +320,7 @@ async fn a_dialog_takes_as_long_as_it_takes() {
 /// OM-X8: a name we do not have fails when it is used, not when it is imported.
 #[tokio::test]
 async fn unknown_names_of_the_host_load() {
-    for engine in engines() {
+    for engine in engines().await {
         let world = World::new(Arc::clone(&engine));
         let text = r#"
             import { NoSuchThing, visibleWidth } from "@mariozechner/pi-tui";
@@ -338,7 +342,7 @@ async fn unknown_names_of_the_host_load() {
 /// The session is read while the handler waits, without a promise.
 #[tokio::test]
 async fn the_session_is_read_at_once() {
-    for engine in engines() {
+    for engine in engines().await {
         let world = World::new(Arc::clone(&engine));
         world.host.answer("session.getBranch", json!([{"id": "1"}, {"id": "2"}]));
         world.host.answer("session.getSessionId", json!("s-1"));

@@ -57,7 +57,7 @@ impl Noting {
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests run programs of this machine")]
-fn path_variable() -> String {
+pub fn path_variable() -> String {
     std::env::var("PATH").unwrap_or_default()
 }
 

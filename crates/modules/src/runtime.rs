@@ -1,0 +1,109 @@
+//! Which JavaScript runtime is there (DEC-170).
+
+use ona_api::Env;
+use ona_process::{Command, find_in_path};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runtime {
+    pub kind: Brand,
+    pub program: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brand {
+    Bun,
+    Node,
+    Deno,
+}
+
+impl Brand {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Brand::Bun => "bun",
+            Brand::Node => "node",
+            Brand::Deno => "deno",
+        }
+    }
+
+    /// The arguments before the script.
+    pub(crate) fn args(self) -> &'static [&'static str] {
+        match self {
+            Brand::Bun => &["run"],
+            Brand::Node => &["--no-warnings"],
+            Brand::Deno => &["run", "--allow-all", "--quiet"],
+        }
+    }
+}
+
+/// What the operator wants modules to run on (`ONA_JS_RUNTIME`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// By the module's import list.
+    #[default]
+    ByNeed,
+    Embedded,
+    /// `bun`, `node`, `deno` or a path.
+    Runtime(String),
+}
+
+impl Wanted {
+    pub fn parse(text: Option<&str>) -> Self {
+        match text.map(str::trim) {
+            None | Some("") => Wanted::ByNeed,
+            Some("embedded") => Wanted::Embedded,
+            Some(other) => Wanted::Runtime(other.to_owned()),
+        }
+    }
+}
+
+/// The oldest Node that will do.
+const NODE: u32 = 18;
+
+/// The wanted runtime, or the first of bun, node and deno. The error says what is missing.
+pub async fn find(wanted: &Wanted, env: &Env) -> Result<Runtime, String> {
+    let path = env.get("PATH").unwrap_or_default();
+    if let Wanted::Runtime(name) = wanted {
+        let program = if name.contains('/') {
+            Some(PathBuf::from(name)).filter(|file| file.is_file())
+        } else {
+            find_in_path(path, name)
+        };
+        let program = program.ok_or_else(|| format!("ONA_JS_RUNTIME names {name}, which was not found"))?;
+        return Ok(Runtime { kind: brand(&program), program });
+    }
+    for kind in [Brand::Bun, Brand::Node, Brand::Deno] {
+        let Some(program) = find_in_path(path, kind.as_str()) else { continue };
+        if kind != Brand::Node || version(&program, env).await.is_some_and(|major| major >= NODE) {
+            return Ok(Runtime { kind, program });
+        }
+    }
+    Err(format!("no JavaScript runtime was found (bun, node {NODE} or newer, deno)"))
+}
+
+fn brand(program: &Path) -> Brand {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    match () {
+        () if name.contains("bun") => Brand::Bun,
+        () if name.contains("deno") => Brand::Deno,
+        () => Brand::Node,
+    }
+}
+
+/// `v20.1.0` is 20.
+async fn version(node: &Path, env: &Env) -> Option<u32> {
+    let command = Command {
+        program: node.into(),
+        args: vec!["--version".into()],
+        cwd: "/".into(),
+        env: env.clone(),
+        stdin: Vec::new(),
+        cap: 4096,
+        deadline: Some(Duration::from_secs(10)),
+        grace: Duration::ZERO,
+    };
+    let ran = ona_process::run(command, &CancellationToken::new()).await.ok()?;
+    String::from_utf8_lossy(&ran.stdout.bytes).trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
