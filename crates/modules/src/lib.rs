@@ -5,24 +5,30 @@
 //! thread (`embedded`) or an installed runtime in a process (`worker`). What the module
 //! asks of the program goes through one trait (`host`).
 //!
-//! Nothing here knows of rows, providers, the terminal or what an event means.
+//! What handlers' results mean is decided once, in `rules`. Nothing here knows of rows,
+//! providers or the terminal.
 
+mod discover;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 mod engine;
 mod frame;
 mod graph;
 mod host;
+mod loader;
 mod module;
+pub mod rules;
 mod runtime;
 pub mod source;
 mod system;
 pub mod worker;
 
+pub use discover::{Candidate, Places, Refused, Source, candidates, resolve};
 pub use engine::{Engine, Limits, Link, Program, Sink};
 pub use frame::{Command, Frame, Overrun, Registry};
 pub use graph::{Graph, GraphError, Target};
 pub use host::{BoxFuture, Call, CallError, Host};
+pub use loader::{Listed, LoadError, Loaded, Loader};
 pub use module::{Answer, Emission, Module, Moment, Request};
 pub use runtime::{Brand, Runtime, Wanted, find as find_runtime};
 pub use system::System;

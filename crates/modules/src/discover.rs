@@ -1,0 +1,152 @@
+//! Which files are hook modules, in which order (DEC-173). Nothing is run here.
+//!
+//! Discovered files first, by provider; a later file with the key of an earlier one is
+//! hidden by it. Then configured paths. One absolute path is loaded once.
+
+use crate::graph::normal;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Where to look.
+#[derive(Clone, Debug)]
+pub struct Places {
+    pub cwd: PathBuf,
+    pub home: PathBuf,
+    /// `PI_CODING_AGENT_DIR`, in place of `~/.omp/agent`.
+    pub agent_dir: Option<PathBuf>,
+    /// Files of `.claude` folders count too.
+    pub claude: bool,
+    /// The project's own folders count.
+    pub project: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub path: PathBuf,
+    pub source: Source,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Native,
+    Claude,
+    Configured,
+}
+
+impl Source {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Source::Native => "native",
+            Source::Claude => "claude",
+            Source::Configured => "configured",
+        }
+    }
+}
+
+/// A configured path that names no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub path: String,
+    pub why: String,
+}
+
+/// Everything to load, in order.
+pub fn candidates(places: &Places, configured: &[String]) -> (Vec<Candidate>, Vec<Refused>) {
+    let mut found = discovered(places);
+    let mut refused = Vec::new();
+    for text in configured {
+        match resolve(text, &places.cwd, &places.home) {
+            Ok(path) => found.push(Candidate { path, source: Source::Configured }),
+            Err(why) => refused.push(Refused { path: text.clone(), why }),
+        }
+    }
+    let mut seen = HashSet::new();
+    found.retain(|one| seen.insert(one.path.clone()));
+    (found, refused)
+}
+
+fn discovered(places: &Places) -> Vec<Candidate> {
+    let agent = places.agent_dir.clone().unwrap_or_else(|| places.home.join(".omp/agent"));
+    let mut folders = Vec::new();
+    if places.project {
+        folders.push((places.cwd.join(".ona/hooks"), Source::Native));
+        folders.push((places.cwd.join(".omp/hooks"), Source::Native));
+    }
+    folders.push((agent.join("hooks"), Source::Native));
+    if places.claude {
+        folders.push((places.home.join(".claude/hooks"), Source::Claude));
+        if places.project {
+            folders.push((places.cwd.join(".claude/hooks"), Source::Claude));
+        }
+    }
+    let mut keys = HashSet::new();
+    let mut found = Vec::new();
+    for (folder, source) in folders {
+        for kind in ["pre", "post"] {
+            for path in files(&folder.join(kind)) {
+                if keys.insert(key(kind, &path, source)) {
+                    found.push(Candidate { path, source });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// `type:tool:name`, by which a file hides later ones.
+fn key(kind: &str, path: &Path, source: Source) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let tool = match (source, name.rsplit_once('.')) {
+        (Source::Claude, Some((tool, "sh" | "bash" | "zsh" | "fish"))) => tool,
+        // A module beside shell files is still known by its bare name.
+        (_, Some((tool, _))) => tool,
+        (_, None) => &name,
+    };
+    format!("{kind}:{tool}:{name}")
+}
+
+/// Plain files of a folder by name; dot-files, links and folders are left out.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .map(|entry| entry.path())
+        .filter(|path| !path.file_name().unwrap_or_default().to_string_lossy().starts_with('.'))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Absolute as it is, `~` at home, anything else from `cwd`.
+pub fn resolve(text: &str, cwd: &Path, home: &Path) -> Result<PathBuf, String> {
+    if text.contains("://") {
+        return Err(format!("{text} is not a path of a file"));
+    }
+    let path = match text.strip_prefix('~') {
+        Some("") => home.to_owned(),
+        Some(rest) if rest.starts_with('/') => home.join(&rest[1..]),
+        _ => cwd.join(text),
+    };
+    Ok(normal(&path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_absolute_at_home_or_from_here() {
+        let (cwd, home) = (Path::new("/work"), Path::new("/home/me"));
+        let cases = [
+            ("/abs/h.ts", "/abs/h.ts"),
+            ("~/h.ts", "/home/me/h.ts"),
+            ("rel/../h.ts", "/work/h.ts"),
+            ("~", "/home/me"),
+            ("~x", "/work/~x"),
+        ];
+        for (text, path) in cases {
+            assert_eq!(resolve(text, cwd, home), Ok(PathBuf::from(path)), "{text}");
+        }
+        assert!(resolve("skill://x", cwd, home).is_err());
+    }
+}

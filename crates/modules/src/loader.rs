@@ -1,0 +1,143 @@
+//! Loads modules one after another; what can not be loaded stops nothing.
+
+use crate::discover::{Candidate, Refused, Source};
+use crate::engine::{Engine, Limits, Program};
+use crate::graph::Graph;
+use crate::host::Host;
+use crate::module::Module;
+use crate::runtime::{Wanted, find};
+use crate::worker::Worker;
+use ona_api::Env;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::OnceCell;
+
+pub struct Loader {
+    pub cwd: PathBuf,
+    pub env: Env,
+    pub wanted: Wanted,
+    /// Where a worker's files may be written.
+    pub scratch: PathBuf,
+    pub limits: Limits,
+    pub host: Arc<dyn Host>,
+    found: OnceCell<Result<Arc<dyn Engine>, String>>,
+}
+
+/// What loading came to.
+#[derive(Default)]
+pub struct Loaded {
+    pub modules: Vec<Arc<Module>>,
+    pub errors: Vec<LoadError>,
+    /// One line per file, for people and `ona hooks list`.
+    pub listing: Vec<Listed>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    pub path: String,
+    pub error: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    pub path: String,
+    pub source: Source,
+    /// What it runs on; nothing if it was not loaded.
+    pub engine: Option<String>,
+    /// What its imports need beyond the embedded engine.
+    pub needs: Vec<String>,
+    pub error: Option<String>,
+    pub events: Vec<(String, usize)>,
+    pub commands: Vec<String>,
+}
+
+impl Listed {
+    pub fn to_json(&self) -> Value {
+        let events: serde_json::Map<_, _> =
+            self.events.iter().map(|(name, count)| (name.clone(), (*count).into())).collect();
+        json!({
+            "path": self.path, "dialect": "omp", "source": self.source.as_str(), "engine": self.engine, "needs": self.needs,
+            "error": self.error, "handlers": events, "commands": self.commands,
+        })
+    }
+}
+
+impl Loader {
+    pub fn new(cwd: PathBuf, env: Env, wanted: Wanted, scratch: PathBuf, host: Arc<dyn Host>) -> Self {
+        Self { cwd, env, wanted, scratch, limits: Limits::default(), host, found: OnceCell::new() }
+    }
+
+    pub async fn load(&self, candidates: Vec<Candidate>, refused: Vec<Refused>) -> Loaded {
+        let mut loaded = Loaded::default();
+        for candidate in candidates {
+            let path = candidate.path.to_string_lossy().into_owned();
+            let mut listed = Listed {
+                path: path.clone(),
+                source: candidate.source,
+                engine: None,
+                needs: Vec::new(),
+                error: None,
+                events: Vec::new(),
+                commands: Vec::new(),
+            };
+            match self.module(&candidate.path, &mut listed).await {
+                Ok(module) => {
+                    let registry = module.registry();
+                    listed.engine = Some(module.engine().to_owned());
+                    listed.events = registry.handlers.into_iter().collect();
+                    listed.commands = registry.commands.into_iter().map(|one| one.name).collect();
+                    loaded.modules.push(Arc::new(module));
+                }
+                Err(error) => {
+                    listed.error = Some(error.clone());
+                    loaded.errors.push(LoadError { path, error });
+                }
+            }
+            loaded.listing.push(listed);
+        }
+        loaded.errors.extend(refused.into_iter().map(|one| LoadError { path: one.path, error: one.why }));
+        loaded
+    }
+
+    async fn module(&self, path: &Path, listed: &mut Listed) -> Result<Module, String> {
+        let graph = Graph::read(path).map_err(|error| format!("Failed to load hook: {error}"))?;
+        listed.needs = graph.beyond_embedded().into_iter().collect();
+        let engine = self.engine(&listed.needs).await.map_err(|why| format!("Failed to load hook: {why}"))?;
+        let program = Program { graph, cwd: self.cwd.clone(), env: self.env.clone(), limits: self.limits };
+        Module::load(program, engine, Arc::clone(&self.host)).await
+    }
+
+    /// The engine for a module with these needs (DEC-170).
+    async fn engine(&self, needs: &[String]) -> Result<Arc<dyn Engine>, String> {
+        let lacking = || format!("it imports {}", needs.join(", "));
+        match (&self.wanted, needs.is_empty()) {
+            (Wanted::Embedded, true) => embedded().ok_or_else(|| "this build has no embedded engine".to_owned()),
+            (Wanted::Embedded, false) => Err(format!("{}, which the embedded engine does not have", lacking())),
+            (Wanted::ByNeed, true) => match embedded() {
+                Some(engine) => Ok(engine),
+                None => self.worker().await,
+            },
+            (Wanted::ByNeed, false) => self.worker().await.map_err(|why| format!("{}, and {why}", lacking())),
+            (Wanted::Runtime(_), _) => self.worker().await,
+        }
+    }
+
+    async fn worker(&self) -> Result<Arc<dyn Engine>, String> {
+        let found = self.found.get_or_init(async || {
+            let runtime = find(&self.wanted, &self.env).await?;
+            Ok(Arc::new(Worker::new(runtime, self.scratch.clone())) as Arc<dyn Engine>)
+        });
+        found.await.clone()
+    }
+}
+
+#[cfg(feature = "embedded")]
+fn embedded() -> Option<Arc<dyn Engine>> {
+    Some(Arc::new(crate::embedded::QuickJs))
+}
+
+#[cfg(not(feature = "embedded"))]
+fn embedded() -> Option<Arc<dyn Engine>> {
+    None
+}

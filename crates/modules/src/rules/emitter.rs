@@ -1,0 +1,168 @@
+//! Tells modules of an event, one handler after another.
+
+use super::event::Event;
+use super::fold::{Class, Flow, Fold};
+use super::truthy;
+use crate::frame::Command;
+use crate::module::{Answer, Emission, Module, Moment, Request};
+use serde_json::Value;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Per handler (DEC-054).
+pub const HANDLER: Duration = Duration::from_secs(600);
+const SHUTDOWN: Duration = Duration::from_millis(1500);
+
+/// All loaded modules, in load order.
+pub struct Emitter {
+    modules: Vec<Arc<Module>>,
+    moment: Mutex<Moment>,
+    last: AtomicU64,
+}
+
+/// What a round of handlers came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Heard {
+    /// What stands by the event's rule.
+    pub result: Option<Value>,
+    /// One per handler that ran.
+    pub runs: Vec<Run>,
+}
+
+impl Heard {
+    /// Whether a handler said `cancel`.
+    pub fn is_cancelled(&self) -> bool {
+        self.result.as_ref().is_some_and(|result| truthy(&result["cancel"]))
+    }
+}
+
+/// One handler's run, for the record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub path: String,
+    pub event: &'static str,
+    pub nth: usize,
+    pub answer: Answer,
+}
+
+impl Run {
+    /// Why it is a HookError; nothing if it is none.
+    pub fn error(&self) -> Option<String> {
+        failure(&self.answer)
+    }
+}
+
+/// The words for an answer that is no result.
+pub fn failure(answer: &Answer) -> Option<String> {
+    match answer {
+        Answer::Returned(_) => None,
+        Answer::Threw { message, .. } => Some(message.clone()),
+        Answer::TimedOut(after) => Some(format!("timed out after {}ms", after.as_millis())),
+        Answer::Overrun(what) => Some(format!("the module was stopped: {}", what.as_str())),
+        Answer::Cancelled => Some("interrupted".to_owned()),
+        Answer::Lost(why) => Some(why.clone()),
+    }
+}
+
+impl Emitter {
+    pub fn new(modules: Vec<Arc<Module>>, moment: Moment) -> Self {
+        Self { modules, moment: Mutex::new(moment), last: AtomicU64::new(0) }
+    }
+
+    pub fn modules(&self) -> &[Arc<Module>] {
+        &self.modules
+    }
+
+    pub fn listens_to(&self, event: &str) -> bool {
+        self.modules.iter().any(|module| module.handlers(event) > 0)
+    }
+
+    /// What `ctx` says from now on.
+    pub fn set_moment(&self, moment: Moment) {
+        *self.moment.lock().unwrap_or_else(PoisonError::into_inner) = moment;
+    }
+
+    pub fn moment(&self) -> Moment {
+        self.moment.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The number of a new occurrence.
+    pub fn number(&self) -> u64 {
+        self.last.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Handlers in load and registration order, each awaited. A handler that fails is a
+    /// HookError and the next one runs.
+    pub async fn emit(&self, event: &Event, cancel: &CancellationToken) -> Heard {
+        let name = event.name();
+        let mut heard = Heard::default();
+        if !self.listens_to(name) {
+            return heard;
+        }
+        let limit = if name == "session_shutdown" { SHUTDOWN } else { HANDLER };
+        let (number, moment) = (self.number(), self.moment());
+        let mut payload = event.payload();
+        let mut text = payload.to_string();
+        let mut fold = Fold::new(Class::of(name));
+        'round: for module in &self.modules {
+            for nth in 0..module.handlers(name) {
+                let emission =
+                    Emission { event: name, nth, payload: &text, number, signal: event.has_signal(), absent: &[] };
+                let answer = module.invoke(Request::Event(emission), &moment, Some(limit), cancel).await;
+                let returned = match &answer {
+                    Answer::Returned(value) => value.as_ref(),
+                    _ => None,
+                };
+                let flow = fold.take(returned);
+                if let (Some(messages), true) = (fold.messages(), returned.is_some()) {
+                    payload["messages"] = messages.clone();
+                    text = payload.to_string();
+                }
+                let path = module.path().to_string_lossy().into_owned();
+                heard.runs.push(Run { path, event: name, nth, answer });
+                if flow == Flow::Enough {
+                    break 'round;
+                }
+            }
+        }
+        heard.result = fold.result;
+        heard
+    }
+
+    /// Every registered command, duplicates included.
+    pub fn commands(&self) -> Vec<Command> {
+        self.modules.iter().flat_map(|module| module.registry().commands).collect()
+    }
+
+    /// The first module that has the command.
+    pub fn command(&self, name: &str) -> Option<&Arc<Module>> {
+        self.modules.iter().find(|module| module.registry().commands.iter().any(|one| one.name == name))
+    }
+
+    /// Runs a command; nothing if no module has it.
+    pub async fn run_command(&self, name: &str, args: &str, cancel: &CancellationToken) -> Option<Answer> {
+        let module = self.command(name)?;
+        Some(module.invoke(Request::Command { name, args }, &self.moment(), None, cancel).await)
+    }
+
+    /// The lines the first module with a renderer of this type makes of a message.
+    pub async fn render(
+        &self,
+        custom_type: &str,
+        message: &Value,
+        expanded: bool,
+        width: usize,
+    ) -> Option<Vec<String>> {
+        let has = |module: &&Arc<Module>| module.registry().renderers.iter().any(|one| one == custom_type);
+        let module = self.modules.iter().find(has)?;
+        let request = Request::Render { custom_type, message, expanded, width };
+        match module.invoke(request, &self.moment(), Some(HANDLER), &CancellationToken::new()).await {
+            Answer::Returned(Some(Value::Array(lines))) => {
+                Some(lines.iter().map(|line| line.as_str().unwrap_or_default().to_owned()).collect())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The events beside tool calls, with what handlers are told (sheet section 7).
+
+use serde_json::{Map, Value, json};
+
+/// One occurrence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    SessionStart,
+    SessionShutdown,
+    SessionBeforeSwitch { reason: &'static str, target: Option<String> },
+    SessionSwitch { reason: &'static str, previous: Option<String> },
+    SessionBeforeBranch { entry: String },
+    SessionBranch { previous: Option<String> },
+    SessionBeforeCompact { preparation: Value, branch_entries: Vec<Value>, instructions: Option<String> },
+    SessionCompacting { session: String, messages: Vec<Value> },
+    SessionCompact { entry: Value, from_extension: bool },
+    SessionBeforeTree { preparation: Value },
+    SessionTree { new_leaf: Option<String>, old_leaf: Option<String>, summary: Option<Value>, from_extension: bool },
+    Context { messages: Vec<Value> },
+    BeforeAgentStart { prompt: String, images: Vec<Value> },
+    AgentStart,
+    AgentEnd { messages: Vec<Value> },
+    TurnStart { index: u32, timestamp: u64 },
+    TurnEnd { index: u32, message: Value, results: Vec<Value> },
+    AutoCompactionStart { reason: &'static str },
+    AutoCompactionEnd { result: Option<Value>, aborted: bool, error: Option<String> },
+    AutoRetryStart { attempt: u32, max_attempts: u32, delay_ms: u64, error: String },
+    AutoRetryEnd { success: bool, attempt: u32, final_error: Option<String> },
+    TodoReminder { todos: Vec<Value>, attempt: u32, max_attempts: u32 },
+}
+
+impl Event {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Event::SessionStart => "session_start",
+            Event::SessionShutdown => "session_shutdown",
+            Event::SessionBeforeSwitch { .. } => "session_before_switch",
+            Event::SessionSwitch { .. } => "session_switch",
+            Event::SessionBeforeBranch { .. } => "session_before_branch",
+            Event::SessionBranch { .. } => "session_branch",
+            Event::SessionBeforeCompact { .. } => "session_before_compact",
+            Event::SessionCompacting { .. } => "session.compacting",
+            Event::SessionCompact { .. } => "session_compact",
+            Event::SessionBeforeTree { .. } => "session_before_tree",
+            Event::SessionTree { .. } => "session_tree",
+            Event::Context { .. } => "context",
+            Event::BeforeAgentStart { .. } => "before_agent_start",
+            Event::AgentStart => "agent_start",
+            Event::AgentEnd { .. } => "agent_end",
+            Event::TurnStart { .. } => "turn_start",
+            Event::TurnEnd { .. } => "turn_end",
+            Event::AutoCompactionStart { .. } => "auto_compaction_start",
+            Event::AutoCompactionEnd { .. } => "auto_compaction_end",
+            Event::AutoRetryStart { .. } => "auto_retry_start",
+            Event::AutoRetryEnd { .. } => "auto_retry_end",
+            Event::TodoReminder { .. } => "todo_reminder",
+        }
+    }
+
+    /// Whether handlers get an `AbortSignal`.
+    pub fn has_signal(&self) -> bool {
+        matches!(self, Event::SessionBeforeCompact { .. } | Event::SessionBeforeTree { .. })
+    }
+
+    /// The event object, without fields that are `undefined`.
+    pub fn payload(&self) -> Value {
+        let fields = match self {
+            Event::SessionStart | Event::SessionShutdown | Event::AgentStart => json!({}),
+            Event::SessionBeforeSwitch { reason, target } => json!({"reason": reason, "targetSessionFile": target}),
+            Event::SessionSwitch { reason, previous } => json!({"reason": reason, "previousSessionFile": previous}),
+            Event::SessionBeforeBranch { entry } => json!({ "entryId": entry }),
+            Event::SessionBranch { previous } => json!({ "previousSessionFile": previous }),
+            Event::SessionBeforeCompact { preparation, branch_entries, instructions } => {
+                json!({"preparation": preparation, "branchEntries": branch_entries, "customInstructions": instructions})
+            }
+            Event::SessionCompacting { session, messages } => json!({"sessionId": session, "messages": messages}),
+            // Older hooks read `fromHook`.
+            Event::SessionCompact { entry, from_extension } => {
+                json!({"compactionEntry": entry, "fromExtension": from_extension, "fromHook": from_extension})
+            }
+            Event::SessionBeforeTree { preparation } => json!({ "preparation": preparation }),
+            Event::SessionTree { new_leaf, old_leaf, summary, from_extension } => {
+                json!({"newLeafId": new_leaf, "oldLeafId": old_leaf, "summaryEntry": summary, "fromExtension": from_extension})
+            }
+            Event::Context { messages } | Event::AgentEnd { messages } => json!({ "messages": messages }),
+            Event::BeforeAgentStart { prompt, images } if images.is_empty() => json!({ "prompt": prompt }),
+            Event::BeforeAgentStart { prompt, images } => json!({"prompt": prompt, "images": images}),
+            Event::TurnStart { index, timestamp } => json!({"turnIndex": index, "timestamp": timestamp}),
+            Event::TurnEnd { index, message, results } => {
+                json!({"turnIndex": index, "message": message, "toolResults": results})
+            }
+            Event::AutoCompactionStart { reason } => json!({"reason": reason, "action": "context-full"}),
+            Event::AutoCompactionEnd { result, aborted, error } => json!({
+                "action": "context-full", "result": result, "aborted": aborted, "willRetry": false, "errorMessage": error,
+            }),
+            Event::AutoRetryStart { attempt, max_attempts, delay_ms, error } => {
+                json!({"attempt": attempt, "maxAttempts": max_attempts, "delayMs": delay_ms, "errorMessage": error})
+            }
+            Event::AutoRetryEnd { success, attempt, final_error } => {
+                json!({"success": success, "attempt": attempt, "finalError": final_error})
+            }
+            Event::TodoReminder { todos, attempt, max_attempts } => {
+                json!({"todos": todos, "attempt": attempt, "maxAttempts": max_attempts})
+            }
+        };
+        let mut object = Map::new();
+        object.insert("type".into(), self.name().into());
+        if let Value::Object(fields) = fields {
+            // What is not there is `undefined`, never `null`.
+            object.extend(fields.into_iter().filter(|(_, value)| !value.is_null()));
+        }
+        Value::Object(object)
+    }
+}

@@ -1,0 +1,143 @@
+//! How the results of several handlers of one event combine. Pure.
+
+use super::truthy;
+use serde_json::{Value, json};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Results mean nothing.
+    Notice,
+    /// The newest truthy result stands; `cancel` ends the round.
+    Cancellable,
+    /// The newest truthy result stands.
+    Latest,
+    /// The first result with a `message` stands; later handlers still run.
+    FirstMessage,
+    /// Each handler gets what the one before made of the messages.
+    Chain,
+}
+
+impl Class {
+    pub fn of(event: &str) -> Self {
+        match event {
+            "context" => Class::Chain,
+            "before_agent_start" => Class::FirstMessage,
+            "session.compacting" => Class::Latest,
+            _ if event.starts_with("session_before_") => Class::Cancellable,
+            _ => Class::Notice,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Next,
+    /// Later handlers do not run.
+    Enough,
+}
+
+/// Results so far.
+#[derive(Clone, Debug)]
+pub struct Fold {
+    class: Class,
+    pub result: Option<Value>,
+}
+
+impl Fold {
+    pub fn new(class: Class) -> Self {
+        Self { class, result: None }
+    }
+
+    /// Takes in what a handler returned.
+    pub fn take(&mut self, returned: Option<&Value>) -> Flow {
+        let Some(value) = returned.filter(|value| truthy(value)) else { return Flow::Next };
+        match self.class {
+            Class::Notice => {}
+            Class::Latest => self.result = Some(value.clone()),
+            Class::Cancellable => {
+                self.result = Some(value.clone());
+                if truthy(&value["cancel"]) {
+                    return Flow::Enough;
+                }
+            }
+            Class::FirstMessage => {
+                if self.result.is_none() && truthy(&value["message"]) {
+                    self.result = Some(value.clone());
+                }
+            }
+            Class::Chain => {
+                if value["messages"].is_array() {
+                    self.result = Some(json!({ "messages": value["messages"] }));
+                }
+            }
+        }
+        Flow::Next
+    }
+
+    /// The messages the next handler of a chain is given, if one has changed them.
+    pub fn messages(&self) -> Option<&Value> {
+        self.result.as_ref().filter(|_| self.class == Class::Chain).map(|result| &result["messages"])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(event: &str, results: &[Value]) -> (Option<Value>, usize) {
+        let mut fold = Fold::new(Class::of(event));
+        let mut ran = 0;
+        for result in results {
+            ran += 1;
+            if fold.take(Some(result)) == Flow::Enough {
+                break;
+            }
+        }
+        (fold.result, ran)
+    }
+
+    /// OM-9, OM-11, OM-31, OM-32, OM-33 and the table of section 10.
+    #[test]
+    fn every_class_combines_as_its_document_says() {
+        let cases = [
+            ("agent_end", vec![json!({"cancel": true}), json!(1)], None, 2),
+            ("session_before_switch", vec![json!({"cancel": true}), json!({})], Some(json!({"cancel": true})), 1),
+            ("session_before_switch", vec![json!({"cancel": "yes"})], Some(json!({"cancel": "yes"})), 1),
+            (
+                "session_before_branch",
+                vec![json!({"skipConversationRestore": true}), json!({"cancel": false})],
+                Some(json!({"cancel": false})),
+                2,
+            ),
+            ("session_before_branch", vec![json!({"skipConversationRestore": true}), json!({})], Some(json!({})), 2),
+            (
+                "session_before_tree",
+                vec![json!({"a": 1}), json!(null), json!(0), json!(false)],
+                Some(json!({"a": 1})),
+                4,
+            ),
+            (
+                "session.compacting",
+                vec![json!({"prompt": "a"}), json!({"prompt": "b"})],
+                Some(json!({"prompt": "b"})),
+                2,
+            ),
+            ("session.compacting", vec![json!({"cancel": true}), json!({})], Some(json!({})), 2),
+            (
+                "before_agent_start",
+                vec![json!({}), json!({"message": {"n": 1}}), json!({"message": {"n": 2}})],
+                Some(json!({"message": {"n": 1}})),
+                3,
+            ),
+            (
+                "context",
+                vec![json!({"messages": [1]}), json!({"other": 1}), json!("x")],
+                Some(json!({"messages": [1]})),
+                3,
+            ),
+        ];
+        for (event, results, expected, ran) in cases {
+            assert_eq!(folded(event, &results), (expected, ran), "{event} {results:?}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What becomes of handlers' results: the contract of each event, once for all engines.
+//!
+//! `tool_call` and `tool_result` are hooks of the ordinary chain and have their rules in
+//! `tool`; every other event goes through `Emitter`.
+
+mod emitter;
+mod event;
+mod fold;
+pub mod tool;
+
+pub use emitter::{Emitter, Heard, Run};
+pub use event::Event;
+pub use fold::{Class, Flow, Fold};
+
+/// What JavaScript takes for true.
+pub fn truthy(value: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
