@@ -12,6 +12,7 @@ mod lenient;
 pub mod lint;
 pub mod massgen;
 mod matcher;
+pub mod omp;
 mod output;
 mod persistent;
 pub mod pi;

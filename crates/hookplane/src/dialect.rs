@@ -65,6 +65,11 @@ pub trait Dialect: Send + Sync {
         if hook.fail_closed { Failing::Block(self.failure_message(ran).unwrap_or(why)) } else { Failing::Pass(why) }
     }
 
+    /// Whether an exit code says more than `said` has made of the run already.
+    fn exit_codes_speak(&self) -> bool {
+        true
+    }
+
     /// The twin test compares these (DEC-043).
     fn same_twin(&self, one: &Hook, other: &Hook) -> bool {
         self.runs_twins_once() && one.action == other.action && one.condition == other.condition

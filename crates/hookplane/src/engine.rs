@@ -187,6 +187,7 @@ impl<'a> Chain<'a> {
         self.outcome.absorb(hook, said);
         self.outcome.failed |= unreadable && self.contract.exit_two == ExitTwo::FailCreation;
         match code {
+            _ if !hook.dialect.exit_codes_speak() => {}
             0 if unreadable && hook.fail_closed => {
                 self.fail(hook, ran, "[SDLC] hook output could not be read".to_owned());
             }

@@ -18,6 +18,37 @@ pub struct Places {
     pub claude: bool,
     /// The project's own folders count.
     pub project: bool,
+    /// Only configured paths count.
+    pub nothing: bool,
+}
+
+impl Places {
+    /// Every folder a module could be found in, whether it counts or not.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let all = Self { claude: true, project: true, nothing: false, ..self.clone() };
+        all.sources().into_iter().flat_map(|(folder, _)| ["pre", "post"].map(|kind| folder.join(kind))).collect()
+    }
+
+    /// The folders that count, in order.
+    fn sources(&self) -> Vec<(PathBuf, Source)> {
+        let mut folders = Vec::new();
+        if self.nothing {
+            return folders;
+        }
+        if self.project {
+            folders.push((self.cwd.join(".ona/hooks"), Source::Native));
+            folders.push((self.cwd.join(".omp/hooks"), Source::Native));
+        }
+        let agent = self.agent_dir.clone().unwrap_or_else(|| self.home.join(".omp/agent"));
+        folders.push((agent.join("hooks"), Source::Native));
+        if self.claude {
+            folders.push((self.home.join(".claude/hooks"), Source::Claude));
+            if self.project {
+                folders.push((self.cwd.join(".claude/hooks"), Source::Claude));
+            }
+        }
+        folders
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,22 +97,9 @@ pub fn candidates(places: &Places, configured: &[String]) -> (Vec<Candidate>, Ve
 }
 
 fn discovered(places: &Places) -> Vec<Candidate> {
-    let agent = places.agent_dir.clone().unwrap_or_else(|| places.home.join(".omp/agent"));
-    let mut folders = Vec::new();
-    if places.project {
-        folders.push((places.cwd.join(".ona/hooks"), Source::Native));
-        folders.push((places.cwd.join(".omp/hooks"), Source::Native));
-    }
-    folders.push((agent.join("hooks"), Source::Native));
-    if places.claude {
-        folders.push((places.home.join(".claude/hooks"), Source::Claude));
-        if places.project {
-            folders.push((places.cwd.join(".claude/hooks"), Source::Claude));
-        }
-    }
     let mut keys = HashSet::new();
     let mut found = Vec::new();
-    for (folder, source) in folders {
+    for (folder, source) in places.sources() {
         for kind in ["pre", "post"] {
             for path in files(&folder.join(kind)) {
                 if keys.insert(key(kind, &path, source)) {

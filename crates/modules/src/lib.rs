@@ -32,3 +32,6 @@ pub use loader::{Listed, LoadError, Loaded, Loader};
 pub use module::{Answer, Emission, Module, Moment, Request};
 pub use runtime::{Brand, Runtime, Wanted, find as find_runtime};
 pub use system::System;
+
+/// Type declarations for authors of modules (003, "export surface").
+pub const DECLARATIONS: &str = include_str!("../js/hooks.d.ts");

@@ -248,6 +248,14 @@ pub struct Options {
     #[arg(long, value_name = "ID", global = true)]
     pub agent_id: Option<String>,
 
+    /// A hook module (JavaScript or TypeScript) for this run; may be given again
+    #[arg(long, value_name = "PATH", global = true)]
+    pub hook: Vec<String>,
+
+    /// The same as --hook; these come first
+    #[arg(short = 'e', long, value_name = "PATH", global = true)]
+    pub extension: Vec<String>,
+
     /// Say on stderr what each hook and rule did; with --output-format json, print all messages as one array
     #[arg(long)]
     pub verbose: bool,
@@ -331,6 +339,8 @@ pub enum Hooks {
         #[arg(long)]
         json: bool,
     },
+    /// Print the TypeScript declarations for hook modules
+    Types,
     /// Show everything that was consulted about a recorded call
     Explain {
         /// The id of the call (tool_use_id)

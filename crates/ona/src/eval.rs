@@ -11,7 +11,7 @@ use crate::workshop;
 use crate::{staff, test};
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
-use ona_orchestration::{Operator, Pipeline, PlanDesk};
+use ona_orchestration::{Boundary, Operator, Pipeline, PlanDesk};
 use ona_tools::{State, ToolBox};
 use ona_trust::How;
 use serde_json::{Value, json};
@@ -61,7 +61,11 @@ impl Places<'_> {
         let cwd = request.cwd.clone().unwrap_or_else(|| self.program.cwd.clone());
         let mut workplace = match self.current.take() {
             Some((place, workplace)) if place == cwd => workplace,
-            _ => Workplace::new(self.program, self.open, &cwd, How::FirstUseOnly, self.cancel)?,
+            _ => {
+                let mut new = Workplace::new(self.program, self.open, &cwd, How::FirstUseOnly, self.cancel)?;
+                new.load_modules(self.program, self.open).await;
+                new
+            }
         };
         let ran = self.call(&mut workplace, request).await;
         self.current = Some((cwd, workplace));
@@ -103,6 +107,9 @@ impl Places<'_> {
             operator,
         };
         let finished = pipeline.run(&mut session, call.clone(), Group::default()).await.map_err(failed)?;
+        if let Some(modules) = &session.modules {
+            modules.deliver(store, &session, Boundary::End).await.map_err(failed)?;
+        }
         workplace.keep(session);
 
         let account = finished.account.iter().filter(|_| self.program.options.verbose);

@@ -13,6 +13,7 @@ mod fire_hook;
 mod flags;
 mod gastown;
 mod headless;
+mod hook_modules;
 mod hook_schema;
 mod hooks;
 mod interrupt;

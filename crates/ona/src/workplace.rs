@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::findings;
+use crate::hook_modules::Files;
 use crate::keeper;
 use crate::output;
 use crate::pi_session::PiSession;
@@ -14,7 +15,8 @@ use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, name_session};
-use ona_orchestration::{Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Session};
+use ona_modules::Listed;
+use ona_orchestration::{Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Session};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_process::Halt;
 use ona_store::{Store, StoreError};
@@ -42,6 +44,9 @@ pub struct Workplace {
     cancel: CancellationToken,
     env_file: EnvFile,
     cwd: PathBuf,
+    /// Hook modules that are not loaded yet.
+    files: Files,
+    pub modules: Option<Arc<Modules>>,
     /// The frozen settings, secrets in their places.
     pub settings: Value,
     /// The process environment with the settings' own over it.
@@ -91,6 +96,8 @@ impl Workplace {
         let mut guarded = ona_trust::guarded_files(&program.discovery()?, &program.env);
         guarded.extend(ona_trust::hook_scripts(&settings, &place.project, &place.home));
         guarded.extend(of_session);
+        let files = Files::find(program, open, &settings, cwd);
+        guarded.extend(files.guarded.iter().cloned());
         let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded);
         let hooks = hook_engine(program, open, loaded.list, &host, &place, |environment| {
@@ -118,6 +125,8 @@ impl Workplace {
             cancel: halt.token(),
             env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
             cwd: place.start.clone(),
+            files,
+            modules: None,
             place,
             settings,
             host,
@@ -151,6 +160,25 @@ impl Workplace {
         (hook_engine(program, open, loaded.list, &self.host, &self.place, processes), loaded.rejected)
     }
 
+    /// Loads the hook modules and puts their handlers at the end of the chain (DEC-060).
+    pub async fn load_modules(&mut self, program: &Program, open: &Open) -> Vec<Listed> {
+        let files = std::mem::take(&mut self.files);
+        // What a hook's process would have (DEC-061); a module is no child of the agent.
+        let depth: u32 = self.host.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
+        let env = self.host.clone().with("AGENT_SDLC_DB", &self.database).with("SDLC_HOOK", "1");
+        let env = env.with("CLAUDE_PROJECT_DIR", self.place.project.as_os_str());
+        let env = env.with("ONA_HOOK_DEPTH", (depth + 1).to_string());
+        let loaded = files.load(program, open, &env, &self.cwd).await;
+        self.findings.append(loaded.rows);
+        if let Some(modules) = &loaded.modules {
+            let mut list = HookList::clone(&self.hooks.list());
+            ona_dialects::omp::hooks(&modules.emitter).into_iter().for_each(|hook| list.push(hook));
+            self.hooks.set_list(list);
+        }
+        self.modules = loaded.modules;
+        loaded.listing
+    }
+
     /// What is wrong with the settings, to be recorded once.
     pub fn take_findings(&mut self) -> Group {
         std::mem::take(&mut self.findings)
@@ -168,6 +196,9 @@ impl Workplace {
         self.plan_mode(store, &place)?;
         let rules = Arc::clone(&self.rules);
         let may_show = move |path: &Path| rules.read().unwrap_or_else(PoisonError::into_inner).may_show(path);
+        if let Some(modules) = &self.modules {
+            modules.host.enter(&place, &self.cancel);
+        }
         Ok(Session {
             place,
             database: self.database.clone(),
@@ -190,6 +221,7 @@ impl Workplace {
             env_file: std::mem::take(&mut self.env_file),
             keep: Arc::clone(&self.keep),
             context: Context::default(),
+            modules: self.modules.clone(),
         })
     }
 

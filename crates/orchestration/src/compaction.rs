@@ -5,10 +5,12 @@ use crate::events::{Compaction, Events, TurnEvent};
 use crate::history::History;
 use crate::lifecycle::lifecycle;
 use crate::model::Model;
+use crate::modules::BeforeCompact;
 use crate::session::Session;
 use crate::turn::{Turn, used};
-use ona_api::model::{Message, Part, Role};
-use ona_api::{EventKind, EventName, Group, Row};
+use ona_api::model::{Message, ModelFailure, Part, Role, Usage};
+use ona_api::{Entry, EventKind, EventName, Group, Row};
+use ona_modules::rules::Event;
 use ona_store::StoreError;
 use ona_transcript::Trigger;
 use serde_json::json;
@@ -31,55 +33,76 @@ impl Turn {
         let least = if history.state().is_collapsed() { FRESHLY_COMPACTED } else { 1 };
         let worthwhile = history.messages().len() > least;
         if worthwhile && ona_transcript::due(context, history.weight() + self.asking.weight()) {
-            self.compact(session, history, Trigger::Auto, None).await?;
+            let modules = session.modules.clone();
+            if let Some(modules) = &modules {
+                let start = Event::AutoCompactionStart { reason: "threshold" };
+                modules.fire(&self.pipeline.store, session, start, &self.cancel).await?;
+            }
+            let summary = self.compact(session, history, Trigger::Auto, None).await?;
+            if let Some(modules) = &modules {
+                let result = summary.as_ref().map(|summary| json!({ "summary": summary }));
+                let end = Event::AutoCompactionEnd { aborted: result.is_none(), result, error: None };
+                modules.fire(&self.pipeline.store, session, end, &self.cancel).await?;
+            }
         }
         Ok(())
     }
 
-    /// PreCompact, the summary, one row, PostCompact, SessionStart. A failure leaves
-    /// everything as it was.
+    /// PreCompact, the summary, one row, PostCompact, SessionStart. The summary, if there is
+    /// one now; a failure leaves everything as it was.
     pub async fn compact(
         &self,
         session: &mut Session,
         history: &mut History,
         trigger: Trigger,
         wish: Option<&str>,
-    ) -> Result<(), StoreError> {
-        let Some(covers_to) = history.state().last_sequence() else { return Ok(()) };
+    ) -> Result<Option<String>, StoreError> {
+        let Some(covers_to) = history.state().last_sequence() else { return Ok(None) };
         let (store, hooks) = (&*self.pipeline.store, &*self.pipeline.hooks);
         let fields = json!({"trigger": trigger.as_str(), "custom_instructions": wish});
         let pre = lifecycle(store, hooks, session, &self.events, EventName::PreCompact, fields).await?;
         if pre.is_denied() {
-            return Ok(());
+            return Ok(None);
+        }
+        let modules = session.modules.clone();
+        let wanted = match &modules {
+            Some(modules) => modules.before_compact(store, session, history, wish, &self.cancel).await?,
+            None => BeforeCompact::default(),
+        };
+        if wanted.cancelled {
+            (self.events)(TurnEvent::NotCompacted { why: "Compaction cancelled".into() });
+            return Ok(None);
         }
         (self.events)(TurnEvent::Compacting);
         let (began, before) = (Instant::now(), ona_transcript::tokens(history.weight()));
         let model = self.seat.model();
-        self.see(session, history, &model)?;
-        let request = ona_transcript::summary_request(wish.as_slice());
-        let dialogue = history.dialogue_with(Message { role: Role::User, parts: vec![Part::Text(request)] });
-        let reply = match model.ask(&self.asking, &dialogue, &without_words(&self.events), &self.cancel).await {
-            Ok(reply) => reply,
-            Err(failure) => {
-                (self.events)(TurnEvent::NotCompacted { why: failure.message });
-                return Ok(());
+        let from_module = wanted.summary.is_some();
+        let (summary, usage) = match wanted.summary {
+            Some(summary) => (summary, None),
+            None => {
+                let focus: Vec<_> = wish.into_iter().chain(wanted.focus.iter().map(String::as_str)).collect();
+                let request = wanted.prompt.unwrap_or_else(|| ona_transcript::summary_request(&focus));
+                self.see(session, history, &model)?;
+                match self.summary(history, &model, request).await {
+                    Ok((summary, usage)) => (summary, Some(usage)),
+                    Err(failure) => {
+                        (self.events)(TurnEvent::NotCompacted { why: failure.message });
+                        return Ok(None);
+                    }
+                }
             }
         };
-        let summary: String = reply
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::Text(text) => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
         if summary.trim().is_empty() {
             (self.events)(TurnEvent::NotCompacted { why: "the model gave no summary".into() });
-            return Ok(());
+            return Ok(None);
         }
         let mut group = Group::default();
-        group.push(Row::Transcript(ona_transcript::commit(trigger, &summary, covers_to)));
-        group.push(Row::Transcript(used(&model, &reply.usage)));
+        let mut commit = ona_transcript::commit(trigger, &summary, covers_to);
+        if let (Some(kept), Entry::CollapseCommit { fields }) = (wanted.preserved, &mut commit) {
+            fields.insert("preserve_data".into(), kept);
+        }
+        group.push(Row::Transcript(commit));
+        group.0.extend(usage.map(|usage| Row::Transcript(used(&model, &usage))));
         group.event(EventKind::Compaction, json!({"trigger": trigger.as_str(), "covers_to_sequence": covers_to}));
         store.commit(&session.place, group).await?;
         history.refresh(store)?;
@@ -87,10 +110,30 @@ impl Turn {
         (self.events)(TurnEvent::Compacted(Compaction { trigger, before, after, took: began.elapsed() }));
         let fields = json!({"trigger": trigger.as_str(), "compact_summary": summary});
         lifecycle(store, hooks, session, &self.events, EventName::PostCompact, fields).await?;
+        if let Some(modules) = &modules {
+            modules.compacted(store, session, from_module, &self.cancel).await?;
+        }
         let fields = json!({"source": "compact", "model": model.choice.wire_model});
         lifecycle(store, hooks, session, &self.events, EventName::SessionStart, fields).await?;
         context::compacted(store, hooks, session, &self.events).await?;
-        history.refresh(store)
+        history.refresh(store)?;
+        Ok(Some(summary))
+    }
+
+    /// What the model makes of the history.
+    async fn summary(
+        &self,
+        history: &mut History,
+        model: &Model,
+        request: String,
+    ) -> Result<(String, Usage), ModelFailure> {
+        let dialogue = history.dialogue_with(Message { role: Role::User, parts: vec![Part::Text(request)] });
+        let reply = model.ask(&self.asking, &dialogue, &without_words(&self.events), &self.cancel).await?;
+        let text = |part: &Part| match part {
+            Part::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        Ok((reply.parts.iter().filter_map(text).collect(), reply.usage))
     }
 }
 

@@ -114,6 +114,13 @@ impl History {
         &self.dialogue
     }
 
+    /// Other messages, encoded as this session's model understands them.
+    pub fn dialogue_of(&self, messages: &[Message]) -> Dialogue {
+        let mut dialogue = Dialogue::new(self.dialogue.wire());
+        dialogue.sync(messages, 0);
+        dialogue
+    }
+
     /// The encoded messages with one more at the end that is not part of the session.
     pub fn dialogue_with(&self, extra: Message) -> Dialogue {
         let mut messages = self.mapper.messages().to_vec();

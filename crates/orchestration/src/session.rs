@@ -1,6 +1,7 @@
 //! What the calls of one session share, and what a call may change for the next.
 
 use crate::context::Context;
+use crate::modules::Modules;
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::row::Place;
 use ona_api::{Group, Mode, Phase};
@@ -27,6 +28,8 @@ pub struct Session {
     pub keep: Keep,
     /// What its model has been given beside prompts and results.
     pub context: Context,
+    /// Hook modules that hear of what happens here.
+    pub modules: Option<Arc<Modules>>,
 }
 
 impl Session {

@@ -9,7 +9,7 @@ use crate::history::History;
 use crate::model::Model;
 use crate::session::Session;
 use crate::turn::Turn;
-use ona_api::model::{ModelFailure, Reply};
+use ona_api::model::{Message, ModelFailure, Reply};
 use ona_api::{Group, Row};
 use ona_providers::classify::is_about_pictures;
 use ona_store::StoreError;
@@ -33,8 +33,9 @@ impl Turn {
         history: &mut History,
         model: &Model,
         events: &Events,
+        instead: Option<&[Message]>,
     ) -> Result<Result<Reply, ModelFailure>, StoreError> {
-        let failure = match model.ask(&self.asking, history.dialogue(), events, &self.cancel).await {
+        let failure = match self.once(history, model, events, instead).await {
             Ok(reply) => return Ok(Ok(reply)),
             Err(failure) => failure,
         };
@@ -45,7 +46,24 @@ impl Turn {
         self.pipeline.store.commit(&session.place, Group(vec![refused])).await?;
         (self.events)(TurnEvent::Message(BLIND.to_owned()));
         self.see(session, history, model)?;
-        Ok(model.ask(&self.asking, history.dialogue(), events, &self.cancel).await)
+        Ok(self.once(history, model, events, instead).await)
+    }
+
+    /// One call, with the session's messages or with others in their place.
+    async fn once(
+        &self,
+        history: &mut History,
+        model: &Model,
+        events: &Events,
+        instead: Option<&[Message]>,
+    ) -> Result<Reply, ModelFailure> {
+        match instead {
+            Some(messages) => {
+                let dialogue = history.dialogue_of(messages);
+                model.ask(&self.asking, &dialogue, events, &self.cancel).await
+            }
+            None => model.ask(&self.asking, history.dialogue(), events, &self.cancel).await,
+        }
     }
 }
 

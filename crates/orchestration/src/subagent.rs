@@ -204,6 +204,8 @@ impl Errand {
             env_file: EnvFile::default(),
             keep: Arc::clone(&office.parent.keep),
             context: Context::default(),
+            // The events of oh-my-pi are those of the session a person sees.
+            modules: None,
         };
         let tools = self.tools(&session);
         let seat = self.seat();

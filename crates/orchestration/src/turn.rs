@@ -9,6 +9,7 @@ use crate::events::{Events, TurnEvent};
 use crate::history::History;
 use crate::lifecycle::{fire, tell};
 use crate::model::{Model, Seat};
+use crate::modules::Boundary;
 use crate::pipeline::Pipeline;
 use crate::records;
 use crate::said::Said;
@@ -118,12 +119,53 @@ impl Turn {
             return Ok(outcome);
         }
         history.refresh(&self.pipeline.store)?;
-        outcome.ended = self.work(session, history, &mut outcome).await?;
+        outcome.ended = self.agent(session, history, &mut outcome).await?;
         if let (Ended::Failed(failure), Speaker::Operator | Speaker::Agent(_)) = (&outcome.ended, &self.speaker) {
             self.stop_failure(session, failure, &outcome.text).await?;
         }
         outcome.spent = account(self.pipeline.store.reader()?, &session.place.session, before)?.spent;
         Ok(outcome)
+    }
+
+    /// Goes on with what is there, without a prompt: what a command of a module has sent.
+    pub async fn go_on(&self, session: &mut Session, history: &mut History) -> Result<Outcome, StoreError> {
+        let mut outcome = Outcome::nothing();
+        history.refresh(&self.pipeline.store)?;
+        if history.step() == Step::AskModel {
+            outcome.ended = self.agent(session, history, &mut outcome).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// The work of one prompt, and once more for every module that asks for it at the end.
+    async fn agent(
+        &self,
+        session: &mut Session,
+        history: &mut History,
+        outcome: &mut Outcome,
+    ) -> Result<Ended, StoreError> {
+        let Some(modules) = session.modules.clone() else { return self.work(session, history, outcome).await };
+        let store = &*self.pipeline.store;
+        loop {
+            modules.agent_start(store, session, &self.cancel).await?;
+            history.refresh(store)?;
+            let ended = self.work(session, history, outcome).await?;
+            modules.agent_end(store, session, &self.cancel).await?;
+            history.refresh(store)?;
+            if ended != Ended::Done || history.step() != Step::AskModel {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Takes in what modules have sent. Whether there was anything.
+    async fn hear_modules(&self, session: &Session, history: &mut History, when: Boundary) -> Result<bool, StoreError> {
+        let Some(modules) = &session.modules else { return Ok(false) };
+        let heard = modules.deliver(&self.pipeline.store, session, when).await?;
+        if heard {
+            history.refresh(&self.pipeline.store)?;
+        }
+        Ok(heard)
     }
 
     /// Hooks first, then the user row and what belongs to it (section 2.5, step 3).
@@ -154,6 +196,10 @@ impl Turn {
                 let project = session.cx.project.clone();
                 group.append(session.context.recall(self.pipeline.store.reader()?, prompt, &project)?);
             }
+            if let Some(modules) = &session.modules {
+                let store = &self.pipeline.store;
+                group.append(modules.before_agent_start(store, session, prompt, &self.cancel).await?);
+            }
             records::chain(&mut group, event, None, &said);
             said.stop.as_ref().map(|(_, reason)| Ended::Stopped { reason: reason.clone() })
         };
@@ -175,6 +221,7 @@ impl Turn {
             if self.cancel.is_cancelled() {
                 return self.interrupted(session, history, Activity::Tools).await;
             }
+            self.hear_modules(session, history, Boundary::ModelCall).await?;
             match history.step() {
                 Step::AskModel => {
                     if self.max_turns.is_some_and(|most| outcome.model_calls >= most) {
@@ -184,7 +231,10 @@ impl Turn {
                     self.see(session, history, &model)?;
                     self.make_room(session, history, &model).await?;
                     let (events, retries) = self.watched();
-                    let asked = self.ask(session, history, &model, &events).await?;
+                    let asked = match session.modules.clone() {
+                        Some(modules) => modules.ask(self, session, history, &model, &events).await?,
+                        None => self.ask(session, history, &model, &events, None).await?,
+                    };
                     self.keep(session, &retries).await?;
                     match asked {
                         Ok(mut reply) => {
@@ -217,6 +267,7 @@ impl Turn {
                         return self.cut_short(session, history, cut).await;
                     }
                 }
+                Step::End if self.hear_modules(session, history, Boundary::End).await? => {}
                 Step::End => {
                     if !self.goes_on(session, stop_blocks, &outcome.text).await? {
                         return Ok(Ended::Done);

@@ -6,11 +6,13 @@
 mod emitter;
 mod event;
 mod fold;
+mod status;
 pub mod tool;
 
-pub use emitter::{Emitter, Heard, Run};
+pub use emitter::{Emitter, Heard, Run, failure};
 pub use event::Event;
 pub use fold::{Class, Flow, Fold};
+pub use status::StatusLine;
 
 /// What JavaScript takes for true.
 pub fn truthy(value: &serde_json::Value) -> bool {

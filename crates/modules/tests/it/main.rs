@@ -3,4 +3,5 @@
 mod world;
 
 mod engines;
+mod loading;
 mod strip;

@@ -15,6 +15,7 @@ mod desk;
 mod host;
 mod input;
 mod messages;
+mod module_commands;
 mod place;
 mod prepare;
 mod printer;
@@ -89,7 +90,8 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         let stage = |processes| -> Arc<dyn ona_hookplane::Runner> {
             Arc::new(Stage { processes, printer: Arc::clone(&printer), told: options.include_hook_events })
         };
-        let workplace = Workplace::with_runner(program, &open, &program.cwd, How::AtStart, &halt, stage)?;
+        let mut workplace = Workplace::with_runner(program, &open, &program.cwd, How::AtStart, &halt, stage)?;
+        workplace.load_modules(program, &open).await;
         let wanted = Wanted { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
         let bill = Bill::new(workplace.prices());
         let teller = Teller::new(Arc::clone(&printer), wanted, options.verbose, bill);
@@ -285,12 +287,14 @@ impl Run<'_> {
         let mut ended = Ended::Done;
         while let Some(said) = next.take() {
             let clears = commands::clears(&said.text);
-            if clears {
+            if clears && self.may_leave(session).await? {
+                let before = session.place.session.0.clone();
                 wishes.model = ready.model().map(|model| model.choice.model_id.to_owned());
                 let id = SessionId::random();
                 locks.push(self.program.lock_session(&id)?);
                 desk.during(clear(&self.open.store, &self.workplace.hooks, session, events, id)).await?;
                 self.teller.printer.reset(&session.place.session.0);
+                self.left(session, before).await?;
                 ready = desk.during(self.prepare(session, "clear", agents.clone(), &wishes, events)).await?;
             }
             let (turn, history) = match &mut ready {
@@ -306,7 +310,10 @@ impl Run<'_> {
             session.cx.cancel = turn.cancel.clone();
             let outcome = match clears {
                 true => TurnOutcome::nothing(),
-                false => desk.during(turn.run(session, history, said)).await?,
+                false => match desk.during(self.command(turn, session, history, &said.text)).await? {
+                    Some(outcome) => outcome,
+                    None => desk.during(turn.run(session, history, said)).await?,
+                },
             };
             let provider = Some(turn.seat.model().choice.provider);
             self.teller.result(&outcome, &Setting { conversation: &conversation, provider });
@@ -330,6 +337,7 @@ impl Run<'_> {
         self.halt.renew();
         let events = self.teller.afterwards();
         let ending = end_session(&self.open.store, &self.workplace.hooks, session, &events, EndedBy::Other);
-        desk.during(ending).await
+        desk.during(ending).await?;
+        desk.during(self.shut_down(session)).await
     }
 }

@@ -10,6 +10,8 @@ use crate::workshop;
 use ona_api::model::{Asking, ModelFailure};
 use ona_api::{EventKind, EventName, Group, Phase, Row, tool::canonical};
 use ona_auth::Class;
+use ona_modules::Moment;
+use ona_modules::rules::Event;
 use ona_orchestration::{
     Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Seat, Session,
     Speaker, Turn, TurnOutcome, lifecycle, loaded,
@@ -71,6 +73,16 @@ impl Run<'_> {
             started["model"] = json!(chosen.wire_model);
         }
         let start = lifecycle(store, hooks, session, events, EventName::SessionStart, started).await?;
+        if let Some(modules) = session.modules.clone() {
+            if let Ok(chosen) = &chosen.choice {
+                let (id, provider) = (&chosen.wire_model, chosen.provider.as_str());
+                let model = json!({"id": id, "provider": provider, "name": id});
+                modules.emitter.set_moment(Moment { model: Some(model), ..modules.emitter.moment() });
+            }
+            if source != "clear" {
+                modules.fire(store, session, Event::SessionStart, &self.halt.token()).await?;
+            }
+        }
         let instructions = self.instructions(session, events).await?;
         let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
             Ok(model) => Arc::new(model),

@@ -4,6 +4,7 @@ use super::stand::Stand;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
+use crate::workplace::runtime;
 use ona_api::{Env, EventName};
 use ona_dialects::lint;
 use ona_hookplane::{Action, Hook, Shell};
@@ -26,7 +27,7 @@ struct Finding {
 
 pub fn run(program: &Program, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
     let open = program.open()?;
-    let stand = Stand::new(program, &open, config, &CancellationToken::new())?;
+    let stand = runtime().block_on(Stand::new(program, &open, config, &CancellationToken::new()))?;
     let mut findings: Vec<_> = stand
         .rejected
         .iter()

@@ -4,8 +4,10 @@ use super::stand::Stand;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
+use crate::workplace::runtime;
 use ona_api::EventName;
 use ona_hookplane::Hook;
+use ona_modules::Listed;
 use ona_store::HookTimes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -13,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 pub fn run(program: &Program, event: Option<&str>, as_json: bool) -> Result<u8, Failure> {
     let event = event.map(str::parse::<EventName>).transpose().map_err(Failure::usage)?;
     let open = program.open()?;
-    let stand = Stand::new(program, &open, None, &CancellationToken::new())?;
+    let stand = runtime().block_on(Stand::new(program, &open, None, &CancellationToken::new()))?;
     let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
     let times = reader.hook_times().map_err(|error| program.store_failure(error))?;
     let all_off = stand.workplace.host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
@@ -22,7 +24,9 @@ pub fn run(program: &Program, event: Option<&str>, as_json: bool) -> Result<u8, 
     if as_json {
         let hooks: Vec<_> = listed.iter().map(|hook| described(hook, all_off, &times)).collect();
         let rejected: Vec<_> = stand.rejected.iter().map(|one| json!({"entry": one.entry, "why": one.why})).collect();
-        output::line(open.redactor.apply(&json!({"hooks": hooks, "rejected": rejected}).to_string()));
+        let modules: Vec<_> = stand.modules.iter().map(Listed::to_json).collect();
+        let listed = json!({"hooks": hooks, "rejected": rejected, "modules": modules});
+        output::line(open.redactor.apply(&listed.to_string()));
         return Ok(0);
     }
     let mut shown = String::new();
@@ -31,6 +35,13 @@ pub fn run(program: &Program, event: Option<&str>, as_json: bool) -> Result<u8, 
     }
     for one in &stand.rejected {
         shown.push_str(&format!("  -  not used: {}\n     {}\n", one.why, one.entry));
+    }
+    for one in &stand.modules {
+        let state = match (&one.engine, &one.error) {
+            (Some(engine), _) => format!("runs on {engine}"),
+            (None, error) => format!("not loaded: {}", error.as_deref().unwrap_or_default()),
+        };
+        shown.push_str(&format!("  -  hook module ({}), {state}\n     {}\n", one.source.as_str(), one.path));
     }
     if shown.is_empty() {
         output::note("There are no hooks.");

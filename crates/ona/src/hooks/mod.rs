@@ -12,11 +12,16 @@ mod test;
 
 use crate::args::Hooks;
 use crate::failure::Failure;
+use crate::output;
 use crate::program::Program;
 
 pub fn run(program: &Program, command: Hooks) -> Result<u8, Failure> {
     match command {
         Hooks::List { event, json } => list::run(program, event.as_deref(), json),
+        Hooks::Types => {
+            output::line(ona_modules::DECLARATIONS.trim_end());
+            Ok(0)
+        }
         Hooks::Explain { call, json } => explain::run(program, &call, json),
         Hooks::Test { fixtures, config, format } => test::run(program, &fixtures, config.as_deref(), format),
         Hooks::Lint { config, json } => lint::run(program, config.as_deref(), json),

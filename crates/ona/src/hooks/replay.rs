@@ -28,7 +28,7 @@ pub fn run(program: &Program, session: &str, config: Option<&Path>, as_json: boo
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut stand = Stand::new(program, &open, config, &cancel)?;
+        let mut stand = Stand::new(program, &open, config, &cancel).await?;
         let mut session = stand.session(&open, program)?;
         let (tools, mut different) = (ToolBox::builtin(), Vec::new());
         for (number, call) in calls.iter().enumerate() {

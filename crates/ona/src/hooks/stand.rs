@@ -10,6 +10,7 @@ use ona_api::row::{Place, SequenceStart};
 use ona_api::{CallId, Ruling};
 use ona_dialects::Rejected;
 use ona_hookplane::{HookEngine, Outcome};
+use ona_modules::Listed;
 use ona_orchestration::Session;
 use ona_trust::How;
 use serde_json::Value;
@@ -23,24 +24,27 @@ pub struct Stand {
     /// The settings the hooks are from.
     pub settings: Value,
     pub workplace: Workplace,
+    /// Hook modules of this place, loaded or not.
+    pub modules: Vec<Listed>,
 }
 
 impl Stand {
-    pub fn new(
+    pub async fn new(
         program: &Program,
         open: &Open,
         config: Option<&Path>,
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
-        let workplace = Workplace::new(program, open, &program.cwd, How::FirstUseOnly, cancel)?;
+        let mut workplace = Workplace::new(program, open, &program.cwd, How::FirstUseOnly, cancel)?;
         let Some(file) = config else {
+            let modules = workplace.load_modules(program, open).await;
             let (engine, rejected, settings) =
                 (Arc::clone(&workplace.hooks), workplace.rejected.clone(), workplace.settings.clone());
-            return Ok(Self { engine, rejected, settings, workplace });
+            return Ok(Self { engine, rejected, settings, workplace, modules });
         };
         let settings = read(file)?;
         let (engine, rejected) = workplace.other_hooks(program, open, &settings);
-        Ok(Self { engine: Arc::new(engine), rejected, settings, workplace })
+        Ok(Self { engine: Arc::new(engine), rejected, settings, workplace, modules: Vec::new() })
     }
 
     /// A session for hooks to be fired in. It is nowhere recorded.

@@ -19,7 +19,7 @@ pub fn run(program: &Program, paths: &[PathBuf], config: Option<&Path>, format: 
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut stand = Stand::new(program, &open, config, &cancel)?;
+        let mut stand = Stand::new(program, &open, config, &cancel).await?;
         let mut tried = Vec::new();
         for fixture in &fixtures {
             if cancel.is_cancelled() {

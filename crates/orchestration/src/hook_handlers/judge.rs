@@ -115,6 +115,8 @@ impl Desk {
             env_file: EnvFile::default(),
             keep: Arc::clone(&self.parent.keep),
             context: Context::default(),
+            // A hook's own session is nobody's conversation.
+            modules: None,
         };
         let mut tools = ToolBox::builtin();
         tools.retain(|name| judge == Judge::Agent && TOOLS.contains(&name));

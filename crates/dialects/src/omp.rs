@@ -1,0 +1,196 @@
+//! Hook modules of oh-my-pi in the ordinary chain: `tool_call` before a tool runs,
+//! `tool_result` after it.
+//!
+//! Every handler is a hook of its own with its own ordinal, so that order, skipping and
+//! rows are those of all hooks. What handlers are told and what their answers do is the
+//! matter of `ona_modules::rules`; here it is put into the words all dialects share.
+
+use ona_api::{EventKind, EventName, Ordinal, Ruling, clock};
+use ona_hookplane::{
+    Action, Answer, Called, Dialect, Exit, Firing, Handler, Hook, OnTimeout, Ran, ResultChange, Said, Timeouts,
+};
+use ona_modules::rules::{self, Emitter, tool};
+use ona_modules::{Answer as Outcome, Emission, Module, Moment, Request};
+use serde_json::{Map, Value};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Per handler, dialogs not counted (DEC-054).
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+#[derive(Debug)]
+pub struct Omp;
+
+impl Dialect for Omp {
+    fn name(&self) -> &'static str {
+        "omp"
+    }
+
+    fn stdin(&self, firing: &Firing, input: &Value) -> Value {
+        let name = firing.tool().unwrap_or_default();
+        let call = firing.call.as_ref().map(|id| id.0.as_str()).unwrap_or_default();
+        let field = |name: &str| firing.fields.get(name).unwrap_or(&Value::Null);
+        match firing.event {
+            EventName::PostToolUse => tool::result_event(name, call, input, field("tool_response")),
+            EventName::PostToolUseFailure => {
+                tool::failure_event(name, call, input, field("error").as_str().unwrap_or_default())
+            }
+            _ => tool::call_event(name, call, input),
+        }
+    }
+
+    fn said(&self, event: EventName, ran: &Ran) -> Said {
+        let returned: Option<Value> = serde_json::from_str(&ran.stdout).ok();
+        // A handler that blocked returned something; one that failed did not.
+        let threw = ran.exit == Exit::Code(2) && ran.stdout.is_empty();
+        match (event, threw) {
+            (EventName::PreToolUse, true) => {
+                Said { ruling: Some(Ruling::Deny), reason: ran.stderr.clone(), ..Said::default() }
+            }
+            (EventName::PreToolUse, false) => match tool::block(&Outcome::Returned(returned)) {
+                Some(reason) => Said { ruling: Some(Ruling::Deny), reason, ..Said::default() },
+                None => Said::default(),
+            },
+            (_, true) => Said { notes: vec![(EventKind::HookError, ran.stderr.clone())], ..Said::default() },
+            (EventName::PostToolUse, false) => {
+                // A later result takes the place of an earlier one as a whole; `isError` is
+                // typed but never applied (003, "what hooks cannot mutate").
+                let change = tool::replacement(returned.as_ref());
+                let result = change.map(|one| ResultChange { content: one.content, is_error: None });
+                Said { result, ..Said::default() }
+            }
+            // The original error stands, whatever a handler returns.
+            (_, false) => Said::default(),
+        }
+    }
+
+    fn updated(&self, current: &Value, _: Map<String, Value>) -> Value {
+        // `event.input` is a copy.
+        current.clone()
+    }
+
+    fn timeout(&self, _: EventName, _: &Timeouts) -> Duration {
+        TIMEOUT
+    }
+
+    fn on_timeout(&self, event: EventName) -> OnTimeout {
+        if event == EventName::PreToolUse { OnTimeout::Block } else { OnTimeout::Pass }
+    }
+
+    fn runs_twins_once(&self) -> bool {
+        false
+    }
+
+    fn block_message(&self, ran: &Ran) -> String {
+        ran.stderr.clone()
+    }
+
+    fn exit_codes_speak(&self) -> bool {
+        false
+    }
+}
+
+/// The hooks of all modules, in load and registration order.
+pub fn hooks(emitter: &Arc<Emitter>) -> Vec<Hook> {
+    let dialect: Arc<dyn Dialect> = Arc::new(Omp);
+    let mut hooks = Vec::new();
+    for module in emitter.modules() {
+        let kinds = [
+            ("tool_call", EventName::PreToolUse),
+            ("tool_result", EventName::PostToolUse),
+            ("tool_result", EventName::PostToolUseFailure),
+        ];
+        for (event, fired_by) in kinds {
+            for nth in 0..module.handlers(event) {
+                let path = module.path().to_string_lossy();
+                let handler = ModuleHandler {
+                    label: format!("omp:{path}#{nth}"),
+                    emitter: Arc::clone(emitter),
+                    module: Arc::clone(module),
+                    event,
+                    nth,
+                };
+                hooks.push(Hook {
+                    ordinal: Ordinal(0),
+                    event: fired_by,
+                    matcher: "*".into(),
+                    condition: String::new(),
+                    action: Action::Handler(Arc::new(handler)),
+                    timeout: None,
+                    dialect: Arc::clone(&dialect),
+                    source: path.into_owned(),
+                    disabled: None,
+                    fail_closed: false,
+                    detached: false,
+                    plugin: None,
+                    applies: Arc::new(|_, _| true),
+                });
+            }
+        }
+    }
+    hooks
+}
+
+/// One handler of one module.
+struct ModuleHandler {
+    label: String,
+    emitter: Arc<Emitter>,
+    module: Arc<Module>,
+    event: &'static str,
+    nth: usize,
+}
+
+impl Handler for ModuleHandler {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+        Box::pin(async move {
+            let started_at = clock::utc_millis(clock::now());
+            let cwd = called.firing.base.cwd.to_string_lossy().into_owned();
+            let moment = Moment { cwd, ..self.emitter.moment() };
+            let absent: &[&str] = if called.firing.event == EventName::PostToolUseFailure { &["details"] } else { &[] };
+            let emission = Emission {
+                event: self.event,
+                nth: self.nth,
+                payload: &called.stdin,
+                number: number(called.firing),
+                signal: false,
+                absent,
+            };
+            let answer =
+                self.module.invoke(Request::Event(emission), &moment, Some(called.timeout), called.cancel).await;
+            ran(started_at, called.firing.event, &answer)
+        })
+    }
+}
+
+/// What a run leaves in its row (DEC-174): the returned value as stdout, what was thrown
+/// as stderr, 2 for a block or a throw.
+fn ran(started_at: String, event: EventName, answer: &Outcome) -> Ran {
+    let (exit, stdout, stderr) = match answer {
+        Outcome::Returned(value) => {
+            let blocks = event == EventName::PreToolUse && tool::block(answer).is_some();
+            let text = value.as_ref().map(Value::to_string).unwrap_or_default();
+            (Exit::Code(if blocks { 2 } else { 0 }), text, String::new())
+        }
+        Outcome::TimedOut(after) => (Exit::TimedOut { after: *after }, String::new(), String::new()),
+        Outcome::Cancelled => (Exit::Cancelled, String::new(), String::new()),
+        Outcome::Threw { .. } | Outcome::Overrun(_) | Outcome::Lost(_) => {
+            let blocks = event == EventName::PreToolUse;
+            let why = if blocks { tool::block(answer) } else { rules::failure(answer) };
+            (Exit::Code(2), String::new(), why.unwrap_or_default())
+        }
+    };
+    Ran::ended(started_at, exit, stdout, stderr)
+}
+
+/// The same for all handlers of one firing, so that they share their context object.
+fn number(firing: &Firing) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (firing.event, firing.call.as_ref().map(|call| &call.0)).hash(&mut hasher);
+    // JavaScript's numbers are exact up to 53 bits.
+    hasher.finish() >> 11
+}

@@ -1,0 +1,86 @@
+//! Hook modules of oh-my-pi: which files count here, and what loading them came to.
+
+use crate::output;
+use crate::program::{Open, Program};
+use ona_api::{Env, EventKind, Group};
+use ona_modules::rules::Emitter;
+use ona_modules::{Candidate, Listed, Loaded, Loader, Moment, Places, Refused, System, Wanted, candidates};
+use ona_orchestration::{ModuleLog, Modules, SessionHost};
+use ona_trust::Trust;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The module files of one directory, before any of them is run.
+#[derive(Default)]
+pub struct Files {
+    candidates: Vec<Candidate>,
+    refused: Vec<Refused>,
+    /// What the agent must not change: the files, and the folders they are found in.
+    pub guarded: Vec<PathBuf>,
+}
+
+impl Files {
+    /// Folders of the project count only where it is trusted; nothing counts where hooks are off.
+    pub fn find(program: &Program, open: &Open, settings: &Value, cwd: &Path) -> Self {
+        let (options, env) = (&program.options, &program.env);
+        let off = settings["disableAllHooks"] == true || settings["allowManagedHooksOnly"] == true;
+        if off || env.get("SDLC_DISABLE_ALL_HOOKS") == Some("1") {
+            return Self::default();
+        }
+        let places = Places {
+            cwd: cwd.to_owned(),
+            home: env.home(),
+            agent_dir: env.non_empty("PI_CODING_AGENT_DIR").map(|dir| cwd.join(dir)),
+            claude: !options.no_claude_settings && env.get("ONA_CLAUDE_SETTINGS") != Some("0"),
+            project: open.merged.trust != Trust::Withheld,
+            nothing: options.bare,
+        };
+        let listed = settings["hookModules"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let flags = options.extension.iter().chain(&options.hook).map(String::as_str);
+        let configured: Vec<_> = flags.chain(listed).map(str::to_owned).collect();
+        let (candidates, refused) = candidates(&places, &configured);
+        let mut guarded = places.folders();
+        guarded.extend(candidates.iter().map(|one| one.path.clone()));
+        Self { candidates, refused, guarded }
+    }
+
+    /// Runs every module's factory, one after another.
+    pub async fn load(self, program: &Program, open: &Open, env: &Env, cwd: &Path) -> LoadedModules {
+        if self.candidates.is_empty() && self.refused.is_empty() {
+            return LoadedModules::default();
+        }
+        let system = System { env: env.clone(), cwd: cwd.to_owned() };
+        let host = Arc::new(SessionHost::new(system, Arc::clone(&open.store), log(program, open)));
+        let scratch = program.env.non_empty("TMPDIR").unwrap_or("/tmp");
+        let wanted = Wanted::parse(program.env.get("ONA_JS_RUNTIME"));
+        let loader = Loader::new(cwd.to_owned(), env.clone(), wanted, scratch.into(), Arc::clone(&host) as _);
+        let Loaded { modules, errors, listing } = loader.load(self.candidates, self.refused).await;
+        let mut rows = Group::default();
+        for one in &errors {
+            output::note(open.redactor.apply(&format!("ona: hook module {}: {}", one.path, one.error)));
+            rows.event(EventKind::DialectLoadError, json!({"dialect": "omp", "path": one.path, "error": one.error}));
+        }
+        let moment = Moment { has_ui: false, cwd: cwd.to_string_lossy().into_owned(), model: None };
+        let emitter = Arc::new(Emitter::new(modules, moment));
+        LoadedModules { modules: Some(Arc::new(Modules::new(emitter, host))), rows, listing }
+    }
+}
+
+#[derive(Default)]
+pub struct LoadedModules {
+    pub modules: Option<Arc<Modules>>,
+    /// Load errors, for the record.
+    pub rows: Group,
+    pub listing: Vec<Listed>,
+}
+
+/// What modules print is for whoever asks to see it.
+fn log(program: &Program, open: &Open) -> ModuleLog {
+    let (verbose, redactor) = (program.options.verbose, open.redactor.clone());
+    Arc::new(move |module, level, text| {
+        if verbose {
+            output::note(redactor.apply(&format!("{level} {}: {text}", module.display())));
+        }
+    })
+}

@@ -1,0 +1,310 @@
+//! Hook modules around a session: what they are told beside tool calls, what they send.
+//!
+//! Each event of `ona_modules::rules` is fired by the operation it belongs to; every
+//! handler that ran leaves one `omp_event` row, every failure one `hook_error` row
+//! (DEC-174). What modules send while they run is kept and committed at the next boundary.
+
+mod asking;
+mod entries;
+mod filtered;
+mod host;
+mod records;
+mod switching;
+
+pub use host::{Log, Screen, SessionHost};
+
+use crate::history::History;
+use crate::session::Session;
+use entries::Item;
+use ona_api::model::Message;
+use ona_api::{EventKind, Group, Row};
+use ona_modules::Moment;
+use ona_modules::rules::{Emitter, Event, Heard};
+use ona_store::{Store, StoreError};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use tokio_util::sync::CancellationToken;
+
+/// The modules of one session.
+pub struct Modules {
+    pub emitter: Arc<Emitter>,
+    pub host: Arc<SessionHost>,
+    /// How many messages there were when the agent began.
+    before: AtomicUsize,
+    /// Model calls of this prompt that were announced, the newest still open.
+    turns: AtomicU32,
+}
+
+impl Modules {
+    pub fn new(emitter: Arc<Emitter>, host: Arc<SessionHost>) -> Self {
+        host.asks(&emitter);
+        Self { emitter, host, before: AtomicUsize::new(0), turns: AtomicU32::new(0) }
+    }
+
+    /// Fires one event and commits what it leaves.
+    pub async fn fire(
+        &self,
+        store: &Store,
+        session: &Session,
+        event: Event,
+        cancel: &CancellationToken,
+    ) -> Result<Heard, StoreError> {
+        if !self.emitter.listens_to(event.name()) {
+            return Ok(Heard::default());
+        }
+        let moment = Moment { cwd: session.cx.cwd.to_string_lossy().into_owned(), ..self.emitter.moment() };
+        self.emitter.set_moment(moment);
+        let heard = self.emitter.emit(&event, cancel).await;
+        let mut group = rows(&heard);
+        group.append(self.host.sent_while_idle());
+        store.commit(&session.place, group).await?;
+        Ok(heard)
+    }
+
+    /// Writes what modules sent since the last model call. Whether anything was.
+    pub async fn deliver(&self, store: &Store, session: &Session, when: Boundary) -> Result<bool, StoreError> {
+        let group = self.host.sent(when);
+        if group.0.is_empty() {
+            return Ok(false);
+        }
+        store.commit(&session.place, group).await.map(|_| true)
+    }
+
+    /// Runs a command that a module has registered; nothing if there is none of this name.
+    pub async fn command(
+        &self,
+        store: &Store,
+        session: &Session,
+        name: &str,
+        args: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Result<(), String>>, StoreError> {
+        let Some(module) = self.emitter.command(name) else { return Ok(None) };
+        let path = module.path().to_string_lossy().into_owned();
+        let Some(answer) = self.emitter.run_command(name, args, cancel).await else { return Ok(None) };
+        let error = ona_modules::rules::failure(&answer);
+        let mut group = Group::default();
+        group.event(EventKind::OmpEvent, json!({"event": "command", "command": name, "hook": path, "error": error}));
+        if let Some(error) = &error {
+            group.event(
+                EventKind::HookError,
+                json!({"hookPath": path, "event": format!("command:{name}"), "error": error}),
+            );
+        }
+        group.append(self.host.sent_while_idle());
+        store.commit(&session.place, group).await?;
+        Ok(Some(error.map_or(Ok(()), Err)))
+    }
+
+    /// A prompt is about to be worked on; a message of a module comes with it.
+    pub async fn before_agent_start(
+        &self,
+        store: &Store,
+        session: &Session,
+        prompt: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Group, StoreError> {
+        self.host.set_idle(false);
+        let event = Event::BeforeAgentStart { prompt: prompt.to_owned(), images: Vec::new() };
+        let heard = self.fire(store, session, event, cancel).await?;
+        let mut group = Group::default();
+        if let Some(result) = heard.result {
+            group.push(Row::Transcript(records::message(&result["message"], false)));
+        }
+        Ok(group)
+    }
+
+    pub async fn agent_start(
+        &self,
+        store: &Store,
+        session: &Session,
+        cancel: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        self.host.set_idle(false);
+        self.turns.store(0, Ordering::Relaxed);
+        if self.emitter.listens_to("agent_end") {
+            // The prompt itself is the first of the agent's messages.
+            let count = messages(&entries::read(store, session)?).len();
+            self.before.store(count.saturating_sub(1), Ordering::Relaxed);
+        }
+        self.fire(store, session, Event::AgentStart, cancel).await.map(drop)
+    }
+
+    /// The last turn is over, and with it what the agent does for this prompt.
+    pub async fn agent_end(
+        &self,
+        store: &Store,
+        session: &Session,
+        cancel: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        self.turn_end(store, session, cancel).await?;
+        self.host.set_idle(true);
+        let all =
+            if self.emitter.listens_to("agent_end") { messages(&entries::read(store, session)?) } else { Vec::new() };
+        let new = all.into_iter().skip(self.before.load(Ordering::Relaxed)).collect();
+        self.fire(store, session, Event::AgentEnd { messages: new }, cancel).await?;
+        // Kept back for an end that has come.
+        self.deliver(store, session, Boundary::End).await.map(drop)
+    }
+
+    /// A model call is about to be made: the turn before it is over, the next begins.
+    pub async fn next_turn(
+        &self,
+        store: &Store,
+        session: &Session,
+        cancel: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        self.turn_end(store, session, cancel).await?;
+        let index = self.turns.fetch_add(1, Ordering::Relaxed);
+        let event = Event::TurnStart { index, timestamp: entries::now() };
+        self.fire(store, session, event, cancel).await.map(drop)
+    }
+
+    /// The newest reply and the results of its calls.
+    async fn turn_end(&self, store: &Store, session: &Session, cancel: &CancellationToken) -> Result<(), StoreError> {
+        let turns = self.turns.load(Ordering::Relaxed);
+        if turns == 0 || !self.emitter.listens_to("turn_end") {
+            return Ok(());
+        }
+        let mut all = messages(&entries::read(store, session)?);
+        let Some(at) = all.iter().rposition(|one| one["role"] == "assistant") else { return Ok(()) };
+        let results = all.split_off(at + 1).into_iter().filter(|one| one["role"] == "toolResult").collect();
+        let message = all.pop().unwrap_or_default();
+        self.fire(store, session, Event::TurnEnd { index: turns - 1, message, results }, cancel).await.map(drop)
+    }
+
+    /// What the model is sent in place of the session's messages, if modules changed them.
+    /// The rows stay as they are.
+    pub async fn context(
+        &self,
+        store: &Store,
+        session: &Session,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Vec<Message>>, StoreError> {
+        if !self.emitter.listens_to("context") {
+            return Ok(None);
+        }
+        let items = entries::read(store, session)?;
+        let heard = self.fire(store, session, Event::Context { messages: messages(&items) }, cancel).await?;
+        let Some(kept) = heard.result.as_ref().and_then(|result| result["messages"].as_array()) else {
+            return Ok(None);
+        };
+        Ok(Some(filtered::messages(&items, kept)))
+    }
+
+    /// Asks modules before a compaction (DEC-171).
+    pub async fn before_compact(
+        &self,
+        store: &Store,
+        session: &Session,
+        history: &History,
+        wish: Option<&str>,
+        cancel: &CancellationToken,
+    ) -> Result<BeforeCompact, StoreError> {
+        let mut said = BeforeCompact::default();
+        let listens = |event: &str| self.emitter.listens_to(event);
+        if !listens("session_before_compact") && !listens("session.compacting") {
+            return Ok(said);
+        }
+        let items = entries::read(store, session)?;
+        let all = messages(&items);
+        let preparation = json!({
+            "firstKeptEntryId": items.last().map(Item::id), "messagesToSummarize": all, "turnPrefixMessages": [],
+            "recentMessages": [], "isSplitTurn": false, "tokensBefore": ona_transcript::tokens(history.weight()),
+            "fileOps": {"read": [], "written": [], "edited": []}, "settings": {},
+        });
+        let event = Event::SessionBeforeCompact {
+            preparation,
+            branch_entries: items.iter().filter_map(Item::entry).collect(),
+            instructions: wish.map(str::to_owned),
+        };
+        let heard = self.fire(store, session, event, cancel).await?;
+        if heard.is_cancelled() {
+            said.cancelled = true;
+            return Ok(said);
+        }
+        let summary = heard.result.as_ref().and_then(|result| result["compaction"]["summary"].as_str());
+        if let Some(summary) = summary.filter(|text| !text.trim().is_empty()) {
+            said.summary = Some(summary.to_owned());
+            return Ok(said);
+        }
+        let event = Event::SessionCompacting { session: session.place.session.0.clone(), messages: all };
+        let heard = self.fire(store, session, event, cancel).await?;
+        if let Some(result) = heard.result {
+            let lines = result["context"].as_array().into_iter().flatten();
+            said.focus = lines.filter_map(|line| line.as_str().map(str::to_owned)).collect();
+            said.prompt = result["prompt"].as_str().map(str::to_owned);
+            said.preserved = result.get("preserveData").filter(|data| !data.is_null()).cloned();
+        }
+        Ok(said)
+    }
+
+    pub async fn compacted(
+        &self,
+        store: &Store,
+        session: &Session,
+        from_module: bool,
+        cancel: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        if !self.emitter.listens_to("session_compact") {
+            return Ok(());
+        }
+        let items = entries::read(store, session)?;
+        let entry = items.iter().rev().find(|one| one.is_compaction()).and_then(Item::entry);
+        let event = Event::SessionCompact { entry: entry.unwrap_or_default(), from_extension: from_module };
+        self.fire(store, session, event, cancel).await.map(drop)
+    }
+}
+
+/// When messages of modules are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundary {
+    /// Before a model call.
+    ModelCall,
+    /// The loop would end; what was held back until then comes now.
+    End,
+}
+
+/// What modules said before a compaction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BeforeCompact {
+    pub cancelled: bool,
+    /// In place of the model's.
+    pub summary: Option<String>,
+    /// Lines for the summary request.
+    pub focus: Vec<String>,
+    /// In place of the summary request.
+    pub prompt: Option<String>,
+    /// Kept with the summary.
+    pub preserved: Option<Value>,
+}
+
+fn messages(items: &[Item]) -> Vec<Value> {
+    items.iter().filter_map(Item::message).collect()
+}
+
+/// One row per handler, one more per failure.
+fn rows(heard: &Heard) -> Group {
+    let mut group = Group::default();
+    for run in &heard.runs {
+        let error = run.error();
+        let result = match &run.answer {
+            // The messages themselves are in the session; a copy per call would outgrow it.
+            ona_modules::Answer::Returned(Some(value)) if run.event == "context" => {
+                json!({"messages": value["messages"].as_array().map(Vec::len)})
+            }
+            ona_modules::Answer::Returned(Some(value)) => value.clone(),
+            _ => Value::Null,
+        };
+        group.event(
+            EventKind::OmpEvent,
+            json!({"event": run.event, "hook": run.path, "handler": run.nth, "result": result, "error": error}),
+        );
+        if let Some(error) = error {
+            let detail = json!({"hookPath": run.path, "event": run.event, "error": error});
+            group.event(EventKind::HookError, detail);
+        }
+    }
+    group
+}

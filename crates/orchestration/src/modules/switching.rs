@@ -1,0 +1,176 @@
+//! Commands of modules that open another session (sheet section 4).
+//!
+//! Other modules are asked first. The new session stands in the same conversation, so that
+//! phase and plan survive (DEC-103); whoever runs the next prompt goes on in it.
+
+use super::entries::{self, Item};
+use super::host::SessionHost;
+use super::{records, rows};
+use crate::records::object;
+use ona_api::row::{Block, Place, SequenceStart};
+use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId};
+use ona_modules::rules::{Event, Heard, truthy};
+use ona_modules::{Call, CallError};
+use ona_store::StoreError;
+use ona_transcript::REWOUND;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+impl SessionHost {
+    /// Asks, then makes the session; its rows come from `set_up`.
+    pub(super) async fn new_session(&self, options: &Value) -> Result<Value, CallError> {
+        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+        let heard = self.tell_modules(&old, Event::SessionBeforeSwitch { reason: "new", target: None }).await?;
+        if heard.is_cancelled() {
+            return Ok(json!({ "cancelled": true }));
+        }
+        let place = Place { session: SessionId::random(), start: SequenceStart::Zero, ..old };
+        let mut group = Group::default();
+        group.push(Row::Session);
+        group.event(EventKind::SessionCreated, json!({"by": "module", "parent": options["parentSession"]}));
+        self.store.commit(&place, group).await.map_err(unstored)?;
+        Ok(json!({"cancelled": false, "session": place.session}))
+    }
+
+    /// What is done next is done there.
+    pub(super) async fn enter_session(&self, session: &str) -> Result<Value, CallError> {
+        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+        let place = Place { session: SessionId::from(session), start: SequenceStart::Zero, ..old.clone() };
+        self.enter_place(&place);
+        let event = Event::SessionSwitch { reason: "new", previous: Some(old.session.0) };
+        self.tell_modules(&place, event).await?;
+        Ok(Value::Null)
+    }
+
+    /// A copy of the session that goes on from an earlier entry.
+    pub(super) async fn branch(&self, entry: &str) -> Result<Value, CallError> {
+        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+        let at = self.position(&old, entry)?;
+        let heard = self.tell_modules(&old, Event::SessionBeforeBranch { entry: entry.to_owned() }).await?;
+        if heard.is_cancelled() {
+            return Ok(json!({ "cancelled": true }));
+        }
+        let place = Place { session: SessionId::random(), start: SequenceStart::Zero, ..old.clone() };
+        let mut group = Group::default();
+        group.push(Row::Session);
+        group.event(EventKind::SessionCreated, json!({"by": "module", "of": old.session}));
+        group.push(Row::CopyTranscript { from: old.session.clone() });
+        self.store.commit(&place, group).await.map_err(unstored)?;
+        let stays = heard.result.as_ref().is_some_and(|result| truthy(&result["skipConversationRestore"]));
+        if !stays {
+            // The copy has the entries of the original, in the same order.
+            let items = entries::of(&self.store, &place.session).map_err(unstored)?;
+            self.go_back(&place, items.get(at).map_or(0, Item::end), None).await?;
+        }
+        self.enter_place(&place);
+        self.tell_modules(&place, Event::SessionBranch { previous: Some(old.session.0) }).await?;
+        Ok(json!({ "cancelled": false }))
+    }
+
+    /// The same session from an earlier entry on; a summary of what is left behind, if one
+    /// is wanted and a module has it.
+    pub(super) async fn navigate(&self, target: &str, options: &Value) -> Result<Value, CallError> {
+        let place = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+        let at = self.position(&place, target)?;
+        let items = entries::of(&self.store, &place.session).map_err(unstored)?;
+        let old_leaf = items.last().map(Item::id);
+        let wanted = truthy(&options["summarize"]);
+        let left: Vec<_> = items[at + 1..].iter().filter_map(Item::entry).collect();
+        let preparation = json!({
+            "targetId": target, "oldLeafId": old_leaf, "commonAncestorId": target, "entriesToSummarize": left,
+            "userWantsSummary": wanted,
+        });
+        let heard = self.tell_modules(&place, Event::SessionBeforeTree { preparation }).await?;
+        if heard.is_cancelled() {
+            return Ok(json!({ "cancelled": true }));
+        }
+        let summary = heard.result.as_ref().map(|result| &result["summary"]).filter(|one| wanted && truthy(one));
+        self.go_back(&place, items[at].end(), summary).await?;
+        // Whoever goes on must read the session anew.
+        self.enter_place(&place);
+        let now = entries::of(&self.store, &place.session).map_err(unstored)?;
+        let event = Event::SessionTree {
+            new_leaf: now.last().map(Item::id),
+            old_leaf,
+            summary: summary.and_then(|_| now.last().and_then(Item::entry)),
+            from_extension: summary.is_some(),
+        };
+        self.tell_modules(&place, event).await?;
+        Ok(json!({ "cancelled": false }))
+    }
+
+    /// Which of the session's entries has this id.
+    fn position(&self, place: &Place, id: &str) -> Result<usize, CallError> {
+        let items = entries::of(&self.store, &place.session).map_err(unstored)?;
+        items.iter().position(|item| item.id() == id).ok_or_else(|| CallError::new(format!("there is no entry {id}")))
+    }
+
+    async fn go_back(&self, place: &Place, to: i64, summary: Option<&Value>) -> Result<(), CallError> {
+        let mut group = Group::default();
+        let fields = object(json!({ "to_sequence": to }));
+        group.push(Row::Transcript(Entry::System { subtype: REWOUND, fields }));
+        if let Some(summary) = summary {
+            let message = json!({
+                "customType": "branch_summary", "content": summary["summary"], "display": true, "details": summary["details"],
+            });
+            group.push(Row::Transcript(records::message(&message, false)));
+        }
+        self.store.commit(place, group).await.map(drop).map_err(unstored)
+    }
+
+    fn enter_place(&self, place: &Place) {
+        let mut state = self.lock();
+        state.place = Some(place.clone());
+        state.switched = Some(place.clone());
+    }
+
+    /// One row of a new session, as its opener writes it.
+    pub(super) fn set_up(&self, what: &str, call: &Call) -> Result<Value, CallError> {
+        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+        let place = Place { session: SessionId::from(call.text(0)), start: SequenceStart::Zero, ..old };
+        let entry = match what {
+            "appendMessage" => message(call.arg(1))?,
+            "appendCustomEntry" => records::entry(call.arg(1), call.arg(2)),
+            "appendCustomMessageEntry" => records::message(
+                &json!({
+                    "customType": call.arg(1), "content": call.arg(2), "display": call.arg(3), "details": call.arg(4),
+                }),
+                false,
+            ),
+            // Labels, models and thinking levels are not part of a session here.
+            "appendLabelChange" | "appendModelChange" | "appendThinkingLevelChange" => return Ok(Value::Null),
+            _ => return Err(CallError::unknown(&call.name)),
+        };
+        self.store.commit_now(&place, Group(vec![Row::Transcript(entry)])).map_err(unstored)?;
+        Ok(Value::Null)
+    }
+
+    async fn tell_modules(&self, place: &Place, event: Event) -> Result<Heard, CallError> {
+        let Some(emitter) = self.emitter.get().and_then(std::sync::Weak::upgrade) else { return Ok(Heard::default()) };
+        let heard = emitter.emit(&event, &CancellationToken::new()).await;
+        let group = rows(&heard);
+        if !group.0.is_empty() {
+            self.store.commit(place, group).await.map_err(unstored)?;
+        }
+        Ok(heard)
+    }
+}
+
+fn message(message: &Value) -> Result<Entry, CallError> {
+    let text = match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    };
+    let (uuid, content) = (CallId::random().0, vec![Block::Text(text)]);
+    match message["role"].as_str() {
+        Some("user") => Ok(Entry::User { uuid, content }),
+        Some("assistant") => Ok(Entry::Assistant { uuid, content }),
+        Some("custom" | "hookMessage") => Ok(records::message(message, false)),
+        role => Err(CallError::new(format!("a message of role {role:?} can not be appended"))),
+    }
+}
+
+fn unstored(error: StoreError) -> CallError {
+    CallError::new(error.to_string())
+}
