@@ -77,6 +77,9 @@ impl World<'_> {
             // Its failure is written down for later.
             Flow::On if self.assigned > assigned => {}
             Flow::On if is_false(right) => status = Status { atoms, ..Status::default() },
+            // It prints and goes on, or it does something else instead.
+            Flow::On if second.status.atoms.is_empty() && second.status.exempt.is_empty() => self.dropped(&atoms),
+            Flow::On if !second.status.compares() => status = second.status,
             Flow::On => status = either(atoms, second.status.all(), left.line),
         }
         Outcome { out, status, flow: Flow::On }

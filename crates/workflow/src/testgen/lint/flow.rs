@@ -1,5 +1,6 @@
 //! Follows the statements of a script: which failures end it, which go unnoticed.
 
+use super::place::Where;
 use super::rule::Rule;
 use super::status::{Atom, Reason, Status, add};
 use super::syntax::{Kind, Redirect, Statement, Target};
@@ -58,6 +59,7 @@ impl World<'_> {
 
     pub fn list(&mut self, statements: &[Statement]) -> Outcome {
         let mut all = Outcome::default();
+        let known = self.findings.len();
         let mut waiting: Vec<Atom> = Vec::new();
         for (at, statement) in statements.iter().enumerate() {
             let asks = self.asks;
@@ -69,6 +71,9 @@ impl World<'_> {
             all.out.push(&outcome.out);
             self.last = outcome.status.clone();
             if outcome.flow != Flow::On {
+                if self.branches > 0 && outcome.flow == Flow::Exit(Code::Other) {
+                    self.forget_unnoticed(known);
+                }
                 all.flow = outcome.flow;
                 all.status = outcome.status;
                 break;
@@ -185,6 +190,10 @@ impl World<'_> {
                 false => self.unknown(Sources::AMBIENT),
             };
             self.write(&path.text, content, append);
+            if out && self.place(&path.text).kind != Where::Device {
+                // A filter: what it printed is what matters.
+                outcome.status.atoms.iter_mut().for_each(|atom| atom.guard = true);
+            }
         }
         // What the product says on stderr is among it, wherever its output went.
         let joined = |redirect: &Redirect| matches!(&redirect.to, Target::Descriptor(to) if to == "1");
