@@ -54,7 +54,7 @@ check_004_8_2_08() {
   blocked 'no test for SC-1, AC-7'
   greets
   ends_well
-  blocked "$t1 was not run, $t2 was not run"
+  blocked "$t1 was not run (SC-1), $t2 was not run (AC-7)"
   run_tests 0
   code 0 ona --transition verify --conversation c
   is "$out" '{"conversation_id":"c","from":"test","to":"verify"}'
@@ -179,7 +179,7 @@ check_004_8_6_2_03() {
   run_tests 0
   is "$(sql "SELECT exit_code, stdout_text, stderr_text, timed_out, completed_at IS NOT NULL, length(script_sha256), length(project_sha256) FROM sdlc_test_runs WHERE test_case_id='t1'" | tr -d '\n')" '0|kept out|kept err|0|1|64|64'
   sql 'DELETE FROM sdlc_test_runs'
-  blocked 't1 was not run, t2 was not run'
+  blocked 't1 was not run (SC-1), t2 was not run (AC-7)'
   run_tests 0
   code 0 ona --transition verify --conversation c
 }
