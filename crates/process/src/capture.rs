@@ -46,11 +46,12 @@ pub(crate) fn fill(mut stream: impl AsyncRead + Unpin + Send + 'static, cap: usi
     let filling = Filling::default();
     let sink = filling.clone();
     let reader = tokio::spawn(async move {
-        let mut buffer = vec![0; 64 * 1024];
+        let mut buffer = Vec::with_capacity(64 * 1024);
         loop {
-            match stream.read(&mut buffer).await {
+            buffer.clear();
+            match stream.read_buf(&mut buffer).await {
                 Ok(0) | Err(_) => break,
-                Ok(count) => sink.append(&buffer[..count], cap),
+                Ok(_) => sink.append(&buffer, cap),
             }
         }
     });

@@ -16,6 +16,7 @@ mod hooks_tools;
 mod instructions;
 mod massgen;
 mod memories;
+mod mixed;
 mod omp;
 mod permission_updates;
 mod persistent;
