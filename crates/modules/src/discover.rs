@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn paths_are_absolute_at_home_or_from_here() {
-        let (cwd, home) = (Path::new("/work"), Path::new("/home/me"));
+        let (cwd, home) = (Path::new("/place"), Path::new("/home/me"));
         let cases = [
             ("/abs/h.ts", "/abs/h.ts"),
             ("~/h.ts", "/home/me/h.ts"),
-            ("rel/../h.ts", "/work/h.ts"),
+            ("rel/../h.ts", "/place/h.ts"),
             ("~", "/home/me"),
-            ("~x", "/work/~x"),
+            ("~x", "/place/~x"),
         ];
         for (text, path) in cases {
             assert_eq!(resolve(text, cwd, home), Ok(PathBuf::from(path)), "{text}");

@@ -79,8 +79,8 @@ fn no_servers(config: &str) -> Result<(), Failure> {
 /// The other flags of the reference, and why each is refused.
 const REFUSED: [(&str, &str); 37] = [
     ("--json-schema", "replies can not be held to a schema yet"),
-    ("--max-budget-usd", "there is no list of prices to count with; --max-turns limits a run"),
-    ("--task-budget", "there is no list of prices to count with; --max-turns limits a run"),
+    ("--max-budget-usd", "a run is not limited by its cost; --max-turns limits it"),
+    ("--task-budget", "a run is not limited by its cost; --max-turns limits it"),
     ("--fallback-model", "a run asks one model; --model names it"),
     ("--effort", "models are asked without an effort"),
     ("--thinking-display", "models answer without thinking here"),

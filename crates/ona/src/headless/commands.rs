@@ -6,9 +6,29 @@ pub fn clears(prompt: &str) -> bool {
     matches!(prompt.split_whitespace().next(), Some("/clear" | "/reset" | "/new"))
 }
 
+/// `/compact`, with what the summary is to keep in particular, if anything is said.
+pub fn compacts(prompt: &str) -> Option<Option<&str>> {
+    let rest = prompt.trim().strip_prefix("/compact")?;
+    let wish = rest.trim();
+    match rest.chars().next() {
+        None => Some(None),
+        Some(c) if c.is_whitespace() => Some(Some(wish).filter(|wish| !wish.is_empty())),
+        Some(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::clears;
+    use super::{clears, compacts};
+
+    #[test]
+    fn a_wish_may_follow_the_word_compact() {
+        assert_eq!(compacts("/compact"), Some(None));
+        assert_eq!(compacts(" /compact keep the names \n"), Some(Some("keep the names")));
+        for prompt in ["/compacted", "compact", "see /compact"] {
+            assert_eq!(compacts(prompt), None, "{prompt}");
+        }
+    }
 
     #[test]
     fn only_the_word_itself_clears() {

@@ -40,11 +40,12 @@ use control::{Levers, Wishes};
 use desk::Desk;
 use host::Host;
 use ona_api::{EventKind, Group, Mode, Row, SessionId};
-use ona_orchestration::{Ended, EndedBy, Events, Said, Session, TurnOutcome, clear, end_session};
+use ona_orchestration::{Ended, EndedBy, Events, History, Said, Session, Turn, TurnOutcome, clear, end_session};
 use ona_process::Halt;
 use ona_session::Agents;
 use ona_store::StoreError;
 use ona_tools::TaskKind;
+use ona_transcript::Trigger;
 use ona_trust::How;
 use place::Begin;
 use prepare::Ready;
@@ -310,9 +311,12 @@ impl Run<'_> {
             session.cx.cancel = turn.cancel.clone();
             let outcome = match clears {
                 true => TurnOutcome::nothing(),
-                false => match desk.during(self.command(turn, session, history, &said.text)).await? {
-                    Some(outcome) => outcome,
-                    None => desk.during(turn.run(session, history, said)).await?,
+                false => match commands::compacts(&said.text) {
+                    Some(wish) => desk.during(compacted(turn, session, history, wish)).await?,
+                    None => match desk.during(self.command(turn, session, history, &said.text)).await? {
+                        Some(outcome) => outcome,
+                        None => desk.during(turn.run(session, history, said)).await?,
+                    },
                 },
             };
             let provider = Some(turn.seat.model().choice.provider);
@@ -340,4 +344,16 @@ impl Run<'_> {
         desk.during(ending).await?;
         desk.during(self.shut_down(session)).await
     }
+}
+
+/// A summary in the place of the conversation so far, because somebody asked for it.
+async fn compacted(
+    turn: &Turn,
+    session: &mut Session,
+    history: &mut History,
+    wish: Option<&str>,
+) -> Result<TurnOutcome, StoreError> {
+    let summary = turn.compact(session, history, Trigger::Manual, wish).await?;
+    let words = if summary.is_some() { "The conversation was compacted." } else { "Nothing was compacted." };
+    Ok(TurnOutcome { text: words.into(), ..TurnOutcome::nothing() })
 }

@@ -108,3 +108,20 @@ fn a_window_that_is_no_number_is_refused_before_any_request() {
     assert!(ran.stderr.contains("autoCompactWindow must be a number of tokens"), "{ran:?}");
     assert_eq!(server.requests().len(), 0);
 }
+
+#[test]
+fn a_person_can_ask_for_a_summary_and_say_what_it_must_keep() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [say("first reply"), say("SUMMARY"), say("go on")]);
+    let hooks = json!([{"hook_event_name": "PreCompact", "matcher": "", "command": "cat >> pre.log"}]);
+    ona.settings(settings(json!({"hooks": hooks, "autoCompactWindow": 100_000})));
+    ona.run(["-p", "first prompt", "--session-id", "s"]).expect_code(0);
+    let ran = ona.run(["-p", "/compact keep the names", "-r", "s"]).expect_code(0);
+    assert_eq!(ran.stdout, "The conversation was compacted.\n");
+    assert!(server.request(1).last_message().contains("keep the names"), "{}", server.request(1).last_message());
+    let pre: Value = serde_json::from_str(&ona.read("pre.log")).unwrap();
+    assert_eq!((&pre["trigger"], &pre["custom_instructions"]), (&json!("manual"), &json!("keep the names")));
+    ona.run(["-p", "and now?", "-r", "s"]).expect_code(0);
+    let body = String::from_utf8_lossy(&server.request(2).body).into_owned();
+    assert!(body.contains("SUMMARY") && !body.contains("first prompt"), "{body}");
+}
