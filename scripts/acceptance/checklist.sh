@@ -503,8 +503,35 @@ check_004_10_09() {
   all_of hookplane.sh 004-3-02 004-17-01
   all_of workflow.sh 004-10-18
 }
+check_004_10_07() { all_of providers.sh 004-2.2-0{1..9} 004-2.2-1{0..2} 004-2.8-01 004-2.8-04; }
+check_004_10_25() { all_of providers.sh 004-2.10-01 004-2.10-02 004-2.10-03; }
+check_004_10_11() { all_of plans.sh 004-8.5.1-01 004-8.5.1-02 004-8.5.1-05 004-8.5.1-08 004-8.5.1-11; }
+check_004_10_12() { all_of testlint.sh 004-8.5.2-01 004-8.5.2-05 004-8.5.2-10; }
+check_004_10_13() { all_of testlint.sh 004-8.5.3-02 004-8.5.3-03 004-8.5.3-04 004-8.5.3-08; }
+check_004_10_14() { all_of testgen.sh 004-8.6.1-01 004-8.6.1-02 004-8.6.1-03; }
+check_004_10_15() { all_of testgen.sh 004-8.6.2-01 004-8.6.2-02 004-8.6.2-03 004-8.6.2-04; }
+check_004_10_16() { all_of testgen.sh 004-8.7-01 004-8.7-02 004-8.7-03 004-8.7-04 004-8.7-05 004-8.7-06; }
 check_004_10_19() { all_of hookplane.sh 004-5.11-04 004-5.11-05 004-5.11-09 004-5.11-10 004-5.11-11 004-5.11-12 004-5.11-13 004-5.11-14 004-5.11-15; }
 check_004_10_20() { all_of permissions.sh 004-5.7-01 004-5.12-02 004-5.12-06 004-5.12-07 004-5.12-08 004-5.12-10 004-5.12-11 004-15-01; }
 check_004_10_21() { all_of tools.sh 004-7.1-03 004-7.1-04 004-7.1-05 004-7.1-06 004-7.1-07 004-7.1-08; }
+
+# ---- Appendix F.2: what the matrix must have rows for ------------------------------
+
+# rows_for ID... : the matrix has a row of each of these ledger ids, and it passes
+rows_for() {
+  local id script
+  for id in "$@"; do
+    script=$(grep -oE "\`scripts/acceptance/[a-z]+\.sh $id\`" "$matrix" | head -n 1 | tr -d '`') || fail "the matrix has no row for $id"
+    (cd "$ONA_ROOT" && $script) >"$WORLD/row" 2>&1 || fail "$id: $(cat "$WORLD/row")"
+  done
+}
+
+check_004_F_2_03() { rows_for 004-2.10-01 004-2.10-02 004-2.10-03; }
+
+# Isolation, anti-mock, traceability, a gate that blocks on failure, no way from implement to verify.
+check_004_F_2_07() {
+  rows_for 004-8.5.1-02 004-8.5.3-04 004-8.6.1-01 004-8.6.2-02
+  all_of testgen.sh F.2-7
+}
 
 run_check "$@"

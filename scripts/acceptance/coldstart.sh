@@ -61,6 +61,18 @@ STANDIN
   lacks "$(sqlite3 "$HOME/ona.db" .dump)" canary-key-of-the-operator
 }
 
+# A step that prepares the environment names the very variable it sets.
+check_004_F_1_04() {
+  local command
+  while read -r command; do
+    case $command in
+      export\ *) [[ $command =~ ^export\ [A-Z_]+(=.+)?$ ]] || fail "no exact variable in «$command»" ;;
+      read\ *) [[ $command =~ \ [A-Z_]+$ ]] || fail "no exact variable in «$command»" ;;
+    esac
+  done < <(steps "$guide")
+  ! grep -qiE 'configure (your|the) environment|set up your environment' "$guide" || fail 'a step says to configure the environment'
+}
+
 check_004_F_3_02() {
   local command
   while read -r command; do

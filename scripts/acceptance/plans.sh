@@ -63,6 +63,30 @@ generated() {
 }
 generator_session() { sql "SELECT DISTINCT generator_session_id FROM sdlc_test_cases"; }
 
+check_004_7_2_16() {
+  conversation c idle
+  tool EnterPlanMode '{}' --conversation c
+  is "$(is_error) $(phase c)" 'false planning'
+  is "$(sql "SELECT count(*) FROM events WHERE event_type='phase_changed' AND conversation_id='c'")" 1
+  # From then on nothing writes.
+  settings '{"permissions":{"allow":["Write"]}}'
+  tool Write '{"file_path":"f","content":"x"}' --conversation c
+  is "$(is_error)" true
+  [ ! -e f ] || fail 'a file was written while planning'
+}
+
+check_004_7_2_17() {
+  conversation c planning
+  # Nobody there to approve: the plan is kept, the phase stays.
+  model "$(jq -cn --arg p "$PLAN" '[{calls:[{name:"ExitPlanMode",input:{plan:$p}}]},{say:"waiting"}]')"
+  code 0 ona -p 'submit it' --conversation c </dev/null
+  is "$(phase c) $(statuses)" 'planning draft'
+  # The operator's own call presents it and approves it.
+  tool ExitPlanMode "$(jq -cn --arg p "$PLAN" '{plan:$p}')" --conversation c
+  is "$(is_error) $(phase c)" 'false implement'
+  is "$(sql "SELECT count(*) FROM plans WHERE status='approved'")" 1
+}
+
 check_DEC_113() {
   conversation c idle
   # EnterPlanMode, a draft, the operator's own call: one commit each, approved and implement together.

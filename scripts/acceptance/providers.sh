@@ -121,6 +121,18 @@ clean() {
 
 # ---- providers ---------------------------------------------------------------------
 
+# The child has a session of its own and only its last words come back.
+check_004_7_2_14() {
+  served anthropic '[{"calls":[{"name":"Agent","input":{"description":"look","prompt":"Look around."}}]},{"say":"the report of the other"},{"say":"done"}]'
+  says 0 -p go --session-id parent
+  is "$(requests)" 3
+  has "$(req 1 .body)" 'Look around.'
+  lacks "$(req 1 '.body.messages')" '"go"'
+  has "$(sql "SELECT payload_json FROM transcript_entries WHERE entry_type='tool_result' AND session_id='parent'")" 'the report of the other'
+  is "$(sql "SELECT count(*) FROM state WHERE key LIKE 'session_parent:%' AND value='parent'")" 1
+  is "$(sql 'SELECT count(DISTINCT session_id) FROM transcript_entries')" 2
+}
+
 check_004_0_04() {
   local name
   for name in anthropic openai lm_studio; do whole_turn $name; done
