@@ -140,7 +140,7 @@ impl Program {
                 let _alone = match &moved_from {
                     Some(other) => Some(
                         SettingsLock::exclusive(&self.database.path)
-                            .map_err(|_| Failure::usage(format_args!("the database is in use for project {other}")))?,
+                            .map_err(|error| settings_in_use(error, Some(other.clone())))?,
                     ),
                     None => None,
                 };
@@ -156,6 +156,22 @@ impl Program {
             );
         }
         Ok(open.merged.secrets.restore(&effective))
+    }
+
+    /// Keeps the settings of this project in place while turns run (DEC-025): nobody moves
+    /// the database to another project until the lock is dropped. Whoever did so between
+    /// the import and this lock was first.
+    pub fn keep_settings(&self, open: &Open) -> Result<SettingsLock, Failure> {
+        let reader = open.store.reader().map_err(|error| self.store_failure(error))?;
+        let owner = || ImportRecord::load(|key| reader.meta(key).ok().flatten()).map(|record| record.project_root);
+        let lock = SettingsLock::shared(&self.database.path).map_err(|error| settings_in_use(error, owner()))?;
+        match owner() {
+            // The agent's own `ona` works by the settings that are there, wherever it stands.
+            Some(other) if !self.agent_shell && Path::new(&other) != open.merged.project_root => {
+                Err(in_use_for(&other))
+            }
+            _ => Ok(lock),
+        }
     }
 
     fn write_settings(&self, open: &Open, effective: Value, record: &ImportRecord) -> Result<Value, Failure> {
@@ -238,6 +254,17 @@ impl Program {
             ));
         }
     }
+}
+
+fn settings_in_use(error: LockError, owner: Option<String>) -> Failure {
+    match (error, owner) {
+        (LockError::InUse { .. }, Some(owner)) => in_use_for(&owner),
+        (error, _) => Failure::usage(error),
+    }
+}
+
+fn in_use_for(project: &str) -> Failure {
+    Failure::usage(format_args!("the database is in use for project {project}"))
 }
 
 fn env_secrets(env: &Env) -> Vec<(&'static str, &str)> {

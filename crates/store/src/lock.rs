@@ -2,9 +2,10 @@
 //!
 //! One process at a time runs turns in a session (DEC-019), and settings are not
 //! replaced under a process that works with them (DEC-025). The system releases
-//! these locks when a process dies, however it dies, so none goes stale. A lock
-//! file is never removed: whoever waits for a removed file and whoever makes it
-//! anew would both hold "the" lock.
+//! these locks when a process dies, however it dies, so none goes stale; only a child
+//! that was forked and is not yet its own program keeps them a moment longer, which is
+//! why a lock in use is tried again for [`PATIENCE`]. A lock file is never removed:
+//! whoever waits for a removed file and whoever makes it anew would both hold "the" lock.
 
 use ona_api::SessionId;
 use std::ffi::OsString;
@@ -12,11 +13,16 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Name of the settings lock, which therefore no session may have.
 const SETTINGS: &str = "settings";
 
 const MAX_SESSION_ID: usize = 128;
+
+/// How long the lock of somebody who may just have died is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+const STEP: Duration = Duration::from_millis(5);
 
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
@@ -79,14 +85,18 @@ fn hold(db: &Path, name: &str, kind: Kind, what: impl FnOnce() -> String) -> Res
     let failed = |source| LockError::Io { path: path.clone(), source };
     DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(failed)?;
     let file = OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
-    let tried = match kind {
-        Kind::Shared => file.try_lock_shared(),
-        Kind::Exclusive => file.try_lock(),
-    };
-    match tried {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(LockError::InUse { what: what() }),
-        Err(TryLockError::Error(source)) => Err(failed(source)),
+    let since = Instant::now();
+    loop {
+        let tried = match kind {
+            Kind::Shared => file.try_lock_shared(),
+            Kind::Exclusive => file.try_lock(),
+        };
+        match tried {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => std::thread::sleep(STEP),
+            Err(TryLockError::WouldBlock) => return Err(LockError::InUse { what: what() }),
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
     }
 }
 

@@ -92,6 +92,7 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
             Arc::new(Stage { processes, printer: Arc::clone(&printer), told: options.include_hook_events })
         };
         let mut workplace = Workplace::with_runner(program, &open, &program.cwd, How::AtStart, &halt, stage)?;
+        let _settings = program.keep_settings(&open)?;
         workplace.load_modules(program, &open).await;
         let wanted = Wanted { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
         let bill = Bill::new(workplace.prices());

@@ -310,9 +310,11 @@ fn n_6_a_call_that_was_started_and_never_ended_shows_as_such() {
 fn n_7_two_processes_do_not_share_a_session() {
     let ona = ona();
     let call = |command: &str| json!({"tool": "Bash", "input": {"command": command}, "session_id": "s"}).to_string();
-    let mut child = ona.command(["--eval", &call("touch started; sleep 2")]).spawn().unwrap();
+    let mut child =
+        ona.command(["--eval", &call("touch started; until [ -e go ]; do sleep 0.05; done")]).spawn().unwrap();
     ona.wait_for("started", &mut child);
     let second = ona.run(["--eval", &call("true")]);
+    ona.file("go", "");
     assert!(second.code == 1 && second.stderr.contains("in use"), "{second:?}");
     ona_testkit::finish(child, b"").expect_code(0);
 }

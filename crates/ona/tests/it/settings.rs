@@ -1,6 +1,7 @@
 //! Where settings come from, and what a start may change (DEC-012 to DEC-014, DEC-058).
 
 use crate::ona;
+use ona_testkit::model::{Gate, Wire, say};
 use serde_json::{Value, json};
 
 fn touch_hook(name: &str) -> Value {
@@ -143,4 +144,25 @@ fn what_is_wrong_with_settings_is_recorded_once() {
             [json!("settings_unknown_key"), json!(1)]
         ]
     );
+}
+
+#[test]
+fn settings_are_not_moved_to_another_project_under_a_running_turn() {
+    let mut ona = ona();
+    let gate = Gate::new();
+    let _server = ona.model(Wire::Messages, [say("one").hold(&gate), say("two"), say("three")]);
+    let other = ona.root().join("other");
+    std::fs::create_dir_all(other.join(".git")).unwrap();
+    let model = json!({"model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"}});
+    ona.file(".ona/settings.json", model.to_string());
+    ona.file("../other/.ona/settings.json", model.to_string());
+    let first = ona.command(["-p", "first"]).spawn().unwrap();
+    gate.wait_until_reached();
+    let refused = ona.run_in(&other, ["-p", "second"]).expect_code(2);
+    assert!(refused.stderr.contains("the database is in use for project"), "{refused:?}");
+    // Beside it in the same project, nothing is in the way.
+    assert_eq!(ona.run(["-p", "second"]).expect_code(0).stdout, "two\n");
+    gate.open();
+    assert_eq!(ona_testkit::finish(first, b"").expect_code(0).stdout, "one\n");
+    assert_eq!(ona.run_in(&other, ["-p", "third"]).expect_code(0).stdout, "three\n");
 }
