@@ -16,7 +16,7 @@ use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, name_session};
 use ona_modules::Listed;
-use ona_orchestration::{Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Session};
+use ona_orchestration::{Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Session, Watch};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_process::Halt;
 use ona_store::{Store, StoreError};
@@ -219,6 +219,7 @@ impl Workplace {
             },
             rules: Arc::clone(&self.rules),
             env_file: std::mem::take(&mut self.env_file),
+            watch: Some(Watch::default()),
             keep: Arc::clone(&self.keep),
             context: Context::default(),
             modules: self.modules.clone(),

@@ -28,6 +28,7 @@ mod sight;
 mod subagent;
 mod turn;
 mod unstaffed;
+mod watch;
 
 pub use account::account;
 pub use context::{Context, Memories, loaded};
@@ -46,3 +47,4 @@ pub use session::{EnvFile, Keep, Parent, Session, set_mode};
 pub use subagent::{Agent, Office};
 pub use turn::{Activity, Ended, Outcome as TurnOutcome, Speaker, Turn};
 pub use unstaffed::Unstaffed;
+pub use watch::Watch;

@@ -23,6 +23,9 @@ pub async fn lifecycle(
     records::chain(&mut group, event, None, &outcome);
     store.commit(&session.place, group).await?;
     tell(events, &outcome);
+    if matches!(event, EventName::SessionStart | EventName::FileChanged) {
+        session.follow(&outcome, hooks);
+    }
     Ok(outcome)
 }
 

@@ -352,6 +352,7 @@ impl Pipeline {
             let old = std::mem::replace(&mut session.cx.cwd, new.clone());
             let outcome = self.hooks.fire(firings::cwd_changed(session, &old, &new)).await;
             trail.chain(EventName::CwdChanged, &call, &outcome);
+            session.follow(&outcome, &self.hooks);
         }
         for file in files.iter().filter(|_| !result.is_error()) {
             for (said, row) in context::brought_in(&self.hooks, session, file, Some(&call.id)).await {

@@ -2,10 +2,11 @@
 
 use crate::context::Context;
 use crate::modules::Modules;
+use crate::watch::Watch;
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::row::Place;
 use ona_api::{Group, Mode, Phase};
-use ona_hookplane::Base;
+use ona_hookplane::{Base, HookEngine, Outcome};
 use ona_permissions::PermissionEngine;
 use ona_store::{Store, StoreError};
 use ona_tools::Cx;
@@ -25,6 +26,8 @@ pub struct Session {
     pub cx: Cx,
     pub rules: Arc<RwLock<PermissionEngine>>,
     pub env_file: EnvFile,
+    /// Files hooks want to hear of; only in the session a person sees.
+    pub watch: Option<Watch>,
     pub keep: Keep,
     /// What its model has been given beside prompts and results.
     pub context: Context,
@@ -55,6 +58,13 @@ impl Session {
             rules: Arc::clone(&self.rules),
             keep: Arc::clone(&self.keep),
             depth: 0,
+        }
+    }
+
+    /// Watches what hooks have asked for.
+    pub(crate) fn follow(&mut self, outcome: &Outcome, hooks: &HookEngine) {
+        if let Some(watch) = &mut self.watch {
+            watch.follow(outcome, hooks, &self.cx.cwd);
         }
     }
 

@@ -202,6 +202,7 @@ impl Errand {
             cx: self.cx.clone(),
             rules: Arc::clone(&office.parent.rules),
             env_file: EnvFile::default(),
+            watch: None,
             keep: Arc::clone(&office.parent.keep),
             context: Context::default(),
             // The events of oh-my-pi are those of the session a person sees.

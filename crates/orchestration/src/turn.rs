@@ -14,6 +14,7 @@ use crate::pipeline::Pipeline;
 use crate::records;
 use crate::said::Said;
 use crate::session::Session;
+use crate::watch;
 use ona_api::model::{Asking, EndReason, FailureClass, ModelFailure, Part, Reply, Usage};
 use ona_api::row::Block;
 use ona_api::{CallId, Entry, EventKind, EventName, Group, Row, ToolCall};
@@ -222,6 +223,7 @@ impl Turn {
                 return self.interrupted(session, history, Activity::Tools).await;
             }
             self.hear_modules(session, history, Boundary::ModelCall).await?;
+            watch::look(&self.pipeline.store, &self.pipeline.hooks, session, &self.events).await?;
             match history.step() {
                 Step::AskModel => {
                     if self.max_turns.is_some_and(|most| outcome.model_calls >= most) {

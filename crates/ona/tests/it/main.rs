@@ -31,6 +31,7 @@ mod test_lint;
 mod test_runs;
 mod testgen;
 mod turn;
+mod watched_files;
 mod workflow;
 
 use ona_testkit::Ona;

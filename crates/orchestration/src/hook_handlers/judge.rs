@@ -113,6 +113,7 @@ impl Desk {
             cx: Cx { cancel: cancel.clone(), seen: Arc::default(), ..self.cx.clone() },
             rules: Arc::clone(&self.parent.rules),
             env_file: EnvFile::default(),
+            watch: None,
             keep: Arc::clone(&self.parent.keep),
             context: Context::default(),
             // A hook's own session is nobody's conversation.
