@@ -5,44 +5,18 @@
 # Run: context.sh <id>
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/model.sh"
 
 # ---- words of this area ------------------------------------------------------------
 
-server=
-# model SCRIPT_JSON : starts a scripted model; $PORT and $LOG are its own
-model() {
-  local tries=0
-  [ -z "$server" ] || kill "$server" 2>/dev/null || true
-  LOG=$WORLD/requests$RANDOM
-  : >"$LOG"
-  node "$here/model.mjs" "$LOG.port" "$LOG" "$1" >"$LOG.out" 2>&1 &
-  server=$!
-  trap 'kill "$server" 2>/dev/null || true; rm -rf "$WORLD"' EXIT
-  until [ -e "$LOG.port" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
-    sleep 0.05
-  done
-  PORT=$(cat "$LOG.port")
-  export ANTHROPIC_BASE_URL=http://127.0.0.1:$PORT ANTHROPIC_API_KEY=canary-anthropic-key-1
-  export OPENAI_BASE_URL=http://127.0.0.1:$PORT/v1 OPENAI_API_KEY=canary-openai-key-22
-  export LM_STUDIO_BASE_URL=http://127.0.0.1:$PORT/v1 LM_STUDIO_MODEL=canary/local-model
-}
-requests() { wc -l <"$LOG"; }
-# req N FILTER : of the n-th request, from 0
-req() { sed -n "$(($1 + 1))p" "$LOG" | jq -r "$2"; }
+# talking SCRIPT_JSON : a scripted model in place of every provider
+talking() { model "$1"; anthropic; openai; lm_studio; }
 # choose MODEL_ID [MORE_JSON] : the effective row, as an operator writes it
 choose() {
   local provider=claude_code_subscription
   case $1 in gpt_4o | o3*) provider=openai_compatible ;; lm_*) provider=lm_studio_local ;; esac
   settings "$(jq -cn --arg p "$provider" --arg m "$1" --argjson more "${2:-{\}}" \
     '{model_config:{provider:$p,model_id:$m},permissions:{allow:["Read","Write","Edit","Agent"]}} + $more')"
-}
-# says CODE ARGUMENT... : one run without a terminal
-says() {
-  local want=$1
-  shift
-  code "$want" ona "$@" </dev/null
 }
 # png WIDTH HEIGHT FILE : a grey picture
 png() {
@@ -74,7 +48,7 @@ check_DEC_032_1() {
   local id
   png 4 3 a.png
   for id in claude_sonnet_4 gpt_4o; do
-    model '[]'
+    talking '[]'
     choose $id
     says 0 -p 'what is in @a.png?' --session-id "s-$id"
     is "$(pictures 0)" 1
@@ -89,7 +63,7 @@ check_DEC_032_2() {
   png 2400 20 large.png
   png 1 1 bomb.png
   printf '\377\377\377\377\377\377\377\377' | dd of=bomb.png bs=1 seek=16 conv=notrunc 2>/dev/null
-  model '[{"calls":[{"name":"Read","input":{"file_path":"large.png"}},{"name":"Read","input":{"file_path":"bomb.png"}}]}]'
+  talking '[{"calls":[{"name":"Read","input":{"file_path":"large.png"}},{"name":"Read","input":{"file_path":"bomb.png"}}]}]'
   choose claude_sonnet_4
   says 0 -p look
   is "$(pictures 1)" 1
@@ -103,7 +77,7 @@ check_DEC_032_3() {
   local id
   png 4 3 a.png
   for id in claude_sonnet_4 lm_studio_server_routed; do
-    model '[{"status":400,"message":"This model does not support images."}]'
+    talking '[{"status":400,"message":"This model does not support images."}]'
     choose $id
     says 0 -p 'what is in @a.png?' --session-id "s-$id"
     is "$(requests)" 2
@@ -118,7 +92,7 @@ check_DEC_032_3() {
 # Pictures as blocks of a streamed message.
 check_DEC_032_4() {
   png 4 3 a.png
-  model '[]'
+  talking '[]'
   choose claude_sonnet_4
   jq -cn --arg d "$(base64 -w0 a.png)" '{type:"user",message:{role:"user",content:[{type:"text",text:"look"},{type:"image",source:{type:"base64",media_type:"image/png",data:$d}}]}}' >input
   code 0 ona -p --input-format stream-json --output-format stream-json --verbose <input
@@ -130,7 +104,7 @@ check_DEC_032_5() {
   mkdir d
   printf 'one\ntwo\n' >d/a.txt
   echo hidden-words >d/secret.txt
-  model '[]'
+  talking '[]'
   choose claude_sonnet_4 '{"permissions":{"allow":["Read"],"deny":["Read(d/secret.txt)"]}}'
   says 0 -p 'see @d/a.txt, @d and @d/secret.txt'
   has "$(req 0 '.body.messages | tostring')" '(2 lines)'
@@ -149,7 +123,7 @@ check_DEC_063_1() {
   printf -- '---\npaths: "**/*.txt"\n---\nwords-of-the-rule\n' >.claude/rules/t.md
   echo a >sub/a.txt
   local read='{"calls":[{"name":"Read","input":{"file_path":"sub/a.txt"}}]}'
-  model "[$read,$read,{\"say\":\"ok\"},$read]"
+  talking "[$read,$read,{\"say\":\"ok\"},$read]"
   choose claude_sonnet_4 "$(listening InstructionsLoaded)"
   says 0 -p read --session-id s
   says 0 -p again -r s
@@ -167,7 +141,7 @@ check_DEC_063_2() {
   echo words-of-the-folder >sub/CLAUDE.md
   echo a >sub/a.txt
   for flag in --bare --no-trust; do
-    model '[{"calls":[{"name":"Read","input":{"file_path":"sub/a.txt"}}]}]'
+    talking '[{"calls":[{"name":"Read","input":{"file_path":"sub/a.txt"}}]}]'
     choose claude_sonnet_4
     says 0 -p read $flag
     has "$(req 1 .raw)" '(1 line)'
@@ -177,7 +151,7 @@ check_DEC_063_2() {
 
 # Memories that enter a prompt are counted with the prompt's own commit; the index stays whole.
 check_DEC_021() {
-  model '[]'
+  talking '[]'
   choose claude_sonnet_4
   code 0 ona memory add Deploying 'We deploy on Fridays only'
   code 0 ona memory add Lunch 'At noon'
@@ -198,7 +172,7 @@ check_DEC_090() {
   echo text-of-one >one
   echo text-of-two >two
   for id in claude_sonnet_4 gpt_4o; do
-    model '[{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"one"}}]},{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"two"}}]}]'
+    talking '[{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"one"}}]},{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"two"}}]}]'
     choose $id
     says 0 -p read --session-id "s-$id"
     is "$(sql "SELECT count(DISTINCT tool_use_id) FROM transcript_entries WHERE session_id='s-$id' AND entry_type='tool_result'")" 2
@@ -207,7 +181,7 @@ check_DEC_090() {
 }
 
 clears() {
-  model '[{"say":"about mice"},{"say":"who knows"}]'
+  talking '[{"say":"about mice"},{"say":"who knows"}]'
   choose claude_sonnet_4 "$(jq -cn '{hooks:[("SessionStart","SessionEnd")|{hook_event_name:.,matcher:".*",command:"true",shell:"sh"}]}')"
   printf '{"type":"user","message":{"role":"user","content":"%s"}}\n' 'tell of mice' "$1" 'what was it?' >input
   code 0 ona -p --input-format stream-json --output-format stream-json --verbose <input
@@ -227,7 +201,7 @@ check_004_2_9_10() {
 
 # Every reply is 10 tokens in and 5 out: 105 millionths of a dollar with this model.
 check_COST_1() {
-  model '[{"say":"one"},{"calls":[{"name":"Agent","input":{"description":"d","prompt":"p"}}]},{"say":"report"},{"say":"two"}]'
+  talking '[{"say":"one"},{"calls":[{"name":"Agent","input":{"description":"d","prompt":"p"}}]},{"say":"report"},{"say":"two"}]'
   choose claude_sonnet_4
   says 0 -p first --session-id s --output-format json
   is "$(jq -c .total_cost_usd <<<"$out")" 0.000105
@@ -244,7 +218,7 @@ check_COST_1() {
 
 # A price nobody knows is null; modelPrices goes over the list.
 check_COST_2() {
-  model '[{"say":"counted","plain":true},{"say":"not counted"}]'
+  talking '[{"say":"counted","plain":true},{"say":"not counted"}]'
   choose lm_studio_server_routed
   says 0 -p hello --session-id s --output-format json
   is "$(jq -c .total_cost_usd <<<"$out")" null

@@ -4,27 +4,12 @@
 # Run: headless.sh <check id>
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/model.sh"
 
 # ---- words of this area ------------------------------------------------------------
 
-server=
-# model SCRIPT_JSON : starts a scripted model and points ona at it
-model() {
-  trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$WORLD"' EXIT
-  LOG=$WORLD/requests
-  : >"$LOG"
-  node "$here/model.mjs" "$LOG.port" "$LOG" "$1" >"$LOG.out" 2>&1 &
-  server=$!
-  local tries=0
-  until [ -e "$LOG.port" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
-    sleep 0.05
-  done
-  export ANTHROPIC_BASE_URL=http://127.0.0.1:$(cat "$LOG.port") ANTHROPIC_API_KEY=canary-headless-key
-}
-requests() { wc -l <"$LOG"; }
-req() { sed -n "$(($1 + 1))p" "$LOG" | jq -r "$2"; }
+# talking SCRIPT_JSON : a scripted model that ona talks to
+talking() { model "$1"; anthropic; }
 choose() { settings "$(jq -cn --argjson more "${1:-{\}}" '{model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}} + $more')"; }
 STREAM=(--output-format stream-json --verbose --input-format stream-json)
 
@@ -64,7 +49,7 @@ bash_call() { jq -cn --arg c "$1" '{calls:[{name:"Bash",input:{command:$c}}]}'; 
 # ---- the protocol ------------------------------------------------------------------
 
 check_initialize() {
-  model '[{"say":"hello"}]'
+  talking '[{"say":"hello"}]'
   drive
   request i '{"subtype":"initialize","hooks":null}'
   answer i
@@ -81,7 +66,7 @@ check_initialize() {
 }
 
 check_interrupt() {
-  model '[{"hang":true},{"say":"still here"}]'
+  talking '[{"hang":true},{"say":"still here"}]'
   drive
   user one
   until_line '.subtype == "init"'
@@ -99,7 +84,7 @@ check_interrupt() {
 }
 
 check_modes_and_models() {
-  model '[{"calls":[{"name":"Write","input":{"file_path":"a","content":"x"}}]},{"say":"ok"}]'
+  talking '[{"calls":[{"name":"Write","input":{"file_path":"a","content":"x"}}]},{"say":"ok"}]'
   drive
   request a '{"subtype":"set_permission_mode","mode":"bypassPermissions"}'
   answer a
@@ -121,7 +106,7 @@ check_modes_and_models() {
 }
 
 check_permission_questions() {
-  model "[$(bash_call 'touch a'),$(bash_call 'touch b'),$(bash_call 'touch c'),{\"say\":\"ok\"}]"
+  talking "[$(bash_call 'touch a'),$(bash_call 'touch b'),$(bash_call 'touch c'),{\"say\":\"ok\"}]"
   drive --permission-prompt-tool stdio
   user go
   until_line '.request.subtype == "can_use_tool"'
@@ -139,7 +124,7 @@ check_permission_questions() {
 }
 
 check_question_without_answer() {
-  model "[$(bash_call 'touch a'),{\"say\":\"no\"}]"
+  talking "[$(bash_call 'touch a'),{\"say\":\"no\"}]"
   drive --permission-prompt-tool stdio
   user go
   until_line '.request.subtype == "can_use_tool"'
@@ -151,7 +136,7 @@ check_question_without_answer() {
 }
 
 check_hook_callbacks() {
-  model "[$(bash_call 'touch a'),{\"say\":\"ok\"}]"
+  talking "[$(bash_call 'touch a'),{\"say\":\"ok\"}]"
   choose '{"permissions":{"allow":["Bash"]}}'
   drive
   request i '{"subtype":"initialize","hooks":{"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["guard"]}]}}'
@@ -167,7 +152,7 @@ check_hook_callbacks() {
 }
 
 check_every_request_answered() {
-  model '[{"say":"ok"}]'
+  talking '[{"say":"ok"}]'
   drive
   local subtype
   for subtype in dance mcp_message mcp_reconnect mcp_toggle apply_flag_settings; do
@@ -186,7 +171,7 @@ check_every_request_answered() {
 # ---- one prompt --------------------------------------------------------------------
 
 check_result_in_every_case() {
-  model '[{"say":"fine"},{"status":400},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]}]'
+  talking '[{"say":"fine"},{"status":400},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]}]'
   local fields='duration_ms duration_api_ms num_turns session_id usage modelUsage permission_denials is_error subtype total_cost_usd uuid'
   local want name
   for want in '0 success completed' '1 success api_error' '1 error_max_turns max_turns'; do
@@ -200,7 +185,7 @@ check_result_in_every_case() {
 }
 
 check_closed_stdout() {
-  model '[{"say":"hello"}]'
+  talking '[{"say":"hello"}]'
   # The reader leaves before the first line can be written.
   { ona -p go --output-format stream-json 2>"$WORLD/err" || echo $? >"$WORLD/code"; } | true
   is "$(cat "$WORLD/code")" 141
@@ -209,7 +194,7 @@ check_closed_stdout() {
 }
 
 check_ctrl_c() {
-  model '[{"hang":true}]'
+  talking '[{"hang":true}]'
   # Job control gives the program its own handling of the signal.
   set -m
   ona -p go --output-format json >"$WORLD/out" &
@@ -222,14 +207,14 @@ check_ctrl_c() {
 }
 
 check_retries() {
-  model '[{"status":529},{"say":"at last"}]'
+  talking '[{"status":529},{"say":"at last"}]'
   code 0 ona -p go --output-format stream-json
   is "$(jq -rs 'map(select(.subtype == "api_retry")) | map([.attempt, .error] | join(" ")) | join(",")' <<<"$out")" "1 server_error"
   is "$(sql "SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%api_retry%'")" 1
 }
 
 check_hook_events() {
-  model '[{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"say":"ok"}]'
+  talking '[{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"say":"ok"}]'
   choose "$(hook PreToolUse '' 'echo hi' | jq -c '{hooks:[.], permissions:{allow:["Glob"]}}')"
   code 0 ona -p go --output-format stream-json --include-hook-events
   is "$(jq -rs 'map(select(.subtype // "" | startswith("hook_"))) | map([.subtype, .hook_name, .outcome] | join(" ")) | join(",")' <<<"$out")" \
@@ -237,13 +222,13 @@ check_hook_events() {
 }
 
 check_subagent_parent() {
-  model '[{"calls":[{"id":"c9","name":"Agent","input":{"description":"d","prompt":"p","subagent_type":"explore"}}]},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"say":"none"},{"say":"ok"}]'
+  talking '[{"calls":[{"id":"c9","name":"Agent","input":{"description":"d","prompt":"p","subagent_type":"explore"}}]},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"say":"none"},{"say":"ok"}]'
   code 0 ona -p go --output-format stream-json
   is "$(jq -rs 'map(select(.parent_tool_use_id != null)) | map([.type, .parent_tool_use_id] | join(" ")) | join(",")' <<<"$out")" "assistant c9,user c9"
 }
 
 check_session_agent() {
-  model '[{"say":"ok"}]'
+  talking '[{"say":"ok"}]'
   mkdir -p .ona/agents
   printf -- '---\nname: reviewer\ndescription: reviews\ntools: Read\nmodel: opus\n---\nBe strict.\n' >.ona/agents/reviewer.md
   code 0 ona -p go --trust --agent reviewer
@@ -255,7 +240,7 @@ check_session_agent() {
 }
 
 check_stdin() {
-  model '[{"say":"a"},{"say":"b"},{"say":"c"}]'
+  talking '[{"say":"a"},{"say":"b"},{"say":"c"}]'
   code 0 bash -c 'printf piped | ona -p look:'
   has "$(req 0 '.body.messages | tostring')" 'look:\npiped'
   code 0 bash -c "printf 'caf\\351' | ona -p look:"
@@ -290,7 +275,7 @@ check_agent_by_hand() {
   tool Agent '{"description":"d","prompt":"p"}'
   is "$(is_error)" true
   has "$(content)" "no model can be asked"
-  model '[{"say":"All quiet."}]'
+  talking '[{"say":"All quiet."}]'
   choose
   tool Agent '{"description":"d","prompt":"p"}'
   is "$(content)" "All quiet."

@@ -2,6 +2,7 @@
 # Acceptance checks of the hook plane: order, matching, exit codes, merge, processes,
 # stdin (Appendix A) and stdout (Appendix B). Run: hookplane.sh <ledger id>
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/model.sh"
 
 # ---- words of this area ------------------------------------------------------------
 
@@ -1368,6 +1369,18 @@ check_004_12_10() {
   fire UserPromptSubmit '{"prompt":"p"}'
   is "$(got .additional_context)" '["plain","json"]'
 }
+# saying EVENT FIELDS_JSON : a command that prints this arm
+saying() { printf "echo '%s'" "$(jq -cn --arg e "$1" --argjson f "$2" '{hookSpecificOutput:({hookEventName:$e} + $f)}')"; }
+# watching ENTRY... : these hooks in turns
+watching() { settings "$(printf '%s\n' "$@" | jq -cs '{hooks:., permissions:{allow:["Bash"]}, model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"; }
+# in_turn COMMAND... : a turn in which the model runs them one after another
+in_turn() {
+  model "$(printf '%s\n' "$@" | jq -cRn '[inputs | {calls:[{name:"Bash",input:{command:.}}]}]')"
+  anthropic
+  says 0 -p go
+}
+# watched : what FileChanged hooks were told, by base name
+watched() { sql "SELECT json_extract(input_json,'\$.event') || ' ' || replace(json_extract(input_json,'\$.file_path'), '$PWD/', '') FROM hook_invocations WHERE hook_event='FileChanged' AND json_extract(input_json,'\$.file_path') LIKE '$PWD/%' ORDER BY id"; }
 check_004_12_11() {
   context_arm SessionStart
   arm SessionStart '{"initialUserMessage":"begin","watchPaths":["/a","b"],"additionalContext":"c"}'
@@ -1376,6 +1389,12 @@ check_004_12_11() {
   bad_arm SessionStart '{"additionalContext":"c","initialUserMessage":["begin"]}' initialUserMessage
   bad_arm SessionStart '{"additionalContext":"c","watchPaths":"/a"}' watchPaths
   bad_arm SessionStart '{"additionalContext":"c","watchPaths":["/a",1]}' watchPaths
+  # In a turn the context and the first message reach the model, and the file is watched.
+  watching "$(quick SessionStart '' "$(saying SessionStart '{"additionalContext":"ctx","initialUserMessage":"begin","watchPaths":["'$PWD/a'"]}')")" "$(quick FileChanged '' true)"
+  in_turn 'echo 1 >a'
+  has "$(req 0 '.body|tostring')" 'begin'
+  has "$(req 0 '.body|tostring')" 'ctx'
+  is "$(watched)" 'add a'
 }
 check_004_12_12() { context_arm Setup; }
 check_004_12_13() { context_arm SubagentStart; }
@@ -1487,8 +1506,18 @@ check_004_12_21() {
   hooks "$(quick CwdChanged '' "cat $PWD/answer")"
   tool Bash '{"command":"cd sub"}'
   is "$(events_of hook_output_invalid)" 1
+  watching "$(quick CwdChanged '' "$(saying CwdChanged '{"watchPaths":["'$PWD/a'"]}')")" "$(quick FileChanged '' true)"
+  in_turn 'echo 1 >a' 'cd sub' 'echo 2 >>../a'
+  is "$(watched)" 'change a'
 }
-check_004_12_22() { watch_arm FileChanged; }
+check_004_12_22() {
+  watch_arm FileChanged
+  watching "$(quick FileChanged 'a' "$(saying FileChanged '{"watchPaths":["'$PWD/b'"]}')")" "$(quick FileChanged '' true)"
+  in_turn 'echo 1 >b' 'echo 1 >a' 'rm b'
+  is "$(watched)" 'add a
+add a
+unlink b'
+}
 check_004_12_23() {
   arm WorktreeCreate '{"worktreePath":"/x/w"}'
   specific '{"worktreePath":"/x/w"}'

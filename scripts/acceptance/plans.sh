@@ -4,24 +4,10 @@
 # scripted (model.mjs); the requests it logs are what is judged.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/model.sh"
 
-# model SCRIPT_JSON : a scripted model that every later run talks to; its requests are in $LOG
-model() {
-  LOG=$WORLD/requests
-  : >"$LOG"
-  rm -f "$LOG.port"
-  node "$here/model.mjs" "$LOG.port" "$LOG" "$1" >"$LOG.out" 2>&1 &
-  server=$!
-  trap 'kill "$server" 2>/dev/null; rm -rf "$WORLD"' EXIT
-  local tries=0
-  until [ -e "$LOG.port" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
-    sleep 0.05
-  done
-  export ANTHROPIC_BASE_URL=http://127.0.0.1:$(cat "$LOG.port") ANTHROPIC_API_KEY=canary-anthropic-key-1
-}
-requests() { wc -l <"$LOG"; }
+# talking SCRIPT_JSON : a scripted model that every later run talks to
+talking() { stop_servers; model "$1"; anthropic; }
 # sent N : the body of the n-th request, from 0, as it came
 sent() { sed -n "$(($1 + 1))p" "$LOG"; }
 body() { sent "$1" | jq -c .body; }
@@ -42,7 +28,7 @@ implemented() {
   echo 'shout WORD prints the word in capitals (PUBLIC-DOC)' >docs/cli.md
   git init -q . && git add -A && git -c user.name=x -c user.email=x@x commit -qm 'CANARY-COMMIT message'
   ona memory add 'CANARY-MEMORY shout' 'CANARY-MEMORY tests criteria shout words' >/dev/null
-  model "$(printf '%s\n' \
+  talking "$(printf '%s\n' \
     "$(jq -cn --arg s "$SOURCE" '{calls:[{name:"Write",input:{file_path:"shout",content:$s}}]}')" \
     '{"calls":[{"name":"Bash","input":{"command":"chmod +x shout; echo CANARY-OUTPUT; echo CANARY-BY-SHELL made by the shell > lib.sh"}}]}' \
     '{"say":"CANARY-ASSISTANT done"}' "$@" | jq -cs .)"
@@ -78,7 +64,7 @@ check_004_7_2_16() {
 check_004_7_2_17() {
   conversation c planning
   # Nobody there to approve: the plan is kept, the phase stays.
-  model "$(jq -cn --arg p "$PLAN" '[{calls:[{name:"ExitPlanMode",input:{plan:$p}}]},{say:"waiting"}]')"
+  talking "$(jq -cn --arg p "$PLAN" '[{calls:[{name:"ExitPlanMode",input:{plan:$p}}]},{say:"waiting"}]')"
   code 0 ona -p 'submit it' --conversation c </dev/null
   is "$(phase c) $(statuses)" 'planning draft'
   # The operator's own call presents it and approves it.
@@ -114,7 +100,7 @@ check_DEC_113() {
 check_DEC_115() {
   printf '[%s]' "$(hook PreToolUse '' "jq -r .permission_mode >> $WORLD/modes")" >"$WORLD/hooks"
   settings "$(jq -c '{permissions:{defaultMode:"acceptEdits",allow:["EnterPlanMode","ExitPlanMode","Glob"]},hooks:.}' "$WORLD/hooks")"
-  model '[{"calls":[{"name":"EnterPlanMode","input":{}}]},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"calls":[{"name":"Write","input":{"file_path":"a","content":"x"}}]},{"calls":[{"name":"ExitPlanMode","input":{"plan":"p"}}]},{"calls":[{"name":"Write","input":{"file_path":"b","content":"x"}}]},{"say":"ok"}]'
+  talking '[{"calls":[{"name":"EnterPlanMode","input":{}}]},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"calls":[{"name":"Write","input":{"file_path":"a","content":"x"}}]},{"calls":[{"name":"ExitPlanMode","input":{"plan":"p"}}]},{"calls":[{"name":"Write","input":{"file_path":"b","content":"x"}}]},{"say":"ok"}]'
   code 0 ona -p go </dev/null
   is "$(tr '\n' ' ' <"$WORLD/modes")" 'acceptEdits plan plan plan acceptEdits '
   [ ! -e a ] && [ -e b ] || fail 'planning did not hold, or did not end'
@@ -124,7 +110,7 @@ check_DEC_071() {
   # Nobody approves for the operator: not headless, not a hook's allow, not the agent's shell.
   allow=$(jq -cn '{hookSpecificOutput:{hookEventName:"PreToolUse",permissionDecision:"allow"}}')
   settings "$(jq -cn --argjson h "$(hook PreToolUse ExitPlanMode "echo '$allow'")" '{permissions:{allow:["EnterPlanMode","Bash"]},hooks:[$h]}')"
-  model '[{"calls":[{"name":"EnterPlanMode","input":{}}]},{"calls":[{"name":"ExitPlanMode","input":{"plan":"p"}}]},{"say":"it waits"}]'
+  talking '[{"calls":[{"name":"EnterPlanMode","input":{}}]},{"calls":[{"name":"ExitPlanMode","input":{"plan":"p"}}]},{"say":"it waits"}]'
   conversation c idle
   code 0 ona -p go --conversation c </dev/null
   is "$(phase c) $(statuses)" 'planning draft'
@@ -242,7 +228,7 @@ check_DEC_110() {
   is "$out" '{"conversation_id":"c","from":"implement","to":"test"}'
   has "$err" 'no model can be asked'
   # A provider that fails leaves no case.
-  model '[{"status":401,"message":"no"}]'
+  talking '[{"status":401,"message":"no"}]'
   code 1 ona test generate --conversation c
   has "$err" 'no tests were written'
   is "$(phase c) $(sql 'SELECT count(*) FROM sdlc_test_cases')" 'test 0'

@@ -4,42 +4,13 @@
 # Run: providers.sh <ledger id>
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/model.sh"
 
 # ---- words of this area ------------------------------------------------------------
 
-servers=()
-stop_servers() {
-  local id
-  for id in "${servers[@]}"; do kill "$id" 2>/dev/null || true; done
-  servers=()
-}
-# model SCRIPT_JSON [PORT] [SQL] : starts a scripted model; $PORT and $LOG are its own. With SQL it
-# asks the database that when a request arrives.
-model() {
-  trap 'stop_servers; rm -rf "$WORLD"' EXIT
-  local number=${#servers[@]} tries=0
-  LOG=$WORLD/requests$RANDOM$number
-  : >"$LOG"
-  : >"$LOG.connections"
-  MODEL_ASKS=${3:+$AGENT_SDLC_DB$'\t'$3} node "$here/model.mjs" "$LOG.port" "$LOG" "$1" ${2:+"$2"} >"$LOG.out" 2>&1 &
-  servers+=($!)
-  until [ -e "$LOG.port" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
-    sleep 0.05
-  done
-  PORT=$(cat "$LOG.port")
-}
-# requests : how many the model got. req N FILTER : of the n-th, from 0
-requests() { wc -l <"$LOG"; }
-connections() { wc -l <"$LOG.connections"; }
-req() { sed -n "$(($1 + 1))p" "$LOG" | jq -r "$2"; }
 # untouched : nobody came near the model
 untouched() { is "$(connections)" 0; }
 
-anthropic() { export ANTHROPIC_BASE_URL=http://127.0.0.1:$PORT ANTHROPIC_API_KEY=canary-anthropic-key-1; }
-openai() { export OPENAI_BASE_URL=http://127.0.0.1:$PORT/v1 OPENAI_API_KEY=canary-openai-key-22; }
-lm_studio() { export LM_STUDIO_BASE_URL=http://127.0.0.1:$PORT/v1 LM_STUDIO_MODEL=canary/local-model; }
 declare -A PROVIDER=([anthropic]=claude_code_subscription [openai]=openai_compatible [lm_studio]=lm_studio_local)
 declare -A FIRST=([anthropic]=claude_sonnet_4 [openai]=gpt_4o [lm_studio]=lm_studio_server_routed)
 # choose PROVIDER MODEL [MORE_JSON] : the effective row, as an operator writes it
@@ -55,12 +26,6 @@ served() {
 # hooked ENTRY... : {"hooks":[...]} for choose and served
 hooked() { printf '%s\n' "$@" | jq -cs '{hooks:.}'; }
 quick() { jq -cn --arg e "$1" --arg m "$2" --arg c "$3" '{hook_event_name:$e,matcher:$m,command:$c,shell:"sh"}'; }
-# says CODE ARGUMENT... : one run without a terminal
-says() {
-  local want=$1
-  shift
-  code "$want" ona "$@" </dev/null
-}
 # fails CLASS PART [FLAG...] : a run ends with that StopFailure class, told with PART, and no request
 fails() {
   local class=$1 part=$2
