@@ -183,6 +183,22 @@ context_arm() {
 # specific FIELDS_JSON : what the owner of the event gets
 specific() { accepted; is "$(got '[.hook_specific_output[].fields]')" "[$1]"; }
 
+# saying EVENT FIELDS_JSON : a command that prints this arm
+saying() { printf "echo '%s'" "$(jq -cn --arg e "$1" --argjson f "$2" '{hookSpecificOutput:({hookEventName:$e} + $f)}')"; }
+# turns ENTRY... : these hooks in turns
+turns() { settings "$(printf '%s\n' "$@" | jq -cs '{hooks:., permissions:{allow:["Bash","Agent"]}, model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"; }
+# converse SCRIPT_JSON CODE FLAG... : one run against a model that says this
+converse() { model "$1"; anthropic; says "${@:2}"; }
+# in_turn COMMAND... : a turn in which the model runs them one after another
+in_turn() {
+  converse "$(printf '%s\n' "$@" | jq -cRn '[inputs | {calls:[{name:"Bash",input:{command:.}}]}]')" 0 -p go
+}
+# watched : what FileChanged hooks were told, by base name
+watched() { sql "SELECT json_extract(input_json,'\$.event') || ' ' || replace(json_extract(input_json,'\$.file_path'), '$PWD/', '') FROM hook_invocations WHERE hook_event='FileChanged' AND json_extract(input_json,'\$.file_path') LIKE '$PWD/%' ORDER BY id"; }
+# asked N : the n-th request as text, from 0
+asked() { req "$1" '.body | tostring'; }
+DELEGATE='[{"calls":[{"name":"Agent","input":{"description":"d","prompt":"look","subagent_type":"general-purpose"}}]},{"calls":[{"name":"Bash","input":{"command":"true"}}]},{"say":"seen"},{"say":"done"}]'
+
 # ---- order, forks, turn ------------------------------------------------------------
 
 # timed N : a command that logs when it starts and when it ends
@@ -254,6 +270,15 @@ check_004_2_5_03() {
   hooks "$(quick UserPromptSubmit '' 'true')"
   fire UserPromptSubmit '{"prompt":"hello"}'
   is "$(got .denied)" false
+  # In a turn: refused, nothing is stored or sent; let through, the row is there before the request.
+  turns "$(quick UserPromptSubmit '' 'echo "not today" >&2; exit 2')"
+  converse '[]' 1 -p hello
+  is "$(requests) $(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='user'")" '0 0'
+  turns "$(quick UserPromptSubmit '' true)"
+  model '[]' '' "SELECT count(*) FROM transcript_entries WHERE entry_type='user'"
+  anthropic
+  says 0 -p hello
+  is "$(req 0 .seen)" 1
 }
 check_004_2_5_07() {
   local log='>> $CLAUDE_PROJECT_DIR/log'
@@ -685,6 +710,11 @@ check_004_5_6_09() {
   is "$(entries internal_hook | jq -c '[.hook_event,.additional_context]')" '["PostToolUseFailure","[4] four\n[5] five"]'
   fire PostToolUse "$(full PostToolUse)"
   is "$(got .message)" '"[0] one\n[2] three"'
+  post_runs_all
+  settings "$(sql "SELECT json FROM settings_snapshot" | jq -c '. + {model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"
+  in_turn 'echo ran' 'exit 3'
+  has "$(req 1 '.body.messages[-1].content[-1].text')" $'[0] one\n[2] three'
+  has "$(req 2 '.body.messages[-1].content[-1].text')" $'[4] four\n[5] five'
 }
 
 # ---- timeouts and gates ------------------------------------------------------------
@@ -1044,6 +1074,10 @@ check_004_6_07() {
   tool Glob '{"pattern":"*"}'
   is "$(jq -c '[has("agent_id"),has("agent_type")]' in)" '[false,false]'
   refuses "$(full PreToolUse | jq -c '{hook_event_name:"PreToolUse",agent_id:1} + .')" agent_id
+  turns "$(quick PreToolUse Bash 'cat > in')"
+  converse "$DELEGATE" 0 -p go
+  is "$(jq -c '[.agent_id == .session_id, .agent_type]' in)" '[true,"general-purpose"]'
+  is "$(jq -r .agent_id in)" "$(sql "SELECT substr(key, 16) FROM state WHERE key LIKE 'session_parent:%'")"
 }
 check_004_6_08() {
   all_events
@@ -1141,6 +1175,10 @@ check_004_11_09() {
   stdin_of Stop
   fire Stop '{"stop_hook_active":false}'
   is "$(jq -c .stop_hook_active in)" false
+  turns "$(quick Stop '' 'cat >>stops; [ -e once ] || { touch once; echo "go on" >&2; exit 2; }')"
+  converse '[{"say":"one"},{"say":"two"}]' 0 -p go
+  is "$(jq -c '[.stop_hook_active,.last_assistant_message]' stops)" $'[false,"one"]\n[true,"two"]'
+  has "$(asked 1)" 'go on'
 }
 check_004_11_10() {
   stdin_of StopFailure
@@ -1232,6 +1270,10 @@ check_004_12_02() {
   no_file ran
   is_file next
   is "$(entries system | jq -c '[.subtype,.hook_event]')" '["hook_stopped","PreToolUse"]'
+  turns "$(quick PostToolUse Bash 'echo "{\"continue\":false,\"stopReason\":\"enough\"}"')"
+  in_turn 'echo one' 'echo two'
+  is "$(requests)" 1
+  has "$err" 'Stopped by hook: enough'
 }
 check_004_12_03() {
   local value
@@ -1368,19 +1410,10 @@ check_004_12_10() {
   hooks "$(quick UserPromptSubmit '' 'echo plain')" "$(quick UserPromptSubmit '' "echo '{\"hookSpecificOutput\":{\"hookEventName\":\"UserPromptSubmit\",\"additionalContext\":\"json\"}}'")"
   fire UserPromptSubmit '{"prompt":"p"}'
   is "$(got .additional_context)" '["plain","json"]'
+  turns "$(quick UserPromptSubmit '' 'echo plain')" "$(quick UserPromptSubmit '' "$(saying UserPromptSubmit '{"additionalContext":"json"}')")"
+  converse '[]' 0 -p go
+  has "$(req 0 '.body.messages[0].content[-1].text')" $'plain\n\njson'
 }
-# saying EVENT FIELDS_JSON : a command that prints this arm
-saying() { printf "echo '%s'" "$(jq -cn --arg e "$1" --argjson f "$2" '{hookSpecificOutput:({hookEventName:$e} + $f)}')"; }
-# watching ENTRY... : these hooks in turns
-watching() { settings "$(printf '%s\n' "$@" | jq -cs '{hooks:., permissions:{allow:["Bash"]}, model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"; }
-# in_turn COMMAND... : a turn in which the model runs them one after another
-in_turn() {
-  model "$(printf '%s\n' "$@" | jq -cRn '[inputs | {calls:[{name:"Bash",input:{command:.}}]}]')"
-  anthropic
-  says 0 -p go
-}
-# watched : what FileChanged hooks were told, by base name
-watched() { sql "SELECT json_extract(input_json,'\$.event') || ' ' || replace(json_extract(input_json,'\$.file_path'), '$PWD/', '') FROM hook_invocations WHERE hook_event='FileChanged' AND json_extract(input_json,'\$.file_path') LIKE '$PWD/%' ORDER BY id"; }
 check_004_12_11() {
   context_arm SessionStart
   arm SessionStart '{"initialUserMessage":"begin","watchPaths":["/a","b"],"additionalContext":"c"}'
@@ -1390,14 +1423,25 @@ check_004_12_11() {
   bad_arm SessionStart '{"additionalContext":"c","watchPaths":"/a"}' watchPaths
   bad_arm SessionStart '{"additionalContext":"c","watchPaths":["/a",1]}' watchPaths
   # In a turn the context and the first message reach the model, and the file is watched.
-  watching "$(quick SessionStart '' "$(saying SessionStart '{"additionalContext":"ctx","initialUserMessage":"begin","watchPaths":["'$PWD/a'"]}')")" "$(quick FileChanged '' true)"
+  turns "$(quick SessionStart '' "$(saying SessionStart '{"additionalContext":"ctx","initialUserMessage":"begin","watchPaths":["'$PWD/a'"]}')")" "$(quick FileChanged '' true)"
   in_turn 'echo 1 >a'
   has "$(req 0 '.body|tostring')" 'begin'
   has "$(req 0 '.body|tostring')" 'ctx'
   is "$(watched)" 'add a'
 }
-check_004_12_12() { context_arm Setup; }
-check_004_12_13() { context_arm SubagentStart; }
+check_004_12_12() {
+  context_arm Setup
+  turns "$(quick Setup '' "$(saying Setup '{"additionalContext":"set up"}')")"
+  converse '[]' 0 -p go --init
+  has "$(req 0 '.body.messages[0] | tostring')" 'set up'
+}
+check_004_12_13() {
+  context_arm SubagentStart
+  turns "$(quick SubagentStart '' "$(saying SubagentStart '{"additionalContext":"for the agent"}')")"
+  converse "$DELEGATE" 0 -p go
+  lacks "$(asked 0)" 'for the agent'
+  has "$(req 1 '.body.messages[0] | tostring')" 'for the agent'
+}
 check_004_12_14() {
   context_arm PostToolUse
   local value
@@ -1506,13 +1550,13 @@ check_004_12_21() {
   hooks "$(quick CwdChanged '' "cat $PWD/answer")"
   tool Bash '{"command":"cd sub"}'
   is "$(events_of hook_output_invalid)" 1
-  watching "$(quick CwdChanged '' "$(saying CwdChanged '{"watchPaths":["'$PWD/a'"]}')")" "$(quick FileChanged '' true)"
+  turns "$(quick CwdChanged '' "$(saying CwdChanged '{"watchPaths":["'$PWD/a'"]}')")" "$(quick FileChanged '' true)"
   in_turn 'echo 1 >a' 'cd sub' 'echo 2 >>../a'
   is "$(watched)" 'change a'
 }
 check_004_12_22() {
   watch_arm FileChanged
-  watching "$(quick FileChanged 'a' "$(saying FileChanged '{"watchPaths":["'$PWD/b'"]}')")" "$(quick FileChanged '' true)"
+  turns "$(quick FileChanged 'a' "$(saying FileChanged '{"watchPaths":["'$PWD/b'"]}')")" "$(quick FileChanged '' true)"
   in_turn 'echo 1 >b' 'echo 1 >a' 'rm b'
   is "$(watched)" 'add a
 add a

@@ -33,6 +33,16 @@ pub(crate) fn permission_denied(session: &Session, call: &ToolCall, tool: &Arc<d
     on_tool(session, EventName::PermissionDenied, fields, tool)
 }
 
+/// Somebody is about to be asked, who may be looking elsewhere.
+pub(crate) fn waits_for_answer(session: &Session, call: &ToolCall) -> Firing {
+    let message = match call.name.as_str() {
+        "AskUserQuestion" => "ona has a question for you".to_owned(),
+        name => format!("ona needs your permission to use {name}"),
+    };
+    let fields = json!({"message": message, "title": "ona", "notification_type": "permission_prompt"});
+    Firing { call: Some(call.id.clone()), ..Firing::new(EventName::Notification, session.base(), fields) }
+}
+
 /// PostToolUse after a success, PostToolUseFailure after anything else (DEC-063).
 pub(crate) fn post_tool_use(
     session: &Session,

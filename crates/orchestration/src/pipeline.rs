@@ -269,6 +269,11 @@ impl Pipeline {
         asked: Verdict,
         trail: &mut Trail,
     ) -> Result<Verdict, StoreError> {
+        // At once and not after a while: what hooks hear must not depend on how fast one answers.
+        if self.operator.hears_questions() && self.hooks.listens_to(EventName::Notification) {
+            let heard = self.hooks.fire(firings::waits_for_answer(session, call)).await;
+            trail.chain(EventName::Notification, call, &heard);
+        }
         let answer = self.put(session, call, &plan.access, &asked).await;
         trail.interrupt |= answer.interrupt;
         if !answer.verdict.is_allow() {

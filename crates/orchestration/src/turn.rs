@@ -116,16 +116,26 @@ impl Turn {
         let mut outcome = Outcome::nothing();
         let before = self.pipeline.store.reader()?.newest_entry()?;
         if let Some(ended) = self.submit(session, &words).await? {
+            self.say_why(&ended);
             outcome.ended = ended;
             return Ok(outcome);
         }
         history.refresh(&self.pipeline.store)?;
         outcome.ended = self.agent(session, history, &mut outcome).await?;
+        self.say_why(&outcome.ended);
         if let (Ended::Failed(failure), Speaker::Operator | Speaker::Agent(_)) = (&outcome.ended, &self.speaker) {
             self.stop_failure(session, failure, &outcome.text).await?;
         }
         outcome.spent = account(self.pipeline.store.reader()?, &session.place.session, before)?.spent;
         Ok(outcome)
+    }
+
+    /// A turn that ends early because a hook said so must not look like one that is done.
+    fn say_why(&self, ended: &Ended) {
+        if let Ended::Stopped { reason } = ended {
+            let colon = if reason.is_empty() { "" } else { ": " };
+            (self.events)(TurnEvent::Message(format!("Stopped by hook{colon}{reason}")));
+        }
     }
 
     /// Goes on with what is there, without a prompt: what a command of a module has sent.
@@ -134,6 +144,7 @@ impl Turn {
         history.refresh(&self.pipeline.store)?;
         if history.step() == Step::AskModel {
             outcome.ended = self.agent(session, history, &mut outcome).await?;
+            self.say_why(&outcome.ended);
         }
         Ok(outcome)
     }

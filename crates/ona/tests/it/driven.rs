@@ -238,6 +238,37 @@ fn permission_questions_go_to_the_other_side() {
 }
 
 #[test]
+fn hooks_hear_that_somebody_is_asked_and_may_add_to_the_context() {
+    let mut ona = ona();
+    let server = ona.model(
+        Wire::Messages,
+        [
+            call("Bash", json!({"command": "true"})),
+            say("asked"),
+            call("Bash", json!({"command": "true"})),
+            say("denied"),
+        ],
+    );
+    let said = json!({"hookSpecificOutput": {"hookEventName": "Notification", "additionalContext": "he was called"}});
+    let command = format!("cat >> told; echo '{said}'");
+    ona.settings(json!({"model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"},
+        "hooks": [{"hook_event_name": "Notification", "matcher": "permission_prompt", "command": command, "shell": "sh"}]}));
+    let mut talk = asking(&ona);
+    talk.say("go");
+    let asked = talk.until_asked("can_use_tool");
+    talk.answer(&asked, json!({"behavior": "allow"}));
+    talk.until_result();
+    assert_eq!(talk.finish().0, 0);
+    let told: Value = serde_json::from_str(&ona.read("told")).unwrap();
+    let fields = (&told["message"], &told["title"], &told["notification_type"]);
+    assert_eq!(fields, (&json!("ona needs your permission to use Bash"), &json!("ona"), &json!("permission_prompt")));
+    assert!(server.request(1).last_message().contains("he was called"));
+    // Where nobody can be asked, nobody is called.
+    ona.run(["-p", "again"]).expect_code(0);
+    assert_eq!(ona.read("told").lines().count(), 1);
+}
+
+#[test]
 fn questions_of_the_model_are_answered_by_the_other_side() {
     let mut ona = ona();
     let ask = json!({"questions": [{"question": "Which?", "header": "H", "options": [{"label": "A", "description": ""}, {"label": "B", "description": ""}]}]});

@@ -31,7 +31,8 @@ fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
 fn files_named_by_a_matcher_are_watched_between_steps() {
     let mut ona = ona();
     ona.file("old.txt", "1");
-    let hooks = json!([{"hook_event_name": "FileChanged", "matcher": "new.txt|old.txt", "command": "true", "shell": "sh"}]);
+    let hooks =
+        json!([{"hook_event_name": "FileChanged", "matcher": "new.txt|old.txt", "command": "true", "shell": "sh"}]);
     turn(&mut ona, hooks, &["echo 1 > new.txt; echo 1 > other.txt", "echo 2 >> new.txt", "true", "rm old.txt"]);
     assert_eq!(told(&ona), pairs(&[("add", "new.txt"), ("change", "new.txt"), ("unlink", "old.txt")]));
 }
