@@ -12,6 +12,7 @@ mod eval;
 mod gastown;
 mod headless;
 mod hook_types;
+mod hooks_guide;
 mod hooks_tools;
 mod instructions;
 mod massgen;
