@@ -515,6 +515,22 @@ check_004_7_2_08() {
   rejected
 }
 
+check_004_7_2_12() {
+  todos() { code 0 ona --eval "$(jq -cn '{tool:"TodoWrite",session_id:"s",input:{todos: [range(0; $ARGS.positional|length; 2) as $i | {content:$ARGS.positional[$i],status:$ARGS.positional[$i+1],activeForm:"doing"}]}}' --args "$@")"; }
+  stored() { sql "SELECT value FROM state WHERE key='todos:s'" | jq -c 'map([.id,.content,.status])'; }
+  settings "$(jq -cn --argjson created "$(hook TaskCreated '' 'cat >>told')" --argjson completed "$(hook TaskCompleted '' 'tee -a told | grep -q early && { echo "not yet" >&2; exit 2; }; true')" \
+    '{hooks:[$created,$completed],permissions:{allow:["TodoWrite"]}}')"
+  todos write in_progress test pending
+  is "$(stored)" '[["t1","write","in_progress"],["t2","test","pending"]]'
+  todos test completed ship pending
+  is "$(content)" $'1 of 2 done\n[x] test\n[ ] ship'
+  is "$(stored)" '[["t2","test","completed"],["t3","ship","pending"]]'
+  is "$(jq -r '[.hook_event_name,.task_id,.task_subject] | join(" ")' told)" $'TaskCreated t1 write\nTaskCreated t2 test\nTaskCompleted t2 test\nTaskCreated t3 ship'
+  # A hook that blocks leaves the list as it was.
+  todos early completed
+  is "$(is_error) $(stored)" 'true [["t2","test","completed"],["t3","ship","pending"]]'
+  has "$(content)" 'not yet'
+}
 check_004_7_2_13() {
   calls "$(call Bash '{"command":"echo out; sleep 0.3; echo err >&2; exit 4","run_in_background":true}')" \
     "$(call TaskOutput '{"task_id":"b1","block":false}')" \

@@ -11,7 +11,7 @@ use crate::workshop;
 use crate::{staff, test};
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
-use ona_orchestration::{Boundary, Operator, Pipeline, PlanDesk};
+use ona_orchestration::{Boundary, Operator, Pipeline, PlanDesk, TodoWrite};
 use ona_tools::{State, ToolBox};
 use ona_trust::How;
 use serde_json::{Value, json};
@@ -97,6 +97,7 @@ impl Places<'_> {
         workshop::seat_if_needed(self.program, self.open, workplace, &session, &operator)?;
         let mut tools = ToolBox::builtin();
         PlanDesk::of(&session, store, test::subject::look_at(self.program, &workplace.settings)).equip(&mut tools);
+        tools.add(Arc::new(TodoWrite::of(&session, store, &workplace.hooks)));
         if ona_api::tool::canonical(&call.name) == "Agent" {
             tools.add(staff::agent_tool(self.program, self.open, workplace, &session)?);
         }

@@ -12,6 +12,7 @@ use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::records;
 use crate::session::{EnvFile, Parent, Session};
+use crate::todos::TodoWrite;
 use crate::turn::{Ended, Outcome, Speaker, Turn};
 use ona_api::model::Asking;
 use ona_api::row::{Place, SequenceStart};
@@ -232,6 +233,7 @@ impl Errand {
     /// What the definition grants, never more than the parent has.
     fn tools(&self, session: &Session) -> ToolBox {
         let mut tools = ToolBox::builtin();
+        tools.add(Arc::new(TodoWrite::of(session, &self.office.store, &self.office.hooks)));
         let depth = self.office.parent.depth + 1;
         if depth < DEEPEST {
             let parent = Parent { depth, ..session.as_parent() };

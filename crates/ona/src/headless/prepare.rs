@@ -14,7 +14,7 @@ use ona_modules::Moment;
 use ona_modules::rules::Event;
 use ona_orchestration::{
     Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Seat, Session,
-    Speaker, Turn, TurnOutcome, lifecycle, loaded,
+    Speaker, TodoWrite, Turn, TurnOutcome, lifecycle, loaded,
 };
 use ona_session::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
@@ -107,6 +107,7 @@ impl Run<'_> {
         tools.add(Arc::new(Agent::new(office)));
         let look = crate::test::subject::look_at(self.program, &self.workplace.settings);
         PlanDesk::of(session, store, look).equip(&mut tools);
+        tools.add(Arc::new(TodoWrite::of(session, store, hooks)));
         self.limit(&mut tools, session, guise.agent)?;
         let asking = self.asking(session, &model.choice.wire_model, &instructions, &tools, &guise)?;
         self.teller.say(&self.init(session, source, &asking, &model, &agents, &instructions, wishes));

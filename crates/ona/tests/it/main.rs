@@ -31,6 +31,7 @@ mod settings;
 mod test_lint;
 mod test_runs;
 mod testgen;
+mod todos;
 mod turn;
 mod watched_files;
 mod workflow;
