@@ -1,6 +1,7 @@
 //! `ona --eval`: the operator's own tool call through the whole path (DEC-100).
 
 use crate::failure::Failure;
+use crate::headless::Nobody;
 use crate::interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
@@ -8,15 +9,15 @@ use crate::program::{Open, Program, read_text};
 use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
 use crate::workshop;
-use crate::{staff, test};
+use crate::{skills, staff, test};
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
-use ona_orchestration::{Boundary, Operator, Pipeline, PlanDesk, TodoWrite};
+use ona_orchestration::{Boundary, Operator, Pipeline, PlanDesk, SkillTool, TodoWrite};
 use ona_tools::{State, ToolBox};
 use ona_trust::How;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// What the operator typed.
@@ -101,6 +102,13 @@ impl Places<'_> {
         if ona_api::tool::canonical(&call.name) == "Agent" {
             tools.add(staff::agent_tool(self.program, self.open, workplace, &session)?);
         }
+        if ona_api::tool::canonical(&call.name) == "Skill" {
+            let known = Arc::new(skills::load(self.program, self.open));
+            let tell = Arc::new(|note: String| output::note(format_args!("ona: {note}")));
+            // He typed this call and none of those its text asks for.
+            let desk = skills::desk(self.program, self.open, workplace, &session, &known, Arc::new(Nobody), tell);
+            tools.add(Arc::new(SkillTool::new(desk)));
+        }
         let pipeline = Pipeline {
             store: Arc::clone(store),
             tools: Arc::new(tools),
@@ -108,6 +116,8 @@ impl Places<'_> {
             operator,
         };
         let finished = pipeline.run(&mut session, call.clone(), Group::default()).await.map_err(failed)?;
+        // Every call typed here is a turn of its own.
+        session.rules.write().unwrap_or_else(PoisonError::into_inner).end_turn();
         if let Some(modules) = &session.modules {
             modules.deliver(store, &session, Boundary::End).await.map_err(failed)?;
         }

@@ -18,9 +18,9 @@ pub struct Reference {
     #[arg(long, requires = "printing", hide = true)]
     strict_mcp_config: bool,
 
-    /// No commands that begin with a slash; there are none
+    /// No skills, and no commands of files that begin with a slash
     #[arg(long, requires = "printing", hide = true)]
-    disable_slash_commands: bool,
+    pub disable_slash_commands: bool,
 
     /// Whether models think before they answer; only "disabled"
     #[arg(long, value_name = "HOW", requires = "printing", hide = true)]

@@ -27,6 +27,7 @@ mod program;
 mod session_hooks;
 mod sessions;
 mod settings;
+mod skills;
 mod staff;
 mod test;
 mod transition;

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::headless::{MAX_TOKENS, Nobody, choose_model};
 use crate::output;
 use crate::program::{Open, Program};
+use crate::skills;
 use crate::workplace::Workplace;
 use ona_orchestration::{Agent, Events, Model, Office, Seat, Session, TurnEvent, Unstaffed};
 use ona_tools::AnyTool;
@@ -33,6 +34,9 @@ pub fn agent_tool(
             output::note(redactor.apply(&text));
         }
     });
+    let known = Arc::new(skills::load(program, open));
+    let tell = Arc::new(|note: String| output::note(format_args!("ona: {note}")));
+    let skills = skills::desk(program, open, workplace, session, &known, Arc::new(Nobody), tell);
     Ok(Arc::new(Agent::new(Office {
         store: Arc::clone(&open.store),
         hooks: Arc::clone(&workplace.hooks),
@@ -44,5 +48,6 @@ pub fn agent_tool(
         parent: session.as_parent(),
         max_tokens: MAX_TOKENS,
         also: None,
+        skills,
     })))
 }

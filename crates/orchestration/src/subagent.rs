@@ -12,6 +12,7 @@ use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::records;
 use crate::session::{EnvFile, Parent, Session};
+use crate::skills::{SkillDesk, SkillTool};
 use crate::todos::TodoWrite;
 use crate::turn::{Ended, Outcome, Speaker, Turn};
 use ona_api::model::Asking;
@@ -48,6 +49,7 @@ pub struct Office {
     pub max_tokens: u32,
     /// What every subagent is told after its own instructions.
     pub also: Option<String>,
+    pub skills: SkillDesk,
 }
 
 pub struct Agent {
@@ -240,6 +242,7 @@ impl Errand {
             let office = Arc::new(Office { parent, ..(*self.office).clone() });
             tools.add(Arc::new(Agent { office, places: Arc::clone(&self.places) }));
         }
+        tools.add(Arc::new(SkillTool::new(self.office.skills.of(session))));
         tools.retain(|name| {
             self.definition.grants(name)
                 && (name != "TaskOutput" || self.definition.tools.is_some())

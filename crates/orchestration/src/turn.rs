@@ -112,7 +112,20 @@ impl Turn {
         history: &mut History,
         said: impl Into<Said>,
     ) -> Result<Outcome, StoreError> {
-        let words = said.into();
+        let ended = self.run_prompt(session, history, said.into()).await;
+        // What a skill allowed or denied was for this turn.
+        if matches!(self.speaker, Speaker::Operator) {
+            session.rules.write().unwrap_or_else(PoisonError::into_inner).end_turn();
+        }
+        ended
+    }
+
+    async fn run_prompt(
+        &self,
+        session: &mut Session,
+        history: &mut History,
+        words: Said,
+    ) -> Result<Outcome, StoreError> {
         let mut outcome = Outcome::nothing();
         let before = self.pipeline.store.reader()?.newest_entry()?;
         if let Some(ended) = self.submit(session, &words).await? {

@@ -47,7 +47,23 @@ pub(crate) enum Touch {
     Replace,
 }
 
+impl Guard {
+    fn of(path: PathBuf, place: &Place) -> Self {
+        let path = path.to_str().and_then(|text| place.directory(text)).unwrap_or(path);
+        let forms = Forms::of(&path);
+        Self {
+            shown: path.display().to_string(),
+            forms: forms.each().map(segments).collect(),
+            texts: forms.each().map(|form| folded(&form.to_string_lossy())).collect(),
+        }
+    }
+}
+
 impl Guarded {
+    pub(crate) fn add(&mut self, files: impl IntoIterator<Item = PathBuf>, place: &Place) {
+        self.guards.extend(files.into_iter().map(|path| Guard::of(path, place)));
+    }
+
     /// `db` stands for its journal files and locks as well. A folder stands for what is in it.
     pub fn new(db: Option<PathBuf>, files: impl IntoIterator<Item = PathBuf>, place: &Place) -> Self {
         let with = |db: &Path, end: &str| {
@@ -57,16 +73,7 @@ impl Guarded {
         };
         let companions = ["", "-wal", "-shm", "-journal", ".locks", ".lock"];
         let database = db.iter().flat_map(|db| companions.map(|end| with(db, end)));
-        let mut guards: Vec<Guard> = Vec::new();
-        for path in database.chain(files) {
-            let path = path.to_str().and_then(|text| place.directory(text)).unwrap_or(path);
-            let forms = Forms::of(&path);
-            guards.push(Guard {
-                shown: path.display().to_string(),
-                forms: forms.each().map(segments).collect(),
-                texts: forms.each().map(|form| folded(&form.to_string_lossy())).collect(),
-            });
-        }
+        let guards = database.chain(files).map(|path| Guard::of(path, place)).collect();
         let broad = place.working().chain([place.home.as_path()]).flat_map(|dir| {
             Forms::of(dir).each().flat_map(|dir| dir.ancestors().map(segments).collect::<Vec<_>>()).collect::<Vec<_>>()
         });

@@ -23,6 +23,8 @@ pub(crate) struct Entry {
     pub rule: Rule,
     /// Where an update put it; `None` for the snapshot, which is all three files.
     pub from: Option<Destination>,
+    /// Ends with the turn (`PermissionEngine::end_turn`).
+    pub of_turn: bool,
 }
 
 /// A rule that has no effect.
@@ -47,7 +49,7 @@ impl Rules {
         let mut dropped = Vec::new();
         for text in texts {
             match Rule::parse(text, list) {
-                Ok(rule) => self.entries.push(Entry { list, rule, from }),
+                Ok(rule) => self.entries.push(Entry { list, rule, from, of_turn: false }),
                 Err(why) => dropped.push(Dropped { list, rule: text.clone(), why }),
             }
         }

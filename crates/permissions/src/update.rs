@@ -69,6 +69,60 @@ impl PermissionEngine {
     }
 }
 
+/// Rules that come with a skill and go with the turn that loaded it.
+impl PermissionEngine {
+    /// Adds allow rules until the end of the turn. Where only the managed policy may allow,
+    /// none are; a rule that means nothing, or that would answer a question meant for a
+    /// person, is left out. What was left out, a sentence each.
+    pub fn allow_for_turn(&mut self, rules: &[String]) -> Vec<String> {
+        if self.rules.managed_only {
+            return vec![Refused::ManagedOnly.to_string()];
+        }
+        let (asking, rules): (Vec<_>, Vec<_>) = rules.iter().cloned().partition(|rule| is_for_a_person(rule));
+        let mut left_out: Vec<_> = asking.iter().map(|rule| format!("{rule:?} is a question to a person")).collect();
+        left_out.extend(self.for_turn(Behavior::Allow, &rules));
+        left_out
+    }
+
+    /// Adds deny rules until the end of the turn.
+    pub fn deny_for_turn(&mut self, rules: &[String]) -> Vec<String> {
+        self.for_turn(Behavior::Deny, rules)
+    }
+
+    /// Takes away what was added for the turn.
+    pub fn end_turn(&mut self) {
+        if self.rules.entries.iter().any(|entry| entry.of_turn) {
+            self.rules.entries.retain(|entry| !entry.of_turn);
+            self.ready = ReadyRules::new(&self.rules, &self.place);
+        }
+    }
+
+    /// Takes away what was allowed for the turn; what was denied for it stays.
+    pub fn end_turn_allows(&mut self) {
+        self.rules.entries.retain(|entry| !entry.of_turn || entry.list != Behavior::Allow);
+        self.ready = ReadyRules::new(&self.rules, &self.place);
+    }
+
+    fn for_turn(&mut self, list: Behavior, rules: &[String]) -> Vec<String> {
+        let before = self.rules.entries.len();
+        let dropped = self.rules.add(list, rules, Some(Destination::Session));
+        self.rules.entries[before..].iter_mut().for_each(|entry| entry.of_turn = true);
+        self.ready = ReadyRules::new(&self.rules, &self.place);
+        dropped.iter().map(|one| format!("{:?} means nothing: {}", one.rule, one.why)).collect()
+    }
+
+    /// More files that nothing may change from now on.
+    pub fn guard(&mut self, files: impl IntoIterator<Item = std::path::PathBuf>) {
+        self.guarded.add(files, &self.place);
+    }
+}
+
+/// An allow of these tools would be taken for an answer (attack case L-2).
+fn is_for_a_person(rule: &str) -> bool {
+    let tool = rule.split('(').next().unwrap_or(rule).trim();
+    matches!(ona_api::tool::canonical(tool), "AskUserQuestion" | "ExitPlanMode")
+}
+
 impl PermissionEngine {
     /// What no update may do, whoever asks for it.
     fn refuse(&self, update: &PermissionUpdate) -> Result<(), Refused> {

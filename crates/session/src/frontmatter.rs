@@ -5,19 +5,24 @@ use serde::de::DeserializeOwned;
 /// The block, parsed, and the text after it. A file without a block, or with one
 /// that is not of this shape, has the default and its whole text.
 pub(crate) fn split<T: DeserializeOwned + Default>(text: &str) -> (T, &str) {
+    match block(text) {
+        Some((block, body)) => (serde_saphyr::from_str::<T>(block).unwrap_or_default(), body),
+        None => (T::default(), text.strip_prefix('\u{feff}').unwrap_or(text)),
+    }
+}
+
+/// The text of the block and the text after it.
+pub(crate) fn block(text: &str) -> Option<(&str, &str)> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Some(rest) = body.strip_prefix("---\n").or_else(|| body.strip_prefix("---\r\n")) else {
-        return (T::default(), body);
-    };
+    let rest = body.strip_prefix("---\n").or_else(|| body.strip_prefix("---\r\n"))?;
     let mut at = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end() == "---" {
-            let parsed = serde_saphyr::from_str::<T>(&rest[..at]).unwrap_or_default();
-            return (parsed, &rest[at + line.len()..]);
+            return Some((&rest[..at], &rest[at + line.len()..]));
         }
         at += line.len();
     }
-    (T::default(), body)
+    None
 }
 
 /// A list written as a list or as text with commas.

@@ -33,7 +33,9 @@ use crate::agents;
 use crate::args::OutputFormat;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::output;
 use crate::program::{Open, Program};
+use crate::skills;
 use crate::workplace::{Workplace, runtime};
 use bill::Bill;
 use control::{Levers, Wishes};
@@ -43,6 +45,7 @@ use ona_api::{EventKind, Group, Mode, Row, SessionId};
 use ona_orchestration::{Ended, EndedBy, Events, History, Said, Session, Turn, TurnOutcome, clear, end_session};
 use ona_process::Halt;
 use ona_session::Agents;
+use ona_session::skills::Skills;
 use ona_store::StoreError;
 use ona_tools::TaskKind;
 use ona_transcript::Trigger;
@@ -97,7 +100,11 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         let wanted = Wanted { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
         let bill = Bill::new(workplace.prices());
         let teller = Teller::new(Arc::clone(&printer), wanted, options.verbose, bill);
-        let mut run = Run { program, open: &open, workplace, halt, host, teller };
+        let skills = Arc::new(skills::load(program, &open));
+        for (file, why) in &skills.left_out {
+            output::note(format_args!("ona: {}: {why}", file.display()));
+        }
+        let mut run = Run { program, open: &open, workplace, halt, host, teller, skills };
         let code = run.go(input, Begin { place, source, copy_of }).await;
         run.workplace.tasks.stop_all().await;
         match (cancel.is_cancelled(), printer.is_broken()) {
@@ -176,6 +183,7 @@ struct Run<'a> {
     halt: Halt,
     host: Arc<Host>,
     teller: Arc<Teller>,
+    skills: Arc<Skills>,
 }
 
 impl Run<'_> {

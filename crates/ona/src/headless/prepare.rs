@@ -6,6 +6,7 @@ use super::messages::{Init, Message, Server, ServerError, System};
 use super::{MAX_TOKENS, PROTOCOL, Run, Trouble, choice};
 use crate::args::PermissionPrompts;
 use crate::failure::Failure;
+use crate::skills;
 use crate::workshop;
 use ona_api::model::{Asking, ModelFailure};
 use ona_api::{EventKind, EventName, Group, Phase, Row, tool::canonical};
@@ -14,7 +15,7 @@ use ona_modules::Moment;
 use ona_modules::rules::Event;
 use ona_orchestration::{
     Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Seat, Session,
-    Speaker, TodoWrite, Turn, TurnOutcome, lifecycle, loaded,
+    SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, lifecycle, loaded,
 };
 use ona_session::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
@@ -93,6 +94,12 @@ impl Run<'_> {
         workshop::seat(self.open, &self.workplace, session, &model, &operator);
         let seat = Seat::new(Arc::clone(&model));
         let mut tools = ToolBox::builtin();
+        let told = Arc::clone(events);
+        let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
+        let skills = Arc::clone(&self.skills);
+        let desk =
+            skills::desk(self.program, self.open, &self.workplace, session, &skills, Arc::clone(&operator), tell);
+        tools.add(Arc::new(SkillTool::new(desk.clone())));
         let office = Office {
             store: Arc::clone(store),
             hooks: Arc::clone(hooks),
@@ -103,6 +110,7 @@ impl Run<'_> {
             parent: session.as_parent(),
             max_tokens: MAX_TOKENS,
             also: options.append_subagent_system_prompt.clone(),
+            skills: desk,
         };
         tools.add(Arc::new(Agent::new(office)));
         let look = crate::test::subject::look_at(self.program, &self.workplace.settings);
@@ -299,6 +307,7 @@ impl Run<'_> {
             ona_version: env!("CARGO_PKG_VERSION"),
             output_style: "default",
             agents: agents.iter().map(|agent| agent.name.clone()).collect(),
+            skills: self.skills.iter().filter(|skill| skill.by_model).map(|skill| skill.name.clone()).collect(),
             capabilities: vec!["interrupt_receipt_v1", "interrupt_cancel_queued_v1"],
             memory_paths: instructions.iter().map(|one| one.path.to_string_lossy().into_owned()).collect(),
             original_cwd: self.program.cwd.to_string_lossy().into_owned(),

@@ -28,6 +28,7 @@ mod plans;
 mod secrets;
 mod sessions;
 mod settings;
+mod skills;
 mod test_lint;
 mod test_runs;
 mod testgen;

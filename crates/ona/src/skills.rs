@@ -1,0 +1,70 @@
+//! Which skills and commands this run knows, and the desk at which they are loaded.
+
+use crate::program::{Open, Program};
+use crate::workplace::Workplace;
+use ona_orchestration::{Operator, Session, SkillDesk, SkillTerms};
+use ona_session::skills::{Scope, Shelves, Skills};
+use ona_trust::{Standing, Trust};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Everything that counts here: the user's, then the project's from the working directory up
+/// to its root, then that of folders named with `--add-dir`.
+pub fn load(program: &Program, open: &Open) -> Skills {
+    let options = &program.options;
+    if options.reference.disable_slash_commands {
+        return Skills::default();
+    }
+    let named =
+        |name: &str| options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name));
+    let compatible = !options.no_claude_settings && program.env.get("ONA_CLAUDE_SETTINGS") != Some("0");
+    let mut shelves = Shelves::default();
+    if !options.bare && named("user") {
+        shelves.add_user(&program.env.home(), claude_dir(program).as_deref(), compatible);
+    }
+    // What a folder brings counts as its settings do (DEC-058).
+    let trusted = open.merged.trust != Trust::Withheld;
+    if !options.bare && named("project") && trusted {
+        let project: &Path = &program.project;
+        for place in program.cwd.ancestors().take_while(|place| place.starts_with(project)) {
+            shelves.add(place, Scope::Project, Some(project), compatible);
+        }
+    }
+    if trusted {
+        for place in options.add_dir.iter().map(|dir| program.cwd.join(dir)) {
+            shelves.add(&place, Scope::Project, Some(&place), compatible);
+        }
+    }
+    shelves.read()
+}
+
+/// The user's `.claude` under another name; a relative one would name another folder everywhere.
+fn claude_dir(program: &Program) -> Option<PathBuf> {
+    program.env.non_empty("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute())
+}
+
+/// `operator` answers for the commands a text asks for; `tell` is told what a person should know.
+pub fn desk(
+    program: &Program,
+    open: &Open,
+    workplace: &Workplace,
+    session: &Session,
+    skills: &Arc<Skills>,
+    operator: Arc<dyn Operator>,
+    tell: Arc<dyn Fn(String) + Send + Sync>,
+) -> SkillDesk {
+    let said_yes = program.options.trust || program.standing(Some(&open.store)) == Standing::Trusted { recorded: true };
+    SkillDesk {
+        skills: Arc::clone(skills),
+        store: Arc::clone(&open.store),
+        hooks: Arc::clone(&workplace.hooks),
+        operator,
+        parent: session.as_parent(),
+        terms: SkillTerms {
+            no_shell: workplace.settings["disableSkillShellExecution"] == true,
+            project_may_allow: said_yes,
+            effort: workplace.settings["effortLevel"].as_str().unwrap_or("medium").to_owned(),
+        },
+        tell,
+    }
+}

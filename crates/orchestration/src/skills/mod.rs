@@ -1,0 +1,209 @@
+//! Skills at work: loading a text by its name, for a model (`tool`) or for a person who
+//! typed it.
+//!
+//! A text may ask for commands to be run before it is read. Those are Bash calls like any
+//! other, through the whole path of a call, in a session of their own whose parent is this
+//! one: hooks see them, rules judge them, rows tell of them. One that may not run, or fails,
+//! ends the loading; a text with a hole in it would be a different text.
+
+mod tool;
+
+pub use tool::SkillTool;
+
+use crate::context::Context;
+use crate::operator::Operator;
+use crate::pipeline::Pipeline;
+use crate::session::{EnvFile, Parent, Session};
+use ona_api::row::{Place, SequenceStart};
+use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId, ToolCall};
+use ona_hookplane::HookEngine;
+use ona_permissions::PermissionEngine;
+use ona_session::skills::{Piece, Scope, Skill, Skills, Values, pieces};
+use ona_store::{Store, StoreError};
+use ona_tools::{Cx, ToolBox};
+use serde_json::json;
+use std::sync::{Arc, PoisonError, RwLock};
+
+const SHELL_OFF: &str = "[shell command execution disabled by policy]";
+
+/// Everything loading a skill needs of the session that loads it.
+#[derive(Clone)]
+pub struct SkillDesk {
+    pub skills: Arc<Skills>,
+    pub store: Arc<Store>,
+    pub hooks: Arc<HookEngine>,
+    /// Who is asked about the commands of a text.
+    pub operator: Arc<dyn Operator>,
+    pub parent: Parent,
+    pub terms: SkillTerms,
+    /// Hears what the operator should know.
+    pub tell: Arc<dyn Fn(String) + Send + Sync>,
+}
+
+/// What the settings and the standing of the project say about skills.
+#[derive(Clone, Debug)]
+pub struct SkillTerms {
+    /// `disableSkillShellExecution`: the commands of texts are not run.
+    pub no_shell: bool,
+    /// Somebody said that this project is trusted: its skills may bring rules that allow.
+    pub project_may_allow: bool,
+    pub effort: String,
+}
+
+/// Why a skill was not loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum NotLoaded {
+    #[error("The skill {name} was not loaded: its command `{command}` {why}")]
+    Command { name: String, command: String, why: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl SkillDesk {
+    /// The desk of another session of the same run: a subagent's.
+    pub(crate) fn of(&self, session: &Session) -> Self {
+        Self { parent: session.as_parent(), ..self.clone() }
+    }
+
+    /// Renders a skill and lets it take effect: its rules count until the turn ends.
+    pub async fn load(&self, skill: &Skill, arguments: &str, cx: &Cx) -> Result<String, NotLoaded> {
+        let variables = self.variables(skill, cx);
+        let values = Values { arguments, names: &skill.arguments, variables: &variables };
+        // The commands of a text are what its own rules are written for, so they come first.
+        self.allow(skill, &variables).into_iter().for_each(|note| (self.tell)(note));
+        let text = match self.filled(skill, pieces(&skill.body, values), cx).await {
+            Ok(text) => text,
+            Err(failed) => {
+                self.rules(PermissionEngine::end_turn_allows);
+                return Err(failed);
+            }
+        };
+        for why in self.rules(|rules| rules.deny_for_turn(&skill.disallowed_tools)) {
+            (self.tell)(format!("The skill {}: a deny rule is left out: {why}", skill.name));
+        }
+        let files = match skill.has_files {
+            true => format!("\n\nFiles of this skill: {}", skill.dir.display()),
+            false => String::new(),
+        };
+        Ok(format!("{}{files}", text.trim()))
+    }
+
+    fn variables(&self, skill: &Skill, cx: &Cx) -> [(&'static str, String); 4] {
+        [
+            ("CLAUDE_SESSION_ID", self.parent.place.session.0.clone()),
+            ("CLAUDE_SKILL_DIR", skill.dir.to_string_lossy().into_owned()),
+            ("CLAUDE_PROJECT_DIR", cx.project.to_string_lossy().into_owned()),
+            ("CLAUDE_EFFORT", self.terms.effort.clone()),
+        ]
+    }
+
+    /// `allowed-tools` until the end of the turn. A folder nobody has said yes to can not
+    /// widen what may be done, and a subagent can not widen what its parent may.
+    fn allow(&self, skill: &Skill, variables: &[(&'static str, String)]) -> Vec<String> {
+        if skill.allowed_tools.is_empty() || self.parent.base.agent_id.is_some() {
+            return Vec::new();
+        }
+        if skill.scope == Scope::Project && !self.terms.project_may_allow {
+            return vec![format!(
+                "The skill {} asks for tools to be allowed; nobody has trusted this folder yet, so they are not (--trust remembers it)",
+                skill.name
+            )];
+        }
+        let placed = |rule: &String| {
+            variables.iter().fold(rule.clone(), |rule, (name, value)| rule.replace(&format!("${{{name}}}"), value))
+        };
+        let rules: Vec<_> = skill.allowed_tools.iter().map(placed).collect();
+        let left_out = self.rules(|engine| engine.allow_for_turn(&rules));
+        left_out.iter().map(|why| format!("The skill {}: an allow rule is left out: {why}", skill.name)).collect()
+    }
+
+    fn rules<T>(&self, change: impl FnOnce(&mut PermissionEngine) -> T) -> T {
+        let rules: &RwLock<PermissionEngine> = &self.parent.rules;
+        change(&mut rules.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn filled(&self, skill: &Skill, pieces: Vec<Piece>, cx: &Cx) -> Result<String, NotLoaded> {
+        let mut text = String::new();
+        let mut shell = None;
+        for piece in pieces {
+            match piece {
+                Piece::Text(words) => text.push_str(&words),
+                Piece::Command(_) if self.terms.no_shell => text.push_str(SHELL_OFF),
+                Piece::Command(command) => {
+                    let shell = match &mut shell {
+                        Some(shell) => shell,
+                        none => none.insert(Shell::open(self, skill, cx).await?),
+                    };
+                    let output = shell.output(&command).await?;
+                    let failed = |why| NotLoaded::Command { name: skill.name.clone(), command: command.clone(), why };
+                    text.push_str(output.map_err(failed)?.trim_end_matches('\n'));
+                }
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// The session in which the commands of one text run.
+struct Shell {
+    pipeline: Pipeline,
+    session: Session,
+}
+
+impl Shell {
+    async fn open(desk: &SkillDesk, skill: &Skill, cx: &Cx) -> Result<Self, StoreError> {
+        let parent = &desk.parent;
+        let id = SessionId::random();
+        let place =
+            Place { conversation: parent.place.conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
+        let mut opening = Group::default();
+        opening.push(Row::Session);
+        opening.push(Row::State { key: format!("session_parent:{id}"), value: parent.place.session.0.clone() });
+        opening.event(EventKind::SessionCreated, json!({"by": "skill", "skill": skill.name}));
+        desk.store.commit(&place, opening).await?;
+        let mut tools = ToolBox::builtin();
+        tools.retain(|name| name == "Bash");
+        Ok(Self {
+            pipeline: Pipeline {
+                store: Arc::clone(&desk.store),
+                tools: Arc::new(tools),
+                hooks: Arc::clone(&desk.hooks),
+                operator: Arc::clone(&desk.operator),
+            },
+            session: Session {
+                place,
+                database: parent.database.clone(),
+                agent_id: parent.base.agent_id.clone(),
+                agent_type: parent.base.agent_type.clone(),
+                cx: cx.clone(),
+                rules: Arc::clone(&parent.rules),
+                env_file: EnvFile::default(),
+                keep: Arc::clone(&parent.keep),
+                context: Context::default(),
+                modules: None,
+                watch: None,
+            },
+        })
+    }
+
+    /// What a command printed; or what became of it instead. An exit code of 1 is an answer,
+    /// as it is of `grep` and `diff`.
+    async fn output(&mut self, command: &str) -> Result<Result<String, String>, StoreError> {
+        let call = ToolCall {
+            id: CallId(format!("toolu_{}", CallId::random().0.replace('-', ""))),
+            name: "Bash".into(),
+            input: json!({ "command": command }),
+        };
+        let row = Entry::ToolUse { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
+        let held = Group(vec![Row::Transcript(row)]);
+        let finished = Box::pin(self.pipeline.run(&mut self.session, call, held)).await?;
+        let (result, code) = (&finished.result, finished.result.data.get("exit_code"));
+        Ok(match code {
+            _ if !result.is_error() => Ok(result.content.clone()),
+            Some(code) if *code == 1 => Ok(result.content.clone()),
+            Some(code) => Err(format!("ended with exit code {code}.\n{}", result.content).trim_end().to_owned()),
+            None if finished.denied => Err(format!("may not run. {}", result.content)),
+            None => Err(format!("could not run. {}", result.content)),
+        })
+    }
+}

@@ -1,0 +1,233 @@
+//! Where skills and commands lie, and which of two with one name counts.
+//!
+//! The user's come before the project's, so that a folder somebody cloned can not put its own
+//! text under a name they know; nearer folders before those above, ona's before those of
+//! `.claude`, skills before commands. A project's file must lie in the project: a link that
+//! leads out of it would put a private file before a model.
+
+use super::meta::Page;
+use super::{Family, Kind, Scope, Skill, Skills};
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A longer text is no instruction.
+const LARGEST: u64 = 1 << 20;
+/// The description of one skill, in characters.
+const DESCRIPTION: usize = 1_536;
+/// How deep folders of commands are looked through.
+const DEEPEST: usize = 8;
+
+/// One folder that may hold `skills` and `commands`: `.ona` or `.claude` of some place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shelf {
+    pub folder: PathBuf,
+    pub scope: Scope,
+    pub family: Family,
+    /// What a file may not lead out of; `None` for the user's own.
+    pub within: Option<PathBuf>,
+}
+
+/// The folders of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Shelves(pub Vec<Shelf>);
+
+impl Shelves {
+    /// Both folders of one place, ona's first.
+    pub fn add(&mut self, place: &Path, scope: Scope, within: Option<&Path>, compatible: bool) {
+        let families = [(".ona", Family::Ona), (".claude", Family::Claude)];
+        for (name, family) in families.into_iter().filter(|(_, family)| compatible || *family == Family::Ona) {
+            let folder = place.join(name);
+            if !self.0.iter().any(|shelf| shelf.folder == folder) {
+                self.0.push(Shelf { folder, scope, family, within: within.map(Path::to_owned) });
+            }
+        }
+    }
+
+    /// The user's, whose `.claude` may have another name.
+    pub fn add_user(&mut self, home: &Path, claude: Option<&Path>, compatible: bool) {
+        self.add(home, Scope::User, None, compatible && claude.is_none());
+        if let Some(folder) = claude.filter(|_| compatible) {
+            let folder = folder.to_owned();
+            self.0.push(Shelf { folder, scope: Scope::User, family: Family::Claude, within: None });
+        }
+    }
+
+    /// Reads everything that is there, from the strongest folder to the weakest.
+    pub fn read(&self) -> Skills {
+        let mut skills = Skills::default();
+        let mut seen = HashSet::new();
+        for scope in [Scope::User, Scope::Project] {
+            for kind in [Kind::Skill, Kind::Command] {
+                for shelf in self.0.iter().filter(|shelf| shelf.scope == scope) {
+                    for (name, file) in files(shelf, kind) {
+                        // The same file by another way is the same skill.
+                        if !seen.insert(fs::canonicalize(&file).unwrap_or_else(|_| file.clone())) {
+                            continue;
+                        }
+                        match skill(shelf, kind, name, &file) {
+                            Ok((skill, wrong)) => {
+                                skills.add(skill);
+                                skills.left_out.extend(wrong.map(|why| (file, why)));
+                            }
+                            Err(why) => skills.left_out.push((file, why)),
+                        }
+                    }
+                }
+            }
+        }
+        skills
+    }
+}
+
+fn files(shelf: &Shelf, kind: Kind) -> Vec<(String, PathBuf)> {
+    let mut files = match kind {
+        Kind::Skill => {
+            let folders = entries(&shelf.folder.join("skills"));
+            let file = |(name, folder): (String, PathBuf)| (name, folder.join("SKILL.md"));
+            folders.into_iter().map(file).filter(|(_, file)| file.exists()).collect::<Vec<_>>()
+        }
+        Kind::Command => {
+            let mut found = Vec::new();
+            commands(&shelf.folder.join("commands"), "", 0, &mut found);
+            found
+        }
+    };
+    files.retain(|(name, _)| is_name(name));
+    files.sort();
+    files
+}
+
+fn commands(folder: &Path, before: &str, depth: usize, found: &mut Vec<(String, PathBuf)>) {
+    for (name, path) in entries(folder) {
+        if path.is_dir() && depth < DEEPEST {
+            commands(&path, &format!("{before}{name}:"), depth + 1, found);
+        } else if let Some(name) = name.strip_suffix(".md") {
+            found.push((format!("{before}{name}"), path));
+        }
+    }
+}
+
+/// Names are typed and stand in rules, so they are plain.
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    name != "synced" && !name.is_empty() && !name.starts_with(['.', '-', ':']) && name.chars().all(plain)
+}
+
+fn entries(folder: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path()))).collect()
+}
+
+/// The skill of a file and what is wrong with its front matter; or why there is none.
+fn skill(shelf: &Shelf, kind: Kind, name: String, file: &Path) -> Result<(Skill, Option<String>), String> {
+    let real = fs::canonicalize(file).map_err(|error| format!("it can not be read: {error}"))?;
+    if let Some(within) = &shelf.within {
+        let within = fs::canonicalize(within).unwrap_or_else(|_| within.clone());
+        if !real.starts_with(&within) {
+            return Err(format!("it leads out of {}", within.display()));
+        }
+    }
+    let about = fs::metadata(&real).map_err(|error| format!("it can not be read: {error}"))?;
+    if !about.is_file() {
+        return Err("it is not a file".into());
+    }
+    if about.len() > LARGEST {
+        return Err(format!("it is larger than {LARGEST} bytes"));
+    }
+    let text = fs::read_to_string(&real).map_err(|error| format!("it can not be read: {error}"))?;
+    let page = Page::read(&text);
+    let said = [page.text("description"), page.text("when_to_use")];
+    let described = said.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let description = if described.is_empty() { first_paragraph(page.body) } else { described };
+    let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
+    let dir = file.parent().unwrap_or(file).to_owned();
+    let skill = Skill {
+        kind,
+        scope: shelf.scope,
+        family: shelf.family,
+        description: ona_api::text::head(&description, DESCRIPTION).0.to_owned(),
+        argument_hint: page.text("argument-hint"),
+        arguments: page.words("arguments"),
+        by_model: page.flag("disable-model-invocation") != Some(true),
+        by_user: page.flag("user-invocable") != Some(false),
+        allowed_tools: page.rules("allowed-tools"),
+        disallowed_tools: page.rules("disallowed-tools"),
+        hooks: page.value("hooks"),
+        has_files: kind == Kind::Skill && entries(&dir).len() > 1,
+        body: page.body.trim().to_owned(),
+        file: file.to_owned(),
+        dir,
+        name,
+    };
+    Ok((skill, page.wrong.map(|why| format!("its front matter can not be read whole: {why}"))))
+}
+
+/// The first words that are neither a heading nor empty.
+fn first_paragraph(body: &str) -> String {
+    let lines = body.lines().map(str::trim).skip_while(|line| line.is_empty() || line.starts_with('#'));
+    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn put(path: PathBuf, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn the_users_win_and_skills_come_before_commands() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, project) = (dir.path().join("home"), dir.path().join("project"));
+        put(home.join(".claude/skills/a/SKILL.md"), "mine");
+        put(home.join(".ona/skills/b/SKILL.md"), "ona's");
+        put(home.join(".claude/skills/b/SKILL.md"), "claude's");
+        put(project.join(".ona/skills/a/SKILL.md"), "theirs");
+        put(project.join(".claude/skills/c/SKILL.md"), "# Title\n\nWhat it\nis for.\n\nMore.");
+        put(project.join(".claude/commands/c.md"), "a command");
+        put(project.join(".claude/commands/git/tidy.md"), "---\ndescription: tidies\n---\nTidy.");
+        let mut shelves = Shelves::default();
+        shelves.add(&home, Scope::User, None, true);
+        shelves.add(&project, Scope::Project, Some(&project), true);
+        let skills = shelves.read();
+        let told: Vec<_> = skills.iter().map(|one| (one.name.as_str(), one.body.as_str())).collect();
+        assert_eq!(
+            told,
+            [("a", "mine"), ("b", "ona's"), ("c", "# Title\n\nWhat it\nis for.\n\nMore."), ("git:tidy", "Tidy.")]
+        );
+        assert_eq!(skills.get(" /c ").unwrap().description, "What it is for.");
+        assert_eq!(skills.get("tidy").unwrap().name, "git:tidy");
+        assert_eq!(skills.get("a").unwrap().scope, Scope::User);
+        assert!(skills.get("../a").is_none() && skills.get("").is_none());
+
+        let mut own = Shelves::default();
+        own.add(&project, Scope::Project, Some(&project), false);
+        assert_eq!(own.read().iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["a"]);
+    }
+
+    #[test]
+    fn a_projects_file_does_not_lead_out_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().join("project");
+        put(dir.path().join("secret"), "private");
+        put(dir.path().join("elsewhere/SKILL.md"), "outside");
+        put(project.join("kept/SKILL.md"), "inside");
+        fs::create_dir_all(project.join(".ona/skills/file")).unwrap();
+        symlink(dir.path().join("secret"), project.join(".ona/skills/file/SKILL.md")).unwrap();
+        symlink(dir.path().join("elsewhere"), project.join(".ona/skills/folder")).unwrap();
+        symlink(project.join("kept"), project.join(".ona/skills/linked")).unwrap();
+        fs::create_dir_all(project.join(".ona/skills/dir/SKILL.md")).unwrap();
+        let mut shelves = Shelves::default();
+        shelves.add(&project, Scope::Project, Some(&project), true);
+        let skills = shelves.read();
+        assert_eq!(skills.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["linked"]);
+        assert_eq!(skills.left_out.len(), 3, "{:?}", skills.left_out);
+        let mut own = Shelves::default();
+        own.add(&project, Scope::User, None, true);
+        assert_eq!(own.read().get("folder").unwrap().body, "outside", "a person may link where he likes");
+    }
+}

@@ -1,0 +1,122 @@
+//! Skills and commands: texts that are loaded by name, for a model or for whoever types it.
+//!
+//! A skill is a folder with a `SKILL.md`, a command a Markdown file; both are one thing
+//! here, because both are rendered and used the same way. Files are read once, at start:
+//! what was listed is what is loaded. Running the commands a text asks for, registering its
+//! hooks and granting its tools are acts, and none of this module's.
+
+mod find;
+mod listing;
+mod meta;
+mod render;
+
+pub use find::{Shelf, Shelves};
+pub use listing::LISTING_CHARACTERS;
+pub use render::{Piece, Values, pieces};
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Whose file it is. A project's counts as its settings do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    User,
+    Project,
+}
+
+impl Scope {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Scope::User => "user",
+            Scope::Project => "project",
+        }
+    }
+}
+
+/// Which product's folder it lies in; that decides what its hooks mean (DEC-041).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Ona,
+    Claude,
+}
+
+impl Family {
+    /// The dialect of hooks written there.
+    pub fn dialect(self) -> &'static str {
+        match self {
+            Family::Ona => "sdlc",
+            Family::Claude => "claude",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Skill,
+    Command,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skill {
+    pub name: String,
+    pub kind: Kind,
+    pub scope: Scope,
+    pub family: Family,
+    pub file: PathBuf,
+    /// The folder the file lies in.
+    pub dir: PathBuf,
+    /// What it is for, and when; the first paragraph where nothing else is said.
+    pub description: String,
+    pub argument_hint: Option<String>,
+    /// Names of its arguments, in order.
+    pub arguments: Vec<String>,
+    /// Whether a model may load it (`disable-model-invocation`).
+    pub by_model: bool,
+    /// Whether it may be typed (`user-invocable`).
+    pub by_user: bool,
+    /// Permission rules for the turn that loads it.
+    pub allowed_tools: Vec<String>,
+    pub disallowed_tools: Vec<String>,
+    /// The `hooks` of its front matter, null if there are none.
+    pub hooks: Value,
+    pub body: String,
+    /// There are other files beside it.
+    pub has_files: bool,
+}
+
+/// The skills and commands of one place, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Skills {
+    by_name: BTreeMap<String, Skill>,
+    /// Files that are none although they stand where one would, and why.
+    pub left_out: Vec<(PathBuf, String)>,
+}
+
+impl Skills {
+    /// By the name as it is written; a slash before it and blanks around it make no difference.
+    pub fn get(&self, name: &str) -> Option<&Skill> {
+        let name = plain(name);
+        // A command in a folder also goes by its own name, if only one does.
+        self.by_name.get(name).or_else(|| {
+            let mut same = self.by_name.values().filter(|skill| {
+                skill.kind == Kind::Command && skill.name.rsplit_once(':').is_some_and(|(_, last)| last == name)
+            });
+            same.next().filter(|_| same.next().is_none())
+        })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Skill> {
+        self.by_name.values()
+    }
+
+    /// The first of a name wins.
+    fn add(&mut self, skill: Skill) {
+        self.by_name.entry(skill.name.clone()).or_insert(skill);
+    }
+}
+
+/// A name without what may stand around it.
+pub fn plain(name: &str) -> &str {
+    name.trim().trim_start_matches('/')
+}
