@@ -8,6 +8,7 @@
 mod callbacks;
 mod claude;
 mod entries;
+mod front_matter;
 mod lenient;
 pub mod lint;
 pub mod massgen;
@@ -24,6 +25,7 @@ mod wanted;
 
 pub use callbacks::{CALLBACKS, Callbacks, callbacks};
 pub use claude::Claude;
+pub use front_matter::{FrontMatter, Kind, Whom, front_matter};
 pub use read::{Loaded, Rejected, load};
 pub use sdlc::Sdlc;
 pub use wanted::{Make, Wanted};

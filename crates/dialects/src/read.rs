@@ -35,20 +35,7 @@ pub struct Rejected {
 
 /// `make` supplies the hooks that are no process.
 pub fn load(settings: &Value, place: &Place, make: Make<'_>) -> Loaded {
-    let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
-    let mut reader = Reader {
-        sdlc: Arc::new(Sdlc),
-        claude: Arc::new(Claude { effort }),
-        place: Arc::new(place.clone()),
-        make,
-        settings,
-        gastown: settings["gastownMode"] == Value::Bool(true),
-        all_disabled: settings["disableAllHooks"] == Value::Bool(true),
-        hooks: Vec::new(),
-        rejected: Vec::new(),
-        idle: Vec::new(),
-        persistent: HashMap::new(),
-    };
+    let mut reader = Reader::new(settings, place, make);
     reader.read(&settings["hooks"], settings["hooksDialect"].as_str().unwrap_or("sdlc"), None);
     if let Some(plugins) = settings["plugins"].as_object() {
         let mut plugins: Vec<_> = plugins.iter().collect();
@@ -63,7 +50,26 @@ pub fn load(settings: &Value, place: &Place, make: Make<'_>) -> Loaded {
     Loaded { list: HookList::new(reader.hooks), rejected: reader.rejected, idle: reader.idle }
 }
 
-struct Reader<'a> {
+impl<'a> Reader<'a> {
+    pub(crate) fn new(settings: &'a Value, place: &Place, make: Make<'a>) -> Self {
+        let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
+        Reader {
+            sdlc: Arc::new(Sdlc),
+            claude: Arc::new(Claude { effort }),
+            place: Arc::new(place.clone()),
+            make,
+            settings,
+            gastown: settings["gastownMode"] == Value::Bool(true),
+            all_disabled: settings["disableAllHooks"] == Value::Bool(true),
+            hooks: Vec::new(),
+            rejected: Vec::new(),
+            idle: Vec::new(),
+            persistent: HashMap::new(),
+        }
+    }
+}
+
+pub(crate) struct Reader<'a> {
     sdlc: Arc<dyn Dialect>,
     claude: Arc<dyn Dialect>,
     place: Arc<Place>,
@@ -71,8 +77,8 @@ struct Reader<'a> {
     settings: &'a Value,
     gastown: bool,
     all_disabled: bool,
-    hooks: Vec<Hook>,
-    rejected: Vec<Rejected>,
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) rejected: Vec<Rejected>,
     idle: Vec<String>,
     /// By label, so that entries with the same command share one process.
     persistent: HashMap<String, Arc<Persistent>>,
@@ -84,6 +90,16 @@ impl Reader<'_> {
         self.persistent.clear();
         let (entries, misshapen) = flatten(hooks);
         self.rejected.extend(misshapen.into_iter().map(|bad| Rejected { entry: bad.entry, why: bad.why.to_owned() }));
+        self.take(entries, dialect, |hook, _| {
+            if let Some((id, dirs)) = &plugin {
+                hook.source = format!("plugin:{id}");
+                hook.plugin = Some(dirs.clone());
+            }
+        });
+    }
+
+    /// Takes the hooks of some entries; `finish` may put more into each.
+    pub(crate) fn take(&mut self, entries: Vec<RawEntry>, dialect: &str, finish: impl Fn(&mut Hook, &RawEntry)) {
         for entry in entries {
             let mut notes = Vec::new();
             match self.hook(&entry, dialect, &mut notes) {
@@ -91,10 +107,7 @@ impl Reader<'_> {
                     if !self.gastown && rule_matcher::is_idle(&hook.matcher) {
                         self.idle.push(hook.matcher.clone());
                     }
-                    if let Some((id, dirs)) = &plugin {
-                        hook.source = format!("plugin:{id}");
-                        hook.plugin = Some(dirs.clone());
-                    }
+                    finish(&mut hook, &entry);
                     self.hooks.push(hook);
                 }
                 Err(why) => notes.push(why),
@@ -160,6 +173,7 @@ impl Reader<'_> {
             fail_closed: flag(["fail_closed", "failClosed"]),
             detached: flag(["async", "asyncRewake"]),
             plugin: None,
+            registered: None,
             applies: self.applies(
                 Shaped::new(matcher, &matcher_text, self.gastown, &self.place),
                 names,

@@ -72,7 +72,9 @@ pub trait Dialect: Send + Sync {
 
     /// The twin test compares these (DEC-043).
     fn same_twin(&self, one: &Hook, other: &Hook) -> bool {
-        self.runs_twins_once() && one.action == other.action && one.condition == other.condition
+        let same = one.action == other.action && one.condition == other.condition;
+        // A copy that came with a plugin, a skill or an agent is one of its own.
+        self.runs_twins_once() && same && one.plugin == other.plugin && one.registered == other.registered
     }
 }
 

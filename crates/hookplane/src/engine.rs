@@ -4,7 +4,7 @@ use crate::contract::{self, Contract, ExitTwo};
 use crate::dialect::{Failing, LogEntry, OnTimeout, Said};
 use crate::environment::HookEnvironment;
 use crate::firing::Firing;
-use crate::hook::{Action, Hook};
+use crate::hook::{Action, Hook, Registered};
 use crate::list::HookList;
 use crate::outcome::Outcome;
 use crate::runner::{Exit, Ran, Runner};
@@ -41,6 +41,37 @@ impl HookEngine {
     /// Another list from the next firing on, for hooks that come and go with a session.
     pub fn set_list(&self, list: HookList) {
         *self.list.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(list);
+    }
+
+    /// Adds hooks that came while the session runs, behind all others.
+    pub fn register(&self, hooks: impl IntoIterator<Item = Hook>) {
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        let list = Arc::make_mut(&mut list);
+        hooks.into_iter().for_each(|hook| list.push(hook));
+    }
+
+    /// Takes away hooks that were registered, from the next firing on.
+    pub fn retire(&self, which: impl Fn(&Registered) -> bool) {
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        let goes = |hook: &Hook| hook.registered.as_ref().is_some_and(&which);
+        if list.iter().any(goes) {
+            *list = Arc::new(list.only(|hook| !goes(hook)));
+        }
+    }
+
+    /// Whether a hook may run now: one that runs a single time leaves the list first, so that
+    /// two firings at once can not both run it.
+    fn claims(&self, hook: &Hook) -> bool {
+        if hook.registered.as_ref().is_none_or(|registered| registered.once.is_none()) {
+            return true;
+        }
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |other: &Hook| other.ordinal == hook.ordinal;
+        let there = list.iter().any(is_it);
+        if there {
+            *list = Arc::new(list.only(|other| !is_it(other)));
+        }
+        there
     }
 
     /// The same engine with some of its hooks.
@@ -80,6 +111,10 @@ impl HookEngine {
                 chain.outcome.runs.push(HookRun { skipped: Some(skip), ..blank_row(hook, &firing, stdin) });
                 continue;
             }
+            if !self.claims(hook) {
+                continue;
+            }
+            chain.outcome.spent.extend(hook.registered.as_ref().and_then(|registered| registered.once.clone()));
             let timeout =
                 hook.timeout.unwrap_or_else(|| hook.dialect.timeout(firing.event, &self.environment.timeouts));
             let began = Instant::now();

@@ -64,6 +64,9 @@ impl HookEnvironment {
             env.set("CLAUDE_PLUGIN_ROOT", &plugin.root);
             env.set("CLAUDE_PLUGIN_DATA", &plugin.data);
         }
+        if let Some(registered) = &hook.registered {
+            env.set("CLAUDE_SKILL_DIR", &registered.dir);
+        }
         if let Some(file) = &firing.env_file {
             env.set("CLAUDE_ENV_FILE", file.as_os_str());
         }

@@ -3,7 +3,7 @@
 use crate::dialect::Dialect;
 use crate::firing::Firing;
 use crate::handler::Handler;
-use ona_api::{EventName, Ordinal, Skip};
+use ona_api::{EventName, Ordinal, SessionId, Skip};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +33,8 @@ pub struct Hook {
     pub detached: bool,
     /// Folders of the plugin it came from.
     pub plugin: Option<PluginDirs>,
+    /// It came into a session that was running already.
+    pub registered: Option<Registered>,
     pub applies: Applies,
 }
 
@@ -40,6 +42,20 @@ pub struct Hook {
 pub struct PluginDirs {
     pub root: String,
     pub data: String,
+}
+
+/// How a hook came into a running session: with a skill that was loaded or an agent that was
+/// started (section 5.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registered {
+    /// `skill:careful`, `agent:reviewer`
+    pub by: String,
+    /// The session it belongs to and goes with.
+    pub session: SessionId,
+    /// The folder of the file it was written in.
+    pub dir: String,
+    /// Runs a single time; the `state` key that says it has.
+    pub once: Option<String>,
 }
 
 #[derive(Clone)]
@@ -120,5 +136,6 @@ impl Hook {
             && self.dialect.name() == other.dialect.name()
             && self.disabled == other.disabled
             && self.plugin == other.plugin
+            && self.registered == other.registered
     }
 }

@@ -24,7 +24,7 @@ pub use engine::{HookEngine, Watch};
 pub use environment::{HookEnvironment, Timeouts, name_session};
 pub use firing::{AccessOf, Base, Firing};
 pub use handler::{Answer, Called, Handler};
-pub use hook::{Action, Applies, Hook, PluginDirs, Shell};
+pub use hook::{Action, Applies, Hook, PluginDirs, Registered, Shell};
 pub use list::HookList;
 pub use outcome::{Delivered, Note, Outcome, RequestDecision};
 pub use runner::{Argv, CAPTURE, Exit, ProcessRunner, Ran, Runner, argv, decode, not_started, run_process};

@@ -1,6 +1,7 @@
 //! The effective list: deduplicated, numbered, indexed by event.
 //!
-//! Built once per turn; a firing only looks up its event's hooks.
+//! Built once per turn; a firing only looks up its event's hooks. A number is given once:
+//! hooks that come and go with a session leave the others' numbers alone (section 5.2).
 
 use crate::hook::Hook;
 use ona_api::{EventName, Ordinal};
@@ -10,6 +11,8 @@ use std::collections::HashMap;
 pub struct HookList {
     hooks: Vec<Hook>,
     by_event: HashMap<EventName, Vec<usize>>,
+    /// The number of the next hook.
+    next: u32,
 }
 
 impl HookList {
@@ -29,14 +32,15 @@ impl HookList {
             return;
         }
         let index = self.hooks.len();
-        hook.ordinal = Ordinal(u32::try_from(index).unwrap_or(u32::MAX));
+        hook.ordinal = Ordinal(self.next);
+        self.next = self.next.saturating_add(1);
         self.by_event.entry(hook.event).or_default().push(index);
         self.hooks.push(hook);
     }
 
     /// Some of the hooks, under the numbers they have.
     pub fn only(&self, keep: impl Fn(&Hook) -> bool) -> Self {
-        let mut list = Self::default();
+        let mut list = Self { next: self.next, ..Self::default() };
         for hook in self.hooks.iter().filter(|hook| keep(hook)) {
             list.by_event.entry(hook.event).or_default().push(list.hooks.len());
             list.hooks.push(hook.clone());

@@ -29,6 +29,8 @@ pub struct Outcome {
     pub notes: Vec<Note>,
     /// What dialects with a log of their own wrote into it, with the hook's dialect.
     pub log: Vec<(Ordinal, &'static str, LogEntry)>,
+    /// `state` keys of hooks that have had their only run.
+    pub spent: Vec<String>,
     /// A hook failed where any failure fails the operation (WorktreeCreate).
     pub failed: bool,
 }
@@ -89,6 +91,9 @@ impl Outcome {
                     "why": note.why,
                 }),
             );
+        }
+        for key in &self.spent {
+            group.push(Row::State { key: key.clone(), value: "1".into() });
         }
         for (ordinal, dialect, entry) in &self.log {
             let mut detail = entry.record.clone();

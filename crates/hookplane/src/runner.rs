@@ -157,10 +157,10 @@ pub fn argv(action: &Action, env: &Env) -> Argv {
     }
 }
 
-/// The exec form has no shell that would expand these three names.
+/// The exec form has no shell that would expand these names.
 fn filled(word: &str, env: &Env) -> String {
     let mut word = word.to_owned();
-    for name in ["CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"] {
+    for name in ["CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_SKILL_DIR"] {
         if let Some(value) = env.get(name) {
             word = word.replace(&format!("${{{name}}}"), value);
         }

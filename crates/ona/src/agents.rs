@@ -2,27 +2,29 @@
 
 use crate::failure::Failure;
 use crate::program::{Open, Program};
-use ona_session::Agents;
+use ona_session::{Agents, Origin};
 use ona_trust::Trust;
 
 pub fn load(program: &Program, open: &Open) -> Result<Agents, Failure> {
     let (home, project) = (program.env.home(), &program.project);
     let mut folders = Vec::new();
     for base in [&home, project] {
+        let of_project = base == project && project != &home;
+        let folder = |name: &str, dialect| Origin { file: base.join(name).join("agents"), dialect, of_project };
         if !program.options.no_claude_settings {
-            folders.push(base.join(".claude/agents"));
+            folders.push(folder(".claude", "claude"));
         }
-        folders.push(base.join(".ona/agents"));
+        folders.push(folder(".ona", "sdlc"));
     }
     // Definitions of a folder count as its settings do.
     if open.merged.trust == Trust::Withheld {
-        folders.retain(|folder| !folder.starts_with(project) || folder.starts_with(&home));
+        folders.retain(|folder| !folder.of_project);
     }
     if program.options.bare {
         folders.clear();
     }
     let flag = program.options.agents.as_deref().map(|text| given(program, text)).transpose()?;
-    Agents::load(folders.iter().map(AsRef::as_ref), flag.as_deref()).map_err(Failure::usage)
+    Agents::load(folders, flag.as_deref()).map_err(Failure::usage)
 }
 
 /// JSON, or a file of it.

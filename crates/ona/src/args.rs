@@ -336,6 +336,9 @@ pub enum Hooks {
         /// Only hooks of this event
         #[arg(long, value_name = "EVENT")]
         event: Option<String>,
+        /// With the hooks that skills brought into this session
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
         #[arg(long)]
         json: bool,
     },

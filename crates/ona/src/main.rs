@@ -11,6 +11,7 @@ mod failure;
 mod findings;
 mod fire_hook;
 mod flags;
+mod front_hooks;
 mod gastown;
 mod headless;
 mod hook_modules;

@@ -65,6 +65,7 @@ pub fn desk(
             project_may_allow: said_yes,
             effort: workplace.settings["effortLevel"].as_str().unwrap_or("medium").to_owned(),
         },
+        registrar: Arc::clone(&workplace.registrar),
         tell,
     }
 }

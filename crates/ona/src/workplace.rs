@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::findings;
+use crate::front_hooks;
 use crate::hook_modules::Files;
 use crate::keeper;
 use crate::output;
@@ -16,7 +17,7 @@ use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, name_session};
 use ona_modules::Listed;
-use ona_orchestration::{Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Session, Watch};
+use ona_orchestration::{Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Registrar, Session, Watch};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_process::Halt;
 use ona_store::{Store, StoreError};
@@ -35,6 +36,8 @@ pub struct Workplace {
     /// What hooks that ask a model go by.
     pub judges: Arc<HookDesk>,
     pub tasks: Arc<Tasks>,
+    /// Keeps the hooks that skills and agents bring.
+    pub registrar: Arc<Registrar>,
     rules: Arc<RwLock<PermissionEngine>>,
     place: Place,
     database: String,
@@ -103,6 +106,13 @@ impl Workplace {
         let hooks = hook_engine(program, open, loaded.list, &host, &place, |environment| {
             runner(ProcessRunner::new(environment, halt.clone()))
         });
+        let (hooks, rules) = (Arc::new(hooks), Arc::new(RwLock::new(engine)));
+        let registrar = Registrar {
+            engine: Arc::clone(&hooks),
+            rules: Arc::clone(&rules),
+            store: Arc::clone(&open.store),
+            make: front_hooks::maker(&settings, &place, &judges, open.merged.trust),
+        };
         let database = program.database.path.to_string_lossy().into_owned();
         // Children of tools are told whose database is live, so that an `ona`
         // they start knows it speaks for the agent.
@@ -113,11 +123,12 @@ impl Workplace {
             findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?;
         findings.append(announced);
         Ok(Self {
-            hooks: Arc::new(hooks),
+            hooks,
+            registrar: Arc::new(registrar),
             rejected: loaded.rejected,
             judges,
             tasks: Arc::new(Tasks::default()),
-            rules: Arc::new(RwLock::new(engine)),
+            rules,
             findings,
             database,
             env,
@@ -194,6 +205,7 @@ impl Workplace {
         env.set("CLAUDE_SESSION_ID", place.session.as_str());
         name_session(&mut env, &place.session);
         self.plan_mode(store, &place)?;
+        self.registrar.enter(&place)?;
         let rules = Arc::clone(&self.rules);
         let may_show = move |path: &Path| rules.read().unwrap_or_else(PoisonError::into_inner).may_show(path);
         if let Some(modules) = &self.modules {

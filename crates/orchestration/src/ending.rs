@@ -61,6 +61,8 @@ pub async fn clear(
     let conversation = session.place.conversation.clone();
     let before =
         std::mem::replace(&mut session.place, Place { conversation, session: next, start: SequenceStart::Zero });
+    // What skills brought was for the session that is over.
+    hooks.retire(|_| true);
     session.cx.seen = Arc::default();
     session.env_file = session.env_file.renewed();
     session.context = Context::default();

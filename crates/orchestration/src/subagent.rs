@@ -192,6 +192,8 @@ impl Errand {
         opening
             .push(Row::State { key: format!("session_parent:{agent}"), value: office.parent.place.session.0.clone() });
         opening.event(EventKind::SessionCreated, json!({"by": "agent", "agent_type": self.definition.name}));
+        let (_hooks, problems) = office.skills.registrar.agent_started(&place, &self.definition)?;
+        problems.into_iter().for_each(|problem| (office.events)(TurnEvent::Message(problem)));
         let started = json!({"agent_id": agent, "agent_type": self.definition.name});
         let said = office.fire(EventName::SubagentStart, started).await;
         records::contexts(&mut opening, EventName::SubagentStart, &said);

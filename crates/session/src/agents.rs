@@ -6,8 +6,9 @@
 
 use crate::frontmatter::{self, Words};
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentDefinition {
@@ -21,6 +22,19 @@ pub struct AgentDefinition {
     pub background: bool,
     /// A model's id or family; `inherit` and `None` mean its parent's.
     pub model: Option<String>,
+    /// The hooks of its front matter, null if there are none.
+    pub hooks: Value,
+    pub origin: Origin,
+}
+
+/// Where a definition stands; that decides what its hooks mean and whether they count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The folder, and then the file in it; empty for what no file holds.
+    pub file: PathBuf,
+    /// Of hooks written there (DEC-041).
+    pub dialect: &'static str,
+    pub of_project: bool,
 }
 
 impl AgentDefinition {
@@ -70,6 +84,7 @@ struct Meta {
     max_turns: Option<u32>,
     background: bool,
     model: Option<String>,
+    hooks: Value,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +96,7 @@ pub struct Agents(BTreeMap<String, AgentDefinition>);
 
 impl Agents {
     /// `folders` from the weakest to the strongest; `flag` is the JSON of `--agents`.
-    pub fn load<'a>(folders: impl IntoIterator<Item = &'a Path>, flag: Option<&str>) -> Result<Self, BadAgents> {
+    pub fn load(folders: impl IntoIterator<Item = Origin>, flag: Option<&str>) -> Result<Self, BadAgents> {
         let mut agents = Self::default();
         for (name, description, prompt, tools) in BUILTIN_AGENTS {
             agents.add(AgentDefinition {
@@ -93,15 +108,18 @@ impl Agents {
                 max_turns: None,
                 background: false,
                 model: None,
+                hooks: Value::Null,
+                origin: Origin::default(),
             });
         }
         for folder in folders {
-            for file in crate::rules::files(folder) {
+            for file in crate::rules::files(&folder.file) {
                 let Ok(text) = std::fs::read_to_string(&file) else { continue };
                 let (meta, body) = frontmatter::split::<Meta>(&text);
                 // A file without a name or description is not an agent.
                 if let (Some(name), Some(description)) = (meta.name.clone(), meta.description.clone()) {
-                    agents.add(definition(name, description, body.trim().to_owned(), meta));
+                    let origin = Origin { file, ..folder.clone() };
+                    agents.add(definition(name, description, body.trim().to_owned(), meta, origin));
                 }
             }
         }
@@ -118,7 +136,8 @@ impl Agents {
         for (name, meta) in given {
             let description = meta.description.clone().unwrap_or_default();
             let prompt = meta.prompt.clone().unwrap_or_default();
-            agents.add(definition(name, description, prompt, meta));
+            let origin = Origin { dialect: "claude", ..Origin::default() };
+            agents.add(definition(name, description, prompt, meta, origin));
         }
         Ok(agents)
     }
@@ -137,7 +156,7 @@ impl Agents {
     }
 }
 
-fn definition(name: String, description: String, prompt: String, meta: Meta) -> AgentDefinition {
+fn definition(name: String, description: String, prompt: String, meta: Meta, origin: Origin) -> AgentDefinition {
     AgentDefinition {
         name,
         description,
@@ -147,6 +166,8 @@ fn definition(name: String, description: String, prompt: String, meta: Meta) -> 
         max_turns: meta.max_turns,
         background: meta.background,
         model: meta.model,
+        hooks: meta.hooks,
+        origin,
     }
 }
 
@@ -159,12 +180,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(
             dir.path().join("r.md"),
-            "---\nname: reviewer\ndescription: reviews\ntools: Read, Grep\n---\nBe strict.\n",
+            "---\nname: reviewer\ndescription: reviews\ntools: Read, Grep\nhooks:\n  Stop:\n    - command: \"true\"\n---\nBe strict.\n",
         )
         .unwrap();
         std::fs::write(dir.path().join("not-an-agent.md"), "just text").unwrap();
         let flag = r#"{"explore": {"description": "mine", "prompt": "look", "maxTurns": 3}}"#;
-        let agents = Agents::load([dir.path()], Some(flag)).unwrap();
+        let folder = Origin { file: dir.path().to_owned(), dialect: "sdlc", of_project: true };
+        let agents = Agents::load([folder], Some(flag)).unwrap();
         assert_eq!(
             agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(),
             ["explore", "general-purpose", "plan", "reviewer"]
@@ -174,6 +196,8 @@ mod tests {
             (reviewer.prompt.as_str(), reviewer.tools.as_deref()),
             ("Be strict.", Some(&["Read".to_owned(), "Grep".to_owned()][..]))
         );
+        assert_eq!(reviewer.hooks["Stop"][0]["command"], "true");
+        assert_eq!((&reviewer.origin.file, reviewer.origin.of_project), (&dir.path().join("r.md"), true));
         assert_eq!(agents.get("Explore").unwrap().max_turns, Some(3));
         assert!(Agents::load([], Some("[]")).is_err());
     }

@@ -13,6 +13,6 @@ mod prompt;
 mod rules;
 pub mod skills;
 
-pub use agents::{AgentDefinition, Agents, BUILTIN_AGENTS, BadAgents};
+pub use agents::{AgentDefinition, Agents, BUILTIN_AGENTS, BadAgents, Origin};
 pub use instructions::{Instruction, Instructions, LoadReason, MemoryType, Sources};
 pub use prompt::{Prompt, system_prompt};

@@ -133,6 +133,7 @@ impl Builder<'_> {
             fail_closed,
             detached: false,
             plugin: None,
+            registered: None,
             applies: Arc::new(move |firing: &Firing, _: &Value| {
                 // The name alone: what a hook makes of the arguments changes nothing here.
                 firing.tool().is_some_and(|tool| compiled.hits(tool)) && roster.includes(owner, event, &firing.base)

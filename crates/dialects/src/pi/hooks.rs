@@ -99,6 +99,7 @@ impl Maker {
             fail_closed: !definition.fail_open && definition.event == EventName::PreToolUse,
             detached: definition.detached,
             plugin: None,
+            registered: None,
             applies,
         }
     }

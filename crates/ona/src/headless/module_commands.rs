@@ -45,6 +45,7 @@ impl Run<'_> {
         let Some(ran) = ran else { return Ok(None) };
         if let Some(place) = modules.host.switched() {
             session.place = place;
+            self.workplace.registrar.enter(&session.place)?;
             *history = History::load(&self.open.store, &session.place.session, turn.seat.model().wire())?;
             return Ok(Some(nothing_said(ran)));
         }

@@ -68,6 +68,10 @@ impl Run<'_> {
         if let Some(config) = &chosen.fresh {
             choice::remember(self.program, self.open, config)?;
         }
+        if let Some(agent) = guise.agent {
+            let problems = self.workplace.registrar.works_as(&session.place, agent)?;
+            problems.into_iter().for_each(|problem| events(TurnEvent::Message(problem)));
+        }
         self.setup(session, events).await?;
         let mut started = json!({ "source": source });
         if let Ok(chosen) = &chosen.choice {

@@ -1,22 +1,36 @@
 //! `ona hooks list`: the effective order, and what does not run.
 
 use super::stand::Stand;
+use crate::agents;
 use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
+use crate::program::{Open, Program, at};
+use crate::skills;
 use crate::workplace::runtime;
-use ona_api::EventName;
+use ona_api::{EventName, SessionId};
 use ona_hookplane::Hook;
 use ona_modules::Listed;
+use ona_orchestration::{Bearer, front_hooks, of_agent};
 use ona_store::HookTimes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-pub fn run(program: &Program, event: Option<&str>, as_json: bool) -> Result<u8, Failure> {
+pub fn run(program: &Program, event: Option<&str>, session: Option<&str>, as_json: bool) -> Result<u8, Failure> {
     let event = event.map(str::parse::<EventName>).transpose().map_err(Failure::usage)?;
     let open = program.open()?;
     let stand = runtime().block_on(Stand::new(program, &open, None, &CancellationToken::new()))?;
     let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
+    if let Some(session) = session {
+        let id = SessionId::from(session);
+        let conversation = reader.conversation_of(&id).map_err(|error| program.store_failure(error))?;
+        let conversation = conversation.ok_or_else(|| {
+            Failure::refused(format_args!("there is no session {session} in this database")).hint("ona sessions list")
+        })?;
+        let place = at(&conversation, session);
+        stand.workplace.registrar.enter(&place).map_err(|error| program.store_failure(error))?;
+    }
+    let coming = coming(program, &open, &stand)?;
+    let coming: Vec<_> = coming.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
     let times = reader.hook_times().map_err(|error| program.store_failure(error))?;
     let all_off = stand.workplace.host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
     let list = stand.engine.list();
@@ -25,13 +39,17 @@ pub fn run(program: &Program, event: Option<&str>, as_json: bool) -> Result<u8, 
         let hooks: Vec<_> = listed.iter().map(|hook| described(hook, all_off, &times)).collect();
         let rejected: Vec<_> = stand.rejected.iter().map(|one| json!({"entry": one.entry, "why": one.why})).collect();
         let modules: Vec<_> = stand.modules.iter().map(Listed::to_json).collect();
-        let listed = json!({"hooks": hooks, "rejected": rejected, "modules": modules});
+        let coming: Vec<_> = coming.iter().map(|hook| described(hook, all_off, &times)).collect();
+        let listed = json!({"hooks": hooks, "rejected": rejected, "modules": modules, "on_demand": coming});
         output::line(open.redactor.apply(&listed.to_string()));
         return Ok(0);
     }
     let mut shown = String::new();
     for hook in &listed {
         shown.push_str(&line(hook, all_off, &times));
+    }
+    for hook in &coming {
+        shown.push_str(&line(hook, all_off, &times).replacen("  0", "  -", 1));
     }
     for one in &stand.rejected {
         shown.push_str(&format!("  -  not used: {}\n     {}\n", one.why, one.entry));
@@ -49,6 +67,17 @@ pub fn run(program: &Program, event: Option<&str>, as_json: bool) -> Result<u8, 
         output::line(open.redactor.apply(shown.trim_end()));
     }
     Ok(0)
+}
+
+/// The hooks that skills and agents of this place would bring into a session.
+fn coming(program: &Program, open: &Open, stand: &Stand) -> Result<Vec<Hook>, Failure> {
+    let nobody = SessionId::from("");
+    let make = &stand.workplace.registrar.make;
+    let skills = skills::load(program, open);
+    let skills = skills.iter().filter_map(front_hooks).map(|front| make(&front, Bearer::Skill(&nobody)));
+    let agents = agents::load(program, open)?;
+    let agents = agents.iter().filter_map(of_agent).map(|front| make(&front, Bearer::Agent(&nobody)));
+    Ok(skills.chain(agents).flat_map(|made| made.hooks).collect())
 }
 
 fn line(hook: &Hook, all_off: bool, times: &[HookTimes]) -> String {

@@ -17,7 +17,7 @@ use crate::program::Program;
 
 pub fn run(program: &Program, command: Hooks) -> Result<u8, Failure> {
     match command {
-        Hooks::List { event, json } => list::run(program, event.as_deref(), json),
+        Hooks::List { event, session, json } => list::run(program, event.as_deref(), session.as_deref(), json),
         Hooks::Types => {
             output::line(ona_modules::DECLARATIONS.trim_end());
             Ok(0)

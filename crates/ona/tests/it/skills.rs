@@ -204,3 +204,232 @@ fn a_folder_that_is_not_trusted_brings_no_skills() {
     let (failed, text) = load(&ona, json!({"skill": "leak"}));
     assert!(failed && !text.contains("root:"), "{text}");
 }
+
+/// A skill whose hook notes every Bash call in `guard.log` and refuses `rm`.
+const CAREFUL: &str = r#"---
+name: careful
+description: looks twice
+hooks:
+  PreToolUse:
+    - matcher: "Bash"
+      hooks:
+        - type: command
+          command: "sh ${CLAUDE_SKILL_DIR}/bin/check.sh"
+          timeout: 20
+---
+Be careful.
+"#;
+
+const CHECK: &str = r#"input=$(cat)
+printf '%s\n' "$input" >> guard.log
+case $input in *'"rm '*) echo 'careful: not that' >&2; exit 2 ;; esac
+"#;
+
+fn careful(ona: &Ona) {
+    skill(ona, ".claude/skills/careful", CAREFUL);
+    ona.file(".claude/skills/careful/bin/check.sh", CHECK);
+}
+
+fn bash(command: &str) -> ona_testkit::model::Turn {
+    call("Bash", json!({ "command": command }))
+}
+
+/// The commands the guard was asked about.
+fn asked(ona: &Ona) -> Vec<String> {
+    let log = std::fs::read_to_string(ona.project().join("guard.log")).unwrap_or_default();
+    let command =
+        |line: &str| serde_json::from_str::<Value>(line).unwrap()["tool_input"]["command"].as_str().unwrap().to_owned();
+    log.lines().map(command).collect()
+}
+
+#[test]
+fn c32_hooks_of_a_skill_run_after_its_invocation_and_only_in_that_session() {
+    let mut ona = ona();
+    careful(&ona);
+    ona.file("kept", "");
+    let script = [
+        bash("true before"),
+        call("Skill", json!({"skill": "careful"})),
+        bash("true after"),
+        bash("rm kept"),
+        say("ok"),
+        bash("true later"),
+        say("ok"),
+        bash("true resumed"),
+        say("ok"),
+        bash("true new"),
+        say("ok"),
+    ];
+    let server = ona.model(Wire::Messages, script);
+    let allow = ["--allowedTools", "Skill,Bash"];
+    let line = |text: &str| json!({"type": "user", "message": {"role": "user", "content": text}}).to_string();
+    let mut args = STREAM.to_vec();
+    args.extend(allow);
+    args.extend(["--session-id", "one"]);
+    ona.run_with_stdin(args, [line("go"), line("again")].join("\n").as_bytes()).expect_code(0);
+    assert_eq!(asked(&ona), ["true after", "rm kept", "true later"]);
+    assert!(ona.exists("kept"), "the hook decides");
+    assert!(server.request(4).last_message().contains("careful: not that"), "{}", server.request(4).last_message());
+
+    // The session goes on in another process, and the file has changed meanwhile.
+    skill(&ona, ".claude/skills/careful", "No hooks any more.");
+    ona.run(["-p", "more", "-r", "one", allow[0], allow[1]]).expect_code(0);
+    assert_eq!(asked(&ona).last().unwrap(), "true resumed");
+    let listed = ona.run(["hooks", "list", "--session", "one", "--json"]).expect_code(0).json();
+    assert_eq!(listed["hooks"][0]["source"], "skill:careful");
+    assert_eq!(listed["hooks"][0]["dialect"], "claude");
+    assert_eq!(ona.run(["hooks", "list", "--json"]).expect_code(0).json()["hooks"], json!([]));
+    let id = "SELECT tool_use_id FROM hook_invocations ORDER BY id DESC LIMIT 1";
+    let id = ona.value(id).as_str().unwrap().to_owned();
+    let told = ona.run(["hooks", "explain", &id]).expect_code(0).stdout;
+    assert!(told.contains("check.sh"), "{told}");
+
+    // Another session has none of it.
+    ona.run(["-p", "new", allow[0], allow[1]]).expect_code(0);
+    assert_eq!(asked(&ona).len(), 4);
+    assert_eq!(server.turns_left(), 0);
+}
+
+#[test]
+fn clearing_leaves_the_hooks_of_skills_behind() {
+    let mut ona = ona();
+    careful(&ona);
+    let script = [call("Skill", json!({"skill": "careful"})), bash("true one"), say("ok"), bash("true two"), say("ok")];
+    let _server = ona.model(Wire::Messages, script);
+    let line = |text: &str| json!({"type": "user", "message": {"role": "user", "content": text}}).to_string();
+    let mut args = STREAM.to_vec();
+    args.extend(["--allowedTools", "Skill,Bash"]);
+    ona.run_with_stdin(args, [line("go"), line("/clear"), line("again")].join("\n").as_bytes()).expect_code(0);
+    assert_eq!(asked(&ona), ["true one"]);
+}
+
+fn eval_in(ona: &Ona, session: &str, tool: &str, input: Value, flags: &[&str]) -> Value {
+    let call = json!({"tool": tool, "input": input, "session_id": session}).to_string();
+    let mut args = vec!["--eval", &call];
+    args.extend(flags);
+    ona.run(args).expect_code(0).json()
+}
+
+#[test]
+fn hooks_of_skills_come_last_in_the_order_they_came() {
+    let ona = ona();
+    let entry = |text: &str, matcher: &str| {
+        format!("---\nhooks:\n  PreToolUse:\n    - matcher: {matcher}\n      command: echo {text} >> order\n---\nx")
+    };
+    skill(&ona, ".ona/skills/b", &entry("b", "Bas"));
+    skill(&ona, ".claude/skills/a", &entry("a", "Bash"));
+    skill(&ona, ".claude/skills/exact", &entry("never", "Bas"));
+    ona.settings(json!({
+        "permissions": {"allow": ["Bash", "Skill"]},
+        "hooks": [{"hook_event_name": "PreToolUse", "matcher": "Bash", "command": "echo settings >> order"}],
+    }));
+    for name in ["b", "a", "exact", "b"] {
+        assert_eq!(eval_in(&ona, "s", "Skill", json!({"skill": name}), &[])["is_error"], false);
+    }
+    eval_in(&ona, "s", "Bash", json!({"command": "true"}), &[]);
+    // `.ona` speaks sdlc, where a matcher is an expression; `.claude` takes a plain name at its word.
+    assert_eq!(ona.read("order"), "settings\nb\na\n");
+    let ordinals = ona.rows("SELECT hook_ordinal, command FROM hook_invocations ORDER BY id");
+    assert_eq!(ordinals.iter().map(|row| row[0].as_i64().unwrap()).collect::<Vec<_>>(), [0, 1, 2], "{ordinals:?}");
+    // Somewhere else nothing of it runs.
+    eval_in(&ona, "other", "Bash", json!({"command": "true"}), &[]);
+    assert_eq!(ona.read("order"), "settings\nb\na\nsettings\n");
+}
+
+#[test]
+fn a_hook_that_runs_once_has_run_also_for_the_next_process() {
+    let ona = ona();
+    let text = "---\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - command: echo once >> ran\n          once: true\n        - command: echo always >> ran\n---\nx";
+    skill(&ona, ".claude/skills/s", text);
+    ona.settings(json!({"permissions": {"allow": ["Bash", "Skill"]}}));
+    eval_in(&ona, "s", "Skill", json!({"skill": "s"}), &[]);
+    for _ in 0..2 {
+        eval_in(&ona, "s", "Bash", json!({"command": "true"}), &[]);
+    }
+    eval_in(&ona, "s", "Skill", json!({"skill": "s"}), &[]);
+    eval_in(&ona, "s", "Bash", json!({"command": "true"}), &[]);
+    assert_eq!(ona.read("ran"), "once\nalways\nalways\nalways\n");
+    eval_in(&ona, "t", "Skill", json!({"skill": "s"}), &[]);
+    eval_in(&ona, "t", "Bash", json!({"command": "true"}), &[]);
+    assert_eq!(ona.read("ran"), "once\nalways\nalways\nalways\nonce\nalways\n");
+}
+
+#[test]
+fn trust_and_switches_hold_for_hooks_of_skills() {
+    let ona = ona();
+    careful(&ona);
+    ona.settings(json!({"permissions": {"allow": ["Bash", "Skill"]}}));
+    eval_in(&ona, "s", "Skill", json!({"skill": "careful"}), &[]);
+    eval_in(&ona, "s", "Bash", json!({"command": "true 1"}), &["--no-trust"]);
+    let skipped = "SELECT coalesce(skipped_reason, 'ran') FROM hook_invocations ORDER BY id DESC LIMIT 1";
+    assert_eq!(ona.value(skipped), "untrusted_workspace");
+    ona.settings(json!({"permissions": {"allow": ["Bash", "Skill"]}, "disableAllHooks": true}));
+    eval_in(&ona, "s", "Bash", json!({"command": "true 2"}), &[]);
+    assert_eq!(ona.value(skipped), "all_hooks_disabled");
+    ona.settings(
+        json!({"permissions": {"allow": ["Bash", "Skill", "Edit", "Write"]}, "defaultMode": "bypassPermissions"}),
+    );
+    eval_in(&ona, "s", "Bash", json!({"command": "true 3"}), &[]);
+    assert_eq!(asked(&ona), ["true 3"]);
+    // The agent can not take the guard away.
+    let file = ona.project().join(".claude/skills/careful/bin/check.sh");
+    let written = eval_in(&ona, "s", "Write", json!({"file_path": file, "content": ""}), &["--yes"]);
+    assert_eq!(written["is_error"], true, "{written}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), CHECK);
+    // Before a skill is loaded its hooks are listed as what it would bring.
+    let listed = ona.run(["hooks", "list", "--json"]).expect_code(0).json();
+    assert_eq!(listed["on_demand"][0]["source"], "skill:careful");
+}
+
+#[test]
+fn an_agent_has_the_hooks_of_its_definition_while_it_runs() {
+    let mut ona = ona();
+    let hooks = "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - command: cat >> guard.log\n  Stop:\n    - matcher: ignored\n      hooks:\n        - command: cat >> stop.log\n";
+    ona.file(".claude/agents/w.md", format!("---\nname: worker\ndescription: works\n{hooks}---\nWork.\n"));
+    let task = json!({"description": "a task", "prompt": "do it", "subagent_type": "worker"});
+    let script =
+        [bash("true before"), call("Agent", task), bash("true inside"), say("done"), bash("true after"), say("ok")];
+    let _server = ona.model(Wire::Messages, script);
+    ona.run(["-p", "go", "--allowedTools", "Bash,Agent"]).expect_code(0);
+    assert_eq!(asked(&ona), ["true inside"]);
+    let stop: Value = serde_json::from_str(&ona.read("stop.log")).expect("once, at the end of the agent");
+    assert_eq!((&stop["hook_event_name"], &stop["agent_type"]), (&json!("SubagentStop"), &json!("worker")));
+
+    // As the agent of the session itself they are the session's.
+    std::fs::remove_file(ona.project().join("stop.log")).unwrap();
+    let _server = ona.model(Wire::Messages, [bash("true lead"), say("ok")]);
+    ona.run(["-p", "go", "--agent", "worker", "--allowedTools", "Bash"]).expect_code(0);
+    assert_eq!(asked(&ona), ["true inside", "true lead"]);
+    let stop: Value = serde_json::from_str(&ona.read("stop.log")).unwrap();
+    assert_eq!(stop["hook_event_name"], "Stop");
+    // Of a folder that is not trusted there is no such agent.
+    let ran = ona.run(["-p", "go", "--agent", "worker", "--no-trust"]).expect_code(2);
+    assert!(ran.stderr.contains("there is no agent worker"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_guard_of_the_session_holds_for_its_agents_and_a_guard_of_an_agent_for_nobody_else() {
+    let mut ona = ona();
+    careful(&ona);
+    let task = || json!({"description": "a task", "prompt": "do it"});
+    let script = [
+        call("Skill", json!({"skill": "careful"})),
+        call("Agent", task()),
+        bash("true inside"),
+        say("done"),
+        say("ok"),
+        // In another session an agent loads the skill for itself.
+        call("Agent", task()),
+        call("Skill", json!({"skill": "careful"})),
+        bash("true its own"),
+        say("done"),
+        bash("true outside"),
+        say("ok"),
+    ];
+    let _server = ona.model(Wire::Messages, script);
+    let allow = ["--allowedTools", "Skill,Bash,Agent"];
+    ona.run(["-p", "go", allow[0], allow[1]]).expect_code(0);
+    assert_eq!(asked(&ona), ["true inside"]);
+    ona.run(["-p", "go", allow[0], allow[1]]).expect_code(0);
+    assert_eq!(asked(&ona), ["true inside", "true its own"]);
+}

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::session::{EnvFile, Parent, Session};
+use crate::session_hooks::{FrontHooks, Registrar};
 use ona_api::row::{Place, SequenceStart};
 use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId, ToolCall};
 use ona_hookplane::HookEngine;
@@ -36,6 +37,8 @@ pub struct SkillDesk {
     pub operator: Arc<dyn Operator>,
     pub parent: Parent,
     pub terms: SkillTerms,
+    /// Takes the hooks a skill brings.
+    pub registrar: Arc<Registrar>,
     /// Hears what the operator should know.
     pub tell: Arc<dyn Fn(String) + Send + Sync>,
 }
@@ -65,7 +68,8 @@ impl SkillDesk {
         Self { parent: session.as_parent(), ..self.clone() }
     }
 
-    /// Renders a skill and lets it take effect: its rules count until the turn ends.
+    /// Renders a skill and lets it take effect: its rules count until the turn ends, its hooks
+    /// until the session does.
     pub async fn load(&self, skill: &Skill, arguments: &str, cx: &Cx) -> Result<String, NotLoaded> {
         let variables = self.variables(skill, cx);
         let values = Values { arguments, names: &skill.arguments, variables: &variables };
@@ -81,11 +85,23 @@ impl SkillDesk {
         for why in self.rules(|rules| rules.deny_for_turn(&skill.disallowed_tools)) {
             (self.tell)(format!("The skill {}: a deny rule is left out: {why}", skill.name));
         }
+        self.register(skill).await?;
         let files = match skill.has_files {
             true => format!("\n\nFiles of this skill: {}", skill.dir.display()),
             false => String::new(),
         };
         Ok(format!("{}{files}", text.trim()))
+    }
+
+    async fn register(&self, skill: &Skill) -> Result<(), StoreError> {
+        let Some(front) = front_hooks(skill) else { return Ok(()) };
+        let place = &self.parent.place;
+        let problems = match self.parent.base.agent_id {
+            Some(_) => self.registrar.skill_loaded_by_agent(place, &front)?,
+            None => self.registrar.skill_loaded(place, front).await?,
+        };
+        problems.into_iter().for_each(|problem| (self.tell)(problem));
+        Ok(())
     }
 
     fn variables(&self, skill: &Skill, cx: &Cx) -> [(&'static str, String); 4] {
@@ -142,6 +158,17 @@ impl SkillDesk {
         }
         Ok(text)
     }
+}
+
+/// The hooks a skill brings, if it brings any.
+pub fn front_hooks(skill: &Skill) -> Option<FrontHooks> {
+    (!skill.hooks.is_null()).then(|| FrontHooks {
+        by: format!("skill:{}", skill.name),
+        file: skill.file.clone(),
+        dialect: skill.family.dialect().to_owned(),
+        of_project: skill.scope == Scope::Project,
+        hooks: skill.hooks.clone(),
+    })
 }
 
 /// The session in which the commands of one text run.

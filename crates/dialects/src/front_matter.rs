@@ -1,0 +1,103 @@
+//! Hooks in the front matter of a skill or an agent: written like those of a settings file,
+//! active from when the skill is loaded or while the agent runs.
+
+use crate::entries::flatten;
+use crate::read::{Reader, Rejected};
+use crate::wanted::Make;
+use ona_api::digest::sha256_hex;
+use ona_api::{SessionId, Skip};
+use ona_hookplane::{Firing, Hook, Registered};
+use ona_permissions::Place;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The hooks of one file, and for whom they are read.
+pub struct FrontMatter<'a> {
+    pub hooks: &'a Value,
+    /// Of the folder the file lies in (DEC-041).
+    pub dialect: &'a str,
+    /// `skill:careful`, `agent:reviewer`
+    pub by: String,
+    pub dir: String,
+    pub session: SessionId,
+    pub whom: Whom,
+    pub disabled: Option<Skip>,
+}
+
+/// Whose calls they hear of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whom {
+    /// Everybody in the session, its subagents too: a guard a person asked for is not to be
+    /// got around by handing the work on.
+    Everybody,
+    /// The agent with this id and nobody else.
+    Agent(String),
+    /// The session itself, without its subagents.
+    Lead,
+}
+
+/// `once` counts in skills; in an agent somebody started, `Stop` means its own end.
+pub fn front_matter(
+    front: &FrontMatter<'_>,
+    kind: Kind,
+    settings: &Value,
+    place: &Place,
+    make: Make<'_>,
+) -> (Vec<Hook>, Vec<Rejected>) {
+    let mut reader = Reader::new(settings, place, make);
+    let (mut entries, misshapen) = flatten(front.hooks);
+    let misshapen = misshapen.into_iter().map(|bad| Rejected { entry: bad.entry, why: bad.why.to_owned() });
+    reader.rejected.extend(misshapen);
+    for entry in &mut entries {
+        // Where it comes from and whether it counts is not the file's to say.
+        for key in ["source", "disabled"] {
+            entry.handler.shift_remove(key);
+            entry.tags.shift_remove(key);
+        }
+        if matches!(front.whom, Whom::Agent(_)) && kind == Kind::Agent && entry.event.as_deref() == Some("Stop") {
+            entry.event = Some("SubagentStop".into());
+            // Stop has nothing to match; its successor would match the kind of agent.
+            entry.matcher = None;
+            entry.handler.shift_remove("matcher");
+        }
+    }
+    reader.take(entries, front.dialect, |hook, entry| {
+        hook.source.clone_from(&front.by);
+        hook.disabled = front.disabled.or(hook.disabled);
+        let once = kind == Kind::Skill && entry.handler.get("once") == Some(&Value::Bool(true));
+        hook.registered = Some(Registered {
+            by: front.by.clone(),
+            session: front.session.clone(),
+            dir: front.dir.clone(),
+            once: once.then(|| key(hook, front)),
+        });
+        let inner = Arc::clone(&hook.applies);
+        match front.whom.clone() {
+            Whom::Everybody => {}
+            Whom::Agent(id) => hook.applies = Arc::new(move |firing, input| is_of(firing, &id) && inner(firing, input)),
+            Whom::Lead => {
+                hook.applies = Arc::new(move |firing, input| firing.base.agent_id.is_none() && inner(firing, input));
+            }
+        }
+    });
+    (reader.hooks, reader.rejected)
+}
+
+/// What kind of file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Skill,
+    Agent,
+}
+
+/// Whether an event is the agent's own: one of its calls, its start, its end.
+fn is_of(firing: &Firing, agent: &str) -> bool {
+    firing.base.agent_id.as_deref() == Some(agent)
+        || firing.fields.get("agent_id").and_then(Value::as_str) == Some(agent)
+}
+
+fn key(hook: &Hook, front: &FrontMatter<'_>) -> String {
+    let parts = [&front.by, hook.event.as_str(), &hook.matcher, &hook.condition, hook.command()];
+    let digest = sha256_hex(parts.join("\0").as_bytes());
+    format!("hook_spent:{}:{}", front.session, &digest[..16])
+}

@@ -1,0 +1,62 @@
+//! Reads the hooks of skills and agents for a session that is running (`Registrar`).
+
+use crate::workshop;
+use ona_api::Skip;
+use ona_dialects::{FrontMatter, Kind, Whom, front_matter};
+use ona_orchestration::{Bearer, FrontHooks, HookDesk, MadeHooks, MakeHooks};
+use ona_permissions::Place;
+use ona_trust::Trust;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub fn maker(settings: &Value, place: &Place, judges: &Arc<HookDesk>, trust: Trust) -> MakeHooks {
+    let (settings, place, judges) = (settings.clone(), place.clone(), Arc::clone(judges));
+    Arc::new(move |front: &FrontHooks, bearer: Bearer<'_>| {
+        let (kind, session, whom) = match bearer {
+            Bearer::Skill(session) => (Kind::Skill, session, Whom::Everybody),
+            Bearer::SkillOfAgent(session) => (Kind::Skill, session, Whom::Agent(session.0.clone())),
+            Bearer::Agent(session) => (Kind::Agent, session, Whom::Agent(session.0.clone())),
+            Bearer::Lead(session) => (Kind::Agent, session, Whom::Lead),
+        };
+        let dir = front.file.parent().unwrap_or(&front.file).to_string_lossy().into_owned();
+        let read = FrontMatter {
+            hooks: &front.hooks,
+            dialect: &front.dialect,
+            by: front.by.clone(),
+            dir: dir.clone(),
+            session: session.clone(),
+            whom,
+            disabled: disabled(&settings, front.of_project && trust == Trust::Withheld),
+        };
+        let (hooks, rejected) = front_matter(&read, kind, &settings, &place, &workshop::maker(&judges));
+        let problems = rejected.iter().map(|one| format!("a hook of {} is not used: {}", front.by, one.why)).collect();
+        MadeHooks { hooks, problems, files: scripts(&front.hooks, &dir, &place) }
+    })
+}
+
+/// What settings and trust say about hooks that no settings file holds.
+fn disabled(settings: &Value, untrusted: bool) -> Option<Skip> {
+    let says = |key: &str| settings[key] == Value::Bool(true);
+    match () {
+        () if untrusted => Some(Skip::UntrustedWorkspace),
+        () if says("allowManagedHooksOnly") => Some(Skip::ManagedOnly),
+        () => says("disableAllHooks").then_some(Skip::AllHooksDisabled),
+    }
+}
+
+/// The scripts these hooks start, which lie beside the file as a rule.
+fn scripts(hooks: &Value, dir: &str, place: &Place) -> Vec<PathBuf> {
+    let mut hooks = hooks.clone();
+    fill(&mut hooks, dir);
+    ona_trust::hook_scripts(&json!({ "hooks": hooks }), &place.project, &place.home)
+}
+
+fn fill(value: &mut Value, dir: &str) {
+    match value {
+        Value::String(text) => *text = text.replace("${CLAUDE_SKILL_DIR}", dir).replace("$CLAUDE_SKILL_DIR", dir),
+        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, dir)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| fill(field, dir)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,168 @@
+//! Hooks that come into a running session: with a skill that is loaded, for the rest of the
+//! session; with an agent, while it runs (section 5.2, DEC-060).
+//!
+//! What a skill brought is kept in one `state` row of the session, as it was when the skill
+//! was loaded: a session that goes on in another process has the same guards, also if the
+//! file was changed or removed meanwhile. Which of them have had their only run is in
+//! rows of their own, written with the run. Another session has neither.
+
+use ona_api::row::Place;
+use ona_api::{Group, Row, SessionId};
+use ona_hookplane::{Hook, HookEngine};
+use ona_permissions::PermissionEngine;
+use ona_session::AgentDefinition;
+use ona_store::{Store, StoreError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The hooks of one file's front matter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrontHooks {
+    /// `skill:careful`, `agent:reviewer`
+    pub by: String,
+    pub file: PathBuf,
+    pub dialect: String,
+    /// Whether the file is the project's, so that its trust is asked for.
+    pub of_project: bool,
+    pub hooks: Value,
+}
+
+/// In whose name hooks are made.
+#[derive(Clone, Copy, Debug)]
+pub enum Bearer<'a> {
+    /// A skill loaded in this session.
+    Skill(&'a SessionId),
+    /// A skill a subagent has loaded for itself.
+    SkillOfAgent(&'a SessionId),
+    /// An agent's own definition.
+    Agent(&'a SessionId),
+    /// The definition a session itself works by (`--agent`).
+    Lead(&'a SessionId),
+}
+
+/// What came of it.
+#[derive(Default)]
+pub struct MadeHooks {
+    pub hooks: Vec<Hook>,
+    /// Entries that are not used, a sentence each.
+    pub problems: Vec<String>,
+    /// Files the agent may not change while they count.
+    pub files: Vec<PathBuf>,
+}
+
+/// Reads front matter in its dialect; handed in, because dialects are not known here.
+pub type MakeHooks = Arc<dyn Fn(&FrontHooks, Bearer<'_>) -> MadeHooks + Send + Sync>;
+
+/// Keeps the list of a session's own hooks.
+pub struct Registrar {
+    pub engine: Arc<HookEngine>,
+    pub rules: Arc<RwLock<PermissionEngine>>,
+    pub store: Arc<Store>,
+    pub make: MakeHooks,
+}
+
+impl Registrar {
+    /// A skill was loaded in a session: its hooks run from now on. Loaded again it changes
+    /// nothing. What is wrong with its hooks, a sentence each.
+    pub(crate) async fn skill_loaded(&self, place: &Place, front: FrontHooks) -> Result<Vec<String>, StoreError> {
+        let mut kept = self.kept(place)?;
+        if kept.contains(&front) {
+            return Ok(Vec::new());
+        }
+        let problems = self.add(place, Bearer::Skill(&place.session), &front)?;
+        kept.push(front);
+        let value = serde_json::to_string(&kept).unwrap_or_default();
+        self.store.commit(place, Group(vec![Row::State { key: key(&place.session), value }])).await?;
+        Ok(problems)
+    }
+
+    /// The same in a subagent, for as long as that runs.
+    pub(crate) fn skill_loaded_by_agent(&self, place: &Place, front: &FrontHooks) -> Result<Vec<String>, StoreError> {
+        self.add(place, Bearer::SkillOfAgent(&place.session), front)
+    }
+
+    /// An agent starts. Its hooks, and those its skills bring, go when the guard is dropped.
+    pub(crate) fn agent_started(
+        self: &Arc<Self>,
+        place: &Place,
+        agent: &AgentDefinition,
+    ) -> Result<(AgentHooks, Vec<String>), StoreError> {
+        let problems = match of_agent(agent) {
+            Some(front) => self.add(place, Bearer::Agent(&place.session), &front)?,
+            None => Vec::new(),
+        };
+        Ok((AgentHooks { registrar: Arc::clone(self), session: place.session.clone() }, problems))
+    }
+
+    /// A session works as this agent from its start.
+    pub fn works_as(&self, place: &Place, agent: &AgentDefinition) -> Result<Vec<String>, StoreError> {
+        match of_agent(agent) {
+            Some(front) => self.add(place, Bearer::Lead(&place.session), &front),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Only what this session brought counts from now on.
+    pub fn enter(&self, place: &Place) -> Result<(), StoreError> {
+        self.engine.retire(|_| true);
+        for front in self.kept(place)? {
+            self.add(place, Bearer::Skill(&place.session), &front)?;
+        }
+        Ok(())
+    }
+
+    fn kept(&self, place: &Place) -> Result<Vec<FrontHooks>, StoreError> {
+        let row = self.store.reader()?.state(&place.conversation, &key(&place.session))?;
+        Ok(row.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    }
+
+    fn add(&self, place: &Place, bearer: Bearer<'_>, front: &FrontHooks) -> Result<Vec<String>, StoreError> {
+        let mut made = (self.make)(front, bearer);
+        let reader = self.store.reader()?;
+        let mut left = Vec::new();
+        for hook in made.hooks {
+            let once = hook.registered.as_ref().and_then(|registered| registered.once.as_deref());
+            let is_spent = match once {
+                Some(key) => reader.state(&place.conversation, key)?.is_some(),
+                None => false,
+            };
+            left.extend((!is_spent).then_some(hook));
+        }
+        if !left.is_empty() {
+            made.files.extend(Some(front.file.clone()).filter(|file| file.is_absolute()));
+            self.rules.write().unwrap_or_else(PoisonError::into_inner).guard(made.files);
+        }
+        self.engine.register(left);
+        Ok(made.problems)
+    }
+}
+
+/// The hooks an agent brings, if it brings any.
+pub fn of_agent(agent: &AgentDefinition) -> Option<FrontHooks> {
+    (!agent.hooks.is_null()).then(|| FrontHooks {
+        by: format!("agent:{}", agent.name),
+        file: agent.origin.file.clone(),
+        dialect: agent.origin.dialect.to_owned(),
+        of_project: agent.origin.of_project,
+        hooks: agent.hooks.clone(),
+    })
+}
+
+/// `state` key of what skills have brought into a session.
+fn key(session: &SessionId) -> String {
+    format!("session_hooks:{session}")
+}
+
+/// While it is there, so are the hooks of an agent.
+pub(crate) struct AgentHooks {
+    registrar: Arc<Registrar>,
+    session: SessionId,
+}
+
+impl Drop for AgentHooks {
+    fn drop(&mut self) {
+        self.registrar.engine.retire(|registered| registered.session == self.session);
+    }
+}
