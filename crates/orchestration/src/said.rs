@@ -26,11 +26,13 @@ pub struct Said {
     pub text: String,
     /// The bytes of pictures and PDF documents.
     pub pictures: Vec<Vec<u8>>,
+    /// What was typed, where the text is that of a command.
+    pub typed: Option<String>,
 }
 
 impl From<&str> for Said {
     fn from(text: &str) -> Self {
-        Self { text: text.to_owned(), pictures: Vec::new() }
+        Self { text: text.to_owned(), ..Self::default() }
     }
 }
 

@@ -211,6 +211,10 @@ impl Turn {
             group.push(Row::Transcript(Entry::System { subtype: "prompt_blocked", fields }));
             Some(Ended::Blocked { message })
         } else {
+            if let Some(typed) = &words.typed {
+                let fields = records::object(json!({ "typed": typed }));
+                group.push(Row::Transcript(Entry::System { subtype: "command", fields }));
+            }
             group.push(Row::Transcript(user(prompt)));
             if matches!(self.speaker, Speaker::Operator) {
                 let beside = self.pipeline.beside(session, words).await;

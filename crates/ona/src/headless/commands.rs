@@ -17,9 +17,42 @@ pub fn compacts(prompt: &str) -> Option<Option<&str>> {
     }
 }
 
+/// The names of the commands above, for whoever lists what can be typed.
+pub const BUILTIN: [(&str, &str); 2] = [
+    ("clear", "Begin again with an empty context; the session stays on record"),
+    ("compact", "Put a summary in the place of the conversation so far"),
+];
+
+/// A prompt that begins like a command: its name and what follows. A path, a comment and a
+/// lone slash are words for the model.
+pub fn typed(prompt: &str) -> Option<(&str, &str)> {
+    let line = prompt.trim_start().strip_prefix('/')?;
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    let is_name = name.starts_with(char::is_alphanumeric) && name.chars().all(plain);
+    is_name.then(|| (name, rest.trim()))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{clears, compacts};
+    use super::{clears, compacts, typed};
+
+    #[test]
+    fn a_name_follows_the_slash() {
+        for (prompt, expected) in [
+            ("/a", Some(("a", ""))),
+            (" /git:tidy  x y\nz ", Some(("git:tidy", "x y\nz"))),
+            ("/a\nb", Some(("a", "b"))),
+            ("/usr/bin/env fails", None),
+            ("// a comment", None),
+            ("/ text", None),
+            ("/", None),
+            ("/?", None),
+            ("a /b", None),
+        ] {
+            assert_eq!(typed(prompt), expected, "{prompt}");
+        }
+    }
 
     #[test]
     fn a_wish_may_follow_the_word_compact() {

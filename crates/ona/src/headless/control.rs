@@ -4,6 +4,7 @@
 //! here knows is an error with the code `unsupported_request`.
 
 use super::callback::Callback;
+use super::commands::BUILTIN;
 use super::host::Host;
 use super::messages::{Level, Message, System};
 use super::printer::Printer;
@@ -16,6 +17,7 @@ use ona_orchestration::{Model, Seat, set_mode};
 use ona_permissions::PermissionEngine;
 use ona_process::Halt;
 use ona_session::Agents;
+use ona_session::skills::Skills;
 use ona_tools::Tasks;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -33,6 +35,7 @@ pub struct Levers {
     /// The same as it is stored, without them.
     pub row: Value,
     pub agents: Agents,
+    pub skills: Arc<Skills>,
     /// bypassPermissions was allowed on the command line.
     pub may_bypass: bool,
     /// There once the first prompt has been taken up.
@@ -173,8 +176,11 @@ impl Levers {
     fn introduction(&self) -> Value {
         let agent = |agent: &ona_session::AgentDefinition| json!({"name": agent.name, "description": agent.description, "model": agent.model});
         let model = |(id, provider, wire): &(&str, ProviderName, Option<&str>)| json!({"value": id, "displayName": wire.unwrap_or(id), "description": provider.as_str()});
+        let builtin = BUILTIN.iter().map(|(name, what)| json!({"name": name, "description": what, "argumentHint": ""}));
+        let of_files = self.skills.iter().filter(|skill| skill.by_user);
+        let of_files = of_files.map(|skill| json!({"name": skill.name, "description": skill.description, "argumentHint": skill.argument_hint.as_deref().unwrap_or("")}));
         json!({
-            "commands": [],
+            "commands": builtin.chain(of_files).collect::<Vec<_>>(),
             "agents": self.agents.iter().map(agent).collect::<Vec<_>>(),
             "output_style": "default",
             "available_output_styles": ["default"],

@@ -107,7 +107,7 @@ impl Desk {
         let mut said = std::mem::take(&mut prompt.said);
         noted.text.push(said.text);
         noted.pictures.append(&mut said.pictures);
-        Said { text: noted.text.join("\n\n"), pictures: noted.pictures }
+        Said { text: noted.text.join("\n\n"), pictures: noted.pictures, typed: None }
     }
 
     fn handle(&mut self, incoming: Option<Incoming>) {

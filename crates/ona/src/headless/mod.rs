@@ -12,6 +12,7 @@ mod commands;
 mod content;
 mod control;
 mod desk;
+mod expand;
 mod host;
 mod input;
 mod messages;
@@ -248,6 +249,7 @@ impl Run<'_> {
             settings: self.workplace.settings.clone(),
             row: row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or(Value::Null),
             agents,
+            skills: Arc::clone(&self.skills),
             may_bypass: bypassing && !self.program.agent_shell,
             seat: None,
             wishes: Wishes::default(),
@@ -324,7 +326,7 @@ impl Run<'_> {
                     Some(wish) => desk.during(compacted(turn, session, history, wish)).await?,
                     None => match desk.during(self.command(turn, session, history, &said.text)).await? {
                         Some(outcome) => outcome,
-                        None => desk.during(turn.run(session, history, said)).await?,
+                        None => desk.during(self.prompt(turn, session, history, said, events)).await?,
                     },
                 },
             };

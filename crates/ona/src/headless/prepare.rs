@@ -1,6 +1,7 @@
 //! Everything up to the first prompt: start hooks, instructions, model, tools, repair.
 
 use super::asker::{Asker, Nobody};
+use super::commands::BUILTIN;
 use super::control::Wishes;
 use super::messages::{Init, Message, Server, ServerError, System};
 use super::{MAX_TOKENS, PROTOCOL, Run, Trouble, choice};
@@ -283,6 +284,17 @@ impl Run<'_> {
         Ok(Asking { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
     }
 
+    /// Everything that can be typed, without its slash.
+    fn slash_commands(&self, session: &Session) -> Vec<String> {
+        let of_files = self.skills.iter().filter(|skill| skill.by_user).map(|skill| skill.name.clone());
+        let modules = session.modules.iter().flat_map(|modules| modules.emitter.commands());
+        let builtin = BUILTIN.iter().map(|(name, _)| (*name).to_owned());
+        let mut names: Vec<_> = builtin.chain(of_files).chain(modules.map(|command| command.name)).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
     #[expect(clippy::too_many_arguments, reason = "the message says something of each")]
     fn init(
         &self,
@@ -311,6 +323,7 @@ impl Run<'_> {
             ona_version: env!("CARGO_PKG_VERSION"),
             output_style: "default",
             agents: agents.iter().map(|agent| agent.name.clone()).collect(),
+            slash_commands: self.slash_commands(session),
             skills: self.skills.iter().filter(|skill| skill.by_model).map(|skill| skill.name.clone()).collect(),
             capabilities: vec!["interrupt_receipt_v1", "interrupt_cancel_queued_v1"],
             memory_paths: instructions.iter().map(|one| one.path.to_string_lossy().into_owned()).collect(),

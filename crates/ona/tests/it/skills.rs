@@ -433,3 +433,86 @@ fn a_guard_of_the_session_holds_for_its_agents_and_a_guard_of_an_agent_for_nobod
     ona.run(["-p", "go", allow[0], allow[1]]).expect_code(0);
     assert_eq!(asked(&ona), ["true inside", "true its own"]);
 }
+
+#[test]
+fn a_command_of_a_file_is_typed_as_the_prompt() {
+    let mut ona = ona();
+    ona.file(
+        ".claude/commands/done.md",
+        "---\ndescription: Finish\nargument-hint: [id]\n---\nFinish $ARGUMENTS now.\n",
+    );
+    ona.file(".ona/commands/git/tidy.md", "Tidy $0 in $1; !`echo five`.");
+    ona.home_file(".claude/commands/mine.md", "Mine.");
+    skill(&ona, ".claude/skills/theirs", "---\nuser-invocable: false\n---\nTheirs.");
+    skill(&ona, ".claude/skills/typed", "---\ndisable-model-invocation: true\n---\nTyped.");
+    let server = ona.model(Wire::Messages, []);
+    let allow = ["--allowedTools", "Bash(echo *)"];
+    for (prompt, expected) in [
+        ("/done gt-1", "Finish gt-1 now."),
+        ("/git:tidy 'a b' c", "Tidy a b in c; five."),
+        ("/tidy a c", "Tidy a in c; five."),
+        ("/mine", "Mine."),
+        ("/mine /typed all of it", "Mine.\n\nARGUMENTS: all of it\n\nTyped.\n\nARGUMENTS: all of it"),
+        ("/mine /nothing", "Mine.\n\nARGUMENTS: /nothing"),
+        ("/usr/bin/env is broken", "/usr/bin/env is broken"),
+    ] {
+        let before = server.request_count();
+        ona.run(["-p", prompt, allow[0], allow[1]]).expect_code(0);
+        let asked = server.request(before).json()["messages"][0]["content"].to_string();
+        assert!(asked.contains(&serde_json::to_string(expected).unwrap()), "{prompt}: {asked}");
+    }
+    assert_eq!(
+        ona.value("SELECT json_extract(payload_json, '$.typed') FROM transcript_entries WHERE entry_type = 'system' ORDER BY id LIMIT 1"),
+        "/done gt-1"
+    );
+
+    // What nobody knows is not asked of a model.
+    let before = server.request_count();
+    for (prompt, expected) in
+        [("/nonesuch x", "Unknown command: /nonesuch"), ("/theirs", "/theirs is loaded by the model alone")]
+    {
+        let ran = ona.run(["-p", prompt]).expect_code(1);
+        assert!(ran.stderr.contains(expected), "{ran:?}");
+    }
+    // Nor is a text one of whose commands may not run.
+    let ran = ona.run(["-p", "/git:tidy a b"]).expect_code(1);
+    assert!(ran.stderr.contains("its command `echo five` may not run"), "{ran:?}");
+    assert_eq!(server.request_count(), before);
+    // Switched off, everything is words.
+    ona.run(["-p", "/done gt-1", "--disable-slash-commands"]).expect_code(0);
+    assert!(server.request(before).last_message().contains("/done gt-1"));
+}
+
+#[test]
+fn programs_are_told_what_can_be_typed_and_type_it() {
+    let mut ona = ona();
+    ona.file(".claude/commands/done.md", "---\ndescription: Finish\nargument-hint: \"[id]\"\n---\nFinish $ARGUMENTS.");
+    careful(&ona);
+    skill(&ona, ".claude/skills/theirs", "---\nuser-invocable: false\n---\nTheirs.");
+    let server = ona.model(Wire::Messages, [say("ok"), say("ok"), bash("true guarded"), say("ok")]);
+    let mut args = STREAM.to_vec();
+    args.extend(["--allowedTools", "Bash"]);
+    let mut talk = ona.talk(args);
+    let answer = talk.ask(json!({"subtype": "initialize"}));
+    let commands = answer["response"]["commands"].as_array().unwrap().clone();
+    assert!(
+        commands.contains(&json!({"name": "done", "description": "Finish", "argumentHint": "[id]"})),
+        "{commands:?}"
+    );
+    talk.say("/done gt-2");
+    let init = talk.until(|line| line["subtype"] == "init");
+    assert_eq!(init["slash_commands"], json!(["careful", "clear", "compact", "done"]));
+    assert_eq!(init["skills"], json!(["careful", "done", "theirs"]));
+    assert_eq!(talk.until_result()["is_error"], false);
+    talk.say("/what is this");
+    let result = talk.until_result();
+    assert_eq!((&result["is_error"], &result["result"]), (&json!(true), &json!("Unknown command: /what")));
+    // A skill that is typed brings its hooks like one that is loaded.
+    talk.say("/careful");
+    talk.until_result();
+    talk.say("go");
+    talk.until_result();
+    assert_eq!(talk.finish().0, 0);
+    assert!(server.request(0).last_message().contains("Finish gt-2."));
+    assert_eq!(asked(&ona), ["true guarded"]);
+}
