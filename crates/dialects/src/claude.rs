@@ -69,6 +69,10 @@ impl Dialect for Claude {
         true
     }
 
+    fn reads_transcripts(&self) -> bool {
+        true
+    }
+
     /// stderr; if that is empty the reason in valid JSON, else stdout.
     fn block_message(&self, ran: &Ran) -> String {
         let stderr = ran.stderr.trim_end_matches('\n');

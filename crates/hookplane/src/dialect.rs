@@ -65,6 +65,11 @@ pub trait Dialect: Send + Sync {
         if hook.fail_closed { Failing::Block(self.failure_message(ran).unwrap_or(why)) } else { Failing::Pass(why) }
     }
 
+    /// Whether its hooks may be told of a file with the transcript, where one is kept for them.
+    fn reads_transcripts(&self) -> bool {
+        false
+    }
+
     /// Whether an exit code says more than `said` has made of the run already.
     fn exit_codes_speak(&self) -> bool {
         true

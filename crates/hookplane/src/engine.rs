@@ -3,7 +3,7 @@
 use crate::contract::{self, Contract, ExitTwo};
 use crate::dialect::{Failing, LogEntry, OnTimeout, Said};
 use crate::environment::HookEnvironment;
-use crate::firing::Firing;
+use crate::firing::{Base, Firing};
 use crate::hook::{Action, Hook, Registered};
 use crate::list::HookList;
 use crate::outcome::Outcome;
@@ -16,21 +16,36 @@ use std::time::{Duration, Instant};
 /// Told of every log entry as soon as its hook has run.
 pub type Watch = Arc<dyn Fn(&LogEntry) + Send + Sync>;
 
+/// The path of a session's transcript in a file, for dialects that know one.
+pub type TranscriptOf = Arc<dyn Fn(&Base) -> Option<String> + Send + Sync>;
+
 pub struct HookEngine {
     list: RwLock<Arc<HookList>>,
     environment: HookEnvironment,
     runner: Arc<dyn Runner>,
     redactor: Redactor,
     watch: Watch,
+    transcript: Option<TranscriptOf>,
 }
 
 impl HookEngine {
     pub fn new(list: HookList, environment: HookEnvironment, runner: Arc<dyn Runner>, redactor: Redactor) -> Self {
-        Self { list: RwLock::new(Arc::new(list)), environment, runner, redactor, watch: Arc::new(|_| ()) }
+        Self {
+            list: RwLock::new(Arc::new(list)),
+            environment,
+            runner,
+            redactor,
+            watch: Arc::new(|_| ()),
+            transcript: None,
+        }
     }
 
     pub fn watched_by(self, watch: Watch) -> Self {
         Self { watch, ..self }
+    }
+
+    pub fn with_transcript(self, transcript: Option<TranscriptOf>) -> Self {
+        Self { transcript, ..self }
     }
 
     /// The list as it is now; a firing keeps to the one it began with.
@@ -82,6 +97,7 @@ impl HookEngine {
             runner: Arc::clone(&self.runner),
             redactor: self.redactor.clone(),
             watch: Arc::clone(&self.watch),
+            transcript: self.transcript.clone(),
         }
     }
 
@@ -106,7 +122,7 @@ impl HookEngine {
                 continue;
             }
             met.push(hook);
-            let stdin = self.redactor.apply(&hook.dialect.stdin(&firing, &chain.input).to_string()).into_owned();
+            let stdin = self.stdin(hook, &firing, &chain.input);
             if let Some(skip) = self.skip(hook, &chain) {
                 chain.outcome.runs.push(HookRun { skipped: Some(skip), ..blank_row(hook, &firing, stdin) });
                 continue;
@@ -128,6 +144,17 @@ impl HookEngine {
         }
         self.look_ahead(&firing, &mut chain).await;
         chain.outcome
+    }
+
+    /// What a hook reads, without secrets.
+    fn stdin(&self, hook: &Hook, firing: &Firing, input: &Value) -> String {
+        let mut stdin = hook.dialect.stdin(firing, input);
+        if let (Some(transcript), true, Value::Object(fields)) =
+            (&self.transcript, hook.dialect.reads_transcripts(), &mut stdin)
+        {
+            fields.extend(transcript(&firing.base).map(|path| ("transcript_path".to_owned(), path.into())));
+        }
+        self.redactor.apply(&stdin.to_string()).into_owned()
     }
 
     /// A hook that could not run after the tool denies the call before it: later there

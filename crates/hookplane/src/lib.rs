@@ -20,7 +20,7 @@ mod outcome;
 mod runner;
 
 pub use dialect::{Context, Dialect, Failing, Injection, LogEntry, OnTimeout, ResultChange, Said};
-pub use engine::{HookEngine, Watch};
+pub use engine::{HookEngine, TranscriptOf, Watch};
 pub use environment::{HookEnvironment, Timeouts, name_session};
 pub use firing::{AccessOf, Base, Firing};
 pub use handler::{Answer, Called, Handler};

@@ -15,9 +15,13 @@ use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
-use ona_hookplane::{HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, name_session};
+use ona_hookplane::{
+    HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, TranscriptOf, name_session,
+};
 use ona_modules::Listed;
-use ona_orchestration::{Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Registrar, Session, Watch};
+use ona_orchestration::{
+    Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Projection, Registrar, Session, Watch,
+};
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
 use ona_process::Halt;
 use ona_store::{Store, StoreError};
@@ -38,6 +42,8 @@ pub struct Workplace {
     pub tasks: Arc<Tasks>,
     /// Keeps the hooks that skills and agents bring.
     pub registrar: Arc<Registrar>,
+    /// A transcript in a file, where hooks are to have one.
+    projection: Option<Arc<Projection>>,
     rules: Arc<RwLock<PermissionEngine>>,
     place: Place,
     database: String,
@@ -103,9 +109,11 @@ impl Workplace {
         guarded.extend(files.guarded.iter().cloned());
         let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded);
+        let projection = projection(program, open, &settings);
         let hooks = hook_engine(program, open, loaded.list, &host, &place, |environment| {
             runner(ProcessRunner::new(environment, halt.clone()))
         });
+        let hooks = hooks.with_transcript(projection.as_ref().map(told_of));
         let (hooks, rules) = (Arc::new(hooks), Arc::new(RwLock::new(engine)));
         let registrar = Registrar {
             engine: Arc::clone(&hooks),
@@ -125,6 +133,7 @@ impl Workplace {
         Ok(Self {
             hooks,
             registrar: Arc::new(registrar),
+            projection,
             rejected: loaded.rejected,
             judges,
             tasks: Arc::new(Tasks::default()),
@@ -168,7 +177,8 @@ impl Workplace {
         let loaded = ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges));
         let cancel = self.cancel.clone();
         let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel)) };
-        (hook_engine(program, open, loaded.list, &self.host, &self.place, processes), loaded.rejected)
+        let engine = hook_engine(program, open, loaded.list, &self.host, &self.place, processes);
+        (engine.with_transcript(self.projection.as_ref().map(told_of)), loaded.rejected)
     }
 
     /// Loads the hook modules and puts their handlers at the end of the chain (DEC-060).
@@ -257,6 +267,35 @@ impl Workplace {
         self.env_file = session.env_file;
         self.cwd = session.cx.cwd;
     }
+}
+
+/// The copy of the transcript goes with the process, whoever still holds the hooks.
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        if let Some(projection) = &self.projection {
+            projection.end();
+        }
+    }
+}
+
+/// The transcript in a file, if the settings ask for it (DEC-062).
+fn projection(program: &Program, open: &Open, settings: &Value) -> Option<Arc<Projection>> {
+    match &settings["claudeCompat"]["transcriptPath"] {
+        Value::Bool(true) => {}
+        Value::Null | Value::Bool(false) => return None,
+        other => {
+            output::note(format_args!("ona: claudeCompat.transcriptPath must be true or false, not {other}"));
+            return None;
+        }
+    }
+    let tell = |why: String| output::note(format_args!("ona: {why}"));
+    let (scratch, version) = (program.env.non_empty("TMPDIR").unwrap_or("/tmp"), env!("CARGO_PKG_VERSION"));
+    Some(Arc::new(Projection::new(Arc::clone(&open.store), scratch, version, prices(settings), tell)))
+}
+
+fn told_of(projection: &Arc<Projection>) -> TranscriptOf {
+    let projection = Arc::clone(projection);
+    Arc::new(move |base| projection.path(base))
 }
 
 /// What tokens cost by these settings; what is wrong with them is said here.

@@ -33,7 +33,7 @@ mod usage;
 pub use compact::{AUTO_PERCENT, CONTEXT_SIZES, Trigger, commit, context_tokens, due, summary_request, tokens};
 pub use cost::{Account, STOP_FEEDBACK, Share, Spent, TurnSpent, Whose, counted};
 pub use course::Course;
-pub use export::{Head, json, jsonl, markdown};
+pub use export::{Head, Lines, LinesHead, json, jsonl, markdown};
 pub use ids::tell_apart;
 pub use mapper::Mapper;
 pub use next::{State, Step, next};

@@ -33,6 +33,7 @@ mod test_lint;
 mod test_runs;
 mod testgen;
 mod todos;
+mod transcript_path;
 mod turn;
 mod watched_files;
 mod workflow;

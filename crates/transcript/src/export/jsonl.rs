@@ -8,11 +8,12 @@
 
 use super::Head;
 use crate::cost::{Share, Spent, counted};
+use crate::prices::Prices;
 use crate::record::{Attached, Body, Progress, Raw, Record};
 use ona_api::digest::sha256_hex;
 use ona_api::model::{Part, Usage};
 use ona_api::row::Block;
-use ona_api::{CallId, ToolCall};
+use ona_api::{CallId, SessionId, ToolCall};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -21,24 +22,31 @@ const SYNTHETIC: &str = "<synthetic>";
 const UNKNOWN_MODEL: &str = "unknown";
 
 pub fn jsonl(head: &Head, rows: &[Raw<'_>]) -> String {
-    let mut lines = Lines { head, text: String::new(), parent: None, replied: HashSet::new() };
-    let mut rows = rows.iter().filter_map(|raw| Some((raw, Record::parse(*raw).ok()?))).peekable();
-    while let Some((raw, record)) = rows.next() {
-        let after = match rows.peek() {
-            Some((_, usage @ Record { body: Body::Progress(Progress::Usage { .. }), .. })) => {
-                let mut spent = Spent::default();
-                spent.push(usage);
-                spent.shares().first().cloned()
-            }
-            _ => None,
-        };
-        lines.row(raw, &record, after.as_ref());
-    }
-    lines.text
+    let mut lines = Lines::of(LinesHead {
+        session: head.session.clone(),
+        is_subagent: head.parent.is_some(),
+        cwd: head.project_dir.clone(),
+        version: head.version.clone(),
+        prices: head.prices.clone(),
+    });
+    lines.take(rows)
 }
 
-struct Lines<'a> {
-    head: &'a Head,
+/// What every line repeats.
+#[derive(Clone, Debug)]
+pub struct LinesHead {
+    pub session: SessionId,
+    pub is_subagent: bool,
+    pub cwd: String,
+    pub version: String,
+    pub prices: Prices,
+}
+
+/// The lines of a session that grows. Rows come in whole groups, because a reply and what it
+/// used are two rows of one group and one line.
+#[derive(Debug)]
+pub struct Lines {
+    head: LinesHead,
     text: String,
     /// The line before.
     parent: Option<String>,
@@ -46,7 +54,28 @@ struct Lines<'a> {
     replied: HashSet<CallId>,
 }
 
-impl Lines<'_> {
+impl Lines {
+    pub fn of(head: LinesHead) -> Self {
+        Self { head, text: String::new(), parent: None, replied: HashSet::new() }
+    }
+
+    /// The lines of the rows that follow those taken before.
+    pub fn take(&mut self, rows: &[Raw<'_>]) -> String {
+        let mut rows = rows.iter().filter_map(|raw| Some((raw, Record::parse(*raw).ok()?))).peekable();
+        while let Some((raw, record)) = rows.next() {
+            let after = match rows.peek() {
+                Some((_, usage @ Record { body: Body::Progress(Progress::Usage { .. }), .. })) => {
+                    let mut spent = Spent::default();
+                    spent.push(usage);
+                    spent.shares().first().cloned()
+                }
+                _ => None,
+            };
+            self.row(raw, &record, after.as_ref());
+        }
+        std::mem::take(&mut self.text)
+    }
+
     fn row(&mut self, raw: &Raw<'_>, record: &Record, used: Option<&Share>) {
         match &record.body {
             Body::User { uuid, content } => {
@@ -160,9 +189,9 @@ impl Lines<'_> {
     fn placed(&mut self, raw: &Raw<'_>, uuid: &str, fields: Value) {
         let mut line = json!({
             "parentUuid": self.parent,
-            "isSidechain": self.head.parent.is_some(),
+            "isSidechain": self.head.is_subagent,
             "userType": "external",
-            "cwd": self.head.project_dir,
+            "cwd": self.head.cwd,
             "sessionId": self.head.session,
             "version": self.head.version,
         });

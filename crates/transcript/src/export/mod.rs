@@ -10,7 +10,7 @@ mod markdown;
 mod visible;
 
 pub use json::json;
-pub use jsonl::jsonl;
+pub use jsonl::{Lines, LinesHead, jsonl};
 pub use markdown::markdown;
 
 use crate::cost::Account;
