@@ -204,6 +204,10 @@ pub struct Options {
     #[arg(long, value_name = "DIR", num_args = 1..)]
     pub add_dir: Vec<String>,
 
+    /// A folder with a plugin, imported with the settings; may be given several times
+    #[arg(long, value_name = "DIR", global = true)]
+    pub plugin_dir: Vec<std::path::PathBuf>,
+
     /// A settings file, or settings as JSON, imported over the others
     #[arg(long, value_name = "FILE|JSON", global = true)]
     pub settings: Option<String>,

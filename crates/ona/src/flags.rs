@@ -77,7 +77,7 @@ fn no_servers(config: &str) -> Result<(), Failure> {
 }
 
 /// The other flags of the reference, and why each is refused.
-const REFUSED: [(&str, &str); 37] = [
+const REFUSED: [(&str, &str); 36] = [
     ("--json-schema", "replies can not be held to a schema yet"),
     ("--max-budget-usd", "a run is not limited by its cost; --max-turns limits it"),
     ("--task-budget", "a run is not limited by its cost; --max-turns limits it"),
@@ -87,8 +87,7 @@ const REFUSED: [(&str, &str); 37] = [
     ("--betas", "requests use the stable interface only"),
     ("--exclude-dynamic-system-prompt-sections", "the system prompt is sent whole"),
     ("--system-prompt-snapshot", "the system prompt is made anew for every run"),
-    ("--plugin-dir", "plugins are read from the settings"),
-    ("--plugin-url", "plugins are read from the settings"),
+    ("--plugin-url", "nothing is fetched; --plugin-dir names a folder"),
     ("--resume-session-at", "a session goes on at its end; --fork-session keeps the original"),
     ("--resume-drops-turn", "a session goes on at its end; --fork-session keeps the original"),
     ("--session-mirror", "the record is the database; ona sessions export prints it"),

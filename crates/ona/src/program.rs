@@ -93,6 +93,7 @@ impl Program {
             discovery.sources = list.parse().map_err(Failure::usage)?;
         }
         discovery.settings = options.settings.as_deref().map(|text| FlagSettings::parse(text, &self.cwd));
+        discovery.plugin_dirs = options.plugin_dir.iter().map(|dir| self.cwd.join(dir)).collect();
         Ok(discovery)
     }
 
@@ -112,13 +113,14 @@ impl Program {
     pub fn effective(&self, open: &Open, how: How) -> Result<Value, Failure> {
         // An agent that could bring its own settings could allow itself anything, by a
         // flag or by files of a HOME of its own.
-        let how = match (&self.options.settings, self.agent_shell) {
-            (Some(_), _) => {
+        let brings = self.options.settings.is_some() || !self.options.plugin_dir.is_empty();
+        let how = match (brings, self.agent_shell) {
+            (true, _) => {
                 self.operator_only("settings")?;
                 How::Forced
             }
-            (None, true) => How::FirstUseOnly,
-            (None, false) => how,
+            (false, true) => How::FirstUseOnly,
+            (false, false) => how,
         };
         self.import(open, how)
     }

@@ -3,7 +3,7 @@
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_orchestration::{Operator, Session, SkillDesk, SkillTerms};
-use ona_session::skills::{Scope, Shelves, Skills};
+use ona_session::skills::{Plugin, Scope, Shelves, Skills};
 use ona_trust::{Standing, Trust};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +21,14 @@ pub fn load(program: &Program, open: &Open) -> Skills {
     let mut shelves = Shelves::default();
     if !options.bare && named("user") {
         shelves.add_user(&program.env.home(), claude_dir(program).as_deref(), compatible);
+    }
+    // Plugins are the user's: somebody installed or named them.
+    for (id, plugin) in open.merged.effective["plugins"].as_object().into_iter().flatten() {
+        let folder = |key: &str| plugin[key].as_str().map(PathBuf::from).filter(|path| path.is_absolute());
+        if let (Some(root), Some(data)) = (folder("root"), folder("data")) {
+            let name = id.split('@').next().unwrap_or(id).to_owned();
+            shelves.add_plugin(Plugin { name, root, data });
+        }
     }
     // What a folder brings counts as its settings do (DEC-058).
     let trusted = open.merged.trust != Trust::Withheld;

@@ -97,6 +97,7 @@ impl Workplace {
         let judges = Arc::new(HookDesk::default());
         let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges));
         let host = host_environment(program, &settings);
+        make_data_folders(&loaded.list);
         let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
         of_session.extend(session_hooks::massgen(program, &settings, &host, &place, &halt.token(), &mut loaded)?);
         let announced = session_hooks::announce(&pi, &loaded, program.options.verbose);
@@ -296,6 +297,20 @@ fn projection(program: &Program, open: &Open, settings: &Value) -> Option<Arc<Pr
 fn told_of(projection: &Arc<Projection>) -> TranscriptOf {
     let projection = Arc::clone(projection);
     Arc::new(move |base| projection.path(base))
+}
+
+/// A plugin keeps its data in a folder of its own, which is there when its first hook runs.
+fn make_data_folders(list: &HookList) {
+    let active = list.iter().filter(|hook| hook.disabled.is_none());
+    let folders = active.filter_map(|hook| hook.plugin.as_ref()).map(|plugin| Path::new(&plugin.data));
+    for folder in folders.filter(|folder| folder.is_absolute() && !folder.exists()) {
+        if let Err(error) = std::fs::create_dir_all(folder) {
+            output::note(format_args!(
+                "ona: the data folder of a plugin can not be made: {error}: {}",
+                folder.display()
+            ));
+        }
+    }
 }
 
 /// What tokens cost by these settings; what is wrong with them is said here.

@@ -10,6 +10,7 @@ use crate::discovery::{Discovery, FlagSettings};
 use crate::files::{self, Candidate};
 use crate::layer::{Layer, Scope, seed};
 use crate::notice::{About, Notice};
+use crate::plugins;
 use crate::read::{self, Reading};
 use crate::trust::{Trust, path_text};
 use ona_api::{Env, digest};
@@ -82,6 +83,10 @@ pub fn discover(how: &Discovery, env: &Env) -> Result<Found, SettingsError> {
             reader.text(Scope::Flag, true, None, text)?;
         }
     }
+    let brought = plugins::bring(how, env, &reader.layers)?;
+    reader.layers.extend(brought.layers);
+    reader.notices.extend(brought.notices);
+    brought.marks.into_iter().for_each(|(scope, path, state)| reader.mark(scope, &path, state));
     let sha256 = fingerprint(&header, &reader.marks);
     let Reader { layers, notices, marks, .. } = reader;
     let (project_root, trust) = (how.project_root.clone(), how.trust);

@@ -18,6 +18,8 @@ pub struct Discovery {
     pub bare: bool,
     /// `--settings`
     pub settings: Option<FlagSettings>,
+    /// `--plugin-dir`
+    pub plugin_dirs: Vec<PathBuf>,
     /// `/etc/ona`. A field so that tests need not be root; nothing but code sets it.
     pub managed_dir: PathBuf,
 }
@@ -31,6 +33,7 @@ impl Discovery {
             sources: Sources::default(),
             bare: false,
             settings: None,
+            plugin_dirs: Vec::new(),
             managed_dir: "/etc/ona".into(),
         }
     }

@@ -41,7 +41,7 @@ pub(crate) fn candidates(how: &Discovery, env: &Env) -> Vec<Candidate> {
 /// Every file that some start in this folder could read, beside managed ones and `--settings`.
 pub(crate) fn all(project_root: &Path, env: &Env) -> Vec<Candidate> {
     let home = env.home();
-    let claude_home = claude_dir(env).unwrap_or_else(|| home.join(".claude"));
+    let claude_home = claude_home(env);
     let at = |scope, own, path: PathBuf| Candidate { scope, own, path };
     let mut files = vec![
         at(Scope::User, false, claude_home.join("settings.json")),
@@ -53,6 +53,11 @@ pub(crate) fn all(project_root: &Path, env: &Env) -> Vec<Candidate> {
     ];
     files.extend(town(project_root, env).into_iter().map(|path| at(Scope::Town, false, path)));
     files
+}
+
+/// The user's `.claude`.
+pub(crate) fn claude_home(env: &Env) -> PathBuf {
+    claude_dir(env).unwrap_or_else(|| env.home().join(".claude"))
 }
 
 /// A relative CLAUDE_CONFIG_DIR would name another folder in every project, so it is no name.

@@ -33,15 +33,21 @@ const INTERPRETERS: [&str; 27] = [
 /// The scripts that the hooks of an effective row start, as far as they exist:
 /// first words, and what an interpreter is given to run.
 pub fn hook_scripts(effective: &Value, project_root: &Path, home: &Path) -> Vec<PathBuf> {
-    let of_plugins = effective["plugins"].as_object().into_iter().flatten().map(|(_, plugin)| &plugin["hooks"]);
+    let of_plugins = effective["plugins"].as_object().into_iter().flatten();
+    let of_plugins = of_plugins.map(|(_, plugin)| (&plugin["hooks"], plugin["root"].as_str()));
     let mut scripts = BTreeSet::new();
-    for hooks in std::iter::once(&effective["hooks"]).chain(of_plugins) {
+    for (hooks, plugin) in std::iter::once((&effective["hooks"], None)).chain(of_plugins) {
         for hook in flatten(hooks).entries {
             let Some(command) = hook.entry.get("command").and_then(Value::as_str) else { continue };
+            let placed = |word: &str| match plugin {
+                Some(root) => word.replace("${CLAUDE_PLUGIN_ROOT}", root).replace("$CLAUDE_PLUGIN_ROOT", root),
+                None => word.to_owned(),
+            };
+            let command = &placed(command);
             let commands = match hook.entry.get("args").and_then(Value::as_array) {
                 Some(args) => {
-                    let args = args.iter().filter_map(Value::as_str);
-                    vec![std::iter::once(command).chain(args).map(str::to_owned).collect()]
+                    let args = args.iter().filter_map(Value::as_str).map(placed);
+                    vec![std::iter::once(command.clone()).chain(args).collect()]
                 }
                 None => shell_words::commands(command),
             };

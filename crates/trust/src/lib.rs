@@ -26,6 +26,7 @@ mod mirror;
 mod notice;
 mod permissions;
 mod place;
+mod plugins;
 mod read;
 mod secrets;
 mod session;

@@ -8,6 +8,7 @@ use crate::discover::Found;
 use crate::layer::{Layer, Scope};
 use crate::notice::{About, Notice};
 use crate::permissions::{DEFAULT_MODE, DIRECTORIES, DISABLE_BYPASS, MANAGED_RULES_ONLY, RULE_LISTS};
+use crate::plugins::switched;
 use crate::secrets::Secrets;
 use crate::switches::{DISABLE_ALL, MANAGED_HOOKS_ONLY, Switches};
 use crate::trust::Trust;
@@ -54,7 +55,9 @@ pub fn merge(found: &Found, env: &Env) -> Merged {
     if !hooks.is_empty() {
         effective.insert("hooks".into(), hooks.into());
     }
-    let plugins = plugins(&layers, &switches);
+    let mut plugins = plugins(&layers, &switches);
+    let switched = switched(&found.layers);
+    plugins.retain(|id, _| switched.get(id) != Some(&false));
     if !plugins.is_empty() {
         effective.insert("plugins".into(), plugins.into());
     }

@@ -464,7 +464,6 @@ fn every_flag_of_the_reference_is_honoured_or_refused_with_a_sentence() {
         "--prompt-suggestions true",
         "--exclude-dynamic-system-prompt-sections",
         "--system-prompt-snapshot on",
-        "--plugin-dir x",
         "--plugin-url x",
         "--resume-session-at x",
         "--resume-session-at=x",

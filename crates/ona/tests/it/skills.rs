@@ -516,3 +516,97 @@ fn programs_are_told_what_can_be_typed_and_type_it() {
     assert!(server.request(0).last_message().contains("Finish gt-2."));
     assert_eq!(asked(&ona), ["true guarded"]);
 }
+
+/// A plugin whose hooks note who they are, what they were told of their folders, and the event.
+fn plugin(root: &std::path::Path, name: &str) {
+    let hook = |word: &str| {
+        json!([{"matcher": "Bash", "hooks": [{"type": "command", "command": format!(
+        "printf '%s %s %s\\n' {name}-{word} \"${{CLAUDE_PLUGIN_ROOT}}\" \"$CLAUDE_PLUGIN_DATA\" >> plugins.log; test -d \"$CLAUDE_PLUGIN_DATA\" || echo none >> plugins.log")}]}])
+    };
+    let files = [
+        ("hooks/hooks.json", json!({"description": "x", "hooks": {"PreToolUse": hook("file")}})),
+        ("extra.json", json!({"hooks": {"PreToolUse": hook("named")}})),
+        (
+            ".claude-plugin/plugin.json",
+            json!({"name": name, "hooks": ["./extra.json", "./hooks/hooks.json", "../outside.json", {"PreToolUse": hook("inline")}]}),
+        ),
+    ];
+    for (path, value) in files {
+        std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        std::fs::write(root.join(path), value.to_string()).unwrap();
+    }
+    std::fs::create_dir_all(root.join("skills/help")).unwrap();
+    std::fs::write(root.join("skills/help/SKILL.md"), "Look into ${CLAUDE_PLUGIN_ROOT}.").unwrap();
+}
+
+fn logged(ona: &Ona) -> Vec<String> {
+    let log = std::fs::read_to_string(ona.project().join("plugins.log")).unwrap_or_default();
+    log.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn c31_hooks_of_enabled_plugins_run_with_their_folders() {
+    let ona = ona();
+    let root = ona.home().join(".claude/plugins/cache/market/beads/1.0.0");
+    plugin(&root, "beads");
+    ona.home_file(
+        ".claude/outside.json",
+        json!({"hooks": {"PreToolUse": [{"hooks": [{"command": "echo out >> plugins.log"}]}]}}).to_string(),
+    );
+    ona.home_file(
+        ".claude/plugins/installed_plugins.json",
+        json!({"version": 2, "plugins": {"beads@market": [
+            {"scope": "project", "projectPath": "/elsewhere", "installPath": "/nowhere"},
+            {"scope": "user", "installPath": root},
+        ]}})
+        .to_string(),
+    );
+    let settings =
+        |on: bool| json!({"enabledPlugins": {"beads@market": on}, "permissions": {"allow": ["Bash"]}}).to_string();
+    ona.home_file(".claude/settings.json", settings(true));
+    let data = ona.home().join(".claude/plugins/data/beads-market");
+    let expected: Vec<_> =
+        ["file", "named", "inline"].map(|word| format!("beads-{word} {} {}", root.display(), data.display())).into();
+    ona.run(["settings", "import"]).expect_code(0);
+    ona.eval("Bash", json!({"command": "true"}));
+    assert_eq!(logged(&ona), expected);
+    let listed = ona.run(["hooks", "list", "--json"]).expect_code(0).json();
+    assert_eq!(
+        (&listed["hooks"][0]["source"], &listed["hooks"][0]["dialect"]),
+        (&json!("plugin:beads@market"), &json!("claude"))
+    );
+    // Its skills go by its name.
+    assert_eq!(load(&ona, json!({"skill": "beads:help"})), (false, format!("Look into {}.", root.display())));
+
+    // A folder can not switch off what the operator switched on.
+    ona.file(".claude/settings.json", settings(false));
+    ona.run(["settings", "import"]).expect_code(0);
+    ona.eval("Bash", json!({"command": "true"}));
+    assert_eq!(logged(&ona).len(), 6);
+    // He himself can, in a file he names as well.
+    let off = json!({"enabledPlugins": {"beads@market": false}}).to_string();
+    ona.eval_with("Bash", json!({"command": "true"}), &["--settings", &off]);
+    assert_eq!(logged(&ona).len(), 6);
+    ona.home_file(".claude/settings.json", settings(false));
+    ona.run(["settings", "import"]).expect_code(0);
+    ona.eval("Bash", json!({"command": "true"}));
+    assert_eq!(logged(&ona).len(), 6);
+    assert!(load(&ona, json!({"skill": "beads:help"})).0);
+}
+
+#[test]
+fn a_plugin_may_be_named_on_the_command_line() {
+    let ona = ona();
+    let root = ona.root().join("mine");
+    plugin(&root, "mine");
+    ona.home_file(".ona/settings.json", json!({"permissions": {"allow": ["Bash"]}}).to_string());
+    let dir = root.to_str().unwrap();
+    ona.eval_with("Bash", json!({"command": "true"}), &["--plugin-dir", dir]);
+    assert_eq!(logged(&ona).len(), 3);
+    ona.run(["settings", "import"]).expect_code(0);
+    ona.eval("Bash", json!({"command": "true"}));
+    assert_eq!(logged(&ona).len(), 3);
+    let ran =
+        ona.run(["--plugin-dir", "nowhere", "--eval", r#"{"tool":"Bash","input":{"command":"true"}}"#]).expect_code(2);
+    assert!(ran.stderr.contains("--plugin-dir: there is no folder"), "{}", ran.stderr);
+}

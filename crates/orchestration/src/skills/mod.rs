@@ -104,13 +104,18 @@ impl SkillDesk {
         Ok(())
     }
 
-    fn variables(&self, skill: &Skill, cx: &Cx) -> [(&'static str, String); 4] {
-        [
+    fn variables(&self, skill: &Skill, cx: &Cx) -> Vec<(&'static str, String)> {
+        let mut variables = vec![
             ("CLAUDE_SESSION_ID", self.parent.place.session.0.clone()),
             ("CLAUDE_SKILL_DIR", skill.dir.to_string_lossy().into_owned()),
             ("CLAUDE_PROJECT_DIR", cx.project.to_string_lossy().into_owned()),
             ("CLAUDE_EFFORT", self.terms.effort.clone()),
-        ]
+        ];
+        if let Some(plugin) = &skill.plugin {
+            variables.push(("CLAUDE_PLUGIN_ROOT", plugin.root.to_string_lossy().into_owned()));
+            variables.push(("CLAUDE_PLUGIN_DATA", plugin.data.to_string_lossy().into_owned()));
+        }
+        variables
     }
 
     /// `allowed-tools` until the end of the turn. A folder nobody has said yes to can not

@@ -6,7 +6,7 @@
 //! leads out of it would put a private file before a model.
 
 use super::meta::Page;
-use super::{Family, Kind, Scope, Skill, Skills};
+use super::{Family, Kind, Plugin, Scope, Skill, Skills};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,8 @@ pub struct Shelf {
     pub family: Family,
     /// What a file may not lead out of; `None` for the user's own.
     pub within: Option<PathBuf>,
+    /// The plugin whose folder it is; its name stands before those of its skills.
+    pub plugin: Option<Plugin>,
 }
 
 /// The folders of one run.
@@ -39,7 +41,7 @@ impl Shelves {
         for (name, family) in families.into_iter().filter(|(_, family)| compatible || *family == Family::Ona) {
             let folder = place.join(name);
             if !self.0.iter().any(|shelf| shelf.folder == folder) {
-                self.0.push(Shelf { folder, scope, family, within: within.map(Path::to_owned) });
+                self.0.push(Shelf { folder, scope, family, within: within.map(Path::to_owned), plugin: None });
             }
         }
     }
@@ -49,8 +51,15 @@ impl Shelves {
         self.add(home, Scope::User, None, compatible && claude.is_none());
         if let Some(folder) = claude.filter(|_| compatible) {
             let folder = folder.to_owned();
-            self.0.push(Shelf { folder, scope: Scope::User, family: Family::Claude, within: None });
+            self.0.push(Shelf { folder, scope: Scope::User, family: Family::Claude, within: None, plugin: None });
         }
+    }
+
+    /// The folder of a plugin.
+    pub fn add_plugin(&mut self, plugin: Plugin) {
+        let folder = plugin.root.clone();
+        let (scope, family, within) = (Scope::User, Family::Claude, Some(folder.clone()));
+        self.0.push(Shelf { folder, scope, family, within, plugin: Some(plugin) });
     }
 
     /// Reads everything that is there, from the strongest folder to the weakest.
@@ -94,6 +103,9 @@ fn files(shelf: &Shelf, kind: Kind) -> Vec<(String, PathBuf)> {
         }
     };
     files.retain(|(name, _)| is_name(name));
+    if let Some(plugin) = &shelf.plugin {
+        files.iter_mut().for_each(|(name, _)| *name = format!("{}:{name}", plugin.name));
+    }
     files.sort();
     files
 }
@@ -146,6 +158,7 @@ fn skill(shelf: &Shelf, kind: Kind, name: String, file: &Path) -> Result<(Skill,
         kind,
         scope: shelf.scope,
         family: shelf.family,
+        plugin: shelf.plugin.clone(),
         description: ona_api::text::head(&description, DESCRIPTION).0.to_owned(),
         argument_hint: page.text("argument-hint"),
         arguments: page.words("arguments"),

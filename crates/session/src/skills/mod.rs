@@ -51,6 +51,15 @@ impl Family {
     }
 }
 
+/// The plugin a skill comes with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plugin {
+    /// Without the marketplace it is from.
+    pub name: String,
+    pub root: PathBuf,
+    pub data: PathBuf,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Skill,
@@ -63,6 +72,7 @@ pub struct Skill {
     pub kind: Kind,
     pub scope: Scope,
     pub family: Family,
+    pub plugin: Option<Plugin>,
     pub file: PathBuf,
     /// The folder the file lies in.
     pub dir: PathBuf,

@@ -1,0 +1,191 @@
+//! Enabled plugins: where each lies, and the hooks it brings (DEC-060).
+//!
+//! `enabledPlugins` names plugins that were installed for this user; where each lies is in
+//! `plugins/installed_plugins.json` of the user's `.claude`. `--plugin-dir` names a folder
+//! outright. A plugin becomes a layer like a settings file, so that what is listed, stored and
+//! run is one thing. Nothing of a plugin is read from outside its own folder.
+
+use crate::clean::Page;
+use crate::discover::SettingsError;
+use crate::discovery::{Compatible, Discovery};
+use crate::files::claude_home;
+use crate::hooks;
+use crate::layer::{Layer, Scope};
+use crate::notice::{About, Notice};
+use crate::read::{self, Reading};
+use ona_api::{Env, digest};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What plugins add to a start.
+#[derive(Default)]
+pub(crate) struct Brought {
+    pub layers: Vec<Layer>,
+    pub notices: Vec<Notice>,
+    /// Files that were read, with their digests.
+    pub marks: Vec<(Scope, PathBuf, String)>,
+}
+
+/// Which plugins are on and off. The highest scope counts, except that a folder can not switch
+/// off what the operator has switched on.
+pub(crate) fn switched(layers: &[Layer]) -> BTreeMap<String, bool> {
+    let mut by_rank: Vec<&Layer> = layers.iter().collect();
+    by_rank.sort_by_key(|layer| layer.scope.rank());
+    let mut switched: BTreeMap<String, (bool, Scope)> = BTreeMap::new();
+    for layer in by_rank {
+        for (id, on) in layer.value["enabledPlugins"].as_object().into_iter().flatten() {
+            let Some(on) = on.as_bool() else { continue };
+            let operators = switched.get(id).is_some_and(|(on, scope)| *on && !scope.is_confined());
+            let of_folder = matches!(layer.scope, Scope::Project | Scope::Local);
+            if on || !(operators && of_folder) {
+                switched.insert(id.clone(), (on, layer.scope));
+            }
+        }
+    }
+    switched.into_iter().map(|(id, (on, _))| (id, on)).collect()
+}
+
+pub(crate) fn bring(how: &Discovery, env: &Env, layers: &[Layer]) -> Result<Brought, SettingsError> {
+    let mut brought = Brought::default();
+    let home = claude_home(env);
+    let compatible = how.compatible != Compatible::Off && env.get("ONA_CLAUDE_SETTINGS") != Some("0");
+    let on: Vec<_> = switched(layers).into_iter().filter(|(_, on)| *on).map(|(id, _)| id).collect();
+    if compatible && !how.bare && !on.is_empty() {
+        let list = home.join("plugins/installed_plugins.json");
+        let installed = brought.json(Scope::User, &list).unwrap_or_default();
+        for id in on {
+            // One that a settings file holds needs no folder.
+            if layers.iter().any(|layer| !layer.value["plugins"][&id].is_null()) {
+                continue;
+            }
+            match install_path(&installed, &id, &how.project_root) {
+                Some(root) if root.is_dir() => brought.plugin(Scope::User, &id, &root, &home),
+                Some(root) => brought.note(About::Unreadable, &root, format!("the plugin {id} is not there")),
+                None => brought.note(About::Scope, &list, format!("the plugin {id} is enabled and not installed")),
+            }
+        }
+    }
+    for root in &how.plugin_dirs {
+        let Ok(root) = fs::canonicalize(root) else {
+            return Err(SettingsError::Flag(format!("--plugin-dir: there is no folder {}", root.display())));
+        };
+        let manifest = brought.json(Scope::Flag, &root.join(MANIFEST)).unwrap_or_default();
+        let folder = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let id = manifest["name"].as_str().map_or(folder, str::to_owned);
+        brought.plugin(Scope::Flag, &id, &root, &home);
+    }
+    Ok(brought)
+}
+
+const MANIFEST: &str = ".claude-plugin/plugin.json";
+const HOOKS: &str = "hooks/hooks.json";
+
+/// The folder of an installed plugin: the one installed for this project, else the user's.
+fn install_path(installed: &Value, id: &str, project: &Path) -> Option<PathBuf> {
+    let named = match &installed["plugins"][id] {
+        Value::Null => &installed[id],
+        named => named,
+    };
+    let all: Vec<&Value> = match named {
+        Value::Array(all) => all.iter().collect(),
+        Value::Object(_) => vec![named],
+        _ => return None,
+    };
+    let here = all.iter().find(|one| one["projectPath"].as_str().is_some_and(|path| Path::new(path) == project));
+    let users = || all.iter().find(|one| one["projectPath"].is_null());
+    let path = PathBuf::from(here.or_else(users)?["installPath"].as_str()?);
+    path.is_absolute().then_some(path)
+}
+
+impl Brought {
+    fn note(&mut self, about: About, file: &Path, message: String) {
+        self.notices.push(Notice { about, file: Some(file.to_path_buf()), line: None, message });
+    }
+
+    /// A file of JSON, if it is there; what is wrong with it is noted.
+    fn json(&mut self, scope: Scope, file: &Path) -> Option<Value> {
+        let text = match read::read(file) {
+            Reading::Absent => return None,
+            Reading::Unreadable(problem) => {
+                self.note(About::Unreadable, file, format!("this file of a plugin is not used: {problem}"));
+                return None;
+            }
+            Reading::Text(text) => text,
+        };
+        self.marks.push((scope, file.to_path_buf(), digest::sha256_hex(text.as_bytes())));
+        match read::parse(&text) {
+            Ok(value) => Some(value.into()),
+            Err(error) => {
+                self.note(About::Unreadable, file, format!("this file of a plugin is not used: {}", error.message));
+                None
+            }
+        }
+    }
+
+    fn plugin(&mut self, scope: Scope, id: &str, root: &Path, home: &Path) {
+        let mut events = Map::new();
+        let manifest = self.json(scope, &root.join(MANIFEST)).unwrap_or_default();
+        if let Some(file) = self.json(scope, &root.join(HOOKS)) {
+            self.add(&mut events, root, &file["hooks"]);
+        }
+        let said = match &manifest["hooks"] {
+            Value::Array(several) => several.clone(),
+            Value::Null => Vec::new(),
+            one => vec![one.clone()],
+        };
+        for one in said {
+            match &one {
+                Value::String(path) => {
+                    let file = root.join(path);
+                    let inside = |real: &Path| fs::canonicalize(root).is_ok_and(|root| real.starts_with(root));
+                    match fs::canonicalize(&file) {
+                        // The usual file has been read, whether it is named or not.
+                        Ok(real) if fs::canonicalize(root.join(HOOKS)).is_ok_and(|usual| usual == real) => {}
+                        Ok(real) if inside(&real) => {
+                            let hooks = self.json(scope, &file).unwrap_or_default();
+                            self.add(&mut events, root, &hooks["hooks"]);
+                        }
+                        _ => self.note(About::Hook, &file, format!("the plugin {id} names hooks that are not in it")),
+                    }
+                }
+                inline if inline["hooks"].is_object() => self.add(&mut events, root, &inline["hooks"]),
+                inline => self.add(&mut events, root, inline),
+            }
+        }
+        let data = home.join("plugins/data").join(plain(id));
+        let mut plugin = json!({"root": root.to_string_lossy(), "data": data.to_string_lossy()});
+        if !events.is_empty() {
+            plugin["hooks"] = events.into();
+        }
+        let mut value = Map::from_iter([("plugins".to_owned(), json!({ id: plugin }))]);
+        let file = root.join(MANIFEST);
+        let mut page = Page { scope, own: false, file: Some(&file), text: "", notices: Vec::new() };
+        hooks::clean(&mut page, &mut value, &format!("plugin:{id}"), false);
+        self.notices.append(&mut page.notices);
+        self.layers.push(Layer { scope, file: Some(file), own: false, value: value.into() });
+    }
+
+    /// Hooks of one place behind those of the places before.
+    fn add(&mut self, events: &mut Map<String, Value>, root: &Path, hooks: &Value) {
+        match hooks {
+            Value::Null => {}
+            Value::Object(more) => {
+                for (event, groups) in more {
+                    let groups = groups.as_array().cloned().unwrap_or_default();
+                    match events.entry(event).or_insert_with(|| Value::Array(Vec::new())) {
+                        Value::Array(before) => before.extend(groups),
+                        _ => unreachable!("made as an array above"),
+                    }
+                }
+            }
+            _ => self.note(About::Hook, root, "the hooks of a plugin must be an object".to_owned()),
+        }
+    }
+}
+
+/// An id as the name of a folder.
+fn plain(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' }).collect()
+}
