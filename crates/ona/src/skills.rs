@@ -1,9 +1,10 @@
 //! Which skills and commands this run knows, and the desk at which they are loaded.
 
+use crate::output;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_orchestration::{Operator, Session, SkillDesk, SkillTerms};
-use ona_session::skills::{Plugin, Scope, Shelves, Skills};
+use ona_session::skills::{Plugin, Scope, Shelves, Skills, Visibility};
 use ona_trust::{Standing, Trust};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,7 +44,17 @@ pub fn load(program: &Program, open: &Open) -> Skills {
             shelves.add(&place, Scope::Project, Some(&place), compatible);
         }
     }
-    shelves.read()
+    let mut skills = shelves.read();
+    let overrides = open.merged.effective["skillOverrides"].as_object();
+    for (name, wish) in overrides.into_iter().flatten() {
+        match wish.as_str().and_then(Visibility::from_text) {
+            Some(visibility) => skills.show(name, visibility),
+            None => output::note(format_args!(
+                "ona: skillOverrides.{name} must be on, name-only, user-invocable-only or off, not {wish}"
+            )),
+        }
+    }
+    skills
 }
 
 /// The user's `.claude` under another name; a relative one would name another folder everywhere.

@@ -29,11 +29,8 @@ fn judges(hook: &Hook) -> bool {
     matches!(&hook.action, Action::Handler(handler) if !handler.is_exclusive())
 }
 
-/// Gives hooks that judge this model to ask.
+/// Gives hooks that judge this model to ask, also those that a skill may bring later.
 pub fn seat(open: &Open, workplace: &Workplace, session: &Session, model: &Arc<Model>, operator: &Arc<dyn Operator>) {
-    if !workplace.hooks.list().iter().any(judges) {
-        return;
-    }
     workplace.judges.set(Desk {
         store: Arc::clone(&open.store),
         model: Arc::clone(model),

@@ -610,3 +610,32 @@ fn a_plugin_may_be_named_on_the_command_line() {
         ona.run(["--plugin-dir", "nowhere", "--eval", r#"{"tool":"Bash","input":{"command":"true"}}"#]).expect_code(2);
     assert!(ran.stderr.contains("--plugin-dir: there is no folder"), "{}", ran.stderr);
 }
+
+#[test]
+fn the_operator_says_how_much_of_a_skill_is_seen() {
+    let ona = ona();
+    for name in ["a", "b", "c", "d"] {
+        skill(&ona, &format!(".ona/skills/{name}"), &format!("---\ndescription: about {name}\n---\n{name}."));
+    }
+    let overrides = json!({"a": "off", "b": "user-invocable-only", "c": "name-only", "d": "loud"});
+    ona.home_file(".ona/settings.json", json!({ "skillOverrides": overrides }).to_string());
+    let ran = ona.run(["--eval", r#"{"tool":"Skill","input":{"skill":"a"}}"#]).expect_code(0);
+    assert_eq!(ran.json()["content"], "There is no skill a. The skills are: c, d.");
+    assert!(ran.stderr.contains("skillOverrides.d must be on"), "{}", ran.stderr);
+    assert!(load(&ona, json!({"skill": "b"})).1.contains("for the user alone"));
+    assert_eq!(load(&ona, json!({"skill": "c"})), (false, "c.".into()));
+}
+
+#[test]
+fn a_skill_may_bring_a_hook_that_asks_the_model() {
+    let mut ona = ona();
+    let text = "---\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: prompt\n          prompt: May this run?\n---\nx";
+    skill(&ona, ".claude/skills/judge", text);
+    let verdict = say(r#"{"ok": false, "reason": "not today"}"#);
+    let script = [call("Skill", json!({"skill": "judge"})), bash("touch made"), verdict, say("ok")];
+    let server = ona.model(Wire::Messages, script);
+    ona.run(["-p", "go", "--allowedTools", "Skill,Bash"]).expect_code(0);
+    assert!(server.request(2).last_message().contains("May this run?"), "{}", server.request(2).last_message());
+    assert!(server.request(3).last_message().contains("not today"), "{}", server.request(3).last_message());
+    assert!(!ona.exists("made"));
+}

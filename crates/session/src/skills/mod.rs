@@ -95,6 +95,27 @@ pub struct Skill {
     pub has_files: bool,
 }
 
+/// How much of a skill is seen, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    On,
+    NameOnly,
+    UserOnly,
+    Off,
+}
+
+impl Visibility {
+    pub fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "on" => Some(Visibility::On),
+            "name-only" => Some(Visibility::NameOnly),
+            "user-invocable-only" => Some(Visibility::UserOnly),
+            "off" => Some(Visibility::Off),
+            _ => None,
+        }
+    }
+}
+
 /// The skills and commands of one place, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Skills {
@@ -118,6 +139,17 @@ impl Skills {
 
     pub fn iter(&self) -> impl Iterator<Item = &Skill> {
         self.by_name.values()
+    }
+
+    /// What the setting `skillOverrides` says of one. A plugin's are the plugin's to say.
+    pub fn show(&mut self, name: &str, visibility: Visibility) {
+        let Some(skill) = self.by_name.get_mut(name).filter(|skill| skill.plugin.is_none()) else { return };
+        match visibility {
+            Visibility::On => {}
+            Visibility::NameOnly => skill.description.clear(),
+            Visibility::UserOnly => skill.by_model = false,
+            Visibility::Off => drop(self.by_name.remove(name)),
+        }
     }
 
     /// The first of a name wins.
