@@ -612,6 +612,16 @@ fn a_plugin_may_be_named_on_the_command_line() {
 }
 
 #[test]
+fn what_a_skill_asks_for_in_vain_is_said() {
+    let ona = ona();
+    skill(&ona, ".ona/skills/fork", "---\ncontext: fork\nshell: bash\nmodel: opus\nlicense: MIT\n---\nText.");
+    let ran = ona.run(["--eval", r#"{"tool":"Skill","input":{"skill":"fork"}}"#]).expect_code(0);
+    assert_eq!(ran.json()["content"], "Text.");
+    let said = "The skill fork: context, model of its front matter has no effect in this build";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}
+
+#[test]
 fn the_operator_says_how_much_of_a_skill_is_seen() {
     let ona = ona();
     for name in ["a", "b", "c", "d"] {

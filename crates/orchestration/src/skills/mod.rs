@@ -86,6 +86,10 @@ impl SkillDesk {
             (self.tell)(format!("The skill {}: a deny rule is left out: {why}", skill.name));
         }
         self.register(skill).await?;
+        if !skill.unused.is_empty() {
+            let keys = skill.unused.join(", ");
+            (self.tell)(format!("The skill {}: {keys} of its front matter has no effect in this build", skill.name));
+        }
         let files = match skill.has_files {
             true => format!("\n\nFiles of this skill: {}", skill.dir.display()),
             false => String::new(),

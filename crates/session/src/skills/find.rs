@@ -15,6 +15,16 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 1 << 20;
 /// The description of one skill, in characters.
 const DESCRIPTION: usize = 1_536;
+/// Keys without an effect, each with the value that asks for nothing else.
+const UNUSED: [(&str, &str); 7] = [
+    ("context", "inline"),
+    ("agent", ""),
+    ("background", "false"),
+    ("model", "inherit"),
+    ("effort", "inherit"),
+    ("paths", ""),
+    ("shell", "bash"),
+];
 /// How deep folders of commands are looked through.
 const DEEPEST: usize = 8;
 
@@ -167,6 +177,11 @@ fn skill(shelf: &Shelf, kind: Kind, name: String, file: &Path) -> Result<(Skill,
         allowed_tools: page.rules("allowed-tools"),
         disallowed_tools: page.rules("disallowed-tools"),
         hooks: page.value("hooks"),
+        unused: UNUSED
+            .into_iter()
+            .filter(|(key, usual)| page.text(key).is_some_and(|text| text != *usual))
+            .map(|(key, _)| key)
+            .collect(),
         has_files: kind == Kind::Skill && entries(&dir).len() > 1,
         body: page.body.trim().to_owned(),
         file: file.to_owned(),

@@ -91,6 +91,8 @@ pub struct Skill {
     /// The `hooks` of its front matter, null if there are none.
     pub hooks: Value,
     pub body: String,
+    /// Keys of its front matter that mean something elsewhere and have no effect here.
+    pub unused: Vec<&'static str>,
     /// There are other files beside it.
     pub has_files: bool,
 }
