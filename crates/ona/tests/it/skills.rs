@@ -359,7 +359,11 @@ fn trust_and_switches_hold_for_hooks_of_skills() {
     let ona = ona();
     careful(&ona);
     ona.settings(json!({"permissions": {"allow": ["Bash", "Skill"]}}));
-    eval_in(&ona, "s", "Skill", json!({"skill": "careful"}), &[]);
+    let call = json!({"tool": "Skill", "input": {"skill": "careful"}, "session_id": "s"}).to_string();
+    let ran = ona.run(["--eval", &call]).expect_code(0);
+    assert!(ran.stderr.contains("of a folder nobody has trusted yet brings hooks"), "{}", ran.stderr);
+    let ran = ona.run(["--eval", &call, "--trust"]).expect_code(0);
+    assert!(!ran.stderr.contains("brings hooks"), "{}", ran.stderr);
     eval_in(&ona, "s", "Bash", json!({"command": "true 1"}), &["--no-trust"]);
     let skipped = "SELECT coalesce(skipped_reason, 'ran') FROM hook_invocations ORDER BY id DESC LIMIT 1";
     assert_eq!(ona.value(skipped), "untrusted_workspace");

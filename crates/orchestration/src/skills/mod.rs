@@ -99,6 +99,12 @@ impl SkillDesk {
 
     async fn register(&self, skill: &Skill) -> Result<(), StoreError> {
         let Some(front) = front_hooks(skill) else { return Ok(()) };
+        if front.of_project && !self.terms.project_may_allow {
+            (self.tell)(format!(
+                "The skill {} of a folder nobody has trusted yet brings hooks (--trust remembers it, --no-trust leaves them out)",
+                skill.name
+            ));
+        }
         let place = &self.parent.place;
         let problems = match self.parent.base.agent_id {
             Some(_) => self.registrar.skill_loaded_by_agent(place, &front)?,
