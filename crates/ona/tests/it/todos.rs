@@ -79,7 +79,7 @@ fn a_list_that_says_nothing_is_rejected() {
         json!({"content": "a", "status": "later"}),
         json!({"content": "a"}),
     ] {
-        assert_eq!(write(&ona, &[bad.clone()])["is_error"], true, "{bad}");
+        assert_eq!(write(&ona, std::slice::from_ref(&bad))["is_error"], true, "{bad}");
     }
     assert_eq!(ona.value("SELECT count(*) FROM state WHERE key LIKE 'todos:%'"), 0);
 }
