@@ -46,7 +46,7 @@ fn culprit<'a, T: DeserializeOwned>(fields: &'a Map<String, Value>, what: &str) 
     })
 }
 
-fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
