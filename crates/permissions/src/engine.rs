@@ -42,6 +42,15 @@ impl PermissionEngine {
         self
     }
 
+    /// Tells the name of a tool of a hook module. The rules that count because of it.
+    pub fn know(&mut self, tool: &str) -> Vec<String> {
+        let counting = self.rules.know(tool);
+        if !counting.is_empty() {
+            self.ready = ReadyRules::new(&self.rules, &self.place);
+        }
+        counting
+    }
+
     pub fn mode(&self) -> Mode {
         self.mode
     }

@@ -124,6 +124,11 @@ pub enum Why {
 
 impl Rule {
     pub fn parse(text: &str, list: Behavior) -> Result<Self, Why> {
+        Self::parse_knowing(text, list, &|_| false)
+    }
+
+    /// With tools that are neither built in nor a server's.
+    pub(crate) fn parse_knowing(text: &str, list: Behavior, known: &dyn Fn(&str) -> bool) -> Result<Self, Why> {
         let text = text.trim();
         if text.is_empty() {
             return Err(Why::Empty);
@@ -131,8 +136,8 @@ impl Rule {
         let (name, spec) = split(text)?;
         let name = canonical(name);
         let target = match spec {
-            None => whole_tool(name, list)?,
-            Some(spec) => specified(name, spec, list)?,
+            None => whole_tool(name, list, known)?,
+            Some(spec) => specified(name, spec, list, known)?,
         };
         Ok(Self { text: text.to_owned(), target })
     }
@@ -167,8 +172,8 @@ fn split(text: &str) -> Result<(&str, Option<&str>), Why> {
     }
 }
 
-fn whole_tool(name: &str, list: Behavior) -> Result<Target, Why> {
-    if BUILTINS.contains(&name) {
+fn whole_tool(name: &str, list: Behavior, known: &dyn Fn(&str) -> bool) -> Result<Target, Why> {
+    if BUILTINS.contains(&name) || known(name) {
         return Ok(Target::Tool(name.to_owned()));
     }
     if let Some(rest) = name.strip_prefix("mcp__").filter(|rest| !rest.is_empty()) {
@@ -199,9 +204,9 @@ fn mcp(name: &str, rest: &str, list: Behavior) -> Result<Target, Why> {
     }
 }
 
-fn specified(name: &str, spec: &str, list: Behavior) -> Result<Target, Why> {
+fn specified(name: &str, spec: &str, list: Behavior, known: &dyn Fn(&str) -> bool) -> Result<Target, Why> {
     let is_mcp = name.len() > "mcp__".len() && name.starts_with("mcp__");
-    if !BUILTINS.contains(&name) && !is_mcp {
+    if !BUILTINS.contains(&name) && !is_mcp && !known(name) {
         return Err(if name.contains('*') {
             Why::NoSpecifier(name.to_owned())
         } else {
@@ -210,7 +215,7 @@ fn specified(name: &str, spec: &str, list: Behavior) -> Result<Target, Why> {
     }
     // `Tool(*)` is the tool. Only as an allowed path it is less: what lies below the start.
     if spec == "*" && (list != Behavior::Allow || !matches!(name, "Read" | "Edit")) {
-        return whole_tool(name, list);
+        return whole_tool(name, list, known);
     }
     if let Some((parameter, value)) = parameter(name, spec) {
         return match list {
@@ -236,7 +241,7 @@ fn specified(name: &str, spec: &str, list: Behavior) -> Result<Target, Why> {
         "Write" | "NotebookEdit" => Err(Why::PathOnOtherTool { tool: name.to_owned(), instead: "Edit" }),
         "Glob" | "Grep" => Err(Why::PathOnOtherTool { tool: name.to_owned(), instead: "Read" }),
         "WebFetch" => match spec.strip_prefix("domain:").map(str::trim) {
-            Some("*") => whole_tool(name, list),
+            Some("*") => whole_tool(name, list, known),
             Some(domain) => Domain::parse(domain).map(Target::Domain).ok_or(Why::NotDomain),
             None => Err(Why::NotDomain),
         },

@@ -1,5 +1,7 @@
 //! The parameters of the built-in tools, for rules such as `Agent(model:haiku)`.
 
+use ona_api::tool::BUILTINS;
+
 /// `param:value`, if the tool has such a parameter.
 pub(crate) fn parameter<'s>(tool: &str, spec: &'s str) -> Option<(&'s str, &'s str)> {
     let (name, value) = spec.split_once(':')?;
@@ -32,7 +34,8 @@ pub(crate) fn parameter<'s>(tool: &str, spec: &'s str) -> Option<(&'s str, &'s s
         "ListMcpResources" => &["server"],
         "ReadMcpResource" => &["server", "uri"],
         "ToolSearch" => &["query", "max_results"],
-        tool if tool.starts_with("mcp__") => {
+        // Of servers and modules: what they take is not known here.
+        tool if !BUILTINS.contains(&tool) => {
             let valid = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
             return valid.then_some((name, value));
         }

@@ -5,6 +5,7 @@ use crate::path::{Aim, PathRule};
 use crate::place::Place;
 use crate::settings::PermissionSettings;
 use ona_api::permission_update::{Behavior, Destination};
+use std::collections::BTreeSet;
 
 /// The rules of the settings, read.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,10 @@ pub struct Rules {
     pub(crate) managed_only: bool,
     /// Deny and ask rules of the managed policy: no update lifts them.
     pub(crate) fixed: Vec<String>,
+    /// Tools of hook modules, which are known only when these have run.
+    pub(crate) known: BTreeSet<String>,
+    /// Rules for tools that are not known, in case they come.
+    waiting: Vec<(Behavior, String, Option<Destination>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -48,12 +53,35 @@ impl Rules {
     pub(crate) fn add(&mut self, list: Behavior, texts: &[String], from: Option<Destination>) -> Vec<Dropped> {
         let mut dropped = Vec::new();
         for text in texts {
-            match Rule::parse(text, list) {
+            match Rule::parse_knowing(text, list, &|name| self.known.contains(name)) {
                 Ok(rule) => self.entries.push(Entry { list, rule, from, of_turn: false }),
-                Err(why) => dropped.push(Dropped { list, rule: text.clone(), why }),
+                Err(why) => {
+                    if matches!(why, Why::UnknownTool(_)) {
+                        self.waiting.push((list, text.clone(), from));
+                    }
+                    dropped.push(Dropped { list, rule: text.clone(), why });
+                }
             }
         }
         dropped
+    }
+
+    /// A tool has come to be known: rules that name it count from now on. Their texts.
+    pub(crate) fn know(&mut self, tool: &str) -> Vec<String> {
+        if !self.known.insert(tool.to_owned()) {
+            return Vec::new();
+        }
+        let mut counting = Vec::new();
+        for (list, text, from) in std::mem::take(&mut self.waiting) {
+            match Rule::parse_knowing(&text, list, &|name| self.known.contains(name)) {
+                Ok(rule) => {
+                    self.entries.push(Entry { list, rule, from, of_turn: false });
+                    counting.push(text);
+                }
+                Err(_) => self.waiting.push((list, text, from)),
+            }
+        }
+        counting
     }
 
     /// Names the deny and ask rules of the managed policy.
