@@ -51,6 +51,7 @@
   const renderers = new Map();
   const flags = new Map();
   const tools = new Map();
+  const shortcuts = new Map();
   let ready = false;
 
   const registry = () => ({
@@ -58,8 +59,9 @@
     commands: [...commands].map(([name, one]) => ({ name, description: one.description ?? null })),
     renderers: [...renderers.keys()],
     flags: [...flags].map(([name, one]) => ({ name, type: one.type ?? null, description: one.description ?? null })),
+    shortcuts: [...shortcuts].map(([key, one]) => ({ key, description: one.description ?? null })),
     tools: [...tools].map(([name, one]) => ({
-      name, label: one.label ?? null, description: one.description ?? "", parameters: one.parameters ?? null,
+      name, label: one.label ?? null, description: one.described, parameters: one.schema, prepares: !!one.tool.prepareArguments,
     })),
   });
   // Modules may register while they run; ona must know who listens.
@@ -89,9 +91,31 @@
       return () => bus.set(name, bus.get(name).filter((one) => one !== handler));
     },
     emit(name, data) {
-      for (const handler of bus.get(name) ?? []) handler(data);
+      hear(name, data);
+      // Other modules live elsewhere; they get a copy.
+      tell("bus.emit", [String(name), serial(data)]);
     },
   };
+  function hear(name, data) {
+    for (const handler of bus.get(name) ?? []) {
+      try {
+        const done = handler(data);
+        if (typeof done?.catch === "function") done.catch((error) => logger.error(`${name}: ${words(error)}`));
+      } catch (error) {
+        logger.error(`${name}: ${words(error)}`);
+      }
+    }
+  }
+
+  // What a schema helper made, as plain JSON.
+  const schemaOf = (parameters) => {
+    if (parameters === undefined || parameters === null) return { type: "object", properties: {} };
+    if (typeof parameters.toJSONSchema === "function") return serial(parameters.toJSONSchema());
+    if (parameters._zod || parameters._def) throw new Error("this zod can not tell its JSON schema; hand over z.toJSONSchema(schema)");
+    return serial(parameters);
+  };
+  // One line about when to use it goes where the model reads about the tool.
+  const describe = (tool) => [tool.description ?? "", ...(tool.promptGuidelines ?? [])].filter(Boolean).join("\n");
 
   const needs = (what) => {
     if (!ready) throw new Error(`${what} handler not initialized`);
@@ -127,10 +151,17 @@
     },
     logger,
     get typebox() { return provided("@sinclair/typebox"); },
+    get zod() { return provided("zod"); },
     get pi() { return provided("@oh-my-pi/pi-coding-agent"); },
     events,
     registerTool(tool) {
-      tools.set(String(tool.name), tool);
+      const name = String(tool?.name ?? "");
+      const schema = schemaOf(tool?.parameters);
+      if (typeof tool?.execute !== "function") throw new Error(`the tool ${name} has no execute function`);
+      // ona says no in words: the rest of the module still works.
+      const refused = ask("tools.register", [name, schema]);
+      if (refused) { logger.warn(refused); return; }
+      tools.set(name, { tool, label: tool.label, described: describe(tool), schema });
       changed();
     },
     registerFlag(name, options) {
@@ -138,7 +169,11 @@
       changed();
     },
     getFlag(name) {
-      return ask("flags.get", [name]) ?? flags.get(String(name))?.default;
+      const flag = flags.get(String(name));
+      if (!flag) return undefined;
+      const given = ask("flags.get", [String(name)]);
+      if (given === undefined) return flag.default;
+      return flag.type === "boolean" ? given === true || given === "true" : String(given);
     },
     sendUserMessage(content, options) {
       needs("sendUserMessage");
@@ -146,14 +181,25 @@
     },
     getActiveTools: () => ask("tools.active", []) ?? [],
     getAllTools: () => ask("tools.all", []) ?? [],
-    setActiveTools: unavailable("setActiveTools"),
+    setActiveTools: (names) => { ask("tools.setActive", [[...names].map(String)]); return Promise.resolve(); },
     getCommands: () => ask("commands.all", []) ?? [],
-    registerShortcut: unavailable("registerShortcut"),
+    registerShortcut(key, options) {
+      shortcuts.set(String(key), options ?? {});
+      changed();
+    },
     registerProvider: unavailable("registerProvider"),
+    unregisterProvider: unavailable("unregisterProvider"),
+    registerAssistantThinkingRenderer: unavailable("registerAssistantThinkingRenderer"),
+    registerComposerShape: unavailable("registerComposerShape"),
+    registerFileWriteFallback: unavailable("registerFileWriteFallback"),
+    registerFileDeleteFallback: unavailable("registerFileDeleteFallback"),
+    getServiceTiers: () => ({}),
+    setServiceTier: unavailable("setServiceTier"),
     setModel: async () => { logger.warn("setModel has no effect in ona"); return false; },
     getThinkingLevel: () => "off",
     setThinkingLevel: unavailable("setThinkingLevel"),
-    setLabel: (id, label) => tell("session.setLabel", [id, label]),
+    // With one argument it names the module itself, which nobody shows.
+    setLabel: (id, ...label) => { if (label.length) tell("session.setLabel", [id, label[0] ?? null]); },
     setSessionName: (name) => tell("session.setName", [name]),
     getSessionName: () => ask("session.getName", []),
   };
@@ -273,17 +319,57 @@
       hasQueuedMessages: () => !!ask("context.hasQueuedMessages", []),
     };
   }
+  // Exactly the documented keys above are a context's own (sheet section 4); what the newer
+  // extension API adds is there to be called and not to be counted.
+  const further = {
+    hasPendingMessages: () => !!ask("context.hasQueuedMessages", []),
+    getSystemPrompt: () => ask("context.systemPrompt", []) ?? "",
+    getContextUsage: () => ask("context.usage", []),
+    // A run without a person ends by itself.
+    shutdown: () => tell("context.shutdown", []),
+    // Done when the agent is idle; never waited for, since whoever asks keeps it busy.
+    compact(options) {
+      const wish = typeof options === "string" ? { customInstructions: options } : (options ?? {});
+      call("context.compact", [wish.customInstructions ?? null]).then(
+        (result) => wish.onComplete?.(result),
+        (error) => wish.onError?.(error),
+      ).catch((error) => logger.error(words(error)));
+      return Promise.resolve();
+    },
+    setTimeout: (...args) => globalThis.setTimeout(...args),
+    setInterval: (...args) => globalThis.setInterval(...args),
+    clearTimer: (timer) => globalThis.clearTimeout(timer),
+  };
+  const extended = (context, more) => Object.defineProperties(context, Object.fromEntries(
+    Object.entries({ ...further, ...more }).map(([key, value]) => [key, { value, configurable: true, writable: true }]),
+  ));
   function commandContext(now) {
-    return Object.assign(makeContext(now), {
+    const replaced = () => Object.assign(commandContext(now), {
+      sendMessage: async (message, options) => api.sendMessage(message, options),
+      sendUserMessage: async (content, options) => api.sendUserMessage(content, options),
+    });
+    return Object.assign(extended(makeContext(now)), {
       waitForIdle: () => call("command.waitForIdle", []).then(() => undefined),
       async newSession(options) {
         const begun = await call("command.newSession", [{ parentSession: options?.parentSession ?? null }]);
         if (begun.cancelled) return { cancelled: true };
         if (options?.setup) await options.setup(writable(begun.session));
         await call("command.enterSession", [begun.session]);
+        await options?.withSession?.(replaced());
         return { cancelled: false };
       },
       branch: (entryId) => call("command.branch", [entryId]),
+      async fork(entryId, options) {
+        const done = await call("command.branch", [entryId]);
+        if (!done.cancelled) await options?.withSession?.(replaced());
+        return done;
+      },
+      async switchSession(session, options) {
+        const done = await call("command.switchSession", [session]);
+        if (!done.cancelled) await options?.withSession?.(replaced());
+        return done;
+      },
+      reload: () => call("command.reload", []).then(() => undefined),
       navigateTree: (targetId, options) => call("command.navigateTree", [targetId, options ?? {}]),
     });
   }
@@ -293,7 +379,7 @@
   function contextOf(message) {
     if (message.emission !== emission) {
       emission = message.emission;
-      shared = makeContext(message.context);
+      shared = extended(makeContext(message.context));
     }
     return shared;
   }
@@ -311,7 +397,25 @@
     const files = event.preparation?.fileOps;
     if (files) for (const kind of Object.keys(files)) files[kind] = new Set(files[kind]);
     for (const key of message.absent ?? []) event[key] = undefined;
+    // There for extensions that ask for it; the document's event has not got it.
+    if (message.event === "before_agent_start") Object.defineProperty(event, "systemPrompt", { enumerable: false });
     return event;
+  }
+
+  function execute(message, { tool, schema }) {
+    let args = message.args;
+    if (tool.prepareArguments) {
+      args = tool.prepareArguments(args);
+      ask("tools.check", [schema, serial(args)]);
+    }
+    const controller = new AbortController();
+    aborts.set(message.id, controller);
+    const context = extended(makeContext(message.context), { signal: controller.signal });
+    // Published modules disagree about the order of what follows the input: the types say
+    // (signal, onUpdate, ctx), tools of oh-my-pi's own examples read (onUpdate, ctx, signal).
+    // The fourth is therefore a function that has everything of a context as well.
+    const onUpdate = extended(Object.assign(() => {}, context), { signal: controller.signal });
+    return tool.execute(message.call, args, controller.signal, onUpdate, context);
   }
 
   function work(message) {
@@ -328,9 +432,12 @@
       case "tool": {
         const tool = tools.get(message.name);
         if (!tool) throw new Error(`there is no tool ${message.name}`);
-        const controller = new AbortController();
-        aborts.set(message.id, controller);
-        return tool.execute(message.call, message.args, controller.signal, () => {}, makeContext(message.context));
+        return execute(message, tool);
+      }
+      case "shortcut": {
+        const shortcut = shortcuts.get(message.name);
+        if (!shortcut) throw new Error(`there is no shortcut ${message.name}`);
+        return shortcut.handler(extended(makeContext(message.context)));
       }
       case "render": {
         const renderer = renderers.get(message.name);
@@ -392,6 +499,9 @@
       case "abort":
         aborts.get(message.id)?.abort();
         break;
+      case "bus":
+        hear(message.name, message.data);
+        break;
     }
   }
 
@@ -428,6 +538,7 @@
   // `@mariozechner/pi-tui/x` is what `@oh-my-pi/pi-tui` is.
   function family(name) {
     const part = /^@[^/]+\/(pi-[a-z-]+)/.exec(name)?.[1];
+    if (part === "pi-utils" && name.endsWith("/chalk")) return "chalk";
     return part === "pi-tui" || part === "pi-ai" ? `@oh-my-pi/${part}` : "@oh-my-pi/pi-coding-agent";
   }
   function pick(name, key) {

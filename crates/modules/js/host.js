@@ -1,7 +1,7 @@
 // The packages hook modules import from their host: as much of them as hooks use.
 (() => {
   "use strict";
-  const { offer, host } = globalThis.__ona;
+  const { offer, host, schemas, toolkit } = globalThis.__ona;
 
   // ---- text as a terminal counts it
 
@@ -138,41 +138,40 @@
     if (control) return data === String.fromCharCode(control[1].charCodeAt(0) - 96);
     return data === key;
   }
-  const Key = new Proxy({ ctrl: (key) => `ctrl+${key}`, shift: (key) => `shift+${key}`, alt: (key) => `alt+${key}` }, {
+  const held = (...names) => (key) => [...names, key].join("+");
+  const Key = new Proxy({
+    ctrl: held("ctrl"), shift: held("shift"), alt: held("alt"), ctrlShift: held("ctrl", "shift"), ctrlAlt: held("ctrl", "alt"),
+    shiftAlt: held("shift", "alt"), ctrlShiftAlt: held("ctrl", "shift", "alt"),
+  }, {
     get: (target, name) => target[name] ?? (typeof name === "string" ? name : undefined),
   });
 
   offer("@oh-my-pi/pi-tui", () => ({
     Text, TruncatedText, Spacer, Container, Box, Markdown, SelectList, Key, matchesKey, visibleWidth, truncateToWidth,
-    wrapTextWithAnsi, CURSOR_MARKER: "",
+    wrapTextWithAnsi, CURSOR_MARKER: "", Editor: CustomEditor, Input: CustomEditor, Loader: BorderedLoader,
+    parseKey: (data) => Object.keys(KEYS).find((key) => KEYS[key].includes(data)) ?? data,
+    isKeyRelease: () => false, isKeyRepeat: () => false, decodeKittyPrintable: () => undefined,
   }));
 
-  // ---- schemas
+  // ---- colours by the names of the chalk package
 
-  const schema = (type) => (options) => ({ type, ...options });
-  const optional = Symbol.for("TypeBox.Optional");
-  const Type = {
-    String: schema("string"), Number: schema("number"), Integer: schema("integer"), Boolean: schema("boolean"), Null: schema("null"),
-    Any: (options) => ({ ...options }), Unknown: (options) => ({ ...options }),
-    Literal: (value, options) => ({ const: value, type: typeof value, ...options }),
-    Array: (items, options) => ({ type: "array", items, ...options }),
-    Tuple: (items, options) => ({ type: "array", items, minItems: items.length, maxItems: items.length, ...options }),
-    Object: (properties, options) => {
-      const required = Object.keys(properties).filter((key) => !properties[key][optional]);
-      return { type: "object", properties, ...(required.length ? { required } : {}), ...options };
-    },
-    Record: (key, value, options) => ({ type: "object", additionalProperties: value, ...options }),
-    Union: (anyOf, options) => ({ anyOf, ...options }),
-    Intersect: (allOf, options) => ({ allOf, ...options }),
-    Enum: (values, options) => ({ enum: Object.values(values), ...options }),
-    Optional: (one) => Object.defineProperty({ ...one }, optional, { value: true }),
-    Unsafe: (options) => ({ ...options }),
-    Partial: (one) => Type.Object(Object.fromEntries(Object.entries(one.properties).map(([key, value]) => [key, Type.Optional(value)]))),
+  const CODES = {
+    bold: [1, 22], dim: [2, 22], italic: [3, 23], underline: [4, 24], inverse: [7, 27], strikethrough: [9, 29],
+    black: [30, 39], red: [31, 39], green: [32, 39], yellow: [33, 39], blue: [34, 39], magenta: [35, 39], cyan: [36, 39], white: [37, 39], gray: [90, 39], grey: [90, 39],
+    bgRed: [41, 49], bgGreen: [42, 49], bgYellow: [43, 49], bgBlue: [44, 49], bgMagenta: [45, 49], bgCyan: [46, 49], bgWhite: [47, 49],
   };
-  offer(["@sinclair/typebox", "typebox"], () => ({ Type, Static: undefined }));
+  const brush = (codes) => new Proxy((...parts) => codes.reduceRight((text, [on, off]) => `\u001b[${on}m${text}\u001b[${off}m`, parts.join(" ")), {
+    get: (target, name) => (CODES[name] ? brush([...codes, CODES[name]]) : ["hex", "rgb", "ansi256"].includes(name) ? () => brush(codes) : target[name]),
+  });
+  offer("chalk", () => { const chalk = brush([]); return { default: chalk, chalk }; });
+
+  // ---- talking to models, which only ona does
+
+  const noModel = (name) => async () => { throw new Error(`${name}: modules can not ask a model; ona asks one at a time`); };
   offer("@oh-my-pi/pi-ai", () => ({
-    Type,
-    StringEnum: (values, options) => ({ type: "string", enum: [...values], ...options }),
+    ...schemas, complete: noModel("complete"), completeSimple: noModel("completeSimple"), stream: noModel("stream"), streamSimple: noModel("streamSimple"),
+    getModel: (provider, id) => host.ask("models.find", [provider, id]),
+    getModels: () => host.ask("models.all", []) ?? [],
   }));
 
   // ---- the agent's own package
@@ -201,14 +200,46 @@
       return calls.length ? [...lines, `[Assistant tool calls]: ${calls.join("; ")}`] : lines;
     }).join("\n\n");
   }
-  function formatSize(bytes) {
-    if (bytes < 1024) return `${bytes}B`;
-    return bytes < 1048576 ? `${(bytes / 1024).toFixed(1)}KB` : `${(bytes / 1048576).toFixed(1)}MB`;
+  // `---` lines around `key: value` lines at the top of a text.
+  function parseFrontmatter(text) {
+    const found = /^---\r?\n([\s\S]*?)\r?\n---\r?\n?([\s\S]*)$/.exec(text);
+    if (!found) return { frontmatter: {}, body: text };
+    const lines = found[1].split(/\r?\n/).map((line) => /^([A-Za-z0-9_-]+):\s*(.*)$/.exec(line)).filter(Boolean);
+    const plain = (value) => (/^(["']).*\1$/.test(value) ? value.slice(1, -1) : value);
+    return { frontmatter: Object.fromEntries(lines.map(([, key, value]) => [key, plain(value.trim())])), body: found[2].trim() };
   }
+  const LANGUAGES = { ts: "typescript", tsx: "typescript", js: "javascript", mjs: "javascript", py: "python", rs: "rust", go: "go", sh: "bash", md: "markdown", json: "json", yml: "yaml", yaml: "yaml", html: "html", css: "css" };
+  // A line a person types into; components of modules build on it.
+  class CustomEditor {
+    constructor(tui) { this.tui = tui; this.text = ""; this.focused = false; }
+    getText() { return this.text; }
+    setText(value) { this.text = String(value); this.onChange?.(this.text); }
+    handleInput(data) {
+      if (matchesKey(data, "enter")) this.onSubmit?.(this.text);
+      else if (matchesKey(data, "backspace")) this.setText([...this.text].slice(0, -1).join(""));
+      else if (!/[\u0000-\u001f]/.test(data)) this.setText(this.text + data);
+    }
+    invalidate() {}
+    render(width) { return wrapTextWithAnsi(this.text, width); }
+  }
+  function createEventBus() {
+    const known = new Map();
+    return {
+      on(name, handler) { known.set(name, [...(known.get(name) ?? []), handler]); return () => known.set(name, known.get(name).filter((one) => one !== handler)); },
+      emit(name, data) { for (const handler of known.get(name) ?? []) handler(data); },
+      clear() { known.clear(); },
+    };
+  }
+
   const markdownTheme = new Proxy({}, { get: () => (value) => String(value) });
   offer("@oh-my-pi/pi-coding-agent", () => ({
-    DynamicBorder, BorderedLoader, convertToLlm, serializeConversation, formatSize,
-    getMarkdownTheme: () => markdownTheme,
+    ...schemas, ...toolkit, DynamicBorder, BorderedLoader, CustomEditor, convertToLlm, serializeConversation, parseFrontmatter, createEventBus,
+    stripFrontmatter: (text) => parseFrontmatter(text).body,
+    getMarkdownTheme: () => markdownTheme, getSelectListTheme: () => markdownTheme, getSettingsListTheme: () => markdownTheme,
+    getLanguageFromPath: (path) => LANGUAGES[String(path).split(".").pop()],
+    highlightCode: (code) => String(code).split("\n"),
+    keyHint: (key, words) => `${key} ${words}`, keyText: (key) => String(key), rawKeyHint: (key, words) => `${key} ${words}`,
+    getShellConfig: () => ({ shell: "/bin/sh", args: ["-c"] }),
     getAgentDir: () => host.ask("paths.agentDir", []),
     isToolCallEventType: (name, event) => event?.toolName === name,
     isBashToolResult: result("bash"), isReadToolResult: result("read"), isEditToolResult: result("edit"),

@@ -24,6 +24,8 @@ pub struct QuickJs;
 const PRELUDE: &[(&str, &str)] = &[
     ("core.js", include_str!("../js/core.js")),
     ("embedded/globals.js", include_str!("../js/embedded/globals.js")),
+    ("schema.js", include_str!("../js/schema.js")),
+    ("toolkit.js", include_str!("../js/toolkit.js")),
     ("host.js", include_str!("../js/host.js")),
     ("embedded/path.js", include_str!("../js/embedded/path.js")),
     ("embedded/fs.js", include_str!("../js/embedded/fs.js")),

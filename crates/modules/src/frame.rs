@@ -85,9 +85,40 @@ pub struct Registry {
     pub commands: Vec<Command>,
     pub renderers: Vec<String>,
     #[serde(default)]
-    pub flags: Vec<Value>,
+    pub flags: Vec<Flag>,
     #[serde(default)]
-    pub tools: Vec<Value>,
+    pub shortcuts: Vec<Shortcut>,
+    #[serde(default)]
+    pub tools: Vec<Tool>,
+}
+
+/// A tool a module offers to the model.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub struct Tool {
+    pub name: String,
+    pub label: Option<String>,
+    pub description: String,
+    /// A JSON schema of an object.
+    pub parameters: Value,
+    /// The module reads inputs of other shapes too, and makes them fit itself.
+    #[serde(default)]
+    pub prepares: bool,
+}
+
+/// An option of the command line a module wants to be told.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct Flag {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    pub description: Option<String>,
+}
+
+/// A key a module wants to hear of, where there is a keyboard.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct Shortcut {
+    pub key: String,
+    pub description: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]

@@ -205,6 +205,9 @@ pub fn resolve(from: &Path, specifier: &str) -> Target {
     if hosts.iter().any(|host| specifier.starts_with(host)) || matches!(specifier, "@sinclair/typebox" | "typebox") {
         return Target::Host(specifier.to_owned());
     }
+    if matches!(specifier, "zod" | "zod/v3" | "zod/v4" | "zod/mini") && !is_installed(from, "zod") {
+        return Target::Host(specifier.to_owned());
+    }
     let path = match specifier.strip_prefix("file://") {
         Some(path) => PathBuf::from(path),
         None if specifier.starts_with('.') || specifier.starts_with('/') => {
@@ -216,6 +219,11 @@ pub fn resolve(from: &Path, specifier: &str) -> Target {
         Some(file) => Target::File(file),
         None => Target::Missing(specifier.to_owned()),
     }
+}
+
+/// Whether a runtime would find this package from here.
+fn is_installed(from: &Path, package: &str) -> bool {
+    from.ancestors().skip(1).any(|folder| folder.join("node_modules").join(package).is_dir())
 }
 
 /// The file a path without its true extension means.

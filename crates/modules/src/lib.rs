@@ -25,7 +25,7 @@ pub mod worker;
 
 pub use discover::{Candidate, Places, Refused, Source, candidates, resolve};
 pub use engine::{Engine, Limits, Link, Program, Sink};
-pub use frame::{Command, Frame, Overrun, Registry};
+pub use frame::{Command, Flag, Frame, Overrun, Registry, Shortcut, Tool};
 pub use graph::{Graph, GraphError, Target};
 pub use host::{BoxFuture, Call, CallError, Host};
 pub use loader::{Listed, LoadError, Loaded, Loader};

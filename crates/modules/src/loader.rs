@@ -50,6 +50,10 @@ pub struct Listed {
     pub error: Option<String>,
     pub events: Vec<(String, usize)>,
     pub commands: Vec<String>,
+    pub tools: Vec<String>,
+    pub flags: Vec<String>,
+    pub shortcuts: Vec<String>,
+    pub renderers: Vec<String>,
 }
 
 impl Listed {
@@ -58,7 +62,8 @@ impl Listed {
             self.events.iter().map(|(name, count)| (name.clone(), (*count).into())).collect();
         json!({
             "path": self.path, "dialect": "omp", "source": self.source.as_str(), "engine": self.engine, "needs": self.needs,
-            "error": self.error, "handlers": events, "commands": self.commands,
+            "error": self.error, "handlers": events, "commands": self.commands, "tools": self.tools, "flags": self.flags,
+            "shortcuts": self.shortcuts, "renderers": self.renderers,
         })
     }
 }
@@ -80,6 +85,10 @@ impl Loader {
                 error: None,
                 events: Vec::new(),
                 commands: Vec::new(),
+                tools: Vec::new(),
+                flags: Vec::new(),
+                shortcuts: Vec::new(),
+                renderers: Vec::new(),
             };
             match self.module(&candidate.path, &mut listed).await {
                 Ok(module) => {
@@ -87,6 +96,10 @@ impl Loader {
                     listed.engine = Some(module.engine().to_owned());
                     listed.events = registry.handlers.into_iter().collect();
                     listed.commands = registry.commands.into_iter().map(|one| one.name).collect();
+                    listed.tools = registry.tools.into_iter().map(|one| one.name).collect();
+                    listed.flags = registry.flags.into_iter().map(|one| one.name).collect();
+                    listed.shortcuts = registry.shortcuts.into_iter().map(|one| one.key).collect();
+                    listed.renderers = registry.renderers;
                     loaded.modules.push(Arc::new(module));
                 }
                 Err(error) => {

@@ -5,10 +5,11 @@
 
 use crate::engine::{Engine, Link, Program, Sink};
 use crate::frame::{Frame, Overrun, Registry};
+use crate::graph::Graph;
 use crate::host::{Call, CallError, Host};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -39,6 +40,7 @@ pub enum Request<'a> {
     Command { name: &'a str, args: &'a str },
     Render { custom_type: &'a str, message: &'a Value, expanded: bool, width: usize },
     Tool { name: &'a str, call: &'a str, args: &'a Value },
+    Shortcut { key: &'a str },
 }
 
 /// One handler of one event.
@@ -72,7 +74,8 @@ impl Moment {
 }
 
 pub struct Module {
-    program: Arc<Program>,
+    program: Mutex<Arc<Program>>,
+    path: PathBuf,
     engine: Arc<dyn Engine>,
     host: Arc<dyn Host>,
     world: tokio::sync::Mutex<Option<Arc<World>>>,
@@ -87,7 +90,8 @@ impl Module {
     /// Loads a module. The error is the text the operator reads.
     pub async fn load(program: Program, engine: Arc<dyn Engine>, host: Arc<dyn Host>) -> Result<Self, String> {
         let module = Self {
-            program: Arc::new(program),
+            path: program.graph.entry.clone(),
+            program: Mutex::new(Arc::new(program)),
             engine,
             host,
             world: tokio::sync::Mutex::new(None),
@@ -100,7 +104,7 @@ impl Module {
     }
 
     pub fn path(&self) -> &Path {
-        &self.program.graph.entry
+        &self.path
     }
 
     pub fn engine(&self) -> &str {
@@ -114,6 +118,15 @@ impl Module {
     /// How many handlers it has for an event.
     pub fn handlers(&self, event: &str) -> usize {
         lock(&self.registry).handlers.get(event).copied().unwrap_or(0)
+    }
+
+    /// Tells it what another module has put on the bus they share. Nobody waits for it.
+    /// A module that is just being started has nobody listening yet.
+    pub fn hear(&self, name: &str, data: &Value) {
+        let Ok(world) = self.world.try_lock() else { return };
+        if let Some(world) = world.as_ref().filter(|world| world.is_alive()) {
+            world.send(json!({"t": "bus", "name": name, "data": data}).to_string());
+        }
     }
 
     /// Calls into the module and waits. The clock stands still while a dialog is open.
@@ -158,6 +171,27 @@ impl Module {
         }
     }
 
+    /// Reads the file again and begins anew with it. If that can not be done, nothing changes.
+    pub async fn reload(&self) -> Result<(), String> {
+        let graph = Graph::read(&self.path).map_err(|error| format!("Failed to load hook: {error}"))?;
+        let old = Arc::clone(&lock(&self.program));
+        let (new, before) = (Arc::new(Program { graph, ..(*old).clone() }), self.registry());
+        *lock(&self.program) = new;
+        // The one that runs goes on until whoever called from it is done.
+        let mut current = self.world.lock().await;
+        match self.begin().await {
+            Ok(world) => {
+                *current = Some(world);
+                Ok(())
+            }
+            Err(why) => {
+                *lock(&self.program) = old;
+                *lock(&self.registry) = before;
+                Err(why)
+            }
+        }
+    }
+
     /// The world, begun anew if the last one ended.
     async fn current(&self) -> Result<Arc<World>, String> {
         let mut current = self.world.lock().await;
@@ -173,8 +207,9 @@ impl Module {
 
     async fn begin(&self) -> Result<Arc<World>, String> {
         let (tell, loaded) = oneshot::channel();
+        let program = Arc::clone(&lock(&self.program));
         let world = Arc::new(World {
-            path: self.program.graph.entry.clone(),
+            path: self.path.clone(),
             host: Arc::clone(&self.host),
             link: OnceLock::new(),
             waiting: Mutex::default(),
@@ -186,7 +221,7 @@ impl Module {
             runtime: tokio::runtime::Handle::current(),
         });
         let sink = sink(&world);
-        let link = self.engine.start(&self.program, sink).await.map_err(|why| format!("Failed to load hook: {why}"))?;
+        let link = self.engine.start(&program, sink).await.map_err(|why| format!("Failed to load hook: {why}"))?;
         if world.link.set(link).is_err() {
             unreachable!("a world is begun once");
         }
@@ -358,6 +393,7 @@ fn message(id: u64, request: &Request<'_>, moment: &Moment) -> String {
         Request::Tool { name, call, args } => {
             json_invoke(id, json!({"kind": "tool", "name": name, "call": call, "args": args, "context": context}))
         }
+        Request::Shortcut { key } => json_invoke(id, json!({"kind": "shortcut", "name": key, "context": context})),
         Request::Render { custom_type, message, expanded, width } => json_invoke(
             id,
             json!({"kind": "render", "name": custom_type, "message": message, "options": {"expanded": expanded}, "width": width}),

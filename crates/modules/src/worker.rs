@@ -28,8 +28,12 @@ pub struct Worker {
 }
 
 const SCRIPT: &str = include_str!("../js/worker.mjs");
-const PRELUDE: &[(&str, &str)] =
-    &[("core.js", include_str!("../js/core.js")), ("host.js", include_str!("../js/host.js"))];
+const PRELUDE: &[(&str, &str)] = &[
+    ("core.js", include_str!("../js/core.js")),
+    ("schema.js", include_str!("../js/schema.js")),
+    ("toolkit.js", include_str!("../js/toolkit.js")),
+    ("host.js", include_str!("../js/host.js")),
+];
 /// Longest line a worker may say.
 const LONGEST: usize = 64 << 20;
 

@@ -260,6 +260,10 @@ pub struct Options {
     #[arg(short = 'e', long, value_name = "PATH", global = true)]
     pub extension: Vec<String>,
 
+    /// A flag that a hook module has registered, NAME or NAME=VALUE; may be given again
+    #[arg(long, value_name = "NAME[=VALUE]", global = true)]
+    pub extension_flag: Vec<String>,
+
     /// Say on stderr what each hook and rule did; with --output-format json, print all messages as one array
     #[arg(long)]
     pub verbose: bool,

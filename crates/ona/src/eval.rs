@@ -64,7 +64,7 @@ impl Places<'_> {
             Some((place, workplace)) if place == cwd => workplace,
             _ => {
                 let mut new = Workplace::new(self.program, self.open, &cwd, How::FirstUseOnly, self.cancel)?;
-                new.load_modules(self.program, self.open).await;
+                new.load_modules(self.program, self.open).await?;
                 new
             }
         };

@@ -37,6 +37,16 @@ pub fn dropped_rule(dropped: &Dropped) -> Finding {
     (EventKind::PermissionRuleDropped, detail)
 }
 
+/// Whether a row says that one of these rules has no effect.
+pub fn drops(row: &Row, rules: &[String]) -> bool {
+    match row {
+        Row::Event { kind: EventKind::PermissionRuleDropped, detail, .. } => {
+            rules.iter().any(|rule| detail["rule"] == rule.as_str())
+        }
+        _ => false,
+    }
+}
+
 pub fn rejected_hook(rejected: &Rejected) -> Finding {
     (EventKind::HookConfigRejected, json!({"entry": rejected.entry, "why": rejected.why}))
 }

@@ -30,7 +30,7 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut workplace = Workplace::new(program, &open, &cwd, How::FirstUseOnly, &cancel)?;
-        workplace.load_modules(program, &open).await;
+        workplace.load_modules(program, &open).await?;
         let wanted = Wanted {
             conversation: asked.base.get("conversation_id").and_then(Value::as_str).map(Into::into),
             session: asked.base.get("session_id").and_then(Value::as_str).map(Into::into),

@@ -1,13 +1,15 @@
 //! Hook modules of oh-my-pi: which files count here, and what loading them came to.
 
+use crate::failure::Failure;
 use crate::output;
 use crate::program::{Open, Program};
 use ona_api::{Env, EventKind, Group};
 use ona_modules::rules::Emitter;
-use ona_modules::{Candidate, Listed, Loaded, Loader, Moment, Places, Refused, System, Wanted, candidates};
+use ona_modules::{Candidate, Listed, Loaded, Loader, Module, Moment, Places, Refused, System, Wanted, candidates};
 use ona_orchestration::{ModuleLog, Modules, SessionHost};
 use ona_trust::Trust;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +20,8 @@ pub struct Files {
     refused: Vec<Refused>,
     /// What the agent must not change: the files, and the folders they are found in.
     pub guarded: Vec<PathBuf>,
+    /// Flags of modules, as they were given.
+    flags: BTreeMap<String, Value>,
 }
 
 impl Files {
@@ -42,16 +46,18 @@ impl Files {
         let (candidates, refused) = candidates(&places, &configured);
         let mut guarded = places.folders();
         guarded.extend(candidates.iter().map(|one| one.path.clone()));
-        Self { candidates, refused, guarded }
+        Self { candidates, refused, guarded, flags: flags_given(&options.extension_flag) }
     }
 
     /// Runs every module's factory, one after another.
-    pub async fn load(self, program: &Program, open: &Open, env: &Env, cwd: &Path) -> LoadedModules {
-        if self.candidates.is_empty() && self.refused.is_empty() {
-            return LoadedModules::default();
+    pub async fn load(self, program: &Program, open: &Open, env: &Env, cwd: &Path) -> Result<LoadedModules, Failure> {
+        if self.candidates.is_empty() && self.refused.is_empty() && self.flags.is_empty() {
+            return Ok(LoadedModules::default());
         }
         let system = System { env: env.clone(), cwd: cwd.to_owned() };
-        let host = Arc::new(SessionHost::new(system, Arc::clone(&open.store), log(program, open)));
+        let host = Arc::new(
+            SessionHost::new(system, Arc::clone(&open.store), log(program, open)).with_flags(self.flags.clone()),
+        );
         let scratch = program.env.non_empty("TMPDIR").unwrap_or("/tmp");
         let wanted = Wanted::parse(program.env.get("ONA_JS_RUNTIME"));
         let loader = Loader::new(cwd.to_owned(), env.clone(), wanted, scratch.into(), Arc::clone(&host) as _);
@@ -61,9 +67,14 @@ impl Files {
             output::note(open.redactor.apply(&format!("ona: hook module {}: {}", one.path, one.error)));
             rows.event(EventKind::DialectLoadError, json!({"dialect": "omp", "path": one.path, "error": one.error}));
         }
+        for (module, why) in host.refused() {
+            output::note(open.redactor.apply(&format!("ona: hook module {}: {why}", module.display())));
+            rows.event(EventKind::DialectLoadError, json!({"dialect": "omp", "path": module, "error": why}));
+        }
+        check_flags(&self.flags, &modules)?;
         let moment = Moment { has_ui: false, cwd: cwd.to_string_lossy().into_owned(), model: None };
         let emitter = Arc::new(Emitter::new(modules, moment));
-        LoadedModules { modules: Some(Arc::new(Modules::new(emitter, host))), rows, listing }
+        Ok(LoadedModules { modules: Some(Arc::new(Modules::new(emitter, host))), rows, listing })
     }
 }
 
@@ -73,6 +84,39 @@ pub struct LoadedModules {
     /// Load errors, for the record.
     pub rows: Group,
     pub listing: Vec<Listed>,
+}
+
+/// `--extension-flag plan --extension-flag preset=quick`
+fn flags_given(given: &[String]) -> BTreeMap<String, Value> {
+    let value = |text: &String| match text.trim_start_matches("--").split_once('=') {
+        Some((name, value)) => (name.to_owned(), value.into()),
+        None => (text.trim_start_matches("--").to_owned(), true.into()),
+    };
+    given.iter().map(value).collect()
+}
+
+/// A flag no module knows would silently do nothing.
+fn check_flags(given: &BTreeMap<String, Value>, modules: &[Arc<Module>]) -> Result<(), Failure> {
+    let known: Vec<_> = modules.iter().flat_map(|module| module.registry().flags).collect();
+    for (name, value) in given {
+        let Some(flag) = known.iter().find(|flag| flag.name == *name) else {
+            let mut names: Vec<_> = known.iter().map(|flag| flag.name.as_str()).collect();
+            names.sort_unstable();
+            let names = if names.is_empty() { "no flags".to_owned() } else { names.join(", ") };
+            return Err(Failure::usage(format_args!("no hook module has the flag {name}; they have {names}")));
+        };
+        let is_switch = flag.kind.as_deref() == Some("boolean");
+        match value {
+            Value::Bool(_) if !is_switch => {
+                return Err(Failure::usage(format_args!("the flag {name} needs a value: {name}=VALUE")));
+            }
+            Value::String(text) if is_switch && !matches!(text.as_str(), "true" | "false") => {
+                return Err(Failure::usage(format_args!("the flag {name} is true or false, not {text}")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// What modules print is for whoever asks to see it.

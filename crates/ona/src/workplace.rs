@@ -183,22 +183,28 @@ impl Workplace {
     }
 
     /// Loads the hook modules and puts their handlers at the end of the chain (DEC-060).
-    pub async fn load_modules(&mut self, program: &Program, open: &Open) -> Vec<Listed> {
+    pub async fn load_modules(&mut self, program: &Program, open: &Open) -> Result<Vec<Listed>, Failure> {
         let files = std::mem::take(&mut self.files);
         // What a hook's process would have (DEC-061); a module is no child of the agent.
         let depth: u32 = self.host.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
         let env = self.host.clone().with("AGENT_SDLC_DB", &self.database).with("SDLC_HOOK", "1");
         let env = env.with("CLAUDE_PROJECT_DIR", self.place.project.as_os_str());
         let env = env.with("ONA_HOOK_DEPTH", (depth + 1).to_string());
-        let loaded = files.load(program, open, &env, &self.cwd).await;
+        let loaded = files.load(program, open, &env, &self.cwd).await?;
         self.findings.append(loaded.rows);
         if let Some(modules) = &loaded.modules {
             let mut list = HookList::clone(&self.hooks.list());
             ona_dialects::omp::hooks(&modules.emitter).into_iter().for_each(|hook| list.push(hook));
             self.hooks.set_list(list);
+            let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+            for tool in loaded.listing.iter().flat_map(|module| &module.tools) {
+                let counting = rules.know(tool);
+                // What seemed to name no tool names one.
+                self.findings.0.retain(|row| !findings::drops(row, &counting));
+            }
         }
         self.modules = loaded.modules;
-        loaded.listing
+        Ok(loaded.listing)
     }
 
     /// What is wrong with the settings, to be recorded once.

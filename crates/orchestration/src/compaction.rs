@@ -17,6 +17,20 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// What came of compacting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Compacted {
+    /// This summary stands for what came before.
+    To(String),
+    /// A hook module said no.
+    Cancelled,
+    /// There was nothing to compact, or no summary to be had; everything is as it was.
+    Not,
+}
+
+/// What a person reads who asked for it (sheet section 7).
+pub const CANCELLED: &str = "Compaction cancelled";
+
 /// Messages there are when a summary and a word or two are all there is.
 const FRESHLY_COMPACTED: usize = 3;
 
@@ -40,7 +54,10 @@ impl Turn {
             }
             let summary = self.compact(session, history, Trigger::Auto, None).await?;
             if let Some(modules) = &modules {
-                let result = summary.as_ref().map(|summary| json!({ "summary": summary }));
+                let result = match &summary {
+                    Compacted::To(summary) => Some(json!({ "summary": summary })),
+                    Compacted::Cancelled | Compacted::Not => None,
+                };
                 let end = Event::AutoCompactionEnd { aborted: result.is_none(), result, error: None };
                 modules.fire(&self.pipeline.store, session, end, &self.cancel).await?;
             }
@@ -56,13 +73,13 @@ impl Turn {
         history: &mut History,
         trigger: Trigger,
         wish: Option<&str>,
-    ) -> Result<Option<String>, StoreError> {
-        let Some(covers_to) = history.state().last_sequence() else { return Ok(None) };
+    ) -> Result<Compacted, StoreError> {
+        let Some(covers_to) = history.state().last_sequence() else { return Ok(Compacted::Not) };
         let (store, hooks) = (&*self.pipeline.store, &*self.pipeline.hooks);
         let fields = json!({"trigger": trigger.as_str(), "custom_instructions": wish});
         let pre = lifecycle(store, hooks, session, &self.events, EventName::PreCompact, fields).await?;
         if pre.is_denied() {
-            return Ok(None);
+            return Ok(Compacted::Not);
         }
         let modules = session.modules.clone();
         let wanted = match &modules {
@@ -70,8 +87,8 @@ impl Turn {
             None => BeforeCompact::default(),
         };
         if wanted.cancelled {
-            (self.events)(TurnEvent::NotCompacted { why: "Compaction cancelled".into() });
-            return Ok(None);
+            (self.events)(TurnEvent::NotCompacted { why: CANCELLED.into() });
+            return Ok(Compacted::Cancelled);
         }
         (self.events)(TurnEvent::Compacting);
         let (began, before) = (Instant::now(), ona_transcript::tokens(history.weight()));
@@ -87,14 +104,14 @@ impl Turn {
                     Ok((summary, usage)) => (summary, Some(usage)),
                     Err(failure) => {
                         (self.events)(TurnEvent::NotCompacted { why: failure.message });
-                        return Ok(None);
+                        return Ok(Compacted::Not);
                     }
                 }
             }
         };
         if summary.trim().is_empty() {
             (self.events)(TurnEvent::NotCompacted { why: "the model gave no summary".into() });
-            return Ok(None);
+            return Ok(Compacted::Not);
         }
         let mut group = Group::default();
         let mut commit = ona_transcript::commit(trigger, &summary, covers_to);
@@ -117,7 +134,7 @@ impl Turn {
         lifecycle(store, hooks, session, &self.events, EventName::SessionStart, fields).await?;
         context::compacted(store, hooks, session, &self.events).await?;
         history.refresh(store)?;
-        Ok(Some(summary))
+        Ok(Compacted::To(summary))
     }
 
     /// What the model makes of the history.

@@ -35,6 +35,7 @@ mod unstaffed;
 mod watch;
 
 pub use account::account;
+pub use compaction::{CANCELLED as COMPACTION_CANCELLED, Compacted};
 pub use context::{Context, Memories, loaded};
 pub use ending::{EndedBy, clear, end_session};
 pub use events::{Compaction, Events, TurnEvent};
@@ -42,7 +43,7 @@ pub use history::History;
 pub use hook_handlers::{Desk, HookDesk, HttpHook, Judge, JudgeHook};
 pub use lifecycle::lifecycle;
 pub use model::{Model, Seat, Setup, Window};
-pub use modules::{Boundary, Log as ModuleLog, Modules, Screen, SessionHost};
+pub use modules::{Boundary, Commanded, Log as ModuleLog, Modules, Resumed, Screen, SessionHost, Wish};
 pub use operator::{Answer, Operator, Question};
 pub use pipeline::{Finished, Pipeline};
 pub use plan_mode::{IN_PLAN_MODE, LookAt, PlanDesk};

@@ -123,9 +123,12 @@ impl Pipeline {
         mut call: ToolCall,
         trail: &mut Trail,
     ) -> Result<Result<Admitted, ToolResult>, StoreError> {
-        let Some(tool) = self.tools.get(&call.name) else {
+        let Some(tool) = self.tools.get(&call.name).or_else(|| session.added_tool(&call.name)) else {
             return Ok(Err(ToolResult::rejected(format!("Unknown tool {}", call.name))));
         };
+        if session.modules.as_ref().is_some_and(|modules| modules.leaves_out(&call.name)) {
+            return Ok(Err(ToolResult::rejected(format!("The tool {} is not active now", call.name))));
+        }
         let mut plan = match Arc::clone(&tool).plan(&call.input, &session.cx) {
             Ok(plan) => plan,
             Err(bad) => return Ok(Err(ToolResult::rejected(bad.to_string()))),
@@ -198,8 +201,14 @@ impl Pipeline {
     fn judge(&self, session: &Session, call: &ToolCall, plan: &Plan, pre: &Outcome) -> Result<Verdict, StoreError> {
         let reader = self.store.reader()?;
         let conversation = &session.place.conversation;
+        // What a module's tool does nobody can see beforehand, no more than what a script does.
+        let gated = if session.modules.as_ref().is_some_and(|modules| modules.has_tool(&call.name)) {
+            "Bash"
+        } else {
+            call.name.as_str()
+        };
         if let Some(phase) = reader.phase(conversation)?
-            && let Some(closed) = planning_gate(phase, reader.has_approved_plan(conversation)?, &call.name)
+            && let Some(closed) = planning_gate(phase, reader.has_approved_plan(conversation)?, gated)
         {
             return Ok(closed);
         }

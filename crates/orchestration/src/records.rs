@@ -89,6 +89,11 @@ pub(crate) fn result(group: &mut Group, call: &CallId, result: &ToolResult) {
         group.push(Row::Transcript(Entry::Attachment { attachment: object(fields), call: Some(call.clone()) }));
     }
     seen(group, &result.seen, Some(call));
+    // What a module's tool wants to find again and no model sees (DEC-176).
+    if let Some(details) = result.data.get("details") {
+        let fields = json!({"kind": "tool_details", "tool_use_id": call, "details": details});
+        group.push(Row::Transcript(Entry::Attachment { attachment: object(fields), call: Some(call.clone()) }));
+    }
     // A model must learn why a shell failed; the result's own shape has no place for it (DEC-090).
     if let Some(code) = result.data.get("exit_code").filter(|code| result.is_error() && code.is_number()) {
         let data = json!({"kind": "exit_code", "tool_use_id": call, "exit_code": code});

@@ -3,13 +3,15 @@
 use crate::context::Context;
 use crate::modules::Modules;
 use crate::watch::Watch;
+use ona_api::model::Asking;
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::row::Place;
 use ona_api::{Group, Mode, Phase};
 use ona_hookplane::{Base, HookEngine, Outcome};
 use ona_permissions::PermissionEngine;
 use ona_store::{Store, StoreError};
-use ona_tools::Cx;
+use ona_tools::{AnyTool, Cx};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -70,6 +72,33 @@ impl Session {
 
     pub fn with_rules<T>(&self, read: impl FnOnce(&PermissionEngine) -> T) -> T {
         read(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A tool a module has registered since the session began. Rules may name it from now on.
+    pub(crate) fn added_tool(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
+        let tool = self.modules.as_ref()?.added(name)?;
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).know(name);
+        Some(tool)
+    }
+
+    /// Whether a rule takes a module's tool away. It may be the first that is heard of the tool.
+    fn takes_away(&self, tool: &str) -> bool {
+        let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        rules.know(tool);
+        rules.removes(tool)
+    }
+
+    /// What the model is told now: tools and words of modules may have come in between.
+    pub(crate) fn asking<'a>(&self, first: &'a Asking) -> Cow<'a, Asking> {
+        let Some(modules) = &self.modules else { return Cow::Borrowed(first) };
+        let tools = modules.offered(&first.tools, |name| !self.takes_away(name));
+        let system = modules.system_prompt();
+        if tools.is_none() && system.is_none() {
+            return Cow::Borrowed(first);
+        }
+        let tools = tools.unwrap_or_else(|| first.tools.clone());
+        let system = system.unwrap_or_else(|| first.system.clone());
+        Cow::Owned(Asking { tools, system, ..first.clone() })
     }
 
     /// Plan mode ends with the planning phase, whoever ended that (DEC-115, DEC-116).

@@ -9,7 +9,7 @@ use crate::history::History;
 use crate::model::Model;
 use crate::session::Session;
 use crate::turn::Turn;
-use ona_api::model::{Message, ModelFailure, Reply};
+use ona_api::model::{Asking, Message, ModelFailure, Reply};
 use ona_api::{Group, Row};
 use ona_providers::classify::is_about_pictures;
 use ona_store::StoreError;
@@ -35,7 +35,8 @@ impl Turn {
         events: &Events,
         instead: Option<&[Message]>,
     ) -> Result<Result<Reply, ModelFailure>, StoreError> {
-        let failure = match self.once(history, model, events, instead).await {
+        let asking = session.asking(&self.asking);
+        let failure = match self.once(&asking, history, model, events, instead).await {
             Ok(reply) => return Ok(Ok(reply)),
             Err(failure) => failure,
         };
@@ -46,12 +47,13 @@ impl Turn {
         self.pipeline.store.commit(&session.place, Group(vec![refused])).await?;
         (self.events)(TurnEvent::Message(BLIND.to_owned()));
         self.see(session, history, model)?;
-        Ok(self.once(history, model, events, instead).await)
+        Ok(self.once(&asking, history, model, events, instead).await)
     }
 
     /// One call, with the session's messages or with others in their place.
     async fn once(
         &self,
+        asking: &Asking,
         history: &mut History,
         model: &Model,
         events: &Events,
@@ -60,9 +62,9 @@ impl Turn {
         match instead {
             Some(messages) => {
                 let dialogue = history.dialogue_of(messages);
-                model.ask(&self.asking, &dialogue, events, &self.cancel).await
+                model.ask(asking, &dialogue, events, &self.cancel).await
             }
-            None => model.ask(&self.asking, history.dialogue(), events, &self.cancel).await,
+            None => model.ask(asking, history.dialogue(), events, &self.cancel).await,
         }
     }
 }

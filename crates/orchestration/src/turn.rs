@@ -227,7 +227,8 @@ impl Turn {
             }
             if let Some(modules) = &session.modules {
                 let store = &self.pipeline.store;
-                group.append(modules.before_agent_start(store, session, prompt, &self.cancel).await?);
+                let system = &self.asking.system;
+                group.append(modules.before_agent_start(store, session, prompt, system, &self.cancel).await?);
             }
             records::chain(&mut group, event, None, &said);
             said.stop.as_ref().map(|(_, reason)| Ended::Stopped { reason: reason.clone() })
@@ -386,7 +387,14 @@ impl Turn {
             if self.cancel.is_cancelled() {
                 break;
             }
+            let modules = session.modules.clone();
+            if let Some(modules) = &modules {
+                modules.tool_starts(&self.pipeline.store, session, &call, &self.cancel).await?;
+            }
             let finished = self.pipeline.run(session, call.clone(), std::mem::take(&mut held)).await?;
+            if let Some(modules) = &modules {
+                modules.tool_ended(&self.pipeline.store, session, &call, &finished.result, &self.cancel).await?;
+            }
             for message in finished.messages {
                 (self.events)(TurnEvent::Message(message));
             }

@@ -27,6 +27,8 @@ pub struct Emitter {
 pub struct Heard {
     /// What stands by the event's rule.
     pub result: Option<Value>,
+    /// The system prompt handlers put in place of the one they were told.
+    pub system: Option<String>,
     /// One per handler that ran.
     pub runs: Vec<Run>,
 }
@@ -120,6 +122,19 @@ impl Emitter {
                     payload["messages"] = messages.clone();
                     text = payload.to_string();
                 }
+                if let (Event::Input { .. }, Some(Value::String(words))) =
+                    (event, fold.result.as_ref().map(|result| &result["text"]))
+                {
+                    payload["text"] = words.as_str().into();
+                    text = payload.to_string();
+                }
+                if let Event::BeforeAgentStart { system, .. } = event {
+                    fold.reword(returned, system);
+                    if let (Some(system), true) = (&fold.system, returned.is_some()) {
+                        payload["systemPrompt"] = system.as_str().into();
+                        text = payload.to_string();
+                    }
+                }
                 let path = module.path().to_string_lossy().into_owned();
                 heard.runs.push(Run { path, event: name, nth, answer });
                 if flow == Flow::Enough {
@@ -127,8 +142,18 @@ impl Emitter {
                 }
             }
         }
-        heard.result = fold.result;
+        (heard.result, heard.system) = (fold.result, fold.system);
         heard
+    }
+
+    /// Waits until modules have taken in what they were told before.
+    pub async fn settle(&self) {
+        // Answers are sent by tasks of their own; these come first.
+        tokio::task::yield_now().await;
+        for module in &self.modules {
+            let nothing = Emission { event: "", nth: 0, payload: "{}", number: 0, signal: false, absent: &[] };
+            module.invoke(Request::Event(nothing), &self.moment(), Some(SHUTDOWN), &CancellationToken::new()).await;
+        }
     }
 
     /// Every registered command, duplicates included.
@@ -145,6 +170,13 @@ impl Emitter {
     pub async fn run_command(&self, name: &str, args: &str, cancel: &CancellationToken) -> Option<Answer> {
         let module = self.command(name)?;
         Some(module.invoke(Request::Command { name, args }, &self.moment(), None, cancel).await)
+    }
+
+    /// The first module that has the key, told that it was pressed; nothing if none has.
+    pub async fn press(&self, key: &str, cancel: &CancellationToken) -> Option<Answer> {
+        let has = |module: &&Arc<Module>| module.registry().shortcuts.iter().any(|one| one.key == key);
+        let module = self.modules.iter().find(has)?;
+        Some(module.invoke(Request::Shortcut { key }, &self.moment(), Some(HANDLER), cancel).await)
     }
 
     /// The lines the first module with a renderer of this type makes of a message.

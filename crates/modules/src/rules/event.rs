@@ -7,29 +7,149 @@ use serde_json::{Map, Value, json};
 pub enum Event {
     SessionStart,
     SessionShutdown,
-    SessionBeforeSwitch { reason: &'static str, target: Option<String> },
-    SessionSwitch { reason: &'static str, previous: Option<String> },
-    SessionBeforeBranch { entry: String },
-    SessionBranch { previous: Option<String> },
-    SessionBeforeCompact { preparation: Value, branch_entries: Vec<Value>, instructions: Option<String> },
-    SessionCompacting { session: String, messages: Vec<Value> },
-    SessionCompact { entry: Value, from_extension: bool },
-    SessionBeforeTree { preparation: Value },
-    SessionTree { new_leaf: Option<String>, old_leaf: Option<String>, summary: Option<Value>, from_extension: bool },
-    Context { messages: Vec<Value> },
-    BeforeAgentStart { prompt: String, images: Vec<Value> },
+    SessionBeforeSwitch {
+        reason: &'static str,
+        target: Option<String>,
+    },
+    SessionSwitch {
+        reason: &'static str,
+        previous: Option<String>,
+    },
+    SessionBeforeBranch {
+        entry: String,
+    },
+    SessionBranch {
+        previous: Option<String>,
+    },
+    SessionBeforeCompact {
+        preparation: Value,
+        branch_entries: Vec<Value>,
+        instructions: Option<String>,
+    },
+    SessionCompacting {
+        session: String,
+        messages: Vec<Value>,
+    },
+    SessionCompact {
+        entry: Value,
+        from_extension: bool,
+    },
+    SessionBeforeTree {
+        preparation: Value,
+    },
+    SessionTree {
+        new_leaf: Option<String>,
+        old_leaf: Option<String>,
+        summary: Option<Value>,
+        from_extension: bool,
+    },
+    Context {
+        messages: Vec<Value>,
+    },
+    BeforeAgentStart {
+        prompt: String,
+        images: Vec<Value>,
+        system: String,
+    },
     AgentStart,
-    AgentEnd { messages: Vec<Value> },
-    TurnStart { index: u32, timestamp: u64 },
-    TurnEnd { index: u32, message: Value, results: Vec<Value> },
-    AutoCompactionStart { reason: &'static str },
-    AutoCompactionEnd { result: Option<Value>, aborted: bool, error: Option<String> },
-    AutoRetryStart { attempt: u32, max_attempts: u32, delay_ms: u64, error: String },
-    AutoRetryEnd { success: bool, attempt: u32, final_error: Option<String> },
-    TodoReminder { todos: Vec<Value>, attempt: u32, max_attempts: u32 },
+    AgentEnd {
+        messages: Vec<Value>,
+    },
+    TurnStart {
+        index: u32,
+        timestamp: u64,
+    },
+    TurnEnd {
+        index: u32,
+        message: Value,
+        results: Vec<Value>,
+    },
+    AutoCompactionStart {
+        reason: &'static str,
+    },
+    AutoCompactionEnd {
+        result: Option<Value>,
+        aborted: bool,
+        error: Option<String>,
+    },
+    AutoRetryStart {
+        attempt: u32,
+        max_attempts: u32,
+        delay_ms: u64,
+        error: String,
+    },
+    AutoRetryEnd {
+        success: bool,
+        attempt: u32,
+        final_error: Option<String>,
+    },
+    TodoReminder {
+        todos: Vec<Value>,
+        attempt: u32,
+        max_attempts: u32,
+    },
+    /// What was typed or sent, before it becomes a prompt (extension API).
+    Input {
+        text: String,
+    },
+    ToolExecutionStart {
+        call: String,
+        tool: String,
+        args: Value,
+    },
+    ToolExecutionEnd {
+        call: String,
+        tool: String,
+        result: Value,
+        is_error: bool,
+    },
+    /// With fields as somebody wrote them down, to try handlers.
+    Told {
+        name: &'static str,
+        fields: Map<String, Value>,
+    },
 }
 
+/// The events of this page that can be told in any words.
+const NAMES: [&str; 28] = [
+    "session_start",
+    "session_shutdown",
+    "session_before_switch",
+    "session_switch",
+    "session_before_branch",
+    "session_branch",
+    "session_before_compact",
+    "session.compacting",
+    "session_compact",
+    "session_before_tree",
+    "session_tree",
+    "context",
+    "before_agent_start",
+    "agent_start",
+    "agent_end",
+    "turn_start",
+    "turn_end",
+    "auto_compaction_start",
+    "auto_compaction_end",
+    "auto_retry_start",
+    "auto_retry_end",
+    "ttsr_triggered",
+    "todo_reminder",
+    "input",
+    "tool_execution_start",
+    "tool_execution_end",
+    "message_start",
+    "message_end",
+];
+
 impl Event {
+    /// An event in somebody's own words; nothing if there is none of this name. Calls of tools
+    /// are not among them, they go through the chain of all hooks.
+    pub fn told(name: &str, fields: Map<String, Value>) -> Option<Self> {
+        let name = NAMES.into_iter().find(|one| *one == name)?;
+        Some(Event::Told { name, fields })
+    }
+
     pub fn name(&self) -> &'static str {
         match self {
             Event::SessionStart => "session_start",
@@ -54,12 +174,16 @@ impl Event {
             Event::AutoRetryStart { .. } => "auto_retry_start",
             Event::AutoRetryEnd { .. } => "auto_retry_end",
             Event::TodoReminder { .. } => "todo_reminder",
+            Event::Input { .. } => "input",
+            Event::ToolExecutionStart { .. } => "tool_execution_start",
+            Event::ToolExecutionEnd { .. } => "tool_execution_end",
+            Event::Told { name, .. } => name,
         }
     }
 
     /// Whether handlers get an `AbortSignal`.
     pub fn has_signal(&self) -> bool {
-        matches!(self, Event::SessionBeforeCompact { .. } | Event::SessionBeforeTree { .. })
+        matches!(self.name(), "session_before_compact" | "session_before_tree")
     }
 
     /// The event object, without fields that are `undefined`.
@@ -83,8 +207,9 @@ impl Event {
                 json!({"newLeafId": new_leaf, "oldLeafId": old_leaf, "summaryEntry": summary, "fromExtension": from_extension})
             }
             Event::Context { messages } | Event::AgentEnd { messages } => json!({ "messages": messages }),
-            Event::BeforeAgentStart { prompt, images } if images.is_empty() => json!({ "prompt": prompt }),
-            Event::BeforeAgentStart { prompt, images } => json!({"prompt": prompt, "images": images}),
+            Event::BeforeAgentStart { prompt, images, system } => json!({
+                "prompt": prompt, "images": (!images.is_empty()).then_some(images), "systemPrompt": system,
+            }),
             Event::TurnStart { index, timestamp } => json!({"turnIndex": index, "timestamp": timestamp}),
             Event::TurnEnd { index, message, results } => {
                 json!({"turnIndex": index, "message": message, "toolResults": results})
@@ -101,6 +226,14 @@ impl Event {
             }
             Event::TodoReminder { todos, attempt, max_attempts } => {
                 json!({"todos": todos, "attempt": attempt, "maxAttempts": max_attempts})
+            }
+            Event::Told { fields, .. } => Value::Object(fields.clone()),
+            Event::Input { text } => json!({"text": text, "source": "rpc"}),
+            Event::ToolExecutionStart { call, tool, args } => {
+                json!({"toolCallId": call, "toolName": tool, "args": args})
+            }
+            Event::ToolExecutionEnd { call, tool, result, is_error } => {
+                json!({"toolCallId": call, "toolName": tool, "result": result, "isError": is_error})
             }
         };
         let mut object = Map::new();

@@ -11,16 +11,20 @@ pub enum Class {
     Cancellable,
     /// The newest truthy result stands.
     Latest,
-    /// The first result with a `message` stands; later handlers still run.
+    /// The first result with a `message` stands; later handlers still run. The system prompt is
+    /// handed on from one to the next.
     FirstMessage,
     /// Each handler gets what the one before made of the messages.
     Chain,
+    /// Each handler gets what the one before made of the text; one that has seen to it ends the round.
+    Input,
 }
 
 impl Class {
     pub fn of(event: &str) -> Self {
         match event {
             "context" => Class::Chain,
+            "input" => Class::Input,
             "before_agent_start" => Class::FirstMessage,
             "session.compacting" => Class::Latest,
             _ if event.starts_with("session_before_") => Class::Cancellable,
@@ -41,11 +45,13 @@ pub enum Flow {
 pub struct Fold {
     class: Class,
     pub result: Option<Value>,
+    /// The system prompt as handlers left it, once one has changed it.
+    pub system: Option<String>,
 }
 
 impl Fold {
     pub fn new(class: Class) -> Self {
-        Self { class, result: None }
+        Self { class, result: None, system: None }
     }
 
     /// Takes in what a handler returned.
@@ -65,6 +71,15 @@ impl Fold {
                     self.result = Some(value.clone());
                 }
             }
+            Class::Input => {
+                if truthy(&value["handled"]) || value["action"] == "handled" {
+                    self.result = Some(json!({"handled": true}));
+                    return Flow::Enough;
+                }
+                if let Some(text) = value["text"].as_str() {
+                    self.result = Some(json!({ "text": text }));
+                }
+            }
             Class::Chain => {
                 if value["messages"].is_array() {
                     self.result = Some(json!({ "messages": value["messages"] }));
@@ -72,6 +87,22 @@ impl Fold {
             }
         }
         Flow::Next
+    }
+
+    /// Takes in what a `before_agent_start` handler makes of the system prompt.
+    pub fn reword(&mut self, returned: Option<&Value>, before: &str) {
+        let Some(value) = returned.filter(|_| self.class == Class::FirstMessage) else { return };
+        let whole = match &value["systemPrompt"] {
+            Value::String(text) => Some(text.clone()),
+            Value::Array(parts) => Some(parts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n\n")),
+            _ => None,
+        };
+        let more = value["systemPromptAppend"].as_str();
+        if whole.is_some() || more.is_some() {
+            let so_far = self.system.take().unwrap_or_else(|| before.to_owned());
+            let text = whole.unwrap_or(so_far);
+            self.system = Some(more.map_or(text.clone(), |more| format!("{text}\n\n{more}")));
+        }
     }
 
     /// The messages the next handler of a chain is given, if one has changed them.

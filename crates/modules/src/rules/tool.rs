@@ -9,7 +9,8 @@ pub const BLOCKED: &str = "Tool execution was blocked by a hook";
 
 /// The name and input of a call as hooks of this dialect know them (DEC-172).
 pub fn presented(tool: &str, input: &Value) -> (String, Value) {
-    if tool.starts_with("mcp__") {
+    // Tools of servers and modules are known by their own names.
+    if !ona_api::tool::BUILTINS.contains(&tool) {
         return (tool.to_owned(), input.clone());
     }
     let aliases: &[(&str, &str)] = match tool {
@@ -57,7 +58,9 @@ pub fn result_event(tool: &str, call: &str, input: &Value, response: &Value) -> 
     let mut event = json!({
         "type": "tool_result", "toolName": name, "toolCallId": call, "input": input, "content": content, "isError": false,
     });
-    if let Value::Object(fields) = response {
+    if let Some(details) = response.get("details").filter(|_| !ona_api::tool::BUILTINS.contains(&tool)) {
+        event["details"] = details.clone();
+    } else if let Value::Object(fields) = response {
         let own = fields.iter().filter(|(key, _)| !matches!(key.as_str(), "content" | "is_error"));
         event["details"] = Value::Object(own.map(|(key, value)| (key.clone(), value.clone())).collect());
     }

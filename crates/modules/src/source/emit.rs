@@ -77,8 +77,8 @@ impl Parsed {
         if !self.computed_imports.is_empty() {
             prologue.push_str(&format!("const __ona_import = (what) => __ona.importFrom({path}, what);"));
         }
-        if self.uses_dirname {
-            prologue.push_str(&format!("const {{ dirname: __dirname, filename: __filename }} = __ona.meta({path});"));
+        for name in &self.paths {
+            prologue.push_str(&format!("const {name} = __ona.meta({path}).{};", &name[2..]));
         }
     }
 }

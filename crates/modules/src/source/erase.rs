@@ -10,7 +10,7 @@ use super::parse::Kind;
 use oxc_ast::ast::*;
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::{GetSpan, Span};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 pub(super) struct Eraser<'a> {
     pub source: &'a str,
@@ -23,7 +23,9 @@ pub(super) struct Eraser<'a> {
     /// Has an `export` of any kind.
     pub exports: bool,
     pub common_js: bool,
-    pub uses_dirname: bool,
+    /// `__dirname` and `__filename` where they are used, and where the module makes its own.
+    pub paths_used: BTreeSet<&'static str>,
+    pub paths_made: BTreeSet<&'static str>,
     values: HashSet<String>,
 }
 
@@ -42,7 +44,8 @@ impl<'a> Eraser<'a> {
             unsupported: None,
             exports: false,
             common_js: false,
-            uses_dirname: false,
+            paths_used: BTreeSet::new(),
+            paths_made: BTreeSet::new(),
             values: HashSet::new(),
         }
     }
@@ -491,9 +494,17 @@ impl<'a> Visit<'a> for Eraser<'a> {
     fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
         match it.name.as_str() {
             "module" | "exports" => self.common_js = true,
-            "__dirname" | "__filename" => self.uses_dirname = true,
-            _ => {}
+            name => self.paths_used.extend(path_name(name)),
         }
         self.values.insert(it.name.to_string());
     }
+
+    fn visit_binding_identifier(&mut self, it: &BindingIdentifier<'a>) {
+        self.paths_made.extend(path_name(it.name.as_str()));
+    }
+}
+
+/// What a file of older modules knows of its own place.
+fn path_name(name: &str) -> Option<&'static str> {
+    ["__dirname", "__filename"].into_iter().find(|one| *one == name)
 }

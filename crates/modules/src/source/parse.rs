@@ -7,6 +7,7 @@ use oxc_allocator::Allocator;
 use oxc_ast_visit::Visit;
 use oxc_parser::Parser;
 use oxc_span::{SourceType, Span};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +41,8 @@ pub struct Parsed {
     pub(super) computed_imports: Vec<Span>,
     /// Uses `module.exports` or `exports` and has no export of its own.
     pub is_common_js: bool,
-    /// Free names the text uses, as far as the engines care.
-    pub(super) uses_dirname: bool,
+    /// `__dirname` and `__filename`, if they are used and not made by the text itself.
+    pub(super) paths: BTreeSet<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,7 +79,7 @@ pub fn parse(source: String, kind: Kind) -> Result<Parsed, SyntaxError> {
         return Err(SyntaxError::Unsupported { what, line, column });
     }
     eraser.settle_imports();
-    let Eraser { edits, imports, metas, computed_imports, exports, common_js, uses_dirname, .. } = eraser;
+    let Eraser { edits, imports, metas, computed_imports, exports, common_js, paths_used, paths_made, .. } = eraser;
     Ok(Parsed {
         kind,
         edits,
@@ -86,7 +87,7 @@ pub fn parse(source: String, kind: Kind) -> Result<Parsed, SyntaxError> {
         metas,
         computed_imports,
         is_common_js: common_js && !exports,
-        uses_dirname,
+        paths: &paths_used - &paths_made,
         source,
     })
 }
@@ -103,7 +104,7 @@ fn json(source: String) -> Result<Parsed, SyntaxError> {
         metas: Vec::new(),
         computed_imports: Vec::new(),
         is_common_js: false,
-        uses_dirname: false,
+        paths: BTreeSet::new(),
     })
 }
 

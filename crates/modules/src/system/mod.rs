@@ -21,7 +21,7 @@ impl System {
     /// Whether a request is one of these.
     pub fn serves(name: &str) -> bool {
         name == "exec"
-            || name == "paths.agentDir"
+            || matches!(name, "paths.agentDir" | "paths.home")
             || ["fs.", "process.", "crypto."].iter().any(|family| name.starts_with(family))
     }
 
@@ -31,6 +31,7 @@ impl System {
             "process.run" => self.run(&call).await,
             "process.which" => Ok(self.which(call.text(0)).map_or(Value::Null, Into::into)),
             "process.kill" => kill(&call),
+            "paths.home" => Ok(self.env.home().to_string_lossy().into()),
             "paths.agentDir" => Ok(self.agent_dir().to_string_lossy().into()),
             "crypto.digest" => digest(&call),
             "crypto.random" => random(&call),

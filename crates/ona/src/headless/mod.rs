@@ -43,7 +43,10 @@ use control::{Levers, Wishes};
 use desk::Desk;
 use host::Host;
 use ona_api::{EventKind, Group, Mode, Row, SessionId};
-use ona_orchestration::{Ended, EndedBy, Events, History, Said, Session, Turn, TurnOutcome, clear, end_session};
+use ona_orchestration::{
+    COMPACTION_CANCELLED, Compacted, Ended, EndedBy, Events, History, Said, Session, Turn, TurnOutcome, clear,
+    end_session,
+};
 use ona_process::Halt;
 use ona_session::Agents;
 use ona_session::skills::Skills;
@@ -97,7 +100,7 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         };
         let mut workplace = Workplace::with_runner(program, &open, &program.cwd, How::AtStart, &halt, stage)?;
         let _settings = program.keep_settings(&open)?;
-        workplace.load_modules(program, &open).await;
+        workplace.load_modules(program, &open).await?;
         let wanted = Wanted { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
         let bill = Bill::new(workplace.prices());
         let teller = Teller::new(Arc::clone(&printer), wanted, options.verbose, bill);
@@ -210,6 +213,7 @@ impl Run<'_> {
             };
         }
         let source = begin.source;
+        self.may_resume(&begin).await?;
         let mut session = self.open_session(begin).await.map_err(failed)?;
         let events = self.teller.events();
         let talked = match first {
@@ -299,7 +303,8 @@ impl Run<'_> {
         let mut ended = Ended::Done;
         while let Some(said) = next.take() {
             let clears = commands::clears(&said.text);
-            if clears && self.may_leave(session).await? {
+            let stays = clears && !self.may_leave(session).await?;
+            if clears && !stays {
                 let before = session.place.session.0.clone();
                 wishes.model = ready.model().map(|model| model.choice.model_id.to_owned());
                 let id = SessionId::random();
@@ -321,15 +326,20 @@ impl Run<'_> {
             turn.cancel = self.halt.renew();
             session.cx.cancel = turn.cancel.clone();
             let outcome = match clears {
+                true if stays => module_commands::refused("A hook module cancelled /clear; the session goes on."),
                 true => TurnOutcome::nothing(),
                 false => match commands::compacts(&said.text) {
                     Some(wish) => desk.during(compacted(turn, session, history, wish)).await?,
-                    None => match desk.during(self.command(turn, session, history, &said.text)).await? {
+                    None => match desk.during(self.command(turn, session, history, &said.text, &mut locks)).await? {
                         Some(outcome) => outcome,
-                        None => desk.during(self.prompt(turn, session, history, said, events)).await?,
+                        None => match desk.during(self.heard_by_modules(session, said)).await? {
+                            Some(said) => desk.during(self.prompt(turn, session, history, said, events)).await?,
+                            None => TurnOutcome::nothing(),
+                        },
                     },
                 },
             };
+            desk.during(granted(turn, session, history)).await?;
             let provider = Some(turn.seat.model().choice.provider);
             self.teller.result(&outcome, &Setting { conversation: &conversation, provider });
             ended = outcome.ended;
@@ -357,6 +367,21 @@ impl Run<'_> {
     }
 }
 
+/// Compactions that modules wished for, now that nothing runs.
+async fn granted(turn: &Turn, session: &mut Session, history: &mut History) -> Result<(), StoreError> {
+    let Some(modules) = session.modules.clone() else { return Ok(()) };
+    while let Some(wish) = modules.host.wish() {
+        let done = turn.compact(session, history, Trigger::Manual, wish.instructions.as_deref()).await?;
+        wish.answer(match done {
+            Compacted::To(summary) => Ok(summary),
+            Compacted::Cancelled => Err(COMPACTION_CANCELLED),
+            Compacted::Not => Err("Nothing was compacted."),
+        });
+        modules.emitter.settle().await;
+    }
+    Ok(())
+}
+
 /// A summary in the place of the conversation so far, because somebody asked for it.
 async fn compacted(
     turn: &Turn,
@@ -364,7 +389,10 @@ async fn compacted(
     history: &mut History,
     wish: Option<&str>,
 ) -> Result<TurnOutcome, StoreError> {
-    let summary = turn.compact(session, history, Trigger::Manual, wish).await?;
-    let words = if summary.is_some() { "The conversation was compacted." } else { "Nothing was compacted." };
+    let words = match turn.compact(session, history, Trigger::Manual, wish).await? {
+        Compacted::To(_) => "The conversation was compacted.",
+        Compacted::Not => "Nothing was compacted.",
+        Compacted::Cancelled => return Ok(module_commands::refused(COMPACTION_CANCELLED)),
+    };
     Ok(TurnOutcome { text: words.into(), ..TurnOutcome::nothing() })
 }

@@ -1,9 +1,12 @@
 //! What hook modules have a say in here: their commands, and whether a session is left.
 
-use super::Run;
+use super::place::Begin;
+use super::{Run, Trouble};
+use crate::failure::Failure;
+use ona_api::row::Place;
 use ona_modules::rules::Event;
-use ona_orchestration::{Ended, History, Session, Turn, TurnOutcome};
-use ona_store::StoreError;
+use ona_orchestration::{Commanded, Ended, History, Resumed, Said, Session, Turn, TurnOutcome};
+use ona_store::{SessionLock, StoreError};
 use tokio_util::sync::CancellationToken;
 
 impl Run<'_> {
@@ -13,6 +16,28 @@ impl Run<'_> {
         let event = Event::SessionBeforeSwitch { reason: "new", target: None };
         let heard = modules.fire(&self.open.store, session, event, &self.halt.token()).await?;
         Ok(!heard.is_cancelled())
+    }
+
+    /// Asks modules before a run goes on with a session; a no ends the run (DEC-008).
+    pub(super) async fn may_resume(&self, begin: &Begin) -> Result<(), Failure> {
+        let Some(modules) = self.workplace.modules.as_ref().filter(|_| begin.source == "resume") else { return Ok(()) };
+        let (session, how) = match &begin.copy_of {
+            Some(from) => (from.clone(), Resumed::Fork),
+            None => (begin.place.session.clone(), Resumed::Itself),
+        };
+        let place = Place { session, ..begin.place.clone() };
+        let may = modules.may_resume(&self.open.store, &place, how, &self.halt.token()).await;
+        if may.map_err(|error| self.program.store_failure(error))? {
+            return Ok(());
+        }
+        Err(Failure::refused(format_args!("a hook module cancelled going on with the session {}", place.session)))
+    }
+
+    /// Tells modules that the run goes on with a session.
+    pub(super) async fn resumed(&self, session: &Session, how: Resumed) -> Result<(), StoreError> {
+        let Some(modules) = &session.modules else { return Ok(()) };
+        let event = Event::SessionSwitch { reason: how.as_str(), previous: None };
+        modules.fire(&self.open.store, session, event, &self.halt.token()).await.map(drop)
     }
 
     pub(super) async fn left(&self, session: &Session, previous: String) -> Result<(), StoreError> {
@@ -29,6 +54,16 @@ impl Run<'_> {
         modules.fire(&self.open.store, session, event, &CancellationToken::new()).await.map(drop)
     }
 
+    /// A prompt as modules leave it; nothing if one of them has seen to it.
+    pub(super) async fn heard_by_modules(&self, session: &Session, mut said: Said) -> Result<Option<Said>, StoreError> {
+        let Some(modules) = &session.modules else { return Ok(Some(said)) };
+        let text = modules.input(&self.open.store, session, &said.text, &self.halt.token()).await?;
+        Ok(text.map(|text| {
+            said.text = text;
+            said
+        }))
+    }
+
     /// Runs a prompt that is a command of a module, and what the command sets in motion.
     pub(super) async fn command(
         &self,
@@ -36,31 +71,35 @@ impl Run<'_> {
         session: &mut Session,
         history: &mut History,
         text: &str,
-    ) -> Result<Option<TurnOutcome>, StoreError> {
+        locks: &mut Vec<SessionLock>,
+    ) -> Result<Option<TurnOutcome>, Trouble> {
         let Some(modules) = session.modules.clone() else { return Ok(None) };
         modules.host.enter(&session.place, &turn.cancel);
         let Some(line) = text.strip_prefix('/') else { return Ok(None) };
         let (name, args) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let ran = modules.command(&self.open.store, session, name, args.trim(), &turn.cancel).await?;
-        let Some(ran) = ran else { return Ok(None) };
-        if let Some(place) = modules.host.switched() {
+        let Some(Commanded { error, wakes }) = ran else { return Ok(None) };
+        let switched = modules.host.switched();
+        let stays = switched.is_none();
+        if let Some(place) = switched {
+            if place.session != session.place.session {
+                locks.push(self.program.lock_session(&place.session)?);
+                self.teller.printer.reset(&place.session.0);
+            }
             session.place = place;
             self.workplace.registrar.enter(&session.place)?;
             *history = History::load(&self.open.store, &session.place.session, turn.seat.model().wire())?;
-            return Ok(Some(nothing_said(ran)));
         }
-        match ran {
-            Ok(()) => turn.go_on(session, history).await.map(Some),
-            Err(_) => Ok(Some(nothing_said(ran))),
+        match error {
+            Some(message) => Ok(Some(refused(message))),
+            // What a new session begins with is not yet a prompt.
+            None if stays || wakes => Ok(Some(turn.go_on(session, history).await?)),
+            None => Ok(Some(TurnOutcome::nothing())),
         }
     }
 }
 
-/// A command that asked the model nothing.
-fn nothing_said(ran: Result<(), String>) -> TurnOutcome {
-    let ended = match ran {
-        Ok(()) => Ended::Done,
-        Err(message) => Ended::Blocked { message },
-    };
-    TurnOutcome { ended, ..TurnOutcome::nothing() }
+/// Nothing was done, and this is why.
+pub(super) fn refused(message: impl Into<String>) -> TurnOutcome {
+    TurnOutcome { ended: Ended::Blocked { message: message.into() }, ..TurnOutcome::nothing() }
 }

@@ -15,8 +15,8 @@ use ona_auth::Class;
 use ona_modules::Moment;
 use ona_modules::rules::Event;
 use ona_orchestration::{
-    Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Seat, Session,
-    SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, lifecycle, loaded,
+    Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Resumed, Seat,
+    Session, SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, lifecycle, loaded,
 };
 use ona_session::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
@@ -88,6 +88,10 @@ impl Run<'_> {
             if source != "clear" {
                 modules.fire(store, session, Event::SessionStart, &self.halt.token()).await?;
             }
+            if source == "resume" {
+                let fork = options.fork_session;
+                self.resumed(session, if fork { Resumed::Fork } else { Resumed::Itself }).await?;
+            }
         }
         let instructions = self.instructions(session, events).await?;
         let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
@@ -121,8 +125,17 @@ impl Run<'_> {
         let look = crate::test::subject::look_at(self.program, &self.workplace.settings);
         PlanDesk::of(session, store, look).equip(&mut tools);
         tools.add(Arc::new(TodoWrite::of(session, store, hooks)));
+        if let Some(modules) = &session.modules {
+            modules.equip(&mut tools);
+        }
         self.limit(&mut tools, session, guise.agent)?;
+        if let Some(modules) = &session.modules {
+            modules.offer(&tools, options.tools.is_none() && guise.agent.is_none());
+        }
         let asking = self.asking(session, &model.choice.wire_model, &instructions, &tools, &guise)?;
+        if let Some(modules) = &session.modules {
+            modules.host.tell_of(&asking.system, model.context());
+        }
         self.teller.say(&self.init(session, source, &asking, &model, &agents, &instructions, wishes));
         let mut history = History::load(store, &session.place.session, model.wire())?;
         let repair = history.repair();

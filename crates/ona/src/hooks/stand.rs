@@ -37,7 +37,7 @@ impl Stand {
     ) -> Result<Self, Failure> {
         let mut workplace = Workplace::new(program, open, &program.cwd, How::FirstUseOnly, cancel)?;
         let Some(file) = config else {
-            let modules = workplace.load_modules(program, open).await;
+            let modules = workplace.load_modules(program, open).await?;
             let (engine, rejected, settings) =
                 (Arc::clone(&workplace.hooks), workplace.rejected.clone(), workplace.settings.clone());
             return Ok(Self { engine, rejected, settings, workplace, modules });

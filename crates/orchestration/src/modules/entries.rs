@@ -107,6 +107,25 @@ pub(super) fn of(store: &Store, session: &ona_api::SessionId) -> Result<Vec<Item
     Ok(reading.items)
 }
 
+/// The newest note of this kind about something.
+pub(super) fn noted(
+    store: &Store,
+    session: &ona_api::SessionId,
+    kind: &str,
+    about: impl Fn(&Value) -> bool,
+) -> Result<Value, StoreError> {
+    let mut newest = Value::Null;
+    store.reader()?.each_entry(session, None, |entry| {
+        if entry.entry_type == "attachment" {
+            let fields = attachment(&entry.payload);
+            if fields["kind"] == kind && about(&fields) {
+                newest = fields;
+            }
+        }
+    })?;
+    Ok(newest)
+}
+
 fn parsed(entry: &StoredEntry) -> Option<Record> {
     let raw = Raw {
         sequence: entry.sequence,
@@ -174,7 +193,13 @@ impl Reading {
             }
             Body::Attachment(Attached::Message { .. }) => Some(Kind::CustomMessage(attachment(payload))),
             Body::Attachment(Attached::Other) => {
-                let fields = attachment(payload);
+                let mut fields = attachment(payload);
+                if fields["kind"] == "tool_details"
+                    && let Some(Item { kind: Kind::Message(message), .. }) = self.items.last_mut()
+                    && message["toolCallId"] == fields["tool_use_id"]
+                {
+                    message["details"] = fields["details"].take();
+                }
                 let own = fields["kind"] == "custom_entry";
                 own.then(|| Kind::Custom { custom_type: fields["custom_type"].clone(), data: fields["data"].clone() })
             }

@@ -4,6 +4,7 @@
 //! never the one that writes, and no transaction is open while it runs (DEC-017).
 
 use super::entries::{self, Item};
+use super::tools::Toolkit;
 use super::{Boundary, records};
 use ona_api::row::Place;
 use ona_api::{Entry, Group, Row};
@@ -11,9 +12,10 @@ use ona_modules::rules::Emitter;
 use ona_modules::{BoxFuture, Call, CallError, Host, System};
 use ona_store::Store;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 /// Takes a module's log lines: which module, which level, what.
@@ -38,6 +40,9 @@ pub struct SessionHost {
     idle: watch::Sender<bool>,
     screen: OnceLock<Arc<dyn Screen>>,
     pub(super) emitter: OnceLock<Weak<Emitter>>,
+    pub(super) kit: Toolkit,
+    /// Values of the flags modules register, as they were given on the command line.
+    flags: BTreeMap<String, Value>,
 }
 
 pub(super) struct State {
@@ -48,17 +53,78 @@ pub(super) struct State {
     /// Ends the turn that runs.
     stop: CancellationToken,
     sent: Vec<Sent>,
+    /// Something that was written while nothing ran wants an answer.
+    woke: bool,
+    system: String,
+    /// Tokens the model can be sent.
+    window: Option<usize>,
+    /// Compactions modules wish for, with what they are to keep in mind.
+    compactions: Vec<(Option<String>, oneshot::Sender<Result<Value, CallError>>)>,
+}
+
+/// A compaction a module wished for. Answering it tells the module.
+pub struct Wish {
+    pub instructions: Option<String>,
+    answer: oneshot::Sender<Result<Value, CallError>>,
+}
+
+impl Wish {
+    /// The summary there is now, or why there is none.
+    pub fn answer(self, done: Result<String, &str>) {
+        let done = done.map(|summary| json!({ "summary": summary })).map_err(CallError::new);
+        // A module that is gone waits for nothing.
+        self.answer.send(done).ok();
+    }
 }
 
 /// Something a module sent.
 enum Sent {
-    Message { message: Value, triggers: bool, waits: bool, while_idle: bool },
+    Message {
+        message: Value,
+        triggers: bool,
+        when: Due,
+        while_idle: bool,
+    },
+    /// As if the user had said it.
+    Words {
+        content: Value,
+        when: Due,
+    },
     Entry(Entry),
+}
+
+/// What a message waits for while a turn runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    ModelCall,
+    /// The loop would end.
+    End,
+    /// The user's next prompt, which it goes along with.
+    NextPrompt,
+}
+
+impl Due {
+    fn of(options: &Value) -> Self {
+        match options["deliverAs"].as_str() {
+            Some("followUp") => Due::End,
+            Some("nextTurn") => Due::NextPrompt,
+            _ => Due::ModelCall,
+        }
+    }
 }
 
 impl SessionHost {
     pub fn new(system: System, store: Arc<Store>, log: Log) -> Self {
-        let state = State { place: None, switched: None, stop: CancellationToken::new(), sent: Vec::new() };
+        let state = State {
+            place: None,
+            switched: None,
+            stop: CancellationToken::new(),
+            sent: Vec::new(),
+            woke: false,
+            system: String::new(),
+            window: None,
+            compactions: Vec::new(),
+        };
         Self {
             system,
             store,
@@ -67,7 +133,19 @@ impl SessionHost {
             idle: watch::Sender::new(true),
             screen: OnceLock::new(),
             emitter: OnceLock::new(),
+            kit: Toolkit::default(),
+            flags: BTreeMap::new(),
         }
+    }
+
+    pub fn with_flags(mut self, flags: BTreeMap<String, Value>) -> Self {
+        self.flags = flags;
+        self
+    }
+
+    /// What modules wanted to register and could not: which module, and a sentence.
+    pub fn refused(&self) -> Vec<(PathBuf, String)> {
+        self.kit.refused()
     }
 
     /// Who is asked before a command changes the session.
@@ -94,18 +172,96 @@ impl SessionHost {
         state.stop = stop.clone();
     }
 
+    /// What modules may know of what the model is told.
+    pub fn tell_of(&self, system: &str, window: Option<usize>) {
+        let mut state = self.lock();
+        state.system = system.to_owned();
+        state.window = window;
+    }
+
+    /// The oldest compaction that was wished for and not done yet.
+    pub fn wish(&self) -> Option<Wish> {
+        let mut state = self.lock();
+        (!state.compactions.is_empty()).then(|| {
+            let (instructions, answer) = state.compactions.remove(0);
+            Wish { instructions, answer }
+        })
+    }
+
+    fn modules(&self) -> Option<Arc<Emitter>> {
+        self.emitter.get().and_then(Weak::upgrade)
+    }
+
+    fn model(&self) -> Option<Value> {
+        self.modules()?.moment().model
+    }
+
+    /// `getCommands`, in the words of the extension API.
+    fn commands(&self) -> Value {
+        let mut all = Vec::new();
+        for module in self.modules().iter().flat_map(|emitter| emitter.modules()) {
+            let source = json!({
+                "path": module.path(), "source": "extension", "scope": "temporary", "origin": "top-level",
+            });
+            all.extend(module.registry().commands.into_iter().map(|command| {
+                json!({
+                    "name": command.name, "description": command.description, "source": "extension", "sourceInfo": source,
+                })
+            }));
+        }
+        all.into()
+    }
+
+    fn context_usage(&self) -> Result<Value, CallError> {
+        let Some(window) = self.lock().window else { return Ok(Value::Null) };
+        let used = self.items()?.iter().rev().filter_map(Item::message).find_map(|message| {
+            let keys = ["input", "output", "cacheRead", "cacheWrite"];
+            let sum: u64 = keys.iter().filter_map(|key| message["usage"][key].as_u64()).sum();
+            (sum > 0).then_some(sum)
+        });
+        let percent = used.map(|used| used as f64 * 100.0 / window as f64);
+        Ok(json!({"tokens": used, "contextWindow": window, "percent": percent}))
+    }
+
+    /// Reads every module again. What can not be loaded any more stays as it is.
+    async fn reload(&self) -> Result<Value, CallError> {
+        for module in self.modules().iter().flat_map(|emitter| emitter.modules()) {
+            module.reload().await.map_err(|why| CallError::new(format!("{}: {why}", module.path().display())))?;
+        }
+        Ok(Value::Null)
+    }
+
     pub(super) fn set_idle(&self, idle: bool) {
         self.idle.send_replace(idle);
     }
 
     /// What was sent while nothing runs, written at once. It starts a turn if it says so.
     pub(super) fn sent_while_idle(&self) -> Group {
-        if self.is_idle() { self.take(|_| true) } else { Group::default() }
+        let due = |sent: &Sent| !matches!(sent, Sent::Message { when: Due::NextPrompt, .. });
+        if self.is_idle() { self.take(due) } else { Group::default() }
+    }
+
+    /// What was kept for the prompt that is given now.
+    pub(super) fn sent_for_prompt(&self) -> Group {
+        self.take(|sent| matches!(sent, Sent::Message { when: Due::NextPrompt, .. }))
+    }
+
+    /// Whether what was written since this was last asked wants an answer.
+    pub(super) fn woke(&self) -> bool {
+        std::mem::take(&mut self.lock().woke)
+    }
+
+    /// The session modules run in.
+    pub(super) fn place(&self) -> Option<Place> {
+        self.lock().place.clone()
     }
 
     pub(super) fn sent(&self, when: Boundary) -> Group {
         self.take(|sent| match sent {
-            Sent::Message { waits, .. } => when == Boundary::End || !waits,
+            Sent::Message { when: Due::NextPrompt, .. } => false,
+            Sent::Message { when: due, .. } | Sent::Words { when: due, .. } => {
+                when == Boundary::End || *due == Due::ModelCall
+            }
             Sent::Entry(_) => true,
         })
     }
@@ -116,8 +272,13 @@ impl SessionHost {
         state.sent = later;
         drop(state);
         let now: Vec<Sent> = now;
+        let wakes = |sent: &Sent| matches!(sent, Sent::Message { triggers: true, .. } | Sent::Words { .. });
+        if now.iter().any(wakes) {
+            self.lock().woke = true;
+        }
         let row = |sent| match sent {
             Sent::Entry(entry) => entry,
+            Sent::Words { content, .. } => records::words(&content),
             // While a turn runs a message is always answered; otherwise only if it asks for it.
             Sent::Message { message, triggers, while_idle, .. } => records::message(&message, !while_idle || triggers),
         };
@@ -145,7 +306,9 @@ impl SessionHost {
             "getCwd" => self.system.cwd.to_string_lossy().into(),
             // There is no file; the id serves where hooks pass it on (DEC-176).
             "getSessionId" | "getSessionFile" => session.into(),
-            "getSessionDir" | "getArtifactsDir" | "getLabel" | "getName" | "getArtifactPath" => Value::Null,
+            "getSessionDir" | "getArtifactsDir" | "getArtifactPath" => Value::Null,
+            "getLabel" => self.noted("entry_label", |fields| fields["target"] == call.text(0))?["label"].clone(),
+            "getName" => self.noted("session_name", |_| true)?["name"].clone(),
             "getLeafId" => self.items()?.last().map(Item::id).into(),
             "getLeafEntry" => entries()?.pop().into(),
             "getEntry" => entries()?.into_iter().find(|entry| entry["id"] == call.text(0)).into(),
@@ -169,6 +332,26 @@ impl SessionHost {
         })
     }
 
+    /// What was last noted about the session under this name, perhaps not written yet.
+    fn noted(&self, kind: &str, about: impl Fn(&Value) -> bool) -> Result<Value, CallError> {
+        let state = self.lock();
+        let waiting = state.sent.iter().rev().find_map(|sent| match sent {
+            Sent::Entry(Entry::Attachment { attachment, .. }) => {
+                let fields = Value::from(attachment.clone());
+                (fields["kind"] == kind && about(&fields)).then_some(fields)
+            }
+            _ => None,
+        });
+        let place = state.place.clone();
+        drop(state);
+        match (waiting, place) {
+            (Some(fields), _) => Ok(fields),
+            (None, Some(place)) => entries::noted(&self.store, &place.session, kind, about)
+                .map_err(|error| CallError::new(error.to_string())),
+            (None, None) => Ok(Value::Null),
+        }
+    }
+
     fn usage(&self) -> Result<Value, CallError> {
         let mut sums = [0u64; 4];
         for item in self.items()? {
@@ -185,7 +368,7 @@ impl SessionHost {
 }
 
 impl Host for SessionHost {
-    fn call<'a>(&'a self, _: &'a Path, call: Call) -> BoxFuture<'a, Result<Value, CallError>> {
+    fn call<'a>(&'a self, module: &'a Path, call: Call) -> BoxFuture<'a, Result<Value, CallError>> {
         Box::pin(async move {
             if System::serves(&call.name) {
                 return self.system.call(call).await;
@@ -199,10 +382,32 @@ impl Host for SessionHost {
             match call.name.as_str() {
                 "context.isIdle" => Ok(self.is_idle().into()),
                 "context.hasQueuedMessages" => {
-                    Ok(self.lock().sent.iter().any(|sent| matches!(sent, Sent::Message { .. })).into())
+                    Ok(self.lock().sent.iter().any(|sent| !matches!(sent, Sent::Entry(_))).into())
                 }
-                "models.find" | "flags.get" => Ok(Value::Null),
-                "models.available" | "models.all" | "tools.active" | "tools.all" | "commands.all" => Ok(json!([])),
+                "flags.get" => Ok(self.flags.get(call.text(0)).cloned().unwrap_or_default()),
+                "tools.register" => Ok(self.kit.register(module, call.text(0), call.arg(1)).into()),
+                "tools.check" => match ona_tools::fits(call.arg(0), call.arg(1)) {
+                    Ok(()) => Ok(Value::Null),
+                    Err(bad) => Err(CallError::new(bad.to_string())),
+                },
+                "tools.all" => Ok(self.all_tools()),
+                "tools.active" => Ok(self.active_tools()),
+                "tools.setActive" => {
+                    let names = call.arg(0).as_array().into_iter().flatten();
+                    self.kit.choose(names.filter_map(|name| name.as_str().map(str::to_owned)));
+                    Ok(Value::Null)
+                }
+                "models.find" => Ok(self.model().filter(|model| model["id"] == call.text(1)).unwrap_or_default()),
+                "models.available" | "models.all" => Ok(self.model().into_iter().collect::<Vec<_>>().into()),
+                "commands.all" => Ok(self.commands()),
+                "context.systemPrompt" => Ok(self.lock().system.clone().into()),
+                "context.usage" => self.context_usage(),
+                "context.compact" => {
+                    let (tell, told) = oneshot::channel();
+                    self.lock().compactions.push((call.arg(0).as_str().map(str::to_owned), tell));
+                    told.await.unwrap_or_else(|_| Err(CallError::new("the session ended before it was compacted")))
+                }
+                "command.reload" => self.reload().await,
                 "command.waitForIdle" => {
                     // The sender lives as long as this host.
                     self.idle.subscribe().wait_for(|idle| *idle).await.ok();
@@ -211,6 +416,7 @@ impl Host for SessionHost {
                 "command.newSession" => self.new_session(call.arg(0)).await,
                 "command.branch" => self.branch(call.text(0)).await,
                 "command.navigateTree" => self.navigate(call.text(0), call.arg(1)).await,
+                "command.switchSession" => self.switch_session(call.text(0)).await,
                 "command.enterSession" => self.enter_session(call.text(0)).await,
                 name => match name.strip_prefix("setup.") {
                     Some(what) => self.set_up(what, &call),
@@ -226,17 +432,20 @@ impl Host for SessionHost {
         match call.name.as_str() {
             "sendMessage" => {
                 let options = call.arg(1);
-                state.sent.push(Sent::Message {
-                    message: call.arg(0).clone(),
-                    triggers: options["triggerTurn"] == true,
-                    waits: options["deliverAs"] == "followUp",
-                    while_idle,
-                });
+                let when = Due::of(options);
+                let triggers = ona_modules::rules::truthy(&options["triggerTurn"]) && when != Due::NextPrompt;
+                state.sent.push(Sent::Message { message: call.arg(0).clone(), triggers, when, while_idle });
             }
             "sendUserMessage" => {
-                let message = json!({"customType": "user", "content": call.arg(0), "display": true});
-                let waits = call.arg(1)["deliverAs"] == "followUp";
-                state.sent.push(Sent::Message { message, triggers: true, waits, while_idle });
+                state.sent.push(Sent::Words { content: call.arg(0).clone(), when: Due::of(call.arg(1)) });
+            }
+            "session.setLabel" => state.sent.push(Sent::Entry(records::label(call.arg(0), call.arg(1)))),
+            "session.setName" => state.sent.push(Sent::Entry(records::name(call.arg(0)))),
+            "bus.emit" => {
+                drop(state);
+                for other in self.modules().iter().flat_map(|all| all.modules()).filter(|one| one.path() != module) {
+                    other.hear(call.text(0), call.arg(1));
+                }
             }
             "appendEntry" => state.sent.push(Sent::Entry(records::entry(call.arg(0), call.arg(1)))),
             "context.abort" => state.stop.cancel(),
@@ -250,7 +459,7 @@ impl Host for SessionHost {
                     screen.show(&call);
                 }
             }
-            // Labels and names of sessions, which are not kept.
+            // `context.shutdown`: a run without a person ends by itself.
             _ => {}
         }
     }

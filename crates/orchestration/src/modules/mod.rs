@@ -10,20 +10,23 @@ mod filtered;
 mod host;
 mod records;
 mod switching;
+mod tools;
 
-pub use host::{Log, Screen, SessionHost};
+pub use host::{Log, Screen, SessionHost, Wish};
 
 use crate::history::History;
 use crate::session::Session;
 use entries::Item;
 use ona_api::model::Message;
-use ona_api::{EventKind, Group, Row};
+use ona_api::row::Place;
+use ona_api::{EventKind, Group, Row, ToolCall, ToolResult};
 use ona_modules::Moment;
+use ona_modules::rules::tool::presented;
 use ona_modules::rules::{Emitter, Event, Heard};
 use ona_store::{Store, StoreError};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// The modules of one session.
@@ -34,12 +37,19 @@ pub struct Modules {
     before: AtomicUsize,
     /// Model calls of this prompt that were announced, the newest still open.
     turns: AtomicU32,
+    /// In place of the session's, for this prompt.
+    system: Mutex<Option<String>>,
 }
 
 impl Modules {
     pub fn new(emitter: Arc<Emitter>, host: Arc<SessionHost>) -> Self {
         host.asks(&emitter);
-        Self { emitter, host, before: AtomicUsize::new(0), turns: AtomicU32::new(0) }
+        Self { emitter, host, before: AtomicUsize::new(0), turns: AtomicU32::new(0), system: Mutex::default() }
+    }
+
+    /// What the model is told of its work instead, for this prompt.
+    pub(crate) fn system_prompt(&self) -> Option<String> {
+        lock(&self.system).clone()
     }
 
     /// Fires one event and commits what it leaves.
@@ -57,18 +67,48 @@ impl Modules {
         self.emitter.set_moment(moment);
         let heard = self.emitter.emit(&event, cancel).await;
         let mut group = rows(&heard);
+        group.append(self.refusals());
         group.append(self.host.sent_while_idle());
         store.commit(&session.place, group).await?;
         Ok(heard)
     }
 
+    /// Whether modules let a run go on in a session that is there already (DEC-171). Asked before
+    /// anything of it is touched; `place` is the session that would be left to them.
+    pub async fn may_resume(
+        &self,
+        store: &Store,
+        place: &Place,
+        how: Resumed,
+        cancel: &CancellationToken,
+    ) -> Result<bool, StoreError> {
+        let target = Some(place.session.0.clone());
+        let heard = self.emitter.emit(&Event::SessionBeforeSwitch { reason: how.as_str(), target }, cancel).await;
+        let group = rows(&heard);
+        if !group.0.is_empty() {
+            store.commit(place, group).await?;
+        }
+        Ok(!heard.is_cancelled())
+    }
+
     /// Writes what modules sent since the last model call. Whether anything was.
     pub async fn deliver(&self, store: &Store, session: &Session, when: Boundary) -> Result<bool, StoreError> {
-        let group = self.host.sent(when);
-        if group.0.is_empty() {
-            return Ok(false);
+        let (mut group, sent) = (self.refusals(), self.host.sent(when));
+        let any = !sent.0.is_empty();
+        group.append(sent);
+        if !group.0.is_empty() {
+            store.commit(&session.place, group).await?;
         }
-        store.commit(&session.place, group).await.map(|_| true)
+        Ok(any)
+    }
+
+    /// What modules wanted to register while they ran and could not.
+    fn refusals(&self) -> Group {
+        let mut group = Group::default();
+        for (path, error) in self.host.refused() {
+            group.event(EventKind::HookError, json!({"hookPath": path, "event": "registerTool", "error": error}));
+        }
+        group
     }
 
     /// Runs a command that a module has registered; nothing if there is none of this name.
@@ -79,7 +119,7 @@ impl Modules {
         name: &str,
         args: &str,
         cancel: &CancellationToken,
-    ) -> Result<Option<Result<(), String>>, StoreError> {
+    ) -> Result<Option<Commanded>, StoreError> {
         let Some(module) = self.emitter.command(name) else { return Ok(None) };
         let path = module.path().to_string_lossy().into_owned();
         let Some(answer) = self.emitter.run_command(name, args, cancel).await else { return Ok(None) };
@@ -92,9 +132,28 @@ impl Modules {
                 json!({"hookPath": path, "event": format!("command:{name}"), "error": error}),
             );
         }
-        group.append(self.host.sent_while_idle());
+        // A command that opened another session speaks in it.
+        let sent = self.host.sent_while_idle();
+        let wakes = self.host.woke();
         store.commit(&session.place, group).await?;
-        Ok(Some(error.map_or(Ok(()), Err)))
+        store.commit(&self.host.place().unwrap_or_else(|| session.place.clone()), sent).await?;
+        Ok(Some(Commanded { error, wakes }))
+    }
+
+    /// What modules make of what was said; nothing if one has seen to it.
+    pub async fn input(
+        &self,
+        store: &Store,
+        session: &Session,
+        text: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Option<String>, StoreError> {
+        let heard = self.fire(store, session, Event::Input { text: text.to_owned() }, cancel).await?;
+        let Some(result) = heard.result else { return Ok(Some(text.to_owned())) };
+        if result["handled"] == true {
+            return Ok(None);
+        }
+        Ok(Some(result["text"].as_str().unwrap_or(text).to_owned()))
     }
 
     /// A prompt is about to be worked on; a message of a module comes with it.
@@ -103,12 +162,16 @@ impl Modules {
         store: &Store,
         session: &Session,
         prompt: &str,
+        system: &str,
         cancel: &CancellationToken,
     ) -> Result<Group, StoreError> {
         self.host.set_idle(false);
-        let event = Event::BeforeAgentStart { prompt: prompt.to_owned(), images: Vec::new() };
+        *lock(&self.system) = None;
+        let (prompt, system) = (prompt.to_owned(), system.to_owned());
+        let event = Event::BeforeAgentStart { prompt, images: Vec::new(), system };
         let heard = self.fire(store, session, event, cancel).await?;
-        let mut group = Group::default();
+        *lock(&self.system) = heard.system;
+        let mut group = self.host.sent_for_prompt();
         if let Some(result) = heard.result {
             group.push(Row::Transcript(records::message(&result["message"], false)));
         }
@@ -146,6 +209,38 @@ impl Modules {
         self.fire(store, session, Event::AgentEnd { messages: new }, cancel).await?;
         // Kept back for an end that has come.
         self.deliver(store, session, Boundary::End).await.map(drop)
+    }
+
+    /// A call is about to be made, or refused (extension API).
+    pub async fn tool_starts(
+        &self,
+        store: &Store,
+        session: &Session,
+        call: &ToolCall,
+        cancel: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        let (tool, args) = presented(&call.name, &call.input);
+        let event = Event::ToolExecutionStart { call: call.id.0.clone(), tool, args };
+        self.fire(store, session, event, cancel).await.map(drop)
+    }
+
+    pub async fn tool_ended(
+        &self,
+        store: &Store,
+        session: &Session,
+        call: &ToolCall,
+        result: &ToolResult,
+        cancel: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        if !self.emitter.listens_to("tool_execution_end") {
+            return Ok(());
+        }
+        let (tool, _) = presented(&call.name, &Value::Null);
+        let told =
+            json!({"content": [{"type": "text", "text": result.content}], "details": result.data.get("details")});
+        let is_error = result.is_error();
+        let event = Event::ToolExecutionEnd { call: call.id.0.clone(), tool, result: told, is_error };
+        self.fire(store, session, event, cancel).await.map(drop)
     }
 
     /// A model call is about to be made: the turn before it is over, the next begins.
@@ -257,6 +352,32 @@ impl Modules {
     }
 }
 
+/// How a run comes to go on with a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resumed {
+    Itself,
+    /// In a copy.
+    Fork,
+}
+
+impl Resumed {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Resumed::Itself => "resume",
+            Resumed::Fork => "fork",
+        }
+    }
+}
+
+/// How a command of a module went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commanded {
+    /// What it threw.
+    pub error: Option<String>,
+    /// It sent something that wants an answer.
+    pub wakes: bool,
+}
+
 /// When messages of modules are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boundary {
@@ -278,6 +399,11 @@ pub struct BeforeCompact {
     pub prompt: Option<String>,
     /// Kept with the summary.
     pub preserved: Option<Value>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A text is set as a whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn messages(items: &[Item]) -> Vec<Value> {

@@ -42,6 +42,23 @@ impl SessionHost {
         Ok(Value::Null)
     }
 
+    /// Another session that is there already.
+    pub(super) async fn switch_session(&self, target: &str) -> Result<Value, CallError> {
+        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+        let session = SessionId::from(target);
+        let conversation = self.store.reader().and_then(|reader| reader.conversation_of(&session)).map_err(unstored)?;
+        let conversation = conversation.ok_or_else(|| CallError::new(format!("there is no session {target}")))?;
+        let event = Event::SessionBeforeSwitch { reason: "resume", target: Some(target.to_owned()) };
+        if self.tell_modules(&old, event).await?.is_cancelled() {
+            return Ok(json!({ "cancelled": true }));
+        }
+        let place = Place { conversation, session, start: SequenceStart::Zero };
+        self.enter_place(&place);
+        let event = Event::SessionSwitch { reason: "resume", previous: Some(old.session.0) };
+        self.tell_modules(&place, event).await?;
+        Ok(json!({ "cancelled": false }))
+    }
+
     /// A copy of the session that goes on from an earlier entry.
     pub(super) async fn branch(&self, entry: &str) -> Result<Value, CallError> {
         let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
