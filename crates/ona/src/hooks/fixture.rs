@@ -9,8 +9,10 @@
 //! A file holds one of them or an array. `expect` may have any of `decision` (allow, ask,
 //! deny, none), `message` and `context` (a part of the text), `input` (the tool's input
 //! afterwards, whole), `continue` and `ran` (how many hooks ran). What is not named may be
-//! anything. Reading and comparing only; running is done in `test`.
+//! anything. Reading and comparing only; running is done in `test`. What hook modules offer
+//! beside hooks on calls has fixtures of its own (`module_fixture`).
 
+use super::module_fixture::{self, ModuleFixture};
 use super::stand::decision;
 use crate::failure::Failure;
 use crate::fire_hook::{Asked, parse};
@@ -21,6 +23,18 @@ use std::path::{Path, PathBuf};
 
 pub struct Fixture {
     pub name: String,
+    pub tried: Trial,
+}
+
+/// What a fixture tries.
+pub enum Trial {
+    /// The hooks of an event.
+    Event(Box<EventTrial>),
+    /// Something of a hook module.
+    Module(Box<ModuleFixture>),
+}
+
+pub struct EventTrial {
     pub asked: Asked,
     /// The input the event came with.
     input: Value,
@@ -113,6 +127,10 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
 }
 
 fn fixture(value: Value, place: String) -> Result<Fixture, Failure> {
+    if module_fixture::is_one(&value) {
+        let tried: ModuleFixture = serde_json::from_value(value).map_err(Failure::usage)?;
+        return Ok(Fixture { name: tried.name.clone().unwrap_or(place), tried: Trial::Module(Box::new(tried)) });
+    }
     let written: Written = serde_json::from_value(value).map_err(Failure::usage)?;
     let mut event = written.payload;
     let input = event.get("tool_input").cloned().unwrap_or(Value::Null);
@@ -121,10 +139,11 @@ fn fixture(value: Value, place: String) -> Result<Fixture, Failure> {
     }
     event.insert("hook_event_name".into(), written.event.into());
     let asked = parse(&Value::Object(event).to_string())?;
-    Ok(Fixture { name: written.name.unwrap_or(place), asked, input, expect: written.expect })
+    let tried = Trial::Event(Box::new(EventTrial { asked, input, expect: written.expect }));
+    Ok(Fixture { name: written.name.unwrap_or(place), tried })
 }
 
-impl Fixture {
+impl EventTrial {
     /// What is not as expected, a sentence each.
     pub fn differences(&self, outcome: &Outcome) -> Vec<String> {
         let mut differences = Vec::new();

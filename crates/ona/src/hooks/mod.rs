@@ -5,6 +5,8 @@ mod fixture;
 mod import;
 mod lint;
 mod list;
+mod module_fixture;
+mod person;
 mod replay;
 mod report;
 mod stand;

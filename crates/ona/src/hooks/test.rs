@@ -1,6 +1,6 @@
 //! `ona hooks test`: fixtures run through the real chain, without a model and without rows.
 
-use super::fixture;
+use super::fixture::{self, Trial};
 use super::report::{self, Tried};
 use super::stand::Stand;
 use crate::args::Report;
@@ -10,6 +10,7 @@ use crate::output;
 use crate::program::Program;
 use crate::workplace::runtime;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +21,7 @@ pub fn run(program: &Program, paths: &[PathBuf], config: Option<&Path>, format: 
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut stand = Stand::new(program, &open, config, &cancel).await?;
+        let person = Arc::default();
         let mut tried = Vec::new();
         for fixture in &fixtures {
             if cancel.is_cancelled() {
@@ -27,8 +29,10 @@ pub fn run(program: &Program, paths: &[PathBuf], config: Option<&Path>, format: 
             }
             let mut session = stand.session(&open, program)?;
             let began = Instant::now();
-            let outcome = stand.fire(&mut session, &fixture.asked).await?;
-            let differences = fixture.differences(&outcome);
+            let differences = match &fixture.tried {
+                Trial::Event(event) => event.differences(&stand.fire(&mut session, &event.asked).await?),
+                Trial::Module(module) => module.differences(&stand, &mut session, &person).await?,
+            };
             tried.push(Tried { name: fixture.name.clone(), differences, took: began.elapsed() });
             stand.workplace.keep(session);
         }

@@ -19,6 +19,7 @@ mod massgen;
 mod memories;
 mod mixed;
 mod omp;
+mod omp_extensions;
 mod permission_updates;
 mod persistent;
 mod phases;

@@ -6,7 +6,7 @@ use ona_testkit::model::{Wire, call, calls, overloaded, say};
 use serde_json::{Value, json};
 
 /// A project in which tools run without asking.
-fn project() -> Ona {
+pub fn project() -> Ona {
     let ona = ona();
     let allow = ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "mcp__*"];
     ona.settings(json!({
@@ -17,12 +17,12 @@ fn project() -> Ona {
 }
 
 /// A module from the body of its factory.
-fn module(ona: &Ona, name: &str, body: &str) {
+pub fn module(ona: &Ona, name: &str, body: &str) {
     let head = "import { appendFileSync } from 'node:fs';\nconst log = (line: unknown) => appendFileSync('log', JSON.stringify(line) + '\\n');\n";
     ona.file(name, format!("{head}export default function (pi: any) {{\n{body}\n}}"));
 }
 
-fn logged(ona: &Ona) -> Vec<Value> {
+pub fn logged(ona: &Ona) -> Vec<Value> {
     if !ona.exists("log") {
         return Vec::new();
     }
@@ -695,7 +695,7 @@ export default function (pi: HookAPI): void {
         ]
     );
 
-    module(&ona, "no.ts", "pi.on('session_before_switch', () => ({ cancel: true }));");
+    module(&ona, "no.ts", "pi.on('session_before_switch', (event) => ({ cancel: event.reason === 'new' }));");
     let before = ona.value("SELECT count(*) FROM sessions");
     ona.run(["-p", "/handoff", "-r", "s-1", "--hook", "handoff.ts", "--hook", "no.ts"]).expect_code(0);
     assert_eq!(ona.value("SELECT count(*) FROM sessions"), before);
@@ -811,7 +811,7 @@ fn clear_asks_modules_first() {
         "hear.ts",
         "for (const name of ['session_start', 'session_before_switch', 'session_switch', 'session_shutdown']) pi.on(name, ({ type, reason, previousSessionFile }, ctx) => log([type, reason, previousSessionFile, ctx.sessionManager.getSessionId() === 's']));",
     );
-    module(&ona, "no.ts", "pi.on('session_before_switch', () => ({ cancel: true }));");
+    module(&ona, "no.ts", "pi.on('session_before_switch', (event) => ({ cancel: event.reason === 'new' }));");
     let _server = ona.model(Wire::Messages, []);
     ona.run(["-p", "/clear", "--session-id", "s", "--hook", "hear.ts"]).expect_code(0);
     let clean = |rows: Vec<Value>| rows.into_iter().map(|row| row.to_string()).collect::<Vec<_>>();
@@ -825,6 +825,7 @@ fn clear_asks_modules_first() {
         ]
     );
     assert_eq!(ona.value("SELECT count(*) FROM sessions"), 2);
-    ona.run(["-p", "/clear", "-r", "s", "--hook", "no.ts"]).expect_code(0);
+    let ran = ona.run(["-p", "/clear", "-r", "s", "--hook", "no.ts"]).expect_code(1);
+    assert!(ran.stderr.contains("A hook module cancelled /clear; the session goes on."), "{}", ran.stderr);
     assert_eq!(ona.value("SELECT count(*) FROM sessions"), 2);
 }

@@ -1,0 +1,66 @@
+//! A person in front of a screen, as a fixture writes him down: he answers dialogs as he is
+//! told and remembers what he was shown.
+
+use ona_modules::rules::StatusLine;
+use ona_modules::{BoxFuture, Call};
+use ona_orchestration::Screen;
+use serde_json::{Map, Value, json};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+#[derive(Default)]
+pub struct Person(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// By the name of the dialog; what is not there he cancels.
+    answers: Map<String, Value>,
+    status: StatusLine,
+    notices: Vec<Value>,
+    editor: String,
+}
+
+impl Person {
+    /// Another fixture begins.
+    pub fn renew(&self, answers: Map<String, Value>) {
+        *self.lock() = State { answers, ..State::default() };
+    }
+
+    pub fn status(&self, width: usize) -> String {
+        self.lock().status.render(width)
+    }
+
+    pub fn notices(&self) -> Value {
+        self.lock().notices.clone().into()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Screen for Person {
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value> {
+        let mut state = self.lock();
+        let answer = match call.name.as_str() {
+            "ui.getEditorText" => state.editor.clone().into(),
+            name => match state.answers.get_mut(name.trim_start_matches("ui.")) {
+                // One answer after another, where a dialog is opened again.
+                Some(Value::Array(several)) if !several.is_empty() => several.remove(0),
+                Some(Value::Array(_)) | None => Value::Null,
+                Some(answer) => answer.clone(),
+            },
+        };
+        Box::pin(std::future::ready(answer))
+    }
+
+    fn show(&self, call: &Call) {
+        let mut state = self.lock();
+        match call.name.as_str() {
+            "ui.setStatus" => state.status.set(call.text(0), call.arg(1).as_str()),
+            "ui.notify" => state.notices.push(json!([call.arg(1), call.arg(0)])),
+            "ui.setEditorText" => state.editor = call.text(0).to_owned(),
+            // Titles and widgets: fixtures have no words for them.
+            _ => {}
+        }
+    }
+}
