@@ -363,4 +363,86 @@ check_DEC_174() {
   is "$(sql 'SELECT hook_event, matcher, command, exit_code, stdout_text FROM hook_invocations')" "PreToolUse|*|omp:$PWD/guard.ts#0|2|{\"block\":true,\"reason\":\"blocked by policy\"}"
 }
 
+# ---- what the extension API adds; a person at a screen is a fixture of ona hooks test ----------
+
+# fixture JSON : one fixture, which must pass
+fixture() { printf '%s' "$1" >fixture.json; code 0 ona hooks test fixture.json --hook m.ts; }
+greeting() { module greet.ts 'pi.registerTool({ name: "greet", description: "Greets", parameters: pi.typebox.Type.Object({ name: pi.typebox.Type.String() }), execute: async (id, params) => { log(params); return { content: [{ type: "text", text: "Hello, " + params.name }] }; } });'; }
+greet() { tool greet '{"name":"Ada"}' -e greet.ts "$@"; }
+
+check_003_2_06() {
+  allowed; module m.ts 'pi.registerMessageRenderer("note", (message, { expanded }, theme) => ({ render: (width) => [message.content + (expanded ? " all" : ""), "-".repeat(width)] }));'
+  module other.ts 'pi.registerMessageRenderer("note", () => ({ render: () => ["the second"] }));'
+  code 0 ona hooks list --json --hook m.ts; is "$(jq -c '.modules[0].renderers' <<<"$out")" '["note"]'
+  fixture '{"render":"note","message":{"content":"hi"},"width":3,"expect":{"lines":["hi","---"]}}'
+  fixture '{"render":"note","message":{"content":"hi"},"width":1,"expanded":true,"expect":{"lines":["hi all","-"]}}'
+  code 0 ona hooks test fixture.json --hook m.ts --hook other.ts
+  code 1 ona hooks test fixture.json --hook other.ts --hook m.ts; has "$out" 'the second'
+}
+check_003_7_04() {
+  allowed; module m.ts 'pi.registerCommand("s", { handler: (args, ctx) => { ctx.ui.setStatus("b", "x\ty\n  z\r"); ctx.ui.setStatus("a", " 1 "); ctx.ui.setStatus("c", "gone"); ctx.ui.setStatus("c", undefined); } });'
+  fixture '{"command":"s","person":{},"expect":{"status":"1 x y z"}}'
+  fixture '{"command":"s","person":{},"width":3,"expect":{"status":"1 x"}}'
+  fixture '{"command":"s","expect":{"status":""}}'
+}
+# A tool of a module: offered, checked against its schema, hooked, run, recorded.
+check_EXT_1() {
+  allowed; greeting; module watch.ts 'pi.on("tool_call", (event) => event.input.name === "Eve" ? { block: true, reason: "not Eve" } : undefined);'
+  turn '[{"calls":[{"name":"greet","input":{"name":"Ada"}}]},{"say":"done"}]' -p go --allowedTools greet -e greet.ts -e watch.ts
+  has "$(body 0)" '"name":"greet"'; has "$(body 1)" 'Hello, Ada'; is "$(logged)" '{"name":"Ada"}'
+  is "$(sql "SELECT count(*) FROM hook_invocations WHERE tool_name='greet' AND hook_event='PreToolUse'")" 1
+  is "$(sql "SELECT count(*) FROM events WHERE event_type='tool_started' AND detail LIKE '%greet%'")" 1
+  tool greet '{"name":1}' -e greet.ts; is "$(content)" '`name` must be a string, not a number'; is "$(is_error)" true
+  tool greet '{"name":"Eve"}' -e greet.ts -e watch.ts; denied 'not Eve'; is "$(logged | wc -l)" 1
+}
+# Unknown means ask, a deny wins, the planning gate is shut, a built-in name is refused.
+check_EXT_2() {
+  allowed; greeting
+  turn '[{"calls":[{"name":"greet","input":{"name":"Ada"}}]},{"say":"done"}]' -p go -e greet.ts; has "$(body 1)" 'there is nobody to ask'
+  greet --allowedTools greet; is "$(content)" 'Hello, Ada'
+  greet --allowedTools greet --disallowedTools greet; is "$(content)" 'Denied by permission rule greet'
+  sql "UPDATE conversations SET phase='planning'"
+  greet --allowedTools greet; is "$(content)" 'Denied: phase is planning and no approved plan exists'
+  module m.ts 'pi.registerTool({ name: "bash", description: "", execute: async () => ({ content: "mine" }) }); pi.on("tool_result", () => log("alive"));'
+  sql "UPDATE conversations SET phase='idle'"
+  bash_tool 'echo own' --hook m.ts; is "$(content)" own; is "$(logged | tail -1)" '"alive"'
+  has "$err" 'the tool bash is refused: a built-in tool has this name and can not be replaced'; is "$(rows_of dialect_load_error)" 1
+}
+check_EXT_3() {
+  allowed; module m.ts 'pi.registerFlag("fast", { type: "boolean", default: false }); pi.registerFlag("to", { type: "string" }); log([pi.getFlag("fast"), pi.getFlag("to") ?? null]);'
+  code 0 ona hooks list -e m.ts; code 0 ona hooks list -e m.ts --extension-flag fast --extension-flag to=x
+  is "$(logged | tr '\n' ' ')" '[false,null] [true,"x"] '
+  code 2 ona hooks list -e m.ts --extension-flag slow; has "$err" 'no hook module has the flag slow'
+}
+# Going on with a session, in it or in a copy, is asked about first; a no changes nothing.
+check_EXT_4() {
+  allowed; turn '[{"say":"one"}]' -p first --session-id s
+  module m.ts 'pi.on("session_before_switch", (event) => { log([event.reason, event.targetSessionFile ?? null]); return { cancel: true }; }); pi.on("session_switch", () => log("never"));'
+  code 1 ona -p next -r s --hook m.ts </dev/null; has "$err" 'a hook module cancelled going on with the session s'
+  code 1 ona -p next -c --hook m.ts </dev/null; code 1 ona -p next -r s --fork-session --hook m.ts </dev/null
+  is "$(logged | tr '\n' ' ')" '["resume","s"] ["resume","s"] ["fork","s"] '
+  is "$(sql 'SELECT count(*) FROM sessions')" 1; is "$(requests)" 1
+  code 1 ona -p /clear --hook m.ts </dev/null; has "$err" 'A hook module cancelled /clear; the session goes on.'
+  rm log; module m.ts 'for (const name of ["session_before_switch", "session_switch"]) pi.on(name, (event) => log([event.type, event.reason]));'
+  turn '[{"say":"two"}]' -p next -r s --fork-session --hook m.ts
+  is "$(logged | tr '\n' ' ')" '["session_before_switch","fork"] ["session_switch","fork"] '; is "$(sql 'SELECT count(*) FROM sessions')" 3
+}
+check_EXT_5() {
+  allowed; turn '[{"say":"one"}]' -p first --session-id s; module m.ts 'pi.on("session_before_compact", () => ({ cancel: true }));'
+  code 1 ona -p /compact -r s --hook m.ts </dev/null; has "$err" 'Compaction cancelled'
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='collapse_commit'")" 0
+}
+check_EXT_6() {
+  allowed; module m.ts 'pi.registerCommand("greet", { handler: (args) => log(args) });'
+  turn '[]' -p '/greet you' --output-format stream-json --verbose --hook m.ts
+  is "$(head -1 <<<"$out" | jq -c '.slash_commands | index("greet") != null')" true; is "$(logged)" '"you"'; is "$(requests)" 0
+}
+# A scripted person answers dialogs; without one the answers are the documented ones.
+check_EXT_7() {
+  allowed; module m.ts 'pi.registerCommand("q", { handler: async (args, ctx) => ctx.ui.notify(JSON.stringify([ctx.hasUI, await ctx.ui.confirm("t", "m"), await ctx.ui.select("t", ["a"]) ?? null])) });'
+  fixture '{"command":"q","person":{"confirm":true,"select":"a"},"expect":{"notices":[["info","[true,true,\"a\"]"]]}}'
+  fixture '{"command":"q","person":{},"expect":{"notices":[["info","[true,false,null]"]]}}'
+  fixture '{"command":"q","expect":{"notices":[],"error":null}}'
+}
+
 run_check "$@"

@@ -13,7 +13,7 @@ use ona_store::{Store, StoreError};
 use ona_tools::{Cx, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// `state` key of a session's list; the session id follows.
@@ -63,6 +63,14 @@ struct Item {
     status: Status,
     #[serde(rename = "activeForm", skip_serializing_if = "Option::is_none")]
     active_form: Option<String>,
+}
+
+/// What a session still has to do, in the words of hook modules.
+pub(crate) fn unfinished(store: &Store, place: &Place) -> Result<Vec<Value>, StoreError> {
+    let list = store.reader()?.state(&place.conversation, &format!("{LIST}{}", place.session))?;
+    let items: Vec<Item> = list.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let open = items.into_iter().filter(|item| item.status != Status::Completed);
+    Ok(open.map(|item| json!({"id": item.id, "content": item.content, "status": item.status})).collect())
 }
 
 impl TodoWrite {

@@ -340,6 +340,7 @@ impl Run<'_> {
                 },
             };
             desk.during(granted(turn, session, history)).await?;
+            desk.during(self.follow_up(turn, session, history, &mut locks)).await?;
             let provider = Some(turn.seat.model().choice.provider);
             self.teller.result(&outcome, &Setting { conversation: &conversation, provider });
             ended = outcome.ended;

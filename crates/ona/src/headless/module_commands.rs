@@ -9,6 +9,9 @@ use ona_orchestration::{Commanded, Ended, History, Resumed, Said, Session, Turn,
 use ona_store::{SessionLock, StoreError};
 use tokio_util::sync::CancellationToken;
 
+/// How often in a row commands may lead to further commands.
+const MOST_FOLLOW_UPS: usize = 8;
+
 impl Run<'_> {
     /// Whether modules let the session be left for a new one.
     pub(super) async fn may_leave(&self, session: &Session) -> Result<bool, StoreError> {
@@ -62,6 +65,31 @@ impl Run<'_> {
             said.text = text;
             said
         }))
+    }
+
+    /// Commands that modules asked for while something else ran. Each may ask for more; an end is
+    /// put to that.
+    pub(super) async fn follow_up(
+        &self,
+        turn: &Turn,
+        session: &mut Session,
+        history: &mut History,
+        locks: &mut Vec<SessionLock>,
+    ) -> Result<(), Trouble> {
+        let Some(modules) = session.modules.clone() else { return Ok(()) };
+        for _ in 0..MOST_FOLLOW_UPS {
+            let lines = modules.host.command_lines();
+            if lines.is_empty() {
+                return Ok(());
+            }
+            for line in lines {
+                let ran = self.command(turn, session, history, &line, locks).await?;
+                if let Some(TurnOutcome { ended: Ended::Blocked { message }, .. }) = ran {
+                    self.teller.printer.note(&format!("ona: {line}: {message}"));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Runs a prompt that is a command of a module, and what the command sets in motion.

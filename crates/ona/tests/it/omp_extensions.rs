@@ -610,6 +610,126 @@ export default function (pi: any) {
     }
 }
 
+/// 003-4-11, DEC-171: modules hear of what is left to do when a turn ends.
+#[test]
+fn open_todos_are_told_at_the_end_of_a_turn() {
+    let mut ona = project();
+    allowed(&ona, json!({"allow": ["TodoWrite"]}));
+    module(
+        &ona,
+        "t.ts",
+        "pi.on('todo_reminder', ({ todos, attempt, maxAttempts }) => log([todos.map((one) => [one.content, one.status]), attempt, maxAttempts]));",
+    );
+    let todo = |content: &str, status: &str| json!({"content": content, "status": status});
+    let write = |todos: Value| call("TodoWrite", json!({ "todos": todos }));
+    let script = [
+        write(json!([todo("sweep", "completed"), todo("mop", "in_progress")])),
+        say("later"),
+        write(json!([todo("sweep", "completed"), todo("mop", "completed")])),
+        say("done"),
+    ];
+    let _server = ona.model(Wire::Messages, script);
+    ona.run(["-p", "clean", "--session-id", "s", "-e", "t.ts"]).expect_code(0);
+    ona.run(["-p", "go on", "-r", "s", "-e", "t.ts"]).expect_code(0);
+    assert_eq!(logged(&ona), [json!([[["mop", "in_progress"]], 1, 1])]);
+}
+
+/// OM-X5, 003-2-07: programs that are missing, fail, take too long or are called off; in both engines.
+#[test]
+fn programs_are_run_as_documented_in_both_engines() {
+    let mut ona = project();
+    module(
+        &ona,
+        "x.ts",
+        r#"
+        pi.on("tool_call", async () => {
+            const missing = await pi.exec("nope-nope", []).then(() => "resolved", () => "rejected");
+            const nowhere = await pi.exec("true", [], { cwd: "/nowhere/at/all" }).then(() => "resolved", () => "rejected");
+            const failed = await pi.exec("sh", ["-c", "echo out; echo err >&2; exit 3"]);
+            const late = await pi.exec("sh", ["-c", "echo begun; exec sleep 60"], { timeout: 300 });
+            const controller = new AbortController();
+            setTimeout(() => controller.abort(), 100);
+            const called_off = await pi.exec("sleep", ["60"], { signal: controller.signal });
+            const where = await pi.exec("pwd", [], { cwd: "/" });
+            const plain = await pi.exec("printf", ["%s|", "a b", "$HOME", "*"]);
+            log([missing, nowhere, failed, late, called_off.killed, where.stdout, plain.stdout]);
+        });
+    "#,
+    );
+    for engine in ["embedded", "node"] {
+        ona.env("ONA_JS_RUNTIME", engine);
+        std::fs::write(ona.project().join("log"), "").unwrap();
+        ona.eval_with("Bash", json!({"command": "true"}), &["-e", "x.ts"]);
+        let failed = json!({"stdout": "out\n", "stderr": "err\n", "code": 3, "killed": false});
+        let late = json!({"stdout": "begun\n", "stderr": "", "code": 0, "killed": true});
+        assert_eq!(
+            logged(&ona),
+            [json!(["rejected", "rejected", failed, late, true, "/\n", "a b|$HOME|*|"])],
+            "{engine}"
+        );
+    }
+}
+
+/// OM-X6, sheet section 10: no loop, no heap and no recursion of a module gets past its limits, in
+/// a call, in a tool or elsewhere; what comes next works.
+#[test]
+fn limits_hold_in_both_engines_and_the_next_call_works() {
+    let mut ona = project();
+    allowed(&ona, json!({"allow": ["hog", "Bash"]}));
+    let wild = [
+        ("loop", "for (;;);", "it used up its CPU time"),
+        ("heap", "const all = []; for (;;) all.push(new Array(10000).fill({ a: 1 }));", "it used up its memory"),
+        ("deep", "const f = () => f() + 1; return f();", "Maximum call stack size exceeded"),
+    ];
+    let bodies = wild.map(|(name, body, _)| format!("if (how === '{name}') {{ {body} }}")).concat();
+    module(
+        &ona,
+        "hog.ts",
+        &format!(
+            "const wild = (how) => {{ {bodies} return 'fine'; }}; pi.on('tool_call', (event) => {{ if (event.toolName === 'bash') wild(event.input.command.slice(2)); }}); pi.registerTool({{ name: 'hog', description: '', parameters: {{ type: 'object' }}, execute: async (id, params) => ({{ content: wild(params.how) }}) }});"
+        ),
+    );
+    for engine in ["embedded", "node"] {
+        ona.env("ONA_JS_RUNTIME", engine);
+        let calls = wild.iter().flat_map(|(name, ..)| {
+            [
+                json!({"tool": "Bash", "input": {"command": format!("# {name}")}}),
+                json!({"tool": "hog", "input": {"how": name}}),
+                json!({"tool": "hog", "input": {"how": "nothing"}}),
+            ]
+        });
+        let calls: Vec<_> = calls.map(|call| call.to_string()).collect();
+        // One process for all of them: the module is ended and begun again, the agent is not.
+        let ran = ona.run(["--eval", &calls.join("\n"), "-e", "hog.ts"]).expect_code(0);
+        let said: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for (at, (name, _, why)) in wild.iter().enumerate() {
+            let [call, tool, next] = [0, 1, 2].map(|n| said[at * 3 + n]["content"].as_str().unwrap().to_owned());
+            assert!(call.starts_with("Denied by PreToolUse hook") && call.contains(why), "{engine} {name}: {call}");
+            assert!(tool.contains(why), "{engine} {name}: {tool}");
+            assert_eq!(next, "fine", "{engine} {name}");
+        }
+    }
+}
+
+/// OMP-13: a command that a module sends as the user's words is run, not told to the model.
+#[test]
+fn a_tool_may_ask_for_a_command_to_follow() {
+    let mut ona = project();
+    allowed(&ona, json!({"allow": ["later"]}));
+    module(
+        &ona,
+        "m.ts",
+        r#"
+        pi.registerTool({ name: "later", description: "", execute: async () => { pi.sendUserMessage("/done now", { deliverAs: "followUp" }); pi.sendUserMessage("/nothing"); return { content: "queued" }; } });
+        pi.registerCommand("done", { handler: (args, ctx) => log([args, ctx.isIdle()]) });
+    "#,
+    );
+    let server = ona.model(Wire::Messages, [call("later", json!({})), say("ok")]);
+    ona.run(["-p", "go", "-e", "m.ts"]).expect_code(0);
+    assert_eq!(logged(&ona), [json!(["now", true])]);
+    assert!(!body(&server, 1).contains("/done") && body(&server, 1).contains("/nothing"), "{}", body(&server, 1));
+}
+
 /// 003-10-01: what `ona hooks types` declares is what modules find, and the other way round.
 #[test]
 fn the_declared_types_are_those_of_the_api() {
@@ -684,7 +804,7 @@ fn the_declared_types_are_those_of_the_api() {
 }
 
 /// `ona hooks test` with modules: tools, commands, renderers, events, a person who answers
-/// (OM-36, OM-37, OM-38, OM-40, 003-2-06, 003-7-04).
+/// (OM-36, OM-37, OM-38, OM-X10, 003-2-06, 003-7-04).
 #[test]
 fn fixtures_try_tools_commands_renderers_and_dialogs() {
     let ona = project();

@@ -56,6 +56,8 @@ pub(super) struct State {
     /// Something that was written while nothing ran wants an answer.
     woke: bool,
     system: String,
+    /// Command lines modules sent as if the user had typed them.
+    commands: Vec<String>,
     /// Tokens the model can be sent.
     window: Option<usize>,
     /// Compactions modules wish for, with what they are to keep in mind.
@@ -122,6 +124,7 @@ impl SessionHost {
             sent: Vec::new(),
             woke: false,
             system: String::new(),
+            commands: Vec::new(),
             window: None,
             compactions: Vec::new(),
         };
@@ -170,6 +173,16 @@ impl SessionHost {
         let mut state = self.lock();
         state.place = Some(place.clone());
         state.stop = stop.clone();
+    }
+
+    /// Command lines that were sent since this was last asked.
+    pub fn command_lines(&self) -> Vec<String> {
+        std::mem::take(&mut self.lock().commands)
+    }
+
+    fn is_command(&self, text: &str) -> bool {
+        let name = text.strip_prefix('/').and_then(|line| line.split_whitespace().next());
+        name.is_some_and(|name| self.modules().is_some_and(|modules| modules.command(name).is_some()))
     }
 
     /// What modules may know of what the model is told.
@@ -436,6 +449,8 @@ impl Host for SessionHost {
                 let triggers = ona_modules::rules::truthy(&options["triggerTurn"]) && when != Due::NextPrompt;
                 state.sent.push(Sent::Message { message: call.arg(0).clone(), triggers, when, while_idle });
             }
+            // A command is run, by whoever runs the next prompt.
+            "sendUserMessage" if self.is_command(call.text(0)) => state.commands.push(call.text(0).to_owned()),
             "sendUserMessage" => {
                 state.sent.push(Sent::Words { content: call.arg(0).clone(), when: Due::of(call.arg(1)) });
             }

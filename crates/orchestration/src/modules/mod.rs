@@ -202,6 +202,14 @@ impl Modules {
         cancel: &CancellationToken,
     ) -> Result<(), StoreError> {
         self.turn_end(store, session, cancel).await?;
+        if self.emitter.listens_to("todo_reminder") {
+            let todos = crate::todos::unfinished(store, &session.place)?;
+            if !todos.is_empty() {
+                // Said once; what comes of it is up to the modules.
+                let event = Event::TodoReminder { todos, attempt: 1, max_attempts: 1 };
+                self.fire(store, session, event, cancel).await?;
+            }
+        }
         self.host.set_idle(true);
         let all =
             if self.emitter.listens_to("agent_end") { messages(&entries::read(store, session)?) } else { Vec::new() };
