@@ -1,13 +1,12 @@
 //! Serves what modules ask of the session they run in.
 //!
-//! Reading goes to the database, sending is kept until the next boundary: a module is
-//! never the one that writes, and no transaction is open while it runs (DEC-017).
+//! Reading goes to the database (`reading`), sending is kept until the next boundary (`sending`): a
+//! module is never the one that writes, and no transaction is open while it runs (DEC-017).
 
-use super::entries::{self, Item};
+use super::records;
+use super::sending::{Due, Sent};
 use super::tools::Toolkit;
-use super::{Boundary, records};
 use ona_api::row::Place;
-use ona_api::{Entry, Group, Row};
 use ona_modules::rules::Emitter;
 use ona_modules::{BoxFuture, Call, CallError, Host, System};
 use ona_store::Store;
@@ -33,7 +32,7 @@ pub trait Screen: Send + Sync {
 }
 
 pub struct SessionHost {
-    system: System,
+    pub(super) system: System,
     pub(super) store: Arc<Store>,
     log: Log,
     state: Mutex<State>,
@@ -52,16 +51,16 @@ pub(super) struct State {
     pub(super) switched: Option<Place>,
     /// Ends the turn that runs.
     stop: CancellationToken,
-    sent: Vec<Sent>,
+    pub(super) sent: Vec<Sent>,
     /// Something that was written while nothing ran wants an answer.
-    woke: bool,
+    pub(super) woke: bool,
     system: String,
     /// Command lines modules sent as if the user had typed them.
     commands: Vec<String>,
     /// Tokens the model can be sent.
-    window: Option<usize>,
+    pub(super) window: Option<usize>,
     /// Compactions modules wish for, with what they are to keep in mind.
-    compactions: Vec<(Option<String>, oneshot::Sender<Result<Value, CallError>>)>,
+    compactions: Vec<Wish>,
 }
 
 /// A compaction a module wished for. Answering it tells the module.
@@ -76,42 +75,6 @@ impl Wish {
         let done = done.map(|summary| json!({ "summary": summary })).map_err(CallError::new);
         // A module that is gone waits for nothing.
         self.answer.send(done).ok();
-    }
-}
-
-/// Something a module sent.
-enum Sent {
-    Message {
-        message: Value,
-        triggers: bool,
-        when: Due,
-        while_idle: bool,
-    },
-    /// As if the user had said it.
-    Words {
-        content: Value,
-        when: Due,
-    },
-    Entry(Entry),
-}
-
-/// What a message waits for while a turn runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
-    ModelCall,
-    /// The loop would end.
-    End,
-    /// The user's next prompt, which it goes along with.
-    NextPrompt,
-}
-
-impl Due {
-    fn of(options: &Value) -> Self {
-        match options["deliverAs"].as_str() {
-            Some("followUp") => Due::End,
-            Some("nextTurn") => Due::NextPrompt,
-            _ => Due::ModelCall,
-        }
     }
 }
 
@@ -195,45 +158,11 @@ impl SessionHost {
     /// The oldest compaction that was wished for and not done yet.
     pub fn wish(&self) -> Option<Wish> {
         let mut state = self.lock();
-        (!state.compactions.is_empty()).then(|| {
-            let (instructions, answer) = state.compactions.remove(0);
-            Wish { instructions, answer }
-        })
+        (!state.compactions.is_empty()).then(|| state.compactions.remove(0))
     }
 
-    fn modules(&self) -> Option<Arc<Emitter>> {
+    pub(super) fn modules(&self) -> Option<Arc<Emitter>> {
         self.emitter.get().and_then(Weak::upgrade)
-    }
-
-    fn model(&self) -> Option<Value> {
-        self.modules()?.moment().model
-    }
-
-    /// `getCommands`, in the words of the extension API.
-    fn commands(&self) -> Value {
-        let mut all = Vec::new();
-        for module in self.modules().iter().flat_map(|emitter| emitter.modules()) {
-            let source = json!({
-                "path": module.path(), "source": "extension", "scope": "temporary", "origin": "top-level",
-            });
-            all.extend(module.registry().commands.into_iter().map(|command| {
-                json!({
-                    "name": command.name, "description": command.description, "source": "extension", "sourceInfo": source,
-                })
-            }));
-        }
-        all.into()
-    }
-
-    fn context_usage(&self) -> Result<Value, CallError> {
-        let Some(window) = self.lock().window else { return Ok(Value::Null) };
-        let used = self.items()?.iter().rev().filter_map(Item::message).find_map(|message| {
-            let keys = ["input", "output", "cacheRead", "cacheWrite"];
-            let sum: u64 = keys.iter().filter_map(|key| message["usage"][key].as_u64()).sum();
-            (sum > 0).then_some(sum)
-        });
-        let percent = used.map(|used| used as f64 * 100.0 / window as f64);
-        Ok(json!({"tokens": used, "contextWindow": window, "percent": percent}))
     }
 
     /// Reads every module again. What can not be loaded any more stays as it is.
@@ -248,135 +177,17 @@ impl SessionHost {
         self.idle.send_replace(idle);
     }
 
-    /// What was sent while nothing runs, written at once. It starts a turn if it says so.
-    pub(super) fn sent_while_idle(&self) -> Group {
-        let due = |sent: &Sent| !matches!(sent, Sent::Message { when: Due::NextPrompt, .. });
-        if self.is_idle() { self.take(due) } else { Group::default() }
-    }
-
-    /// What was kept for the prompt that is given now.
-    pub(super) fn sent_for_prompt(&self) -> Group {
-        self.take(|sent| matches!(sent, Sent::Message { when: Due::NextPrompt, .. }))
-    }
-
-    /// Whether what was written since this was last asked wants an answer.
-    pub(super) fn woke(&self) -> bool {
-        std::mem::take(&mut self.lock().woke)
-    }
-
     /// The session modules run in.
     pub(super) fn place(&self) -> Option<Place> {
         self.lock().place.clone()
     }
 
-    pub(super) fn sent(&self, when: Boundary) -> Group {
-        self.take(|sent| match sent {
-            Sent::Message { when: Due::NextPrompt, .. } => false,
-            Sent::Message { when: due, .. } | Sent::Words { when: due, .. } => {
-                when == Boundary::End || *due == Due::ModelCall
-            }
-            Sent::Entry(_) => true,
-        })
-    }
-
-    fn take(&self, due: impl Fn(&Sent) -> bool) -> Group {
-        let mut state = self.lock();
-        let (now, later) = std::mem::take(&mut state.sent).into_iter().partition(|sent| due(sent));
-        state.sent = later;
-        drop(state);
-        let now: Vec<Sent> = now;
-        let wakes = |sent: &Sent| matches!(sent, Sent::Message { triggers: true, .. } | Sent::Words { .. });
-        if now.iter().any(wakes) {
-            self.lock().woke = true;
-        }
-        let row = |sent| match sent {
-            Sent::Entry(entry) => entry,
-            Sent::Words { content, .. } => records::words(&content),
-            // While a turn runs a message is always answered; otherwise only if it asks for it.
-            Sent::Message { message, triggers, while_idle, .. } => records::message(&message, !while_idle || triggers),
-        };
-        Group(now.into_iter().map(row).map(Row::Transcript).collect())
-    }
-
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         *self.idle.borrow()
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn items(&self) -> Result<Vec<Item>, CallError> {
-        let Some(place) = self.lock().place.clone() else { return Ok(Vec::new()) };
-        entries::of(&self.store, &place.session).map_err(|error| CallError::new(error.to_string()))
-    }
-
-    fn session(&self, what: &str, call: &Call) -> Result<Value, CallError> {
-        let place = self.lock().place.clone();
-        let session = place.as_ref().map(|place| place.session.0.clone());
-        let entries = || Ok::<_, CallError>(self.items()?.iter().filter_map(Item::entry).collect::<Vec<_>>());
-        Ok(match what {
-            "getCwd" => self.system.cwd.to_string_lossy().into(),
-            // There is no file; the id serves where hooks pass it on (DEC-176).
-            "getSessionId" | "getSessionFile" => session.into(),
-            "getSessionDir" | "getArtifactsDir" | "getArtifactPath" => Value::Null,
-            "getLabel" => self.noted("entry_label", |fields| fields["target"] == call.text(0))?["label"].clone(),
-            "getName" => self.noted("session_name", |_| true)?["name"].clone(),
-            "getLeafId" => self.items()?.last().map(Item::id).into(),
-            "getLeafEntry" => entries()?.pop().into(),
-            "getEntry" => entries()?.into_iter().find(|entry| entry["id"] == call.text(0)).into(),
-            "getEntries" => entries()?.into(),
-            "getBranch" => {
-                let mut branch = entries()?;
-                if let Some(at) = branch.iter().position(|entry| entry["id"] == call.text(0)) {
-                    branch.truncate(at + 1);
-                }
-                branch.into()
-            }
-            "getTree" => entries()?
-                .into_iter()
-                .rev()
-                .fold(json!([]), |children, entry| json!([{"entry": entry, "children": children}])),
-            "getHeader" => {
-                json!({"type": "session", "version": 3, "id": session, "cwd": self.system.cwd.to_string_lossy()})
-            }
-            "getUsageStatistics" => self.usage()?,
-            _ => return Err(CallError::unknown(&call.name)),
-        })
-    }
-
-    /// What was last noted about the session under this name, perhaps not written yet.
-    fn noted(&self, kind: &str, about: impl Fn(&Value) -> bool) -> Result<Value, CallError> {
-        let state = self.lock();
-        let waiting = state.sent.iter().rev().find_map(|sent| match sent {
-            Sent::Entry(Entry::Attachment { attachment, .. }) => {
-                let fields = Value::from(attachment.clone());
-                (fields["kind"] == kind && about(&fields)).then_some(fields)
-            }
-            _ => None,
-        });
-        let place = state.place.clone();
-        drop(state);
-        match (waiting, place) {
-            (Some(fields), _) => Ok(fields),
-            (None, Some(place)) => entries::noted(&self.store, &place.session, kind, about)
-                .map_err(|error| CallError::new(error.to_string())),
-            (None, None) => Ok(Value::Null),
-        }
-    }
-
-    fn usage(&self) -> Result<Value, CallError> {
-        let mut sums = [0u64; 4];
-        for item in self.items()? {
-            let Some(message) = item.message() else { continue };
-            for (sum, key) in sums.iter_mut().zip(["input", "output", "cacheRead", "cacheWrite"]) {
-                *sum += message["usage"][key].as_u64().unwrap_or(0);
-            }
-        }
-        let [input, output, read, written] = sums;
-        Ok(json!({
-            "input": input, "output": output, "cacheRead": read, "cacheWrite": written, "premiumRequests": 0, "cost": 0,
-        }))
     }
 }
 
@@ -417,7 +228,8 @@ impl Host for SessionHost {
                 "context.usage" => self.context_usage(),
                 "context.compact" => {
                     let (tell, told) = oneshot::channel();
-                    self.lock().compactions.push((call.arg(0).as_str().map(str::to_owned), tell));
+                    let instructions = call.arg(0).as_str().map(str::to_owned);
+                    self.lock().compactions.push(Wish { instructions, answer: tell });
                     told.await.unwrap_or_else(|_| Err(CallError::new("the session ended before it was compacted")))
                 }
                 "command.reload" => self.reload().await,

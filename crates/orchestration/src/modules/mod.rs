@@ -8,7 +8,9 @@ mod asking;
 mod entries;
 mod filtered;
 mod host;
+mod reading;
 mod records;
+mod sending;
 mod switching;
 mod tools;
 
