@@ -169,7 +169,7 @@ impl World {
         let bridge = Object::new(ctx.clone())?;
         let (sink, meter) = (self.sink.clone(), Rc::clone(&self.meter));
         let post = move |text: String| {
-            if let Ok(frame) = serde_json::from_str::<Frame>(&text) {
+            if let Some(frame) = Frame::read(&text) {
                 match &frame {
                     Frame::Done { .. } | Frame::Threw { .. } | Frame::Loaded(_) | Frame::Failed { .. } => {
                         meter.open.set(meter.open.get().saturating_sub(1));

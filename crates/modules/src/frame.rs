@@ -55,6 +55,20 @@ pub enum Frame {
     },
 }
 
+impl Frame {
+    /// What an engine said. Somebody else's words on its line are nothing; a message that was
+    /// ours and can not be read is the end of the module, since nobody would ever answer it.
+    pub fn read(line: &str) -> Option<Self> {
+        match serde_json::from_str(line) {
+            Ok(frame) => Some(frame),
+            Err(_) if line.starts_with("{\"t\":") => {
+                Some(Frame::Gone { why: "it said something that can not be read".into() })
+            }
+            Err(_) => None,
+        }
+    }
+}
+
 /// `null` is a value too.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)

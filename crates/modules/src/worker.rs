@@ -163,7 +163,7 @@ async fn listen(mut listener: Listener, sink: Sink, pulse: Arc<Pulse>) {
         match listener.receive().await {
             // What a child of the module prints on our line is not for us.
             Ok(line) => {
-                if let Ok(frame) = serde_json::from_str::<Frame>(&line) {
+                if let Some(frame) = Frame::read(&line) {
                     pulse.hear(&frame);
                     (sink.frame)(frame);
                 }

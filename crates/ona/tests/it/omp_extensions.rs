@@ -354,6 +354,50 @@ fn a_cancelled_compaction_is_said_and_fails() {
     assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='collapse_commit'"), 1);
 }
 
+/// OM-12, sheet section 7: what a compaction is told of the files and of the one before.
+#[test]
+fn a_compaction_knows_the_files_and_the_one_before() {
+    let mut ona = project();
+    ona.file("a.txt", "a\n");
+    module(
+        &ona,
+        "c.ts",
+        r#"
+        pi.on("session_before_compact", ({ preparation }) => log([[...preparation.fileOps.read].map((one) => one.split("/").pop()), [...preparation.fileOps.written].length, preparation.previousSummary ?? null, preparation.previousPreserveData ?? null]));
+        pi.on("session.compacting", () => ({ preserveData: { n: 1 } }));
+        pi.on("session_compact", ({ compactionEntry }) => log([compactionEntry.summary, compactionEntry.preserveData]));
+    "#,
+    );
+    let script = [call("Read", json!({"file_path": "a.txt"})), say("one"), say("SUM 1"), say("two"), say("SUM 2")];
+    let _server = ona.model(Wire::Messages, script);
+    let line = |text: &str| json!({"type": "user", "message": {"role": "user", "content": text}}).to_string();
+    let input = [line("first"), line("/compact"), line("second"), line("/compact")].join("\n");
+    let args = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "-e", "c.ts"];
+    ona.run_with_stdin(args, input.as_bytes()).expect_code(0);
+    assert_eq!(
+        logged(&ona),
+        [
+            json!([["a.txt"], 0, null, null]),
+            json!(["SUM 1", {"n": 1}]),
+            json!([[], 0, "SUM 1", {"n": 1}]),
+            json!(["SUM 2", {"n": 1}]),
+        ]
+    );
+}
+
+/// A module that breaks the language it speaks with ona is a load error at once, not a long wait.
+#[test]
+fn a_module_that_can_not_be_understood_is_not_waited_for() {
+    let mut ona = project();
+    module(&ona, "odd.ts", "Array.prototype.toJSON = function () { return 'x'; };");
+    for engine in ["embedded", "node"] {
+        ona.env("ONA_JS_RUNTIME", engine);
+        let ran = ona.run(["--eval", r#"{"tool":"Bash","input":{"command":"echo on"}}"#, "-e", "odd.ts"]).expect_code(0);
+        assert_eq!(ran.json()["content"], "on\n");
+        assert!(ran.stderr.contains("it said something that can not be read"), "{engine}: {}", ran.stderr);
+    }
+}
+
 /// OMP-13 ctx.compact: done when the agent is idle, and told.
 #[test]
 fn a_module_may_wish_for_a_compaction() {

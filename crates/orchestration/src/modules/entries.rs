@@ -26,7 +26,7 @@ enum Kind {
     Message(Value),
     Custom { custom_type: Value, data: Value },
     CustomMessage(Value),
-    Compaction { summary: String },
+    Compaction { summary: String, preserved: Value },
 }
 
 impl Item {
@@ -37,6 +37,21 @@ impl Item {
     /// The last row it stands for: going back to it keeps all of it.
     pub fn end(&self) -> i64 {
         self.rows.last().map_or(self.sequence, |row| row.sequence)
+    }
+
+    /// The files its calls were about: what was done with each, by the name hooks know.
+    pub fn files(&self) -> Vec<(&'static str, String)> {
+        let Kind::Message(message) = &self.kind else { return Vec::new() };
+        let used = |call: &Value| {
+            let what = match call["name"].as_str()? {
+                "read" => "read",
+                "write" => "written",
+                "edit" | "notebookedit" => "edited",
+                _ => return None,
+            };
+            Some((what, call["arguments"]["path"].as_str()?.to_owned()))
+        };
+        message["content"].as_array().into_iter().flatten().filter_map(used).collect()
     }
 
     pub fn is_compaction(&self) -> bool {
@@ -56,7 +71,7 @@ impl Item {
                 "role": "custom", "customType": fields["custom_type"], "content": fields["content"],
                 "display": fields["display"], "details": fields["details"], "timestamp": timestamp,
             })),
-            Kind::Compaction { summary } => Some(
+            Kind::Compaction { summary, .. } => Some(
                 json!({"role": "compactionSummary", "summary": summary, "tokensBefore": 0, "timestamp": timestamp}),
             ),
             Kind::Custom { .. } => None,
@@ -72,9 +87,10 @@ impl Item {
                 "type": "custom_message", "customType": fields["custom_type"], "content": fields["content"],
                 "display": fields["display"], "details": fields["details"],
             }),
-            Kind::Compaction { summary } => {
-                json!({"type": "compaction", "summary": summary, "firstKeptEntryId": self.id(), "tokensBefore": 0})
-            }
+            Kind::Compaction { summary, preserved } => json!({
+                "type": "compaction", "summary": summary, "firstKeptEntryId": self.id(), "tokensBefore": 0,
+                "preserveData": preserved,
+            }),
         };
         entry["id"] = self.id().into();
         entry["parentId"] = self.parent.map(id).into();
@@ -189,7 +205,8 @@ impl Reading {
             Body::CollapseCommit { summary, covers_to, .. } => {
                 let covers_to = *covers_to;
                 self.items.retain(|item| item.sequence > covers_to);
-                Some(Kind::Compaction { summary: summary.clone() })
+                let row: Value = serde_json::from_str(payload).unwrap_or_default();
+                Some(Kind::Compaction { summary: summary.clone(), preserved: row["preserve_data"].clone() })
             }
             Body::Attachment(Attached::Message { .. }) => Some(Kind::CustomMessage(attachment(payload))),
             Body::Attachment(Attached::Other) => {

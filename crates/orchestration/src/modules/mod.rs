@@ -314,11 +314,23 @@ impl Modules {
         }
         let items = entries::read(store, session)?;
         let all = messages(&items);
-        let preparation = json!({
+        let mut files = json!({"read": [], "written": [], "edited": []});
+        for (what, path) in items.iter().flat_map(Item::files) {
+            if let Some(list) = files[what].as_array_mut() {
+                list.push(path.into());
+            }
+        }
+        let before = items.iter().rev().find(|one| one.is_compaction()).and_then(Item::entry).unwrap_or_default();
+        let mut preparation = json!({
             "firstKeptEntryId": items.last().map(Item::id), "messagesToSummarize": all, "turnPrefixMessages": [],
             "recentMessages": [], "isSplitTurn": false, "tokensBefore": ona_transcript::tokens(history.weight()),
-            "fileOps": {"read": [], "written": [], "edited": []}, "settings": {},
+            "fileOps": files, "settings": {},
         });
+        for (key, value) in [("previousSummary", &before["summary"]), ("previousPreserveData", &before["preserveData"])] {
+            if !value.is_null() {
+                preparation[key] = value.clone();
+            }
+        }
         let event = Event::SessionBeforeCompact {
             preparation,
             branch_entries: items.iter().filter_map(Item::entry).collect(),
