@@ -308,6 +308,7 @@
   const uis = [dialogs(false), dialogs(true)];
   function makeContext(now) {
     return {
+      __proto__: further,
       ui: uis[now.hasUI ? 1 : 0],
       hasUI: !!now.hasUI,
       cwd: now.cwd,
@@ -340,15 +341,12 @@
     setInterval: (...args) => globalThis.setInterval(...args),
     clearTimer: (timer) => globalThis.clearTimeout(timer),
   };
-  const extended = (context, more) => Object.defineProperties(context, Object.fromEntries(
-    Object.entries({ ...further, ...more }).map(([key, value]) => [key, { value, configurable: true, writable: true }]),
-  ));
   function commandContext(now) {
     const replaced = () => Object.assign(commandContext(now), {
       sendMessage: async (message, options) => api.sendMessage(message, options),
       sendUserMessage: async (content, options) => api.sendUserMessage(content, options),
     });
-    return Object.assign(extended(makeContext(now)), {
+    return Object.assign(makeContext(now), {
       waitForIdle: () => call("command.waitForIdle", []).then(() => undefined),
       async newSession(options) {
         const begun = await call("command.newSession", [{ parentSession: options?.parentSession ?? null }]);
@@ -379,7 +377,7 @@
   function contextOf(message) {
     if (message.emission !== emission) {
       emission = message.emission;
-      shared = extended(makeContext(message.context));
+      shared = makeContext(message.context);
     }
     return shared;
   }
@@ -410,11 +408,11 @@
     }
     const controller = new AbortController();
     aborts.set(message.id, controller);
-    const context = extended(makeContext(message.context), { signal: controller.signal });
+    const context = Object.assign(makeContext(message.context), { signal: controller.signal });
     // Published modules disagree about the order of what follows the input: the types say
     // (signal, onUpdate, ctx), tools of oh-my-pi's own examples read (onUpdate, ctx, signal).
     // The fourth is therefore a function that has everything of a context as well.
-    const onUpdate = extended(Object.assign(() => {}, context), { signal: controller.signal });
+    const onUpdate = Object.assign(() => {}, further, context);
     return tool.execute(message.call, args, controller.signal, onUpdate, context);
   }
 
@@ -437,7 +435,7 @@
       case "shortcut": {
         const shortcut = shortcuts.get(message.name);
         if (!shortcut) throw new Error(`there is no shortcut ${message.name}`);
-        return shortcut.handler(extended(makeContext(message.context)));
+        return shortcut.handler(makeContext(message.context));
       }
       case "render": {
         const renderer = renderers.get(message.name);

@@ -392,7 +392,8 @@ fn a_module_that_can_not_be_understood_is_not_waited_for() {
     module(&ona, "odd.ts", "Array.prototype.toJSON = function () { return 'x'; };");
     for engine in ["embedded", "node"] {
         ona.env("ONA_JS_RUNTIME", engine);
-        let ran = ona.run(["--eval", r#"{"tool":"Bash","input":{"command":"echo on"}}"#, "-e", "odd.ts"]).expect_code(0);
+        let ran =
+            ona.run(["--eval", r#"{"tool":"Bash","input":{"command":"echo on"}}"#, "-e", "odd.ts"]).expect_code(0);
         assert_eq!(ran.json()["content"], "on\n");
         assert!(ran.stderr.contains("it said something that can not be read"), "{engine}: {}", ran.stderr);
     }
@@ -782,7 +783,8 @@ fn the_declared_types_are_those_of_the_api() {
         &ona,
         "keys.ts",
         r#"
-        const names = (one) => Object.getOwnPropertyNames(one);
+        const inherited = (one) => (one === Object.prototype ? [] : Object.getOwnPropertyNames(one));
+        const names = (one) => [...Object.getOwnPropertyNames(one), ...inherited(Object.getPrototypeOf(one))];
         pi.registerCommand("keys", { handler: (args, ctx) => log({ HookAPI: names(pi), HookContext: names(ctx), HookUIContext: names(ctx.ui), ReadonlySessionManager: names(ctx.sessionManager) }) });
     "#,
     );

@@ -326,7 +326,8 @@ impl Modules {
             "recentMessages": [], "isSplitTurn": false, "tokensBefore": ona_transcript::tokens(history.weight()),
             "fileOps": files, "settings": {},
         });
-        for (key, value) in [("previousSummary", &before["summary"]), ("previousPreserveData", &before["preserveData"])] {
+        for (key, value) in [("previousSummary", &before["summary"]), ("previousPreserveData", &before["preserveData"])]
+        {
             if !value.is_null() {
                 preparation[key] = value.clone();
             }
