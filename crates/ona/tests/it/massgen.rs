@@ -751,11 +751,57 @@ instance = Instance()
 def returning(event):
     return coroutine(event)
 ";
-    for (name, reason) in [("coroutine", "coroutine"), ("instance", "instance"), ("returning", "coroutine")] {
+    let handlers =
+        [("coroutine", "coroutine"), ("instance", "instance"), ("returning", "coroutine"), ("Instance", "instance")];
+    for (name, reason) in handlers {
         let ona = world(&format!("hooks:\n  PreToolUse:\n    - handler: hooks.{name}\n"));
         ona.file("hooks.py", module);
         denied(&write(&ona), reason);
     }
+}
+
+/// Nothing beside a no may take it away on the way here.
+#[test]
+fn a_deny_arrives_whatever_else_the_function_returns_and_prints() {
+    let bodies = [
+        "return {'decision': 'deny', 'reason': 'R', 'metadata': {'name': 'caf\\udce9'}}",
+        "return {'decision': 'deny', 'reason': 'R', 'metadata': {'number': 10 ** 400}}",
+        "return {'decision': 'deny', 'reason': 'R', 'metadata': 'x' * 6_000_000}",
+        "deep = {}\nfor _ in range(300): deep = {'a': deep}\nreturn {'metadata': deep, 'decision': 'deny', 'reason': 'R'}",
+        "print('\\udce9' * 2_000_000)\nreturn {'decision': 'deny', 'reason': 'R'}",
+        "import sys\nsys.stdout.reconfigure(line_buffering=True)\nsys.stdout.close()\nprint('x')\nreturn {'decision': 'deny', 'reason': 'R'}",
+    ];
+    for body in bodies {
+        denied(&write(&python(body, "")), "R");
+    }
+    let ona = python("return {'decision': 'deny', 'reason': 'caf\\udce9'}", "");
+    denied(&write(&ona), "caf?");
+    let ona = python("print('y' * 300_000)", "");
+    write(&ona);
+    let printed = hook_rows(&ona, "stderr_text")[0][0].as_str().unwrap().to_owned();
+    assert!(printed.ends_with("yy\n[SDLC_OUTPUT_TRUNCATED]\n"), "{}", &printed[printed.len() - 40..]);
+}
+
+#[test]
+fn a_process_that_a_function_forks_never_answers_for_it() {
+    let body = "import os
+global count
+count = globals().get('count', 0) + 1
+if os.fork() == 0:
+    return {'decision': 'allow'}
+return {'decision': 'deny', 'reason': str(count)}";
+    let ona = python(body, "      matcher: Glob\n");
+    for (number, result) in evals(&ona, &[glob(), glob(), glob(), glob()]).iter().enumerate() {
+        denied(result, &(number + 1).to_string());
+    }
+}
+
+#[test]
+fn every_function_is_called_in_the_directory_of_the_session() {
+    let ona = world("hooks:\n  PreToolUse:\n    - {handler: hooks.one}\n    - {handler: hooks.two}\n");
+    let two = "import os\nreturn {'decision': 'deny', 'reason': os.getcwd()}";
+    ona.file("hooks.py", function("one", "import os\nos.chdir('/')") + &function("two", two));
+    denied(&write(&ona), &ona.project().to_string_lossy());
 }
 
 #[test]
