@@ -219,6 +219,16 @@ impl Reader<'_> {
     }
 }
 
+/// What the settings say about hooks that no settings file holds.
+pub fn switched_off(settings: &Value) -> Option<Skip> {
+    let on = |key: &str| settings[key] == Value::Bool(true);
+    match (on("allowManagedHooksOnly"), on("disableAllHooks")) {
+        (true, _) => Some(Skip::ManagedOnly),
+        (false, true) => Some(Skip::AllHooksDisabled),
+        (false, false) => None,
+    }
+}
+
 /// When a hook's `if` holds.
 pub(crate) fn condition(text: &str, place: &Arc<Place>, notes: &mut Vec<String>) -> Applies {
     let Some(rule) = Condition::parse(text) else {

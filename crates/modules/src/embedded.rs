@@ -167,7 +167,7 @@ impl World {
         let bridge = Object::new(ctx.clone())?;
         let (sink, meter) = (self.sink.clone(), Rc::clone(&self.meter));
         let post = move |text: String| {
-            if let Ok(frame) = serde_json::from_str::<Frame>(&text) {
+            if let Ok(frame) = ona_api::text::json::<Frame>(&text) {
                 match &frame {
                     Frame::Done { .. } | Frame::Threw { .. } | Frame::Loaded(_) | Frame::Failed { .. } => {
                         meter.open.set(meter.open.get().saturating_sub(1));
@@ -185,7 +185,7 @@ impl World {
                 name: String,
                 args: Vec<Value>,
             }
-            let Ok(Ask { name, args }) = serde_json::from_str(&text) else {
+            let Ok(Ask { name, args }) = ona_api::text::json(&text) else {
                 return json!({"error": {"message": "unreadable request"}}).to_string();
             };
             meter.end();

@@ -159,7 +159,7 @@ async fn listen(mut listener: Listener, sink: Sink, pulse: Arc<Pulse>) {
         match listener.receive().await {
             // What a child of the module prints on our line is not for us.
             Ok(line) => {
-                if let Ok(frame) = serde_json::from_str::<Frame>(&line) {
+                if let Ok(frame) = ona_api::text::json::<Frame>(&line) {
                     pulse.hear(&frame);
                     (sink.frame)(frame);
                 }

@@ -6,7 +6,7 @@ use super::source::Source;
 use super::{Pi, alias, is_on_tool};
 use crate::claude::Claude;
 use crate::matcher::{Invalid, Matcher, Names};
-use crate::read::{self, Rejected};
+use crate::read::{self, Rejected, switched_off};
 use crate::rule_matcher::{self, Shaped};
 use ona_api::{EventName, Ordinal, Skip};
 use ona_hookplane::{Action, Applies, Dialect, Firing, Hook, Shell};
@@ -52,16 +52,6 @@ pub fn hooks(source: Source, definitions: &[Definition], around: &Surroundings<'
         made.hooks.push(hook);
     }
     made
-}
-
-/// The switches for hooks that no settings file holds.
-fn switched_off(settings: &Value) -> Option<Skip> {
-    let on = |key: &str| settings[key] == Value::Bool(true);
-    match (on("allowManagedHooksOnly"), on("disableAllHooks")) {
-        (true, _) => Some(Skip::ManagedOnly),
-        (false, true) => Some(Skip::AllHooksDisabled),
-        (false, false) => None,
-    }
 }
 
 struct Maker {

@@ -5,7 +5,7 @@
 //! tools and counts in milliseconds. What has no counterpart is named on stderr and left
 //! out: a guard that silently does not run is the worst outcome.
 
-use crate::args::Foreign;
+use super::command::Foreign;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;

@@ -57,7 +57,8 @@ pub fn run(program: &Program, config: Option<&Path>, as_json: bool) -> Result<u8
         for one in &findings {
             output::line(open.redactor.apply(&format!("{}: {}\n  {}", one.rule, one.message, one.place)));
         }
-        output::note(format_args!("{} hooks, {} findings", hooks.len(), findings.len()));
+        let counted = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        output::note(format_args!("{}, {}", counted(hooks.len(), "hook"), counted(findings.len(), "finding")));
     }
     Ok(u8::from(!findings.is_empty()))
 }
