@@ -109,6 +109,10 @@ impl Handler for Persistent {
         &self.label
     }
 
+    fn action(&self) -> Option<&Action> {
+        Some(&self.action)
+    }
+
     fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
         Box::pin(async move {
             let started_at = clock::utc_millis(clock::now());

@@ -47,6 +47,7 @@ pub fn pi_hooks(
     let made = pi::hooks(source, definitions, &Surroundings { settings, place });
     made.hooks.into_iter().for_each(|hook| loaded.list.push(hook));
     loaded.rejected.extend(made.rejected);
+    loaded.unknown.extend(made.unknown);
     loaded.idle.extend(made.idle);
     ona_trust::hook_scripts(&json!({ "hooks": commands }), &place.project, &place.home)
 }
@@ -105,7 +106,13 @@ pub fn massgen(
         },
         (None, _) => return Err(Failure::usage("the setting massgenConfig must be a non-empty string")),
     };
-    massgen_file(program, &path, settings, host, place, cancel, loaded)
+    let known = loaded.rejected.len();
+    let files = massgen_file(program, &path, settings, host, place, cancel, loaded)?;
+    // Whoever wrote it believes that it guards something.
+    for skipped in &loaded.rejected[known..] {
+        output::note(format_args!("ona: {}: {}", skipped.why, path.display()));
+    }
+    Ok(files)
 }
 
 /// The hooks of this configuration.
@@ -129,6 +136,7 @@ pub fn massgen_file(
     };
     let found = massgen::load(&source).map_err(Failure::usage)?;
     loaded.rejected.extend(found.rejected);
+    loaded.unknown.extend(found.unknown);
     found.hooks.into_iter().for_each(|hook| loaded.list.push(hook));
     Ok(found.files)
 }

@@ -15,6 +15,7 @@ use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
+use ona_dialects::lint::UnknownField;
 use ona_dialects::pi::Source;
 use ona_hookplane::{
     HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, TranscriptOf, name_session,
@@ -38,6 +39,8 @@ pub struct Workplace {
     pub hooks: Arc<HookEngine>,
     /// Configured hooks that do not run.
     pub rejected: Vec<Rejected>,
+    /// Keys of hooks of this session that mean nothing.
+    pub unknown: Vec<UnknownField>,
     /// What hooks that ask a model go by.
     pub judges: Arc<HookDesk>,
     pub tasks: Arc<Tasks>,
@@ -61,6 +64,13 @@ pub struct Workplace {
     pub settings: Value,
     /// The process environment with the settings' own over it.
     pub host: Env,
+}
+
+/// Hooks that are not the configured ones.
+pub struct OtherHooks {
+    pub engine: HookEngine,
+    pub rejected: Vec<Rejected>,
+    pub unknown: Vec<UnknownField>,
 }
 
 /// One thread is enough for one call: children do the work.
@@ -137,6 +147,7 @@ impl Workplace {
             registrar: Arc::new(registrar),
             projection,
             rejected: loaded.rejected,
+            unknown: loaded.unknown,
             judges,
             tasks: Arc::new(Tasks::default()),
             rules,
@@ -173,12 +184,7 @@ impl Workplace {
     }
 
     /// Hooks of another configuration, set up as if they were configured here.
-    pub fn other_hooks(
-        &self,
-        program: &Program,
-        open: &Open,
-        written: &Written,
-    ) -> Result<(HookEngine, Vec<Rejected>), Failure> {
+    pub fn other_hooks(&self, program: &Program, open: &Open, written: &Written) -> Result<OtherHooks, Failure> {
         let mut settings = json!({});
         if let Written::Settings(written) = written {
             settings.clone_from(written);
@@ -197,7 +203,8 @@ impl Workplace {
         }
         let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel.clone())) };
         let engine = hook_engine(program, open, loaded.list, &self.host, place, processes);
-        Ok((engine.with_transcript(self.projection.as_ref().map(told_of)), loaded.rejected))
+        let engine = engine.with_transcript(self.projection.as_ref().map(told_of));
+        Ok(OtherHooks { engine, rejected: loaded.rejected, unknown: loaded.unknown })
     }
 
     /// Loads the hook modules and puts their handlers at the end of the chain (DEC-060).

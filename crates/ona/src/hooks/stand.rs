@@ -7,10 +7,11 @@ use crate::fire_hook::{Asked, firing};
 use crate::output;
 use crate::program::{Open, Program};
 use crate::session_hooks::Written;
-use crate::workplace::Workplace;
+use crate::workplace::{OtherHooks, Workplace};
 use ona_api::row::{Place, SequenceStart};
 use ona_api::{CallId, EventName, Ruling};
 use ona_dialects::Rejected;
+use ona_dialects::lint::UnknownField;
 use ona_dialects::pi;
 use ona_hookplane::{HookEngine, Outcome};
 use ona_modules::Listed;
@@ -25,6 +26,8 @@ use tokio_util::sync::CancellationToken;
 pub struct Stand {
     pub engine: Arc<HookEngine>,
     pub rejected: Vec<Rejected>,
+    /// Keys that mean nothing, of hooks that no settings hold.
+    pub unknown: Vec<UnknownField>,
     /// The settings the hooks are from.
     pub settings: Value,
     pub workplace: Workplace,
@@ -47,9 +50,10 @@ impl Stand {
             let modules = workplace.load_modules(program, open).await;
             let (engine, rejected, settings) =
                 (Arc::clone(&workplace.hooks), workplace.rejected.clone(), workplace.settings.clone());
-            return Ok(Self { engine, rejected, settings, workplace, modules, tools });
+            let unknown = workplace.unknown.clone();
+            return Ok(Self { engine, rejected, unknown, settings, workplace, modules, tools });
         };
-        let (engine, rejected) = workplace.other_hooks(program, open, &written)?;
+        let OtherHooks { engine, rejected, unknown } = workplace.other_hooks(program, open, &written)?;
         if engine.list().is_empty() && rejected.is_empty() {
             let file = config.unwrap_or(Path::new(""));
             output::note(format_args!("ona: there are no hooks in {}", file.display()));
@@ -58,7 +62,7 @@ impl Stand {
             Written::Settings(settings) => settings,
             Written::Pi(_) | Written::Massgen(_) => Value::Null,
         };
-        Ok(Self { engine: Arc::new(engine), rejected, settings, workplace, modules: Vec::new(), tools })
+        Ok(Self { engine: Arc::new(engine), rejected, unknown, settings, workplace, modules: Vec::new(), tools })
     }
 
     /// A session for hooks to be fired in. It is nowhere recorded.
