@@ -226,7 +226,8 @@ mod tests {
             fail_open: false,
             ..pre("g", Match::Tools(vec!["bash".into()]))
         };
-        assert_eq!(parse(config), Ok(vec![first, pre("h", Match::All)]));
+        let second = Definition { unknown: vec!["note".into()], ..pre("h", Match::All) };
+        assert_eq!(parse(config), Ok(vec![first, second]));
         assert_eq!(parse("{}"), Ok(vec![]));
     }
 
