@@ -176,7 +176,7 @@ fn filled(word: &str, hook: &Hook, around: &Around<'_>) -> Option<String> {
 fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = command.trim_start();
-    while let Some(first) = rest.chars().next().filter(|c| !";&|<>\n".contains(*c)) {
+    while let Some(first) = rest.chars().next().filter(|c| !c.is_whitespace() && !";&|<>".contains(*c)) {
         let end = match first {
             '"' | '\'' => rest[1..].find(first).map_or(rest.len(), |end| end + 2),
             _ => rest.find(|c: char| c.is_whitespace() || ";&|<>".contains(c)).unwrap_or(rest.len()),

@@ -350,6 +350,16 @@ fn g16_two_handlers_in_one_group_both_speak_in_order() {
     assert!(body(&model, 0).contains("from nudge drain\\n\\nfrom mail check"), "{}", body(&model, 0));
 }
 
+#[test]
+fn agents_md_and_claude_md_are_both_instructions() {
+    let (ona, model) = worker([say("done")]);
+    ona.file("AGENTS.md", "Words of the town.\n");
+    ona.file("CLAUDE.md", "Words of the project.\n");
+    prompt(&ona, &["--gastown"]);
+    let first = body(&model, 0);
+    assert!(first.contains("Words of the town.") && first.contains("Words of the project."), "{first}");
+}
+
 /// A folder may ask for the mode, but not get rid of the operator's guards with it.
 #[test]
 fn a_project_that_turns_gastown_mode_on_keeps_the_operators_claude_hooks() {
@@ -387,10 +397,20 @@ fn installing_adds_what_is_missing_twice_the_same_and_breaks_nothing() {
     assert!(install().expect_code(0).stdout.lines().all(|line| line.starts_with("already in ")));
     assert_eq!(std::fs::read_to_string(&config).unwrap(), before);
 
-    std::fs::write(&config, "{").unwrap();
+    // Another way of writing the same is no reason to write it anew.
+    let compact = read(&config).to_string();
+    std::fs::write(&config, &compact).unwrap();
+    assert!(install().expect_code(0).stdout.lines().all(|line| line.starts_with("already in ")));
+    assert_eq!(std::fs::read_to_string(&config).unwrap(), compact);
+
     std::fs::remove_file(&agents).unwrap();
-    install().expect_code(2);
-    assert!(!agents.exists(), "nothing is half registered");
+    for broken in ["{", "[]", r#"{"agents": []}"#, r#"{"agents": {"ona": "mine"}}"#] {
+        std::fs::write(&config, broken).unwrap();
+        let ran = install().expect_code(2);
+        assert!(ran.stderr.contains("config.json") && ran.stderr.contains("nothing was changed"), "{ran:?}");
+        assert!(!agents.exists(), "nothing is half registered");
+        assert_eq!(std::fs::read_to_string(&config).unwrap(), broken);
+    }
     ona.run(["gastown", "install"]).expect_code(2);
     ona.run(["gastown", "install", "--town", "nowhere"]).expect_code(2);
 }

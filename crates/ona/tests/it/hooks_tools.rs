@@ -512,7 +512,7 @@ fn lint_sees_missing_scripts_behind_interpreters_and_lists_behind_lists() {
         json!([
             hook("Stop", "", "python3 \"$CLAUDE_PROJECT_DIR/gone.py\" --flag"),
             hook("Stop", "", "python3 $CLAUDE_PROJECT_DIR/here.py"),
-            hook("Stop", "", "bash -c 'gone.sh'"),
+            hook("Stop", "", "bash -c 'gone.sh'\r\ntrue"),
             hook("Stop", "", "python3 -m gone"),
             staying,
             exec,

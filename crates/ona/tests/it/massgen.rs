@@ -1211,6 +1211,25 @@ fn a_secret_reaches_neither_a_function_nor_the_rows() {
     );
 }
 
+/// The import has a minute; whoever presses the stop button does not.
+#[test]
+fn a_turn_can_be_interrupted_while_a_function_is_imported() {
+    let mut ona = world("hooks:\n  PreToolUse:\n    - handler: slow.f\n");
+    ona.file("slow.py", "import time\nopen('importing', 'w').close()\ntime.sleep(7661)\n");
+    let _model = ona.model(Wire::Messages, [call("Glob", json!({"pattern": "*.none"})), say("done")]);
+    let mut talk = ona.talk(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
+    talk.say("go");
+    while !ona.exists("importing") {
+        std::thread::yield_now();
+    }
+    talk.ask(json!({"subtype": "interrupt"}));
+    talk.until_result();
+    talk.close();
+    talk.finish();
+    assert_eq!(hook_rows(&ona, "stderr_text"), [["[SDLC] hook interrupted"]]);
+    assert!(!runs("7661"));
+}
+
 #[test]
 fn nothing_is_left_running_when_the_session_ends() {
     let ona = python("import os\nopen('pid', 'w').write(str(os.getpid()))", "");
