@@ -278,7 +278,7 @@ check_001_8_01() {
 }
 
 check_001_8_02() {
-  program PreToolUse "sleep 2; echo '{\"decision\":\"deny\",\"reason\":\"late\"}'" 'timeout: 60'
+  program PreToolUse "sleep 31; echo '{\"decision\":\"deny\",\"reason\":\"late\"}'" 'timeout: 60'
   write; denied late
   program PreToolUse 'exec sleep 31' 'timeout: 1'
   write; allowed

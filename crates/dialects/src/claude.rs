@@ -80,7 +80,7 @@ impl Dialect for Claude {
             return stderr.to_owned();
         }
         let stdout = trimmed(&ran.stdout);
-        let reason = serde_json::from_str::<Value>(stdout).ok().and_then(|answer| {
+        let reason = text::json::<Value>(stdout).ok().and_then(|answer| {
             let specific = &answer["hookSpecificOutput"]["permissionDecisionReason"];
             specific.as_str().or(answer["reason"].as_str()).map(str::to_owned)
         });

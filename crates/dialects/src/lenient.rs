@@ -6,7 +6,7 @@
 
 use crate::output::Sync;
 use crate::strict::{as_decision, request_decision};
-use ona_api::EventName;
+use ona_api::{EventName, text};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Default, PartialEq)]
@@ -30,7 +30,7 @@ pub(crate) fn read(event: EventName, stdout: &str) -> Read {
     let text = crate::output::trimmed(stdout);
     let json = if text.starts_with('{') { Some(text) } else { from_first_brace_line(text) };
     let Some(json) = json else { return Read::PlainText };
-    match serde_json::from_str::<Map<String, Value>>(json) {
+    match text::json::<Map<String, Value>>(json) {
         Ok(object) if object.get("async") == Some(&Value::Bool(true)) => Read::Async,
         Ok(object) => Read::Object(fields(event, object)),
         // Text that merely has a line with a brace in it is text.

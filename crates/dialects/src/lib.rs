@@ -26,6 +26,6 @@ mod wanted;
 pub use callbacks::{CALLBACKS, Callbacks, callbacks};
 pub use claude::Claude;
 pub use front_matter::{FrontMatter, Kind, Whom, front_matter};
-pub use read::{Loaded, Rejected, load};
+pub use read::{Loaded, Rejected, load, switched_off};
 pub use sdlc::Sdlc;
 pub use wanted::{Make, Wanted};

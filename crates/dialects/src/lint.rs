@@ -3,16 +3,17 @@
 
 use crate::entries::flatten;
 use crate::matcher::{Matcher, Names};
+use crate::{massgen, pi};
 use ona_api::event::{Kind, Query};
 use ona_api::tool::{ALIASES, BUILTINS};
 use ona_hookplane::Hook;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A name a tool of some MCP server might have: it stands for all of them.
 const SOME_MCP_TOOL: &str = "mcp__server__tool";
 
 /// Everything a handler, or the entry around it, may say.
-const FIELDS: [&str; 28] = [
+pub(crate) const FIELDS: [&str; 31] = [
     "type",
     "command",
     "args",
@@ -41,7 +42,15 @@ const FIELDS: [&str; 28] = [
     "prompt",
     "model",
     "allowedEnvVars",
+    "server",
+    "tool",
+    "input",
 ];
+
+/// Fields of an entry, or of the handler in it, that no part of ona reads.
+pub fn strange_fields(handler: &Map<String, Value>) -> Vec<&String> {
+    strange_keys(handler, &FIELDS).collect()
+}
 
 /// A field no part of ona reads.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,8 +66,7 @@ pub fn unknown_fields(settings: &Value) -> Vec<UnknownField> {
     let mut unknown = Vec::new();
     for hooks in std::iter::once(&settings["hooks"]).chain(plugins) {
         for entry in flatten(hooks).0 {
-            let strange = |key: &&String| !key.starts_with('_') && !FIELDS.contains(&key.as_str());
-            for field in entry.handler.keys().filter(strange) {
+            for field in strange_keys(&entry.handler, &FIELDS) {
                 unknown.push(UnknownField { field: field.clone(), entry: Value::Object(entry.handler.clone()) });
             }
         }
@@ -66,30 +74,108 @@ pub fn unknown_fields(settings: &Value) -> Vec<UnknownField> {
     unknown
 }
 
-/// Whether no value the event has can be matched; `false` where values are anybody's.
-pub fn never_matches(hook: &Hook) -> bool {
-    let compiled = match hook.dialect.name() {
-        "sdlc" => Matcher::sdlc(&hook.matcher),
-        "claude" => Matcher::claude(hook.event, &hook.matcher),
-        // Other dialects match by rules of their own.
-        _ => return false,
-    };
-    let Ok(matcher) = compiled else { return true };
-    let names = if hook.dialect.name() == "claude" { Names::WithAliases } else { Names::Frozen };
-    match hook.event.query() {
-        Query::Ignored => false,
-        Query::Empty => !matches!(matcher, Matcher::Any),
-        Query::Field("tool_name") => {
-            let former = ALIASES.iter().filter(|_| names == Names::WithAliases).map(|(alias, _)| *alias);
-            let known = BUILTINS.into_iter().chain(former).chain([SOME_MCP_TOOL]);
-            !known.into_iter().any(|tool| matcher.hits(tool)) && !names_mcp_tools(&hook.matcher)
+/// Keys of a handler that no part of ona reads, of these that one does. People leave
+/// themselves notes in the last three.
+pub(crate) fn strange_keys<'a>(handler: &'a Map<String, Value>, known: &'a [&str]) -> impl Iterator<Item = &'a String> {
+    let noted = |key: &str| key.starts_with('_') || ["description", "id", "name"].contains(&key);
+    handler.keys().filter(move |key| !noted(key) && !known.contains(&key.as_str()))
+}
+
+/// A matcher as its dialect reads it.
+pub struct Reach<'a> {
+    hook: &'a Hook,
+    how: How,
+}
+
+enum How {
+    /// The event does not look at it.
+    Always,
+    /// It can not be read.
+    Never,
+    Pattern(Matcher, Names),
+    Globs(massgen::Globs),
+    /// Tools by any of their names.
+    Tools(Vec<String>),
+}
+
+impl<'a> Reach<'a> {
+    pub fn of(hook: &'a Hook) -> Self {
+        let text = hook.matcher.as_str();
+        let claude = |text: &str| match Matcher::claude(hook.event, text) {
+            Ok(matcher) => How::Pattern(matcher, Names::WithAliases),
+            Err(_) => How::Never,
+        };
+        let how = match (hook.event.query(), hook.dialect.name()) {
+            (Query::Ignored, _) => How::Always,
+            (_, "massgen") => How::Globs(massgen::Globs::new(text)),
+            (_, "pi") => match pi::tool_names(text) {
+                Some(_) if !pi::is_on_tool(hook.event) => How::Always,
+                Some(names) => How::Tools(names),
+                None => claude(text),
+            },
+            (_, "sdlc") => match Matcher::sdlc(text) {
+                Ok(matcher) => How::Pattern(matcher, Names::Frozen),
+                Err(_) => How::Never,
+            },
+            (_, "claude") => claude(text),
+            // Modules are asked about everything.
+            _ => How::Always,
+        };
+        Self { hook, how }
+    }
+
+    /// Whether no value the event has can be matched; `false` where values are anybody's.
+    pub fn is_nowhere(&self) -> bool {
+        let event = self.hook.event;
+        match event.query() {
+            Query::Ignored | Query::Basename(_) => false,
+            Query::Empty => matches!(&self.how, How::Pattern(matcher, _) if !matches!(matcher, Matcher::Any)),
+            Query::Field("tool_name") => {
+                let known = BUILTINS.into_iter().chain(ALIASES.iter().map(|(alias, _)| *alias)).chain([SOME_MCP_TOOL]);
+                !known.into_iter().any(|tool| self.fits(tool)) && !names_mcp_tools(&self.hook.matcher)
+            }
+            Query::Field(name) => {
+                match event.fields().iter().find(|field| field.name == name).map(|field| field.kind) {
+                    Some(Kind::Enum(values)) => !values.iter().any(|value| self.fits(value)),
+                    _ => matches!(self.how, How::Never),
+                }
+            }
         }
-        Query::Field(name) => match hook.event.fields().iter().find(|field| field.name == name).map(|field| field.kind)
-        {
-            Some(Kind::Enum(values)) => !values.iter().any(|value| matcher.hits(value)),
-            _ => false,
-        },
-        Query::Basename(_) => false,
+    }
+
+    /// Whether it fits everything the other fits, as far as that can be told.
+    pub fn covers(&self, other: &Reach<'_>) -> bool {
+        let all = matches!(&self.how, How::Always | How::Pattern(Matcher::Any, _)) || self.hook.matcher == "*";
+        let names = || other.names().is_some_and(|names| names.iter().all(|name| self.fits(name)));
+        all || self.hook.matcher == other.hook.matcher || names()
+    }
+
+    fn fits(&self, word: &str) -> bool {
+        match &self.how {
+            How::Always => true,
+            How::Never => false,
+            How::Pattern(matcher, names) => {
+                let former = ALIASES.iter().any(|(alias, _)| *alias == word);
+                (*names == Names::WithAliases || !former) && matcher.hits(word)
+            }
+            How::Globs(globs) => globs.hits(word),
+            How::Tools(names) => names.iter().any(|name| name == word || Some(name.as_str()) == pi::alias(word)),
+        }
+    }
+
+    /// The words it stands for, if it is a list of words and nothing else.
+    fn names(&self) -> Option<Vec<String>> {
+        let text = self.hook.matcher.as_str();
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-| ,".contains(c);
+        // A single word is an expression in the sdlc dialect.
+        let is_list = match (&self.how, self.hook.dialect.name()) {
+            (How::Tools(names), _) => return Some(names.clone()).filter(|names| !names.is_empty()),
+            (How::Pattern(..), "sdlc") => text.contains('|') && text.chars().all(plain),
+            (How::Pattern(..) | How::Globs(_), _) => text.chars().all(plain),
+            (How::Always | How::Never, _) => false,
+        };
+        let words = text.split(['|', ',']).map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned);
+        Some(words.collect::<Vec<_>>()).filter(|words| is_list && !words.is_empty())
     }
 }
 

@@ -5,7 +5,7 @@
 //! rows are those of all hooks. What handlers are told and what their answers do is the
 //! matter of `ona_modules::rules`; here it is put into the words all dialects share.
 
-use ona_api::{EventKind, EventName, Ordinal, Ruling, clock};
+use ona_api::{EventKind, EventName, Ordinal, Ruling, clock, text};
 use ona_hookplane::{
     Action, Answer, Called, Dialect, Exit, Firing, Handler, Hook, OnTimeout, Ran, ResultChange, Said, Timeouts,
 };
@@ -41,7 +41,7 @@ impl Dialect for Omp {
     }
 
     fn said(&self, event: EventName, ran: &Ran) -> Said {
-        let returned: Option<Value> = serde_json::from_str(&ran.stdout).ok();
+        let returned: Option<Value> = text::json(&ran.stdout).ok();
         // A handler that blocked returned something; one that failed did not.
         let threw = ran.exit == Exit::Code(2) && ran.stdout.is_empty();
         match (event, threw) {
@@ -76,10 +76,6 @@ impl Dialect for Omp {
 
     fn on_timeout(&self, event: EventName) -> OnTimeout {
         if event == EventName::PreToolUse { OnTimeout::Block } else { OnTimeout::Pass }
-    }
-
-    fn runs_twins_once(&self) -> bool {
-        false
     }
 
     fn block_message(&self, ran: &Ran) -> String {

@@ -18,15 +18,21 @@
 //! but may arrive late.
 //!
 //! A process that ends without an answer is started again once and asked again; if it
-//! ends again the hook has failed. So it has when its answer can not be read. One that
-//! does not answer in time is ended. Entries with the same command share one process.
+//! ends again the hook has failed. So it has when its answer can not be read, or is more
+//! than one line: the rest would be taken for the answer to another call. One that has
+//! spoken unasked before a firing is replaced for the same reason. One that does not
+//! answer in time is ended. Entries with the same command share one process; what the
+//! environment says of a single firing is therefore left out of it.
 
-use ona_api::clock;
+use ona_api::{clock, text};
 use ona_hookplane::{Action, Answer, CAPTURE, Called, Exit, Handler, Ran, argv, decode, not_started};
 use ona_process::{Command, Lost, SpawnError, Worker};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::Mutex;
+
+/// Variables that are about the firing at hand; `stdin` says the same of every firing.
+const OF_ONE_FIRING: [&str; 2] = ["CLAUDE_ENV_FILE", "GT_HOOK_SOURCE"];
 
 pub(crate) struct Persistent {
     action: Action,
@@ -50,7 +56,7 @@ impl Persistent {
 
     async fn firing(&self, called: &Called<'_>) -> (Exit, String, String) {
         let mut place = self.worker.lock().await;
-        let mut worker = place.take();
+        let mut worker = place.take().filter(|worker| !worker.has_more_to_say());
         let mut first = true;
         loop {
             let mut speaking = match worker.take() {
@@ -63,6 +69,9 @@ impl Persistent {
             match converse(&mut speaking, &called.stdin).await {
                 Ok(line) => {
                     let complaints = decode(speaking.complaints());
+                    if speaking.has_more_to_say() {
+                        return (broken("its answer is more than one line"), line, complaints);
+                    }
                     return match read(&line, complaints) {
                         Ok(ended) => {
                             *place = Some(speaking);
@@ -79,11 +88,13 @@ impl Persistent {
 
     async fn start(&self, called: &Called<'_>) -> Result<Worker, SpawnError> {
         let (program, args) = argv(&self.action, &called.env).map_err(SpawnError::MissingProgram)?;
+        let mut env = called.env.clone();
+        OF_ONE_FIRING.into_iter().for_each(|name| env.remove(name));
         let command = Command {
             program: program.into(),
             args: args.into_iter().map(Into::into).collect(),
             cwd: called.firing.base.cwd.clone(),
-            env: called.env.clone(),
+            env,
             stdin: Vec::new(),
             cap: CAPTURE,
             deadline: None,
@@ -96,6 +107,10 @@ impl Persistent {
 impl Handler for Persistent {
     fn label(&self) -> &str {
         &self.label
+    }
+
+    fn action(&self) -> Option<&Action> {
+        Some(&self.action)
     }
 
     fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
@@ -123,7 +138,7 @@ fn broken(why: &str) -> Exit {
 
 /// An answer as a process would have left it; or why it is none, with what was printed.
 fn read(line: &str, complaints: String) -> Result<(Exit, String, String), (String, String)> {
-    let fields = match serde_json::from_str::<Value>(line) {
+    let fields = match text::json::<Value>(line) {
         Ok(Value::Object(fields)) => fields,
         Ok(_) => return Err(("its answer is not a JSON object".into(), complaints)),
         Err(error) => return Err((format!("its answer is not one JSON value: {error}"), complaints)),

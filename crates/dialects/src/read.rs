@@ -5,6 +5,7 @@
 
 use crate::claude::Claude;
 use crate::entries::{RawEntry, flatten};
+use crate::lint::UnknownField;
 use crate::matcher::{Invalid, Matcher, Names};
 use crate::persistent::Persistent;
 use crate::rule_matcher::{self, Shaped};
@@ -21,6 +22,8 @@ use std::time::Duration;
 pub struct Loaded {
     pub list: HookList,
     pub rejected: Vec<Rejected>,
+    /// Keys that mean nothing here, of hooks that no settings hold.
+    pub unknown: Vec<UnknownField>,
     /// Matchers that would be tried as permission rules in gastown mode, and without it
     /// match no tool.
     pub idle: Vec<String>,
@@ -47,7 +50,7 @@ pub fn load(settings: &Value, place: &Place, make: Make<'_>) -> Loaded {
             reader.read(&plugin["hooks"], dialect, Some((id, dirs)));
         }
     }
-    Loaded { list: HookList::new(reader.hooks), rejected: reader.rejected, idle: reader.idle }
+    Loaded { list: HookList::new(reader.hooks), rejected: reader.rejected, unknown: Vec::new(), idle: reader.idle }
 }
 
 impl<'a> Reader<'a> {
@@ -216,6 +219,16 @@ impl Reader<'_> {
         Arc::new(move |firing: &Firing, input: &Value| {
             matcher.matches(firing, input, names) && condition(firing, input)
         })
+    }
+}
+
+/// What the settings say about hooks that no settings file holds.
+pub fn switched_off(settings: &Value) -> Option<Skip> {
+    let on = |key: &str| settings[key] == Value::Bool(true);
+    match (on("allowManagedHooksOnly"), on("disableAllHooks")) {
+        (true, _) => Some(Skip::ManagedOnly),
+        (false, true) => Some(Skip::AllHooksDisabled),
+        (false, false) => None,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::output::{Decision, Sync};
 use ona_api::EventName;
 use ona_api::event::Kind;
 use ona_api::permission_update::PermissionUpdate;
+use ona_api::text;
 use serde_json::{Map, Value};
 
 #[derive(Debug, PartialEq, Eq)]
@@ -15,8 +16,7 @@ pub(crate) enum Invalid {
 }
 
 pub(crate) fn read(event: EventName, text: &str) -> Result<Sync, Invalid> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| Invalid::Shape(format!("not one JSON value: {error}")))?;
+    let value: Value = text::json(text).map_err(|error| Invalid::Shape(format!("not one JSON value: {error}")))?;
     let Value::Object(object) = value else {
         return Err(Invalid::Shape("not a JSON object".into()));
     };

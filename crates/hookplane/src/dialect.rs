@@ -29,7 +29,9 @@ pub trait Dialect: Send + Sync {
     fn on_timeout(&self, event: EventName) -> OnTimeout;
 
     /// Whether of two hooks with the same action that match one firing only the first runs.
-    fn runs_twins_once(&self) -> bool;
+    fn runs_twins_once(&self) -> bool {
+        false
+    }
 
     /// The block message of an exit code 2.
     fn block_message(&self, ran: &Ran) -> String;

@@ -5,9 +5,11 @@
 //! that rows, exit codes and merging are the same for all.
 
 use crate::firing::Firing;
+use crate::hook::Action;
 use crate::runner::Ran;
 use ona_api::Env;
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -36,6 +38,16 @@ pub trait Handler: Send + Sync {
     /// after it; what is wrong then denies the call (DEC-153).
     fn ready(&self) -> Answer<'_, Result<(), String>> {
         Box::pin(async { Ok(()) })
+    }
+
+    /// What it starts, if that is a command like another's.
+    fn action(&self) -> Option<&Action> {
+        None
+    }
+
+    /// Why it could not start in this directory, as far as that is plain without starting.
+    fn missing(&self, _cwd: &Path, _env: &Env) -> Option<String> {
+        None
     }
 
     /// Whether other hooks wait for it. One that makes calls of its own, whose hooks

@@ -187,7 +187,7 @@ impl World {
                 name: String,
                 args: Vec<Value>,
             }
-            let Ok(Ask { name, args }) = serde_json::from_str(&text) else {
+            let Ok(Ask { name, args }) = ona_api::text::json(&text) else {
                 return json!({"error": {"message": "unreadable request"}}).to_string();
             };
             meter.end();

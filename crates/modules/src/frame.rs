@@ -59,7 +59,7 @@ impl Frame {
     /// What an engine said. Somebody else's words on its line are nothing; a message that was
     /// ours and can not be read is the end of the module, since nobody would ever answer it.
     pub fn read(line: &str) -> Option<Self> {
-        match serde_json::from_str(line) {
+        match ona_api::text::json(line) {
             Ok(frame) => Some(frame),
             Err(_) if line.starts_with("{\"t\":") => {
                 Some(Frame::Gone { why: "it said something that can not be read".into() })

@@ -328,90 +328,13 @@ pub enum Command {
     Memory(Memory),
     /// Hooks: what runs, why it did, and what it would do
     #[command(subcommand)]
-    Hooks(Hooks),
+    Hooks(crate::hooks::Command),
     /// Work as an agent of a Gastown town
     #[command(subcommand)]
     Gastown(Gastown),
     /// Behavioural tests of a plan's success criteria
     #[command(subcommand)]
     Test(crate::test::Command),
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Hooks {
-    /// List the hooks in the order they run, and those that do not
-    List {
-        /// Only hooks of this event
-        #[arg(long, value_name = "EVENT")]
-        event: Option<String>,
-        /// With the hooks that skills brought into this session
-        #[arg(long, value_name = "SESSION")]
-        session: Option<String>,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Print the TypeScript declarations for hook modules
-    Types,
-    /// Show everything that was consulted about a recorded call
-    Explain {
-        /// The id of the call (tool_use_id)
-        call: String,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Run hooks over fixtures and compare what they decide; no model is asked
-    Test {
-        /// Fixture files, or folders of them
-        #[arg(required = true, value_name = "FILE|DIR")]
-        fixtures: Vec<std::path::PathBuf>,
-        /// Hooks of this settings file instead of the effective ones
-        #[arg(long, value_name = "FILE")]
-        config: Option<std::path::PathBuf>,
-        #[arg(long, value_enum, default_value_t = Report::Tap)]
-        format: Report,
-    },
-    /// Look for hooks that can not do what they were written for
-    Lint {
-        /// Look at this settings file instead of the effective settings
-        #[arg(long, value_name = "FILE")]
-        config: Option<std::path::PathBuf>,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Run today's hooks over the calls of a recorded session and show what would differ
-    Replay {
-        session: String,
-        /// Hooks of this settings file instead of the effective ones
-        #[arg(long, value_name = "FILE")]
-        config: Option<std::path::PathBuf>,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Translate another program's hooks into settings for ona
-    Import {
-        #[arg(long, value_enum)]
-        from: Foreign,
-        /// Its settings file; the usual place if not given
-        #[arg(value_name = "FILE")]
-        file: Option<std::path::PathBuf>,
-        /// Add them to .ona/settings.json of this project instead of printing them
-        #[arg(long)]
-        write: bool,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Report {
-    Tap,
-    Junit,
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Foreign {
-    Claude,
-    Codex,
-    Gemini,
 }
 
 #[derive(Debug, Subcommand)]

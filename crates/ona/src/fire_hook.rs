@@ -51,7 +51,7 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         let operator: Arc<dyn Operator> =
             Arc::new(EvalOperator { agent_shell: program.agent_shell, yes: program.options.yes });
         workshop::seat_if_needed(program, &open, &workplace, &session, &operator)?;
-        let firing = firing(&asked, &mut session)?;
+        let firing = firing(&asked, &mut session, &ToolBox::builtin())?;
         let outcome = workplace.hooks.fire(firing).await;
         store.commit(&place, outcome.rows()).await.map_err(failed)?;
         output::line(open.redactor.apply(&described(asked.event, &place, &outcome).to_string()));
@@ -60,14 +60,13 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
 }
 
 /// The firing that was asked for, in this session.
-pub fn firing(asked: &Asked, session: &mut Session) -> Result<Firing, Failure> {
+pub fn firing(asked: &Asked, session: &mut Session, tools: &ToolBox) -> Result<Firing, Failure> {
     session.agent_id = asked.text("agent_id").map(str::to_owned);
     session.agent_type = asked.text("agent_type").map(str::to_owned);
     let mut base: Base = session.base();
     if let Some(mode) = asked.text("permission_mode") {
         base.mode = Some(mode.parse::<Mode>().map_err(Failure::usage)?);
     }
-    let tools = ToolBox::builtin();
     let tool = asked.fields.get("tool_name").and_then(Value::as_str).and_then(|name| tools.get(name));
     let cx = session.cx.clone();
     let mut firing = Firing::new(asked.event, base, Value::Object(asked.fields.clone())).with_access(move |input| {

@@ -30,10 +30,14 @@ pub fn run(program: &Program, command: &Gastown) -> Result<u8, Failure> {
     let files = [(settings.join("agents.json"), preset()), (settings.join("config.json"), configured())];
     let mut edits = Vec::new();
     for (file, wanted) in files {
-        let (text, mut value) = read(&file)?;
+        let there = read(&file)?;
+        let mut value = there.clone();
         add_missing(&mut value, wanted);
-        let edited = format!("{:#}\n", Value::Object(value));
-        edits.push((file, text.as_deref() != Some(edited.as_str()), edited));
+        let agents = value.get("agents").and_then(|agents| agents.get("ona"));
+        if !agents.is_some_and(Value::is_object) {
+            return Err(unusable(&file, "its agents are no object"));
+        }
+        edits.push((file, value != there, format!("{:#}\n", Value::Object(value))));
     }
     for (file, changed, text) in edits {
         if changed {
@@ -45,16 +49,19 @@ pub fn run(program: &Program, command: &Gastown) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The text as it is, if there is one, and what it says.
-fn read(file: &Path) -> Result<(Option<String>, Map<String, Value>), Failure> {
-    let wrong = |why: String| Failure::usage(format_args!("{}: {why}; nothing was changed", file.display()));
+fn unusable(file: &Path, why: impl std::fmt::Display) -> Failure {
+    Failure::usage(format_args!("{}: {why}; nothing was changed", file.display()))
+}
+
+/// What the file says; nothing if there is none.
+fn read(file: &Path) -> Result<Map<String, Value>, Failure> {
     match std::fs::read_to_string(file) {
-        Ok(text) => {
-            let value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-            Ok((Some(text), value))
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok((None, Map::new())),
-        Err(error) => Err(wrong(error.to_string())),
+        Ok(text) => match serde_json::from_str(&text).map_err(|error| unusable(file, error))? {
+            Value::Object(value) => Ok(value),
+            _ => Err(unusable(file, "it does not hold a JSON object")),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Map::new()),
+        Err(error) => Err(unusable(file, error)),
     }
 }
 

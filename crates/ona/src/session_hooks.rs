@@ -6,30 +6,50 @@ use crate::findings;
 use crate::output;
 use crate::pi_session::PiSession;
 use crate::program::Program;
-use ona_api::{Env, EventKind, Group, Skip};
+use ona_api::{Env, EventKind, Group};
 use ona_dialects::Loaded;
 use ona_dialects::massgen;
 use ona_dialects::pi::{self, Layer, Surroundings};
 use ona_hookplane::{HookEnvironment, Timeouts};
 use ona_permissions::Place;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
+
+/// Hooks as one file has them, whichever dialect it is written in.
+pub enum Written {
+    Settings(Value),
+    Pi(Vec<pi::Definition>),
+    /// Where the configuration is.
+    Massgen(PathBuf),
+}
 
 /// The hooks of `--hooks-config`, `PI_HOOKS_JSON` or gastown mode. The files that decide
 /// about them, which the agent may not change.
 pub fn pi(session: &PiSession, settings: &Value, place: &Place, loaded: &mut Loaded) -> Vec<PathBuf> {
     let mut guarded: Vec<_> = session.file.iter().cloned().collect();
     if let Layer::Hooks { source, definitions } = &session.layer {
-        let words = |one: &pi::Definition| json!({"command": one.command, "args": one.args});
-        let commands: Vec<_> = definitions.iter().map(words).collect();
-        guarded.extend(ona_trust::hook_scripts(&json!({ "hooks": commands }), &place.project, &place.home));
-        let made = pi::hooks(*source, definitions, &Surroundings { settings, place });
-        made.hooks.into_iter().for_each(|hook| loaded.list.push(hook));
-        loaded.rejected.extend(made.rejected);
-        loaded.idle.extend(made.idle);
+        guarded.extend(pi_hooks(*source, definitions, settings, place, loaded));
     }
     guarded
+}
+
+/// Hooks of one such configuration, and the scripts they start.
+pub fn pi_hooks(
+    source: pi::Source,
+    definitions: &[pi::Definition],
+    settings: &Value,
+    place: &Place,
+    loaded: &mut Loaded,
+) -> Vec<PathBuf> {
+    let words = |one: &pi::Definition| json!({"command": one.command, "args": one.args});
+    let commands: Vec<_> = definitions.iter().map(words).collect();
+    let made = pi::hooks(source, definitions, &Surroundings { settings, place });
+    made.hooks.into_iter().for_each(|hook| loaded.list.push(hook));
+    loaded.rejected.extend(made.rejected);
+    loaded.unknown.extend(made.unknown);
+    loaded.idle.extend(made.idle);
+    ona_trust::hook_scripts(&json!({ "hooks": commands }), &place.project, &place.home)
 }
 
 /// What people are told about these hooks before the first of them could run.
@@ -86,27 +106,37 @@ pub fn massgen(
         },
         (None, _) => return Err(Failure::usage("the setting massgenConfig must be a non-empty string")),
     };
+    let known = loaded.rejected.len();
+    let files = massgen_file(program, &path, settings, host, place, cancel, loaded)?;
+    // Whoever wrote it believes that it guards something.
+    for skipped in &loaded.rejected[known..] {
+        output::note(format_args!("ona: {}: {}", skipped.why, path.display()));
+    }
+    Ok(files)
+}
+
+/// The hooks of this configuration.
+pub fn massgen_file(
+    program: &Program,
+    path: &Path,
+    settings: &Value,
+    host: &Env,
+    place: &Place,
+    cancel: &CancellationToken,
+    loaded: &mut Loaded,
+) -> Result<Vec<PathBuf>, Failure> {
     let environment = HookEnvironment::new(host.clone(), place.project.clone(), Timeouts::default());
     let source = massgen::Source {
-        path: &path,
-        agent: options.agent_id.as_deref(),
+        path,
+        agent: program.options.agent_id.as_deref(),
         cwd: &place.start,
         env: environment.lasting(&program.database.path.to_string_lossy()),
-        disabled: switched_off(settings),
+        disabled: ona_dialects::switched_off(settings),
         cancel,
     };
     let found = massgen::load(&source).map_err(Failure::usage)?;
     loaded.rejected.extend(found.rejected);
+    loaded.unknown.extend(found.unknown);
     found.hooks.into_iter().for_each(|hook| loaded.list.push(hook));
     Ok(found.files)
-}
-
-/// What the settings say about hooks that no settings file holds.
-fn switched_off(settings: &Value) -> Option<Skip> {
-    let says = |key: &str| settings[key] == Value::Bool(true);
-    if says("allowManagedHooksOnly") {
-        Some(Skip::ManagedOnly)
-    } else {
-        says("disableAllHooks").then_some(Skip::AllHooksDisabled)
-    }
 }

@@ -8,13 +8,15 @@ use crate::keeper;
 use crate::output;
 use crate::pi_session::PiSession;
 use crate::program::{Open, Program};
-use crate::session_hooks;
+use crate::session_hooks::{self, Written};
 use crate::workshop;
 use ona_api::mode::UnknownMode;
 use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
 use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
+use ona_dialects::lint::UnknownField;
+use ona_dialects::pi::Source;
 use ona_hookplane::{
     HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, TranscriptOf, name_session,
 };
@@ -28,7 +30,7 @@ use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
 use ona_transcript::Prices;
 use ona_trust::{How, Scope, project_root};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
@@ -37,6 +39,8 @@ pub struct Workplace {
     pub hooks: Arc<HookEngine>,
     /// Configured hooks that do not run.
     pub rejected: Vec<Rejected>,
+    /// Keys of hooks of this session that mean nothing.
+    pub unknown: Vec<UnknownField>,
     /// What hooks that ask a model go by.
     pub judges: Arc<HookDesk>,
     pub tasks: Arc<Tasks>,
@@ -60,6 +64,13 @@ pub struct Workplace {
     pub settings: Value,
     /// The process environment with the settings' own over it.
     pub host: Env,
+}
+
+/// Hooks that are not the configured ones.
+pub struct OtherHooks {
+    pub engine: HookEngine,
+    pub rejected: Vec<Rejected>,
+    pub unknown: Vec<UnknownField>,
 }
 
 /// One thread is enough for one call: children do the work.
@@ -136,6 +147,7 @@ impl Workplace {
             registrar: Arc::new(registrar),
             projection,
             rejected: loaded.rejected,
+            unknown: loaded.unknown,
             judges,
             tasks: Arc::new(Tasks::default()),
             rules,
@@ -171,15 +183,28 @@ impl Workplace {
         &self.place.project
     }
 
-    /// Hooks of other settings, set up as if they were configured here.
-    pub fn other_hooks(&self, program: &Program, open: &Open, settings: &Value) -> (HookEngine, Vec<Rejected>) {
-        let mut settings = settings.clone();
+    /// Hooks of another configuration, set up as if they were configured here.
+    pub fn other_hooks(&self, program: &Program, open: &Open, written: &Written) -> Result<OtherHooks, Failure> {
+        let mut settings = json!({});
+        if let Written::Settings(written) = written {
+            settings.clone_from(written);
+        }
         settings["gastownMode"] = self.settings["gastownMode"].clone();
-        let loaded = ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges));
-        let cancel = self.cancel.clone();
-        let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel)) };
-        let engine = hook_engine(program, open, loaded.list, &self.host, &self.place, processes);
-        (engine.with_transcript(self.projection.as_ref().map(told_of)), loaded.rejected)
+        let mut loaded = ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges));
+        let (place, cancel) = (&self.place, &self.cancel);
+        match written {
+            Written::Settings(_) => {}
+            Written::Pi(definitions) => {
+                drop(session_hooks::pi_hooks(Source::Cli, definitions, &settings, place, &mut loaded))
+            }
+            Written::Massgen(path) => {
+                session_hooks::massgen_file(program, path, &settings, &self.host, place, cancel, &mut loaded)?;
+            }
+        }
+        let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel.clone())) };
+        let engine = hook_engine(program, open, loaded.list, &self.host, place, processes);
+        let engine = engine.with_transcript(self.projection.as_ref().map(told_of));
+        Ok(OtherHooks { engine, rejected: loaded.rejected, unknown: loaded.unknown })
     }
 
     /// Loads the hook modules and puts their handlers at the end of the chain (DEC-060).

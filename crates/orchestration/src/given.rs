@@ -1,8 +1,9 @@
 //! What of instructions and memories still stands in a session's context, by its rows.
 
+use crate::stored::record;
 use ona_api::SessionId;
 use ona_store::{Reader, StoreError, StoredEntry};
-use ona_transcript::{Body, Course, Raw, Record};
+use ona_transcript::{Body, Course};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -23,15 +24,8 @@ fn standing(rows: &[StoredEntry]) -> Given {
     let mut course = Course::default();
     let mut summaries = Vec::new();
     for row in rows.iter().filter(|row| row.entry_type != "attachment") {
-        let raw = Raw {
-            sequence: row.sequence,
-            entry_type: &row.entry_type,
-            payload: &row.payload,
-            tool_use_id: None,
-            created_at: "",
-        };
         // A row that can not be read has turned nothing back and covers nothing.
-        let Ok(record) = Record::parse(raw) else { continue };
+        let Some(record) = record(row) else { continue };
         course.push(&record);
         if let Body::CollapseCommit { covers_to, .. } = record.body {
             summaries.push((row.sequence, covers_to));

@@ -3,11 +3,12 @@
 //! Filled from the database and from nowhere else, also within a turn: what the model
 //! sees is what the rows say, redacted, and a resumed session is no special case.
 
+use crate::stored::record;
 use ona_api::model::{Message, Part};
 use ona_api::{Entry, SessionId};
 use ona_providers::{Dialogue, Sight, Wire};
 use ona_store::{Store, StoreError};
-use ona_transcript::{Course, Mapper, Raw, Record, State, Step, repair};
+use ona_transcript::{Course, Mapper, State, Step, repair};
 
 pub struct History {
     session: SessionId,
@@ -47,15 +48,7 @@ impl History {
         let known = course.clone();
         let mut turned = false;
         store.reader()?.each_entry(session, state.last_sequence(), |entry| {
-            let raw = Raw {
-                sequence: entry.sequence,
-                entry_type: &entry.entry_type,
-                payload: &entry.payload,
-                tool_use_id: entry.tool_use_id.as_deref(),
-                created_at: &entry.created_at,
-            };
-            // A row that can not be read is nobody's message; `ona db check` names it.
-            let Ok(record) = Record::parse(raw) else { return };
+            let Some(record) = record(&entry) else { return };
             if !known.knows(&record) {
                 turned |= course.push(&record);
             }

@@ -28,6 +28,7 @@ mod session;
 mod session_hooks;
 mod sight;
 mod skills;
+mod stored;
 mod subagent;
 mod todos;
 mod turn;

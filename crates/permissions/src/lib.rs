@@ -39,6 +39,7 @@ mod text;
 mod update;
 mod wildcard;
 
+pub use bash::bash_tree;
 pub use condition::Condition;
 pub use engine::PermissionEngine;
 pub use explain::{Explanation, Target};

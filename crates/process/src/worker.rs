@@ -6,7 +6,9 @@
 
 use crate::capture::{Captured, Filling, fill};
 use crate::spawn::{Command, SpawnError, spawn};
+use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process_group};
+use std::os::fd::AsFd;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
@@ -90,6 +92,12 @@ impl Worker {
         self.stderr.take()
     }
 
+    /// Whether it has said something nobody has listened to yet. Between a question and
+    /// the next, that means that the two are out of step.
+    pub fn has_more_to_say(&self) -> bool {
+        self.listener.has_more()
+    }
+
     pub fn is_alive(&mut self) -> bool {
         self.leader.0.try_wait().is_ok_and(|status| status.is_none())
     }
@@ -109,6 +117,11 @@ impl Speaker {
 }
 
 impl Listener {
+    fn has_more(&self) -> bool {
+        // Asked of the system: a runtime hears of new bytes only when it next looks.
+        !self.lines.buffer().is_empty() || ioctl_fionread(self.lines.get_ref().as_fd()).is_ok_and(|bytes| bytes > 0)
+    }
+
     /// The next line it says, without its end.
     pub async fn receive(&mut self) -> Result<String, Lost> {
         let mut line = Vec::new();

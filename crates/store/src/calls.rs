@@ -8,6 +8,7 @@ use crate::reader::Reader;
 use ona_api::{CallId, SessionId};
 use rusqlite::Row;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// One run of a hook, or one that was skipped.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +37,8 @@ pub struct RecordedDecision {
 pub struct RecordedCall {
     pub id: CallId,
     pub session: SessionId,
+    /// Where in the session it was made.
+    pub sequence: i64,
     pub name: String,
     pub input: Value,
     /// What ran in the place of the input, if hooks changed it.
@@ -59,6 +62,8 @@ pub struct HookTimes {
 const TOOK: &str = "(julianday(completed_at) - julianday(started_at)) * 86400000.0";
 /// Of each hook the newest runs tell enough.
 const NEWEST_RUNS: i64 = 1000;
+/// Calls read at once.
+const AT_ONCE: usize = 200;
 
 impl Reader {
     /// The sessions in which a call of this id was made, the newest first.
@@ -68,49 +73,104 @@ impl Reader {
         self.all(sql, [call.as_str()], |row| Ok(SessionId(row.get(0)?)))
     }
 
-    /// The calls of a session in the order they were made.
-    pub fn calls(&self, session: &SessionId) -> Result<Vec<RecordedCall>, StoreError> {
-        let rows = "SELECT entry_type, tool_use_id, payload_json FROM transcript_entries WHERE session_id = ?1 \
-                    AND tool_use_id IS NOT NULL AND entry_type IN ('tool_use', 'tool_result', 'internal_hook') ORDER BY sequence";
-        let rows: Vec<(String, String, Value)> =
-            self.all(rows, [session.as_str()], |row| Ok((row.get(0)?, row.get(1)?, json(row, 2)?)))?;
-        let mut calls: Vec<RecordedCall> = Vec::new();
-        let mut at = std::collections::HashMap::new();
-        for (kind, id, mut payload) in rows {
-            if kind == "tool_use" {
-                at.insert(id.clone(), calls.len());
-                calls.push(RecordedCall {
-                    id: CallId(id),
-                    session: session.clone(),
-                    name: payload["name"].as_str().unwrap_or_default().to_owned(),
-                    input: payload["input"].take(),
-                    effective_input: None,
-                    decisions: Vec::new(),
-                    started: None,
-                    result: None,
-                });
-                continue;
-            }
-            let Some(call) = at.get(&id).map(|index: &usize| &mut calls[*index]) else { continue };
-            match payload.get_mut("effective_input") {
-                _ if kind == "tool_result" => call.result = Some(payload),
-                Some(input) => call.effective_input = Some(input.take()),
-                None => {}
+    /// One call with everything that was said about it.
+    pub fn call(&self, session: &SessionId, call: &CallId) -> Result<Option<RecordedCall>, StoreError> {
+        let sql = "SELECT max(sequence) FROM transcript_entries WHERE session_id = ?1 AND tool_use_id = ?2 \
+                   AND entry_type = 'tool_use'";
+        let made: Option<i64> = self.first(sql, [session.as_str(), call.as_str()], |row| row.get(0))?.flatten();
+        let Some(sequence) = made else { return Ok(None) };
+        let mut found = self.gathered(session, &[(call.0.clone(), sequence)])?;
+        let started = "SELECT detail FROM events WHERE session_id = ?1 AND event_type = 'tool_started' \
+                       AND json_extract(detail, '$.tool_use_id') = ?2 ORDER BY id DESC LIMIT 1";
+        for one in &mut found {
+            one.started = self.first(started, [session.as_str(), call.as_str()], |row| json(row, 0))?;
+        }
+        Ok(found.pop())
+    }
+
+    /// How many calls a session made.
+    pub fn count_calls(&self, session: &SessionId) -> Result<i64, StoreError> {
+        let sql = "SELECT count(*) FROM transcript_entries WHERE session_id = ?1 AND entry_type = 'tool_use'";
+        Ok(self.first(sql, [session.as_str()], |row| row.get(0))?.unwrap_or_default())
+    }
+
+    /// The next calls of a session in the order they were made, `AT_ONCE` at most: a long
+    /// session does not fit into memory as a whole. None are left when there are none.
+    pub fn calls_after(
+        &self,
+        session: &SessionId,
+        call: Option<&RecordedCall>,
+    ) -> Result<Vec<RecordedCall>, StoreError> {
+        let sql = format!(
+            "SELECT tool_use_id, sequence FROM transcript_entries WHERE session_id = ?1 AND sequence > ?2 \
+             AND entry_type = 'tool_use' AND tool_use_id IS NOT NULL ORDER BY sequence LIMIT {AT_ONCE}"
+        );
+        let after = call.map_or(-1, |call| call.sequence);
+        let next = self.all(&sql, (session.as_str(), after), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.gathered(session, &next)
+    }
+
+    /// These calls, by id and sequence in the order they were made, without the rows that
+    /// announced them. Reads on until all of them have a result, which is rarely far.
+    fn gathered(&self, session: &SessionId, made: &[(String, i64)]) -> Result<Vec<RecordedCall>, StoreError> {
+        let Some((_, first)) = made.first() else { return Ok(Vec::new()) };
+        let at: HashMap<&str, usize> = made.iter().enumerate().map(|(index, (id, _))| (id.as_str(), index)).collect();
+        let blank = |(id, sequence): &(String, i64)| RecordedCall {
+            id: CallId::from(id.as_str()),
+            session: session.clone(),
+            sequence: *sequence,
+            name: String::new(),
+            input: Value::Null,
+            effective_input: None,
+            decisions: Vec::new(),
+            started: None,
+            result: None,
+        };
+        let mut calls: Vec<_> = made.iter().map(blank).collect();
+        let sql = "SELECT entry_type, tool_use_id, sequence, payload_json FROM transcript_entries \
+                   WHERE session_id = ?1 AND sequence >= ?2 AND tool_use_id IS NOT NULL \
+                   AND entry_type IN ('tool_use', 'tool_result', 'internal_hook') ORDER BY sequence";
+        let mut open = calls.len();
+        let connection = self.lock();
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query((session.as_str(), first))?;
+        while let Some(row) = rows.next()? {
+            let (kind, id, sequence) = (row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?);
+            let Some(call) = at.get(id.as_str()).map(|index| &mut calls[*index]) else { continue };
+            match kind.as_str() {
+                // An id that was used again is another call.
+                "tool_use" if sequence != call.sequence => {}
+                "tool_use" => {
+                    let mut payload = json(row, 3)?;
+                    payload["name"].as_str().unwrap_or_default().clone_into(&mut call.name);
+                    call.input = payload["input"].take();
+                }
+                "tool_result" => {
+                    open -= usize::from(call.result.is_none());
+                    call.result = Some(json(row, 3)?);
+                    if open == 0 {
+                        break;
+                    }
+                }
+                _ => {
+                    if let Some(input) = json(row, 3)?.get_mut("effective_input") {
+                        call.effective_input = Some(input.take());
+                    }
+                }
             }
         }
-        let log =
-            "SELECT tool_use_id, decision, reason_json FROM tool_permission_log WHERE session_id = ?1 ORDER BY id";
+        drop(rows);
+        drop(statement);
+        drop(connection);
+        let ids: Vec<_> = made.iter().map(|(id, _)| id).collect();
+        let ids = serde_json::json!(ids).to_string();
+        let log = "SELECT tool_use_id, decision, reason_json FROM tool_permission_log WHERE session_id = ?1 \
+                   AND tool_use_id IN (SELECT value FROM json_each(?2)) ORDER BY id";
         for (id, decision, reason) in
-            self.all(log, [session.as_str()], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, json(row, 2)?)))?
+            self.all(log, [session.as_str(), &ids], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, json(row, 2)?)))?
         {
-            if let Some(index) = at.get(&id) {
+            if let Some(index) = at.get(id.as_str()) {
                 calls[*index].decisions.push(RecordedDecision { decision, reason });
-            }
-        }
-        let started = "SELECT detail FROM events WHERE session_id = ?1 AND event_type = 'tool_started' ORDER BY id";
-        for detail in self.all(started, [session.as_str()], |row| json(row, 0))? {
-            if let Some(index) = detail["tool_use_id"].as_str().and_then(|id| at.get(id)) {
-                calls[*index].started = Some(detail);
             }
         }
         Ok(calls)

@@ -25,6 +25,11 @@ impl Handler for CommandHook {
         &self.label
     }
 
+    fn missing(&self, cwd: &Path, env: &Env) -> Option<String> {
+        let program = argv(&self.handler, &self.folder, cwd, env).err()?;
+        Some(format!("{program} is neither beside the configuration nor in the project, nor installed"))
+    }
+
     fn run<'a>(&'a self, mut called: Called<'a>) -> Answer<'a, Ran> {
         let (base, env) = (&called.firing.base, &mut called.env);
         env.set("MASSGEN_HOOK_TYPE", called.firing.event.as_str());

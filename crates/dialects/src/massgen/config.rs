@@ -6,6 +6,7 @@
 
 use super::glob::Matcher;
 use super::words;
+use crate::lint::strange_keys;
 use ona_api::EventName;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -30,6 +31,8 @@ pub(super) struct Config {
     pub agents: Vec<Agent>,
     /// What was skipped, each with its place and why.
     pub skipped: Vec<(String, String)>,
+    /// Keys nobody knows, each behind its place. They are ignored.
+    pub unknown: Vec<(String, String)>,
 }
 
 #[derive(Debug, Default)]
@@ -115,7 +118,7 @@ fn wrong(at: impl Into<String>, what: impl Into<String>) -> Wrong {
 pub(super) fn parse(text: &str) -> Result<Config, Bad> {
     let options = serde_saphyr::options! { with_snippet: false };
     let document: Document =
-        serde_saphyr::from_str_with_options(text, options).map_err(|error| Bad::Yaml(error.to_string()))?;
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| plainly(&error.to_string()))?;
     let mut reader = Reader::default();
     let (global, _) = reader.lists("hooks", document.hooks)?;
     let listed = match (document.agents, document.agent) {
@@ -140,13 +143,35 @@ pub(super) fn parse(text: &str) -> Result<Config, Bad> {
         let (entries, overrides) = reader.lists(&format!("{at}.backend.hooks"), hooks)?;
         agents.push(Agent { id, entries, overrides });
     }
-    Ok(Config { global, agents, skipped: reader.skipped })
+    Ok(Config { global, agents, skipped: reader.skipped, unknown: reader.unknown })
+}
+
+/// The library's words without those that are meant for programmers.
+fn plainly(why: &str) -> Bad {
+    let (what, place) = match why.split_once(" at line ") {
+        Some((what, place)) => (what, format!("at line {place}")),
+        None => (why, String::new()),
+    };
+    let what = match what.split([',', ';', ':']).next().unwrap_or_default() {
+        // Well written, but not what belongs there.
+        "expected mapping start" => return wrong(place, "there must be a mapping").into(),
+        "expected sequence start" => return wrong(place, "there must be a list").into(),
+        "duplicate mapping key" => what.split(", set ").next().unwrap_or(what),
+        "multiple YAML documents detected" => "there is more than one document",
+        "budget breached" => "it is too large, or refers to its own parts too often",
+        _ => what,
+    };
+    Bad::Yaml(format!("{what} {place}").trim_end().to_owned())
 }
 
 #[derive(Default)]
 struct Reader {
     skipped: Vec<(String, String)>,
+    unknown: Vec<(String, String)>,
 }
+
+/// What an entry may say.
+const KEYS: [&str; 6] = ["handler", "type", "matcher", "timeout", "fail_closed", "override"];
 
 impl Reader {
     /// The entries of one level in document order, and the events it overrides.
@@ -188,6 +213,7 @@ impl Reader {
                 let at = format!("{at}[{index}]");
                 let Value::Object(fields) = entry else { return Err(wrong(at, "must be a mapping")) };
                 overrides_event |= flag(&fields, "override", &at)?;
+                self.unknown.extend(strange_keys(&fields, &KEYS).map(|key| (at.clone(), key.clone())));
                 entries.push(entry_of(event, &fields, &at)?);
             }
             if overrides_event {
@@ -209,9 +235,10 @@ fn entry_of(event: EventName, fields: &Map<String, Value>, at: &str) -> Result<E
         Some(Value::String(handler)) if !handler.trim().is_empty() => handler.trim().to_owned(),
         Some(_) => return Err(wrong(place("handler"), "must be a non-empty string")),
     };
-    let kind = match fields.get("type").map(|kind| kind.as_str().unwrap_or_default()) {
-        None | Some("python") => Kind::Python,
-        Some("command") => Kind::Command,
+    let kind = match fields.get("type") {
+        None | Some(Value::Null) => Kind::Python,
+        Some(Value::String(kind)) if kind == "python" => Kind::Python,
+        Some(Value::String(kind)) if kind == "command" => Kind::Command,
         Some(_) => return Err(wrong(place("type"), "must be python or command")),
     };
     if kind == Kind::Command && words::split(&handler).is_none() {

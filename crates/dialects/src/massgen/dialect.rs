@@ -5,7 +5,7 @@ use super::result::HookResult;
 use super::roster::Roster;
 use crate::output::{trimmed, without_forbidden};
 use crate::sdlc::unreadable;
-use ona_api::{EventKind, EventName, clock};
+use ona_api::{EventKind, EventName, clock, text};
 use ona_hookplane::{Dialect, Exit, Failing, Firing, Hook, OnTimeout, Ran, Said, Timeouts};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Dialect for Massgen {
         if text.is_empty() {
             return Said::default();
         }
-        match (serde_json::from_str::<Value>(text), self.kind) {
+        match (text::json::<Value>(text), self.kind) {
             (Ok(Value::Object(fields)), _) => HookResult::read(&fields).said(event, &self.name),
             // Returning False does not deny; it only looks like it.
             (Ok(other), Kind::Python) => {
@@ -72,10 +72,6 @@ impl Dialect for Massgen {
 
     fn on_timeout(&self, _: EventName) -> OnTimeout {
         OnTimeout::Pass
-    }
-
-    fn runs_twins_once(&self) -> bool {
-        false
     }
 
     fn block_message(&self, ran: &Ran) -> String {

@@ -5,14 +5,14 @@
 
 /// A matcher, split once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Matcher {
+pub(crate) enum Matcher {
     Any,
     /// Any of these; none of them if there is nothing between the separators.
     Globs(Vec<Vec<Piece>>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     Char(char),
     One,
     Run,
@@ -20,14 +20,14 @@ pub(super) enum Piece {
 }
 
 impl Matcher {
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         if text.is_empty() {
             return Matcher::Any;
         }
         Matcher::Globs(text.split('|').map(str::trim).filter(|part| !part.is_empty()).map(pieces).collect())
     }
 
-    pub(super) fn hits(&self, name: &str) -> bool {
+    pub(crate) fn hits(&self, name: &str) -> bool {
         match self {
             Matcher::Any => true,
             Matcher::Globs(globs) => {

@@ -16,6 +16,7 @@ mod result;
 mod roster;
 mod words;
 
+use crate::lint::UnknownField;
 use crate::read::Rejected;
 use command::CommandHook;
 use config::{Bad, Config, Entry, Kind};
@@ -31,6 +32,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub use config::ConfigError;
+pub(crate) use glob::Matcher as Globs;
 
 /// A configuration and the session it is for.
 pub struct Source<'a> {
@@ -51,6 +53,8 @@ pub struct MassgenHooks {
     pub hooks: Vec<Hook>,
     /// What was skipped, and why.
     pub rejected: Vec<Rejected>,
+    /// Keys that mean nothing here.
+    pub unknown: Vec<UnknownField>,
     /// The configuration and the code it names, which an agent must not change.
     pub files: Vec<PathBuf>,
 }
@@ -65,7 +69,7 @@ pub fn load(source: &Source<'_>) -> Result<MassgenHooks, ConfigError> {
         Bad::Yaml(why) => ConfigError::NotYaml { path: path.clone(), why },
         Bad::Wrong(wrong) => ConfigError::Wrong { path: path.clone(), at: wrong.at, what: wrong.what },
     })?;
-    let Config { global, agents, skipped } = config;
+    let Config { global, agents, skipped, unknown } = config;
     let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
     let mut entries: Vec<_> = global.into_iter().map(|entry| (Owner::Everyone, entry)).collect();
     let mut members = Vec::new();
@@ -92,6 +96,7 @@ pub fn load(source: &Source<'_>) -> Result<MassgenHooks, ConfigError> {
             .into_iter()
             .map(|(at, why)| Rejected { entry: json!(at), why: format!("{at} {why}") })
             .collect(),
+        unknown: unknown.into_iter().map(|(at, field)| UnknownField { field, entry: json!(at) }).collect(),
         files,
     })
 }

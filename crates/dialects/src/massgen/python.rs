@@ -43,7 +43,7 @@ impl Handler for PythonHook {
     fn ready(&self) -> Answer<'_, Result<(), String>> {
         Box::pin(async move {
             let mut place = self.python.live.lock().await;
-            match self.python.imported(&mut place, &self.handler).await {
+            match self.python.imported(&mut place, &self.handler, &self.python.cancel).await {
                 Ok(live) => {
                     *place = Some(live);
                     Ok(())
@@ -62,6 +62,7 @@ pub(super) struct Python {
     /// Where the session starts.
     pub cwd: PathBuf,
     pub env: Env,
+    /// Ends an import that no firing waits for.
     pub cancel: CancellationToken,
     /// Whoever speaks to it takes it out, so that a conversation that is broken off
     /// leaves none behind that is out of step.
@@ -103,7 +104,7 @@ impl Python {
     /// How one call ended, with what goes into its row.
     async fn call(&self, handler: &str, called: Called<'_>) -> (Exit, String, String) {
         let mut place = self.live.lock().await;
-        let mut live = match self.imported(&mut place, handler).await {
+        let mut live = match self.imported(&mut place, handler, called.cancel).await {
             Ok(live) => live,
             Err(Unusable::Cancelled) => return (Exit::Cancelled, String::new(), String::new()),
             Err(Unusable::Missing { why, said }) => return (Exit::NotStarted(why), String::new(), said),
@@ -130,7 +131,12 @@ impl Python {
 
     /// A living interpreter that knows this handler, taken out of its place. One that
     /// could not import it is put back: the next handler may be luckier.
-    async fn imported(&self, place: &mut Option<Live>, handler: &str) -> Result<Live, Unusable> {
+    async fn imported(
+        &self,
+        place: &mut Option<Live>,
+        handler: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Live, Unusable> {
         let missing = |why: &str, said| Unusable::Missing { why: format!("Hook import failed: {why}"), said };
         let living = place.take().and_then(|mut live| live.worker.is_alive().then_some(live));
         let mut live = match living {
@@ -143,7 +149,7 @@ impl Python {
         let line = json!({ "import": handler }).to_string();
         let answer = tokio::select! {
             answer = tokio::time::timeout(IMPORT_BUDGET, live.ask(&line)) => answer,
-            () = self.cancel.cancelled() => return Err(Unusable::Cancelled),
+            () = cancel.cancelled() => return Err(Unusable::Cancelled),
         };
         match answer {
             Err(_) => Err(missing(&format!("it took longer than {} s", IMPORT_BUDGET.as_secs()), live.complaints())),

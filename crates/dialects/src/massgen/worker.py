@@ -5,8 +5,12 @@
                                                        | {"raised": why, "trace": text}
 
 Every answer also has "prints". Two things are kept apart from the hooks: the channel
-(their stdin is empty, their stdout goes to stderr) and the modules of the standard
-library (a file beside the configuration can not stand in for one of them).
+(their stdin is empty, their stdout goes to stderr, a process they fork never speaks) and
+the modules of the standard library (a file beside the configuration can not stand in
+for one of them).
+
+What can not be passed on is named and left out, field by field: a deny must arrive
+whatever else the answer holds.
 """
 import os
 import sys
@@ -26,43 +30,41 @@ import enum
 import importlib
 import importlib.machinery
 import importlib.util
+import io
 import json
 from datetime import datetime, timezone
 
-PRINTS_KEPT = 1 << 20
+# An answer may have 4 MiB: what is printed (at worst six bytes a character) and what is
+# returned have their parts of it. Numbers and depth are what the other side can read.
+PRINTS_KEPT = 1 << 18
+FIELDS_KEPT = 2 << 20
+DEEPEST = 100
 
 
-class _Prints:
+class _Prints(io.TextIOBase):
     """Takes the place of sys.stdout and sys.stderr: text goes back with the answer."""
 
-    encoding, errors, closed = "utf-8", "replace", False
+    encoding, errors, name, mode = "utf-8", "replace", "<hook>", "w"
 
     def __init__(self, fd):
         self._fd, self._parts, self._size = fd, [], 0
+
+    def close(self):
+        pass
+
+    def reconfigure(self, **_):
+        pass
 
     def write(self, text):
         if not isinstance(text, str):
             raise TypeError("write() argument must be str, not " + type(text).__name__)
         if self._size < PRINTS_KEPT:
             self._parts.append(text[: PRINTS_KEPT - self._size])
-            self._size += len(text)
+        self._size += len(text)
         return len(text)
-
-    def writelines(self, lines):
-        for line in lines:
-            self.write(line)
-
-    def flush(self):
-        pass
-
-    def isatty(self):
-        return False
 
     def writable(self):
         return True
-
-    def readable(self):
-        return False
 
     def fileno(self):
         return self._fd
@@ -73,6 +75,8 @@ class _Prints:
 
     def take(self):
         text = "".join(self._parts)
+        if self._size > PRINTS_KEPT:
+            text += "\n[SDLC_OUTPUT_TRUNCATED]\n"
         self._parts, self._size = [], 0
         return text
 
@@ -315,7 +319,7 @@ _loop = None
 
 
 def _why(error):
-    text = " ".join(str(error).split())
+    text = " ".join(str(error)[:PRINTS_KEPT].split())
     return type(error).__name__ + (": " + text if text else "")
 
 
@@ -329,6 +333,9 @@ def _load(handler):
     own_modules.add(module.split(".")[0])
     importlib.invalidate_caches()
     found = getattr(importlib.import_module(module), name)
+    if isinstance(found, type) and "__call__" in dir(found):
+        # A class whose objects can be called: one of them is the hook.
+        found = found()
     if not callable(found):
         raise ImportError("%s can not be called" % handler)
     handlers[handler] = found
@@ -351,8 +358,27 @@ def _awaited(result):
     return _loop.run_until_complete(waited())
 
 
-def _plain(value):
-    return json.loads(json.dumps(value, default=str, allow_nan=False))
+def _plain(value, room=FIELDS_KEPT):
+    """The value as JSON has it, if the other side can read it, and how long it is."""
+    text = json.dumps(value, default=str, allow_nan=False)
+    if len(text) > room:
+        raise ValueError("the answer is too long")
+    value = json.loads(text)
+    _check(value, DEEPEST)
+    return value, len(text)
+
+
+def _check(value, deeper):
+    if isinstance(value, (dict, list)):
+        if not deeper:
+            raise ValueError("it is nested too deeply")
+        for inner in value.values() if isinstance(value, dict) else value:
+            _check(inner, deeper - 1)
+    elif isinstance(value, int):
+        float(value)
+
+
+UNFIT = (TypeError, ValueError, RecursionError, OverflowError)
 
 
 def _answer(result):
@@ -365,16 +391,17 @@ def _answer(result):
         fields = {name: getattr(result, name) for name in ANSWERS if hasattr(result, name)}
     else:
         try:
-            return {"other": _plain(result)}
-        except (TypeError, ValueError, RecursionError):
+            return {"other": _plain(result)[0]}
+        except UNFIT:
             return {"other": type(result).__name__}
     if isinstance(fields.get("decision"), enum.Enum):
         fields["decision"] = fields["decision"].value
-    plain, lost = {}, []
-    for name, value in fields.items():
+    plain, lost, room = {}, [], FIELDS_KEPT
+    for name in (name for name in ANSWERS if name in fields):
         try:
-            plain[name] = _plain(value)
-        except (TypeError, ValueError, RecursionError) as error:
+            plain[name], used = _plain(fields[name], room)
+            room -= used
+        except UNFIT as error:
             lost.append("%s can not be passed on: %s" % (name, _why(error)))
     return {"result": plain, "lost": lost}
 
@@ -388,11 +415,12 @@ def _serve(request):
     if "import" in request:
         return {"ok": True}
     cwd = request["cwd"]
+    try:
+        # Every time: the hook before may have gone elsewhere.
+        os.chdir(cwd)
+    except OSError as error:
+        return {"raised": _why(error), "trace": ""}
     if cwd != working_dir:
-        try:
-            os.chdir(cwd)
-        except OSError as error:
-            return {"raised": _why(error), "trace": ""}
         _look_in(cwd)
     try:
         return _answer(_awaited(function(HookEvent.from_dict(request["event"]))))
@@ -402,9 +430,15 @@ def _serve(request):
         return {"raised": _why(error), "trace": "".join(traceback.format_tb(error.__traceback__)[1:])}
 
 
+_server = os.getpid()
+
 for _line in _channel_in:
     _reply = _serve(json.loads(_line))
+    if os.getpid() != _server:
+        # A process that a hook forked came back from it: it must not answer as well.
+        os._exit(0)
     _reply["prints"] = _prints.take()
-    _data = json.dumps(_reply).encode("ascii", "backslashreplace") + b"\n"
+    # Half a surrogate, as in a name that is no UTF-8, is no text for the other side.
+    _data = json.dumps(_reply, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     while _data:
         _data = _data[_channel_out.write(_data):]

@@ -6,6 +6,7 @@
 //! already keep such settings.
 
 use crate::entries::flatten;
+use crate::lint::{FIELDS, strange_keys};
 use ona_api::EventName;
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub struct Definition {
     pub fail_open: bool,
     /// Configured as asynchronous (DEC-047).
     pub detached: bool,
+    /// Keys that mean nothing here. They are ignored.
+    pub unknown: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,9 +52,13 @@ impl Definition {
             timeout: None,
             fail_open: true,
             detached: false,
+            unknown: Vec::new(),
         }
     }
 }
+
+/// What a definition may say in the dialect's own form.
+const KEYS: [&str; 4] = ["command", "matcher", "timeoutMs", "failOpen"];
 
 pub fn parse(text: &str) -> Result<Vec<Definition>, String> {
     let text = text.trim_start_matches('\u{feff}');
@@ -116,8 +123,9 @@ fn flat(event: EventName, item: &Map<String, Value>, form: Form, at: &Place) -> 
         Some(_) => return Err(at.key_must("matcher", "be an object")),
     };
     let mut definition = common(event, item, matching, at)?;
-    if form == Form::Flat {
-        extras(&mut definition, item, at)?;
+    match form {
+        Form::Native => definition.unknown = strange_keys(item, &KEYS).cloned().collect(),
+        Form::Flat | Form::Nested => extras(&mut definition, item, at)?,
     }
     definition.timeout = match item.get("timeoutMs") {
         Some(value) => Some(millis(value, 1.0).ok_or_else(|| at.key_must("timeoutMs", "be a positive number"))?),
@@ -183,6 +191,8 @@ fn extras(definition: &mut Definition, item: &Map<String, Value>, at: &Place) ->
         let words: Option<Vec<_>> = words.unwrap_or_default();
         definition.args = Some(words.ok_or_else(|| at.key_must("args", "be an array of strings"))?);
     }
+    let known = [&FIELDS[..], &KEYS].concat();
+    definition.unknown = strange_keys(item, &known).cloned().collect();
     definition.detached = ["async", "asyncRewake"].iter().any(|key| item.get(*key) == Some(&Value::Bool(true)));
     Ok(())
 }
@@ -216,7 +226,8 @@ mod tests {
             fail_open: false,
             ..pre("g", Match::Tools(vec!["bash".into()]))
         };
-        assert_eq!(parse(config), Ok(vec![first, pre("h", Match::All)]));
+        let second = Definition { unknown: vec!["note".into()], ..pre("h", Match::All) };
+        assert_eq!(parse(config), Ok(vec![first, second]));
         assert_eq!(parse("{}"), Ok(vec![]));
     }
 

@@ -5,8 +5,9 @@ use super::redact::redact;
 use super::source::Source;
 use super::{Pi, alias, is_on_tool};
 use crate::claude::Claude;
+use crate::lint::UnknownField;
 use crate::matcher::{Invalid, Matcher, Names};
-use crate::read::{self, Rejected};
+use crate::read::{self, Rejected, switched_off};
 use crate::rule_matcher::{self, Shaped};
 use ona_api::{EventName, Ordinal, Skip};
 use ona_hookplane::{Action, Applies, Dialect, Firing, Hook, Shell};
@@ -26,6 +27,7 @@ pub struct Surroundings<'a> {
 pub struct Made {
     pub hooks: Vec<Hook>,
     pub rejected: Vec<Rejected>,
+    pub unknown: Vec<UnknownField>,
     pub idle: Vec<String>,
 }
 
@@ -48,20 +50,12 @@ pub fn hooks(source: Source, definitions: &[Definition], around: &Surroundings<'
         }
         let entry = json!({"hook_event_name": hook.event.as_str(), "matcher": hook.matcher,
             "command": redact(hook.command()), "source": source.as_str()});
+        let unknown = definition.unknown.iter().cloned();
+        made.unknown.extend(unknown.map(|field| UnknownField { field, entry: entry.clone() }));
         made.rejected.extend(notes.into_iter().map(|why| Rejected { entry: entry.clone(), why }));
         made.hooks.push(hook);
     }
     made
-}
-
-/// The switches for hooks that no settings file holds.
-fn switched_off(settings: &Value) -> Option<Skip> {
-    let on = |key: &str| settings[key] == Value::Bool(true);
-    match (on("allowManagedHooksOnly"), on("disableAllHooks")) {
-        (true, _) => Some(Skip::ManagedOnly),
-        (false, true) => Some(Skip::AllHooksDisabled),
-        (false, false) => None,
-    }
 }
 
 struct Maker {
@@ -128,6 +122,12 @@ impl Maker {
             }
         }
     }
+}
+
+/// The tools of a configured text that names some.
+pub(crate) fn tool_names(text: &str) -> Option<Vec<String>> {
+    let Value::Object(mut matcher) = serde_json::from_str(text).ok()? else { return None };
+    serde_json::from_value(matcher.remove("toolNames")?).ok()
 }
 
 /// The configured text.

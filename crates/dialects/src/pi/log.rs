@@ -86,7 +86,10 @@ impl<'a> End<'a> {
             blocks: false,
             complaints: answer.warnings,
         };
-        if hook.event == EventName::PreToolUse {
+        if hook.detached {
+            // Whatever it says, it has no say (DEC-047).
+            end.decision = (hook.event == EventName::PreToolUse).then_some(Decision::Allow);
+        } else if hook.event == EventName::PreToolUse {
             end.blocks = code == 2 || answer.decision == Some(Decision::Deny) || (code != 0 && hook.fail_closed);
             end.decision = Some(if end.blocks { Decision::Deny } else { answer.decision.unwrap_or(Decision::Allow) });
             if end.blocks && code == 2 {

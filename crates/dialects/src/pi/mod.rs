@@ -22,6 +22,7 @@ mod source;
 
 pub use builtin::{Installed, PROBES};
 pub use config::{Definition, Match, parse};
+pub(crate) use hooks::tool_names;
 pub use hooks::{Made, Surroundings, hooks};
 pub use invalid::Invalid;
 pub use source::{Claude as ClaudeFiles, Layer, Offered, Source, choose};
@@ -40,7 +41,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const ALIASES: [(&str, &str); 6] =
     [("Bash", "bash"), ("Read", "read"), ("Write", "write"), ("Edit", "edit"), ("Grep", "grep"), ("Glob", "find")];
 
-fn alias(tool: &str) -> Option<&'static str> {
+pub(crate) fn alias(tool: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(native, _)| *native == tool).map(|(_, alias)| *alias)
 }
 
@@ -51,7 +52,7 @@ fn is_own(event: EventName) -> bool {
     matches!(event, E::SessionStart | E::PreToolUse | E::PostToolUse | E::PostToolUseFailure | E::PreCompact)
 }
 
-fn is_on_tool(event: EventName) -> bool {
+pub(crate) fn is_on_tool(event: EventName) -> bool {
     matches!(event, EventName::PreToolUse | EventName::PostToolUse | EventName::PostToolUseFailure)
 }
 
@@ -96,10 +97,6 @@ impl Dialect for Pi {
 
     fn on_timeout(&self, _: EventName) -> OnTimeout {
         OnTimeout::Pass
-    }
-
-    fn runs_twins_once(&self) -> bool {
-        false
     }
 
     fn block_message(&self, ran: &Ran) -> String {

@@ -2,7 +2,7 @@
 
 use super::redact;
 use crate::output::{trimmed, whole};
-use ona_api::{EventKind, EventName, Ruling};
+use ona_api::{EventKind, EventName, Ruling, text};
 use ona_hookplane::{Ran, Said};
 use serde_json::{Map, Value};
 
@@ -64,7 +64,7 @@ pub(super) fn answer(event: EventName, stdout: &str) -> Answer {
     if event == EventName::PreCompact || !text.starts_with('{') {
         return Answer::default();
     }
-    match serde_json::from_str::<Map<String, Value>>(text) {
+    match text::json::<Map<String, Value>>(text) {
         Ok(object) => fields(event, &object),
         Err(error) => Answer {
             warnings: vec![format!("its output starts with {{ but is not JSON: {error}")],
@@ -77,7 +77,7 @@ pub(super) fn answer(event: EventName, stdout: &str) -> Answer {
 /// and before a tool plain text means nothing.
 fn behind_noise(text: &str) -> Option<Map<String, Value>> {
     let at = text.find("\n{").filter(|_| !text.starts_with('{'))?;
-    serde_json::from_str(&text[at + 1..]).ok()
+    text::json(&text[at + 1..]).ok()
 }
 
 fn fields(event: EventName, object: &Map<String, Value>) -> Answer {
@@ -175,7 +175,7 @@ fn joined(ran: &Ran) -> String {
 }
 
 pub(super) fn block_message(ran: &Ran) -> String {
-    let reason = serde_json::from_str::<Value>(trimmed(&ran.stdout)).ok();
+    let reason = text::json::<Value>(trimmed(&ran.stdout)).ok();
     let reason = reason.and_then(|answer| answer.get("reason")?.as_str().map(str::to_owned));
     message(reason.unwrap_or_else(|| joined(ran)), BLOCKED)
 }

@@ -19,8 +19,7 @@ pub fn run(program: &Program, call: &str, as_json: bool) -> Result<u8, Failure> 
     if sessions.len() > 1 {
         output::note(format_args!("{} sessions have a call {id}; this is the newest.", sessions.len()));
     }
-    let calls = reader.calls(session).map_err(failed)?;
-    let call = calls.into_iter().find(|one| one.id == id).ok_or_else(unknown)?;
+    let call = reader.call(session, &id).map_err(failed)?.ok_or_else(unknown)?;
     let runs = reader.hook_runs(session, &id).map_err(failed)?;
     if as_json {
         output::json(&described(&call, &runs));
@@ -30,21 +29,25 @@ pub fn run(program: &Program, call: &str, as_json: bool) -> Result<u8, Failure> 
     Ok(0)
 }
 
-/// The input a hook was given, and the one the next was given or the tool ran with.
+/// The input when a hook was asked, and the one the next was given or the tool ran with.
+/// A module is told no `tool_input` and can change none.
 fn inputs<'a>(
     index: usize,
     run: &'a RecordedRun,
     runs: &'a [RecordedRun],
     call: &'a RecordedCall,
 ) -> (&'a Value, &'a Value) {
-    let before = &run.stdin["tool_input"];
-    let next = runs[index + 1..].iter().find(|next| next.event == run.event);
-    let after = match next {
-        Some(next) => &next.stdin["tool_input"],
-        None if run.event == "PreToolUse" => call.effective_input.as_ref().unwrap_or(before),
-        None => before,
-    };
-    (before, after)
+    let given = |other: &'a RecordedRun| other.stdin.get("tool_input").filter(|_| other.event == run.event);
+    let asked_before = || runs[..index].iter().rev().find_map(given);
+    let next = || runs[index + 1..].iter().find_map(given);
+    let at_last = call.effective_input.as_ref().filter(|_| run.event == "PreToolUse");
+    match given(run) {
+        Some(before) => (before, next().or(at_last).unwrap_or(before)),
+        None => {
+            let unchanged = next().or(at_last).or_else(asked_before).unwrap_or(&call.input);
+            (unchanged, unchanged)
+        }
+    }
 }
 
 fn described(call: &RecordedCall, runs: &[RecordedRun]) -> Value {
@@ -116,7 +119,8 @@ fn told(call: &RecordedCall, runs: &[RecordedRun]) -> String {
         (None, _) => text.push_str("never ran\n"),
     }
     if let Some(effective) = call.effective_input.as_ref().filter(|input| **input != call.input) {
-        text.push_str(&format!("ran with   {effective}\n"));
+        let how = if call.started.is_some() { "ran with" } else { "judged" };
+        text.push_str(&format!("{how:<10} {effective}\n"));
     }
     match &call.result {
         Some(result) => {

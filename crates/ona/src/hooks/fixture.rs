@@ -90,15 +90,20 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Fixture>, Failure> {
     }
     let mut fixtures = Vec::new();
     for file in &files {
-        let wrong = |what: String| Failure::usage(format_args!("{}: {what}", file.display()));
-        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
-        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("not valid JSON: {error}")))?;
+        let wrong = |place: &str, what: String| Failure::usage(format_args!("{place}: {what}"));
+        let name = file.display().to_string();
+        let text = std::fs::read_to_string(file).map_err(|error| wrong(&name, error.to_string()))?;
+        let value: Value =
+            serde_json::from_str(&text).map_err(|error| wrong(&name, format!("not valid JSON: {error}")))?;
         let all = if let Value::Array(all) = value { all } else { vec![value] };
+        if all.is_empty() {
+            return Err(wrong(&name, "there are no fixtures in it".into()));
+        }
         let several = all.len() > 1;
         for (number, one) in all.into_iter().enumerate() {
-            let place =
-                if several { format!("{} #{}", file.display(), number + 1) } else { file.display().to_string() };
-            fixtures.push(fixture(one, place).map_err(|bad| wrong(bad.to_string()))?);
+            let place = if several { format!("{name} #{}", number + 1) } else { name.clone() };
+            // The sentence alone: the hint of `--fire-hook` is about something else.
+            fixtures.push(fixture(one, &place).map_err(|bad| wrong(&place, bad.message))?);
         }
     }
     if fixtures.is_empty() {
@@ -126,10 +131,10 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn fixture(value: Value, place: String) -> Result<Fixture, Failure> {
+fn fixture(value: Value, place: &str) -> Result<Fixture, Failure> {
     if module_fixture::is_one(&value) {
         let tried: ModuleFixture = serde_json::from_value(value).map_err(Failure::usage)?;
-        return Ok(Fixture { name: tried.name.clone().unwrap_or(place), tried: Trial::Module(Box::new(tried)) });
+        return Ok(Fixture { name: tried.name.clone().unwrap_or_else(|| place.to_owned()), tried: Trial::Module(Box::new(tried)) });
     }
     let written: Written = serde_json::from_value(value).map_err(Failure::usage)?;
     let mut event = written.payload;
@@ -140,7 +145,7 @@ fn fixture(value: Value, place: String) -> Result<Fixture, Failure> {
     event.insert("hook_event_name".into(), written.event.into());
     let asked = parse(&Value::Object(event).to_string())?;
     let tried = Trial::Event(Box::new(EventTrial { asked, input, expect: written.expect }));
-    Ok(Fixture { name: written.name.unwrap_or(place), tried })
+    Ok(Fixture { name: written.name.unwrap_or_else(|| place.to_owned()), tried })
 }
 
 impl EventTrial {

@@ -3,10 +3,10 @@
 use super::stand::Stand;
 use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
+use crate::program::{Open, Program};
 use crate::workplace::runtime;
-use ona_api::{Env, EventName};
-use ona_dialects::lint;
+use ona_api::Env;
+use ona_dialects::lint::{self, Reach};
 use ona_hookplane::{Action, Hook, Shell};
 use ona_process::find_in_path;
 use serde_json::{Value, json};
@@ -27,13 +27,23 @@ struct Finding {
 
 pub fn run(program: &Program, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
     let open = program.open()?;
-    let stand = runtime().block_on(Stand::new(program, &open, config, &CancellationToken::new()))?;
+    runtime().block_on(async {
+        let stand = Stand::new(program, &open, config, &CancellationToken::new()).await?;
+        let (count, findings) = found(program, &stand).await;
+        report(&open, count, &findings, as_json);
+        Ok(u8::from(!findings.is_empty()))
+    })
+}
+
+/// How many hooks there are, and what is wrong with them.
+async fn found(program: &Program, stand: &Stand) -> (usize, Vec<Finding>) {
     let mut findings: Vec<_> = stand
         .rejected
         .iter()
         .map(|one| Finding { rule: "rejected", place: one.entry.to_string(), message: one.why.clone() })
         .collect();
-    findings.extend(lint::unknown_fields(&stand.settings).into_iter().map(|unknown| Finding {
+    let unknown = stand.unknown.iter().cloned().chain(lint::unknown_fields(&stand.settings));
+    findings.extend(unknown.map(|unknown| Finding {
         rule: "unknown-field",
         place: unknown.entry.to_string(),
         message: format!("the field {:?} means nothing here", unknown.field),
@@ -42,43 +52,59 @@ pub fn run(program: &Program, config: Option<&Path>, as_json: bool) -> Result<u8
     let hooks: Vec<_> = list.iter().collect();
     let around = Around {
         project: stand.workplace.project(),
+        cwd: &program.cwd,
         home: &program.env.home(),
         env: &stand.workplace.host,
         gastown: stand.workplace.settings["gastownMode"] == true,
     };
     for (index, hook) in hooks.iter().enumerate() {
         findings.extend(judged(hook, &hooks[..index], &around));
+        // A function that can not be imported denies every call it would see.
+        if let Action::Handler(handler) = &hook.action
+            && let Err(why) = handler.ready().await
+        {
+            findings.push(Finding { rule: "not-ready", place: place(hook), message: why });
+        }
     }
+    (hooks.len(), findings)
+}
+
+fn report(open: &Open, hooks: usize, findings: &[Finding], as_json: bool) {
     if as_json {
         let all: Vec<Value> =
             findings.iter().map(|one| json!({"rule": one.rule, "hook": one.place, "message": one.message})).collect();
         output::line(open.redactor.apply(&json!(all).to_string()));
-    } else {
-        for one in &findings {
-            output::line(open.redactor.apply(&format!("{}: {}\n  {}", one.rule, one.message, one.place)));
-        }
-        output::note(format_args!("{} hooks, {} findings", hooks.len(), findings.len()));
+        return;
     }
-    Ok(u8::from(!findings.is_empty()))
+    for one in findings {
+        output::line(open.redactor.apply(&format!("{}: {}\n  {}", one.rule, one.message, one.place)));
+    }
+    let counted = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    output::note(format_args!("{}, {}", counted(hooks, "hook"), counted(findings.len(), "finding")));
+}
+
+fn place(hook: &Hook) -> String {
+    format!("{} {} {:?} {}", hook.ordinal, hook.event, hook.matcher, hook.command())
 }
 
 struct Around<'a> {
     project: &'a Path,
+    cwd: &'a Path,
     home: &'a Path,
     env: &'a Env,
     gastown: bool,
 }
 
 fn judged(hook: &Hook, before: &[&Hook], around: &Around<'_>) -> Vec<Finding> {
-    let place = format!("{} {} {:?} {}", hook.ordinal, hook.event, hook.matcher, hook.command());
-    let found = |rule, message: String| Finding { rule, place: place.clone(), message };
+    let found = |rule, message: String| Finding { rule, place: place(hook), message };
+    let reach = Reach::of(hook);
     let mut findings = Vec::new();
     if lint::is_a_rule(&hook.matcher) {
         // In gastown mode it is tried as that rule (DEC-044).
         findings.extend((!around.gastown).then(|| {
             found("rule-as-matcher", "a matcher is tried on the tool's name alone; move the rule to \"if\"".into())
         }));
-    } else if lint::never_matches(hook) {
+    } else if reach.is_nowhere() {
         findings
             .push(found("never-matches", format!("the matcher {:?} fits nothing this event can have", hook.matcher)));
     }
@@ -86,47 +112,53 @@ fn judged(hook: &Hook, before: &[&Hook], around: &Around<'_>) -> Vec<Finding> {
         other.event == hook.event
             && other.action == hook.action
             && other.condition == hook.condition
-            && covers(&other.matcher, &hook.matcher)
+            && other.dialect.name() == hook.dialect.name()
+            && Reach::of(other).covers(&reach)
     };
     if let Some(other) = before.iter().find(twin) {
         findings
             .push(found("shadowed", format!("hook {} already does the same wherever this one matches", other.ordinal)));
     }
-    if let Some(timeout) = hook.timeout.filter(|timeout| *timeout > LONG && holds_up(hook.event)) {
+    if let Some(timeout) = hook.timeout.filter(|timeout| *timeout > LONG) {
         findings.push(found(
             "long-timeout",
             format!("the agent may stand still for {} s while this runs", timeout.as_secs()),
         ));
     }
-    findings.extend(
-        program_of(hook, around).and_then(|named| missing(&named, around)).map(|(rule, message)| found(rule, message)),
-    );
+    findings.extend(unstartable(hook, &hook.action, around).map(|(rule, message)| found(rule, message)));
     findings
 }
 
-/// Whether everything the second matcher fits, the first fits too.
-fn covers(first: &str, second: &str) -> bool {
-    first.is_empty() || first == "*" || first == second
-}
+type Wrong = (&'static str, String);
 
-/// Events after which somebody waits.
-fn holds_up(event: EventName) -> bool {
-    matches!(
-        event,
-        EventName::PreToolUse | EventName::PermissionRequest | EventName::UserPromptSubmit | EventName::Stop
-    )
-}
-
-/// The program a hook starts, if that is plain from its text.
-fn program_of(hook: &Hook, around: &Around<'_>) -> Option<String> {
-    let word = match &hook.action {
-        Action::Exec { program, .. } => program.as_str(),
-        Action::Shell { shell: Shell::Bash | Shell::Sh, command } => first_word(command)?,
-        // What a profile adds to the search path is not known here.
-        Action::Shell { shell: Shell::LoginSh, command } => first_word(command).filter(|word| word.contains('/'))?,
-        Action::Shell { shell: Shell::PowerShell, .. } | Action::Handler(_) => return None,
+/// Why the action can not even start, as far as that is plain from its text.
+fn unstartable(hook: &Hook, action: &Action, around: &Around<'_>) -> Option<Wrong> {
+    let words = match action {
+        Action::Exec { program, args } => std::iter::once(program).chain(args).cloned().collect(),
+        Action::Shell { shell: Shell::Bash | Shell::Sh | Shell::LoginSh, command } => words(command),
+        Action::Shell { shell: Shell::PowerShell, .. } => return None,
+        Action::Handler(handler) => {
+            return match handler.action() {
+                Some(action) => unstartable(hook, action, around),
+                None => handler.missing(around.cwd, around.env).map(|why| ("missing-file", why)),
+            };
+        }
     };
-    let mut word = word.trim_matches(['"', '\'']).to_owned();
+    let program = filled(words.first()?, hook, around)?;
+    // What a profile adds to the search path is not known here.
+    let in_profile = matches!(action, Action::Shell { shell: Shell::LoginSh, .. }) && !program.contains('/');
+    let missing = if in_profile { None } else { missing(&program, around) };
+    missing.or_else(|| {
+        let script = filled(script(&program, &words[1..])?, hook, around)?;
+        let file = around.project.join(script);
+        (!file.exists()).then(|| ("missing-file", format!("{} does not exist", file.display())))
+    })
+}
+
+/// A word with the variables in it that are known before a hook runs; `None` if the shell
+/// would still have to work something out, which is not ours to guess.
+fn filled(word: &str, hook: &Hook, around: &Around<'_>) -> Option<String> {
+    let mut word = word.to_owned();
     let project = around.project.to_string_lossy();
     for name in ["${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR"] {
         word = word.replace(name, &project);
@@ -137,27 +169,45 @@ fn program_of(hook: &Hook, around: &Around<'_>) -> Option<String> {
     if let Some(rest) = word.strip_prefix("~/") {
         word = around.home.join(rest).to_string_lossy().into_owned();
     }
-    // What the shell would still have to work out is not ours to guess.
     (!word.contains(['$', '`', '*', '(', '{', '"', '\''])).then_some(word)
 }
 
-/// The first word of a command, up to the end of its quotes.
-fn first_word(command: &str) -> Option<&str> {
-    let command = command.trim_start();
-    let end = match command.chars().next()? {
-        quote @ ('"' | '\'') => command[1..].find(quote)? + 2,
-        _ => command.find(|c: char| c.is_whitespace() || ";&|<>".contains(c)).unwrap_or(command.len()),
-    };
-    let word = &command[..end];
-    // An assignment stands before the program; reading on is for shells.
-    (!word.contains('=')).then_some(word)
+/// The words of the first command of a line; none where it begins with an assignment.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = command.trim_start();
+    while let Some(first) = rest.chars().next().filter(|c| !c.is_whitespace() && !";&|<>".contains(*c)) {
+        let end = match first {
+            '"' | '\'' => rest[1..].find(first).map_or(rest.len(), |end| end + 2),
+            _ => rest.find(|c: char| c.is_whitespace() || ";&|<>".contains(c)).unwrap_or(rest.len()),
+        };
+        words.push(rest[..end].trim_matches(['"', '\'']).to_owned());
+        rest = rest[end..].trim_start_matches([' ', '\t']);
+    }
+    if words.first().is_some_and(|word| word == "exec") {
+        words.remove(0);
+    }
+    // Reading on behind an assignment is for shells.
+    if words.first().is_some_and(|word| word.contains('=')) { Vec::new() } else { words }
+}
+
+/// Programs whose first argument is the file they run.
+const INTERPRETERS: [&str; 12] =
+    ["bash", "sh", "dash", "zsh", "python", "python3", "node", "bun", "ruby", "perl", "php", "pwsh"];
+
+/// The file an interpreter is told to run. With an option before it, it may be anything.
+fn script<'a>(program: &str, args: &'a [String]) -> Option<&'a str> {
+    let name = Path::new(program).file_name()?.to_str()?;
+    let first = args.first().filter(|_| INTERPRETERS.contains(&name))?;
+    (!first.starts_with('-') && Path::new(first).extension().is_some()).then_some(first)
 }
 
 /// Words a shell knows by itself.
-const BUILTIN: [&str; 30] = [
-    ":", ".", "[", "[[", "!", "{", "case", "cd", "command", "echo", "eval", "exec", "exit", "export", "false", "for",
-    "if", "printf", "read", "return", "set", "source", "test", "trap", "true", "type", "umask", "unset", "until",
-    "while",
+const BUILTIN: [&str; 46] = [
+    ":", ".", "[", "[[", "!", "{", "alias", "break", "builtin", "case", "cd", "command", "continue", "declare", "echo",
+    "eval", "exec", "exit", "export", "false", "for", "function", "getopts", "hash", "if", "let", "local", "mapfile",
+    "printf", "read", "readonly", "return", "select", "set", "shift", "source", "test", "time", "trap", "true", "type",
+    "umask", "unset", "until", "wait", "while",
 ];
 
 fn missing(program: &str, around: &Around<'_>) -> Option<(&'static str, String)> {

@@ -125,7 +125,9 @@ fn skipped(hook: &Hook, all_off: bool) -> Option<&'static str> {
 
 /// How many of its runs are known, and how long half and nearly all of them took.
 fn percentiles(hook: &Hook, times: &[HookTimes]) -> Option<(usize, f64, f64)> {
-    let of = |one: &&HookTimes| one.event == hook.event.as_str() && one.command == hook.command();
+    // Rows have the command as its dialect records it.
+    let command = hook.dialect.recorded(hook.command());
+    let of = |one: &&HookTimes| one.event == hook.event.as_str() && one.command == command;
     let known = &times.iter().find(of)?.milliseconds;
     let at = |percent: usize| known[(known.len() * percent).div_ceil(100).clamp(1, known.len()) - 1];
     Some((known.len(), at(50), at(95)))

@@ -1,5 +1,6 @@
 //! `ona hooks`: for people who write hooks and people who have to live with them.
 
+mod command;
 mod explain;
 mod fixture;
 mod import;
@@ -12,22 +13,27 @@ mod report;
 mod stand;
 mod test;
 
-use crate::args::Hooks;
+pub use command::Command;
+
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
+use command::Report;
 
-pub fn run(program: &Program, command: Hooks) -> Result<u8, Failure> {
+pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
     match command {
-        Hooks::List { event, session, json } => list::run(program, event.as_deref(), session.as_deref(), json),
-        Hooks::Types => {
+        Command::List { event, session, json } => list::run(program, event.as_deref(), session.as_deref(), json),
+        Command::Types => {
             output::line(ona_modules::DECLARATIONS.trim_end());
             Ok(0)
         }
-        Hooks::Explain { call, json } => explain::run(program, &call, json),
-        Hooks::Test { fixtures, config, format } => test::run(program, &fixtures, config.as_deref(), format),
-        Hooks::Lint { config, json } => lint::run(program, config.as_deref(), json),
-        Hooks::Replay { session, config, json } => replay::run(program, &session, config.as_deref(), json),
-        Hooks::Import { from, file, write } => import::run(program, from, file.as_deref(), write),
+        Command::Explain { call, json } => explain::run(program, &call, json),
+        Command::Test { fixtures, config, format, json } => {
+            let format = if json { Report::Json } else { format };
+            test::run(program, &fixtures, config.as_deref(), format)
+        }
+        Command::Lint { config, json } => lint::run(program, config.as_deref(), json),
+        Command::Replay { session, config, json } => replay::run(program, &session, config.as_deref(), json),
+        Command::Import { from, file, write } => import::run(program, from, file.as_deref(), write),
     }
 }

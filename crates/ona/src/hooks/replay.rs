@@ -8,50 +8,50 @@ use crate::failure::Failure;
 use crate::fire_hook::parse;
 use crate::interrupt;
 use crate::output;
-use crate::program::{Open, Program};
+use crate::program::Program;
 use crate::workplace::runtime;
 use ona_api::SessionId;
 use ona_hookplane::Outcome;
+use ona_orchestration::Session;
 use ona_store::RecordedCall;
-use ona_tools::ToolBox;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 /// How often a person is told how far it is.
-const PROGRESS: usize = 100;
+const PROGRESS: i64 = 100;
 
 pub fn run(program: &Program, session: &str, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
     let open = program.open()?;
-    let calls = calls(program, &open, &SessionId::from(session))?;
+    let failed = |error| program.store_failure(error);
+    let reader = open.store.reader().map_err(failed)?;
+    let recorded = SessionId::from(session);
+    if reader.conversation_of(&recorded).map_err(failed)?.is_none() {
+        return Err(Failure::usage(format_args!("there is no session {recorded}")).hint("ona sessions list"));
+    }
+    let all = reader.count_calls(&recorded).map_err(failed)?;
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut stand = Stand::new(program, &open, config, &cancel).await?;
         let mut session = stand.session(&open, program)?;
-        let (tools, mut different) = (ToolBox::builtin(), Vec::new());
-        for (number, call) in calls.iter().enumerate() {
-            if cancel.is_cancelled() {
-                return Ok(interrupt::INTERRUPTED);
+        let (mut number, mut different) = (0, Vec::new());
+        let mut calls = reader.calls_after(&recorded, None).map_err(failed)?;
+        while let Some(last) = calls.last() {
+            for call in &calls {
+                if cancel.is_cancelled() {
+                    return Ok(interrupt::INTERRUPTED);
+                }
+                if number > 0 && number % PROGRESS == 0 && std::io::stderr().is_terminal() {
+                    output::note(format_args!("{number} of {all} calls"));
+                }
+                number += 1;
+                different.extend(replayed(&stand, &mut session, call).await?);
             }
-            if number > 0 && number % PROGRESS == 0 && std::io::stderr().is_terminal() {
-                output::note(format_args!("{number} of {} calls", calls.len()));
-            }
-            // Hooks are told absolute paths; a call that does not fit its tool reaches none.
-            let planned = tools.get(&call.name).map(|tool| tool.plan(&call.input, &session.cx).map(|plan| plan.input));
-            let Ok(input) = planned.unwrap_or_else(|| Ok(call.input.clone())) else { continue };
-            let event = json!({
-                "hook_event_name": "PreToolUse",
-                "tool_name": call.name,
-                "tool_input": input,
-                "tool_use_id": call.id,
-            });
-            let asked = parse(&event.to_string())?;
-            let outcome = stand.fire(&mut session, &asked).await?;
-            different.extend(difference(call, &input, &outcome));
+            calls = reader.calls_after(&recorded, Some(last)).map_err(failed)?;
         }
-        let (count, all) = (different.len(), calls.len());
+        let count = different.len();
         if as_json {
             let report = json!({"calls": all, "different": different});
             output::line(open.redactor.apply(&report.to_string()));
@@ -65,13 +65,19 @@ pub fn run(program: &Program, session: &str, config: Option<&Path>, as_json: boo
     })
 }
 
-fn calls(program: &Program, open: &Open, session: &SessionId) -> Result<Vec<RecordedCall>, Failure> {
-    let failed = |error| program.store_failure(error);
-    let reader = open.store.reader().map_err(failed)?;
-    if reader.conversation_of(session).map_err(failed)?.is_none() {
-        return Err(Failure::usage(format_args!("there is no session {session}")).hint("ona sessions list"));
-    }
-    reader.calls(session).map_err(failed)
+/// One call before today's hooks: what would be different, or nothing.
+async fn replayed(stand: &Stand, session: &mut Session, call: &RecordedCall) -> Result<Option<Value>, Failure> {
+    // Hooks are told absolute paths; a call that does not fit its tool reaches none.
+    let planned = stand.tools.get(&call.name).map(|tool| tool.plan(&call.input, &session.cx).map(|plan| plan.input));
+    let Ok(input) = planned.unwrap_or_else(|| Ok(call.input.clone())) else { return Ok(None) };
+    let event = json!({
+        "hook_event_name": "PreToolUse",
+        "tool_name": call.name,
+        "tool_input": input,
+        "tool_use_id": call.id,
+    });
+    let outcome = stand.fire(session, &parse(&event.to_string())?).await?;
+    Ok(difference(call, &input, &outcome))
 }
 
 /// What would be different, or nothing.

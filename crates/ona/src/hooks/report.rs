@@ -14,13 +14,20 @@ pub fn tap(tried: &[Tried]) -> String {
     let mut text = format!("TAP version 13\n1..{}\n", tried.len());
     for (index, one) in tried.iter().enumerate() {
         let verdict = if one.differences.is_empty() { "ok" } else { "not ok" };
-        // A # in a description would begin a directive.
-        text.push_str(&format!("{verdict} {} - {}\n", index + 1, one.name.replace('#', "\\#").replace('\n', " ")));
-        for difference in &one.differences {
-            text.push_str(&format!("  # {}\n", difference.replace('\n', "\n  # ")));
+        // A # in a description would begin a directive, a backslash would take its own away.
+        let name = on_one_line(&one.name).replace('\\', "\\\\").replace('#', "\\#");
+        text.push_str(&format!("{verdict} {} - {name}\n", index + 1));
+        for line in one.differences.iter().flat_map(|difference| difference.split('\n')) {
+            text.push_str(&format!("  # {}\n", on_one_line(line)));
         }
     }
     text
+}
+
+/// Readers differ in what ends a line.
+fn on_one_line(text: &str) -> String {
+    let ends_a_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    text.chars().map(|c| if ends_a_line(c) { ' ' } else { c }).collect()
 }
 
 pub fn junit(tried: &[Tried]) -> String {
@@ -93,7 +100,7 @@ mod tests {
     fn tap_numbers_the_tests_and_escapes_directives() {
         assert_eq!(
             tap(&two()),
-            "TAP version 13\n1..2\nok 1 - fine\nnot ok 2 - a \\#1 <b>\n  # decision: expected deny,\n  # found none \u{1}\n"
+            "TAP version 13\n1..2\nok 1 - fine\nnot ok 2 - a \\#1 <b>\n  # decision: expected deny,\n  # found none  \n"
         );
     }
 

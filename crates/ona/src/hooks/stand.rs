@@ -4,14 +4,19 @@
 
 use crate::failure::Failure;
 use crate::fire_hook::{Asked, firing};
+use crate::output;
 use crate::program::{Open, Program};
-use crate::workplace::Workplace;
+use crate::session_hooks::Written;
+use crate::workplace::{OtherHooks, Workplace};
 use ona_api::row::{Place, SequenceStart};
-use ona_api::{CallId, Ruling};
+use ona_api::{CallId, EventName, Ruling};
 use ona_dialects::Rejected;
+use ona_dialects::lint::UnknownField;
+use ona_dialects::pi;
 use ona_hookplane::{HookEngine, Outcome};
 use ona_modules::Listed;
 use ona_orchestration::Session;
+use ona_tools::ToolBox;
 use ona_trust::How;
 use serde_json::Value;
 use std::path::Path;
@@ -21,11 +26,14 @@ use tokio_util::sync::CancellationToken;
 pub struct Stand {
     pub engine: Arc<HookEngine>,
     pub rejected: Vec<Rejected>,
+    /// Keys that mean nothing, of hooks that no settings hold.
+    pub unknown: Vec<UnknownField>,
     /// The settings the hooks are from.
     pub settings: Value,
     pub workplace: Workplace,
     /// Hook modules of this place, loaded or not.
     pub modules: Vec<Listed>,
+    pub tools: ToolBox,
 }
 
 impl Stand {
@@ -35,16 +43,26 @@ impl Stand {
         config: Option<&Path>,
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
+        let written = config.map(|file| read(&program.cwd.join(file))).transpose()?;
         let mut workplace = Workplace::new(program, open, &program.cwd, How::FirstUseOnly, cancel)?;
-        let Some(file) = config else {
+        let tools = ToolBox::builtin();
+        let Some(written) = written else {
             let modules = workplace.load_modules(program, open).await?;
             let (engine, rejected, settings) =
                 (Arc::clone(&workplace.hooks), workplace.rejected.clone(), workplace.settings.clone());
-            return Ok(Self { engine, rejected, settings, workplace, modules });
+            let unknown = workplace.unknown.clone();
+            return Ok(Self { engine, rejected, unknown, settings, workplace, modules, tools });
         };
-        let settings = read(file)?;
-        let (engine, rejected) = workplace.other_hooks(program, open, &settings);
-        Ok(Self { engine: Arc::new(engine), rejected, settings, workplace, modules: Vec::new() })
+        let OtherHooks { engine, rejected, unknown } = workplace.other_hooks(program, open, &written)?;
+        if engine.list().is_empty() && rejected.is_empty() {
+            let file = config.unwrap_or(Path::new(""));
+            output::note(format_args!("ona: there are no hooks in {}", file.display()));
+        }
+        let settings = match written {
+            Written::Settings(settings) => settings,
+            Written::Pi(_) | Written::Massgen(_) => Value::Null,
+        };
+        Ok(Self { engine: Arc::new(engine), rejected, unknown, settings, workplace, modules: Vec::new(), tools })
     }
 
     /// A session for hooks to be fired in. It is nowhere recorded.
@@ -58,7 +76,7 @@ impl Stand {
     }
 
     pub async fn fire(&self, session: &mut Session, asked: &Asked) -> Result<Outcome, Failure> {
-        let firing = firing(asked, session)?;
+        let firing = firing(asked, session, &self.tools)?;
         Ok(self.engine.fire(firing).await)
     }
 }
@@ -74,18 +92,37 @@ pub fn decision(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// A settings file; one of `.claude` speaks that dialect unless it says otherwise.
-fn read(file: &Path) -> Result<Value, Failure> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format_args!("{} can not be read: {error}", file.display())))?;
-    let mut settings: Value = serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(format_args!("{} is not valid JSON: {error}", file.display())))?;
-    if !settings.is_object() {
-        return Err(Failure::usage(format_args!("{} does not hold a JSON object", file.display())));
+/// Tells by its shape what a file is; a guess that finds no hooks would pass every test.
+fn read(file: &Path) -> Result<Written, Failure> {
+    let wrong = |what: String| Failure::usage(format_args!("{} {what}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| wrong(format!("can not be read: {error}")))?;
+    match file.extension().and_then(|ending| ending.to_str()) {
+        Some("yaml" | "yml") => return Ok(Written::Massgen(file.to_owned())),
+        Some("ts" | "mts" | "js" | "mjs" | "cjs") => {
+            let hint = format!("--hook {}", file.display());
+            return Err(wrong("is a hook module, which needs no --config".into()).hint(hint));
+        }
+        _ => {}
     }
-    let foreign = file.components().any(|part| part.as_os_str() == ".claude");
-    if foreign && settings.get("hooksDialect").is_none() {
+    let settings: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not valid JSON: {error}")))?;
+    let Value::Object(settings) = settings else { return Err(wrong("does not hold a JSON object".into())) };
+    let Some(hooks) = settings.get("hooks") else {
+        if settings.keys().any(|key| key.parse::<EventName>().is_ok()) {
+            return pi::parse(&text).map(Written::Pi).map_err(|why| wrong(format!("can not be used: {why}")));
+        }
+        return Ok(Written::Settings(Value::Object(settings)));
+    };
+    let entries =
+        || hooks.as_object().into_iter().flat_map(|events| events.values().filter_map(Value::as_array)).flatten();
+    if entries().any(|entry| entry.get("handler").is_some()) {
+        return Ok(Written::Massgen(file.to_owned()));
+    }
+    // As with --settings: groups below an event are the shape of `.claude` files (DEC-041).
+    let lies_in = |folder: &str| file.components().any(|part| part.as_os_str() == folder);
+    let nested = entries().any(|entry| entry.get("hooks").is_some()) && !lies_in(".ona");
+    let mut settings = Value::Object(settings);
+    if (nested || lies_in(".claude")) && settings.get("hooksDialect").is_none() {
         settings["hooksDialect"] = "claude".into();
     }
-    Ok(settings)
+    Ok(Written::Settings(settings))
 }

@@ -1,9 +1,9 @@
 //! `ona hooks test`: fixtures run through the real chain, without a model and without rows.
 
+use super::command::Report;
 use super::fixture::{self, Trial};
 use super::report::{self, Tried};
 use super::stand::Stand;
-use crate::args::Report;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output;

@@ -61,7 +61,7 @@ fn body(model: &ModelServer, index: usize) -> String {
 }
 
 #[test]
-fn g1_g3_priming_and_mail_are_in_the_first_request_and_gt_is_told_what_it_asks_for() {
+fn g1_priming_is_in_the_first_request_and_gt_is_told_what_it_asks_for() {
     let (ona, model) = worker([say("done")]);
     prompt(&ona, &[]);
     let first = body(&model, 0);
@@ -75,6 +75,30 @@ fn g1_g3_priming_and_mail_are_in_the_first_request_and_gt_is_told_what_it_asks_f
     let session = stdin["session_id"].as_str().unwrap();
     assert_eq!((session.len(), session.matches('-').count()), (36, 4), "{session}");
     assert_eq!(called(&ona, "gt"), ["prime --hook", "mail check --inject", "mail check --inject", "costs record"]);
+}
+
+#[test]
+fn g3_mail_is_in_the_request_of_the_prompt_it_came_with() {
+    let (mut ona, _) = worker([]);
+    stub(
+        &mut ona,
+        "gt",
+        r#"[ "$1" = mail ] && { n=$(cat "$HOME/n" 2>/dev/null || echo 0); n=$((n+1)); echo $n > "$HOME/n"; echo "<system-reminder>letter $n</system-reminder>"; }; true"#,
+    );
+    let model = ona.model(Wire::Messages, [say("one"), say("two")]);
+    let settings = settings_file(&ona);
+    let mut talk =
+        ona.talk(["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--settings", &settings]);
+    for text in ["first", "second"] {
+        talk.say(text);
+        talk.until_result();
+    }
+    talk.close();
+    assert_eq!(talk.finish().0, 0);
+    // The first letter came with the start of the session.
+    let newest = |index: usize| model.request(index).last_message();
+    assert!(newest(0).contains("letter 2") && !newest(0).contains("letter 3"), "{}", newest(0));
+    assert!(newest(1).contains("second") && newest(1).contains("letter 3"), "{}", newest(1));
 }
 
 #[test]
@@ -126,10 +150,22 @@ fn g15_commands_of_the_agent_see_the_town_and_their_session_but_no_hook() {
 }
 
 #[test]
-fn g4_g5_g6_guards_written_as_rules_guard_in_gastown_mode_and_are_named_otherwise() {
+fn g5_a_guard_sees_each_part_of_a_compound_command() {
+    for command in ["cd x && gh pr create", "true; gh pr create --fill", "echo a | gh pr create", "(gh pr create)"] {
+        let (ona, model) = worker([call("Bash", json!({ "command": command })), say("done")]);
+        prompt(&ona, &["--gastown"]);
+        let told = model.request(1).last_message();
+        assert!(
+            told.contains("Denied by PreToolUse hook") && told.contains("BANNER: not from here"),
+            "{command}: {told}"
+        );
+    }
+}
+
+#[test]
+fn g4_g6_guards_written_as_rules_guard_in_gastown_mode_and_are_named_otherwise() {
     let cases = [
         ("gh pr create --fill", Some("BANNER: not from here")),
-        ("cd . && gh pr create", Some("BANNER: not from here")),
         ("git checkout -b topic", Some("BANNER: not from here")),
         ("bd mol pour x patrol y", Some("patrols are not poured")),
         ("echo fine", None),
@@ -161,6 +197,40 @@ fn g7_a_background_child_of_a_stop_hook_neither_delays_nor_dies_with_it() {
     ona.run(["-p", "go", "--settings", &settings]).expect_code(0);
     let pid = ona.read("pid");
     assert_eq!(ona.shell(&format!("kill {}", pid.trim())).code, 0, "it outlived the turn");
+}
+
+/// The same while a program drives it: the next prompt is answered while the child lives.
+#[test]
+fn g7_after_a_stop_hook_with_a_background_child_the_next_prompt_is_answered() {
+    let mut ona = ona();
+    let _model = ona.model(Wire::Messages, [say("one"), say("two")]);
+    let hook = "sh -c 'echo $$ >> pids; exec sleep 300' & while ! [ -s pids ]; do :; done";
+    let settings = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": hook}]}]}}).to_string();
+    let mut talk =
+        ona.talk(["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--settings", &settings]);
+    for text in ["one", "two"] {
+        talk.say(text);
+        assert_eq!(talk.until_result()["result"], text);
+    }
+    talk.close();
+    assert_eq!(talk.finish().0, 0);
+    assert_eq!(ona.shell("kill $(cat pids)").code, 0, "both outlived the session");
+}
+
+#[test]
+fn g2_compact_typed_by_hand_primes_before_and_after() {
+    let (ona, model) = worker([say("one"), say("SUMMARY"), say("two")]);
+    prompt(&ona, &["--session-id", "s"]);
+    let settings = settings_file(&ona);
+    ona.run(["-p", "/compact", "-r", "s", "--settings", &settings]).expect_code(0);
+    let stdin = std::fs::read_to_string(ona.home().join("prime.stdin")).unwrap();
+    let told: Vec<Value> = stdin.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<_> = told.iter().map(|one| (&one["hook_event_name"], &one["source"])).collect();
+    let (start, before) = (json!("SessionStart"), json!("PreCompact"));
+    let sources = [json!("startup"), json!("resume"), Value::Null, json!("compact")];
+    assert_eq!(told, [(&start, &sources[0]), (&start, &sources[1]), (&before, &sources[2]), (&start, &sources[3])]);
+    prompt(&ona, &["-r", "s"]);
+    assert!(body(&model, 2).contains("SUMMARY") && body(&model, 2).contains("ROLE TEXT"), "{}", body(&model, 2));
 }
 
 /// A session that is close to a full context, and the flags that go on in it.
@@ -280,6 +350,16 @@ fn g16_two_handlers_in_one_group_both_speak_in_order() {
     assert!(body(&model, 0).contains("from nudge drain\\n\\nfrom mail check"), "{}", body(&model, 0));
 }
 
+#[test]
+fn agents_md_and_claude_md_are_both_instructions() {
+    let (ona, model) = worker([say("done")]);
+    ona.file("AGENTS.md", "Words of the town.\n");
+    ona.file("CLAUDE.md", "Words of the project.\n");
+    prompt(&ona, &["--gastown"]);
+    let first = body(&model, 0);
+    assert!(first.contains("Words of the town.") && first.contains("Words of the project."), "{first}");
+}
+
 /// A folder may ask for the mode, but not get rid of the operator's guards with it.
 #[test]
 fn a_project_that_turns_gastown_mode_on_keeps_the_operators_claude_hooks() {
@@ -317,10 +397,20 @@ fn installing_adds_what_is_missing_twice_the_same_and_breaks_nothing() {
     assert!(install().expect_code(0).stdout.lines().all(|line| line.starts_with("already in ")));
     assert_eq!(std::fs::read_to_string(&config).unwrap(), before);
 
-    std::fs::write(&config, "{").unwrap();
+    // Another way of writing the same is no reason to write it anew.
+    let compact = read(&config).to_string();
+    std::fs::write(&config, &compact).unwrap();
+    assert!(install().expect_code(0).stdout.lines().all(|line| line.starts_with("already in ")));
+    assert_eq!(std::fs::read_to_string(&config).unwrap(), compact);
+
     std::fs::remove_file(&agents).unwrap();
-    install().expect_code(2);
-    assert!(!agents.exists(), "nothing is half registered");
+    for broken in ["{", "[]", r#"{"agents": []}"#, r#"{"agents": {"ona": "mine"}}"#] {
+        std::fs::write(&config, broken).unwrap();
+        let ran = install().expect_code(2);
+        assert!(ran.stderr.contains("config.json") && ran.stderr.contains("nothing was changed"), "{ran:?}");
+        assert!(!agents.exists(), "nothing is half registered");
+        assert_eq!(std::fs::read_to_string(&config).unwrap(), broken);
+    }
     ona.run(["gastown", "install"]).expect_code(2);
     ona.run(["gastown", "install", "--town", "nowhere"]).expect_code(2);
 }

@@ -171,7 +171,7 @@ const GLOBAL: &str = "massgen:python:global.log";
 const OWN: &str = "massgen:python:own.log";
 
 #[test]
-fn mg_2_1_and_2_2_global_hooks_of_both_kinds_run_for_every_agent_and_for_subagents() {
+fn mg_2_1_global_hooks_run_for_every_agent_and_for_subagents() {
     let ona = agents("- {handler: own.log}");
     for flags in [["--agent-id", "agent_a"], ["--agent-id", "agent_b"]] {
         ona.eval_with("Glob", json!({"pattern": "*"}), &flags);
@@ -189,6 +189,22 @@ fn mg_2_1_and_2_2_global_hooks_of_both_kinds_run_for_every_agent_and_for_subagen
     let in_subagent = "tool_name = 'Glob' AND json_extract(input_json, '$.agent_type') = 'general-purpose'";
     let ran = ona.column(&format!("SELECT command FROM hook_invocations WHERE {in_subagent} ORDER BY id"));
     assert_eq!(ran, [GLOBAL, "massgen:command:after.py"]);
+}
+
+#[test]
+fn mg_2_2_a_global_program_runs_after_the_tool_for_every_agent() {
+    let ona = world(
+        "hooks:\n  PostToolUse:\n    - {handler: path/to/script.py, type: command}\nagents: [{id: a}, {id: b}]\n",
+    );
+    ona.file("path/to/script.py", "import json, sys\nevent = json.load(sys.stdin)\nprint(event['agent_id'], event['tool_name'], event['tool_output'], file=open('log', 'a'))\n");
+    for agent in ["a", "b"] {
+        ona.eval_with("Write", json!({"file_path": format!("{agent}.txt"), "content": "x"}), &["--agent-id", agent]);
+    }
+    let told = lines(&ona, "log");
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("a Write ") && told[0].contains("a.txt"), "{told:?}");
+    assert!(told[1].starts_with("b Write ") && told[1].contains("b.txt"), "{told:?}");
+    assert_eq!(hook_rows(&ona, "DISTINCT command"), [["massgen:command:path/to/script.py"]]);
 }
 
 #[test]
@@ -547,7 +563,7 @@ fn mg_8_3_a_hook_that_takes_too_long_is_ended_with_its_children_and_the_tool_run
 }
 
 #[test]
-fn mg_8_1_and_8_2_the_timeout_is_30_seconds_unless_an_entry_says_otherwise() {
+fn mg_8_1_the_timeout_is_30_seconds_unless_an_entry_says_otherwise() {
     // The waiting itself is in the acceptance checks; C1 is overruled by DEC-054.
     let mut ona = world(
         "hooks:\n  PreToolUse:\n    - {handler: a.b}\n    - {handler: c.d, timeout: 60}\n    - {handler: e.f, timeout: 0.5}\n",
@@ -557,6 +573,17 @@ fn mg_8_1_and_8_2_the_timeout_is_30_seconds_unless_an_entry_says_otherwise() {
     let timeouts: Vec<_> = doctor["hooks"].as_array().unwrap().iter().map(|hook| hook["timeout_ms"].clone()).collect();
     assert_eq!(timeouts, [json!(30_000), json!(60_000), json!(500)], "{doctor}");
     assert_eq!(doctor["hooks"][0]["dialect"], "massgen");
+}
+
+/// The other half of the fact, that 31 seconds are waited for, is in the acceptance checks.
+#[test]
+fn mg_8_2_a_timeout_of_its_own_is_what_a_hook_gets() {
+    let late =
+        "i=0; while [ $i -lt 5 ]; do i=$((i+1)); sleep 0.2; done; echo '{\"decision\":\"deny\",\"reason\":\"late\"}'";
+    denied(&write(&program("PreToolUse", late, "      timeout: 60\n")), "late");
+    let ona = program("PreToolUse", late, "      timeout: 0.5\n");
+    assert_eq!(write(&ona)["is_error"], false);
+    assert_eq!(hook_rows(&ona, "stderr_text"), [["[SDLC] hook timed out after 500 ms"]]);
 }
 
 #[test]
@@ -653,7 +680,13 @@ fn mg_10_2_each_hook_receives_the_input_as_the_one_before_left_it() {
 }
 
 #[test]
-fn mg_10_3_and_x12_all_injections_are_there_each_at_its_place() {
+fn mg_10_3_all_injections_are_there_in_order() {
+    let (ona, _) = injecting(&[("A", "tool_result"), ("B", "tool_result")], one_glob(), Wire::Messages);
+    assert!(results(&ona)[0].as_str().unwrap().ends_with("\nA\nB"), "{:?}", results(&ona));
+}
+
+#[test]
+fn mg_x12_mixed_injections_land_each_at_its_own_place() {
     let injections = [("A", "tool_result"), ("U", "user_message"), ("B", "tool_result"), ("V", "user_message")];
     let (ona, model) = injecting(&injections, one_glob(), Wire::Messages);
     assert!(results(&ona)[0].as_str().unwrap().ends_with("\nA\nB"), "{:?}", results(&ona));
@@ -751,11 +784,57 @@ instance = Instance()
 def returning(event):
     return coroutine(event)
 ";
-    for (name, reason) in [("coroutine", "coroutine"), ("instance", "instance"), ("returning", "coroutine")] {
+    let handlers =
+        [("coroutine", "coroutine"), ("instance", "instance"), ("returning", "coroutine"), ("Instance", "instance")];
+    for (name, reason) in handlers {
         let ona = world(&format!("hooks:\n  PreToolUse:\n    - handler: hooks.{name}\n"));
         ona.file("hooks.py", module);
         denied(&write(&ona), reason);
     }
+}
+
+/// Nothing beside a no may take it away on the way here.
+#[test]
+fn a_deny_arrives_whatever_else_the_function_returns_and_prints() {
+    let bodies = [
+        "return {'decision': 'deny', 'reason': 'R', 'metadata': {'name': 'caf\\udce9'}}",
+        "return {'decision': 'deny', 'reason': 'R', 'metadata': {'number': 10 ** 400}}",
+        "return {'decision': 'deny', 'reason': 'R', 'metadata': 'x' * 6_000_000}",
+        "deep = {}\nfor _ in range(300): deep = {'a': deep}\nreturn {'metadata': deep, 'decision': 'deny', 'reason': 'R'}",
+        "print('\\udce9' * 2_000_000)\nreturn {'decision': 'deny', 'reason': 'R'}",
+        "import sys\nsys.stdout.reconfigure(line_buffering=True)\nsys.stdout.close()\nprint('x')\nreturn {'decision': 'deny', 'reason': 'R'}",
+    ];
+    for body in bodies {
+        denied(&write(&python(body, "")), "R");
+    }
+    let ona = python("return {'decision': 'deny', 'reason': 'caf\\udce9'}", "");
+    denied(&write(&ona), "caf?");
+    let ona = python("print('y' * 300_000)", "");
+    write(&ona);
+    let printed = hook_rows(&ona, "stderr_text")[0][0].as_str().unwrap().to_owned();
+    assert!(printed.ends_with("yy\n[SDLC_OUTPUT_TRUNCATED]\n"), "{}", &printed[printed.len() - 40..]);
+}
+
+#[test]
+fn a_process_that_a_function_forks_never_answers_for_it() {
+    let body = "import os
+global count
+count = globals().get('count', 0) + 1
+if os.fork() == 0:
+    return {'decision': 'allow'}
+return {'decision': 'deny', 'reason': str(count)}";
+    let ona = python(body, "      matcher: Glob\n");
+    for (number, result) in evals(&ona, &[glob(), glob(), glob(), glob()]).iter().enumerate() {
+        denied(result, &(number + 1).to_string());
+    }
+}
+
+#[test]
+fn every_function_is_called_in_the_directory_of_the_session() {
+    let ona = world("hooks:\n  PreToolUse:\n    - {handler: hooks.one}\n    - {handler: hooks.two}\n");
+    let two = "import os\nreturn {'decision': 'deny', 'reason': os.getcwd()}";
+    ona.file("hooks.py", function("one", "import os\nos.chdir('/')") + &function("two", two));
+    denied(&write(&ona), &ona.project().to_string_lossy());
 }
 
 #[test]
@@ -901,9 +980,11 @@ fn mg_x14_a_wrong_type_is_a_configuration_error_that_names_its_place() {
         let sentence = format!("ona: the massgen configuration can not be used: {what}: {}\n", file.display());
         assert_eq!(ran.stderr, sentence, "{yaml}");
     }
-    for yaml in ["hooks: [", "just text", "- a\n- b"] {
+    let not_yaml = "is not valid YAML: unclosed bracket";
+    let no_mapping = "can not be used: at line 1, column 1 there must be a mapping";
+    for (yaml, what) in [("hooks: [", not_yaml), ("just text", no_mapping), ("- a\n- b", no_mapping)] {
         let ran = world(yaml).run(["--eval", &glob().to_string()]).expect_code(2);
-        assert!(ran.stderr.starts_with("ona: the massgen configuration is not valid YAML:"), "{ran:?}");
+        assert!(ran.stderr.starts_with(&format!("ona: the massgen configuration {what}")), "{ran:?}");
     }
 }
 
@@ -934,6 +1015,8 @@ models: [a]
     for _ in 0..2 {
         assert_eq!(write(&ona)["is_error"], false);
     }
+    let ran = ona.run(["--eval", &glob().to_string()]).expect_code(0);
+    assert!(ran.stderr.contains("ona: hooks.PreTool is no event of this framework"), "{ran:?}");
     let why = logged(&ona, "hook_config_rejected");
     assert_eq!(
         why,
@@ -942,7 +1025,42 @@ models: [a]
             "hooks.override belongs under an event; here it has no effect",
         ]
     );
-    assert_eq!(lines(&ona, "log").len(), 2);
+    assert_eq!(lines(&ona, "log").len(), 3);
+}
+
+#[test]
+fn yaml_is_read_as_yaml_and_what_is_wrong_with_it_is_said_plainly() {
+    let anchors = "common: &base {handler: hooks.f, matcher: Glob}
+more: &more {timeout: 3}
+hooks:
+  PreToolUse:
+    - <<: [*base, *more]
+      matcher: Write
+      type:
+  PostToolUse: &list
+    - *base
+";
+    let ona = world(anchors);
+    ona.file("hooks.py", "def f(event): pass\n");
+    let doctor = ona.run(["doctor", "--json"]).json();
+    let hooks: Vec<_> =
+        doctor["hooks"].as_array().unwrap().iter().map(|hook| (&hook["matcher"], &hook["timeout_ms"])).collect();
+    assert_eq!(hooks, [(&json!("Write"), &json!(3000)), (&json!("Glob"), &json!(30_000))]);
+    let cases = [
+        ("hooks:\n  PreToolUse: []\n  PreToolUse: []\n", "duplicate mapping key: PreToolUse at line 3"),
+        ("hooks: {}\n---\nhooks: {}\n", "there is more than one document at line 3"),
+        ("- hooks\n", "at line 1, column 1 there must be a mapping"),
+        ("agents: {a: {}}\n", "at line 1, column 9 there must be a list"),
+        ("agents:\n  - id: a\n    backend: claude\n", "at line 3, column 14 there must be a mapping"),
+        (
+            &format!("a: &a [{}]\nb: &b [{}]\nc: &c [{}]\n", "x,".repeat(80), "*a,".repeat(80), "*b,".repeat(80)),
+            "it is too large, or refers to its own parts too often",
+        ),
+    ];
+    for (yaml, why) in cases {
+        let ran = world(yaml).run(["--eval", &glob().to_string()]).expect_code(2);
+        assert!(ran.stderr.contains(why) && !ran.stderr.contains("Options"), "{yaml}: {ran:?}");
+    }
 }
 
 #[test]
@@ -1093,6 +1211,25 @@ fn a_secret_reaches_neither_a_function_nor_the_rows() {
     );
 }
 
+/// The import has a minute; whoever presses the stop button does not.
+#[test]
+fn a_turn_can_be_interrupted_while_a_function_is_imported() {
+    let mut ona = world("hooks:\n  PreToolUse:\n    - handler: slow.f\n");
+    ona.file("slow.py", "import time\nopen('importing', 'w').close()\ntime.sleep(7661)\n");
+    let _model = ona.model(Wire::Messages, [call("Glob", json!({"pattern": "*.none"})), say("done")]);
+    let mut talk = ona.talk(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
+    talk.say("go");
+    while !ona.exists("importing") {
+        std::thread::yield_now();
+    }
+    talk.ask(json!({"subtype": "interrupt"}));
+    talk.until_result();
+    talk.close();
+    talk.finish();
+    assert_eq!(hook_rows(&ona, "stderr_text"), [["[SDLC] hook interrupted"]]);
+    assert!(!runs("7661"));
+}
+
 #[test]
 fn nothing_is_left_running_when_the_session_ends() {
     let ona = python("import os\nopen('pid', 'w').write(str(os.getpid()))", "");
@@ -1101,4 +1238,137 @@ fn nothing_is_left_running_when_the_session_ends() {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", ona.read("pid"))).unwrap_or_default();
     // Ended, or waiting for whoever collects orphans.
     assert!(stat.is_empty() || stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'), "{stat}");
+}
+
+// ---- where the framework and the main specification differ (section 12 of the sheet) ----
+
+/// A world with one hook of the settings before the framework's.
+fn beside(settings_hook: Value, yaml: &str, module: &str) -> Ona {
+    let ona = world(yaml);
+    ona.file("hooks.py", module);
+    ona.settings(json!({"hooks": [settings_hook], "permissions": {"allow": ["Write", "Glob", "NotebookEdit"]}}));
+    ona
+}
+
+fn settings_hook(matcher: &str, command: &str) -> Value {
+    json!({"hook_event_name": "PreToolUse", "matcher": matcher, "command": command, "shell": "sh"})
+}
+
+#[test]
+fn c1_a_timeout_passes_here_and_blocks_in_the_settings_of_the_same_session() {
+    let mut ona = beside(
+        settings_hook("Read", "true"),
+        "hooks:\n  PreToolUse:\n    - {handler: hooks.f, timeout: 0.3}\n",
+        &function("f", "while True: pass"),
+    );
+    ona.env("SDLC_HOOK_TIMEOUT_MS", "200");
+    assert_eq!(write(&ona)["is_error"], false);
+    ona.settings(json!({"hooks": [settings_hook("Write", "sleep 30")], "permissions": {"allow": ["Write"]}}));
+    assert_eq!(said(&write(&ona)), "Denied by PreToolUse hook\n[0] [SDLC] hook timed out after 200 ms");
+}
+
+#[test]
+fn c2_exit_2_is_a_failure_here_and_a_block_in_the_settings() {
+    let ona = program("PreToolUse", "echo no >&2; exit 2", "");
+    assert_eq!(write(&ona)["is_error"], false);
+    ona.settings(
+        json!({"hooks": [settings_hook("Write", "echo no >&2; exit 2")], "permissions": {"allow": ["Write"]}}),
+    );
+    assert_eq!(said(&write(&ona)), "Denied by PreToolUse hook\n[0] no");
+}
+
+#[test]
+fn c3_c4_a_deny_is_a_plain_reason_and_skips_the_rest_and_allow_is_no_opinion() {
+    let yaml = "hooks:\n  PreToolUse:\n    - {handler: hooks.ask}\n    - {handler: hooks.allow}\n    - {handler: hooks.deny}\n    - {handler: hooks.allow, matcher: W*}\n";
+    let module = function("ask", "return {'decision': 'ask', 'reason': 'sure?'}")
+        + &function("allow", "return {'decision': 'allow'}")
+        + &function("deny", "return {'decision': 'deny', 'reason': 'R'} if event.tool_name == 'Write' else None");
+    let ona = beside(settings_hook("Read", "true"), yaml, &module);
+    denied(&write(&ona), "R");
+    assert_eq!(hook_rows(&ona, "skipped_reason")[3][0], "prior_block_or_deny");
+    // The ask of the first stands, whatever the second allows.
+    let outcome = fire(&ona, pre("Glob"), &[]);
+    assert_eq!((&outcome["permission"], &outcome["message"]), (&json!("ask"), &json!("sure?")), "{outcome}");
+}
+
+#[test]
+fn c5_the_same_matcher_is_a_glob_here_and_an_expression_in_the_settings() {
+    let ona = beside(
+        settings_hook("Edit", "true"),
+        "hooks:\n  PreToolUse:\n    - {handler: hooks.f, matcher: Edit}\n",
+        "def f(event): pass\n",
+    );
+    let ran = |tool: &str| ran_commands(&fire(&ona, pre(tool), &[])).len();
+    assert_eq!((ran("Edit"), ran("NotebookEdit")), (2, 1));
+}
+
+#[test]
+fn c6_settings_plugins_global_agent_and_nothing_is_one_entry_across_dialects() {
+    let ona = world(
+        "hooks:\n  PreToolUse:\n    - {handler: ./log.sh, type: command}\nagents:\n  - id: a\n    backend:\n      hooks:\n        PreToolUse:\n          - {handler: ./log.sh, type: command}\n",
+    );
+    ona.file("log.sh", "");
+    let hook = settings_hook("", "./log.sh");
+    ona.settings(json!({"hooks": [hook], "plugins": {"p": {"hooks": [settings_hook("", "true")]}}}));
+    let outcome = fire(&ona, pre("Write"), &[]);
+    let own = "massgen:command:./log.sh";
+    assert_eq!(ran_commands(&outcome), ["./log.sh", "true", own, own]);
+}
+
+#[test]
+fn c7_a_session_keeps_the_configuration_it_began_with() {
+    let ona = python(
+        "open('hooks.yaml', 'w').write('hooks: {}')\nreturn {'decision': 'deny', 'reason': 'R'}",
+        "      matcher: Glob\n",
+    );
+    let results = evals(&ona, &[glob(), glob()]);
+    denied(&results[0], "R");
+    denied(&results[1], "R");
+    assert_eq!(ona.eval("Glob", json!({"pattern": "*.none"}))["is_error"], false, "the next one reads it anew");
+}
+
+#[test]
+fn c8_no_shell_stands_between_a_program_and_its_words() {
+    let ona = world("hooks:\n  PreToolUse:\n    - {handler: './args.sh $HOME; touch made', type: command}\n");
+    ona.file("args.sh", "printf '%s|' \"$@\" > args\n");
+    write(&ona);
+    assert_eq!((ona.read("args").as_str(), ona.exists("made")), ("$HOME;|touch|made|", false));
+}
+
+#[test]
+fn c10_after_a_failure_only_the_failure_event_of_the_settings_fires() {
+    let ona = world("hooks:\n  PostToolUse:\n    - {handler: hooks.f}\n");
+    ona.file("hooks.py", "def f(event): pass\n");
+    let failure = json!({"hook_event_name": "PostToolUseFailure", "matcher": "", "command": "true", "shell": "sh"});
+    ona.settings(json!({"hooks": [failure], "permissions": {"allow": ["Edit"]}}));
+    ona.eval("Edit", json!({"file_path": "no", "old_string": "a", "new_string": "b"}));
+    assert_eq!(hook_rows(&ona, "hook_event, command"), [["PostToolUseFailure", "true"]]);
+}
+
+#[test]
+fn c11_gate_and_rules_stand_behind_an_allow() {
+    let ona = python("return {'decision': 'allow'}", "");
+    ona.run(["db", "init"]).expect_code(0);
+    ona.execute(
+        "INSERT INTO conversations(id, project_dir, phase) VALUES ('c', ?1, 'planning')",
+        [ona.project().display().to_string()],
+    );
+    let input = json!({"file_path": "a.txt", "content": "x"});
+    let result = ona.eval_with("Write", input.clone(), &["--conversation", "c"]);
+    assert_eq!(said(&result), "Denied: phase is planning and no approved plan exists");
+    ona.settings(json!({"permissions": {"deny": ["Write"]}}));
+    assert_eq!(said(&ona.eval("Write", input)), "Denied by permission rule Write");
+    assert!(!ona.exists("a.txt"));
+}
+
+#[test]
+fn c12_a_folder_nobody_trusts_brings_no_functions() {
+    let ona = ona();
+    ona.file("hooks.yaml", "hooks:\n  PreToolUse:\n    - {handler: hooks.f}\n");
+    ona.file("hooks.py", "open('imported', 'w')\ndef f(event): return {'decision': 'deny', 'reason': 'R'}\n");
+    ona.file(".ona/settings.json", r#"{"massgenConfig": "hooks.yaml", "permissions": {"allow": ["Glob"]}}"#);
+    denied(&ona.eval("Glob", json!({"pattern": "*.none"})), "R");
+    std::fs::remove_file(ona.project().join("imported")).unwrap();
+    ona.eval_with("Glob", json!({"pattern": "*.none"}), &["--no-trust"]);
+    assert!(!ona.exists("imported"));
 }

@@ -133,6 +133,89 @@ fn an_answer_that_can_not_be_read_is_a_failure_and_the_process_is_out_of_step() 
     }
 }
 
+/// The second line would be taken for the answer to the next call.
+#[test]
+fn an_answer_of_two_lines_is_a_failure_and_answers_no_other_call() {
+    let two = "return json.dumps({}) + '\\n' + json.dumps({'exit_code': 2, 'stderr': str(n)})";
+    let why = "[SDLC] persistent hook failed: its answer is more than one line";
+    for (more, refused) in [(json!({}), false), (json!({"fail_closed": true}), true)] {
+        let ona = world("sdlc", two, more);
+        let results = globs(&ona, 3);
+        assert!(results.iter().all(|result| result["is_error"] == refused), "{results:?}");
+        assert_eq!(rows(&ona, "DISTINCT stderr_text"), [[why]]);
+        assert_eq!(starts(&ona), 3);
+    }
+}
+
+#[test]
+fn one_that_speaks_unasked_between_two_calls_is_replaced() {
+    // The call goes on when the process has said its second piece.
+    let late = "import threading
+def more():
+    while not os.path.exists('running'): pass
+    print(json.dumps({'exit_code': 2, 'stderr': 'late'}), flush=True)
+    open('said', 'w').close()
+threading.Thread(target=more, daemon=True).start()
+return {}";
+    let ona = world("sdlc", late, json!({"matcher": "Bash"}));
+    let wait = "touch running; while ! [ -e said ]; do :; done; rm running said; echo ran";
+    let call = json!({"tool": "Bash", "input": {"command": wait}}).to_string();
+    let ran = ona.run_with_stdin(["--eval", "-"], call.repeat(3).as_bytes()).expect_code(0);
+    for line in ran.stdout.lines() {
+        assert_eq!(serde_json::from_str::<Value>(line).unwrap()["content"], "ran\n");
+    }
+    assert_eq!((ran.stdout.lines().count(), starts(&ona)), (3, 3));
+}
+
+#[test]
+fn a_flood_on_its_stderr_or_an_unread_stdin_hold_nothing_up() {
+    let flood = "sys.stderr.write('x' * 9_000_000)\nreturn {'exit_code': 2, 'stderr': 'no'}";
+    let ona = world("sdlc", flood, json!({}));
+    assert_eq!(contents(&ona, 2), ["Denied by PreToolUse hook\n[0] no"; 2]);
+    assert_eq!(starts(&ona), 1);
+    let deaf = json!({"command": "exec sleep 7658", "timeout": 0.5, "matcher": "Bash", "fail_closed": true});
+    let ona = world("sdlc", "pass", deaf);
+    let long = ona.eval("Bash", json!({"command": format!(": {}", "x".repeat(100_000))}));
+    assert_eq!(long["content"], "Denied by PreToolUse hook\n[0] [SDLC] hook timed out after 500 ms");
+}
+
+#[test]
+fn it_has_no_terminal_and_hears_of_each_firing_on_stdin_only() {
+    let look = "try:
+    open('/dev/tty')
+    tty = True
+except OSError:
+    tty = False
+alone = os.getsid(0) == os.getpid()
+of_a_firing = [name for name in ('CLAUDE_ENV_FILE', 'GT_HOOK_SOURCE') if name in os.environ]
+return {'exit_code': 2, 'stderr': json.dumps([tty, alone, of_a_firing, event['source']])}";
+    let mut ona = world("sdlc", look, json!({"hook_event_name": "SessionStart", "matcher": ""}));
+    ona.env("GT_ROLE", "rig/crew/ann");
+    let event = json!({"hook_event_name": "SessionStart", "source": "startup"}).to_string();
+    let told = ona.run(["--fire-hook", &event]).expect_code(0).json();
+    assert_eq!(told["system_messages"][0]["text"], r#"[false, true, [], "startup"]"#, "{told}");
+}
+
+/// Interrupted in the middle of an answer: the call is not allowed, the process is gone.
+#[test]
+fn ctrl_c_ends_it_and_the_call_it_was_asked_about_does_not_run() {
+    let slow = "open('pid', 'w').write(str(os.getpid()))\nimport time\ntime.sleep(7659)";
+    let ona = world("claude", slow, json!({"matcher": "Bash"}));
+    let call = json!({"tool": "Bash", "input": {"command": "touch ran"}}).to_string();
+    let mut child = ona.command(["--eval", &call]).spawn().unwrap();
+    ona.wait_for("pid", &mut child);
+    assert_eq!(ona.shell(&format!("kill -INT {}", child.id())).code, 0);
+    let ran = ona_testkit::finish(child, b"");
+    assert_eq!((ran.code, ona.exists("ran")), (130, false), "{ran:?}");
+    ended(&ona);
+}
+
+/// The process that left its id behind is gone, or waits for whoever collects orphans.
+fn ended(ona: &Ona) {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", ona.read("pid"))).unwrap_or_default();
+    assert!(stat.is_empty() || stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'), "{stat}");
+}
+
 #[test]
 fn one_that_does_not_answer_is_ended_and_counts_as_a_timeout_of_its_dialect() {
     let slow = "import subprocess, time\nif n == 0 and not os.path.exists('once'):\n    open('once', 'w').close()\n    subprocess.run(['sleep', '7657'])\nreturn {}";
@@ -197,6 +280,5 @@ fn a_settings_file_of_either_kind_can_ask_for_it() {
 fn its_process_ends_with_the_session() {
     let ona = world("claude", "open('pid', 'w').write(str(os.getpid()))\nreturn {}", json!({}));
     globs(&ona, 1);
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", ona.read("pid"))).unwrap_or_default();
-    assert!(stat.is_empty() || stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'), "{stat}");
+    ended(&ona);
 }

@@ -140,13 +140,22 @@ fn p3_to_p7_an_invalid_source_is_named_ends_the_search_and_leaves_the_session_us
 }
 
 #[test]
-fn p5_p12_a_broken_variable_is_named_and_described_when_asked() {
+fn p5_a_broken_variable_is_named_and_nothing_takes_its_place() {
     let mut ona = allowed();
     stub(&mut ona, "gt", "");
     ona.env("PI_HOOKS_JSON", "{");
     let (_, ran) = bash(&ona, "true", &["--gastown"]);
     assert_eq!(ran.stderr, warning("env", "invalid JSON"));
+    assert!(called(&ona, "gt").is_empty());
+}
+
+#[test]
+fn p12_verbose_describes_a_broken_source_in_one_line_with_six_keys() {
+    let mut ona = allowed();
+    stub(&mut ona, "gt", "");
+    ona.env("PI_HOOKS_JSON", "{");
     let (_, ran) = bash(&ona, "true", &["--gastown", "--verbose"]);
+    assert!(ran.stderr.starts_with(&warning("env", "invalid JSON")), "{ran:?}");
     let lines: Vec<_> = ran.stderr.lines().collect();
     let described: Value = serde_json::from_str(lines[1]).unwrap();
     assert_eq!(
@@ -362,56 +371,83 @@ fn the_agent_may_not_change_the_configuration_nor_the_scripts_it_starts() {
 // ---- running and blocking ----------------------------------------------------------
 
 #[test]
-fn p20_p28_exit_2_blocks_with_what_was_printed_and_no_later_event_fires() {
-    let ona = with_config(json!({"PreToolUse": [{"command": "printf blocked; exit 2"}],
-        "PostToolUse": [{"command": "touch post"}], "PostToolUseFailure": [{"command": "touch post"}]}));
-    let (result, ran) = bash(&ona, "touch ran", &["--hooks-config", "hooks.json"]);
+fn p20_exit_2_blocks_with_what_was_printed() {
+    let (ona, result, ran) = guarded(&["printf blocked; exit 2"], "touch ran");
     assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] blocked");
-    assert_eq!((ona.exists("ran"), ona.exists("post")), (false, false));
+    assert!(!ona.exists("ran"));
     let record = record(&ona);
     assert_eq!(
         (&record["decision"], &record["reason"], &record["failed"]),
         (&json!("deny"), &json!("blocked"), &json!(false))
     );
     assert_eq!(ran.stderr, "Warning: PreToolUse hook (cli) blocked the call: printf blocked; exit 2: blocked\n");
-    let (_, result, _) = guarded(&["echo '{\"decision\":\"allow\",\"reason\":\"why\"}'; exit 2"], "true");
-    assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] why", "P45");
     let (_, result, _) = guarded(&["exit 2"], "true");
     assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] Tool call blocked by hook");
 }
 
 #[test]
-fn p21_to_p24_failures_pass_unless_the_hook_may_not_fail() {
-    // command, timeoutMs, failOpen, blocked with, timedOut, exit_code
-    let cases = [
-        ("printf warn; exit 1", 5000, true, None, false, json!(1)),
-        ("printf warn; exit 1", 5000, false, Some("warn"), false, json!(1)),
-        ("exit 1", 5000, false, Some("Tool call blocked by hook failure"), false, json!(1)),
-        ("sleep 30", 200, true, None, true, Value::Null),
-        ("echo early; sleep 30 & wait", 200, false, Some("early"), true, json!(2)),
-    ];
-    for (command, timeout, fail_open, blocked, timed_out, code) in cases {
-        let ona =
-            with_config(json!({"PreToolUse": [{"command": command, "timeoutMs": timeout, "failOpen": fail_open}]}));
-        let (result, ran) = bash(&ona, "touch ran", &["--hooks-config", "hooks.json"]);
-        assert_eq!(ona.exists("ran"), blocked.is_none(), "{command}");
-        if let Some(reason) = blocked {
-            assert_eq!(result["content"], format!("Denied by PreToolUse hook\n[0] {reason}"));
-        }
-        let record = record(&ona);
-        let decision = if blocked.is_some() { "deny" } else { "allow" };
-        assert_eq!(record["decision"], decision);
-        assert_eq!(
-            (&record["failed"], &record["timedOut"], &record["code"]),
-            (&json!(true), &json!(timed_out), &json!(1))
-        );
-        assert_eq!(ona.value("SELECT exit_code FROM hook_invocations"), code);
-        assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+fn p28_after_a_block_neither_post_event_fires() {
+    for block in ["exit 2".to_owned(), prints(&json!({"decision": "deny"}))] {
+        let ona = with_config(json!({"PreToolUse": [{"command": block}],
+            "PostToolUse": [{"command": "touch post"}], "PostToolUseFailure": [{"command": "touch post"}]}));
+        bash(&ona, "touch ran", &["--hooks-config", "hooks.json"]);
+        assert_eq!((ona.exists("ran"), ona.exists("post")), (false, false), "{block}");
+        assert_eq!(ona.column("SELECT hook_event FROM hook_invocations"), ["PreToolUse"]);
     }
 }
 
 #[test]
-fn p24_the_default_timeout_is_five_seconds() {
+fn p45_exit_2_blocks_whatever_the_output_decides() {
+    let (ona, result, _) = guarded(&["echo '{\"decision\":\"allow\",\"reason\":\"why\"}'; exit 2"], "touch ran");
+    assert_eq!((&result["content"], ona.exists("ran")), (&json!("Denied by PreToolUse hook\n[0] why"), false));
+}
+
+/// One Bash call before a hook that fails in this way; whether the call ran, what was said.
+fn failing(command: &str, timeout: u64, fail_open: bool) -> (Ona, Value) {
+    let ona = with_config(json!({"PreToolUse": [{"command": command, "timeoutMs": timeout, "failOpen": fail_open}]}));
+    let (result, ran) = bash(&ona, "touch ran", &["--hooks-config", "hooks.json"]);
+    assert_eq!(ona.exists("ran"), result["is_error"] == false, "{command}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    assert_eq!(record(&ona)["failed"], true);
+    (ona, result)
+}
+
+#[test]
+fn p21_a_failure_passes_and_is_recorded_as_one() {
+    let (ona, result) = failing("printf warn; exit 1", 5000, true);
+    assert_eq!((&result["is_error"], &record(&ona)["decision"]), (&json!(false), &json!("allow")));
+    assert_eq!(ona.value("SELECT exit_code FROM hook_invocations"), 1);
+}
+
+#[test]
+fn p22_a_hook_that_may_not_fail_blocks_with_what_it_printed() {
+    for (command, reason) in [("printf warn; exit 1", "warn"), ("exit 1", "Tool call blocked by hook failure")] {
+        let (ona, result) = failing(command, 5000, false);
+        assert_eq!(result["content"], format!("Denied by PreToolUse hook\n[0] {reason}"));
+        assert_eq!((&record(&ona)["decision"], &record(&ona)["timedOut"]), (&json!("deny"), &json!(false)));
+    }
+}
+
+#[test]
+fn p23_a_timeout_passes_with_its_whole_group_gone() {
+    let (ona, result) = failing("sleep 7660 & sleep 7660", 200, true);
+    let record = record(&ona);
+    assert_eq!((&result["is_error"], &record["decision"]), (&json!(false), &json!("allow")));
+    assert_eq!((&record["timedOut"], &record["code"]), (&json!(true), &json!(1)));
+    assert_eq!(ona.value("SELECT exit_code FROM hook_invocations"), Value::Null);
+    assert_ne!(ona.lenient_shell("pgrep -f 'sleep 766[0]'").code, 0);
+}
+
+#[test]
+fn p24_a_timeout_of_a_hook_that_may_not_fail_blocks_with_what_it_had_printed() {
+    let (ona, result) = failing("echo early; sleep 30 & wait", 200, false);
+    assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] early");
+    assert_eq!((&record(&ona)["timedOut"], &record(&ona)["decision"]), (&json!(true), &json!("deny")));
+    assert_eq!(ona.value("SELECT exit_code FROM hook_invocations"), 2);
+}
+
+#[test]
+fn the_default_timeout_is_five_seconds() {
     let ona = with_config(json!({"PreToolUse": [{"command": "true"}]}));
     let doctor = ona.run(["doctor", "--json", "--hooks-config", "hooks.json"]).json();
     assert_eq!((&doctor["hooks"][0]["timeout_ms"], &doctor["hooks"][0]["dialect"]), (&json!(5000), &json!("pi")));
@@ -461,7 +497,20 @@ fn p26_matchers_take_native_and_pi_names_exactly_on_all_tool_events() {
 }
 
 #[test]
-fn p27_p31_events_get_one_line_with_the_fields_of_the_sheet_and_of_section_6() {
+fn p31_a_hook_reads_one_line_of_json_and_its_end() {
+    let (ona, ..) = guarded(&["cat > stdin; wc -c < stdin > length"], "true");
+    let text = ona.read("stdin");
+    assert!(text.ends_with("}\n") && text.matches('\n').count() == 1, "{text:?}");
+    let stdin: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(stdin["tool_input"], json!({"command": "true"}));
+    for field in ["hook_event_name", "cwd", "tool_name", "tool_use_id", "session_id", "conversation_id"] {
+        assert!(stdin[field].is_string(), "{field} in {text}");
+    }
+    assert_eq!((&stdin["hook_event_name"], &stdin["tool_name_pi"]), (&json!("PreToolUse"), &json!("bash")));
+}
+
+#[test]
+fn p27_each_event_has_the_fields_of_the_sheet_and_of_section_6() {
     let keep = |event: &str| json!([{ "command": format!("cat > {event}.json") }]);
     let ona = with_config(
         json!({"PreToolUse": keep("pre"), "PostToolUse": keep("post"), "PostToolUseFailure": keep("failure")}),
@@ -503,16 +552,48 @@ fn p30_a_session_starts_once_however_many_prompts_it_gets() {
     assert_eq!(ona.value("SELECT count(*) FROM hook_invocations WHERE hook_event='SessionStart'"), 1);
     let last = String::from_utf8_lossy(&model.request(2).body).into_owned();
     assert_eq!(last.matches("<hook-context>\\nonce\\n</hook-context>").count(), 1, "{last}");
+    let model = ona.model(Wire::Messages, [say("a"), say("b")]);
+    let lines = format!("{}\n{}\n{}\n", prompt("1"), prompt("/clear"), prompt("2"));
+    ona.run_with_stdin(args, lines.as_bytes()).expect_code(0);
+    let sources =
+        "SELECT json_extract(input_json, '$.source') FROM hook_invocations WHERE hook_event='SessionStart' ORDER BY id";
+    assert_eq!(ona.column(sources), ["startup", "startup", "clear"]);
+    let last = String::from_utf8_lossy(&model.request(1).body).into_owned();
+    assert_eq!(last.matches("<hook-context>\\nonce\\n</hook-context>").count(), 1, "{last}");
 }
 
 #[test]
-fn p32_p33_neither_unread_input_nor_a_background_child_is_a_problem() {
-    let ona = with_config(json!({"PreToolUse": [{"command": "exit 0"}],
-        "PostToolUse": [{"command": "sleep 20 & echo hi"}]}));
-    let (result, ran) = bash(&ona, &format!(": {}; echo done", "x".repeat(100_000)), &["--hooks-config", "hooks.json"]);
+fn p29_before_the_summary_of_a_compaction_asked_for_precompact_has_run() {
+    let hook = "cat > precompact.json; echo not context";
+    let mut ona =
+        with_config(json!({"PreCompact": [{"command": hook}], "SessionStart": [{"command": "touch started"}]}));
+    let model = ona.model(Wire::Messages, [say("one"), say("SUMMARY"), say("two")]);
+    let flags = ["--hooks-config", "hooks.json"];
+    ona.run(["-p", "first", "--session-id", "s"].into_iter().chain(flags)).expect_code(0);
+    let marker = ona.project().join("precompact.json");
+    let (tell, seen) = std::sync::mpsc::channel();
+    model.on_request(move |_| tell.send(marker.exists()).unwrap_or_default());
+    ona.run(["-p", "/compact keep names", "-r", "s"].into_iter().chain(flags)).expect_code(0);
+    assert_eq!(seen.try_iter().collect::<Vec<_>>(), [true]);
+    let stdin: Value = serde_json::from_str(&ona.read("precompact.json")).unwrap();
+    assert_eq!((&stdin["hook_event_name"], &stdin["trigger"]), (&json!("PreCompact"), &json!("manual")));
+    ona.run(["-p", "second", "-r", "s"].into_iter().chain(flags)).expect_code(0);
+    assert!(!body(&model, 2).contains("not context"), "what it prints is logged only");
+}
+
+#[test]
+fn p32_input_that_nobody_reads_is_no_problem() {
+    let (_, result, ran) = guarded(&["exit 0"], &format!(": {}; echo done", "x".repeat(100_000)));
     assert_eq!((&result["content"], ran.stderr.as_str()), (&json!("done\n"), ""));
-    let post = &records(&ona)[1];
-    assert_eq!((&post["stdout"], &post["timedOut"]), (&json!("hi\n"), &json!(false)));
+}
+
+#[test]
+fn p33_a_background_child_does_not_hold_a_hook_open() {
+    // Held open, the hook would run into its timeout.
+    let ona = with_config(json!({"PostToolUse": [{"command": "sleep 20 & echo hi", "timeoutMs": 10_000}]}));
+    bash(&ona, "true", &["--hooks-config", "hooks.json"]);
+    let record = record(&ona);
+    assert_eq!((&record["stdout"], &record["timedOut"], &record["code"]), (&json!("hi\n"), &json!(false), &json!(0)));
 }
 
 #[test]
@@ -541,36 +622,44 @@ fn a_hook_runs_in_a_login_shell_that_still_finds_what_ona_was_started_with() {
 // ---- structured output -------------------------------------------------------------
 
 #[test]
-fn p40_p41_a_deny_blocks_with_its_reason() {
+fn p40_a_deny_blocks_with_its_reason() {
     let (ona, result, _) = guarded(&[&prints(&json!({"decision": "deny", "reason": "no"}))], "touch ran");
     assert_eq!((&result["content"], ona.exists("ran")), (&json!("Denied by PreToolUse hook\nno"), false));
     assert_eq!((&record(&ona)["decision"], &record(&ona)["reason"]), (&json!("deny"), &json!("no")));
-    let (_, result, _) = guarded(&[&prints(&json!({"decision": "deny"}))], "touch ran");
-    assert_eq!(result["content"], "Denied by PreToolUse hook\nTool call blocked by hook");
 }
 
 #[test]
-fn p42_p43_p44_allow_ask_and_nonsense_leave_the_call_to_the_rules() {
-    let cases = [
-        (prints(&json!({"decision": "allow"})), json!("allow"), ""),
-        (
-            prints(&json!({"decision": "ask", "reason": "r"})),
-            json!("ask"),
-            "said ask; it has no permission dialog, so this counts as allow",
-        ),
-        (prints(&json!({"decision": "maybe"})), json!("allow"), "decision \"maybe\" is ignored"),
-        ("echo '{\"decision\":'".to_owned(), json!("allow"), "is not JSON"),
-    ];
-    for (hook, decision, warned) in cases {
-        let (ona, result, ran) = guarded(&[&hook], "echo ran");
-        assert_eq!(result["content"], "ran\n", "{hook}");
-        assert!(
-            ran.stderr.contains(warned) && ran.stderr.lines().count() == usize::from(!warned.is_empty()),
-            "{ran:?}"
-        );
-        let level = if warned.is_empty() { "info" } else { "warn" };
-        assert_eq!((&record(&ona)["decision"], &record(&ona)["level"]), (&decision, &json!(level)));
-    }
+fn p41_a_deny_without_a_reason_blocks_in_fixed_words() {
+    let (ona, result, _) = guarded(&[&prints(&json!({"decision": "deny"}))], "touch ran");
+    let said = json!("Denied by PreToolUse hook\nTool call blocked by hook");
+    assert_eq!((&result["content"], ona.exists("ran")), (&said, false));
+}
+
+/// The call runs, with this decision in the record and at most one line that says why.
+fn runs(hook: &str, decision: &str, warned: Option<&str>) {
+    let (ona, result, ran) = guarded(&[hook], "echo ran");
+    assert_eq!(result["content"], "ran\n", "{hook}");
+    assert_eq!(ran.stderr.lines().count(), usize::from(warned.is_some()), "{ran:?}");
+    assert!(ran.stderr.contains(warned.unwrap_or_default()), "{ran:?}");
+    let level = if warned.is_some() { "warn" } else { "info" };
+    assert_eq!((&record(&ona)["decision"], &record(&ona)["level"]), (&json!(decision), &json!(level)));
+}
+
+#[test]
+fn p43_an_ask_counts_as_allow_and_says_so_once() {
+    let ask = prints(&json!({"decision": "ask", "reason": "r"}));
+    runs(&ask, "ask", Some("said ask; it has no permission dialog, so this counts as allow"));
+}
+
+#[test]
+fn p44_a_decision_nobody_knows_and_half_an_object_are_warnings() {
+    runs(&prints(&json!({"decision": "maybe"})), "allow", Some("decision \"maybe\" is ignored"));
+    runs("echo '{\"decision\":'", "allow", Some("is not JSON"));
+}
+
+#[test]
+fn p42_allow_leaves_the_call_to_the_rules() {
+    runs(&prints(&json!({"decision": "allow"})), "allow", None);
     // No opinion is no permission either: without a rule nobody is there to say yes.
     let mut ona = ona();
     let touch = || call("Bash", json!({"command": "touch ran"}));
@@ -704,6 +793,20 @@ fn a_claude_shaped_configuration_runs_its_other_events_too() {
 }
 
 // ---- logging -----------------------------------------------------------------------
+
+/// A hook that can not decide is not said to have decided.
+#[test]
+fn an_asynchronous_hook_of_a_claude_shaped_configuration_blocks_nothing_in_the_log_either() {
+    for handler in [
+        json!({"command": "echo no; exit 2", "async": true}),
+        json!({"command": prints(&json!({"decision": "deny"})), "async": true}),
+    ] {
+        let ona = with_config(json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}}));
+        let (result, ran) = bash(&ona, "echo ran", &["--hooks-config", "hooks.json"]);
+        assert_eq!((&result["content"], ran.stderr.as_str()), (&json!("ran\n"), ""));
+        assert_eq!(record(&ona)["decision"], "allow");
+    }
+}
 
 #[test]
 fn p60_a_secret_a_hook_prints_reaches_no_log_and_no_row() {

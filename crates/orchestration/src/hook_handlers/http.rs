@@ -1,7 +1,7 @@
 //! A hook that is a POST of the event to a server.
 
 use super::{CAPTURE, label};
-use ona_api::{Env, clock};
+use ona_api::{Env, clock, text};
 use ona_auth::http;
 use ona_hookplane::{Answer, Called, Exit, Handler, Ran};
 use serde_json::Value;
@@ -68,7 +68,7 @@ impl Handler for HttpHook {
                 Err(_) => Ran::ended(started, Exit::TimedOut { after: called.timeout }, String::new(), String::new()),
                 Ok(Err(why)) => failed(started, &why, String::new()),
                 Ok(Ok(text)) if text.trim().is_empty() => Ran::ended(started, Exit::Code(0), text, String::new()),
-                Ok(Ok(text)) => match serde_json::from_str::<Value>(&text) {
+                Ok(Ok(text)) => match text::json::<Value>(&text) {
                     Ok(object @ Value::Object(_)) => match blocking(&object) {
                         Some(reason) => Ran::ended(started, Exit::Code(2), text, reason),
                         None => Ran::ended(started, Exit::Code(0), text, String::new()),

@@ -15,7 +15,7 @@ use crate::session::{EnvFile, Parent, Session};
 use crate::turn::{Ended, Speaker, Turn};
 use ona_api::model::Asking;
 use ona_api::row::{Place, SequenceStart};
-use ona_api::{EventKind, Group, Row, SessionId, clock};
+use ona_api::{EventKind, Group, Row, SessionId, clock, text};
 use ona_hookplane::{Answer, Called, Exit, Handler, HookEngine, Ran};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, ToolBox};
@@ -202,7 +202,7 @@ fn filled(prompt: &str, event: &str) -> String {
 /// Yes, or no with a reason; `None` if it is neither. Models like to put fences around JSON.
 fn verdict(text: &str) -> Option<Result<(), String>> {
     let object = &text[text.find('{')?..=text.rfind('}')?];
-    let answer: Value = serde_json::from_str(object).ok()?;
+    let answer: Value = text::json(object).ok()?;
     match answer["ok"].as_bool()? {
         true => Some(Ok(())),
         false => Some(Err(answer["reason"].as_str().unwrap_or("the model said no").to_owned())),

@@ -4,11 +4,12 @@
 //! item; what no hook knows of goes with the item before it.
 
 use crate::session::Session;
+use crate::stored::record;
 use ona_api::clock;
 use ona_api::row::Block;
 use ona_modules::rules::tool::presented;
 use ona_store::{Store, StoreError, StoredEntry};
-use ona_transcript::{Attached, Body, Course, Progress, Raw, Record};
+use ona_transcript::{Attached, Body, Course, Progress, Record};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::UNIX_EPOCH;
@@ -112,7 +113,7 @@ pub(super) fn of(store: &Store, session: &ona_api::SessionId) -> Result<Vec<Item
     let (mut course, mut rows) = (Course::default(), Vec::new());
     store.reader()?.each_entry(session, None, |entry| {
         // A row that can not be read is nobody's message.
-        if let Some(record) = parsed(&entry) {
+        if let Some(record) = record(&entry) {
             course.push(&record);
             rows.push((entry, record));
         }
@@ -140,17 +141,6 @@ pub(super) fn noted(
         }
     })?;
     Ok(newest)
-}
-
-fn parsed(entry: &StoredEntry) -> Option<Record> {
-    let raw = Raw {
-        sequence: entry.sequence,
-        entry_type: &entry.entry_type,
-        payload: &entry.payload,
-        tool_use_id: entry.tool_use_id.as_deref(),
-        created_at: &entry.created_at,
-    };
-    Record::parse(raw).ok()
 }
 
 #[derive(Default)]

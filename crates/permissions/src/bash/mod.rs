@@ -20,11 +20,13 @@ mod nesting;
 pub(crate) mod pipes;
 pub(crate) mod redirect;
 mod syntax;
+mod tree;
 pub(crate) mod words;
 pub(crate) mod wrappers;
 
 pub(crate) use commands::Command;
 use std::collections::HashSet;
+pub use tree::bash_tree;
 use words::Variables;
 
 #[derive(Clone, Debug, Default)]

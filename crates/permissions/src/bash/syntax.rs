@@ -7,9 +7,11 @@
 
 use super::lex::{Found, Simple};
 use super::redirect::Op;
-use std::cell::RefCell;
-use std::ops::ControlFlow;
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
+use super::tree::bash_tree;
+use tree_sitter::Node;
+
+/// Far more steps than a script of the longest length takes.
+const STEPS: usize = 5_000;
 
 /// Longer scripts are not looked at by this reader.
 pub(super) const LONGEST: usize = 10_000;
@@ -37,7 +39,7 @@ pub(super) fn read(text: &str, found: &Found) -> Reading {
         return unread("it has a sign for here-documents in it");
     };
     let text = &plain(&text);
-    let Some(tree) = parse(text) else { return unread("it can not be parsed") };
+    let Some(tree) = bash_tree(text, STEPS) else { return unread("it can not be parsed") };
     let mut seen = Seen::default();
     let mut cursor = tree.walk();
     // Without recursion: hostile text can nest as deep as it is long.
@@ -88,29 +90,6 @@ fn without_here_documents(text: &str, found: &Found) -> Option<String> {
     }
     rest.push_str(text.get(at..)?);
     (!rest.contains("<<")).then_some(rest)
-}
-
-fn parse(text: &str) -> Option<Tree> {
-    /// Far more steps than a script of the longest length takes.
-    const STEPS: usize = 5_000;
-    thread_local! {
-        static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
-    }
-    PARSER.with_borrow_mut(|parser| {
-        parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-        let mut steps = 0;
-        let mut patience = |_: &ParseState| {
-            steps += 1;
-            if steps > STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let mut input = |at: usize, _: Point| text.as_bytes().get(at..).unwrap_or_default();
-        let options = ParseOptions::new().progress_callback(&mut patience);
-        let tree = parser.parse_with_options(&mut input, None, Some(options));
-        if tree.is_none() {
-            parser.reset();
-        }
-        tree
-    })
 }
 
 #[derive(Default)]

@@ -2,9 +2,11 @@
 
 use super::shield::{Shielded, shield};
 use super::syntax::{Statement, Unreadable};
-use std::cell::RefCell;
-use std::ops::ControlFlow;
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
+use ona_permissions::bash_tree;
+use tree_sitter::{Node, Tree};
+
+/// Far more steps than a script of the longest length takes.
+const STEPS: usize = 50_000;
 
 /// The statements of a script whose first line has the number `first`.
 pub(super) fn read(script: &str, first: u32) -> Result<Vec<Statement>, Unreadable> {
@@ -20,7 +22,7 @@ pub(super) fn read_within(script: &str, first: u32, level: u8) -> Result<Vec<Sta
     }
     let at = |unreadable: Unreadable| Unreadable { line: unreadable.line + first - 1, ..unreadable };
     let shielded = shield(script).map_err(at)?;
-    let tree = parse(&shielded.text).ok_or(Unreadable { line: first, why: "It takes too long to parse" })?;
+    let tree = bash_tree(&shielded.text, STEPS).ok_or(Unreadable { line: first, why: "It takes too long to parse" })?;
     let root = tree.root_node();
     if root.has_error() {
         let line = first_error(&tree);
@@ -29,29 +31,6 @@ pub(super) fn read_within(script: &str, first: u32, level: u8) -> Result<Vec<Sta
     let lower = Lower { script, shielded: &shielded, first, level, depth: 0.into() };
     lower.same_quotes(&tree)?;
     lower.body(root)
-}
-
-fn parse(text: &str) -> Option<Tree> {
-    /// Far more steps than a script of the longest length takes.
-    const STEPS: usize = 50_000;
-    thread_local! {
-        static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
-    }
-    PARSER.with_borrow_mut(|parser| {
-        parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-        let mut steps = 0;
-        let mut patience = |_: &ParseState| {
-            steps += 1;
-            if steps > STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let mut input = |at: usize, _: Point| text.as_bytes().get(at..).unwrap_or_default();
-        let options = ParseOptions::new().progress_callback(&mut patience);
-        let tree = parser.parse_with_options(&mut input, None, Some(options));
-        if tree.is_none() {
-            parser.reset();
-        }
-        tree
-    })
 }
 
 /// Every node, parents first, without recursion.

@@ -1,0 +1,17 @@
+//! From a stored row to what it means.
+
+use ona_store::StoredEntry;
+use ona_transcript::{Raw, Record};
+
+/// `None` for a row that can not be read: it is nobody's message and counts for nothing,
+/// and `ona db check` names it.
+pub(crate) fn record(entry: &StoredEntry) -> Option<Record> {
+    let raw = Raw {
+        sequence: entry.sequence,
+        entry_type: &entry.entry_type,
+        payload: &entry.payload,
+        tool_use_id: entry.tool_use_id.as_deref(),
+        created_at: &entry.created_at,
+    };
+    Record::parse(raw).ok()
+}
