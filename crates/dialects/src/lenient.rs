@@ -26,12 +26,18 @@ pub(crate) enum Read {
     Broken(String),
 }
 
+/// Every key that means something at the top level.
+const KEYS: [&str; 7] =
+    ["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"];
+
 pub(crate) fn read(event: EventName, stdout: &str) -> Read {
     let text = crate::output::trimmed(stdout);
     let json = if text.starts_with('{') { Some(text) } else { from_first_brace_line(text) };
     let Some(json) = json else { return Read::PlainText };
     match serde_json::from_str::<Map<String, Value>>(json) {
         Ok(object) if object.get("async") == Some(&Value::Bool(true)) => Read::Async,
+        // A text that quotes some object is a text; noise is followed by an answer.
+        Ok(object) if !text.starts_with('{') && !KEYS.iter().any(|key| object.contains_key(*key)) => Read::PlainText,
         Ok(object) => Read::Object(fields(event, object)),
         // Text that merely has a line with a brace in it is text.
         Err(_) if !text.starts_with('{') => Read::PlainText,

@@ -78,10 +78,6 @@ impl Dialect for Omp {
         if event == EventName::PreToolUse { OnTimeout::Block } else { OnTimeout::Pass }
     }
 
-    fn runs_twins_once(&self) -> bool {
-        false
-    }
-
     fn block_message(&self, ran: &Ran) -> String {
         ran.stderr.clone()
     }

@@ -53,10 +53,6 @@ impl Dialect for Sdlc {
         OnTimeout::Block
     }
 
-    fn runs_twins_once(&self) -> bool {
-        false
-    }
-
     fn block_message(&self, ran: &Ran) -> String {
         ran.stderr.trim_end_matches('\n').to_owned()
     }

@@ -8,9 +8,10 @@ use crate::hook::{Action, Hook, Registered};
 use crate::list::HookList;
 use crate::outcome::Outcome;
 use crate::runner::{Exit, Ran, Runner};
-use ona_api::{EventKind, EventName, HookRun, Redactor, Ruling, Skip, clock};
+use ona_api::{EventKind, EventName, HookRun, Ordinal, Redactor, Ruling, Skip, clock};
 use serde_json::Value;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Told of every log entry as soon as its hook has run.
@@ -26,7 +27,13 @@ pub struct HookEngine {
     redactor: Redactor,
     watch: Watch,
     transcript: Option<TranscriptOf>,
+    /// Detached hooks that were noted as such: once is enough.
+    noted: Arc<Mutex<HashSet<Ordinal>>>,
 }
+
+/// What a detached hook has that does not say: nobody waits for its answer, and everybody
+/// for its end.
+const DETACHED: Duration = Duration::from_secs(10);
 
 impl HookEngine {
     pub fn new(list: HookList, environment: HookEnvironment, runner: Arc<dyn Runner>, redactor: Redactor) -> Self {
@@ -37,6 +44,7 @@ impl HookEngine {
             redactor,
             watch: Arc::new(|_| ()),
             transcript: None,
+            noted: Arc::default(),
         }
     }
 
@@ -98,6 +106,7 @@ impl HookEngine {
             redactor: self.redactor.clone(),
             watch: Arc::clone(&self.watch),
             transcript: self.transcript.clone(),
+            noted: Arc::clone(&self.noted),
         }
     }
 
@@ -131,15 +140,14 @@ impl HookEngine {
                 continue;
             }
             chain.outcome.spent.extend(hook.registered.as_ref().and_then(|registered| registered.once.clone()));
-            let timeout =
-                hook.timeout.unwrap_or_else(|| hook.dialect.timeout(firing.event, &self.environment.timeouts));
+            let timeout = hook.timeout.unwrap_or_else(|| self.default_timeout(hook, firing.event));
             let began = Instant::now();
             let ran = self.runner.run(hook, &firing, stdin.clone(), timeout).await;
             if let Some(entry) = hook.dialect.log(hook, &ran, began.elapsed()) {
                 (self.watch)(&entry);
                 chain.outcome.log.push((hook.ordinal, hook.dialect.name(), entry));
             }
-            let exit_code = chain.judge(hook, &ran);
+            let exit_code = if hook.detached { self.let_go(hook, &ran, &mut chain) } else { chain.judge(hook, &ran) };
             chain.outcome.runs.push(ran_row(hook, blank_row(hook, &firing, stdin), ran, exit_code));
         }
         self.look_ahead(&firing, &mut chain).await;
@@ -177,6 +185,23 @@ impl HookEngine {
         }
     }
 
+    fn default_timeout(&self, hook: &Hook, event: EventName) -> Duration {
+        let usual = hook.dialect.timeout(event, &self.environment.timeouts);
+        if hook.detached { usual.min(DETACHED) } else { usual }
+    }
+
+    /// A detached hook decides nothing, however it ended (DEC-047). The exit code to record.
+    fn let_go(&self, hook: &Hook, ran: &Ran, chain: &mut Chain<'_>) -> Option<i32> {
+        if self.noted.lock().unwrap_or_else(PoisonError::into_inner).insert(hook.ordinal) {
+            let why = "configured as asynchronous: it ran in its place and its result has no effect";
+            chain.outcome.note(hook, EventKind::HookAsyncRejected, why.into());
+        }
+        match ran.exit {
+            Exit::Code(code) => Some(code),
+            Exit::TimedOut { .. } | Exit::NotStarted(_) | Exit::Cancelled => None,
+        }
+    }
+
     fn skip(&self, hook: &Hook, chain: &Chain<'_>) -> Option<Skip> {
         if self.environment.all_disabled {
             return Some(Skip::AllHooksDisabled);
@@ -200,14 +225,6 @@ impl<'a> Chain<'a> {
 
     /// Folds one run into the outcome; returns the exit code to record.
     fn judge(&mut self, hook: &Hook, ran: &Ran) -> Option<i32> {
-        if hook.detached {
-            let why = "configured as asynchronous: it ran in its place and its result has no effect";
-            self.outcome.note(hook, EventKind::HookAsyncRejected, why.into());
-            return match ran.exit {
-                Exit::Code(code) => Some(code),
-                Exit::TimedOut { .. } | Exit::NotStarted(_) | Exit::Cancelled => None,
-            };
-        }
         match &ran.exit {
             Exit::Code(code) => {
                 self.judge_exit(hook, ran, *code);
@@ -279,6 +296,9 @@ impl<'a> Chain<'a> {
                 true
             }
             Failing::Pass(why) => {
+                if hook.dialect.tells_failures() && ran.exit != Exit::Cancelled {
+                    self.outcome.messages.push((hook.ordinal, format!("{} hook error: {why}", self.firing.event)));
+                }
                 self.outcome.note(hook, EventKind::HookError, why);
                 false
             }

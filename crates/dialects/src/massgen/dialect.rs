@@ -74,10 +74,6 @@ impl Dialect for Massgen {
         OnTimeout::Pass
     }
 
-    fn runs_twins_once(&self) -> bool {
-        false
-    }
-
     fn block_message(&self, ran: &Ran) -> String {
         ran.stderr.trim_end_matches('\n').to_owned()
     }

@@ -98,10 +98,6 @@ impl Dialect for Pi {
         OnTimeout::Pass
     }
 
-    fn runs_twins_once(&self) -> bool {
-        false
-    }
-
     fn block_message(&self, ran: &Ran) -> String {
         said::block_message(ran)
     }
