@@ -28,7 +28,9 @@ async fn answers_come_from_the_map_or_from_the_question_itself() {
 async fn a_question_without_an_answer_is_refused_whole() {
     let room = Room::new();
     let half = json!({"questions": [question("One?"), question("Two?")], "answers": {"One?": "A"}});
-    assert!(room.no("AskUserQuestion", half).await.starts_with("Nobody is there to answer"));
+    assert!(room.no("AskUserQuestion", half).await.starts_with("Not answered: \"Two?\""));
+    let none = json!({"questions": [question("One?")]});
+    assert!(room.no("AskUserQuestion", none).await.starts_with("Nobody is there to answer"));
 }
 
 #[tokio::test]
