@@ -304,3 +304,52 @@ fn a_request_can_be_refused_or_granted_by_a_hook() {
         assert_eq!(ona.exists("ran"), runs, "{hook}");
     }
 }
+
+#[test]
+fn what_is_null_is_not_there_and_an_empty_envelope_is_no_mistake() {
+    let nulls = json!({"continue": null, "decision": null, "reason": null, "systemMessage": null, "stopReason": null,
+        "suppressOutput": null, "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": null, "updatedInput": null}});
+    let (ona, ran) = bash_under(&print(&nulls));
+    assert_eq!((&ran["content"], notices(&ona)), (&json!("ran\n"), vec![]));
+    let ona = crate::ona();
+    install(
+        &ona,
+        json!({"Stop": [group("", &[&says("Stop", json!({}))])], "PreCompact": [group("", &[&says("PreCompact", json!({}))])]}),
+    );
+    ona.run(["--fire-hook", r#"{"hook_event_name":"Stop","stop_hook_active":false}"#]).expect_code(0);
+    ona.run(["--fire-hook", r#"{"hook_event_name":"PreCompact","trigger":"auto","custom_instructions":null}"#])
+        .expect_code(0);
+    assert_eq!((hook_rows(&ona, "Stop"), notices(&ona)), (1, vec![]));
+}
+
+#[test]
+fn a_hook_that_reads_nothing_of_a_large_input_is_fine() {
+    let ona = ona();
+    install(&ona, json!({"PreToolUse": [group("Write", &["true", "exec 0<&-; exit 0"])]}));
+    let ran = ona.eval_with("Write", json!({"file_path": "big", "content": "x".repeat(100_000)}), &[]);
+    assert_eq!((&ran["is_error"], notices(&ona)), (&json!(false), vec![]));
+}
+
+#[test]
+fn a_hook_can_stop_a_session_before_it_begins() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [say("never")]);
+    install(
+        &ona,
+        json!({"SessionStart": [group("", &[&print(&json!({"continue": false, "stopReason": "no licence"}))])]}),
+    );
+    let ran = ona.run(["-p", "go"]);
+    assert_eq!(server.request_count(), 0);
+    assert!(ran.stderr.contains("no licence"), "{ran:?}");
+}
+
+#[test]
+fn a_cancelled_compaction_says_why() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [say("one"), say("never")]);
+    install(&ona, json!({"PreCompact": [group("manual", &["echo not while we test >&2; exit 2"])]}));
+    ona.run(["-p", "go", "--session-id", "s"]).expect_code(0);
+    let ran = ona.run(["-p", "/compact", "-r", "s"]).expect_code(0);
+    assert!(ran.stderr.contains("not while we test"), "{ran:?}");
+    assert_eq!(server.request_count(), 1);
+}
