@@ -152,7 +152,7 @@ impl Reader<'_> {
             Some(wanted) => {
                 let wanted = wanted?;
                 let default = wanted.timeout();
-                if let (Wanted::Prompt(_) | Wanted::Agent(_), Some(model)) = (&wanted, handler.get("model")) {
+                if let (Wanted::Prompt { .. } | Wanted::Agent(_), Some(model)) = (&wanted, handler.get("model")) {
                     notes.push(format!("the model {model} is not used: such a hook asks the session's own model"));
                 }
                 if handler.get("persistent") == Some(&Value::Bool(true)) {

@@ -262,6 +262,7 @@ impl<'a> Chain<'a> {
             self.input = hook.dialect.updated(&self.input, update);
             self.outcome.input = Some(self.input.clone());
         }
+        said.stop = said.stop.or_else(|| ran.ends_turn.clone());
         let unreadable = said.unreadable || ran.truncated;
         self.outcome.absorb(hook, said);
         self.outcome.failed |= unreadable && self.contract.exit_two == ExitTwo::FailCreation;

@@ -82,7 +82,9 @@ impl PartialEq for Action {
             (Action::Exec { program, args }, Action::Exec { program: other_program, args: other_args }) => {
                 program == other_program && args == other_args
             }
-            (Action::Handler(one), Action::Handler(other)) => one.label() == other.label(),
+            (Action::Handler(one), Action::Handler(other)) => {
+                one.label() == other.label() && one.identity() == other.identity()
+            }
             (Action::Shell { .. } | Action::Exec { .. } | Action::Handler(_), _) => false,
         }
     }
