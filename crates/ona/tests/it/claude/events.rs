@@ -97,8 +97,8 @@ fn c30_exported_variables_reach_later_shells() {
     assert_eq!(notices(&ona), Vec::<Value>::new(), "the tool events have no such file");
 }
 
-/// The fifteen events public configurations use (K25), each with what it brings. Notification
-/// and ConfigChange come from an interactive terminal; their chains run here by `--fire-hook`.
+/// The fifteen events public configurations use (K25), each with what it brings. Nobody is asked
+/// and nothing configured in such a run, so Notification and ConfigChange come by `--fire-hook`.
 #[test]
 fn k25_fifteen_events_are_told_with_their_fields() {
     let mut ona = ona();
