@@ -194,6 +194,12 @@ impl Reader<'_> {
         notes: &mut Vec<String>,
     ) -> Result<Action, String> {
         let action = action(handler, dialect)?;
+        if let Action::Exec { program, .. } = &action
+            && program.contains(char::is_whitespace)
+            && !program.contains('/')
+        {
+            notes.push(format!("with args, command is one program and {program:?} is none; move its words to args"));
+        }
         match handler.get("persistent") {
             None | Some(Value::Null | Value::Bool(false)) => Ok(action),
             Some(Value::Bool(true)) => {

@@ -31,10 +31,6 @@ pub struct HookEngine {
     noted: Arc<Mutex<HashSet<Ordinal>>>,
 }
 
-/// What a detached hook has that does not say: nobody waits for its answer, and everybody
-/// for its end.
-const DETACHED: Duration = Duration::from_secs(10);
-
 impl HookEngine {
     pub fn new(list: HookList, environment: HookEnvironment, runner: Arc<dyn Runner>, redactor: Redactor) -> Self {
         Self {
@@ -140,7 +136,7 @@ impl HookEngine {
                 continue;
             }
             chain.outcome.spent.extend(hook.registered.as_ref().and_then(|registered| registered.once.clone()));
-            let timeout = hook.timeout.unwrap_or_else(|| self.default_timeout(hook, firing.event));
+            let timeout = hook.patience(&self.environment.timeouts);
             let began = Instant::now();
             let ran = self.runner.run(hook, &firing, stdin.clone(), timeout).await;
             if let Some(entry) = hook.dialect.log(hook, &ran, began.elapsed()) {
@@ -183,11 +179,6 @@ impl HookEngine {
                 return;
             }
         }
-    }
-
-    fn default_timeout(&self, hook: &Hook, event: EventName) -> Duration {
-        let usual = hook.dialect.timeout(event, &self.environment.timeouts);
-        if hook.detached { usual.min(DETACHED) } else { usual }
     }
 
     /// A detached hook decides nothing, however it ended (DEC-047). The exit code to record.

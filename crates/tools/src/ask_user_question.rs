@@ -144,5 +144,17 @@ fn misfit(questions: &[Question]) -> Option<String> {
 /// The map of answers first; a question object may carry its own (DEC-135).
 fn answer(asked: &Question, given: &Map<String, Value>) -> Option<String> {
     let own = || asked.answer.as_ref().or(asked.user_answer.as_ref()).or(asked.selected.as_ref());
-    given.get(&asked.question).and_then(Value::as_str).map(str::to_owned).or_else(|| own().cloned())
+    given.get(&asked.question).and_then(written).or_else(|| own().cloned())
+}
+
+/// A label or words of one's own; several labels of one question are joined.
+fn written(answer: &Value) -> Option<String> {
+    match answer {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(labels) if !labels.is_empty() => {
+            let labels: Option<Vec<_>> = labels.iter().map(Value::as_str).collect();
+            labels.map(|labels| labels.join(", "))
+        }
+        _ => None,
+    }
 }

@@ -13,6 +13,8 @@ async fn answers_come_from_the_map_or_from_the_question_itself() {
     let input =
         json!({"questions": [question("One?"), question("Two?")], "answers": {"One?": "A", "Two?": "words of my own"}});
     assert_eq!(room.ok("AskUserQuestion", input).await, "\"One?\" = \"A\"\n\"Two?\" = \"words of my own\"");
+    let several = json!({"questions": [question("One?")], "answers": {"One?": ["A", "B"]}});
+    assert_eq!(room.ok("AskUserQuestion", several).await, "\"One?\" = \"A, B\"", "labels of one question");
     for key in ["answer", "user_answer", "selected"] {
         let mut asked = question("One?");
         asked[key] = "B".into();

@@ -190,6 +190,24 @@ fn all_hooks_can_be_switched_off() {
 }
 
 #[test]
+fn each_hook_has_its_time() {
+    let ona = ona();
+    let handler = |more: Value| {
+        let mut handler = json!({"type": "command", "command": "true"});
+        handler.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!([{"matcher": "", "hooks": [handler]}])
+    };
+    install(
+        &ona,
+        json!({"Stop": handler(json!({})), "PreToolUse": handler(json!({"timeout": 5})), "PostToolUse": handler(json!({"async": true})),
+            "UserPromptSubmit": handler(json!({"async": true, "timeout": 60})), "SessionEnd": handler(json!({}))}),
+    );
+    let doctor = ona.run(["doctor", "--json"]).json();
+    let times: Vec<_> = doctor["hooks"].as_array().unwrap().iter().map(|hook| hook["timeout_ms"].clone()).collect();
+    assert_eq!(times, [600_000, 5_000, 10_000, 60_000, 1_500]);
+}
+
+#[test]
 fn effort_is_the_configured_one() {
     let ona = ona();
     install_with(&ona, json!({"PreToolUse": [group("Bash", &["cat > pre"])]}), json!({"effortLevel": "high"}));
