@@ -31,6 +31,10 @@ impl Dialect for Claude {
     fn stdin(&self, firing: &Firing, input: &Value) -> Value {
         let mut stdin = firing.stdin(input);
         stdin.insert("effort".into(), json!({ "level": self.effort }));
+        if let (Some(code), Some(Value::String(error))) = (firing.exit_code, stdin.get_mut("error")) {
+            // Hooks of this dialect look for the code in the first line; a result's text has none.
+            *error = format!("Exit code {code}\n{error}").trim_end().to_owned();
+        }
         Value::Object(stdin)
     }
 

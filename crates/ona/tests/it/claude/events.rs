@@ -179,6 +179,23 @@ fn k25_fifteen_events_are_told_with_their_fields() {
 }
 
 #[test]
+fn a_failed_command_is_told_with_its_exit_code() {
+    let ona = ona();
+    install(&ona, json!({"PostToolUseFailure": [group("Bash", &["cat >> failed"])]}));
+    ona.file(
+        ".ona/settings.json",
+        json!({"hooks": [{"hook_event_name": "PostToolUseFailure", "command": "cat >> sdlc", "shell": "sh"}]})
+            .to_string(),
+    );
+    for command in ["exit 3", "echo half; exit 4"] {
+        ona.eval("Bash", json!({ "command": command }));
+    }
+    let errors = |file: &str| dumped(&ona, file).iter().map(|event| event["error"].clone()).collect::<Vec<_>>();
+    assert_eq!(errors("failed"), ["Exit code 3", "Exit code 4\nhalf"]);
+    assert_eq!(errors("sdlc")[1], "half\n", "elsewhere the text of the result");
+}
+
+#[test]
 fn inside_a_subagent_hooks_are_told_which() {
     let mut ona = ona();
     let agent = json!({"description": "d", "prompt": "p", "subagent_type": "general-purpose"});
