@@ -8,11 +8,11 @@ use crate::lenient::{self, Lenient, Read};
 use crate::output::{shallow_merge, trimmed, whole};
 use crate::sdlc::unreadable;
 use ona_api::{EventKind, EventName, Ruling, text};
-use ona_hookplane::{Context, Dialect, Exit, Firing, OnTimeout, Ran, Said, Timeouts, contract};
+use ona_hookplane::{Context, Dialect, Exit, Failing, Firing, Hook, OnTimeout, Ran, Said, Timeouts, contract};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Longer context is replaced by a preview.
+/// Longer context is replaced by a preview: characters, and bytes where a session starts.
 const CONTEXT_LIMIT: usize = 10_000;
 const SESSION_START_CONTEXT_LIMIT: usize = 64 * 1024;
 const PREVIEW: usize = 2_000;
@@ -31,6 +31,10 @@ impl Dialect for Claude {
     fn stdin(&self, firing: &Firing, input: &Value) -> Value {
         let mut stdin = firing.stdin(input);
         stdin.insert("effort".into(), json!({ "level": self.effort }));
+        if let (Some(code), Some(Value::String(error))) = (firing.exit_code, stdin.get_mut("error")) {
+            // Hooks of this dialect look for the code in the first line; a result's text has none.
+            *error = format!("Exit code {code}\n{error}").trim_end().to_owned();
+        }
         Value::Object(stdin)
     }
 
@@ -65,7 +69,23 @@ impl Dialect for Claude {
         OnTimeout::Pass
     }
 
-    fn runs_twins_once(&self) -> bool {
+    /// Copies in several settings files are one handler, whatever condition let each of them
+    /// through; what comes with a plugin, a skill or an agent is its own, and a copy that is
+    /// switched off stands in for nobody (DEC-043).
+    fn same_twin(&self, one: &Hook, other: &Hook) -> bool {
+        let same = one.action == other.action && one.disabled == other.disabled;
+        let origin = one.plugin == other.plugin && one.registered == other.registered;
+        same && origin && one.dialect.name() == other.dialect.name()
+    }
+
+    /// With the first line of what the hook itself said about it.
+    fn failing(&self, hook: &Hook, _: EventName, ran: &Ran, why: String) -> Failing {
+        let said = ran.stderr.lines().map(str::trim).find(|line| !line.is_empty());
+        let why = said.map_or_else(|| why.clone(), |line| format!("{why}: {line}"));
+        if hook.fail_closed { Failing::Block(why) } else { Failing::Pass(why) }
+    }
+
+    fn tells_failures(&self) -> bool {
         true
     }
 
@@ -94,7 +114,6 @@ fn translate(event: EventName, answer: Lenient) -> Said {
     said.notes = answer.ignored.into_iter().map(|why| (EventKind::HookOutputInvalid, why)).collect();
     if answer.deferred {
         said.ruling = None;
-        said.input = None;
     }
     if said.input.is_some() && said.ruling != Some(Ruling::Allow) {
         said.input = None;
@@ -108,9 +127,12 @@ fn translate(event: EventName, answer: Lenient) -> Said {
 }
 
 fn bounded(event: EventName, context: String) -> Context {
-    let limit = if event == EventName::SessionStart { SESSION_START_CONTEXT_LIMIT } else { CONTEXT_LIMIT };
     let length = context.chars().count();
-    if length <= limit {
+    let fits = match event {
+        EventName::SessionStart => context.len() <= SESSION_START_CONTEXT_LIMIT,
+        _ => length <= CONTEXT_LIMIT,
+    };
+    if fits {
         return whole(context);
     }
     let (preview, _) = text::head(&context, PREVIEW);

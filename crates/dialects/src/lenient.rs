@@ -26,12 +26,18 @@ pub(crate) enum Read {
     Broken(String),
 }
 
+/// Every key that means something at the top level.
+const KEYS: [&str; 7] =
+    ["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"];
+
 pub(crate) fn read(event: EventName, stdout: &str) -> Read {
     let text = crate::output::trimmed(stdout);
     let json = if text.starts_with('{') { Some(text) } else { from_first_brace_line(text) };
     let Some(json) = json else { return Read::PlainText };
     match text::json::<Map<String, Value>>(json) {
         Ok(object) if object.get("async") == Some(&Value::Bool(true)) => Read::Async,
+        // A text that quotes some object is a text; noise is followed by an answer.
+        Ok(object) if !text.starts_with('{') && !KEYS.iter().any(|key| object.contains_key(*key)) => Read::PlainText,
         Ok(object) => Read::Object(fields(event, object)),
         // Text that merely has a line with a brace in it is text.
         Err(_) if !text.starts_with('{') => Read::PlainText,
@@ -43,7 +49,9 @@ fn from_first_brace_line(text: &str) -> Option<&str> {
     text.match_indices("\n{").next().map(|(at, _)| &text[at + 1..])
 }
 
-fn fields(event: EventName, object: Map<String, Value>) -> Lenient {
+fn fields(event: EventName, mut object: Map<String, Value>) -> Lenient {
+    // Many a serialiser writes what is not there as null.
+    object.retain(|_, value| !value.is_null());
     let mut ignored = Vec::new();
     let mut take = |name: &str, expected: &str, fits: bool| {
         if !fits {
@@ -75,17 +83,24 @@ fn fields(event: EventName, object: Map<String, Value>) -> Lenient {
 fn specific(event: EventName, arm: Option<&Value>, ignored: &mut Vec<String>) -> (Map<String, Value>, bool) {
     let mut known = Map::new();
     let Some(arm) = arm else { return (known, false) };
-    let (Some(arm), Some(fields)) = (arm.as_object(), event.output_arm()) else {
-        ignored.push(format!("hookSpecificOutput does not apply to {event}"));
+    let Some(arm) = arm.as_object() else {
+        ignored.push("hookSpecificOutput must be an object".to_owned());
         return (known, false);
     };
     if arm.get("hookEventName").and_then(Value::as_str) != Some(event.as_str()) {
         ignored.push(format!("hookSpecificOutput.hookEventName must be {event}"));
         return (known, false);
     }
+    let Some(fields) = event.output_arm() else {
+        // The name alone says nothing, and that is no mistake.
+        if arm.len() > 1 {
+            ignored.push(format!("hookSpecificOutput means nothing on {event}"));
+        }
+        return (known, false);
+    };
     let deferred = arm.get("permissionDecision").and_then(Value::as_str) == Some("defer");
     for field in fields {
-        let Some(value) = arm.get(field.name) else { continue };
+        let Some(value) = arm.get(field.name).filter(|value| !value.is_null()) else { continue };
         let usable = field.kind.accepts(value) && (field.name != "decision" || request_decision(value).is_ok());
         if usable {
             known.insert(field.name.to_owned(), value.clone());

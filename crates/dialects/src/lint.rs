@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 const SOME_MCP_TOOL: &str = "mcp__server__tool";
 
 /// Everything a handler, or the entry around it, may say.
-pub(crate) const FIELDS: [&str; 31] = [
+pub(crate) const FIELDS: [&str; 32] = [
     "type",
     "command",
     "args",
@@ -42,6 +42,7 @@ pub(crate) const FIELDS: [&str; 31] = [
     "prompt",
     "model",
     "allowedEnvVars",
+    "continueOnBlock",
     "server",
     "tool",
     "input",

@@ -155,7 +155,7 @@ impl Reader<'_> {
             Some(wanted) => {
                 let wanted = wanted?;
                 let default = wanted.timeout();
-                if let (Wanted::Prompt(_) | Wanted::Agent(_), Some(model)) = (&wanted, handler.get("model")) {
+                if let (Wanted::Prompt { .. } | Wanted::Agent(_), Some(model)) = (&wanted, handler.get("model")) {
                     notes.push(format!("the model {model} is not used: such a hook asks the session's own model"));
                 }
                 if handler.get("persistent") == Some(&Value::Bool(true)) {
@@ -197,6 +197,12 @@ impl Reader<'_> {
         notes: &mut Vec<String>,
     ) -> Result<Action, String> {
         let action = action(handler, dialect)?;
+        if let Action::Exec { program, .. } = &action
+            && program.contains(char::is_whitespace)
+            && !program.contains('/')
+        {
+            notes.push(format!("with args, command is one program and {program:?} is none; move its words to args"));
+        }
         match handler.get("persistent") {
             None | Some(Value::Null | Value::Bool(false)) => Ok(action),
             Some(Value::Bool(true)) => {

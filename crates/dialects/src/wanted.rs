@@ -18,7 +18,11 @@ pub enum Wanted {
         /// The variables headers may speak of.
         variables: Vec<String>,
     },
-    Prompt(String),
+    Prompt {
+        prompt: String,
+        /// A no goes to the model and the turn goes on.
+        continue_on_block: bool,
+    },
     Agent(String),
     McpTool {
         server: String,
@@ -44,7 +48,10 @@ impl Wanted {
         };
         Some(match kind {
             "http" => http(event, handler, settings, text("url")),
-            "prompt" => text("prompt").and_then(|prompt| judging(event, kind).map(|()| Wanted::Prompt(prompt))),
+            "prompt" => text("prompt").and_then(|prompt| {
+                let continue_on_block = handler.get("continueOnBlock") == Some(&Value::Bool(true));
+                judging(event, kind).map(|()| Wanted::Prompt { prompt, continue_on_block })
+            }),
             "agent" => text("prompt").and_then(|prompt| judging(event, kind).map(|()| Wanted::Agent(prompt))),
             "mcp_tool" => text("server").and_then(|server| {
                 let input = handler.get("input").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -57,7 +64,7 @@ impl Wanted {
     /// What it has if it does not say.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         match self {
-            Wanted::Prompt(_) => Some(Duration::from_secs(30)),
+            Wanted::Prompt { .. } => Some(Duration::from_secs(30)),
             Wanted::Agent(_) => Some(Duration::from_secs(60)),
             Wanted::Http { .. } | Wanted::McpTool { .. } => None,
         }

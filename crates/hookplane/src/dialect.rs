@@ -28,11 +28,6 @@ pub trait Dialect: Send + Sync {
 
     fn on_timeout(&self, event: EventName) -> OnTimeout;
 
-    /// Whether of two hooks with the same action that match one firing only the first runs.
-    fn runs_twins_once(&self) -> bool {
-        false
-    }
-
     /// The block message of an exit code 2.
     fn block_message(&self, ran: &Ran) -> String;
 
@@ -77,11 +72,15 @@ pub trait Dialect: Send + Sync {
         true
     }
 
-    /// The twin test compares these (DEC-043).
-    fn same_twin(&self, one: &Hook, other: &Hook) -> bool {
-        let same = one.action == other.action && one.condition == other.condition;
-        // A copy that came with a plugin, a skill or an agent is one of its own.
-        self.runs_twins_once() && same && one.plugin == other.plugin && one.registered == other.registered
+    /// Whether two hooks that match one firing are one and the same, so that only the first
+    /// of them runs (DEC-043).
+    fn same_twin(&self, _one: &Hook, _other: &Hook) -> bool {
+        false
+    }
+
+    /// Whether the operator is told when a hook fails; rows tell of every failure anyway.
+    fn tells_failures(&self) -> bool {
+        false
     }
 }
 

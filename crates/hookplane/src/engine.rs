@@ -8,9 +8,10 @@ use crate::hook::{Action, Hook, Registered};
 use crate::list::HookList;
 use crate::outcome::Outcome;
 use crate::runner::{Exit, Ran, Runner};
-use ona_api::{EventKind, EventName, HookRun, Redactor, Ruling, Skip, clock};
+use ona_api::{EventKind, EventName, HookRun, Ordinal, Redactor, Ruling, Skip, clock};
 use serde_json::Value;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Told of every log entry as soon as its hook has run.
@@ -26,6 +27,8 @@ pub struct HookEngine {
     redactor: Redactor,
     watch: Watch,
     transcript: Option<TranscriptOf>,
+    /// Detached hooks that were noted as such: once is enough.
+    noted: Arc<Mutex<HashSet<Ordinal>>>,
 }
 
 impl HookEngine {
@@ -37,6 +40,7 @@ impl HookEngine {
             redactor,
             watch: Arc::new(|_| ()),
             transcript: None,
+            noted: Arc::default(),
         }
     }
 
@@ -98,6 +102,7 @@ impl HookEngine {
             redactor: self.redactor.clone(),
             watch: Arc::clone(&self.watch),
             transcript: self.transcript.clone(),
+            noted: Arc::clone(&self.noted),
         }
     }
 
@@ -131,15 +136,14 @@ impl HookEngine {
                 continue;
             }
             chain.outcome.spent.extend(hook.registered.as_ref().and_then(|registered| registered.once.clone()));
-            let timeout =
-                hook.timeout.unwrap_or_else(|| hook.dialect.timeout(firing.event, &self.environment.timeouts));
+            let timeout = hook.patience(&self.environment.timeouts);
             let began = Instant::now();
             let ran = self.runner.run(hook, &firing, stdin.clone(), timeout).await;
             if let Some(entry) = hook.dialect.log(hook, &ran, began.elapsed()) {
                 (self.watch)(&entry);
                 chain.outcome.log.push((hook.ordinal, hook.dialect.name(), entry));
             }
-            let exit_code = chain.judge(hook, &ran);
+            let exit_code = if hook.detached { self.let_go(hook, &ran, &mut chain) } else { chain.judge(hook, &ran) };
             chain.outcome.runs.push(ran_row(hook, blank_row(hook, &firing, stdin), ran, exit_code));
         }
         self.look_ahead(&firing, &mut chain).await;
@@ -177,6 +181,18 @@ impl HookEngine {
         }
     }
 
+    /// A detached hook decides nothing, however it ended (DEC-047). The exit code to record.
+    fn let_go(&self, hook: &Hook, ran: &Ran, chain: &mut Chain<'_>) -> Option<i32> {
+        if self.noted.lock().unwrap_or_else(PoisonError::into_inner).insert(hook.ordinal) {
+            let why = "configured as asynchronous: it ran in its place and its result has no effect";
+            chain.outcome.note(hook, EventKind::HookAsyncRejected, why.into());
+        }
+        match ran.exit {
+            Exit::Code(code) => Some(code),
+            Exit::TimedOut { .. } | Exit::NotStarted(_) | Exit::Cancelled => None,
+        }
+    }
+
     fn skip(&self, hook: &Hook, chain: &Chain<'_>) -> Option<Skip> {
         if self.environment.all_disabled {
             return Some(Skip::AllHooksDisabled);
@@ -200,14 +216,6 @@ impl<'a> Chain<'a> {
 
     /// Folds one run into the outcome; returns the exit code to record.
     fn judge(&mut self, hook: &Hook, ran: &Ran) -> Option<i32> {
-        if hook.detached {
-            let why = "configured as asynchronous: it ran in its place and its result has no effect";
-            self.outcome.note(hook, EventKind::HookAsyncRejected, why.into());
-            return match ran.exit {
-                Exit::Code(code) => Some(code),
-                Exit::TimedOut { .. } | Exit::NotStarted(_) | Exit::Cancelled => None,
-            };
-        }
         match &ran.exit {
             Exit::Code(code) => {
                 self.judge_exit(hook, ran, *code);
@@ -245,6 +253,7 @@ impl<'a> Chain<'a> {
             self.input = hook.dialect.updated(&self.input, update);
             self.outcome.input = Some(self.input.clone());
         }
+        said.stop = said.stop.or_else(|| ran.ends_turn.clone());
         let unreadable = said.unreadable || ran.truncated;
         self.outcome.absorb(hook, said);
         self.outcome.failed |= unreadable && self.contract.exit_two == ExitTwo::FailCreation;
@@ -279,6 +288,9 @@ impl<'a> Chain<'a> {
                 true
             }
             Failing::Pass(why) => {
+                if hook.dialect.tells_failures() && ran.exit != Exit::Cancelled {
+                    self.outcome.messages.push((hook.ordinal, format!("{} hook error: {why}", self.firing.event)));
+                }
                 self.outcome.note(hook, EventKind::HookError, why);
                 false
             }

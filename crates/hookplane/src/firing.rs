@@ -33,6 +33,8 @@ pub struct Firing {
     pub access: AccessOf,
     /// Where hooks of this event may leave exported variables.
     pub env_file: Option<PathBuf>,
+    /// How the tool's process ended, for dialects that say so in words.
+    pub exit_code: Option<i64>,
 }
 
 impl Firing {
@@ -41,7 +43,7 @@ impl Firing {
             unreachable!("event fields are built as an object");
         };
         let call = fields.get("tool_use_id").and_then(Value::as_str).map(CallId::from);
-        Self { event, base, fields, call, access: Arc::new(|_| Vec::new()), env_file: None }
+        Self { event, base, fields, call, access: Arc::new(|_| Vec::new()), env_file: None, exit_code: None }
     }
 
     pub fn with_access(mut self, access: impl Fn(&Value) -> Vec<Access> + Send + Sync + 'static) -> Self {

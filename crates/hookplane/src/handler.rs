@@ -29,8 +29,13 @@ pub struct Called<'a> {
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 pub trait Handler: Send + Sync {
-    /// The `command` column; two handlers with the same label are one and the same.
+    /// The `command` column.
     fn label(&self) -> &str;
+
+    /// Two handlers of which this is the same are one and the same.
+    fn identity(&self) -> &str {
+        self.label()
+    }
 
     fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran>;
 

@@ -1,6 +1,7 @@
 //! One hook of the effective list, ready to run.
 
 use crate::dialect::Dialect;
+use crate::environment::Timeouts;
 use crate::firing::Firing;
 use crate::handler::Handler;
 use ona_api::{EventName, Ordinal, SessionId, Skip};
@@ -82,7 +83,9 @@ impl PartialEq for Action {
             (Action::Exec { program, args }, Action::Exec { program: other_program, args: other_args }) => {
                 program == other_program && args == other_args
             }
-            (Action::Handler(one), Action::Handler(other)) => one.label() == other.label(),
+            (Action::Handler(one), Action::Handler(other)) => {
+                one.label() == other.label() && one.identity() == other.identity()
+            }
             (Action::Shell { .. } | Action::Exec { .. } | Action::Handler(_), _) => false,
         }
     }
@@ -117,7 +120,19 @@ impl Shell {
     }
 }
 
+/// What a detached hook has that does not say: nobody waits for its answer, and everybody
+/// for its end.
+const DETACHED: Duration = Duration::from_secs(10);
+
 impl Hook {
+    /// How long it may take.
+    pub fn patience(&self, timeouts: &Timeouts) -> Duration {
+        self.timeout.unwrap_or_else(|| {
+            let usual = self.dialect.timeout(self.event, timeouts);
+            if self.detached { usual.min(DETACHED) } else { usual }
+        })
+    }
+
     /// The `command` column.
     pub fn command(&self) -> &str {
         match &self.action {

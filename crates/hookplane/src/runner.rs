@@ -24,6 +24,8 @@ pub struct Ran {
     pub stderr: String,
     /// stdout was longer than what was kept.
     pub truncated: bool,
+    /// The turn ends with this, whatever else the run says; for handlers that are no process.
+    pub ends_turn: Option<String>,
     pub started_at: String,
     pub completed_at: String,
 }
@@ -31,7 +33,8 @@ pub struct Ran {
 impl Ran {
     /// The run of a handler that began at `started_at` and ends now.
     pub fn ended(started_at: String, exit: Exit, stdout: String, stderr: String) -> Self {
-        Self { exit, stdout, stderr, truncated: false, started_at, completed_at: clock::utc_millis(clock::now()) }
+        let completed_at = clock::utc_millis(clock::now());
+        Self { exit, stdout, stderr, truncated: false, ends_turn: None, started_at, completed_at }
     }
 }
 

@@ -175,7 +175,7 @@ impl Examination {
             .list
             .iter()
             .map(|hook| {
-                let timeout = hook.timeout.unwrap_or_else(|| hook.dialect.timeout(hook.event, &timeouts));
+                let timeout = hook.patience(&timeouts);
                 json!({
                     "hook_ordinal": hook.ordinal,
                     "hook_event": hook.event.as_str(),

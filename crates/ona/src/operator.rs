@@ -17,6 +17,10 @@ pub struct EvalOperator {
 }
 
 impl Operator for EvalOperator {
+    fn writes_calls(&self) -> bool {
+        !self.agent_shell
+    }
+
     fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
         Box::pin(async move { self.answer(&question).into() })
     }

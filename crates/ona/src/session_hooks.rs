@@ -73,6 +73,9 @@ pub fn announce(session: &PiSession, loaded: &Loaded, verbose: bool) -> Group {
     {
         output::note("ona: gastown mode has no hooks here: neither gt nor bd was found");
     }
+    for rejected in &loaded.rejected {
+        output::note(findings::told_hook(rejected));
+    }
     for matcher in &loaded.idle {
         output::note(findings::idle_matcher(matcher));
     }

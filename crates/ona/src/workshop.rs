@@ -15,7 +15,7 @@ pub fn maker(desk: &Arc<HookDesk>) -> impl Fn(Wanted) -> Result<Arc<dyn Handler>
         let judge = |judge, prompt| -> Arc<dyn Handler> { Arc::new(JudgeHook::new(judge, prompt, Arc::clone(&desk))) };
         Ok(match wanted {
             Wanted::Http { url, headers, variables } => Arc::new(HttpHook::new(url, headers, variables)?),
-            Wanted::Prompt(prompt) => judge(Judge::Prompt, prompt),
+            Wanted::Prompt { prompt, continue_on_block } => judge(Judge::Prompt { continue_on_block }, prompt),
             Wanted::Agent(prompt) => judge(Judge::Agent, prompt),
             Wanted::McpTool { server, .. } => {
                 return Err(format!("the MCP server {server:?} is not connected: this version connects to none"));

@@ -79,6 +79,8 @@ impl Turn {
         let fields = json!({"trigger": trigger.as_str(), "custom_instructions": wish});
         let pre = lifecycle(store, hooks, session, &self.events, EventName::PreCompact, fields).await?;
         if pre.is_denied() {
+            let why = pre.message();
+            (self.events)(TurnEvent::Message(format!("A PreCompact hook cancelled the compaction: {why}")));
             return Ok(Compacted::Not);
         }
         let modules = session.modules.clone();

@@ -57,7 +57,8 @@ pub(crate) fn post_tool_use(
         if result.data.get("is_interrupt") == Some(&Value::Bool(true)) {
             fields["is_interrupt"] = true.into();
         }
-        on_tool(session, EventName::PostToolUseFailure, fields, tool)
+        let exit_code = result.data.get("exit_code").and_then(Value::as_i64);
+        Firing { exit_code, ..on_tool(session, EventName::PostToolUseFailure, fields, tool) }
     } else {
         let fields = json!({
             "tool_name": call.name, "tool_input": call.input, "tool_response": result.response(), "tool_use_id": call.id,

@@ -62,5 +62,11 @@ pub trait Operator: Send + Sync {
         false
     }
 
+    /// Whether calls are this operator's own and no model's: what a person writes into a
+    /// call is the person's word.
+    fn writes_calls(&self) -> bool {
+        false
+    }
+
     fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 }

@@ -17,9 +17,9 @@ use ona_api::{
 };
 use ona_hookplane::{HookEngine, Outcome, RequestDecision};
 use ona_store::{Store, StoreError};
-use ona_tools::{AnyTool, Offer, Plan, ToolBox};
+use ona_tools::{AnyTool, Offer, Plan, ToolBox, answers_itself, has_open_questions};
 use ona_workflow::planning_gate;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 #[derive(Clone)]
@@ -53,6 +53,24 @@ struct Admitted {
     plan: Plan,
     /// What the `tool_started` row says about why.
     decision: Verdict,
+}
+
+/// A call that gets this result instead of running.
+enum Refused {
+    Call(ToolResult),
+    /// A question that was put to the person, who did not answer it: hooks are told, because
+    /// there is nothing more to a question than asking it.
+    Answer {
+        call: ToolCall,
+        tool: Arc<dyn AnyTool>,
+        result: ToolResult,
+    },
+}
+
+impl From<ToolResult> for Refused {
+    fn from(result: ToolResult) -> Self {
+        Refused::Call(result)
+    }
 }
 
 /// What a call has gathered on its way.
@@ -98,9 +116,12 @@ impl Pipeline {
         let id = call.id.clone();
         let result = match self.admit(session, call, &mut trail).await? {
             Ok(admitted) => self.execute(session, admitted, &mut trail).await?,
-            Err(refused) => {
+            Err(Refused::Call(refused)) => {
                 records::result(&mut trail.group, &id, &refused);
                 refused
+            }
+            Err(Refused::Answer { call, tool, result }) => {
+                self.afterwards(session, &call, &tool, result, &mut trail).await
             }
         };
         let mut group = trail.held;
@@ -122,17 +143,21 @@ impl Pipeline {
         session: &mut Session,
         mut call: ToolCall,
         trail: &mut Trail,
-    ) -> Result<Result<Admitted, ToolResult>, StoreError> {
+    ) -> Result<Result<Admitted, Refused>, StoreError> {
+        let rejected = |why: String| Ok(Err(ToolResult::rejected(why).into()));
         let Some(tool) = self.tools.get(&call.name).or_else(|| session.added_tool(&call.name)) else {
-            return Ok(Err(ToolResult::rejected(format!("Unknown tool {}", call.name))));
+            return rejected(format!("Unknown tool {}", call.name));
         };
         if session.modules.as_ref().is_some_and(|modules| modules.leaves_out(&call.name)) {
-            return Ok(Err(ToolResult::rejected(format!("The tool {} is not active now", call.name))));
+            return rejected(format!("The tool {} is not active now", call.name));
         }
         let mut plan = match Arc::clone(&tool).plan(&call.input, &session.cx) {
             Ok(plan) => plan,
-            Err(bad) => return Ok(Err(ToolResult::rejected(bad.to_string()))),
+            Err(bad) => return rejected(bad.to_string()),
         };
+        if let Some(why) = answers_itself(&call.input).filter(|_| is_question(&call) && !self.operator.writes_calls()) {
+            return rejected(why.to_owned());
+        }
         let requested = call.clone();
         call.input = plan.input.clone();
 
@@ -141,13 +166,13 @@ impl Pipeline {
         trail.chain(EventName::PreToolUse, &call, &pre);
         if let Some(refused) = refused_by_hooks(&pre) {
             trail.permission(&call, &refused);
-            return Ok(Err(ToolResult::rejected(refused.message)));
+            return rejected(refused.message);
         }
         if let Some(input) = &pre.input {
             records::rewritten(&mut trail.group, EventName::PreToolUse, &requested, input);
             plan = match Arc::clone(&tool).plan(input, &session.cx) {
                 Ok(plan) => plan,
-                Err(bad) => return Ok(Err(ToolResult::rejected(format!("A hook changed the input: {bad}")))),
+                Err(bad) => return rejected(format!("A hook changed the input: {bad}")),
             };
             call.input = plan.input.clone();
         }
@@ -157,7 +182,7 @@ impl Pipeline {
         if verdict.ruling != Ruling::Deny {
             verdict = match tool.offer(&plan.input, &session.cx).await {
                 Offer::Plain => verdict,
-                Offer::Refused(refused) => return Ok(Err(refused)),
+                Offer::Refused(refused) => return Ok(Err(refused.into())),
                 Offer::Settled(by, words) => settled(verdict, by, words),
                 Offer::Submission(words) => {
                     if matches!(verdict.by, Authority::Hook(_)) && verdict.is_allow() {
@@ -180,6 +205,9 @@ impl Pipeline {
         } else {
             trail.account.push(format!("allow {}", verdict.reason()));
         }
+        if !verdict.is_allow() && is_question(&call) && verdict.by == Authority::Human {
+            return Ok(Err(Refused::Answer { call, tool, result: ToolResult::rejected(verdict.message) }));
+        }
         if !verdict.is_allow() {
             self.settle(session, EventName::PermissionDenied, trail).await?;
             let denied = self.hooks.fire(firings::permission_denied(session, &call, &tool, &verdict.message)).await;
@@ -187,14 +215,14 @@ impl Pipeline {
             if denied.specific.iter().any(|(_, fields)| fields.get("retry") == Some(&true.into())) {
                 records::may_retry(&mut trail.group, &call.id);
             }
-            return Ok(Err(ToolResult::rejected(verdict.message)));
+            return rejected(verdict.message);
         }
         Ok(Ok(Admitted { call, tool, plan, decision: verdict }))
     }
 
     /// A question of the model that nobody has answered yet, and somebody who could (DEC-135).
     fn is_for_the_person(&self, call: &ToolCall) -> bool {
-        call.name == "AskUserQuestion" && self.operator.hears_questions() && !call.input["answers"].is_object()
+        is_question(call) && self.operator.hears_questions() && has_open_questions(&call.input)
     }
 
     /// Gate, then rules and mode. The phase is read at this moment (DEC-116).
@@ -212,8 +240,23 @@ impl Pipeline {
         {
             return Ok(closed);
         }
-        let opinion = pre.ruling.clone();
+        let opinion = pre.ruling.clone().map(|(ruling, ordinal, reason)| match ruling {
+            Ruling::Ask => (ruling, ordinal, self.attributed(ordinal, reason)),
+            Ruling::Allow | Ruling::Deny => (ruling, ordinal, reason),
+        });
         Ok(session.with_rules(|rules| rules.decide(&call.name, &call.input, &plan.access, opinion)))
+    }
+
+    /// What a hook asks, with where the hook comes from: whoever answers should know who wants
+    /// to know.
+    fn attributed(&self, ordinal: Ordinal, reason: String) -> String {
+        let list = self.hooks.list();
+        let Some(hook) = list.iter().find(|hook| hook.ordinal == ordinal) else { return reason };
+        let scope = hook.source.split(':').next().unwrap_or_default();
+        let mut letters = scope.chars();
+        let name: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+        let name = if scope == "settings_snapshot" { "Settings".to_owned() } else { name };
+        if reason.is_empty() { format!("[{name}] A hook asks.") } else { format!("[{name}] {reason}") }
     }
 
     /// Finds an answer to an ask: request hooks first, then the person.
@@ -289,7 +332,8 @@ impl Pipeline {
             return Ok(answer.verdict);
         }
         self.update(session, &answer.updates, trail);
-        if let Some(input) = answer.input.map(Value::from).filter(|input| *input != call.input) {
+        let answered = answer.input.map(|input| with_earlier_answers(call, input));
+        if let Some(input) = answered.map(Value::from).filter(|input| *input != call.input) {
             if let Err(bad) = self.rewrite(session, call, tool, plan, input, trail) {
                 let words = format!("The input was changed to one the tool can not use: {bad}");
                 return Ok(Verdict::new(Ruling::Deny, answer.verdict.by, words));
@@ -345,29 +389,7 @@ impl Pipeline {
         let files = context::files(&call.name, &plan.access);
         session.cx.call = Some(call.id.clone());
         let result = plan.run(&session.cx).await;
-
-        let post = firings::post_tool_use(session, &call, &tool, &result);
-        let event = post.event;
-        let outcome = self.hooks.fire(post).await;
-        let (result, original) = amended::by_hooks(result, &outcome);
-        records::result(&mut trail.group, &call.id, &result);
-        if let Some(original) = original {
-            records::replaced(&mut trail.group, &call.id, &original);
-        }
-        trail.chain(event, &call, &outcome);
-        records::post_messages(&mut trail.group, event, &call.id, &outcome);
-        if let Some(unanswered) = firings::unanswered(session, &call, &tool, &result) {
-            let outcome = self.hooks.fire_to(unanswered, |hook| hook.dialect.name() == "claude").await;
-            trail.chain(EventName::PostToolUse, &call, &outcome);
-            records::post_messages(&mut trail.group, EventName::PostToolUse, &call.id, &outcome);
-        }
-        amended::user_messages(&outcome).for_each(|text| records::spoken(&mut trail.group, text));
-        if let Some(new) = result.moved_to.clone() {
-            let old = std::mem::replace(&mut session.cx.cwd, new.clone());
-            let outcome = self.hooks.fire(firings::cwd_changed(session, &old, &new)).await;
-            trail.chain(EventName::CwdChanged, &call, &outcome);
-            session.follow(&outcome, &self.hooks);
-        }
+        let result = self.afterwards(session, &call, &tool, result, trail).await;
         for file in files.iter().filter(|_| !result.is_error()) {
             for (said, row) in context::brought_in(&self.hooks, session, file, Some(&call.id)).await {
                 trail.chain(EventName::InstructionsLoaded, &call, &said);
@@ -375,6 +397,40 @@ impl Pipeline {
             }
         }
         Ok(result)
+    }
+
+    /// The hooks behind a tool, and the rows of its result.
+    async fn afterwards(
+        &self,
+        session: &mut Session,
+        call: &ToolCall,
+        tool: &Arc<dyn AnyTool>,
+        result: ToolResult,
+        trail: &mut Trail,
+    ) -> ToolResult {
+        let post = firings::post_tool_use(session, call, tool, &result);
+        let event = post.event;
+        let outcome = self.hooks.fire(post).await;
+        let (result, original) = amended::by_hooks(result, &outcome);
+        records::result(&mut trail.group, &call.id, &result);
+        if let Some(original) = original {
+            records::replaced(&mut trail.group, &call.id, &original);
+        }
+        trail.chain(event, call, &outcome);
+        records::post_messages(&mut trail.group, event, &call.id, &outcome);
+        if let Some(unanswered) = firings::unanswered(session, call, tool, &result) {
+            let outcome = self.hooks.fire_to(unanswered, |hook| hook.dialect.name() == "claude").await;
+            trail.chain(EventName::PostToolUse, call, &outcome);
+            records::post_messages(&mut trail.group, EventName::PostToolUse, &call.id, &outcome);
+        }
+        amended::user_messages(&outcome).for_each(|text| records::spoken(&mut trail.group, text));
+        if let Some(new) = result.moved_to.clone() {
+            let old = std::mem::replace(&mut session.cx.cwd, new.clone());
+            let outcome = self.hooks.fire(firings::cwd_changed(session, &old, &new)).await;
+            trail.chain(EventName::CwdChanged, call, &outcome);
+            session.follow(&outcome, &self.hooks);
+        }
+        result
     }
 
     /// Hooks may look up what led to the call.
@@ -401,6 +457,10 @@ impl Pipeline {
     }
 }
 
+fn is_question(call: &ToolCall) -> bool {
+    call.name == "AskUserQuestion"
+}
+
 /// One line about one hook.
 fn told(run: &HookRun) -> String {
     let end = match (run.skipped, run.exit_code) {
@@ -424,6 +484,18 @@ fn refused_by_hooks(pre: &Outcome) -> Option<Verdict> {
     }
     let (ordinal, reason) = pre.stop.as_ref()?;
     Some(Verdict::new(Ruling::Deny, Authority::Hook(*ordinal), format!("Stopped by hook: {reason}")))
+}
+
+/// What a hook has answered stays answered where the person says nothing else.
+fn with_earlier_answers(call: &ToolCall, mut input: Map<String, Value>) -> Map<String, Value> {
+    if let (true, Some(earlier)) = (is_question(call), call.input["answers"].as_object()) {
+        let mut answers = earlier.clone();
+        if let Some(Value::Object(later)) = input.remove("answers") {
+            answers.extend(later);
+        }
+        input.insert("answers".into(), answers.into());
+    }
+    input
 }
 
 /// A question that is answered already.

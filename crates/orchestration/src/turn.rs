@@ -299,12 +299,10 @@ impl Turn {
                     }
                 }
                 Step::End if self.hear_modules(session, history, Boundary::End).await? => {}
-                Step::End => {
-                    if !self.goes_on(session, stop_blocks, &outcome.text).await? {
-                        return Ok(Ended::Done);
-                    }
-                    stop_blocks += 1;
-                }
+                Step::End => match self.stop(session, stop_blocks, &outcome.text).await? {
+                    None => stop_blocks += 1,
+                    Some(ended) => return Ok(ended),
+                },
             }
             history.refresh(&self.pipeline.store)?;
         }
@@ -416,8 +414,8 @@ impl Turn {
         Ok(None)
     }
 
-    /// Stop hooks; `true` if one of them sent the agent back to work.
-    async fn goes_on(&self, session: &mut Session, blocks: u32, text: &str) -> Result<bool, StoreError> {
+    /// Stop hooks, and how the turn ends; `None` if one of them sent the agent back to work.
+    async fn stop(&self, session: &mut Session, blocks: u32, text: &str) -> Result<Option<Ended>, StoreError> {
         let mut fields = json!({"stop_hook_active": blocks > 0});
         let (event, said) = match &self.speaker {
             Speaker::Operator => {
@@ -432,22 +430,28 @@ impl Turn {
                 let firing = Firing::new(EventName::SubagentStop, (**parent).clone(), fields);
                 (EventName::SubagentStop, self.pipeline.hooks.fire(firing).await)
             }
-            Speaker::Hook => return Ok(false),
+            Speaker::Hook => return Ok(Some(Ended::Done)),
         };
         let mut group = Group::default();
         records::chain(&mut group, event, None, &said);
-        let goes_on = said.is_denied() && said.stop.is_none() && blocks < STOP_BLOCKS;
-        if goes_on {
-            let feedback: Vec<_> = said.blocks.iter().map(|(_, text)| text.as_str()).collect();
-            group.push(Row::Transcript(user(&format!("{STOP_FEEDBACK}{}", feedback.join("\n")))));
-        } else if said.is_denied() {
-            (self.events)(TurnEvent::Message(format!(
-                "Stop hooks blocked {STOP_BLOCKS} times in a row; the turn ends."
-            )));
-        }
+        let ended = match (&said.stop, said.is_denied()) {
+            (Some((_, reason)), _) => Some(Ended::Stopped { reason: reason.clone() }),
+            (None, true) if blocks < STOP_BLOCKS => {
+                let feedback: Vec<_> = said.blocks.iter().map(|(_, text)| text.as_str()).collect();
+                group.push(Row::Transcript(user(&format!("{STOP_FEEDBACK}{}", feedback.join("\n")))));
+                None
+            }
+            (None, denied) => {
+                if denied {
+                    let words = format!("{event} hooks blocked {STOP_BLOCKS} times in a row; the turn ends.");
+                    (self.events)(TurnEvent::Message(words));
+                }
+                Some(Ended::Done)
+            }
+        };
         self.pipeline.store.commit(&session.place, group).await?;
         tell(&self.events, &said);
-        Ok(goes_on)
+        Ok(ended)
     }
 
     /// StopFailure takes the place of Stop (DEC-089).

@@ -14,8 +14,10 @@ use std::ops::RangeInclusive;
 const QUESTIONS: RangeInclusive<usize> = 1..=4;
 const OPTIONS: RangeInclusive<usize> = 2..=4;
 
-const NOBODY: &str = "Nobody is there to answer: this run has no user to ask. Go on with your best judgement, or say what \
-                      you would have asked.";
+const SELF_ANSWERED: &str = "Answers are the user's to give: ask the questions without answers.";
+
+const NOBODY: &str = "Nobody is there to answer: this run has no user to ask.";
+const GO_ON: &str = "Go on with your best judgement, or say what you would have asked.";
 
 pub(crate) struct AskUserQuestion;
 
@@ -89,7 +91,13 @@ impl Tool for AskUserQuestion {
         }
         let given = input.answers.unwrap_or_default();
         let answers: Option<Vec<_>> = input.questions.iter().map(|asked| answer(asked, &given)).collect();
-        let Some(answers) = answers else { return ToolResult::rejected(NOBODY) };
+        let Some(answers) = answers else {
+            let open: Vec<_> = open(&input.questions, &given).collect();
+            return ToolResult::rejected(match open.len() == input.questions.len() {
+                true => format!("{NOBODY} {GO_ON}"),
+                false => format!("Not answered: {:?}. {GO_ON}", open.join("; ")),
+            });
+        };
         let pairs = || input.questions.iter().map(|asked| asked.question.as_str()).zip(&answers);
         let lines: Vec<_> = pairs().map(|(question, answer)| format!("\"{question}\" = \"{answer}\"")).collect();
         let answered: Map<String, Value> = pairs().map(|(question, answer)| (question.into(), json!(answer))).collect();
@@ -99,6 +107,25 @@ impl Tool for AskUserQuestion {
         }
         ToolResult::success(lines.join("\n")).data(data)
     }
+}
+
+/// Whether a question of this input still waits for somebody.
+pub fn has_open_questions(input: &Value) -> bool {
+    let Ok(input) = serde_json::from_value::<AskInput>(input.clone()) else { return false };
+    let given = input.answers.unwrap_or_default();
+    open(&input.questions, &given).next().is_some()
+}
+
+/// Why a model may not make this call: it would put words into the user's mouth.
+pub fn answers_itself(input: &Value) -> Option<&'static str> {
+    let says = |value: &Value, keys: &[&str]| keys.iter().any(|key| !matches!(&value[*key], Value::Null));
+    let mut questions = input["questions"].as_array().into_iter().flatten();
+    let answered = questions.any(|question| says(question, &["answer", "user_answer", "selected"]));
+    (answered || says(input, &["answers", "annotations"])).then_some(SELF_ANSWERED)
+}
+
+fn open<'q>(questions: &'q [Question], given: &'q Map<String, Value>) -> impl Iterator<Item = &'q str> {
+    questions.iter().filter(|asked| answer(asked, given).is_none()).map(|asked| asked.question.as_str())
 }
 
 fn misfit(questions: &[Question]) -> Option<String> {
@@ -117,5 +144,17 @@ fn misfit(questions: &[Question]) -> Option<String> {
 /// The map of answers first; a question object may carry its own (DEC-135).
 fn answer(asked: &Question, given: &Map<String, Value>) -> Option<String> {
     let own = || asked.answer.as_ref().or(asked.user_answer.as_ref()).or(asked.selected.as_ref());
-    given.get(&asked.question).and_then(Value::as_str).map(str::to_owned).or_else(|| own().cloned())
+    given.get(&asked.question).and_then(written).or_else(|| own().cloned())
+}
+
+/// A label or words of one's own; several labels of one question are joined.
+fn written(answer: &Value) -> Option<String> {
+    match answer {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(labels) if !labels.is_empty() => {
+            let labels: Option<Vec<_>> = labels.iter().map(Value::as_str).collect();
+            labels.map(|labels| labels.join(", "))
+        }
+        _ => None,
+    }
 }

@@ -35,6 +35,7 @@ mod tool;
 mod toolbox;
 mod write;
 
+pub use ask_user_question::{answers_itself, has_open_questions};
 pub use bash::{joined, stream_text};
 pub use cx::{Cx, SeenFiles};
 pub use fingerprint::fingerprint;

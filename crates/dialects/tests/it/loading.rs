@@ -121,3 +121,14 @@ async fn a_condition_never_holds_without_a_tool() {
     let hooks = json!({"hooks": [{"hook_event_name": "PreToolUse", "command": "true", "if": "Bash(git:*)"}]});
     assert!(world.fire(hooks, EventName::PreToolUse, bash("ls")).await.runs.is_empty());
 }
+
+#[test]
+fn a_command_line_beside_args_is_named() {
+    let hooks = json!([
+        {"hook_event_name": "Stop", "command": "node guard.js", "args": ["x"]},
+        {"hook_event_name": "Stop", "command": "/opt/my tools/guard", "args": []},
+    ]);
+    let why = rejected(hooks);
+    assert_eq!(why.len(), 1, "{why:?}");
+    assert!(why[0].contains("\"node guard.js\" is none"), "{why:?}");
+}

@@ -217,7 +217,7 @@ impl Run<'_> {
         let mut session = self.open_session(begin).await.map_err(failed)?;
         let events = self.teller.events();
         let talked = match first {
-            None => self.setup(&mut session, &events).await.map(|()| Ended::Done).map_err(Trouble::from),
+            None => self.setup(&mut session, &events).await.map(|_| Ended::Done).map_err(Trouble::from),
             Some(first) => self.talk(&mut session, source, first, &mut desk, &events).await,
         };
         let ended = match talked {

@@ -12,6 +12,7 @@ use crate::workshop;
 use ona_api::model::{Asking, ModelFailure};
 use ona_api::{EventKind, EventName, Group, Phase, Row, tool::canonical};
 use ona_auth::Class;
+use ona_hookplane::Outcome;
 use ona_modules::Moment;
 use ona_modules::rules::Event;
 use ona_orchestration::{
@@ -29,7 +30,7 @@ use std::sync::Arc;
 /// What the preparation came to.
 pub enum Ready {
     Turn(Box<Turn>, Box<History>),
-    /// The model can not be asked; a turn that failed before it began.
+    /// The model can not or may not be asked; a turn that ended before it began.
     Refused(TurnOutcome),
 }
 
@@ -73,7 +74,7 @@ impl Run<'_> {
             let problems = self.workplace.registrar.works_as(&session.place, agent)?;
             problems.into_iter().for_each(|problem| events(TurnEvent::Message(problem)));
         }
-        self.setup(session, events).await?;
+        let setup = self.setup(session, events).await?;
         let mut started = json!({ "source": source });
         if let Ok(chosen) = &chosen.choice {
             started["model"] = json!(chosen.wire_model);
@@ -92,6 +93,11 @@ impl Run<'_> {
                 let fork = options.fork_session;
                 self.resumed(session, if fork { Resumed::Fork } else { Resumed::Itself }).await?;
             }
+        }
+        if let Some((_, reason)) = start.stop.or(setup.stop) {
+            events(TurnEvent::Message(format!("Stopped by hook: {reason}")));
+            let ended = Ended::Stopped { reason };
+            return Ok(Ready::Refused(TurnOutcome { ended, ..TurnOutcome::nothing() }));
         }
         let instructions = self.instructions(session, events).await?;
         let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
@@ -179,15 +185,15 @@ impl Run<'_> {
     }
 
     /// Setup hooks, if somebody asked for them.
-    pub(super) async fn setup(&self, session: &mut Session, events: &Events) -> Result<(), StoreError> {
+    pub(super) async fn setup(&self, session: &mut Session, events: &Events) -> Result<Outcome, StoreError> {
         let options = &self.program.options;
         let trigger = match (options.init || options.init_only, options.maintenance) {
             (true, _) => "init",
             (false, true) => "maintenance",
-            (false, false) => return Ok(()),
+            (false, false) => return Ok(Outcome::default()),
         };
         let (store, hooks) = (&self.open.store, &self.workplace.hooks);
-        lifecycle(store, hooks, session, events, EventName::Setup, json!({ "trigger": trigger })).await.map(drop)
+        lifecycle(store, hooks, session, events, EventName::Setup, json!({ "trigger": trigger })).await
     }
 
     /// Whoever was named on the command line; without a name, nobody.

@@ -97,7 +97,11 @@ fn a_model_judges_under_a_session_of_its_own() {
         say("done"),
     ];
     let server = ona.model(Wire::Messages, script);
-    configure(&ona, json!({"type": "prompt", "prompt": "May this run? $ARGUMENTS"}), json!({}));
+    configure(
+        &ona,
+        json!({"type": "prompt", "prompt": "May this run? $ARGUMENTS", "continueOnBlock": true}),
+        json!({}),
+    );
     ona.run(["-p", "go", "--session-id", "s"]).expect_code(0);
     let asked = server.request(1);
     assert!(
@@ -147,4 +151,53 @@ fn a_judge_without_a_model_fails_aloud_and_where_it_can_not_run_it_is_refused() 
     configure(&ona, judge.clone(), json!({"hooks": {"SessionStart": [{"hooks": [judge]}]}}));
     let listed: Value = serde_json::from_str(&ona.run(["hooks", "list", "--json"]).stdout).unwrap();
     assert!(listed["rejected"][0]["why"].as_str().unwrap().contains("use a command"), "{listed}");
+}
+
+#[test]
+fn a_no_of_a_prompt_about_a_tool_ends_the_turn() {
+    let no = say("{\"ok\": false, \"reason\": \"echo is not allowed\"}");
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch ran"})), no.clone(), say("never")]);
+    configure(&ona, json!({"type": "prompt", "prompt": "May this run?"}), json!({}));
+    let ran = ona.run(["-p", "go"]).expect_code(0);
+    assert_eq!((server.request_count(), ona.exists("ran")), (2, false));
+    assert!(ran.stderr.contains("Stopped by hook: echo is not allowed"), "{}", ran.stderr);
+    assert_eq!(row(&ona)[1], json!(2));
+
+    let mut ona = crate::ona();
+    let server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch ran"})), no, say("never")]);
+    let after = json!({"PostToolUse": [{"matcher": "Bash", "hooks": [{"type": "prompt", "prompt": "Was it well?"}]}]});
+    configure(&ona, json!({"command": "true"}), json!({ "hooks": after }));
+    ona.run(["-p", "go"]).expect_code(0);
+    assert_eq!((server.request_count(), ona.exists("ran")), (2, true));
+}
+
+#[test]
+fn a_prompt_may_keep_an_agent_at_work_unless_it_is_in_vain() {
+    let mut ona = ona();
+    let script = [
+        say("finished"),
+        say("{\"ok\": false, \"reason\": \"the tests were not run\"}"),
+        say("there are none"),
+        say("{\"ok\": false, \"reason\": \"no tests\", \"impossible\": true}"),
+    ];
+    let server = ona.model(Wire::Messages, script);
+    let at_the_end = json!({"Stop": [{"hooks": [{"type": "prompt", "prompt": "Were the tests run?"}]}]});
+    configure(&ona, json!({"command": "true"}), json!({ "hooks": at_the_end }));
+    let ran = ona.run(["-p", "go"]).expect_code(0);
+    assert_eq!((ran.stdout.as_str(), server.request_count()), ("there are none\n", 4));
+    assert!(server.request(2).last_message().contains("the tests were not run"));
+}
+
+#[test]
+fn prompts_that_only_begin_alike_are_two() {
+    let mut ona = ona();
+    let script = [call("Bash", json!({"command": "true"})), say("{\"ok\": true}"), say("{\"ok\": true}"), say("done")];
+    let server = ona.model(Wire::Messages, script);
+    let long = "x".repeat(150);
+    let judge = |end: &str| json!({"type": "prompt", "prompt": format!("{long} {end}"), "dialect": "claude"});
+    let hooks = json!({"PreToolUse": [{"matcher": "Bash", "hooks": [judge("one"), judge("two"), judge("one")]}]});
+    configure(&ona, json!({"command": "true"}), json!({ "hooks": hooks }));
+    ona.run(["-p", "go"]).expect_code(0);
+    assert_eq!(server.request_count(), 4);
 }

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod call_ids;
+mod claude;
 mod clear;
 mod cli;
 mod compaction;

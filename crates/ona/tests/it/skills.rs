@@ -643,7 +643,7 @@ fn the_operator_says_how_much_of_a_skill_is_seen() {
 #[test]
 fn a_skill_may_bring_a_hook_that_asks_the_model() {
     let mut ona = ona();
-    let text = "---\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: prompt\n          prompt: May this run?\n---\nx";
+    let text = "---\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: prompt\n          prompt: May this run?\n          continueOnBlock: true\n---\nx";
     skill(&ona, ".claude/skills/judge", text);
     let verdict = say(r#"{"ok": false, "reason": "not today"}"#);
     let script = [call("Skill", json!({"skill": "judge"})), bash("touch made"), verdict, say("ok")];

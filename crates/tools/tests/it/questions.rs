@@ -13,6 +13,8 @@ async fn answers_come_from_the_map_or_from_the_question_itself() {
     let input =
         json!({"questions": [question("One?"), question("Two?")], "answers": {"One?": "A", "Two?": "words of my own"}});
     assert_eq!(room.ok("AskUserQuestion", input).await, "\"One?\" = \"A\"\n\"Two?\" = \"words of my own\"");
+    let several = json!({"questions": [question("One?")], "answers": {"One?": ["A", "B"]}});
+    assert_eq!(room.ok("AskUserQuestion", several).await, "\"One?\" = \"A, B\"", "labels of one question");
     for key in ["answer", "user_answer", "selected"] {
         let mut asked = question("One?");
         asked[key] = "B".into();
@@ -28,7 +30,9 @@ async fn answers_come_from_the_map_or_from_the_question_itself() {
 async fn a_question_without_an_answer_is_refused_whole() {
     let room = Room::new();
     let half = json!({"questions": [question("One?"), question("Two?")], "answers": {"One?": "A"}});
-    assert!(room.no("AskUserQuestion", half).await.starts_with("Nobody is there to answer"));
+    assert!(room.no("AskUserQuestion", half).await.starts_with("Not answered: \"Two?\""));
+    let none = json!({"questions": [question("One?")]});
+    assert!(room.no("AskUserQuestion", none).await.starts_with("Nobody is there to answer"));
 }
 
 #[tokio::test]
