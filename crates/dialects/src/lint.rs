@@ -12,7 +12,7 @@ use serde_json::Value;
 const SOME_MCP_TOOL: &str = "mcp__server__tool";
 
 /// Everything a handler, or the entry around it, may say.
-const FIELDS: [&str; 28] = [
+const FIELDS: [&str; 31] = [
     "type",
     "command",
     "args",
@@ -41,6 +41,9 @@ const FIELDS: [&str; 28] = [
     "prompt",
     "model",
     "allowedEnvVars",
+    "server",
+    "tool",
+    "input",
 ];
 
 /// A field no part of ona reads.

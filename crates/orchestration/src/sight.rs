@@ -57,12 +57,13 @@ impl Turn {
         events: &Events,
         instead: Option<&[Message]>,
     ) -> Result<Reply, ModelFailure> {
+        let asking = self.asking().await;
         match instead {
             Some(messages) => {
                 let dialogue = history.dialogue_of(messages);
-                model.ask(&self.asking, &dialogue, events, &self.cancel).await
+                model.ask(&asking, &dialogue, events, &self.cancel).await
             }
-            None => model.ask(&self.asking, history.dialogue(), events, &self.cancel).await,
+            None => model.ask(&asking, history.dialogue(), events, &self.cancel).await,
         }
     }
 }
