@@ -13,8 +13,8 @@ pub use read::{Gathered, gather};
 use crate::output;
 use crate::program::Open;
 use ona_api::{EventKind, Redactor};
-use ona_hookplane::{Action, HookList};
-use ona_mcp::{Cause, Definition, Servers, Surroundings};
+use ona_hookplane::{Action, Hook, HookList};
+use ona_mcp::{Cause, Definition, Server, Servers, Surroundings};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,15 +69,7 @@ impl Fleet {
 
     /// Connects the servers hooks call.
     pub async fn start_for_hooks(&self, hooks: &HookList) {
-        let called: Vec<_> = hooks
-            .iter()
-            .filter_map(|hook| match &hook.action {
-                Action::Handler(handler) => handler.label().strip_prefix("mcp_tool ").map(str::to_owned),
-                Action::Shell { .. } | Action::Exec { .. } => None,
-            })
-            .filter_map(|label| Some(label.split_once('/')?.0.to_owned()))
-            .filter_map(|name| self.servers.find(&name))
-            .collect();
+        let called: Vec<_> = hooks.iter().filter_map(|hook| called_by(hook, &self.servers)?.ok()).collect();
         if !called.is_empty() {
             self.start(|definition| called.iter().any(|server| server.definition.slug == definition.slug));
             self.servers.settled().await;
@@ -86,11 +78,21 @@ impl Fleet {
 
     /// The servers that are down, each with a sentence.
     pub fn down(&self) -> Vec<(String, String)> {
-        let down = |server: Arc<ona_mcp::Server>| {
+        let down = |server: Arc<Server>| {
             let status = server.status();
             let why = status.error()?;
             Some((server.definition.name.clone(), self.redactor.apply(why).into_owned()))
         };
         self.servers.list().into_iter().filter_map(down).collect()
     }
+}
+
+/// The server a hook calls; the inner error is the name of one that is not there. `None`
+/// if the hook is of another type.
+pub fn called_by(hook: &Hook, servers: &Servers) -> Option<Result<Arc<Server>, String>> {
+    let Action::Handler(handler) = &hook.action else { return None };
+    let called = handler.label().strip_prefix("mcp_tool ")?;
+    // Names may hold a slash themselves.
+    let ends = called.match_indices('/').map(|(at, _)| &called[..at]);
+    Some(ends.clone().find_map(|name| servers.find(name)).ok_or_else(|| ends.last().unwrap_or(called).to_owned()))
 }

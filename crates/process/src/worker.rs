@@ -116,11 +116,16 @@ impl Rest {
         self.stderr.snapshot()
     }
 
-    /// Waits for the end of a worker that was told to end, and ends what is left of its
-    /// group. `None`: it had to be ended.
+    /// Waits for the end of a worker that was told to end: after `grace` it is told by
+    /// SIGTERM, after as long again it is ended, with what is left of its group. `None`: it
+    /// had to be ended.
     pub async fn end(&mut self, grace: Duration) -> Option<End> {
         let group = self.leader.group();
-        let ended = tokio::time::timeout(grace, self.leader.0.wait()).await.ok();
+        let mut ended = tokio::time::timeout(grace, self.leader.0.wait()).await.ok();
+        if let (None, Some(group)) = (&ended, group) {
+            kill_process_group(group, Signal::TERM).ok();
+            ended = tokio::time::timeout(grace, self.leader.0.wait()).await.ok();
+        }
         if let Some(group) = group {
             // Nobody left is the usual case.
             kill_process_group(group, Signal::KILL).ok();

@@ -520,8 +520,53 @@ fn a_hook_may_be_a_tool_of_a_server() {
         assert_eq!(bash(&ona)["content"], "hi\n", "{tool}: a hook that fails decides nothing");
         assert_eq!(row(&ona), [json!(format!("mcp_tool s/{tool}")), Value::Null]);
     }
-    let lint = ona.run(["hooks", "lint", "--json"]);
-    assert!(!lint.stdout.contains("mcp_tool") || !lint.stdout.contains("unknown-field"), "{lint:?}");
+    ona.run(["hooks", "lint"]).expect_code(0);
+    let mut elsewhere = hook("say", "x");
+    elsewhere["hooks"]["PreToolUse"][0]["hooks"][0]["server"] = json!("nowhere");
+    configure(&ona, "s", json!({"allow": ["Bash"]}), elsewhere);
+    assert_eq!(bash(&ona)["content"], "hi\n");
+    let lint = ona.run(["hooks", "lint", "--json"]).expect_code(1).json();
+    assert_eq!(
+        (&lint[0]["rule"], &lint[0]["message"]),
+        (&json!("missing-server"), &json!("there is no MCP server nowhere"))
+    );
+}
+
+#[test]
+fn a_server_that_does_not_end_is_ended_with_what_it_started() {
+    let ona = ona();
+    let stubborn = format!(
+        "trap '' TERM; sleep 1000 & echo $! > {}; exec 3<&0; node {SERVER} <&3 & wait; sleep 1000",
+        ona.project().join("pid").display()
+    );
+    ona.settings(json!({"mcpServers": {"s": {"command": "bash", "args": ["-c", stubborn]}}}));
+    assert_eq!(ona.eval("mcp__s__say", json!({"text": "hi"}))["content"], "hi");
+    let pid: i32 = ona.read("pid").trim().parse().unwrap();
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+}
+
+#[test]
+fn a_subagent_has_the_tools_its_definition_grants() {
+    let mut ona = ona();
+    let task = |kind: &str| call("Agent", json!({"description": "d", "prompt": "p", "subagent_type": kind}));
+    let script = [
+        task("all"),
+        call("mcp__s__say", json!({"text": "from below"})),
+        say("up"),
+        task("one"),
+        say("up"),
+        say("done"),
+    ];
+    let model = ona.model(Wire::Messages, script);
+    configure(&ona, "s", json!({"allow": ["Agent", "mcp__s"]}), json!({}));
+    let agents = json!({"all": {"description": "d", "prompt": "p"},
+        "one": {"description": "d", "prompt": "p", "tools": ["mcp__s__*"], "disallowedTools": ["mcp__s__hang"]}});
+    ona.run(["-p", "go", "--agents", &agents.to_string()]).expect_code(0);
+    assert!(model.request(1).tool_names().contains(&"mcp__s__say".to_owned()));
+    assert!(model.request(2).last_message().contains("from below"));
+    let of_one = model.request(4).tool_names();
+    assert!(of_one.len() == 12 && of_one.iter().all(|name| name.starts_with("mcp__s__")), "{of_one:?}");
 }
 
 #[test]
