@@ -116,10 +116,15 @@ impl Definition {
         };
         pairs.iter().filter(|(name, _)| names_a_secret(name)).flat_map(|(name, value)| {
             // Of `Bearer x` the x turns up alone in what servers answer.
-            let bare = value.split_once(' ').map(|(_, bare)| (name.as_str(), bare.trim()));
+            let bare = value.split_once(' ').filter(|(scheme, _)| is_scheme(scheme));
+            let bare = bare.map(|(_, bare)| (name.as_str(), bare.trim()));
             std::iter::once((name.as_str(), value.as_str())).chain(bare)
         })
     }
+}
+
+fn is_scheme(word: &str) -> bool {
+    ["bearer", "basic", "token"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
 fn names_a_secret(name: &str) -> bool {

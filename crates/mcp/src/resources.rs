@@ -1,6 +1,7 @@
 //! The tools ListMcpResources and ReadMcpResource (section 7.2).
 
 use crate::reply::measured;
+use crate::server::Status;
 use crate::servers::Servers;
 use crate::tool::{cut, failed};
 use ona_api::{Access, ToolResult};
@@ -31,7 +32,7 @@ impl Tool for ListMcpResources {
 
     async fn run(&self, input: ListInput, cx: &Cx) -> ToolResult {
         let servers = match &input.server {
-            None => self.0.list().into_iter().filter(|server| server.has_resources()).collect(),
+            None => self.0.list().into_iter().filter(|server| server.status() == Status::Connected).collect(),
             Some(name) => match self.0.find(name) {
                 Some(server) => vec![server],
                 None => return unknown(&self.0, name),

@@ -186,10 +186,11 @@ impl Server {
     }
 
     async fn listed(&self, link: &Link) -> Result<Vec<Arc<Offered>>, CallError> {
-        if !link.offers("tools") {
-            return Ok(Vec::new());
-        }
-        let listed = link.list("tools/list", "tools", self.definition.timeout).await?;
+        let listed = match link.list("tools/list", "tools", self.definition.timeout).await {
+            // Some have tools and do not say so; one that has none need not know the question.
+            Err(CallError::Refused { .. }) if !link.offers("tools") => Vec::new(),
+            listed => listed?,
+        };
         Ok(listed.iter().filter_map(|tool| self.offer(tool)).map(Arc::new).collect())
     }
 
@@ -251,13 +252,12 @@ impl Server {
         Ok(Reply::of(&result))
     }
 
-    /// Whether it has resources at all.
-    pub(crate) fn has_resources(&self) -> bool {
-        self.link().is_ok_and(|link| link.offers("resources"))
-    }
-
     pub(crate) async fn resources(&self) -> Result<Vec<Value>, CallError> {
-        self.link()?.list("resources/list", "resources", self.definition.timeout).await
+        let link = self.link()?;
+        match link.list("resources/list", "resources", self.definition.timeout).await {
+            Err(CallError::Refused { .. }) if !link.offers("resources") => Ok(Vec::new()),
+            listed => listed,
+        }
     }
 
     pub(crate) async fn read(&self, uri: &str, cancel: &CancellationToken) -> Result<Value, CallError> {

@@ -94,5 +94,9 @@ pub fn called_by(hook: &Hook, servers: &Servers) -> Option<Result<Arc<Server>, S
     let called = handler.label().strip_prefix("mcp_tool ")?;
     // Names may hold a slash themselves.
     let ends = called.match_indices('/').map(|(at, _)| &called[..at]);
-    Some(ends.clone().find_map(|name| servers.find(name)).ok_or_else(|| ends.last().unwrap_or(called).to_owned()))
+    Some(
+        ends.clone()
+            .find_map(|name| servers.find(name))
+            .ok_or_else(|| ends.clone().next_back().unwrap_or(called).to_owned()),
+    )
 }

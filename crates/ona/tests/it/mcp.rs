@@ -64,7 +64,7 @@ fn c2_an_mcp_question_answered_by_a_hook_reaches_the_server_with_the_answer() {
     with_claude_hook(&ona, "(AskUserQuestion|mcp__.*__AskUserQuestion)");
     let result = ona.eval("mcp__conductor__AskUserQuestion", json!({"questions": [{"question": "Which?"}]}));
     let merged = json!({"questions": [{"question": "Which?"}], "answers": {"Which?": "the red one"}});
-    assert_eq!(called(&ona), [merged.clone()]);
+    assert_eq!(json!(called(&ona)), json!([merged]));
     assert_eq!((&result["content"], &result["is_error"]), (&json!(merged.to_string()), &json!(false)));
     assert_eq!(ona.value("SELECT count(*) FROM hook_invocations WHERE hook_event='PreToolUse'"), 1);
 }
@@ -120,6 +120,16 @@ fn every_way_a_call_can_end_has_its_class() {
     }
     let cancelled = log(&ona).into_iter().any(|line| line["method"] == "notifications/cancelled");
     assert!(cancelled, "a server is told that nobody waits any more");
+}
+
+#[test]
+fn an_old_server_that_does_not_say_what_it_has_is_asked() {
+    let ona = ona();
+    let mut old = server(&ona);
+    old["env"]["PROTOCOL"] = json!("2024-11-05");
+    ona.settings(json!({"mcpServers": {"old": old}}));
+    assert_eq!(ona.eval("mcp__old__say", json!({"text": "still here"}))["content"], "still here");
+    assert!(ona.eval("ListMcpResources", json!({}))["content"].as_str().unwrap().contains("test:///a"));
 }
 
 #[test]
@@ -411,6 +421,8 @@ fn a_server_may_be_an_address_with_headers() {
     assert_eq!((&result["content"], &result["is_error"]), (&json!(r#"{"a":1}"#), &json!(false)));
     assert_eq!(ona.eval("mcp__web__fail", json!({}))["content"], "it went wrong");
     assert_eq!(ona.eval("mcp__web__say", json!({"text": "http-s3cret-value"}))["content"], "[REDACTED:Authorization]");
+    let sessions = log(&ona).into_iter().filter(|line| line["headers"]["mcp-session-id"] == "one").count();
+    assert!(sessions > 3, "the server's session is kept");
     ona.settings(definition(json!({})));
     let refused = ona.eval("mcp__web__echo", json!({}));
     assert!(refused["content"].as_str().unwrap().contains("asks for a login"), "{refused}");

@@ -43,8 +43,8 @@ const tools = {
 
 const methods = {
   initialize: (params) => ({
-    protocolVersion: params.protocolVersion,
-    capabilities: { tools: { listChanged: true }, resources: {} },
+    protocolVersion: process.env.PROTOCOL ?? params.protocolVersion,
+    capabilities: process.env.PROTOCOL ? {} : { tools: { listChanged: true }, resources: {} },
     serverInfo: { name: "test", version: "1" },
   }),
   ping: () => ({}),
@@ -89,7 +89,14 @@ if (process.argv[2] === "--http") {
       if (request.method !== "POST") return void response.writeHead(405).end();
       const answer = await handle(JSON.parse(body));
       if (!answer) return void response.writeHead(202).end();
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+      const session = { "mcp-session-id": "one" };
+      if (answer.id % 2) {
+        response.writeHead(200, { "content-type": "application/json", ...session }).end(JSON.stringify(answer));
+      } else {
+        // Every other answer is a stream of one event.
+        response.writeHead(200, { "content-type": "text/event-stream", ...session });
+        response.end(`event: message\ndata: ${JSON.stringify(answer)}\n\n`);
+      }
     });
   });
   server.listen(0, "127.0.0.1", () => {
