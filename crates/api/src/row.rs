@@ -328,6 +328,8 @@ event_kinds! {
     IsolationViolation = "isolation_violation",
     Compaction = "compaction",
     Interrupted = "interrupted",
+    McpServerDropped = "mcp_server_dropped",
+    McpServerFailed = "mcp_server_failed",
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ pub const USER_AGENT: &str = concat!("ona/", env!("CARGO_PKG_VERSION"));
 const CONNECT: Duration = Duration::from_secs(15);
 /// A local model may read a long prompt for minutes before its first byte.
 const SILENCE: Duration = Duration::from_secs(300);
+/// A stream for what an MCP server says unasked.
+const QUIET_STREAM: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -70,9 +72,23 @@ pub fn client(endpoint: &Endpoint, limits: Limits) -> Result<Client, HttpError> 
 pub fn hook_client(url: &str) -> Result<Client, HttpError> {
     install_crypto();
     let common = || common(Limits::default());
-    let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|host| url.starts_with(host));
-    let built = if local { without_roots(common().no_proxy()).build() } else { common().build() };
+    let built = if is_local(url) { without_roots(common().no_proxy()).build() } else { common().build() };
     built.map_err(|error| HttpError(words(error)))
+}
+
+/// A client for an MCP server at this address. How long an answer may take is the
+/// caller's business, and so is a stream on which nothing is said for hours.
+pub fn server_client(url: &str) -> Result<Client, HttpError> {
+    install_crypto();
+    let common = || common(Limits { connect: CONNECT, silence: QUIET_STREAM });
+    let built = if is_local(url) { without_roots(common().no_proxy()).build() } else { common().build() };
+    built.map_err(|error| HttpError(words(error)))
+}
+
+/// Plain HTTP on this machine.
+fn is_local(url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(url) else { return false };
+    url.scheme() == "http" && matches!(url.host_str(), Some("127.0.0.1" | "localhost" | "[::1]"))
 }
 
 fn common(limits: Limits) -> ClientBuilder {

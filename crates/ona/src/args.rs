@@ -165,6 +165,14 @@ pub struct Options {
     #[arg(long, requires = "printing", conflicts_with = "init")]
     pub maintenance: bool,
 
+    /// MCP servers for this run, as JSON or a file of it; may be given again
+    #[arg(long, value_name = "FILE|JSON", num_args = 1..)]
+    pub mcp_config: Vec<String>,
+
+    /// No MCP servers but those of --mcp-config
+    #[arg(long, global = true)]
+    pub strict_mcp_config: bool,
+
     #[command(flatten)]
     pub reference: Reference,
 
@@ -329,12 +337,30 @@ pub enum Command {
     /// Hooks: what runs, why it did, and what it would do
     #[command(subcommand)]
     Hooks(crate::hooks::Command),
+    /// MCP servers as they are configured; none is started
+    #[command(subcommand)]
+    Mcp(Mcp),
     /// Work as an agent of a Gastown town
     #[command(subcommand)]
     Gastown(Gastown),
     /// Behavioural tests of a plan's success criteria
     #[command(subcommand)]
     Test(crate::test::Command),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Mcp {
+    /// List the servers, and those that are left out
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one server
+    Get {
+        name: String,
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

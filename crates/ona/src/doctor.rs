@@ -3,6 +3,7 @@
 
 use crate::failure::Failure;
 use crate::findings;
+use crate::mcp;
 use crate::output;
 use crate::pi_session::PiSession;
 use crate::program::{Open, Program};
@@ -10,6 +11,7 @@ use crate::session_hooks;
 use crate::workshop;
 use ona_api::EventName;
 use ona_hookplane::{Timeouts, contract};
+use ona_mcp::{Definition, Endpoint, Servers, Surroundings};
 use ona_permissions::{PermissionSettings, Place, Rules};
 use ona_process::find_in_path;
 use ona_trust::{DatabaseSource, How, Standing};
@@ -146,7 +148,30 @@ impl Examination {
             Err(bad) => self.problems.push(bad.to_string()),
         }
         self.sections.insert("settings".into(), section);
+        self.servers(program, open, &effective);
         self.hooks(program, open, &mut effective);
+    }
+
+    /// MCP servers as they are configured; none is started.
+    fn servers(&mut self, program: &Program, open: &Open, effective: &Value) {
+        let gathered = match mcp::gather(program, open, effective, &program.project, &program.env) {
+            Ok(gathered) => gathered,
+            Err(failure) => return self.problems.push(failure.message),
+        };
+        self.problems.extend(gathered.problems().iter().map(|text| open.redactor.apply(text).into_owned()));
+        let path = program.env.get("PATH").unwrap_or_default();
+        for server in &gathered.catalog.definitions {
+            if let Endpoint::Stdio { command, .. } = &server.endpoint
+                && !command.contains('/')
+                && find_in_path(path, command).is_none()
+            {
+                self.problems.push(format!("the MCP server {:?} can not start: there is no {command}", server.name));
+            }
+        }
+        let timeout = |server: &Definition| (server.name.clone(), json!(server.timeout.as_millis() as u64));
+        let timeouts: Map<_, _> = gathered.catalog.definitions.iter().map(timeout).collect();
+        let default = ona_mcp::CALL_TIMEOUT.as_millis() as u64;
+        self.sections.insert("mcp".into(), json!({"call_timeout_ms": default, "servers": timeouts}));
     }
 
     fn hooks(&mut self, program: &Program, open: &Open, effective: &mut Value) {
@@ -161,7 +186,9 @@ impl Examination {
         if pi.claude_off > 0 {
             self.remarks.push(format!("{} hook(s) of .claude files are off in this session", pi.claude_off));
         }
-        let mut loaded = ona_dialects::load(effective, &place, &workshop::maker(&Arc::default()));
+        let none = Surroundings::new(program.env.clone(), program.cwd.clone(), Vec::new());
+        let servers = Arc::new(Servers::new(Vec::new(), none));
+        let mut loaded = ona_dialects::load(effective, &place, &workshop::maker(&Arc::default(), &servers));
         session_hooks::pi(&pi, effective, &place, &mut loaded);
         self.remarks.extend(loaded.idle.iter().map(|matcher| findings::idle_matcher(matcher)));
         let (timeouts, warnings) = Timeouts::from_env(&program.env);

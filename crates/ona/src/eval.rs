@@ -12,7 +12,9 @@ use crate::workshop;
 use crate::{skills, staff, test};
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
-use ona_orchestration::{Boundary, Operator, Pipeline, PlanDesk, SkillTool, TodoWrite};
+use ona_orchestration::{
+    Boundary, Elicitations, Operator, Pipeline, PlanDesk, SkillTool, TodoWrite, equip, search_what_is_left,
+};
 use ona_tools::{State, ToolBox};
 use ona_trust::How;
 use serde_json::{Value, json};
@@ -96,7 +98,17 @@ impl Places<'_> {
         let operator: Arc<dyn Operator> =
             Arc::new(EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes });
         workshop::seat_if_needed(self.program, self.open, workplace, &session, &operator)?;
+        let fleet = &workplace.fleet;
+        fleet.start_for_hooks(&workplace.hooks.list()).await;
+        fleet.start_for(&call.name).await;
+        for (name, why) in fleet.down() {
+            output::note(format_args!("ona: the MCP server {name:?} is not connected: {why}"));
+        }
+        let asked = Arc::new(Elicitations::new(Arc::clone(&workplace.hooks), Arc::clone(store), None));
+        asked.enter(&session);
+        fleet.servers.around.answered_by(asked);
         let mut tools = ToolBox::builtin();
+        equip(&mut tools, &fleet.servers, |_| true);
         PlanDesk::of(&session, store, test::subject::look_at(self.program, &workplace.settings)).equip(&mut tools);
         tools.add(Arc::new(TodoWrite::of(&session, store, &workplace.hooks)));
         if ona_api::tool::canonical(&call.name) == "Agent" {
@@ -109,6 +121,7 @@ impl Places<'_> {
             let desk = skills::desk(self.program, self.open, workplace, &session, &known, Arc::new(Nobody), tell);
             tools.add(Arc::new(SkillTool::new(desk)));
         }
+        search_what_is_left(&mut tools);
         let pipeline = Pipeline {
             store: Arc::clone(store),
             tools: Arc::new(tools),
@@ -148,6 +161,7 @@ impl Places<'_> {
                 output::note(format_args!("Stopping {running} background task(s) that are still running."));
             }
             workplace.tasks.stop_all().await;
+            workplace.fleet.servers.close().await;
         }
     }
 }

@@ -52,7 +52,9 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
             Arc::new(EvalOperator { agent_shell: program.agent_shell, yes: program.options.yes });
         workshop::seat_if_needed(program, &open, &workplace, &session, &operator)?;
         let firing = firing(&asked, &mut session, &ToolBox::builtin())?;
+        workplace.fleet.start_for_hooks(&workplace.hooks.list()).await;
         let outcome = workplace.hooks.fire(firing).await;
+        workplace.fleet.servers.close().await;
         store.commit(&place, outcome.rows()).await.map_err(failed)?;
         output::line(open.redactor.apply(&described(asked.event, &place, &outcome).to_string()));
         Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 })

@@ -4,20 +4,10 @@
 
 use crate::failure::Failure;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use serde_json::Value;
-use std::path::Path;
 
 /// Flags whose meaning is sometimes already so.
 #[derive(Debug, clap::Args)]
 pub struct Reference {
-    /// MCP servers; this build connects to none, so the list must be empty
-    #[arg(long, value_name = "FILE|JSON", requires = "printing", num_args = 1.., hide = true)]
-    mcp_config: Vec<String>,
-
-    /// No MCP servers but those of --mcp-config
-    #[arg(long, requires = "printing", hide = true)]
-    strict_mcp_config: bool,
-
     /// No skills, and no commands of files that begin with a slash
     #[arg(long, requires = "printing", hide = true)]
     pub disable_slash_commands: bool,
@@ -38,9 +28,6 @@ pub struct Reference {
 impl Reference {
     /// Refuses what this build can not do.
     pub fn check(&self) -> Result<(), Failure> {
-        for config in &self.mcp_config {
-            no_servers(config)?;
-        }
         let refused = |flag: &str, value: &str, why: &str| Err(Failure::usage(format_args!("{flag} {value}: {why}")));
         match self.thinking.as_deref() {
             None | Some("disabled") => {}
@@ -55,25 +42,6 @@ impl Reference {
             Some(other) => refused("--prompt-suggestions", other, "there are no suggestions in this build"),
         }
     }
-}
-
-fn no_servers(config: &str) -> Result<(), Failure> {
-    let text = if config.trim_start().starts_with('{') {
-        config.to_owned()
-    } else {
-        std::fs::read_to_string(Path::new(config))
-            .map_err(|error| Failure::usage(format_args!("--mcp-config can not be read: {error}: {config}")))?
-    };
-    let value: Value = serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(format_args!("--mcp-config is not valid JSON: {error}")))?;
-    let named: Vec<_> = value["mcpServers"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-    if named.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::usage(format_args!(
-        "--mcp-config names {}, and this build connects to no MCP server",
-        named.join(", ")
-    )))
 }
 
 /// The other flags of the reference, and why each is refused.

@@ -3,6 +3,7 @@
 use crate::workshop;
 use ona_api::Skip;
 use ona_dialects::{FrontMatter, Kind, Whom, front_matter};
+use ona_mcp::Servers;
 use ona_orchestration::{Bearer, FrontHooks, HookDesk, MadeHooks, MakeHooks};
 use ona_permissions::Place;
 use ona_trust::Trust;
@@ -10,8 +11,15 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub fn maker(settings: &Value, place: &Place, judges: &Arc<HookDesk>, trust: Trust) -> MakeHooks {
-    let (settings, place, judges) = (settings.clone(), place.clone(), Arc::clone(judges));
+pub fn maker(
+    settings: &Value,
+    place: &Place,
+    judges: &Arc<HookDesk>,
+    servers: &Arc<Servers>,
+    trust: Trust,
+) -> MakeHooks {
+    let (settings, place) = (settings.clone(), place.clone());
+    let (judges, servers) = (Arc::clone(judges), Arc::clone(servers));
     Arc::new(move |front: &FrontHooks, bearer: Bearer<'_>| {
         let (kind, session, whom) = match bearer {
             Bearer::Skill(session) => (Kind::Skill, session, Whom::Everybody),
@@ -29,7 +37,7 @@ pub fn maker(settings: &Value, place: &Place, judges: &Arc<HookDesk>, trust: Tru
             whom,
             disabled: disabled(&settings, front.of_project && trust == Trust::Withheld),
         };
-        let (hooks, rejected) = front_matter(&read, kind, &settings, &place, &workshop::maker(&judges));
+        let (hooks, rejected) = front_matter(&read, kind, &settings, &place, &workshop::maker(&judges, &servers));
         let problems = rejected.iter().map(|one| format!("a hook of {} is not used: {}", front.by, one.why)).collect();
         MadeHooks { hooks, problems, files: scripts(&front.hooks, &dir, &place) }
     })

@@ -19,6 +19,7 @@ mod hook_schema;
 mod hooks;
 mod interrupt;
 mod keeper;
+mod mcp;
 mod memory;
 mod operator;
 mod output;
@@ -103,6 +104,7 @@ fn run(args: Args) -> Result<u8, Failure> {
         Some(Command::Gastown(command)) => gastown::run(&program, &command),
         Some(Command::Plan(command)) => plan::run(&program, command),
         Some(Command::Memory(command)) => memory::run(&program, command),
+        Some(Command::Mcp(command)) => mcp::run(&program, &command),
         Some(Command::Hooks(command)) => hooks::run(&program, command),
         Some(Command::Test(command)) => test::run(&program, command),
         None => {

@@ -49,5 +49,6 @@ pub fn agent_tool(
         max_tokens: MAX_TOKENS,
         also: None,
         skills,
+        servers: Arc::clone(&workplace.fleet.servers),
     })))
 }

@@ -5,6 +5,7 @@ use crate::findings;
 use crate::front_hooks;
 use crate::hook_modules::Files;
 use crate::keeper;
+use crate::mcp::{self, Fleet};
 use crate::output;
 use crate::pi_session::PiSession;
 use crate::program::{Open, Program};
@@ -20,6 +21,7 @@ use ona_dialects::pi::Source;
 use ona_hookplane::{
     HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, TranscriptOf, name_session,
 };
+use ona_mcp::Surroundings;
 use ona_modules::Listed;
 use ona_orchestration::{
     Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Projection, Registrar, Session, Watch,
@@ -60,6 +62,8 @@ pub struct Workplace {
     /// Hook modules that are not loaded yet.
     files: Files,
     pub modules: Option<Arc<Modules>>,
+    /// MCP servers.
+    pub fleet: Fleet,
     /// The frozen settings, secrets in their places.
     pub settings: Value,
     /// The process environment with the settings' own over it.
@@ -106,8 +110,15 @@ impl Workplace {
         let (mut rules, dropped) = Rules::parse(&permissions);
         rules.fix(managed_rules(open));
         let judges = Arc::new(HookDesk::default());
-        let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges));
         let host = host_environment(program, &settings);
+        let database = program.database.path.to_string_lossy().into_owned();
+        // Children of tools are told whose database is live, so that an `ona`
+        // they start knows it speaks for the agent.
+        let mut env = host.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
+        // Gastown takes what has it for a hook.
+        env.remove("GT_HOOK_SOURCE");
+        let fleet = fleet(program, open, &settings, &place, &host, &env)?;
+        let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges, &fleet.servers));
         make_data_folders(&loaded.list);
         let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
         of_session.extend(session_hooks::massgen(program, &settings, &host, &place, &halt.token(), &mut loaded)?);
@@ -120,7 +131,10 @@ impl Workplace {
         let files = Files::find(program, open, &settings, cwd);
         guarded.extend(files.guarded.iter().cloned());
         let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
-        let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded);
+        notes.extend(fleet.findings());
+        let servers = fleet.servers.list();
+        let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded)
+            .with_servers(servers.iter().map(|one| one.definition.slug.to_string()));
         let projection = projection(program, open, &settings);
         let hooks = hook_engine(program, open, loaded.list, &host, &place, |environment| {
             runner(ProcessRunner::new(environment, halt.clone()))
@@ -131,14 +145,8 @@ impl Workplace {
             engine: Arc::clone(&hooks),
             rules: Arc::clone(&rules),
             store: Arc::clone(&open.store),
-            make: front_hooks::maker(&settings, &place, &judges, open.merged.trust),
+            make: front_hooks::maker(&settings, &place, &judges, &fleet.servers, open.merged.trust),
         };
-        let database = program.database.path.to_string_lossy().into_owned();
-        // Children of tools are told whose database is live, so that an `ona`
-        // they start knows it speaks for the agent.
-        let mut env = host.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
-        // Gastown takes what has it for a hook.
-        env.remove("GT_HOOK_SOURCE");
         let mut findings =
             findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?;
         findings.append(announced);
@@ -160,6 +168,7 @@ impl Workplace {
             cwd: place.start.clone(),
             files,
             modules: None,
+            fleet,
             place,
             settings,
             host,
@@ -190,7 +199,7 @@ impl Workplace {
             settings.clone_from(written);
         }
         settings["gastownMode"] = self.settings["gastownMode"].clone();
-        let mut loaded = ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges));
+        let mut loaded = ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges, &self.fleet.servers));
         let (place, cancel) = (&self.place, &self.cancel);
         match written {
             Written::Settings(_) => {}
@@ -404,6 +413,21 @@ fn place(program: &Program, permissions: &PermissionSettings, cwd: &Path) -> Pla
         }
     }
     place
+}
+
+/// The MCP servers of this place; none is started.
+fn fleet(
+    program: &Program,
+    open: &Open,
+    settings: &Value,
+    place: &Place,
+    host: &Env,
+    env: &Env,
+) -> Result<Fleet, Failure> {
+    let gathered = mcp::gather(program, open, settings, &place.project, host)?;
+    let env = env.clone().with("CLAUDE_PROJECT_DIR", place.project.as_os_str());
+    let roots = std::iter::once(&place.project).chain(&place.extra).cloned().collect();
+    Ok(Fleet::new(gathered, Surroundings::new(env, place.start.clone(), roots), open))
 }
 
 /// The process environment with the settings' `env` over it.

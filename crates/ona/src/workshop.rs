@@ -6,19 +6,20 @@ use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_dialects::Wanted;
 use ona_hookplane::{Action, Handler, Hook};
-use ona_orchestration::{Desk, HookDesk, HttpHook, Judge, JudgeHook, Model, Operator, Session};
+use ona_mcp::Servers;
+use ona_orchestration::{Desk, HookDesk, HttpHook, Judge, JudgeHook, McpToolHook, Model, Operator, Session};
 use std::sync::Arc;
 
-pub fn maker(desk: &Arc<HookDesk>) -> impl Fn(Wanted) -> Result<Arc<dyn Handler>, String> {
-    let desk = Arc::clone(desk);
+pub fn maker(desk: &Arc<HookDesk>, servers: &Arc<Servers>) -> impl Fn(Wanted) -> Result<Arc<dyn Handler>, String> {
+    let (desk, servers) = (Arc::clone(desk), Arc::clone(servers));
     move |wanted| {
         let judge = |judge, prompt| -> Arc<dyn Handler> { Arc::new(JudgeHook::new(judge, prompt, Arc::clone(&desk))) };
         Ok(match wanted {
             Wanted::Http { url, headers, variables } => Arc::new(HttpHook::new(url, headers, variables)?),
             Wanted::Prompt { prompt, continue_on_block } => judge(Judge::Prompt { continue_on_block }, prompt),
             Wanted::Agent(prompt) => judge(Judge::Agent, prompt),
-            Wanted::McpTool { server, .. } => {
-                return Err(format!("the MCP server {server:?} is not connected: this version connects to none"));
+            Wanted::McpTool { server, tool, input } => {
+                Arc::new(McpToolHook::new(server, tool, input, Arc::clone(&servers)))
             }
         })
     }

@@ -5,8 +5,11 @@ use ona_api::tool::Class;
 use ona_hookplane::{Injection, Outcome};
 
 /// The result the model gets and, if hooks changed it, the one the tool gave.
-pub(crate) fn by_hooks(result: ToolResult, outcome: &Outcome) -> (ToolResult, Option<ToolResult>) {
+pub(crate) fn by_hooks(tool: &str, result: ToolResult, outcome: &Outcome) -> (ToolResult, Option<ToolResult>) {
     let mut amended = result.clone();
+    if let Some(output) = other_output(tool, &result, outcome) {
+        amended.content = output;
+    }
     if let Some((_, change)) = &outcome.result {
         if let Some(content) = &change.content {
             amended.content.clone_from(content);
@@ -25,6 +28,15 @@ pub(crate) fn by_hooks(result: ToolResult, outcome: &Outcome) -> (ToolResult, Op
     }
     let changed = amended != result;
     (amended, changed.then_some(result))
+}
+
+/// What a hook put in the place of an MCP tool's output; the last one is heard (Appendix B).
+fn other_output(tool: &str, result: &ToolResult, outcome: &Outcome) -> Option<String> {
+    if !tool.starts_with("mcp__") || result.is_error() {
+        return None;
+    }
+    let given = outcome.specific.iter().rev().find_map(|(_, fields)| fields.get("updatedMCPToolOutput"));
+    given.filter(|output| !output.is_null()).map(ona_mcp::output_text)
 }
 
 /// The texts that follow the result as words of the user, in ordinal order.
@@ -51,7 +63,7 @@ mod tests {
 
     #[test]
     fn nothing_said_leaves_the_result_alone() {
-        let (result, original) = by_hooks(ToolResult::success("out"), &Outcome::default());
+        let (result, original) = by_hooks("Bash", ToolResult::success("out"), &Outcome::default());
         assert_eq!((result.content.as_str(), original), ("out", None));
     }
 
@@ -64,9 +76,23 @@ mod tests {
             Injection::ToolResult("B".into()),
         ];
         let outcome = outcome(Some(change), injected);
-        let (result, original) = by_hooks(ToolResult::success("out"), &outcome);
+        let (result, original) = by_hooks("Bash", ToolResult::success("out"), &outcome);
         assert_eq!((result.content.as_str(), result.is_error()), ("other\nA\nB", true));
         assert_eq!(original.map(|one| one.content), Some("out".to_owned()));
         assert_eq!(user_messages(&outcome).collect::<Vec<_>>(), ["U"]);
+    }
+
+    #[test]
+    fn only_the_output_of_an_mcp_tool_that_succeeded_is_replaced() {
+        let fields =
+            |value: serde_json::Value| serde_json::Map::from_iter([("updatedMCPToolOutput".to_owned(), value)]);
+        let outcome = Outcome {
+            specific: vec![(Ordinal(0), fields("first".into())), (Ordinal(1), fields("last".into()))],
+            ..Outcome::default()
+        };
+        let amended = |tool, result| by_hooks(tool, result, &outcome).0.content;
+        assert_eq!(amended("mcp__s__t", ToolResult::success("out")), "last");
+        assert_eq!(amended("Bash", ToolResult::success("out")), "out");
+        assert_eq!(amended("mcp__s__t", ToolResult::rejected("no")), "no");
     }
 }

@@ -147,7 +147,7 @@ impl Turn {
         request: String,
     ) -> Result<(String, Usage), ModelFailure> {
         let dialogue = history.dialogue_with(Message { role: Role::User, parts: vec![Part::Text(request)] });
-        let reply = model.ask(&self.asking, &dialogue, &without_words(&self.events), &self.cancel).await?;
+        let reply = model.ask(&*self.asking().await, &dialogue, &without_words(&self.events), &self.cancel).await?;
         let text = |part: &Part| match part {
             Part::Text(text) => Some(text.clone()),
             _ => None,

@@ -411,7 +411,7 @@ impl Pipeline {
         let post = firings::post_tool_use(session, call, tool, &result);
         let event = post.event;
         let outcome = self.hooks.fire(post).await;
-        let (result, original) = amended::by_hooks(result, &outcome);
+        let (result, original) = amended::by_hooks(&call.name, result, &outcome);
         records::result(&mut trail.group, &call.id, &result);
         if let Some(original) = original {
             records::replaced(&mut trail.group, &call.id, &original);

@@ -35,7 +35,8 @@ impl Turn {
         events: &Events,
         instead: Option<&[Message]>,
     ) -> Result<Result<Reply, ModelFailure>, StoreError> {
-        let asking = session.asking(&self.asking);
+        let offered = self.asking().await;
+        let asking = session.asking(&offered);
         let failure = match self.once(&asking, history, model, events, instead).await {
             Ok(reply) => return Ok(Ok(reply)),
             Err(failure) => failure,

@@ -7,6 +7,7 @@
 use crate::context::Context;
 use crate::events::{Events, TurnEvent};
 use crate::history::History;
+use crate::mcp;
 use crate::model::{Model, Seat};
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
@@ -19,6 +20,7 @@ use ona_api::model::Asking;
 use ona_api::row::{Place, SequenceStart};
 use ona_api::{Access, CallId, EventKind, EventName, Group, Phase, Row, SessionId, ToolResult};
 use ona_hookplane::{Firing, HookEngine};
+use ona_mcp::Servers;
 use ona_session::{AgentDefinition, Agents, Prompt, system_prompt};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, Job, State, TaskKind, Tool, ToolBox};
@@ -50,6 +52,8 @@ pub struct Office {
     /// What every subagent is told after its own instructions.
     pub also: Option<String>,
     pub skills: SkillDesk,
+    /// MCP servers, whose tools subagents have as well.
+    pub servers: Arc<Servers>,
 }
 
 pub struct Agent {
@@ -245,6 +249,10 @@ impl Errand {
             tools.add(Arc::new(Agent { office, places: Arc::clone(&self.places) }));
         }
         tools.add(Arc::new(SkillTool::new(self.office.skills.of(session))));
+        let (definition, rules) = (self.definition.clone(), Arc::clone(&session.rules));
+        mcp::equip(&mut tools, &self.office.servers, move |name| {
+            definition.grants(name) && !mcp::removed(&rules, name)
+        });
         tools.retain(|name| {
             self.definition.grants(name)
                 && (name != "TaskOutput" || self.definition.tools.is_some())
@@ -252,6 +260,7 @@ impl Errand {
                 && name != "AskUserQuestion"
                 && !session.with_rules(|rules| rules.removes(name))
         });
+        mcp::search_what_is_left(&mut tools);
         tools
     }
 

@@ -22,6 +22,7 @@ use ona_hookplane::{Base, Firing};
 use ona_store::StoreError;
 use ona_transcript::{STOP_FEEDBACK, Spent, Step};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -181,6 +182,16 @@ impl Turn {
                 return Ok(ended);
             }
         }
+    }
+
+    /// What the model is asked with; tools of servers come and go.
+    pub(crate) async fn asking(&self) -> Cow<'_, Asking> {
+        let tools = &self.pipeline.tools;
+        if !tools.is_live() {
+            return Cow::Borrowed(&self.asking);
+        }
+        tools.refresh().await;
+        Cow::Owned(Asking { tools: tools.specs(), ..self.asking.clone() })
     }
 
     /// Takes in what modules have sent. Whether there was anything.

@@ -38,7 +38,7 @@ impl PermissionEngine {
 
     /// Tells the names of the MCP servers, so that `mcp__a__b__c` has one owner (K-2).
     pub fn with_servers(mut self, servers: impl IntoIterator<Item = String>) -> Self {
-        self.servers = Some(servers.into_iter().collect());
+        self.know_servers(servers);
         self
     }
 
@@ -49,6 +49,12 @@ impl PermissionEngine {
             self.ready = ReadyRules::new(&self.rules, &self.place);
         }
         counting
+    }
+
+    /// The same for an engine that is in use. Nothing is known of none.
+    pub fn know_servers(&mut self, servers: impl IntoIterator<Item = String>) {
+        let servers: Vec<_> = servers.into_iter().collect();
+        self.servers = (!servers.is_empty()).then_some(servers);
     }
 
     pub fn mode(&self) -> Mode {

@@ -18,7 +18,7 @@ pub use end::End;
 pub use halt::Halt;
 pub use running::{Ran, Running};
 pub use spawn::{Command, SpawnError};
-pub use worker::{Listener, Lost, Speaker, Worker};
+pub use worker::{Listener, Lost, Rest as WorkerRest, Speaker, Worker};
 
 use running::Rest;
 use tokio_util::sync::CancellationToken;

@@ -5,11 +5,13 @@
 //! drop the worker and start another. Dropping it ends its whole group.
 
 use crate::capture::{Captured, Filling, fill};
+use crate::end::End;
 use crate::spawn::{Command, SpawnError, spawn};
 use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::fd::AsFd;
 use std::process::Stdio;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
@@ -77,6 +79,13 @@ impl Worker {
         (Speaker { leader: Some(self.leader), ..self.speaker }, self.listener)
     }
 
+    /// The streams themselves, for somebody else's protocol, and what is left of the worker.
+    pub fn streams(self) -> (ChildStdout, ChildStdin, Rest) {
+        let rest = Rest { leader: self.leader, stderr: self.stderr };
+        // Nothing was read yet, so that no byte is lost with the buffer.
+        (self.listener.lines.into_inner(), self.speaker.stdin, rest)
+    }
+
     /// Sends one line; the text must not hold a line break.
     pub async fn send(&mut self, line: &str) -> Result<(), Lost> {
         self.speaker.send(line).await
@@ -100,6 +109,36 @@ impl Worker {
 
     pub fn is_alive(&mut self) -> bool {
         self.leader.0.try_wait().is_ok_and(|status| status.is_none())
+    }
+}
+
+/// A worker whose streams somebody else has. It ends with this value at the latest.
+pub struct Rest {
+    leader: Leader,
+    stderr: Filling,
+}
+
+impl Rest {
+    /// What it has complained about so far.
+    pub fn complaints(&self) -> Captured {
+        self.stderr.snapshot()
+    }
+
+    /// Waits for the end of a worker that was told to end: after `grace` it is told by
+    /// SIGTERM, after as long again it is ended, with what is left of its group. `None`: it
+    /// had to be ended.
+    pub async fn end(&mut self, grace: Duration) -> Option<End> {
+        let group = self.leader.group();
+        let mut ended = tokio::time::timeout(grace, self.leader.0.wait()).await.ok();
+        if let (None, Some(group)) = (&ended, group) {
+            kill_process_group(group, Signal::TERM).ok();
+            ended = tokio::time::timeout(grace, self.leader.0.wait()).await.ok();
+        }
+        if let Some(group) = group {
+            // Nobody left is the usual case.
+            kill_process_group(group, Signal::KILL).ok();
+        }
+        ended.and_then(Result::ok).map(End::from)
     }
 }
 
@@ -135,9 +174,16 @@ impl Listener {
     }
 }
 
+impl Leader {
+    /// `None` once it was waited for: the number may belong to somebody else by now.
+    fn group(&self) -> Option<Pid> {
+        self.0.id().and_then(|id| Pid::from_raw(id.cast_signed()))
+    }
+}
+
 impl Drop for Leader {
     fn drop(&mut self) {
-        if let Some(group) = self.0.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+        if let Some(group) = self.group() {
             // Already gone is what we want.
             kill_process_group(group, Signal::KILL).ok();
         }

@@ -40,7 +40,15 @@ pub struct Origin {
 impl AgentDefinition {
     /// Whether it may have this tool, by its frozen name. Whether its parent has it is asked elsewhere.
     pub fn grants(&self, tool: &str) -> bool {
-        let named = |names: &[String]| names.iter().any(|name| ona_api::tool::canonical(name) == tool);
+        // `mcp__server` and `mcp__server__*` stand for all tools of a server.
+        let of_server = |name: &str| {
+            let server = name.strip_suffix("__*").unwrap_or(name);
+            server.len() > "mcp__".len()
+                && server.starts_with("mcp__")
+                && tool.strip_prefix(server).is_some_and(|rest| rest.starts_with("__"))
+        };
+        let named =
+            |names: &[String]| names.iter().any(|name| ona_api::tool::canonical(name) == tool || of_server(name));
         self.tools.as_deref().is_none_or(named) && !named(&self.disallowed)
     }
 }

@@ -32,6 +32,7 @@ mod task_stop;
 mod tasks;
 mod text_file;
 mod tool;
+mod tool_search;
 mod toolbox;
 mod write;
 
@@ -45,4 +46,5 @@ pub use shape::{fits, with_defaults};
 pub use shell::STREAM_CAP;
 pub use tasks::{Job, State, TaskInfo, TaskKind, Tasks};
 pub use tool::{AnyTool, BoxFuture, Offer, Plan, Tool};
-pub use toolbox::ToolBox;
+pub use tool_search::ToolSearch;
+pub use toolbox::{Source, ToolBox};

@@ -9,7 +9,7 @@ use crate::notebook_edit::NotebookEdit;
 use crate::read::Read;
 use crate::task_output::TaskOutput;
 use crate::task_stop::TaskStop;
-use crate::tool::AnyTool;
+use crate::tool::{AnyTool, BoxFuture};
 use crate::write::Write;
 use ona_api::ToolSpec;
 use ona_api::tool::{BUILTINS, canonical};
@@ -17,7 +17,40 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Clone, Default)]
-pub struct ToolBox(BTreeMap<Position, Arc<dyn AnyTool>>);
+pub struct ToolBox {
+    fixed: BTreeMap<Position, Arc<dyn AnyTool>>,
+    live: Option<Live>,
+}
+
+/// Tools that come and go while a session lasts.
+pub trait Source: Send + Sync {
+    /// Those there are now, by name.
+    fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
+
+    /// One by its name, also one that can not be listed just now.
+    fn find(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
+        self.tools().into_iter().find(|tool| tool.spec().name == name)
+    }
+
+    /// Takes note of what has changed outside.
+    fn refresh(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Whether a tool of this name is for this session.
+type Keep = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+#[derive(Clone)]
+struct Live {
+    source: Arc<dyn Source>,
+    keep: Keep,
+}
+
+impl Live {
+    fn tools(&self) -> impl Iterator<Item = (ToolSpec, Arc<dyn AnyTool>)> {
+        let tools = self.source.tools().into_iter().map(|tool| (tool.spec(), tool));
+        tools.filter(|(spec, _)| (self.keep)(&spec.name))
+    }
+}
 
 /// Built-ins in the order of section 7, then the others by name (DEC-090), so
 /// that requests are reproducible.
@@ -50,20 +83,43 @@ impl ToolBox {
 
     /// Adds a tool; one of the same name is replaced.
     pub fn add(&mut self, tool: Arc<dyn AnyTool>) {
-        self.0.insert(Position::of(&tool.spec().name), tool);
+        self.fixed.insert(Position::of(&tool.spec().name), tool);
     }
 
-    /// Takes away the tools for which `keep` says no.
+    /// Adds the tools of a source for which `keep` says yes, now and later. A tool that
+    /// was added by itself comes before one of the same name.
+    pub fn attach(&mut self, source: Arc<dyn Source>, keep: impl Fn(&str) -> bool + Send + Sync + 'static) {
+        self.live = Some(Live { source, keep: Arc::new(keep) });
+    }
+
+    /// Takes away the tools for which `keep` says no. Those of a source have their own.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
-        self.0.retain(|position, _| keep(&position.1));
+        self.fixed.retain(|position, _| keep(&position.1));
     }
 
     /// By name or alias.
     pub fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
-        self.0.get(&Position::of(canonical(name))).cloned()
+        let fixed = self.fixed.get(&Position::of(canonical(name))).cloned();
+        fixed.or_else(|| self.live.as_ref().filter(|live| (live.keep)(name))?.source.find(name))
     }
 
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.0.values().map(|tool| tool.spec()).collect()
+        let mut specs: BTreeMap<_, _> =
+            self.fixed.iter().map(|(position, tool)| (position.clone(), tool.spec())).collect();
+        for (spec, _) in self.live.iter().flat_map(Live::tools) {
+            specs.entry(Position::of(&spec.name)).or_insert(spec);
+        }
+        specs.into_values().collect()
+    }
+
+    /// Whether `specs` may be others the next time.
+    pub fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
+    pub async fn refresh(&self) {
+        if let Some(live) = &self.live {
+            live.source.refresh().await;
+        }
     }
 }

@@ -8,11 +8,13 @@ use super::commands::BUILTIN;
 use super::host::Host;
 use super::messages::{Level, Message, System};
 use super::printer::Printer;
+use super::servers;
 use super::translate::informational;
 use crate::workplace::mode_named;
 use ona_api::Mode;
 use ona_api::model::{MODELS, ProviderName};
 use ona_hookplane::{Handler, HookEngine, HookList};
+use ona_mcp::{Definition, Endpoint, Servers};
 use ona_orchestration::{Model, Seat, set_mode};
 use ona_permissions::PermissionEngine;
 use ona_process::Halt;
@@ -47,6 +49,8 @@ pub struct Levers {
     pub changed: Option<Mode>,
     /// Warnings that have not been told yet.
     pub notices: Vec<String>,
+    /// MCP servers of this run.
+    pub servers: Arc<Servers>,
 }
 
 /// What `initialize` and early requests ask of a session that has not begun.
@@ -56,8 +60,6 @@ pub struct Wishes {
     pub system_prompt: Option<String>,
     pub append_system_prompt: Option<String>,
     pub subagent_text: bool,
-    /// MCP servers of the other side, which nobody connects to.
-    pub servers: Vec<String>,
 }
 
 /// Why a request is not carried out.
@@ -79,8 +81,6 @@ impl From<&str> for Refused {
     }
 }
 
-const NO_SERVERS: &str = "this build connects to no MCP server";
-
 impl Levers {
     pub fn answer(&mut self, request: &Value) -> Result<Value, Refused> {
         let Some(subtype) = request["subtype"].as_str() else {
@@ -95,12 +95,7 @@ impl Levers {
                 none if none == 0 => Ok(json!({})),
                 _ => Err("models answer without thinking here".into()),
             },
-            "mcp_status" => Ok(json!({"mcpServers": self.servers()})),
-            "mcp_set_servers" => set_servers(&request["servers"]),
-            "mcp_message" => Err(format!("there is no MCP server {}: {NO_SERVERS}", request["server_name"]).into()),
-            mcp if mcp.starts_with("mcp_") => {
-                Err(format!("there is no MCP server {}: {NO_SERVERS}", request["serverName"]).into())
-            }
+            mcp if mcp.starts_with("mcp_") => servers::answer(&self.servers, mcp, request),
             "rewind_files" => Ok(json!({"canRewind": false, "error": "no copies of files are kept in this build"})),
             "stop_task" => {
                 let id = request["task_id"].as_str().ok_or("task_id must be a string")?;
@@ -169,7 +164,11 @@ impl Levers {
         wishes.system_prompt = system_prompt.or(wishes.system_prompt.take());
         wishes.append_system_prompt = append_system_prompt.or(wishes.append_system_prompt.take());
         wishes.subagent_text |= request["forwardSubagentText"] == true;
-        wishes.servers = servers;
+        for name in servers {
+            self.servers.add(Definition::of_host(&name));
+        }
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).know_servers(servers::slugs(&self.servers));
+        self.servers.start(|definition| definition.endpoint == Endpoint::Host);
         Ok(self.introduction())
     }
 
@@ -227,11 +226,6 @@ impl Levers {
         Ok(json!({}))
     }
 
-    fn servers(&self) -> Vec<Value> {
-        let server = |name: &String| json!({"name": name, "status": "failed", "error": NO_SERVERS});
-        self.wishes.servers.iter().map(server).collect()
-    }
-
     fn model(&self) -> Option<String> {
         self.seat.as_ref().map(|(seat, _)| seat.model().choice.wire_model.clone())
     }
@@ -253,12 +247,6 @@ impl Levers {
             "categories": [{"name": "Messages", "tokens": used}],
         })
     }
-}
-
-fn set_servers(servers: &Value) -> Result<Value, Refused> {
-    let servers = servers.as_object().ok_or("servers must be an object")?;
-    let errors: serde_json::Map<_, _> = servers.keys().map(|name| (name.clone(), NO_SERVERS.into())).collect();
-    Ok(json!({"added": [], "removed": [], "errors": errors}))
 }
 
 /// A text, or several.

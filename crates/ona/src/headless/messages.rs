@@ -183,6 +183,7 @@ pub struct Init {
 pub struct Server {
     pub name: String,
     pub status: &'static str,
+    pub source: &'static str,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -22,6 +22,7 @@ mod prepare;
 mod printer;
 mod prompt;
 mod result;
+mod servers;
 mod stage;
 mod stream;
 mod teller;
@@ -43,9 +44,10 @@ use control::{Levers, Wishes};
 use desk::Desk;
 use host::Host;
 use ona_api::{EventKind, Group, Mode, Row, SessionId};
+use ona_mcp::Endpoint;
 use ona_orchestration::{
-    COMPACTION_CANCELLED, Compacted, Ended, EndedBy, Events, History, Said, Session, Turn, TurnOutcome, clear,
-    end_session,
+    COMPACTION_CANCELLED, Compacted, Elicitations, Ended, EndedBy, Events, History, Said, Session, Turn, TurnOutcome,
+    clear, end_session,
 };
 use ona_process::Halt;
 use ona_session::Agents;
@@ -108,9 +110,17 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         for (file, why) in &skills.left_out {
             output::note(format_args!("ona: {}: {why}", file.display()));
         }
-        let mut run = Run { program, open: &open, workplace, halt, host, teller, skills };
+        let person = options.streams_in().then(|| servers::Person::of(&host, &halt));
+        let elicitations = Elicitations::new(Arc::clone(&workplace.hooks), Arc::clone(&open.store), person);
+        let elicitations = Arc::new(elicitations);
+        workplace.fleet.servers.around.answered_by(Arc::clone(&elicitations) as _);
+        workplace.fleet.servers.around.carried_by(servers::Post::of(&host, &halt));
+        // Those of the other side have to wait for its introduction.
+        workplace.fleet.start(|definition| definition.endpoint != Endpoint::Host);
+        let mut run = Run { program, open: &open, workplace, halt, host, teller, skills, elicitations };
         let code = run.go(input, Begin { place, source, copy_of }).await;
         run.workplace.tasks.stop_all().await;
+        run.workplace.fleet.servers.close().await;
         match (cancel.is_cancelled(), printer.is_broken()) {
             (_, true) => Ok(BROKEN_PIPE),
             (true, false) => code.map(|_| interrupt::INTERRUPTED),
@@ -142,7 +152,7 @@ fn check(program: &Program) -> Result<(), Failure> {
         None | Some("stdio") => {}
         Some(other) => {
             return Err(Failure::usage(format_args!(
-                "--permission-prompt-tool {other}: this build connects to no MCP server; only stdio answers"
+                "--permission-prompt-tool {other}: only stdio answers permission questions"
             )));
         }
     }
@@ -188,6 +198,7 @@ struct Run<'a> {
     host: Arc<Host>,
     teller: Arc<Teller>,
     skills: Arc<Skills>,
+    elicitations: Arc<Elicitations>,
 }
 
 impl Run<'_> {
@@ -260,6 +271,7 @@ impl Run<'_> {
             context: Arc::clone(&self.teller.context),
             changed: None,
             notices: Vec::new(),
+            servers: Arc::clone(&self.workplace.fleet.servers),
         })
     }
 
@@ -296,7 +308,6 @@ impl Run<'_> {
         }
         session.cx.cancel = self.halt.renew();
         let mut ready = desk.during(self.prepare(session, source, agents.clone(), &wishes, events)).await?;
-        desk.levers.wishes.servers.clone_from(&wishes.servers);
         let configured = ready.model();
         let mut locks = Vec::new();
         let mut next = Some(first);

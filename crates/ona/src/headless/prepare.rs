@@ -17,7 +17,8 @@ use ona_modules::Moment;
 use ona_modules::rules::Event;
 use ona_orchestration::{
     Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Resumed, Seat,
-    Session, SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, lifecycle, loaded,
+    Session, SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, equip, lifecycle, loaded, removed,
+    search_what_is_left,
 };
 use ona_session::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
@@ -126,11 +127,16 @@ impl Run<'_> {
             max_tokens: MAX_TOKENS,
             also: options.append_subagent_system_prompt.clone(),
             skills: desk,
+            servers: Arc::clone(&self.workplace.fleet.servers),
         };
         tools.add(Arc::new(Agent::new(office)));
         let look = crate::test::subject::look_at(self.program, &self.workplace.settings);
         PlanDesk::of(session, store, look).equip(&mut tools);
         tools.add(Arc::new(TodoWrite::of(session, store, hooks)));
+        self.connected(session).await?;
+        let (granted, rules) = (guise.agent.cloned(), Arc::clone(&session.rules));
+        let keep = move |name: &str| granted.as_ref().is_none_or(|agent| agent.grants(name)) && !removed(&rules, name);
+        equip(&mut tools, &self.workplace.fleet.servers, keep);
         if let Some(modules) = &session.modules {
             modules.equip(&mut tools);
         }
@@ -142,7 +148,7 @@ impl Run<'_> {
         if let Some(modules) = &session.modules {
             modules.host.tell_of(&asking.system, model.context());
         }
-        self.teller.say(&self.init(session, source, &asking, &model, &agents, &instructions, wishes));
+        self.teller.say(&self.init(session, source, &asking, &model, &agents, &instructions));
         let mut history = History::load(store, &session.place.session, model.wire())?;
         let repair = history.repair();
         if !repair.is_empty() {
@@ -163,6 +169,22 @@ impl Run<'_> {
             turn.run(session, &mut history, first).await?;
         }
         Ok(Ready::Turn(Box::new(turn), Box::new(history)))
+    }
+
+    /// Waits for the servers, so that the first request has all their tools, and records
+    /// those that are down.
+    async fn connected(&self, session: &Session) -> Result<(), StoreError> {
+        let fleet = &self.workplace.fleet;
+        self.elicitations.enter(session);
+        tokio::select! {
+            () = fleet.servers.settled() => {}
+            () = session.cx.cancel.cancelled() => {}
+        }
+        let mut group = Group::default();
+        for (name, why) in fleet.down() {
+            group.event(EventKind::McpServerFailed, json!({"server": name, "why": why}));
+        }
+        if group.0.is_empty() { Ok(()) } else { self.open.store.commit(&session.place, group).await.map(drop) }
     }
 
     fn guise<'a>(&self, agents: &'a Agents, wishes: &Wishes) -> Result<Guise<'a>, Failure> {
@@ -220,7 +242,9 @@ impl Run<'_> {
         if let Some(lists) = &self.program.options.tools {
             let names: Vec<&str> = lists.iter().flat_map(|list| list.split([',', ' '])).map(str::trim).collect();
             let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).map(canonical).collect();
-            let known: Vec<_> = tools.specs().into_iter().map(|tool| tool.name).collect();
+            // The flag is about built-in tools; those of servers stay (section 6 of the sheet).
+            let known = tools.specs().into_iter().map(|tool| tool.name).filter(|name| !name.starts_with("mcp__"));
+            let known: Vec<_> = known.collect();
             if let Some(unknown) =
                 names.iter().find(|name| **name != "default" && !known.iter().any(|one| one == *name))
             {
@@ -235,6 +259,7 @@ impl Run<'_> {
             tools.retain(|name| agent.grants(canonical(name)));
         }
         tools.retain(|name| !session.with_rules(|rules| rules.removes(name)));
+        search_what_is_left(tools);
         Ok(())
     }
 
@@ -314,7 +339,6 @@ impl Run<'_> {
         names
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the message says something of each")]
     fn init(
         &self,
         session: &Session,
@@ -323,18 +347,20 @@ impl Run<'_> {
         model: &Model,
         agents: &Agents,
         instructions: &[Instruction],
-        wishes: &Wishes,
     ) -> Message {
-        let error = |name: &String| ServerError {
-            name: name.clone(),
-            kind: "unsupported",
-            message: "this build connects to no MCP server".into(),
+        let fleet = &self.workplace.fleet;
+        let servers = fleet.servers.list();
+        let server = |one: &Arc<ona_mcp::Server>| Server {
+            name: one.definition.name.clone(),
+            status: one.status().as_str(),
+            source: one.definition.origin.as_str(),
         };
+        let error = |(name, message)| ServerError { name, kind: "connection", message };
         Message::System(System::Init(Box::new(Init {
             cwd: session.cx.cwd.to_string_lossy().into_owned(),
             tools: asking.tools.iter().map(|tool| told_name(&tool.name).to_owned()).collect(),
-            mcp_servers: wishes.servers.iter().map(|name| Server { name: name.clone(), status: "failed" }).collect(),
-            mcp_server_errors: wishes.servers.iter().map(error).collect(),
+            mcp_servers: servers.iter().map(server).collect(),
+            mcp_server_errors: fleet.down().into_iter().map(error).collect(),
             model: asking.model.clone(),
             permission_mode: session.with_rules(|rules| rules.mode()).as_str(),
             api_key_source: key_source(model),

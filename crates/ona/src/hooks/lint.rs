@@ -2,12 +2,14 @@
 
 use super::stand::Stand;
 use crate::failure::Failure;
+use crate::mcp::called_by;
 use crate::output;
 use crate::program::{Open, Program};
 use crate::workplace::runtime;
 use ona_api::Env;
 use ona_dialects::lint::{self, Reach};
 use ona_hookplane::{Action, Hook, Shell};
+use ona_mcp::Servers;
 use ona_process::find_in_path;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -56,6 +58,7 @@ async fn found(program: &Program, stand: &Stand) -> (usize, Vec<Finding>) {
         home: &program.env.home(),
         env: &stand.workplace.host,
         gastown: stand.workplace.settings["gastownMode"] == true,
+        servers: &stand.workplace.fleet.servers,
     };
     for (index, hook) in hooks.iter().enumerate() {
         findings.extend(judged(hook, &hooks[..index], &around));
@@ -93,6 +96,7 @@ struct Around<'a> {
     home: &'a Path,
     env: &'a Env,
     gastown: bool,
+    servers: &'a Servers,
 }
 
 fn judged(hook: &Hook, before: &[&Hook], around: &Around<'_>) -> Vec<Finding> {
@@ -124,6 +128,9 @@ fn judged(hook: &Hook, before: &[&Hook], around: &Around<'_>) -> Vec<Finding> {
             "long-timeout",
             format!("the agent may stand still for {} s while this runs", timeout.as_secs()),
         ));
+    }
+    if let Some(Err(server)) = called_by(hook, around.servers) {
+        findings.push(found("missing-server", format!("there is no MCP server {server}")));
     }
     findings.extend(unstartable(hook, &hook.action, around).map(|(rule, message)| found(rule, message)));
     findings

@@ -503,7 +503,8 @@ fn every_flag_of_the_reference_is_honoured_or_refused_with_a_sentence() {
         "--include-partial-messages",
         "--replay-user-messages",
         "--forward-subagent-text",
-        "--mcp-config {\"mcpServers\":{\"s\":{\"command\":\"x\"}}}",
+        "--mcp-config {",
+        "--mcp-config [1]",
         "--mcp-config nowhere.json",
         "--nonsense",
     ];

@@ -17,6 +17,8 @@ mod hooks_guide;
 mod hooks_tools;
 mod instructions;
 mod massgen;
+mod mcp;
+mod mcp_questions;
 mod memories;
 mod mixed;
 mod omp;

@@ -1,6 +1,6 @@
 //! A hook that is a POST of the event to a server.
 
-use super::{CAPTURE, label};
+use super::{CAPTURE, blocking, label};
 use ona_api::{Env, clock, text};
 use ona_auth::http;
 use ona_hookplane::{Answer, Called, Exit, Handler, Ran};
@@ -83,16 +83,6 @@ impl Handler for HttpHook {
 
 fn failed(started: String, why: &str, said: String) -> Ran {
     Ran::ended(started, Exit::NotStarted(format!("[SDLC] http hook: {why}")), said, String::new())
-}
-
-/// The reason of an answer that blocks.
-fn blocking(answer: &Value) -> Option<String> {
-    let specific = &answer["hookSpecificOutput"];
-    let reason = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    if specific["permissionDecision"] == "deny" {
-        return Some(reason(&specific["permissionDecisionReason"]));
-    }
-    (answer["decision"] == "block").then(|| reason(&answer["reason"]))
 }
 
 /// `$NAME` and `${NAME}` with the values of the variables that are allowed.

@@ -1,0 +1,57 @@
+//! Servers that live in the program that drives this one.
+//!
+//! Their messages travel as questions to that program: each request of ours is one,
+//! and its answer is the server's. The library sees a pipe like any other.
+
+use ona_tools::BoxFuture;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+
+/// Carries one JSON-RPC message to a server and brings back its answer, if there is one.
+pub trait Carrier: Send + Sync {
+    fn carry<'a>(&'a self, server: &'a str, message: Value) -> BoxFuture<'a, Result<Value, String>>;
+}
+
+/// What fits between two readings.
+const ROOM: usize = 64 * 1024;
+
+/// The end of a pipe that leads to a server of that program. It is served as long as
+/// somebody holds that end.
+pub(crate) fn pipe(carrier: Arc<dyn Carrier>, server: String) -> DuplexStream {
+    let (ours, theirs) = tokio::io::duplex(ROOM);
+    tokio::spawn(async move {
+        let (reader, writer) = tokio::io::split(theirs);
+        let writer = Arc::new(tokio::sync::Mutex::new(writer));
+        let mut lines = BufReader::new(reader).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+            let (carrier, server, writer) = (Arc::clone(&carrier), server.clone(), Arc::clone(&writer));
+            // Several calls may be open at once; none waits for another.
+            tokio::spawn(async move {
+                let Some(answer) = carried(&*carrier, &server, message).await else { return };
+                // Nobody reads any more: nobody waits for it either.
+                writer.lock().await.write_all(format!("{answer}\n").as_bytes()).await.ok();
+            });
+        }
+    });
+    ours
+}
+
+async fn carried(carrier: &dyn Carrier, server: &str, message: Value) -> Option<Value> {
+    let id = message.get("id").cloned();
+    let answer = carrier.carry(server, message).await;
+    // A notification has no answer, whatever came back.
+    let id = id?;
+    Some(match answer {
+        Ok(mut answer) if answer.get("result").is_some() || answer.get("error").is_some() => {
+            answer["jsonrpc"] = "2.0".into();
+            answer["id"] = id;
+            answer
+        }
+        Ok(_) => {
+            serde_json::json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": "the server gave no answer"}})
+        }
+        Err(why) => serde_json::json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": why}}),
+    })
+}

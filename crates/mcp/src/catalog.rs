@@ -1,0 +1,183 @@
+//! All servers of a run, from everywhere they can be configured. Pure.
+//!
+//! The command line comes first, then the settings, then the project's own file: a
+//! folder can not put its server in the place of one the operator has chosen. An entry
+//! that can not be used is named and stops nothing else.
+
+use crate::definition::{Definition, Origin};
+use crate::policy::Policy;
+use ona_api::Env;
+use serde_json::Value;
+
+/// Where servers are configured.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The texts of `--mcp-config`, parsed; each with `mcpServers`, or the servers themselves.
+    pub flags: Vec<Value>,
+    /// `mcpServers` of the effective settings.
+    pub settings: Value,
+    /// `.mcp.json`, if it counts.
+    pub project: Value,
+    /// `disabledMcpjsonServers`: those of the project's file that are never started.
+    pub disabled: Vec<String>,
+    pub policy: Policy,
+}
+
+/// What is configured, and what of it is left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Catalog {
+    pub definitions: Vec<Definition>,
+    pub left_out: Vec<LeftOut>,
+    /// Sentences about servers that are used all the same.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    pub name: String,
+    pub origin: Origin,
+    pub cause: Cause,
+    pub why: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The entry can not be used.
+    Broken,
+    /// Another server has the same slug.
+    Collision,
+    /// Somebody switched it off.
+    Disabled,
+    Policy,
+}
+
+impl LeftOut {
+    pub fn sentence(&self) -> String {
+        format!("the MCP server {:?} ({}) is left out: {}", self.name, self.origin.as_str(), self.why)
+    }
+}
+
+impl Catalog {
+    pub fn read(sources: &Sources, env: &Env) -> Self {
+        let mut catalog = Self::default();
+        for flag in sources.flags.iter().rev() {
+            catalog.add(entries(flag), Origin::Flag, sources, env);
+        }
+        catalog.add(&sources.settings, Origin::Settings, sources, env);
+        catalog.add(entries(&sources.project), Origin::Project, sources, env);
+        catalog
+    }
+
+    fn add(&mut self, servers: &Value, origin: Origin, sources: &Sources, env: &Env) {
+        let servers = match servers {
+            Value::Null => return,
+            Value::Object(servers) => servers,
+            _ => {
+                let why = "`mcpServers` must be an object".to_owned();
+                self.left_out.push(LeftOut { name: String::new(), origin, cause: Cause::Broken, why });
+                return;
+            }
+        };
+        for (name, value) in servers.iter().filter(|(_, value)| !value.is_null()) {
+            // Who comes first has the name.
+            let taken = |known: &str| known == name;
+            let known = self.definitions.iter().any(|known| taken(&known.name));
+            if !known && !self.left_out.iter().any(|known| taken(&known.name)) {
+                self.take(name, value, origin, sources, env);
+            }
+        }
+    }
+
+    fn take(&mut self, name: &str, value: &Value, origin: Origin, sources: &Sources, env: &Env) {
+        let mut leave_out = |cause, why: String| {
+            self.left_out.push(LeftOut { name: name.to_owned(), origin, cause, why });
+        };
+        if origin == Origin::Project && sources.disabled.iter().any(|disabled| disabled == name) {
+            return leave_out(Cause::Disabled, "disabledMcpjsonServers names it".into());
+        }
+        let read = match Definition::read(name, value, origin, env) {
+            Ok(read) => read,
+            Err(why) => return leave_out(Cause::Broken, why),
+        };
+        if let Some(why) = sources.policy.refuses(&read.definition) {
+            return leave_out(Cause::Policy, why.into());
+        }
+        if let Some(other) = self.definitions.iter().find(|other| other.slug == read.definition.slug) {
+            let why = format!("its tools would have the names of those of {:?} (mcp__{})", other.name, other.slug);
+            return leave_out(Cause::Collision, why);
+        }
+        if !read.missing.is_empty() {
+            let names = read.missing.join(", ");
+            self.warnings.push(format!("the MCP server {name:?} speaks of variables that are not set: {names}"));
+        }
+        self.definitions.push(read.definition);
+    }
+}
+
+/// The servers of a file: under `mcpServers`, as everybody writes it, or at the top.
+fn entries(file: &Value) -> &Value {
+    file.get("mcpServers").unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::Endpoint;
+    use serde_json::json;
+
+    fn commands(catalog: &Catalog) -> Vec<String> {
+        let shown = |one: &Definition| match &one.endpoint {
+            Endpoint::Stdio { command, .. } => format!("{}={command}@{}", one.name, one.origin.as_str()),
+            other => format!("{}={other:?}", one.name),
+        };
+        catalog.definitions.iter().map(shown).collect()
+    }
+
+    fn reasons(catalog: &Catalog) -> Vec<(&str, Cause)> {
+        catalog.left_out.iter().map(|one| (one.name.as_str(), one.cause)).collect()
+    }
+
+    #[test]
+    fn the_command_line_wins_then_the_settings_then_the_folder() {
+        let sources = Sources {
+            flags: vec![json!({"mcpServers": {"a": {"command": "old"}}}), json!({"a": {"command": "flag"}})],
+            settings: json!({"a": {"command": "settings"}, "b": {"command": "settings"}}),
+            project: json!({"mcpServers": {"a": {"command": "folder"}, "b": {"command": "folder"}, "c": {"command": "folder"}}}),
+            ..Sources::default()
+        };
+        let catalog = Catalog::read(&sources, &Env::default());
+        assert_eq!(commands(&catalog), ["a=flag@--mcp-config", "b=settings@settings", "c=folder@.mcp.json"]);
+        assert_eq!(catalog.left_out, []);
+    }
+
+    #[test]
+    fn a_bad_entry_stops_nothing_and_a_second_server_of_a_slug_is_dropped() {
+        let sources = Sources {
+            settings: json!({"bad": 1, "Git Hub": {"command": "one"}, "git_hub": {"command": "two"}, "ok": {"command": "x"}}),
+            project: json!({"mcpServers": {"off": {"command": "x"}}}),
+            disabled: vec!["off".into()],
+            policy: Policy { denied: vec![json!({"serverName": "ok"})], allowed: None },
+            ..Sources::default()
+        };
+        let catalog = Catalog::read(&sources, &Env::default());
+        assert_eq!(commands(&catalog), ["Git Hub=one@settings"]);
+        assert_eq!(
+            reasons(&catalog),
+            [("bad", Cause::Broken), ("git_hub", Cause::Collision), ("ok", Cause::Policy), ("off", Cause::Disabled)]
+        );
+        assert_eq!(
+            catalog.left_out[1].sentence(),
+            r#"the MCP server "git_hub" (settings) is left out: its tools would have the names of those of "Git Hub" (mcp__git_hub)"#
+        );
+    }
+
+    #[test]
+    fn a_name_the_operator_has_spoilt_does_not_fall_to_the_folder() {
+        let sources = Sources {
+            settings: json!({"a": {"command": ""}}),
+            project: json!({"mcpServers": {"a": {"command": "evil"}}}),
+            ..Sources::default()
+        };
+        assert_eq!(commands(&Catalog::read(&sources, &Env::default())), Vec::<String>::new());
+    }
+}

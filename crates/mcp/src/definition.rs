@@ -1,0 +1,282 @@
+//! One server as it is configured.
+//!
+//! The shape is the reference's (section 7.2): a command with arguments and an
+//! environment, or an address with headers. What can not be used is one sentence; it
+//! never holds a value, because values may be credentials.
+
+use crate::expand::expand;
+use crate::slug::Slug;
+use ona_api::Env;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::time::Duration;
+
+/// Per call, unless the definition says otherwise (section 7.1).
+pub const CALL_TIMEOUT: Duration = Duration::from_millis(120_000);
+/// No call can be made in less.
+const SHORTEST: Duration = Duration::from_millis(1000);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    pub name: String,
+    pub slug: Slug,
+    pub origin: Origin,
+    pub endpoint: Endpoint,
+    pub timeout: Duration,
+}
+
+/// Who configured it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `--mcp-config`
+    Flag,
+    /// The effective settings.
+    Settings,
+    /// `.mcp.json` of the project.
+    Project,
+    /// The program on the other side of stdin and stdout.
+    Host,
+}
+
+impl Origin {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Origin::Flag => "--mcp-config",
+            Origin::Settings => "settings",
+            Origin::Project => ".mcp.json",
+            Origin::Host => "sdk",
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// A child process, spoken to line by line.
+    Stdio { command: String, args: Vec<String>, env: Vec<(String, String)> },
+    /// Streamable HTTP.
+    Http { url: String, headers: Vec<(String, String)> },
+    /// Messages are carried by the program that drives this one.
+    Host,
+}
+
+impl fmt::Debug for Endpoint {
+    /// Values of variables and headers may be credentials (DEC-015).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        match self {
+            Endpoint::Stdio { command, args, env } => {
+                f.debug_struct("Stdio").field("command", command).field("args", args).field("env", &names(env)).finish()
+            }
+            Endpoint::Http { url, headers } => {
+                f.debug_struct("Http").field("url", url).field("headers", &names(headers)).finish()
+            }
+            Endpoint::Host => f.write_str("Host"),
+        }
+    }
+}
+
+/// A definition, and the variables it speaks of that are not set.
+pub(crate) struct Read {
+    pub definition: Definition,
+    pub missing: Vec<String>,
+}
+
+impl Definition {
+    pub(crate) fn read(name: &str, value: &Value, origin: Origin, env: &Env) -> Result<Read, String> {
+        if name.trim().is_empty() {
+            return Err("a server needs a name".into());
+        }
+        let fields = value.as_object().ok_or("its definition must be an object")?;
+        let mut missing = Vec::new();
+        let endpoint = endpoint(fields, env, &mut missing)?;
+        let timeout = timeout(fields)?;
+        let definition = Self { name: name.to_owned(), slug: Slug::of(name), origin, endpoint, timeout };
+        missing.sort();
+        missing.dedup();
+        Ok(Read { definition, missing })
+    }
+
+    /// A server of the program that drives this one.
+    pub fn of_host(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            slug: Slug::of(name),
+            origin: Origin::Host,
+            endpoint: Endpoint::Host,
+            timeout: CALL_TIMEOUT,
+        }
+    }
+
+    /// Values that must not be recorded, each with a name for it.
+    pub fn secrets(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pairs: &[_] = match &self.endpoint {
+            Endpoint::Stdio { env, .. } => env,
+            Endpoint::Http { headers, .. } => headers,
+            Endpoint::Host => &[],
+        };
+        pairs.iter().filter(|(name, _)| names_a_secret(name)).flat_map(|(name, value)| {
+            // Of `Bearer x` the x turns up alone in what servers answer.
+            let bare = value.split_once(' ').filter(|(scheme, _)| is_scheme(scheme));
+            let bare = bare.map(|(_, bare)| (name.as_str(), bare.trim()));
+            std::iter::once((name.as_str(), value.as_str())).chain(bare)
+        })
+    }
+}
+
+fn is_scheme(word: &str) -> bool {
+    ["bearer", "basic", "token"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
+fn names_a_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["key", "token", "secret", "password", "credential", "auth", "cookie"].iter().any(|word| name.contains(word))
+}
+
+fn endpoint(fields: &Map<String, Value>, env: &Env, missing: &mut Vec<String>) -> Result<Endpoint, String> {
+    let kind = match fields.get("type") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(kind)) => Some(kind.as_str()),
+        Some(_) => return Err("`type` must be a string".into()),
+    };
+    let kind = match (kind, fields.contains_key("command"), fields.contains_key("url")) {
+        (Some(kind), ..) => kind,
+        (None, true, _) => "stdio",
+        (None, false, true) => return Err("a server with a `url` needs a `type`; use http".into()),
+        (None, false, false) => return Err("it has neither a `command` nor a `url`".into()),
+    };
+    match kind {
+        "stdio" => Ok(Endpoint::Stdio {
+            command: expand(text(fields, "command")?, env, missing),
+            args: texts(fields, "args")?.into_iter().map(|arg| expand(arg, env, missing)).collect(),
+            env: pairs(fields, "env", env, missing)?,
+        }),
+        "http" | "streamable-http" => {
+            let url = expand(text(fields, "url")?, env, missing);
+            if !url.starts_with("http://") && !url.starts_with("https://") {
+                return Err("its `url` must begin with http:// or https://".into());
+            }
+            for unsupported in ["headersHelper", "oauth"] {
+                if fields.contains_key(unsupported) {
+                    return Err(format!(
+                        "`{unsupported}` is not there in this build; put what it gives into `headers`"
+                    ));
+                }
+            }
+            Ok(Endpoint::Http { url, headers: pairs(fields, "headers", env, missing)? })
+        }
+        "sdk" => Ok(Endpoint::Host),
+        "sse" | "ws" => Err(format!("the transport {kind} is not there in this build; use http")),
+        other => Err(format!("there is no transport {other:?}; use stdio or http")),
+    }
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
+    match fields.get(name) {
+        Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
+        None => Err(format!("it has no `{name}`")),
+        Some(_) => Err(format!("its `{name}` must be a text that is not empty")),
+    }
+}
+
+fn texts<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>, String> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(|item| item.as_str().ok_or_else(|| format!("its `{name}` must be a list of texts")))
+            .collect(),
+        Some(_) => Err(format!("its `{name}` must be a list of texts")),
+    }
+}
+
+fn pairs(
+    fields: &Map<String, Value>,
+    name: &str,
+    env: &Env,
+    missing: &mut Vec<String>,
+) -> Result<Vec<(String, String)>, String> {
+    let wrong = || format!("its `{name}` must be an object of texts");
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Object(pairs)) => pairs
+            .iter()
+            .map(|(key, value)| {
+                let value = match value {
+                    Value::String(text) => expand(text, env, missing),
+                    Value::Number(_) | Value::Bool(_) => value.to_string(),
+                    Value::Null | Value::Array(_) | Value::Object(_) => return Err(wrong()),
+                };
+                let plain = !key.is_empty() && !key.contains(['=', '\0']) && !value.contains('\0');
+                if plain { Ok((key.clone(), value)) } else { Err(wrong()) }
+            })
+            .collect(),
+        Some(_) => Err(wrong()),
+    }
+}
+
+fn timeout(fields: &Map<String, Value>) -> Result<Duration, String> {
+    match fields.get("timeout") {
+        None | Some(Value::Null) => Ok(CALL_TIMEOUT),
+        Some(value) => match value.as_u64() {
+            Some(ms) if ms > 0 => Ok(Duration::from_millis(ms).max(SHORTEST)),
+            _ => Err("its `timeout` must be a positive number of milliseconds".into()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(value: Value) -> Result<(Definition, String), String> {
+        let env = Env::default().with("TOKEN", "t0ken").with("BIN", "/opt");
+        Definition::read("s", &value, Origin::Settings, &env).map(|read| (read.definition, read.missing.join(",")))
+    }
+
+    #[test]
+    fn a_command_is_read_with_its_variables() {
+        let value = json!({"command": "${BIN}/srv", "args": ["-x", "${NOPE}"], "env": {"A_TOKEN": "${TOKEN}", "N": 3}});
+        let (definition, missing) = read(value).unwrap();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            definition.endpoint,
+            Endpoint::Stdio {
+                command: "/opt/srv".into(),
+                args: vec!["-x".into(), "${NOPE}".into()],
+                env: vec![pair("A_TOKEN", "t0ken"), pair("N", "3")],
+            }
+        );
+        assert_eq!((definition.timeout, missing.as_str()), (CALL_TIMEOUT, "NOPE"));
+        assert_eq!(definition.secrets().collect::<Vec<_>>(), [("A_TOKEN", "t0ken")]);
+        assert!(!format!("{definition:?}").contains("t0ken"));
+    }
+
+    #[test]
+    fn an_address_is_read_with_its_headers() {
+        let value = json!({"type": "http", "url": "http://127.0.0.1:1/m", "headers": {"Authorization": "Bearer ${TOKEN}"}, "timeout": 5000});
+        let (definition, _) = read(value).unwrap();
+        assert_eq!(definition.timeout, Duration::from_millis(5000));
+        let secrets: Vec<_> = definition.secrets().map(|(_, value)| value.to_owned()).collect();
+        assert_eq!(secrets, ["Bearer t0ken", "t0ken"]);
+    }
+
+    #[test]
+    fn what_can_not_be_used_is_one_sentence_without_values() {
+        for (value, expected) in [
+            (json!(1), "its definition must be an object"),
+            (json!({}), "it has neither a `command` nor a `url`"),
+            (json!({"url": "http://x"}), "a server with a `url` needs a `type`; use http"),
+            (json!({"type": "http"}), "it has no `url`"),
+            (json!({"type": "http", "url": "ftp://x"}), "its `url` must begin with http:// or https://"),
+            (json!({"type": "sse", "url": "http://x"}), "the transport sse is not there in this build; use http"),
+            (json!({"type": "x"}), "there is no transport \"x\"; use stdio or http"),
+            (json!({"command": ""}), "its `command` must be a text that is not empty"),
+            (json!({"command": "x", "args": "y"}), "its `args` must be a list of texts"),
+            (json!({"command": "x", "env": {"A": []}}), "its `env` must be an object of texts"),
+            (json!({"command": "x", "timeout": -1}), "its `timeout` must be a positive number of milliseconds"),
+        ] {
+            assert_eq!(read(value.clone()).unwrap_err(), expected, "{value}");
+        }
+    }
+}

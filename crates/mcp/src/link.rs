@@ -1,0 +1,248 @@
+//! A connection to one server. The only file, with `handler`, that knows the library.
+//!
+//! Requests and answers are plain JSON on this side: what a server adds to the protocol
+//! must not make the rest of its answer unreadable.
+
+use crate::carrier;
+use crate::definition::{Definition, Endpoint};
+use crate::handler::{Handler, Inbox};
+use crate::surroundings::Surroundings;
+use http::{HeaderName, HeaderValue};
+use ona_process::{Command, End, Worker, WorkerRest};
+use rmcp::model::{ClientRequest, CustomRequest};
+use rmcp::service::{PeerRequestOptions, RoleClient, RunningService, ServiceError, serve_client};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+/// The longest message that is read.
+const LONGEST: usize = 64 * 1024 * 1024;
+/// How long a server that was told to end may take.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long it is waited for whoever takes a message back.
+const COURTESY: Duration = Duration::from_millis(250);
+/// What is kept of a server's complaints.
+const COMPLAINTS: usize = 64 * 1024;
+
+/// Why there is no connection.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotConnected {
+    #[error("{0}")]
+    Failed(String),
+    #[error("the server asks for a login: {0}")]
+    NeedsAuth(String),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    #[error("no answer within {} ms", .0.as_millis())]
+    TimedOut(Duration),
+    #[error("the connection was lost: {0}")]
+    Lost(String),
+    /// The server's own word, a JSON-RPC error.
+    #[error("{message} (code {code})")]
+    Refused { code: i64, message: String },
+    #[error("interrupted")]
+    Interrupted,
+}
+
+pub(crate) struct Link {
+    service: Mutex<Option<RunningService<RoleClient, Handler>>>,
+    peer: rmcp::service::Peer<RoleClient>,
+    child: Mutex<Option<WorkerRest>>,
+    pub inbox: Arc<Inbox>,
+    /// `serverInfo`, `capabilities` and `instructions`, as the server gave them.
+    pub info: Value,
+}
+
+impl Link {
+    pub async fn open(definition: &Definition, around: &Arc<Surroundings>) -> Result<Self, NotConnected> {
+        let inbox = Arc::new(Inbox::default());
+        let server = definition.name.clone();
+        let handler = Handler { server: server.clone(), inbox: Arc::clone(&inbox), around: Arc::clone(around) };
+        let failed = |why: String| NotConnected::Failed(why);
+        let mut child = None;
+        let served = match &definition.endpoint {
+            Endpoint::Stdio { command, args, env } => {
+                let worker = Worker::start(&stdio(command, args, env, around)).await;
+                let (stdout, stdin, rest) = worker.map_err(|error| failed(error.to_string()))?.streams();
+                child = Some(rest);
+                serve_client(handler, AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LONGEST)).await
+            }
+            Endpoint::Http { url, headers } => {
+                let client = ona_auth::http::server_client(url).map_err(|error| failed(error.to_string()))?;
+                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+                    .custom_headers(parsed(headers).map_err(failed)?);
+                serve_client(handler, StreamableHttpClientTransport::with_client(client, config)).await
+            }
+            Endpoint::Host => {
+                let carrier = around.carrier().ok_or_else(|| failed("no program drives this run".into()))?;
+                let (reader, writer) = tokio::io::split(carrier::pipe(carrier, server));
+                serve_client(handler, AsyncRwTransport::new_client(reader, writer).with_max_line_length(LONGEST)).await
+            }
+        };
+        let service = match served {
+            Ok(service) => service,
+            Err(error) if error.is_authorization_required() => {
+                return Err(NotConnected::NeedsAuth("give it a header with a token, or log in elsewhere".into()));
+            }
+            Err(error) => {
+                let words = without_address(&error.to_string(), &definition.endpoint);
+                let end = match &mut child {
+                    Some(child) => Some(ended(child).await),
+                    None => None,
+                };
+                return Err(failed(end.unwrap_or(words)));
+            }
+        };
+        let peer = service.peer().clone();
+        let info = peer.peer_info().and_then(|info| serde_json::to_value(&*info).ok()).unwrap_or_default();
+        Ok(Self { service: Mutex::new(Some(service)), peer, child: Mutex::new(child), inbox, info })
+    }
+
+    /// Whether the server said that it has something.
+    pub fn offers(&self, capability: &str) -> bool {
+        self.info["capabilities"].get(capability).is_some_and(|value| !value.is_null())
+    }
+
+    /// One request and its answer.
+    pub async fn request(
+        &self,
+        method: &str,
+        params: Value,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Value, CallError> {
+        let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+        let mut handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.because(error).await),
+        };
+        let gave_up = loop {
+            tokio::select! {
+                answer = &mut handle.rx => {
+                    return match answer {
+                        Ok(Ok(result)) => serde_json::to_value(result).map_err(|error| CallError::Lost(error.to_string())),
+                        Ok(Err(error)) => Err(self.because(error).await),
+                        Err(_) => Err(self.because(ServiceError::TransportClosed).await),
+                    };
+                }
+                () = cancel.cancelled() => break CallError::Interrupted,
+                () = tokio::time::sleep(timeout) => {
+                    if *self.inbox.open.borrow() == 0 {
+                        break CallError::TimedOut(timeout);
+                    }
+                }
+            }
+        };
+        // A server that does not read is not waited for.
+        tokio::time::timeout(COURTESY, handle.cancel(Some(gave_up.to_string()))).await.ok();
+        Err(gave_up)
+    }
+
+    /// All pages of a list.
+    pub async fn list(&self, method: &str, key: &str, timeout: Duration) -> Result<Vec<Value>, CallError> {
+        let (mut items, mut cursor) = (Vec::new(), None::<String>);
+        let cancel = CancellationToken::new();
+        loop {
+            let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
+            let mut page = self.request(method, params, timeout, &cancel).await?;
+            if let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) {
+                items.extend(more);
+            }
+            let next = page["nextCursor"].as_str().filter(|next| !next.is_empty()).map(str::to_owned);
+            // A server that repeats itself has no more to say.
+            if next.is_none() || next == cursor || items.len() >= MOST {
+                return Ok(items);
+            }
+            cursor = next;
+        }
+    }
+
+    async fn because(&self, error: ServiceError) -> CallError {
+        match error {
+            ServiceError::McpError(error) => {
+                CallError::Refused { code: i64::from(error.code.0), message: error.message.into_owned() }
+            }
+            ServiceError::TransportClosed => match self.child.lock().await.as_mut() {
+                Some(child) => CallError::Lost(ended(child).await),
+                None => CallError::Lost("the server closed it".into()),
+            },
+            other => CallError::Lost(other.to_string()),
+        }
+    }
+
+    /// Whether nothing can be asked any more.
+    pub fn is_closed(&self) -> bool {
+        self.peer.is_transport_closed()
+    }
+
+    pub async fn close(&self) {
+        if let Some(mut service) = self.service.lock().await.take() {
+            service.close_with_timeout(GRACE).await.ok();
+        }
+        if let Some(mut child) = self.child.lock().await.take() {
+            child.end(GRACE).await;
+        }
+    }
+}
+
+/// More entries than this are not a list for a model.
+const MOST: usize = 10_000;
+
+fn stdio(command: &str, args: &[String], own: &[(String, String)], around: &Surroundings) -> Command {
+    let mut env = around.env.clone();
+    for (name, value) in own {
+        env.set(name, value);
+    }
+    Command {
+        program: command.into(),
+        args: args.iter().map(Into::into).collect(),
+        cwd: around.cwd.clone(),
+        env,
+        stdin: Vec::new(),
+        cap: COMPLAINTS,
+        deadline: None,
+        grace: GRACE,
+    }
+}
+
+fn parsed(headers: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+    let header = |(name, value): &(String, String)| {
+        let wrong = || format!("the header {name:?} can not be sent");
+        let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        Ok((HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?, value))
+    };
+    headers.iter().map(header).collect()
+}
+
+/// How a server ended, with the last thing it complained about.
+async fn ended(child: &mut WorkerRest) -> String {
+    let how = match child.end(GRACE).await {
+        Some(End::Exited(code)) => format!("the server ended with exit code {code}"),
+        Some(End::Signalled(signal)) => format!("the server was ended by signal {signal}"),
+        Some(End::TimedOut | End::Cancelled) | None => "the server closed its side".to_owned(),
+    };
+    let complaints = ona_api::text::decode(&child.complaints().bytes);
+    match complaints.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
+        Some(line) => format!("{how}: {}", ona_api::text::head(line, 500).0),
+        None => how,
+    }
+}
+
+/// An address may hold a credential.
+fn without_address(words: &str, endpoint: &Endpoint) -> String {
+    match endpoint {
+        Endpoint::Http { url, .. } => words.replace(url.as_str(), "its address"),
+        Endpoint::Stdio { .. } | Endpoint::Host => words.to_owned(),
+    }
+}

@@ -1,0 +1,133 @@
+//! What a server answers to a call, as text for the model (DEC-136). Pure.
+//!
+//! Read from plain JSON rather than from the library's types: one block of a kind
+//! nobody knows yet must not cost the rest of the answer.
+
+use serde_json::{Value, json};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    pub text: String,
+    pub is_error: bool,
+    pub structured: Option<Value>,
+}
+
+impl Reply {
+    pub(crate) fn of(result: &Value) -> Self {
+        let blocks = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
+        let text = match (&structured, blocks) {
+            (Some(structured), []) => structured.to_string(),
+            _ => joined(blocks),
+        };
+        Self { text, is_error: result["isError"] == true, structured }
+    }
+}
+
+/// The text of several blocks, one after another.
+pub fn joined(blocks: &[Value]) -> String {
+    blocks.iter().map(described).collect::<Vec<_>>().join("\n")
+}
+
+/// A text as it is; anything else in words.
+fn described(block: &Value) -> String {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let kind = block["type"].as_str().unwrap_or("block");
+    match kind {
+        "text" => text(&block["text"]).unwrap_or_default(),
+        "image" | "audio" => format!("[{kind}: {}]", measured(&block["mimeType"], &block["data"])),
+        "resource" => {
+            let resource = &block["resource"];
+            let uri = resource["uri"].as_str().unwrap_or("unnamed");
+            match resource["text"].as_str() {
+                Some(text) => format!("[resource {uri}]\n{text}"),
+                None => format!("[resource {uri}: {}]", measured(&resource["mimeType"], &resource["blob"])),
+            }
+        }
+        "resource_link" => {
+            let uri = block["uri"].as_str().unwrap_or("unnamed");
+            let name = block["name"].as_str().map(|name| format!(" {name}")).unwrap_or_default();
+            let words = block["description"].as_str().map(|words| format!(": {words}")).unwrap_or_default();
+            format!("[resource link {uri}{name}{words}]")
+        }
+        _ => match block {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        },
+    }
+}
+
+/// The kind and size of base64 data.
+pub(crate) fn measured(kind: &Value, data: &Value) -> String {
+    let kind = kind.as_str().unwrap_or("unknown kind");
+    let data = data.as_str().unwrap_or_default().trim_end_matches('=');
+    format!("{kind}, {} bytes", data.len() / 4 * 3 + (data.len() % 4).saturating_sub(1))
+}
+
+/// Another output a hook has given, as text (`updatedMCPToolOutput`): a text, blocks, a
+/// whole result of a server, or any JSON.
+pub fn output_text(output: &Value) -> String {
+    let blocks = |value: &Value| {
+        let blocks = value.as_array().filter(|blocks| !blocks.is_empty())?;
+        blocks.iter().all(|block| block["type"].is_string()).then(|| joined(blocks))
+    };
+    match output {
+        Value::String(text) => text.clone(),
+        other => blocks(other).or_else(|| blocks(&other["content"])).unwrap_or_else(|| other.to_string()),
+    }
+}
+
+/// What `tool_response` says beside the text.
+pub(crate) fn data(reply: &Reply) -> Value {
+    match &reply.structured {
+        Some(structured) => json!({ "structuredContent": structured }),
+        None => json!({}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_and_everything_else_is_described() {
+        let blocks = [
+            json!({"type": "text", "text": "one"}),
+            json!({"type": "image", "mimeType": "image/png", "data": "aGVsbG8="}),
+            json!({"type": "audio", "mimeType": "audio/wav", "data": "aGVsbG8h"}),
+            json!({"type": "resource", "resource": {"uri": "f:///a", "text": "in a"}}),
+            json!({"type": "resource", "resource": {"uri": "f:///b", "mimeType": "x/y", "blob": "aA=="}}),
+            json!({"type": "resource_link", "uri": "f:///c", "name": "c", "description": "the c"}),
+            json!({"type": "hologram", "x": 1}),
+        ];
+        let reply = Reply::of(&json!({ "content": blocks }));
+        assert_eq!(
+            reply.text,
+            "one\n[image: image/png, 5 bytes]\n[audio: audio/wav, 6 bytes]\n[resource f:///a]\nin a\n\
+             [resource f:///b: x/y, 1 bytes]\n[resource link f:///c c: the c]\n{\"type\":\"hologram\",\"x\":1}"
+        );
+        assert!(!reply.is_error);
+    }
+
+    #[test]
+    fn structured_content_is_the_text_if_there_is_no_other() {
+        let only = Reply::of(&json!({"structuredContent": {"a": 1}, "isError": true}));
+        assert_eq!((only.text.as_str(), only.is_error), (r#"{"a":1}"#, true));
+        let both = Reply::of(&json!({"structuredContent": {"a": 1}, "content": [{"type": "text", "text": "t"}]}));
+        assert_eq!((both.text.as_str(), both.structured), ("t", Some(json!({"a": 1}))));
+    }
+
+    #[test]
+    fn a_hook_may_give_text_blocks_or_anything() {
+        for (output, expected) in [
+            (json!("t"), "t"),
+            (json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), "a\nb"),
+            (json!({"content": [{"type": "text", "text": "a"}]}), "a"),
+            (json!({"x": 1}), r#"{"x":1}"#),
+            (json!([1, 2]), "[1,2]"),
+            (json!(null), "null"),
+        ] {
+            assert_eq!(output_text(&output), expected);
+        }
+    }
+}

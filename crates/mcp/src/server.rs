@@ -1,0 +1,287 @@
+//! One server over the time of a run: whether it can be asked, and what it can do.
+
+use crate::definition::Definition;
+use crate::link::{CallError, Link, NotConnected};
+use crate::reply::Reply;
+use crate::schema;
+use crate::slug::{Slug, tool_name};
+use crate::surroundings::Surroundings;
+use serde_json::{Map, Value, json};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// Longer texts of a server are cut.
+const DESCRIPTION: usize = 2048;
+/// The most a tool may ask for with `anthropic/maxResultSizeChars`.
+const LARGEST_RESULT: usize = 500_000;
+
+pub struct Server {
+    pub definition: Definition,
+    around: Arc<Surroundings>,
+    state: watch::Sender<State>,
+    tools: Mutex<Vec<Arc<Offered>>>,
+}
+
+#[derive(Clone)]
+enum State {
+    /// Nobody has needed it yet.
+    Idle,
+    Connecting,
+    Open(Arc<Link>),
+    Down(NotConnected),
+    /// Switched off for this run.
+    Off,
+}
+
+/// A tool as a server offers it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offered {
+    /// The server's own name for it.
+    pub tool: String,
+    /// Ours: `mcp__<server>__<tool>`.
+    pub name: String,
+    pub description: String,
+    pub schema: Value,
+    /// How long a result of it may be, if it said so.
+    pub(crate) room: Option<usize>,
+    /// A person wants to be asked, whatever is allowed.
+    pub(crate) for_the_person: bool,
+}
+
+impl Offered {
+    /// A tool of which nothing but the name is known.
+    pub(crate) fn unseen(server: &Slug, name: &str) -> Self {
+        Self {
+            tool: name.strip_prefix(&server.prefix()).unwrap_or(name).to_owned(),
+            name: name.to_owned(),
+            description: String::new(),
+            schema: schema::plain(&Value::Null),
+            room: None,
+            for_the_person: false,
+        }
+    }
+}
+
+/// How a server stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    Idle,
+    Pending,
+    Connected,
+    NeedsAuth(String),
+    Failed(String),
+    Disabled,
+}
+
+impl Status {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Status::Idle | Status::Pending => "pending",
+            Status::Connected => "connected",
+            Status::NeedsAuth(_) => "needs-auth",
+            Status::Failed(_) => "failed",
+            Status::Disabled => "disabled",
+        }
+    }
+
+    pub fn error(&self) -> Option<&str> {
+        match self {
+            Status::NeedsAuth(why) | Status::Failed(why) => Some(why),
+            Status::Idle | Status::Pending | Status::Connected | Status::Disabled => None,
+        }
+    }
+}
+
+/// On whose behalf a call is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    Agent,
+    /// Nobody can be asked anything while a hook runs.
+    Hook,
+}
+
+impl Server {
+    pub(crate) fn new(definition: Definition, around: Arc<Surroundings>) -> Self {
+        Self { definition, around, state: watch::Sender::new(State::Idle), tools: Mutex::default() }
+    }
+
+    pub fn status(&self) -> Status {
+        match &*self.state.borrow() {
+            State::Idle => Status::Idle,
+            State::Connecting => Status::Pending,
+            State::Open(link) if link.is_closed() => Status::Failed("the connection was lost".into()),
+            State::Open(_) => Status::Connected,
+            State::Down(NotConnected::Failed(why)) => Status::Failed(why.clone()),
+            State::Down(NotConnected::NeedsAuth(why)) => Status::NeedsAuth(why.clone()),
+            State::Off => Status::Disabled,
+        }
+    }
+
+    /// `serverInfo`, once it is connected.
+    pub fn info(&self) -> Option<Value> {
+        match &*self.state.borrow() {
+            State::Open(link) => link.info.get("serverInfo").cloned(),
+            _ => None,
+        }
+    }
+
+    pub fn offered(&self) -> Vec<Arc<Offered>> {
+        self.tools().clone()
+    }
+
+    fn tools(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Offered>>> {
+        // It is replaced whole, so a panic elsewhere leaves no half of it.
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that it is being connected; whether that is news.
+    pub(crate) fn begin(&self) -> bool {
+        self.state.send_if_modified(|state| {
+            let idle = matches!(state, State::Idle);
+            if idle {
+                *state = State::Connecting;
+            }
+            idle
+        })
+    }
+
+    /// As if it had never been connected.
+    pub(crate) async fn forget(&self, off: bool) {
+        let before = self.state.send_replace(if off { State::Off } else { State::Idle });
+        self.tools().clear();
+        if let State::Open(link) = before {
+            link.close().await;
+        }
+    }
+
+    /// Connects and learns what it can do. To be called after `begin`.
+    pub(crate) async fn connect(&self) {
+        let connecting = async {
+            let link = Link::open(&self.definition, &self.around).await?;
+            let tools = self.listed(&link).await.map_err(|error| NotConnected::Failed(error.to_string()))?;
+            Ok((link, tools))
+        };
+        let within = self.around.connect;
+        let state = match tokio::time::timeout(within, connecting).await {
+            Ok(Ok((link, tools))) => {
+                *self.tools() = tools;
+                State::Open(Arc::new(link))
+            }
+            Ok(Err(why)) => State::Down(why),
+            Err(_) => State::Down(NotConnected::Failed(format!(
+                "it did not introduce itself within {} ms",
+                within.as_millis()
+            ))),
+        };
+        // Somebody may have switched it off meanwhile; dropping the link ends it.
+        self.state.send_if_modified(|now| {
+            let wanted = matches!(now, State::Connecting);
+            if wanted {
+                *now = state;
+            }
+            wanted
+        });
+    }
+
+    async fn listed(&self, link: &Link) -> Result<Vec<Arc<Offered>>, CallError> {
+        let listed = match link.list("tools/list", "tools", self.definition.timeout).await {
+            // Some have tools and do not say so; one that has none need not know the question.
+            Err(CallError::Refused { .. }) if !link.offers("tools") => Vec::new(),
+            listed => listed?,
+        };
+        Ok(listed.iter().filter_map(|tool| self.offer(tool)).map(Arc::new).collect())
+    }
+
+    /// A tool without a name is none.
+    fn offer(&self, tool: &Value) -> Option<Offered> {
+        let own = tool["name"].as_str().filter(|name| !name.is_empty())?;
+        let words = tool["description"].as_str().or(tool["title"].as_str()).unwrap_or_default();
+        let meta = &tool["_meta"];
+        let room = meta["anthropic/maxResultSizeChars"].as_u64().and_then(|room| usize::try_from(room).ok());
+        Some(Offered {
+            tool: own.to_owned(),
+            name: tool_name(&self.definition.slug, own),
+            description: ona_api::text::head(words, DESCRIPTION).0.to_owned(),
+            schema: schema::plain(&tool["inputSchema"]),
+            room: room.map(|room| room.min(LARGEST_RESULT)),
+            for_the_person: meta["anthropic/requiresUserInteraction"] == true,
+        })
+    }
+
+    /// Waits until it is known whether it can be asked.
+    pub async fn settled(&self) {
+        let mut state = self.state.subscribe();
+        // The sender lives as long as we do.
+        state.wait_for(|state| !matches!(state, State::Connecting)).await.ok();
+    }
+
+    /// Looks again at what it can do, if it said that something changed.
+    pub(crate) async fn refresh(&self) {
+        let Ok(link) = self.link() else { return };
+        if link.inbox.stale.swap(false, Ordering::SeqCst) {
+            // What it had is better than nothing.
+            if let Ok(tools) = self.listed(&link).await {
+                *self.tools() = tools;
+            }
+        }
+    }
+
+    fn link(&self) -> Result<Arc<Link>, CallError> {
+        let lost = |why: &str| Err(CallError::Lost(why.to_owned()));
+        match &*self.state.borrow() {
+            State::Open(link) => Ok(Arc::clone(link)),
+            State::Down(why) => lost(&why.to_string()),
+            State::Idle | State::Connecting => lost("it is not connected"),
+            State::Off => lost("it is switched off"),
+        }
+    }
+
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+        caller: Caller,
+        cancel: &CancellationToken,
+    ) -> Result<Reply, CallError> {
+        let link = self.link()?;
+        let _unattended = (caller == Caller::Hook).then(|| Unattended::begin(&link));
+        let params = json!({"name": tool, "arguments": arguments});
+        let result = link.request("tools/call", params, self.definition.timeout, cancel).await?;
+        Ok(Reply::of(&result))
+    }
+
+    pub(crate) async fn resources(&self) -> Result<Vec<Value>, CallError> {
+        let link = self.link()?;
+        match link.list("resources/list", "resources", self.definition.timeout).await {
+            Err(CallError::Refused { .. }) if !link.offers("resources") => Ok(Vec::new()),
+            listed => listed,
+        }
+    }
+
+    pub(crate) async fn read(&self, uri: &str, cancel: &CancellationToken) -> Result<Value, CallError> {
+        self.link()?.request("resources/read", json!({ "uri": uri }), self.definition.timeout, cancel).await
+    }
+
+    /// What of a result the model is given.
+    pub(crate) fn room(&self, offered: Option<&Offered>) -> usize {
+        offered.and_then(|offered| offered.room).map_or(self.around.output, |room| room.max(self.around.output))
+    }
+}
+
+/// A hook's call while it is under way.
+struct Unattended<'a>(&'a Link);
+
+impl<'a> Unattended<'a> {
+    fn begin(link: &'a Link) -> Self {
+        link.inbox.unattended.fetch_add(1, Ordering::SeqCst);
+        Self(link)
+    }
+}
+
+impl Drop for Unattended<'_> {
+    fn drop(&mut self) {
+        self.0.inbox.unattended.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,127 @@
+//! All servers of a run. Nothing is started before somebody needs it, and then all that
+//! are needed at once.
+
+use crate::definition::Definition;
+use crate::server::{Offered, Server, Status};
+use crate::slug::Slug;
+use crate::surroundings::Surroundings;
+use crate::tool::McpTool;
+use ona_tools::{AnyTool, BoxFuture, Source};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tokio::task::JoinSet;
+
+pub struct Servers {
+    list: RwLock<Vec<Arc<Server>>>,
+    pub around: Arc<Surroundings>,
+    /// Connections being made.
+    making: Mutex<JoinSet<()>>,
+}
+
+impl Servers {
+    pub fn new(definitions: Vec<Definition>, around: Surroundings) -> Self {
+        let around = Arc::new(around);
+        let server = |definition| Arc::new(Server::new(definition, Arc::clone(&around)));
+        let list = RwLock::new(definitions.into_iter().map(server).collect());
+        Self { list, around, making: Mutex::default() }
+    }
+
+    pub fn list(&self) -> Vec<Arc<Server>> {
+        self.list.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// One more, unless there is one of that slug.
+    pub fn add(&self, definition: Definition) {
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        if !list.iter().any(|server| server.definition.slug == definition.slug) {
+            list.push(Arc::new(Server::new(definition, Arc::clone(&self.around))));
+        }
+    }
+
+    /// By its configured name, or by what it is called in the names of its tools.
+    pub fn find(&self, name: &str) -> Option<Arc<Server>> {
+        let list = self.list();
+        let named = list.iter().find(|server| server.definition.name == name);
+        named.or_else(|| list.iter().find(|server| server.definition.slug == Slug::of(name))).cloned()
+    }
+
+    /// Begins to connect those that are wanted and nobody has connected yet.
+    pub fn start(&self, wanted: impl Fn(&Definition) -> bool) {
+        for server in self.list().into_iter().filter(|server| wanted(&server.definition)) {
+            if server.begin() {
+                let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+                making.spawn(async move { server.connect().await });
+            }
+        }
+    }
+
+    /// Waits until all that were started can be asked, or are known to be down.
+    pub async fn settled(&self) {
+        for server in self.list() {
+            server.settled().await;
+        }
+    }
+
+    /// Connects one anew.
+    pub async fn reconnect(&self, server: &Server) {
+        server.forget(false).await;
+        let slug = &server.definition.slug;
+        self.start(|definition| definition.slug == *slug);
+        server.settled().await;
+    }
+
+    /// Switches one off for this run.
+    pub async fn switch_off(&self, server: &Server) {
+        server.forget(true).await;
+    }
+
+    pub async fn close(&self) {
+        self.making.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+        let mut closing = JoinSet::new();
+        for server in self.list() {
+            closing.spawn(async move { server.forget(true).await });
+        }
+        closing.join_all().await;
+    }
+}
+
+impl Source for Servers {
+    /// By name. Where two servers would have one name for a tool, the first has it.
+    fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+        let mut tools: BTreeMap<String, Arc<dyn AnyTool>> = BTreeMap::new();
+        for server in self.list() {
+            for offered in server.offered() {
+                let name = offered.name.clone();
+                let tool = McpTool { server: Arc::clone(&server), offered };
+                tools.entry(name).or_insert_with(|| Arc::new(tool));
+            }
+        }
+        tools.into_values().collect()
+    }
+
+    /// A tool of a server that is down is there, and says so when it runs.
+    fn find(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
+        let known = self.tools().into_iter().find(|tool| tool.spec().name == name);
+        known.or_else(|| {
+            let down = |server: &Arc<Server>| !matches!(server.status(), Status::Connected);
+            let server = self.list().into_iter().filter(down).find(|server| {
+                let rest = name.strip_prefix(&server.definition.slug.prefix());
+                rest.is_some_and(|tool| !tool.is_empty())
+            })?;
+            let offered = Arc::new(Offered::unseen(&server.definition.slug, name));
+            Some(Arc::new(McpTool { server, offered }) as Arc<dyn AnyTool>)
+        })
+    }
+
+    fn refresh(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            for server in self.list() {
+                server.refresh().await;
+            }
+        })
+    }
+}

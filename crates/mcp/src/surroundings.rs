@@ -1,0 +1,62 @@
+//! What servers are started in, and whom they can reach through us.
+
+use crate::carrier::Carrier;
+use crate::elicit::{Answered, Elicit, Elicitation};
+use ona_api::Env;
+use ona_api::redact::SECRET_VARIABLES;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+/// How long a server may take to introduce itself.
+const CONNECT: Duration = Duration::from_secs(30);
+/// The longest result the model is given, at four characters a token.
+const OUTPUT_TOKENS: usize = 25_000;
+const CHARS_PER_TOKEN: usize = 4;
+
+pub struct Surroundings {
+    /// The environment of children, complete. The credentials of model providers are no
+    /// business of a server; one that needs them is given them by its definition.
+    pub(crate) env: Env,
+    pub(crate) cwd: PathBuf,
+    /// The directories servers are told they may work in.
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) connect: Duration,
+    pub(crate) output: usize,
+    elicit: RwLock<Option<Arc<dyn Elicit>>>,
+    carrier: RwLock<Option<Arc<dyn Carrier>>>,
+}
+
+impl Surroundings {
+    /// `env` is that of tools; MCP_TIMEOUT and MAX_MCP_OUTPUT_TOKENS in it set the limits.
+    pub fn new(mut env: Env, cwd: PathBuf, roots: Vec<PathBuf>) -> Self {
+        let number = |name: &str| env.get(name).and_then(|text| text.trim().parse::<u64>().ok()).filter(|n| *n > 0);
+        let connect = number("MCP_TIMEOUT").map_or(CONNECT, Duration::from_millis);
+        let tokens = number("MAX_MCP_OUTPUT_TOKENS").and_then(|tokens| usize::try_from(tokens).ok());
+        let output = tokens.unwrap_or(OUTPUT_TOKENS).saturating_mul(CHARS_PER_TOKEN);
+        SECRET_VARIABLES.iter().for_each(|name| env.remove(name));
+        Self { env, cwd, roots, connect, output, elicit: RwLock::default(), carrier: RwLock::default() }
+    }
+
+    /// Who answers questions from now on.
+    pub fn answered_by(&self, elicit: Arc<dyn Elicit>) {
+        *self.elicit.write().unwrap_or_else(PoisonError::into_inner) = Some(elicit);
+    }
+
+    /// Who carries messages to servers of the program that drives this one.
+    pub fn carried_by(&self, carrier: Arc<dyn Carrier>) {
+        *self.carrier.write().unwrap_or_else(PoisonError::into_inner) = Some(carrier);
+    }
+
+    pub(crate) fn carrier(&self) -> Option<Arc<dyn Carrier>> {
+        self.carrier.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) async fn answer(&self, asked: Elicitation) -> Answered {
+        let elicit = self.elicit.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match elicit {
+            Some(elicit) => elicit.answer(asked).await,
+            None => Answered::declined(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A tool of a server, as one among the others.
+
+use crate::link::CallError;
+use crate::reply;
+use crate::server::{Caller, Offered, Server};
+use ona_api::{Access, ToolResult, ToolSpec};
+use ona_tools::{AnyTool, BadInput, BoxFuture, Cx, Offer, Plan};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub struct McpTool {
+    pub(crate) server: Arc<Server>,
+    pub(crate) offered: Arc<Offered>,
+}
+
+impl AnyTool for McpTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: self.offered.name.clone(),
+            description: self.offered.description.clone(),
+            input_schema: self.offered.schema.clone(),
+        }
+    }
+
+    /// What an input must hold beyond being an object is for the server to say.
+    fn plan(self: Arc<Self>, input: &Value, _: &Cx) -> Result<Plan, BadInput> {
+        let Value::Object(arguments) = input else {
+            return Err(BadInput::new("the input must be a JSON object"));
+        };
+        let arguments = arguments.clone();
+        Ok(Plan::new(input.clone(), vec![Access::Plain], move |cx| {
+            Box::pin(async move {
+                let called = self.server.call(&self.offered.tool, &arguments, Caller::Agent, &cx.cancel).await;
+                match called {
+                    Ok(reply) if reply.is_error => {
+                        ToolResult::rejected(self.cut(&reply.text)).data(reply::data(&reply))
+                    }
+                    Ok(reply) => ToolResult::success(self.cut(&reply.text)).data(reply::data(&reply)),
+                    Err(error) => failed(&self.server, error),
+                }
+            })
+        }))
+    }
+
+    fn offer<'a>(&'a self, _: &'a Value, _: &'a Cx) -> BoxFuture<'a, Offer> {
+        let offer = if self.offered.for_the_person {
+            Offer::Submission(format!("{} asks to be confirmed by a person", self.offered.name))
+        } else {
+            Offer::Plain
+        };
+        Box::pin(std::future::ready(offer))
+    }
+}
+
+impl McpTool {
+    fn cut(&self, text: &str) -> String {
+        cut(text, self.server.room(Some(&self.offered)))
+    }
+}
+
+/// A result as long as a model can use.
+pub(crate) fn cut(text: &str, room: usize) -> String {
+    match text.char_indices().nth(room) {
+        None => text.to_owned(),
+        Some((at, _)) => {
+            let all = text.chars().count();
+            format!("{}\n[cut: {all} characters in all, the first {room} are shown]", &text[..at])
+        }
+    }
+}
+
+/// Section 7.1: what the server said is a rejection, what kept it from answering is ours.
+pub(crate) fn failed(server: &Server, error: CallError) -> ToolResult {
+    let name = &server.definition.name;
+    match error {
+        CallError::Refused { .. } => ToolResult::rejected(format!("The MCP server {name:?} refused: {error}")),
+        CallError::Interrupted => {
+            ToolResult::rejected("Interrupted by the operator").data(json!({"is_interrupt": true}))
+        }
+        CallError::TimedOut(_) | CallError::Lost(_) => ToolResult::internal(format!("MCP server {name:?}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_result_is_cut_between_characters_and_says_so() {
+        assert_eq!(cut("äöü", 3), "äöü");
+        assert_eq!(cut("äöü", 2), "äö\n[cut: 3 characters in all, the first 2 are shown]");
+    }
+}

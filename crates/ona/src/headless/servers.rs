@@ -1,0 +1,127 @@
+//! MCP servers, as the program on the other side sees them: what it may ask about them,
+//! its own servers, and the questions servers have for the person behind it.
+
+use super::control::Refused;
+use super::host::Host;
+use ona_mcp::{Carrier, Server, Servers, Status};
+use ona_orchestration::AskPerson;
+use ona_process::Halt;
+use ona_tools::BoxFuture;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Answers requests whose subtype begins with `mcp_`.
+pub fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<Value, Refused> {
+    let named = |field: &str| -> Result<Arc<Server>, Refused> {
+        let name = request[field].as_str().ok_or_else(|| format!("{field} must be a string"))?;
+        servers.find(name).ok_or_else(|| format!("there is no MCP server {name:?}").into())
+    };
+    match subtype {
+        "mcp_status" => Ok(json!({"mcpServers": servers.list().iter().map(|one| told(one)).collect::<Vec<_>>()})),
+        "mcp_reconnect" => {
+            let server = named("serverName")?;
+            restart(servers, server);
+            Ok(json!({}))
+        }
+        "mcp_toggle" => {
+            let server = named("serverName")?;
+            match request["enabled"].as_bool() {
+                None => return Err("enabled must be true or false".into()),
+                Some(true) if server.status() == Status::Disabled => restart(servers, server),
+                Some(true) => {}
+                Some(false) => {
+                    let servers = Arc::clone(servers);
+                    tokio::spawn(async move { servers.switch_off(&server).await });
+                }
+            }
+            Ok(json!({}))
+        }
+        "mcp_set_servers" => {
+            let wanted = request["servers"].as_object().ok_or("servers must be an object")?;
+            let why = "servers are given at the start, with --mcp-config";
+            let unknown = wanted.keys().filter(|name| servers.find(name).is_none());
+            let errors: Map<_, _> = unknown.map(|name| (name.clone(), why.into())).collect();
+            Ok(json!({"added": [], "removed": [], "errors": errors}))
+        }
+        other => {
+            let why = format!("the request {other} is not supported");
+            Err(Refused { why, code: Some("unsupported_request") })
+        }
+    }
+}
+
+/// In the background: a request is answered at once, and `mcp_status` tells.
+fn restart(servers: &Arc<Servers>, server: Arc<Server>) {
+    let servers = Arc::clone(servers);
+    tokio::spawn(async move { servers.reconnect(&server).await });
+}
+
+fn told(server: &Server) -> Value {
+    let status = server.status();
+    let tools: Vec<_> = server.offered().iter().map(|tool| json!({"name": tool.tool})).collect();
+    let mut told = json!({
+        "name": server.definition.name,
+        "status": status.as_str(),
+        "scope": server.definition.origin.as_str(),
+        "tools": tools,
+    });
+    if let Some(info) = server.info() {
+        told["serverInfo"] = info;
+    }
+    if let Some(error) = status.error() {
+        told["error"] = error.into();
+    }
+    told
+}
+
+/// The names rules know servers by.
+pub fn slugs(servers: &Servers) -> Vec<String> {
+    servers.list().iter().map(|server| server.definition.slug.to_string()).collect()
+}
+
+/// Carries messages to servers of the other side.
+pub struct Post {
+    host: Arc<Host>,
+    halt: Halt,
+}
+
+impl Post {
+    pub fn of(host: &Arc<Host>, halt: &Halt) -> Arc<dyn Carrier> {
+        Arc::new(Self { host: Arc::clone(host), halt: halt.clone() })
+    }
+}
+
+impl Carrier for Post {
+    fn carry<'a>(&'a self, server: &'a str, message: Value) -> BoxFuture<'a, Result<Value, String>> {
+        Box::pin(async move {
+            let request = json!({"subtype": "mcp_message", "server_name": server, "message": message});
+            let answer = self.host.ask(request, self.halt.program()).await;
+            answer.map(|mut answer| answer["mcp_response"].take()).map_err(|why| why.to_string())
+        })
+    }
+}
+
+/// Puts questions of servers to the other side.
+pub struct Person {
+    host: Arc<Host>,
+    halt: Halt,
+}
+
+impl Person {
+    pub fn of(host: &Arc<Host>, halt: &Halt) -> Arc<dyn AskPerson> {
+        Arc::new(Self { host: Arc::clone(host), halt: halt.clone() })
+    }
+}
+
+impl AskPerson for Person {
+    fn ask(&self, fields: Map<String, Value>) -> BoxFuture<'_, Option<Map<String, Value>>> {
+        Box::pin(async move {
+            let mut request = json!({"subtype": "elicitation"});
+            for (name, value) in fields {
+                request[name] = value;
+            }
+            let answer = self.host.ask(request, &self.halt.token()).await.ok()?;
+            answer.as_object().cloned()
+        })
+    }
+}

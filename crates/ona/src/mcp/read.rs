@@ -1,0 +1,160 @@
+//! From files, flags and the row to one catalog.
+
+use crate::failure::Failure;
+use crate::program::{Open, Program};
+use ona_api::Env;
+use ona_mcp::{Catalog, Cause, Origin, Policy, Sources};
+use ona_trust::{Scope, Standing, Trust};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What is configured, and how the folder's own file was taken.
+#[derive(Clone, Debug, Default)]
+pub struct Gathered {
+    pub catalog: Catalog,
+    file: FolderFile,
+    /// Why the folder's file can not be read.
+    broken: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FolderFile {
+    /// There is none, or nobody wants it.
+    #[default]
+    None,
+    Used,
+    /// Used, because the operator runs here; nobody ever said that he trusts the folder.
+    Unrecorded,
+    Withheld,
+}
+
+/// `host` is the environment in which definitions speak of variables.
+pub fn gather(
+    program: &Program,
+    open: &Open,
+    settings: &Value,
+    project: &Path,
+    host: &Env,
+) -> Result<Gathered, Failure> {
+    let options = &program.options;
+    if !options.mcp_config.is_empty() {
+        program.operator_only("MCP servers")?;
+    }
+    let flags = options.mcp_config.iter().map(|text| flag(text, &program.cwd)).collect::<Result<Vec<_>, _>>()?;
+    let mut gathered = Gathered::default();
+    let mut sources = Sources { flags, policy: policy(settings, open), ..Sources::default() };
+    if !options.strict_mcp_config {
+        sources.settings = settings["mcpServers"].clone();
+        sources.disabled = texts(&settings["disabledMcpjsonServers"]);
+        // What the agent could write itself is not to be started for it.
+        if !options.bare && !program.agent_shell && program.discovery()?.sources.project {
+            sources.project = gathered.folder(program, open, project);
+        }
+    }
+    gathered.catalog = Catalog::read(&sources, host);
+    Ok(gathered)
+}
+
+impl Gathered {
+    /// The project's `.mcp.json`, if it counts.
+    fn folder(&mut self, program: &Program, open: &Open, project: &Path) -> Value {
+        let text = match std::fs::read_to_string(project.join(".mcp.json")) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Value::Null,
+            Err(error) => {
+                self.broken = Some(error.to_string());
+                return Value::Null;
+            }
+        };
+        self.file = match (open.merged.trust, program.standing(Some(&open.store))) {
+            (Trust::Withheld, _) | (_, Standing::Withheld | Standing::Ask { .. }) => FolderFile::Withheld,
+            (Trust::Trusted, Standing::Trusted { recorded: true }) => FolderFile::Used,
+            (Trust::Trusted, Standing::Trusted { recorded: false }) => FolderFile::Unrecorded,
+        };
+        match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
+            _ if self.file == FolderFile::Withheld => Value::Null,
+            Ok(value @ Value::Object(_)) => value,
+            Ok(_) => {
+                self.broken = Some("it is not a JSON object".into());
+                Value::Null
+            }
+            Err(error) => {
+                self.broken = Some(format!("it is not valid JSON: {error}"));
+                Value::Null
+            }
+        }
+    }
+
+    /// Whether nobody has said yet that the folder's servers may run.
+    pub fn is_pending(&self) -> bool {
+        matches!(self.file, FolderFile::Unrecorded | FolderFile::Withheld)
+    }
+
+    /// What a person must know before anything is started.
+    pub fn sentences(&self) -> Vec<String> {
+        let of_folder = self.catalog.definitions.iter().any(|one| one.origin == Origin::Project);
+        let mut sentences: Vec<String> = Vec::new();
+        match self.file {
+            FolderFile::Withheld => {
+                sentences.push("the MCP servers of this folder are not started: it is not trusted (.mcp.json)".into());
+            }
+            FolderFile::Unrecorded if of_folder => sentences.push(
+                "MCP servers of a folder nobody has trusted yet are in use (--trust remembers it, --no-trust leaves \
+                 them out): .mcp.json"
+                    .into(),
+            ),
+            FolderFile::Unrecorded | FolderFile::Used | FolderFile::None => {}
+        }
+        sentences.extend(self.problems());
+        let by_policy = self.catalog.left_out.iter().filter(|one| one.cause == Cause::Policy);
+        sentences.extend(by_policy.map(|one| one.sentence()));
+        sentences.extend(self.catalog.warnings.iter().cloned());
+        sentences
+    }
+
+    /// What somebody has to repair.
+    pub fn problems(&self) -> Vec<String> {
+        let broken = |cause: Cause| matches!(cause, Cause::Broken | Cause::Collision);
+        let entries = self.catalog.left_out.iter().filter(|one| broken(one.cause)).map(|one| one.sentence());
+        self.broken.iter().map(|why| format!(".mcp.json is not used: {why}")).chain(entries).collect()
+    }
+}
+
+/// One value of `--mcp-config`.
+fn flag(text: &str, cwd: &Path) -> Result<Value, Failure> {
+    let content = if text.trim_start().starts_with('{') {
+        text.to_owned()
+    } else {
+        std::fs::read_to_string(cwd.join(text))
+            .map_err(|error| Failure::usage(format_args!("--mcp-config can not be read: {error}: {text}")))?
+    };
+    match serde_json::from_str(&content) {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(_) => Err(Failure::usage("--mcp-config must be a JSON object with mcpServers")),
+        Err(error) => Err(Failure::usage(format_args!("--mcp-config is not valid JSON: {error}"))),
+    }
+}
+
+/// What is denied anywhere is denied; the managed files count even where the row has not
+/// taken them in.
+fn policy(settings: &Value, open: &Open) -> Policy {
+    let list = |value: &Value| value.as_array().cloned();
+    let managed: Vec<_> = open.found.layers.iter().filter(|layer| layer.scope == Scope::Managed).collect();
+    let mut denied = list(&settings["deniedMcpServers"]).unwrap_or_default();
+    denied.extend(managed.iter().filter_map(|layer| list(&layer.value["deniedMcpServers"])).flatten());
+    let of_policy = managed.iter().find_map(|layer| list(&layer.value["allowedMcpServers"]));
+    let alone = settings["allowManagedMcpServersOnly"] == true
+        || managed.iter().any(|layer| layer.value["allowManagedMcpServersOnly"] == true);
+    let allowed = if alone {
+        let own = managed.iter().filter_map(|layer| layer.value["mcpServers"].as_object()).flatten();
+        let own = own.map(|(name, _)| json!({ "serverName": name }));
+        Some(of_policy.into_iter().flatten().chain(own).collect())
+    } else {
+        of_policy.or_else(|| list(&settings["allowedMcpServers"]))
+    };
+    Policy { denied, allowed }
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+}
