@@ -199,7 +199,8 @@ impl Workplace {
             settings.clone_from(written);
         }
         settings["gastownMode"] = self.settings["gastownMode"].clone();
-        let mut loaded = ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges, &self.fleet.servers));
+        let mut loaded =
+            ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges, &self.fleet.servers));
         let (place, cancel) = (&self.place, &self.cancel);
         match written {
             Written::Settings(_) => {}

@@ -134,7 +134,10 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
 fn fixture(value: Value, place: &str) -> Result<Fixture, Failure> {
     if module_fixture::is_one(&value) {
         let tried: ModuleFixture = serde_json::from_value(value).map_err(Failure::usage)?;
-        return Ok(Fixture { name: tried.name.clone().unwrap_or_else(|| place.to_owned()), tried: Trial::Module(Box::new(tried)) });
+        return Ok(Fixture {
+            name: tried.name.clone().unwrap_or_else(|| place.to_owned()),
+            tried: Trial::Module(Box::new(tried)),
+        });
     }
     let written: Written = serde_json::from_value(value).map_err(Failure::usage)?;
     let mut event = written.payload;

@@ -51,6 +51,7 @@ pub fn run(program: &Program, session: &str, config: Option<&Path>, as_json: boo
             }
             calls = reader.calls_after(&recorded, Some(last)).map_err(failed)?;
         }
+        stand.close().await;
         let count = different.len();
         if as_json {
             let report = json!({"calls": all, "different": different});

@@ -21,6 +21,7 @@ use ona_trust::How;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 pub struct Stand {
@@ -34,6 +35,8 @@ pub struct Stand {
     /// Hook modules of this place, loaded or not.
     pub modules: Vec<Listed>,
     pub tools: ToolBox,
+    /// MCP servers that hooks call are connected when the first hook is tried.
+    connected: OnceCell<()>,
 }
 
 impl Stand {
@@ -51,7 +54,16 @@ impl Stand {
             let (engine, rejected, settings) =
                 (Arc::clone(&workplace.hooks), workplace.rejected.clone(), workplace.settings.clone());
             let unknown = workplace.unknown.clone();
-            return Ok(Self { engine, rejected, unknown, settings, workplace, modules, tools });
+            return Ok(Self {
+                engine,
+                rejected,
+                unknown,
+                settings,
+                workplace,
+                modules,
+                tools,
+                connected: OnceCell::new(),
+            });
         };
         let OtherHooks { engine, rejected, unknown } = workplace.other_hooks(program, open, &written)?;
         if engine.list().is_empty() && rejected.is_empty() {
@@ -62,7 +74,8 @@ impl Stand {
             Written::Settings(settings) => settings,
             Written::Pi(_) | Written::Massgen(_) => Value::Null,
         };
-        Ok(Self { engine: Arc::new(engine), rejected, unknown, settings, workplace, modules: Vec::new(), tools })
+        let (engine, modules, connected) = (Arc::new(engine), Vec::new(), OnceCell::new());
+        Ok(Self { engine, rejected, unknown, settings, workplace, modules, tools, connected })
     }
 
     /// A session for hooks to be fired in. It is nowhere recorded.
@@ -77,7 +90,14 @@ impl Stand {
 
     pub async fn fire(&self, session: &mut Session, asked: &Asked) -> Result<Outcome, Failure> {
         let firing = firing(asked, session, &self.tools)?;
+        let connect = async || self.workplace.fleet.start_for_hooks(&self.engine.list()).await;
+        self.connected.get_or_init(connect).await;
         Ok(self.engine.fire(firing).await)
+    }
+
+    /// Ends the servers that were connected for hooks.
+    pub async fn close(&self) {
+        self.workplace.fleet.servers.close().await;
     }
 }
 

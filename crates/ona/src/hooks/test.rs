@@ -36,6 +36,7 @@ pub fn run(program: &Program, paths: &[PathBuf], config: Option<&Path>, format: 
             tried.push(Tried { name: fixture.name.clone(), differences, took: began.elapsed() });
             stand.workplace.keep(session);
         }
+        stand.close().await;
         let text = match format {
             Report::Tap => report::tap(&tried),
             Report::Junit => report::junit(&tried),

@@ -523,6 +523,10 @@ fn a_hook_may_be_a_tool_of_a_server() {
         "{denied}"
     );
     assert_eq!(row(&ona), [json!("mcp_tool s/say"), json!(2)]);
+    let fixture = json!({"event": "PreToolUse", "payload": {"tool_name": "Bash", "tool_input": {"command": "echo hi"}},
+        "expect": {"decision": "deny", "message": "echo hi is not for you"}});
+    ona.file("fixture.json", fixture.to_string());
+    ona.run(["hooks", "test", "fixture.json"]).expect_code(0);
 
     configure(&ona, "s", json!({"allow": ["Bash"]}), hook("say", "fine with me"));
     assert_eq!(bash(&ona)["content"], "hi\n");

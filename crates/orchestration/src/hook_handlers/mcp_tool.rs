@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 pub struct McpToolHook {
     label: String,
+    /// The label and what the tool is given.
+    identity: String,
     server: String,
     tool: String,
     input: Map<String, Value>,
@@ -21,7 +23,9 @@ pub struct McpToolHook {
 
 impl McpToolHook {
     pub fn new(server: String, tool: String, input: Map<String, Value>, servers: Arc<Servers>) -> Self {
-        Self { label: label("mcp_tool", &format!("{server}/{tool}")), server, tool, input, servers }
+        let label = label("mcp_tool", &format!("{server}/{tool}"));
+        let identity = format!("{label} {}", Value::Object(input.clone()));
+        Self { label, identity, server, tool, input, servers }
     }
 
     /// The text of the answer, or why there is none.
@@ -44,6 +48,10 @@ impl McpToolHook {
 impl Handler for McpToolHook {
     fn label(&self) -> &str {
         &self.label
+    }
+
+    fn identity(&self) -> &str {
+        &self.identity
     }
 
     fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
