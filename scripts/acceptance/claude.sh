@@ -4,6 +4,7 @@
 # driven run; the model is scripted (model.mjs). Run: claude.sh <ledger id>
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/model.sh"
 
 # ---- words of this area ------------------------------------------------------------
 
@@ -19,10 +20,10 @@ install() {
 }
 # pre MATCHER COMMAND... : that group under PreToolUse
 pre() { jq -cn --argjson g "$(group "$@")" '{PreToolUse:[$g]}'; }
-# says JSON : a command that prints it
-says() { printf "printf %%s '%s'" "$1"; }
+# prints JSON : a command that prints it
+prints() { printf "printf %%s '%s'" "$1"; }
 # specific FIELDS_JSON [EVENT] : a command that prints the envelope of the event
-specific() { says "$(jq -cn --arg e "${2:-PreToolUse}" --argjson f "$1" '{hookSpecificOutput:({hookEventName:$e} + $f)}')"; }
+specific() { prints "$(jq -cn --arg e "${2:-PreToolUse}" --argjson f "$1" '{hookSpecificOutput:({hookEventName:$e} + $f)}')"; }
 decides() { specific "$(jq -cn --arg d "$1" '{permissionDecision:$d, permissionDecisionReason:("because " + $d)}')"; }
 # bash_call COMMAND [FLAG...] : typed by the operator
 bash_call() {
@@ -35,27 +36,12 @@ is_file() { [ -e "$1" ] || fail "there is no file $1"; }
 no_file() { [ ! -e "$1" ] || fail "there is a file $1: $(cat "$1")"; }
 fresh() { rm -f ran other post pre seen log; }
 
-# model SCRIPT_JSON : a scripted model for the runs that follow. told N : what its n-th request ends with
-model() {
-  local tries=0
-  LOG=$WORLD/requests
-  rm -f "$LOG" "$LOG.port"
-  : >"$LOG"
-  [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
-  node "$here/model.mjs" "$LOG.port" "$LOG" "$1" >"$LOG.out" 2>&1 &
-  server=$!
-  trap 'kill "$server" 2>/dev/null || true; rm -rf "$WORLD"' EXIT
-  until [ -e "$LOG.port" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
-    sleep 0.05
-  done
-  export ANTHROPIC_BASE_URL=http://127.0.0.1:$(cat "$LOG.port") ANTHROPIC_API_KEY=canary-anthropic-key-1
-}
+# talking SCRIPT_JSON : a scripted model for the runs that follow. told N : what its n-th request ends with
+talking() { stop_servers; model "$1"; anthropic; }
 told() { sed -n "$(($1 + 1))p" "$LOG" | jq -c '.body.messages[-1]'; }
 # prompted SCRIPT_JSON [FLAG...] : one prompt without anybody to ask
 prompted() {
-  model "$1"
+  talking "$1"
   shift
   code 0 ona -p go "$@" </dev/null
 }
@@ -63,7 +49,7 @@ prompted() {
 # jq filter over the request. What was asked is in the file `asked`, a line each.
 attended() {
   local line id
-  model "$1"
+  talking "$1"
   : >asked
   coproc ONA_P { ona --output-format stream-json --verbose --input-format stream-json --permission-prompt-tool stdio 2>"$WORLD/driven.err"; }
   local pid=$ONA_P_PID to=${ONA_P[1]}

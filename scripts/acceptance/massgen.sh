@@ -3,6 +3,7 @@
 # programs. Run: massgen.sh <ledger id>
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/model.sh"
 
 # ---- words of this area ------------------------------------------------------------
 
@@ -39,21 +40,7 @@ fired() {
   jq -r '[.hooks[].command | sub("massgen:(python|command):"; "")] | join(" ")' <<<"$out"
 }
 # talk SCRIPT_JSON [FLAG...] : one prompt to a scripted model; its requests are in $LOG
-talk() {
-  local script=$1 server tries=0
-  shift
-  LOG=$WORLD/requests
-  : >"$LOG"
-  node "$here/model.mjs" "$LOG.port" "$LOG" "$script" >"$LOG.out" 2>&1 &
-  server=$!
-  until [ -e "$LOG.port" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
-    sleep 0.05
-  done
-  ANTHROPIC_API_KEY=canary-anthropic-key-1 ANTHROPIC_BASE_URL=http://127.0.0.1:$(cat "$LOG.port") code 0 ona -p go "$@" </dev/null
-  kill "$server" 2>/dev/null || true
-}
+talk() { model "$1"; anthropic; says 0 -p go "${@:2}"; }
 two_agents() {
   logger global; logger own
   yaml "hooks: {PreToolUse: [{handler: global.f}], PostToolUse: [{handler: global.f}]}

@@ -3,6 +3,7 @@
 # Run: omp.sh <ledger id>
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/model.sh"
 
 # ---- words of this area ------------------------------------------------------------
 
@@ -24,26 +25,8 @@ bash_tool() { local command=$1; shift; tool Bash "$(jq -cn --arg c "$command" '{
 denied() { is "$(content)" "Denied by PreToolUse hook
 $1"; is "$(is_error)" true; }
 
-servers=()
-stop_servers() { local id; for id in "${servers[@]}"; do kill "$id" 2>/dev/null || true; done; }
 # turn SCRIPT_JSON FLAG... : one run of -p against a model that says this
-turn() {
-  local script=$1 tries=0
-  shift
-  trap 'stop_servers; rm -rf "$WORLD"' EXIT
-  LOG=$WORLD/requests$RANDOM
-  : >"$LOG"; : >"$LOG.connections"
-  node "$here/model.mjs" "$LOG.port" "$LOG" "$script" >"$LOG.out" 2>&1 &
-  servers+=($!)
-  until [ -e "$LOG.port" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
-    sleep 0.05
-  done
-  export ANTHROPIC_BASE_URL=http://127.0.0.1:$(cat "$LOG.port") ANTHROPIC_API_KEY=canary-anthropic-key-1
-  code 0 ona "$@" </dev/null
-}
-requests() { wc -l <"$LOG"; }
+turn() { model "$1"; anthropic; says 0 "${@:2}"; }
 body() { sed -n "$(($1 + 1))p" "$LOG" | jq -r '.body | tostring'; }
 one_call() { jq -cn --arg c "${1:-echo 1}" '[{calls:[{name:"Bash",input:{command:$c}}]},{say:"done"}]'; }
 rows_of() { sql "SELECT count(*) FROM events WHERE event_type='$1'"; }

@@ -4,6 +4,7 @@
 # the model is scripted (model.mjs). Run: pi.sh <ledger id>
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/model.sh"
 
 # ---- words of this area ------------------------------------------------------------
 
@@ -49,23 +50,7 @@ warning() { printf 'Warning: invalid hook config from %s (%s). Hooks are disable
 
 # asked SCRIPT_JSON [FLAG...] : a prompt to a scripted model under hooks.json. req N FILTER : of its n-th request.
 # With $ASKS the model asks the database that when a request arrives: .seen
-asked() {
-  local tries=0 script=$1
-  shift
-  LOG=$WORLD/requests
-  : >"$LOG"
-  MODEL_ASKS=${ASKS:+$AGENT_SDLC_DB$'\t'$ASKS} node "$here/model.mjs" "$LOG.port" "$LOG" "$script" >"$LOG.out" 2>&1 &
-  server=$!
-  trap 'kill "$server" 2>/dev/null || true; rm -rf "$WORLD"' EXIT
-  until [ -e "$LOG.port" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "the scripted model did not start: $(cat "$LOG.out")"
-    sleep 0.05
-  done
-  export ANTHROPIC_BASE_URL=http://127.0.0.1:$(cat "$LOG.port") ANTHROPIC_API_KEY=canary-anthropic-key-1
-  code 0 ona -p go --hooks-config hooks.json "$@" </dev/null
-}
-req() { sed -n "$(($1 + 1))p" "$LOG" | jq -r "$2"; }
+asked() { model "$1" '' "${ASKS:-}"; anthropic; says 0 -p go --hooks-config hooks.json "${@:2}"; }
 # contexts N : the hook-context blocks of the n-th request, each as one JSON string
 contexts() { req "$1" '.body.messages[].content[] | select(.type == "text" and (.text | startswith("<hook-context>"))) | .text | tojson'; }
 CALL='{"calls":[{"name":"Bash","input":{"command":"true"}}]}'

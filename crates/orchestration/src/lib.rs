@@ -1,8 +1,8 @@
-//! The turn (`turn.rs`) and the path of a tool call (`pipeline.rs`): plan, hooks, gate,
+//! The turn (`turn`) and the path of a tool call (`pipeline`): plan, hooks, gate,
 //! rules, person, run, hooks, one commit.
 //!
 //! This is the only crate that sees both hooks and store, so "no transaction is
-//! open while a hook or a tool runs" (DEC-017) is a property of `pipeline.rs`.
+//! open while a hook or a tool runs" (DEC-017) is a property of `pipeline`.
 
 mod account;
 mod amended;

@@ -4,30 +4,32 @@
 //! commits. A model is asked only when everything before it is on disk. There is one
 //! task and no parallelism within a session.
 
+mod ending;
+mod prompt;
+mod reply;
+
+pub(crate) use reply::used;
+
 use crate::account::account;
 use crate::events::{Events, TurnEvent};
 use crate::history::History;
-use crate::lifecycle::{fire, tell};
-use crate::model::{Model, Seat};
+use crate::model::Seat;
 use crate::modules::Boundary;
 use crate::pipeline::Pipeline;
 use crate::records;
 use crate::said::Said;
 use crate::session::Session;
 use crate::watch;
-use ona_api::model::{Asking, EndReason, FailureClass, ModelFailure, Part, Reply, Usage};
-use ona_api::row::Block;
-use ona_api::{CallId, Entry, EventKind, EventName, Group, Row, ToolCall};
-use ona_hookplane::{Base, Firing};
+use ona_api::model::{Asking, EndReason, ModelFailure, Usage};
+use ona_api::{Entry, Group, Row, ToolCall};
+use ona_hookplane::Base;
 use ona_store::StoreError;
-use ona_transcript::{STOP_FEEDBACK, Spent, Step};
+use ona_transcript::{Spent, Step};
+use reply::{calls, was_cut};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
-
-/// How often in a row Stop hooks may send the agent back to work (DEC-050).
-const STOP_BLOCKS: u32 = 8;
 
 pub struct Turn {
     pub pipeline: Pipeline,
@@ -144,14 +146,6 @@ impl Turn {
         Ok(outcome)
     }
 
-    /// A turn that ends early because a hook said so must not look like one that is done.
-    fn say_why(&self, ended: &Ended) {
-        if let Ended::Stopped { reason } = ended {
-            let colon = if reason.is_empty() { "" } else { ": " };
-            (self.events)(TurnEvent::Message(format!("Stopped by hook{colon}{reason}")));
-        }
-    }
-
     /// Goes on with what is there, without a prompt: what a command of a module has sent.
     pub async fn go_on(&self, session: &mut Session, history: &mut History) -> Result<Outcome, StoreError> {
         let mut outcome = Outcome::nothing();
@@ -202,51 +196,6 @@ impl Turn {
             history.refresh(&self.pipeline.store)?;
         }
         Ok(heard)
-    }
-
-    /// Hooks first, then the user row and what belongs to it (section 2.5, step 3).
-    async fn submit(&self, session: &mut Session, words: &Said) -> Result<Option<Ended>, StoreError> {
-        let prompt = words.text.as_str();
-        let event = EventName::UserPromptSubmit;
-        let said = match self.speaker {
-            Speaker::Operator => fire(&self.pipeline.hooks, session, event, json!({ "prompt": prompt })).await,
-            // What one agent asks of another is not a prompt of the user.
-            Speaker::Agent(_) | Speaker::Hook => ona_hookplane::Outcome::default(),
-        };
-        let mut group = Group::default();
-        let ended = if said.is_denied() {
-            // The text is erased: only the refusal is recorded (DEC-034).
-            let message = said.message();
-            let fields = records::object(json!({ "message": message }));
-            group.append(said.rows());
-            group.push(Row::Transcript(Entry::System { subtype: "prompt_blocked", fields }));
-            Some(Ended::Blocked { message })
-        } else {
-            if let Some(typed) = &words.typed {
-                let fields = records::object(json!({ "typed": typed }));
-                group.push(Row::Transcript(Entry::System { subtype: "command", fields }));
-            }
-            group.push(Row::Transcript(user(prompt)));
-            if matches!(self.speaker, Speaker::Operator) {
-                let beside = self.pipeline.beside(session, words).await;
-                group.append(beside.group);
-                for message in beside.messages {
-                    (self.events)(TurnEvent::Message(message));
-                }
-                let project = session.cx.project.clone();
-                group.append(session.context.recall(self.pipeline.store.reader()?, prompt, &project)?);
-            }
-            if let Some(modules) = &session.modules {
-                let store = &self.pipeline.store;
-                let system = &self.asking.system;
-                group.append(modules.before_agent_start(store, session, prompt, system, &self.cancel).await?);
-            }
-            records::chain(&mut group, event, None, &said);
-            said.stop.as_ref().map(|(_, reason)| Ended::Stopped { reason: reason.clone() })
-        };
-        self.pipeline.store.commit(&session.place, group).await?;
-        tell(&self.events, &said);
-        Ok(ended)
     }
 
     async fn work(
@@ -319,46 +268,6 @@ impl Turn {
         }
     }
 
-    /// The rows of a reply and its calls: one group (section 2.5, step 5).
-    fn record(&self, model: &Model, reply: Reply, outcome: &mut Outcome) -> Group {
-        let mut group = Group::default();
-        let content = reply.parts.iter().filter_map(block).collect();
-        group.push(Row::Transcript(Entry::Assistant { uuid: CallId::random().0, content }));
-        group.push(Row::Transcript(used(model, &reply.usage)));
-        for part in &reply.parts {
-            match part {
-                Part::ToolUse { id, name, input } => {
-                    let name = ona_api::tool::canonical(name).to_owned();
-                    group.push(Row::Transcript(Entry::ToolUse { id: id.clone(), name, input: input.clone() }));
-                }
-                Part::Text(text) => outcome.text.clone_from(text),
-                Part::ToolResult { .. } | Part::Picture { .. } | Part::HookContext(_) => {}
-            }
-        }
-        if !reply.dropped.is_empty() {
-            let data = records::object(json!({"kind": "dropped_blocks", "types": reply.dropped}));
-            group.push(Row::Transcript(Entry::Progress { data }));
-        }
-        (self.events)(TurnEvent::Assistant {
-            model: model.choice.wire_model.clone(),
-            parts: reply.parts,
-            usage: reply.usage,
-            end: reply.end,
-        });
-        group
-    }
-
-    async fn cut_short(&self, session: &Session, history: &mut History, cut: Cut) -> Result<Ended, StoreError> {
-        match cut {
-            Cut::Stopped(reason) => {
-                history.refresh(&self.pipeline.store)?;
-                self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
-                Ok(Ended::Stopped { reason })
-            }
-            Cut::Interrupted => self.interrupted(session, history, Activity::Tools).await,
-        }
-    }
-
     /// The turn's events, with retries kept for the record as well.
     fn watched(&self) -> (Events, Retries) {
         let (events, retries) = (Arc::clone(&self.events), Retries::default());
@@ -424,88 +333,6 @@ impl Turn {
         }
         Ok(None)
     }
-
-    /// Stop hooks, and how the turn ends; `None` if one of them sent the agent back to work.
-    async fn stop(&self, session: &mut Session, blocks: u32, text: &str) -> Result<Option<Ended>, StoreError> {
-        let mut fields = json!({"stop_hook_active": blocks > 0});
-        let (event, said) = match &self.speaker {
-            Speaker::Operator => {
-                fields["last_assistant_message"] = text.into();
-                (EventName::Stop, fire(&self.pipeline.hooks, session, EventName::Stop, fields).await)
-            }
-            Speaker::Agent(parent) => {
-                fields["agent_id"] = json!(session.agent_id);
-                fields["agent_transcript_path"] = "".into();
-                fields["agent_type"] = json!(session.agent_type);
-                fields["last_assistant_message"] = text.into();
-                let firing = Firing::new(EventName::SubagentStop, (**parent).clone(), fields);
-                (EventName::SubagentStop, self.pipeline.hooks.fire(firing).await)
-            }
-            Speaker::Hook => return Ok(Some(Ended::Done)),
-        };
-        let mut group = Group::default();
-        records::chain(&mut group, event, None, &said);
-        let ended = match (&said.stop, said.is_denied()) {
-            (Some((_, reason)), _) => Some(Ended::Stopped { reason: reason.clone() }),
-            (None, true) if blocks < STOP_BLOCKS => {
-                let feedback: Vec<_> = said.blocks.iter().map(|(_, text)| text.as_str()).collect();
-                group.push(Row::Transcript(user(&format!("{STOP_FEEDBACK}{}", feedback.join("\n")))));
-                None
-            }
-            (None, denied) => {
-                if denied {
-                    let words = format!("{event} hooks blocked {STOP_BLOCKS} times in a row; the turn ends.");
-                    (self.events)(TurnEvent::Message(words));
-                }
-                Some(Ended::Done)
-            }
-        };
-        self.pipeline.store.commit(&session.place, group).await?;
-        tell(&self.events, &said);
-        Ok(ended)
-    }
-
-    /// StopFailure takes the place of Stop (DEC-089).
-    async fn stop_failure(&self, session: &mut Session, failure: &ModelFailure, text: &str) -> Result<(), StoreError> {
-        let (class, details) = (failure.class.as_str(), failure.message.clone());
-        let mut fields = json!({"error": class, "error_details": details});
-        if !text.is_empty() {
-            fields["last_assistant_message"] = text.into();
-        }
-        let said = fire(&self.pipeline.hooks, session, EventName::StopFailure, fields).await;
-        let mut group = Group::default();
-        group.event(EventKind::StopFailure, json!({"error": class, "details": details}));
-        records::chain(&mut group, EventName::StopFailure, None, &said);
-        self.pipeline.store.commit(&session.place, group).await?;
-        tell(&self.events, &said);
-        Ok(())
-    }
-
-    /// An interrupt leaves a transcript a provider accepts: every call has a result.
-    async fn interrupted(
-        &self,
-        session: &Session,
-        history: &mut History,
-        during: Activity,
-    ) -> Result<Ended, StoreError> {
-        history.refresh(&self.pipeline.store)?;
-        self.answer_open(session, history, "Interrupted by the operator").await?;
-        let mut group = Group::default();
-        group.event(EventKind::Interrupted, json!({}));
-        self.pipeline.store.commit(&session.place, group).await?;
-        Ok(Ended::Interrupted(during))
-    }
-
-    async fn answer_open(&self, session: &Session, history: &History, words: &str) -> Result<(), StoreError> {
-        let rows = ona_transcript::answer_open(history.state(), words);
-        let group = Group(rows.into_iter().map(Row::Transcript).collect());
-        self.pipeline.store.commit(&session.place, group).await.map(drop)
-    }
-}
-
-/// The row that says what a reply used.
-pub(crate) fn used(model: &Model, usage: &Usage) -> Entry {
-    ona_transcript::usage_entry(&model.choice.wire_model, model.choice.model_id, usage)
 }
 
 /// Why the calls of a reply were left where they are.
@@ -516,44 +343,3 @@ enum Cut {
 
 /// Rows about tries that failed, until the call is over.
 type Retries = Arc<Mutex<Vec<Value>>>;
-
-/// The calls of a reply as the model made them.
-fn calls(reply: &Reply) -> Vec<ToolCall> {
-    let call = |part: &Part| match part {
-        Part::ToolUse { id, name, input } => {
-            Some(ToolCall { id: id.clone(), name: name.clone(), input: input.clone() })
-        }
-        Part::Text(_) | Part::ToolResult { .. } | Part::Picture { .. } | Part::HookContext(_) => None,
-    };
-    reply.parts.iter().filter_map(call).collect()
-}
-
-/// A reply that ends at the output limit, with nothing to do that would go on from it.
-fn was_cut(reply: &Reply) -> Option<ModelFailure> {
-    let cut = reply.end == Some(EndReason::MaxTokens) && calls(reply).is_empty();
-    cut.then(|| ModelFailure {
-        class: FailureClass::MaxOutputTokens,
-        message: "the reply was cut off at the output limit".into(),
-        transient: false,
-        retry_after: None,
-        status: None,
-    })
-}
-
-fn user(text: &str) -> Entry {
-    // A prompt may be a picture alone.
-    let content = if text.is_empty() { Vec::new() } else { vec![Block::Text(text.to_owned())] };
-    Entry::User { uuid: CallId::random().0, content }
-}
-
-/// A part of a reply as a content block; the set is closed.
-fn block(part: &Part) -> Option<Block> {
-    match part {
-        Part::Text(text) => Some(Block::Text(text.clone())),
-        Part::ToolUse { id, name, input } => {
-            let name = ona_api::tool::canonical(name).to_owned();
-            Some(Block::ToolUse { id: id.clone(), name, input: input.clone() })
-        }
-        Part::ToolResult { .. } | Part::Picture { .. } | Part::HookContext(_) => None,
-    }
-}

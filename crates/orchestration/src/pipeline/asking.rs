@@ -1,0 +1,141 @@
+//! A call that rules leave open: request hooks, then the person, and what their answers bring.
+
+use super::{Pipeline, Trail, denial, is_question};
+use crate::firings;
+use crate::operator::{Answer, Question};
+use crate::records;
+use crate::session::Session;
+use ona_api::permission_update::PermissionUpdate;
+use ona_api::{Access, Authority, EventName, Ruling, ToolCall, Verdict};
+use ona_hookplane::{Outcome, RequestDecision};
+use ona_store::StoreError;
+use ona_tools::{AnyTool, Plan};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+impl Pipeline {
+    /// Finds an answer to an ask: request hooks first, then the person.
+    pub(super) async fn resolve(
+        &self,
+        session: &mut Session,
+        call: &mut ToolCall,
+        tool: &Arc<dyn AnyTool>,
+        plan: &mut Plan,
+        asked: Verdict,
+        trail: &mut Trail,
+    ) -> Result<Verdict, StoreError> {
+        let explained = session.with_rules(|rules| rules.explain(&call.name, &call.input, &plan.access));
+        let request = self.hooks.fire(firings::permission_request(session, call, tool, &explained.remember)).await;
+        trail.chain(EventName::PermissionRequest, call, &request);
+        match request.permission_request() {
+            Some((ordinal, RequestDecision::Deny { message, interrupt })) => {
+                if interrupt {
+                    trail.stop = Some(message.clone());
+                }
+                let text = denial("Denied by PermissionRequest hook", &message);
+                return Ok(Verdict::new(Ruling::Deny, Authority::Hook(ordinal), text));
+            }
+            Some((ordinal, RequestDecision::Allow { input, updates })) => {
+                let by = Authority::Hook(ordinal);
+                self.update(session, &updates, trail);
+                let Some(input) = input else { return Ok(Verdict::new(Ruling::Allow, by, "")) };
+                if let Err(bad) = self.rewrite(session, call, tool, plan, input.into(), trail) {
+                    return Ok(Verdict::new(Ruling::Deny, by, format!("A hook changed the input: {bad}")));
+                }
+                // A rewritten call is judged like a new one: an allow must not carry
+                // something else past a rule. The question it was given for is answered.
+                let again = self.judge(session, call, plan, &Outcome::default())?;
+                let answered = matches!(again.by, Authority::Mode(_)) || again.by == asked.by;
+                match again.ruling {
+                    Ruling::Deny => return Ok(again),
+                    Ruling::Ask if !answered => {}
+                    Ruling::Ask | Ruling::Allow => return Ok(Verdict::new(Ruling::Allow, by, "")),
+                }
+                return self.ask(session, call, tool, plan, again, trail).await;
+            }
+            None => {}
+        }
+        self.ask(session, call, tool, plan, asked, trail).await
+    }
+
+    /// Puts a question to the person, who sees what a yes would mean.
+    pub(crate) async fn put(&self, session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Answer {
+        let explanation = session.with_rules(|rules| rules.explain(&call.name, &call.input, access));
+        let agent = session.agent_id.as_deref();
+        let plan = (call.name == "ExitPlanMode").then(|| call.input["plan"].as_str()).flatten();
+        self.operator.rule(Question { call, agent, asked, explanation, plan }).await
+    }
+
+    /// The person's word, and what comes with it.
+    pub(super) async fn ask(
+        &self,
+        session: &mut Session,
+        call: &mut ToolCall,
+        tool: &Arc<dyn AnyTool>,
+        plan: &mut Plan,
+        asked: Verdict,
+        trail: &mut Trail,
+    ) -> Result<Verdict, StoreError> {
+        // At once and not after a while: what hooks hear must not depend on how fast one answers.
+        if self.operator.hears_questions() && self.hooks.listens_to(EventName::Notification) {
+            let heard = self.hooks.fire(firings::waits_for_answer(session, call)).await;
+            trail.chain(EventName::Notification, call, &heard);
+        }
+        let answer = self.put(session, call, &plan.access, &asked).await;
+        trail.interrupt |= answer.interrupt;
+        if !answer.verdict.is_allow() {
+            return Ok(answer.verdict);
+        }
+        self.update(session, &answer.updates, trail);
+        let answered = answer.input.map(|input| with_earlier_answers(call, input));
+        if let Some(input) = answered.map(Value::from).filter(|input| *input != call.input) {
+            if let Err(bad) = self.rewrite(session, call, tool, plan, input, trail) {
+                let words = format!("The input was changed to one the tool can not use: {bad}");
+                return Ok(Verdict::new(Ruling::Deny, answer.verdict.by, words));
+            }
+            // He has seen what he wrote himself, so only a no is left to say.
+            let again = self.judge(session, call, plan, &Outcome::default())?;
+            if again.ruling == Ruling::Deny {
+                return Ok(again);
+            }
+        }
+        Ok(answer.verdict)
+    }
+
+    /// Another input in place of the one there was, planned anew.
+    fn rewrite(
+        &self,
+        session: &Session,
+        call: &mut ToolCall,
+        tool: &Arc<dyn AnyTool>,
+        plan: &mut Plan,
+        input: Value,
+        trail: &mut Trail,
+    ) -> Result<(), String> {
+        records::rewritten(&mut trail.group, EventName::PermissionRequest, call, &input);
+        *plan = Arc::clone(tool).plan(&input, &session.cx).map_err(|bad| bad.to_string())?;
+        call.input = plan.input.clone();
+        Ok(())
+    }
+
+    fn update(&self, session: &mut Session, updates: &[PermissionUpdate], trail: &mut Trail) {
+        for update in updates {
+            match session.update_rules(update) {
+                Ok(rows) => trail.group.append(rows),
+                Err(why) => trail.messages.push(format!("A permission change was not made: {why}")),
+            }
+        }
+    }
+}
+
+/// What a hook has answered stays answered where the person says nothing else.
+fn with_earlier_answers(call: &ToolCall, mut input: Map<String, Value>) -> Map<String, Value> {
+    if let (true, Some(earlier)) = (is_question(call), call.input["answers"].as_object()) {
+        let mut answers = earlier.clone();
+        if let Some(Value::Object(later)) = input.remove("answers") {
+            answers.extend(later);
+        }
+        input.insert("answers".into(), answers.into());
+    }
+    input
+}

@@ -1,0 +1,65 @@
+//! Taking in a prompt: hooks first, then the user row and everything that stands beside it.
+
+use super::{Ended, Speaker, Turn};
+use crate::events::TurnEvent;
+use crate::lifecycle::{fire, tell};
+use crate::records;
+use crate::said::Said;
+use crate::session::Session;
+use ona_api::row::Block;
+use ona_api::{CallId, Entry, EventName, Group, Row};
+use ona_store::StoreError;
+use serde_json::json;
+
+impl Turn {
+    /// Hooks first, then the user row and what belongs to it (section 2.5, step 3).
+    pub(super) async fn submit(&self, session: &mut Session, words: &Said) -> Result<Option<Ended>, StoreError> {
+        let prompt = words.text.as_str();
+        let event = EventName::UserPromptSubmit;
+        let said = match self.speaker {
+            Speaker::Operator => fire(&self.pipeline.hooks, session, event, json!({ "prompt": prompt })).await,
+            // What one agent asks of another is not a prompt of the user.
+            Speaker::Agent(_) | Speaker::Hook => ona_hookplane::Outcome::default(),
+        };
+        let mut group = Group::default();
+        let ended = if said.is_denied() {
+            // The text is erased: only the refusal is recorded (DEC-034).
+            let message = said.message();
+            let fields = records::object(json!({ "message": message }));
+            group.append(said.rows());
+            group.push(Row::Transcript(Entry::System { subtype: "prompt_blocked", fields }));
+            Some(Ended::Blocked { message })
+        } else {
+            if let Some(typed) = &words.typed {
+                let fields = records::object(json!({ "typed": typed }));
+                group.push(Row::Transcript(Entry::System { subtype: "command", fields }));
+            }
+            group.push(Row::Transcript(user(prompt)));
+            if matches!(self.speaker, Speaker::Operator) {
+                let beside = self.pipeline.beside(session, words).await;
+                group.append(beside.group);
+                for message in beside.messages {
+                    (self.events)(TurnEvent::Message(message));
+                }
+                let project = session.cx.project.clone();
+                group.append(session.context.recall(self.pipeline.store.reader()?, prompt, &project)?);
+            }
+            if let Some(modules) = &session.modules {
+                let store = &self.pipeline.store;
+                let system = &self.asking.system;
+                group.append(modules.before_agent_start(store, session, prompt, system, &self.cancel).await?);
+            }
+            records::chain(&mut group, event, None, &said);
+            said.stop.as_ref().map(|(_, reason)| Ended::Stopped { reason: reason.clone() })
+        };
+        self.pipeline.store.commit(&session.place, group).await?;
+        tell(&self.events, &said);
+        Ok(ended)
+    }
+}
+
+pub(super) fn user(text: &str) -> Entry {
+    // A prompt may be a picture alone.
+    let content = if text.is_empty() { Vec::new() } else { vec![Block::Text(text.to_owned())] };
+    Entry::User { uuid: CallId::random().0, content }
+}
