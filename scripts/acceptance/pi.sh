@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Acceptance checks of the pi dialect with Gastown and Beads: where hooks come from, what
-# their output means, what the log says. gt and bd are stand-ins that note their arguments;
+# their output means, what the log prints. gt and bd are stand-ins that note their arguments;
 # the model is scripted (model.mjs). Run: pi.sh <ledger id>
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -30,8 +30,8 @@ guarded() {
   config "$(entries PreToolUse "$@")"
   bash_call "$command" --hooks-config hooks.json
 }
-# says JSON : a command that prints it
-says() { printf "printf %%s '%s'" "$1"; }
+# prints JSON : a command that prints it
+prints() { printf "printf %%s '%s'" "$1"; }
 # stub NAME [BODY] : a program on the search path that notes its arguments in NAME.log
 stub() {
   printf '#!/bin/sh\necho "$*" >>%q\n%s\n' "$WORLD/$1.log" "${2:-}" >"$WORLD/bin/$1"
@@ -193,21 +193,21 @@ check_000_2_01() {
 check_000_2_02() {
   local word
   for word in '"maybe"' 7 null '"DENY"'; do
-    guarded 'echo ran' "$(says "{\"decision\":$word}")"
+    guarded 'echo ran' "$(prints "{\"decision\":$word}")"
     is "$(content)" ran
     has "$err" 'it must be allow, deny or ask'
   done
   is "$(sql "SELECT count(*) FROM events WHERE event_type='hook_output_invalid'")" 4
 }
 check_000_2_03() {
-  guarded 'touch ran' "$(says '{"decision":"deny"}')"
+  guarded 'touch ran' "$(prints '{"decision":"deny"}')"
   is "$(is_error)" true
   has "$(content)" 'Tool call blocked by hook'
   no_file ran
   is "$(sql "SELECT count(*) FROM hook_invocations WHERE hook_event LIKE 'Post%'")" 0
 }
 check_000_2_04() {
-  guarded 'echo ran' "$(says '{"decision":"allow"}')"
+  guarded 'echo ran' "$(prints '{"decision":"allow"}')"
   is "$(content)" ran
   # No opinion: a deny rule still denies.
   settings '{"permissions":{"deny":["Bash"]}}'
@@ -216,24 +216,24 @@ check_000_2_04() {
   no_file no
 }
 check_000_2_05() {
-  guarded 'echo ran' "$(says '{"decision":"ask","reason":"r"}')"
+  guarded 'echo ran' "$(prints '{"decision":"ask","reason":"r"}')"
   is "$(content)" ran
   is "$(sql 'SELECT count(*) FROM tool_permission_log')" 0
 }
 check_000_2_06() {
-  guarded 'echo ran' "$(says '{"decision":"ask","reason":"r"}')"
+  guarded 'echo ran' "$(prints '{"decision":"ask","reason":"r"}')"
   is "$(wc -l <<<"$err")" 1
   has "$err" 'Warning: PreToolUse hook (cli) said ask; it has no permission dialog, so this counts as allow'
   is "$(record '.decision + " " + .level')" 'ask warn'
 }
 check_000_2_07() {
-  guarded true "$(says '{"decision":"deny","reason":"not on a Sunday"}')"
+  guarded true "$(prints '{"decision":"deny","reason":"not on a Sunday"}')"
   has "$(content)" 'not on a Sunday'
   has "$err" 'not on a Sunday'
   is "$(record .reason)" 'not on a Sunday'
 }
 check_000_2_08() {
-  config "$(entries PreToolUse "$(says '{"additionalContext":"remember this"}')")"
+  config "$(entries PreToolUse "$(prints '{"additionalContext":"remember this"}')")"
   asked "[$CALL,{\"say\":\"done\"}]"
   is "$(contexts 0)" ''
   is "$(contexts 1)" '"<hook-context>\nremember this\n</hook-context>"'
@@ -247,17 +247,17 @@ check_000_2_09() {
 # ---- 3: arguments ------------------------------------------------------------------
 
 check_000_3_01() {
-  guarded 'echo A' "$(says '{"updatedInput":{"command":"echo B"}}')"
+  guarded 'echo A' "$(prints '{"updatedInput":{"command":"echo B"}}')"
   is "$(content)" B
 }
 check_000_3_02() {
-  config "$(jq -cn --arg u "$(says '{"updatedInput":{"command":"echo B"}}')" '{PreToolUse:[{command:$u}],PostToolUse:[{command:"cat >post"}]}')"
+  config "$(jq -cn --arg u "$(prints '{"updatedInput":{"command":"echo B"}}')" '{PreToolUse:[{command:$u}],PostToolUse:[{command:"cat >post"}]}')"
   tool Bash '{"command":"echo A","timeout":5000}' --hooks-config hooks.json
   is "$(jq -c '.tool_input | [.command,.timeout]' post)" '["echo B",5000]'
 }
 check_000_3_03() {
   local second='cat >second'
-  config "$(entries PreToolUse "$(says '{"updatedInput":{"b":{"new":1}}}')" "$second")"
+  config "$(entries PreToolUse "$(prints '{"updatedInput":{"b":{"new":1}}}')" "$second")"
   code 0 ona --hooks-config hooks.json --fire-hook '{"hook_event_name":"PreToolUse","tool_name":"mcp__s__t","tool_input":{"a":1,"b":{"old":2}},"tool_use_id":"t"}'
   is "$(jq -c .tool_input second)" '{"a":1,"b":{"new":1}}'
 }
@@ -265,23 +265,23 @@ check_000_3_04() {
   guarded 'echo A' 'echo "{\"updatedInput\":{"'
   is "$(content)" A
   has "$err" 'is not JSON'
-  guarded 'echo A' "$(says '{"updatedInput":["x"]}')"
+  guarded 'echo A' "$(prints '{"updatedInput":["x"]}')"
   is "$(content)" A
   has "$err" 'updatedInput is ignored'
 }
 check_000_3_05() {
-  guarded 'echo A' "$(says '{"tool_name":"Write","cwd":"/","session_id":"x","updatedInput":{}}')"
+  guarded 'echo A' "$(prints '{"tool_name":"Write","cwd":"/","session_id":"x","updatedInput":{}}')"
   is "$(content)" A
   is "$(sql "SELECT DISTINCT json_extract(payload_json,'\$.name') FROM transcript_entries WHERE entry_type='tool_use'")" Bash
 }
 check_000_3_06() {
-  config "$(entries PreToolUse "$(says '{"tool_use_id":"theirs","tool_name":"Read","updatedInput":{"command":"echo B"}}')")"
+  config "$(entries PreToolUse "$(prints '{"tool_use_id":"theirs","tool_name":"Read","updatedInput":{"command":"echo B"}}')")"
   code 0 ona --hooks-config hooks.json --eval '{"tool":"Bash","input":{"command":"echo A"},"tool_use_id":"mine"}'
   is "$(jq -r '.tool_use_id + " " + .content' <<<"$out")" 'mine B'
   is "$(sql "SELECT tool_use_id || ' ' || tool_name FROM hook_invocations")" 'mine Bash'
 }
 check_000_3_07() {
-  guarded 'echo A' "$(says '{"updatedInput":{"__proto__":{"x":1},"prototype":1,"constructor":2,"command":"echo B"}}')"
+  guarded 'echo A' "$(prints '{"updatedInput":{"__proto__":{"x":1},"prototype":1,"constructor":2,"command":"echo B"}}')"
   is "$(content)" B
   is "$(sql "SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%\_\_proto\_\_%' ESCAPE '\' OR payload_json LIKE '%constructor%' OR payload_json LIKE '%prototype%'")" 0
 }
@@ -289,7 +289,7 @@ check_000_3_07() {
 # ---- 4: context --------------------------------------------------------------------
 
 check_000_4_01() {
-  config "$(entries PostToolUse "$(says '{"additionalContext":"the field","note":"the rest"}')")"
+  config "$(entries PostToolUse "$(prints '{"additionalContext":"the field","note":"the rest"}')")"
   asked "[$CALL,{\"say\":\"done\"}]"
   is "$(contexts 1)" '"<hook-context>\nthe field\n</hook-context>"'
 }
@@ -314,7 +314,7 @@ check_000_4_04() {
 }
 check_000_4_05() {
   local two='[{"calls":[{"name":"Bash","input":{"command":"echo 1"}},{"name":"Bash","input":{"command":"echo 2"}}]},{"say":"done"}]'
-  config "$(entries PostToolUse "$(says '{"additionalContext":"one"}')" 'echo two' true)"
+  config "$(entries PostToolUse "$(prints '{"additionalContext":"one"}')" 'echo two' true)"
   asked "$two"
   is "$(contexts 1)" '"<hook-context>\none\n\ntwo\n\none\n\ntwo\n</hook-context>"'
 }
@@ -332,12 +332,12 @@ check_000_5_03() { logged '.durationMs | type' number; }
 check_000_5_04() { logged '[.code,.failed,.timedOut]' '[3,true,false]'; }
 check_000_5_05() {
   logged .decision allow
-  guarded true "$(says '{"decision":"deny"}')"
+  guarded true "$(prints '{"decision":"deny"}')"
   is "$(record .decision 1)" deny
 }
 check_000_5_06() {
   logged 'has("reason")' false
-  guarded true "$(says '{"decision":"deny","reason":"why"}')"
+  guarded true "$(prints '{"decision":"deny","reason":"why"}')"
   is "$(record .reason 1)" why
 }
 check_000_5_07() {

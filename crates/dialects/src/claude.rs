@@ -78,10 +78,14 @@ impl Dialect for Claude {
         same && origin && one.dialect.name() == other.dialect.name()
     }
 
-    /// With the first line of what the hook itself said about it.
+    /// With the first line of what the hook itself said about it, and the remedy for the one
+    /// thing such hooks are used to that is not there by default.
     fn failing(&self, hook: &Hook, _: EventName, ran: &Ran, why: String) -> Failing {
         let said = ran.stderr.lines().map(str::trim).find(|line| !line.is_empty());
-        let why = said.map_or_else(|| why.clone(), |line| format!("{why}: {line}"));
+        let mut why = said.map_or_else(|| why.clone(), |line| format!("{why}: {line}"));
+        if ran.stderr.contains("transcript_path") {
+            why.push_str(" (hooks that read a transcript need the setting claudeCompat.transcriptPath)");
+        }
         if hook.fail_closed { Failing::Block(why) } else { Failing::Pass(why) }
     }
 
