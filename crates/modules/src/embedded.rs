@@ -5,6 +5,7 @@
 
 use crate::engine::{Engine, Link, Program, Sink};
 use crate::frame::{Frame, Overrun};
+use crate::glance;
 use crate::graph::Target;
 use crate::host::BoxFuture;
 use crate::source::Linked;
@@ -66,6 +67,10 @@ impl Link for Thread {
     fn send(&self, message: String) {
         // A thread that is gone has said so in a frame.
         self.to.send(message).ok();
+    }
+
+    fn is_beside_us(&self) -> bool {
+        true
     }
 }
 
@@ -237,9 +242,11 @@ impl World {
 
     fn serve(&self, from: &Receiver<String>, ended: &AtomicBool) {
         while !ended.load(Ordering::Relaxed) && !self.meter.tripped.get() {
-            let message = match self.next_timer() {
-                Some(wait) => from.recv_timeout(wait),
-                None => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            // Events come in groups: the next one may be on its way.
+            let message = match (glance::briefly(|| from.try_recv().ok()), self.next_timer()) {
+                (Some(message), _) => Ok(message),
+                (None, Some(wait)) => from.recv_timeout(wait),
+                (None, None) => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match message {
                 Ok(message) => {

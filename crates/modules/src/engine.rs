@@ -44,6 +44,11 @@ pub struct Sink {
 /// A running engine. Dropping it ends it, also in the middle of an endless loop.
 pub trait Link: Send + Sync {
     fn send(&self, message: String);
+
+    /// Whether an answer comes from another thread, so that it can arrive while this one looks.
+    fn is_beside_us(&self) -> bool {
+        false
+    }
 }
 
 /// Starts one world per module. The module is loaded at once; `Frame::Loaded` or

@@ -13,6 +13,7 @@ mod discover;
 pub mod embedded;
 mod engine;
 mod frame;
+mod glance;
 mod graph;
 mod host;
 mod loader;
