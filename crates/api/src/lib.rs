@@ -10,6 +10,7 @@ pub mod event;
 pub mod ids;
 pub mod mode;
 pub mod model;
+pub mod notation;
 pub mod path;
 pub mod permission_update;
 pub mod phase;

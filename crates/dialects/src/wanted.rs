@@ -4,6 +4,7 @@
 //! a network and a model, through `Make`.
 
 use ona_api::EventName;
+use ona_api::notation::fits_url;
 use ona_hookplane::Handler;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -83,7 +84,7 @@ fn http(
     }
     // Once a list is there, it is the whole of what is allowed.
     if let Some(allowed) = settings["allowedHttpHookUrls"].as_array()
-        && !allowed.iter().filter_map(Value::as_str).any(|pattern| fits(&url, pattern))
+        && !allowed.iter().filter_map(Value::as_str).any(|pattern| fits_url(&url, pattern))
     {
         return Err(format!("the url {url:?} is not in allowedHttpHookUrls"));
     }
@@ -124,53 +125,5 @@ fn judging(event: EventName, kind: &str) -> Result<(), String> {
         | E::TeammateIdle
         | E::UserPromptSubmit => Ok(()),
         _ => Err(format!("a hook of type {kind} can not run on {event}; use a command")),
-    }
-}
-
-/// Whether a url fits a pattern in which `*` stands for anything. The host's case and a
-/// dot at its end make no difference.
-fn fits(url: &str, pattern: &str) -> bool {
-    let (url, pattern) = (plain(url), plain(pattern));
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| url.strip_prefix(first)) else { return false };
-    let parts: Vec<_> = parts.collect();
-    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
-    for part in between {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
-}
-
-fn plain(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (host, path) = rest.split_at(end);
-    let host = host.to_ascii_lowercase();
-    let (name, port) =
-        host.split_once(':').map_or((host.as_str(), String::new()), |(name, port)| (name, format!(":{port}")));
-    format!("{}://{}{port}{path}", scheme.to_ascii_lowercase(), name.trim_end_matches('.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pattern_covers_what_its_stars_leave_open() {
-        let cases = [
-            ("https://hooks.example/a", "https://hooks.example/*", true),
-            ("https://HOOKS.example./a", "https://hooks.example/*", true),
-            ("https://hooks.example.evil/a", "https://hooks.example/*", false),
-            ("http://localhost:8080/x", "http://localhost:*", true),
-            ("https://a.b/c", "https://a.b/c", true),
-            ("https://a.b/cd", "https://a.b/c", false),
-            ("https://x.b/c/end", "https://*.b/*/end", true),
-        ];
-        for (url, pattern, expected) in cases {
-            assert_eq!(fits(url, pattern), expected, "{url} {pattern}");
-        }
     }
 }

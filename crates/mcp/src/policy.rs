@@ -7,6 +7,7 @@
 
 use crate::definition::{Definition, Endpoint};
 use crate::slug::Slug;
+use ona_api::notation::fits_url;
 use serde_json::Value;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,25 +43,9 @@ fn means(entry: &Value, definition: &Definition) -> bool {
             let line: Vec<_> = std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)).collect();
             words.is_some_and(|words| words == line)
         }),
-        Endpoint::Http { url, .. } => entry["serverUrl"].as_str().is_some_and(|pattern| fits(url, pattern)),
+        Endpoint::Http { url, .. } => entry["serverUrl"].as_str().is_some_and(|pattern| fits_url(url, pattern)),
         Endpoint::Host => false,
     }
-}
-
-/// Whether an address fits a pattern in which `*` stands for anything.
-fn fits(url: &str, pattern: &str) -> bool {
-    let (url, pattern) = (url.to_ascii_lowercase(), pattern.to_ascii_lowercase());
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| url.strip_prefix(first)) else { return false };
-    let parts: Vec<_> = parts.collect();
-    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
-    for part in between {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }
 
 #[cfg(test)]

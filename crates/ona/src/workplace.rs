@@ -390,9 +390,9 @@ fn permissions(program: &Program, settings: &Value) -> Result<(PermissionSetting
             output::note("ona: --allowedTools is left out: only the managed policy may allow something");
         }
     } else {
-        permissions.allow.extend(options.allowed_tools.iter().flat_map(|list| ona_permissions::split_list(list)));
+        permissions.allow.extend(options.allowed_tools.iter().flat_map(|list| ona_api::notation::split_rules(list)));
     }
-    permissions.deny.extend(options.disallowed_tools.iter().flat_map(|list| ona_permissions::split_list(list)));
+    permissions.deny.extend(options.disallowed_tools.iter().flat_map(|list| ona_api::notation::split_rules(list)));
     permissions.additional_directories.extend(options.add_dir.iter().cloned());
     Ok((permissions, unknown.iter().map(findings::permission_setting).collect()))
 }

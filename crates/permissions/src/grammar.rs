@@ -255,25 +255,6 @@ fn specified(name: &str, spec: &str, list: Behavior, known: &dyn Fn(&str) -> boo
     }
 }
 
-/// A list of rules on the command line: separated by commas or blanks outside parentheses.
-pub fn split_list(text: &str) -> Vec<String> {
-    let mut rules = vec![String::new()];
-    let mut depth = 0_usize;
-    for c in text.chars() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        match rules.last_mut() {
-            Some(rule) if depth > 0 || !(c == ',' || c.is_whitespace()) => rule.push(c),
-            _ => rules.push(String::new()),
-        }
-    }
-    rules.retain(|rule| !rule.is_empty());
-    rules
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,11 +308,5 @@ mod tests {
         assert!(matches!(target("Bash(echo \"(a)\")", Allow), Target::Command(_)));
         assert!(matches!(target("mcp__a__b*", Allow), Target::Mcp { .. }));
         assert!(matches!(target("mcp__*", Deny), Target::Names(_)));
-    }
-
-    #[test]
-    fn a_list_is_split_outside_parentheses() {
-        assert_eq!(split_list("Bash(touch *),Bash(mkdir *) Read"), ["Bash(touch *)", "Bash(mkdir *)", "Read"]);
-        assert_eq!(split_list(" , "), [""; 0]);
     }
 }

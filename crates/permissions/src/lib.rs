@@ -43,7 +43,7 @@ pub use bash::bash_tree;
 pub use condition::Condition;
 pub use engine::PermissionEngine;
 pub use explain::{Explanation, Target};
-pub use grammar::{Rule, Why, split_list};
+pub use grammar::{Rule, Why};
 pub use guarded::Guarded;
 pub use lint::Warning;
 pub use place::{Place, inside};

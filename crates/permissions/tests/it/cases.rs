@@ -2,7 +2,8 @@
 
 use crate::world::{SEED, World};
 use ona_api::Ruling;
-use ona_permissions::{PermissionSettings, split_list};
+use ona_api::notation::split_rules;
+use ona_permissions::PermissionSettings;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -106,7 +107,7 @@ fn outcome(row: &Value) -> &'static str {
     add("allow", SEED.map(Value::from).to_vec());
     for pair in row["cli_args"].as_array().map(Vec::as_slice).unwrap_or_default().chunks(2) {
         let list = if pair[0] == "--allowedTools" { "allow" } else { "deny" };
-        add(list, split_list(pair[1].as_str().unwrap()).into_iter().map(Value::from).collect());
+        add(list, split_rules(pair[1].as_str().unwrap()).into_iter().map(Value::from).collect());
     }
     if row["mode"] != "default" {
         permissions["defaultMode"] = row["mode"].clone();

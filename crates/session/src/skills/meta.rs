@@ -67,28 +67,10 @@ impl<'t> Page<'t> {
             Some(Value::Array(rules)) => {
                 rules.iter().filter_map(Value::as_str).map(|rule| rule.trim().to_owned()).collect()
             }
-            Some(Value::String(text)) => split_rules(text),
+            Some(Value::String(text)) => ona_api::notation::split_rules(text),
             _ => Vec::new(),
         }
     }
-}
-
-fn split_rules(text: &str) -> Vec<String> {
-    let mut rules = vec![String::new()];
-    let mut depth = 0_u32;
-    for c in text.chars() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        match rules.last_mut() {
-            Some(rule) if depth > 0 || !(c == ',' || c.is_whitespace()) => rule.push(c),
-            _ => rules.push(String::new()),
-        }
-    }
-    rules.retain(|rule| !rule.is_empty());
-    rules
 }
 
 /// `key: text` lines at the left margin, and nothing of what is below them.
