@@ -143,7 +143,6 @@ fn to_continue_is_to_go_on_where_somebody_spoke_last() {
     assert_eq!(newest("/p").as_deref(), Some("old"));
 }
 
-/// Issue 3: resuming 20,000 rows must not be felt. Debug builds get ten times as long.
 #[test]
 fn a_long_history_is_read_in_order_from_any_row() {
     let db = Db::new();
