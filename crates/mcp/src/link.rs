@@ -152,7 +152,7 @@ impl Link {
     pub async fn list(&self, method: &str, key: &str, timeout: Duration) -> Result<Vec<Value>, CallError> {
         let (mut items, mut cursor) = (Vec::new(), None::<String>);
         let cancel = CancellationToken::new();
-        loop {
+        for _ in 0..PAGES {
             let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
             let mut page = self.request(method, params, timeout, &cancel).await?;
             if let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) {
@@ -161,10 +161,11 @@ impl Link {
             let next = page["nextCursor"].as_str().filter(|next| !next.is_empty()).map(str::to_owned);
             // A server that repeats itself has no more to say.
             if next.is_none() || next == cursor || items.len() >= MOST {
-                return Ok(items);
+                break;
             }
             cursor = next;
         }
+        Ok(items)
     }
 
     async fn because(&self, error: ServiceError) -> CallError {
@@ -197,6 +198,8 @@ impl Link {
 
 /// More entries than this are not a list for a model.
 const MOST: usize = 10_000;
+/// A server that has always one more page has none.
+const PAGES: usize = 1_000;
 
 fn stdio(command: &str, args: &[String], own: &[(String, String)], around: &Surroundings) -> Command {
     let mut env = around.env.clone();

@@ -603,3 +603,13 @@ fn what_is_wrong_with_a_server_is_a_finding() {
     );
     ona.run(["mcp", "get", "nope"]).expect_code(1);
 }
+
+#[test]
+fn a_list_that_never_ends_is_cut_off_and_its_tools_work() {
+    let ona = ona();
+    let mut endless = server(&ona);
+    endless["env"]["ENDLESS"] = json!("1");
+    configure(&ona, "s", json!({"allow": ["mcp__s"]}), json!({"mcpServers": {"s": endless}}));
+    assert_eq!(ona.eval("mcp__s__echo", json!({"a": 1}))["content"], "{\"a\":1}");
+    assert_eq!(log(&ona).iter().filter(|line| line["method"] == "tools/list").count(), 1000);
+}

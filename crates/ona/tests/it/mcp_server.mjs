@@ -49,10 +49,12 @@ const methods = {
   }),
   ping: () => ({}),
   "tools/list": (params) => {
-    // Two to a page.
+    // Two to a page; ENDLESS: and always one more.
     const from = Number(params?.cursor ?? 0);
+    if (process.env.ENDLESS && from >= names.length) return { tools: [], nextCursor: String(from + 1) };
+    const more = process.env.ENDLESS || from + 2 < names.length;
     const page = names.slice(from, from + 2).map((name) => ({ name, description: `Does ${name}`, inputSchema: schema }));
-    return { tools: page, ...(from + 2 < names.length ? { nextCursor: String(from + 2) } : {}) };
+    return { tools: page, ...(more ? { nextCursor: String(from + 2) } : {}) };
   },
   "tools/call": (params) => tools[params.name](params.arguments ?? {}),
   "resources/list": () => ({ resources: [{ uri: "test:///a", name: "a", mimeType: "text/plain", description: "the a" }, { uri: "test:///b", name: "b" }] }),

@@ -184,7 +184,11 @@ impl Turn {
         if !tools.is_live() {
             return Cow::Borrowed(&self.asking);
         }
-        tools.refresh().await;
+        tokio::select! {
+            () = tools.refresh() => {}
+            // A server that is slow to say what it has now does not hold up an interrupt.
+            () = self.cancel.cancelled() => {}
+        }
         Cow::Owned(Asking { tools: tools.specs(), ..self.asking.clone() })
     }
 
