@@ -165,11 +165,13 @@ check_002_3_05() {
   attended "[$BASH_CALL,$DONE]" "$NO"
   is "$(asked_times)" 0
   is_file ran
+  is "$(ran_hooks)" 1
   fresh
   install "$(pre Bash "$(decides defer)")"
   attended "[$BASH_CALL,$DONE]" "$NO"
   is "$(asked_times)" 1
   no_file ran
+  is "$(ran_hooks)" 1
   is "$(sql "SELECT count(*) FROM events WHERE event_type LIKE 'hook_%'")" 0
 }
 check_002_3_06() {
@@ -198,7 +200,7 @@ check_002_3_07() {
 matched() {
   install "$(pre "$1" true)"
   fire PreToolUse "$(jq -cn --arg t "$2" '{tool_name:$t,tool_input:{},tool_use_id:"t"}')"
-  sql 'SELECT count(*) FROM hook_invocations'
+  ran_hooks
 }
 check_002_4_01() {
   is "$(matched "$GSTACK" AskUserQuestion)" 1
@@ -278,6 +280,7 @@ check_002_6_02() {
   is "$(asked_times)" 1
   is "$(jq -c '.input.questions[0].question' asked)" '"Which?"'
   has "$(told 1)" 'B) Later'
+  is "$(ran_hooks)" 1
   is "$(sql "SELECT count(*) FROM events WHERE event_type LIKE 'hook_%'")" 0
 }
 check_002_6_03() {

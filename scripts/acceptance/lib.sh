@@ -46,6 +46,8 @@ hook() { jq -cn --arg e "$1" --arg m "$2" --arg c "$3" --argjson more "${4:-{\}}
 hooks() { settings "$(printf '%s\n' "$@" | jq -cs '{hooks:., permissions:{allow:["Bash","Read","Write","Edit","Glob","Grep"]}}')"; }
 # fire EVENT FIELDS_JSON : runs the chain; the outcome is in $out
 fire() { code 0 ona --fire-hook "$(jq -cn --arg e "$1" --argjson f "$2" '{hook_event_name:$e} + $f')"; }
+# ran_hooks : how many hooks were started and ended well; a check that nothing happens needs to know
+ran_hooks() { sql "SELECT count(*) FROM hook_invocations WHERE exit_code = 0 AND skipped_reason IS NULL"; }
 # template_file 8.8.1 : a template of the specification, word for word
 template_file() { printf '%s' "$ONA_ROOT/crates/ona/tests/templates/$1.sh"; }
 # conversation ID PHASE

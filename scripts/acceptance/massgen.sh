@@ -37,7 +37,7 @@ fired() {
   local name=$1
   shift
   code 0 ona --fire-hook "$(jq -cn --arg t "$name" '{hook_event_name:"PreToolUse",tool_name:$t,tool_input:{},tool_use_id:"t1"}')" "$@"
-  jq -r '[.hooks[].command | sub("massgen:(python|command):"; "")] | join(" ")' <<<"$out"
+  jq -r '[.hooks[] | select(.skipped_reason == null).command | sub("massgen:(python|command):"; "")] | join(" ")' <<<"$out"
 }
 # talk SCRIPT_JSON [FLAG...] : one prompt to a scripted model; its requests are in $LOG
 talk() { model "$1"; anthropic; says 0 -p go "${@:2}"; }
@@ -199,6 +199,7 @@ check_001_5_03() {
     yaml "$(entries PreToolUse one)"
     write; allowed
   done
+  is "$(ran_hooks)" 3
   # It is no objection, not a permission: a rule that asks still asks.
   settings '{"permissions":{"allow":["Write"],"ask":["Write"]}}'
   rm a.txt

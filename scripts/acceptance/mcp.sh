@@ -131,6 +131,8 @@ check_c3() {
   tool mcp__conductor__AskUserQuestion '{"questions":[]}'
   is "$(arguments)" '{"questions":[]}'
   is "$(sql 'SELECT count(*) FROM hook_invocations')" 0
+  fire PreToolUse '{"tool_name":"AskUserQuestion","tool_input":{"questions":[]},"tool_use_id":"t"}'
+  is "$(ran_hooks)" 1
 }
 check_004_12_14() {
   local other='{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedMCPToolOutput":"other words"}}'

@@ -182,7 +182,7 @@ check_003_5_06() {
   allowed; module m.ts 'pi.on("tool_result", (event) => { log([event.isError, event.content[0].text]); return { content: [{ type: "text", text: "fine" }], isError: false }; });'
   bash_tool 'echo bad; exit 4' --hook m.ts; is "$(content)" bad; is "$(is_error)" true; is "$(logged)" '[true,"bad\n"]'
 }
-check_003_5_07() { allowed; module m.ts 'pi.on("tool_call", (event) => { event.input.command = "echo changed"; });'; bash_tool 'echo mine' --hook m.ts; is "$(content)" mine; }
+check_003_5_07() { allowed; module m.ts 'pi.on("tool_call", (event) => { event.input.command = "echo changed"; log(event.input.command); });'; bash_tool 'echo mine' --hook m.ts; is "$(content)" mine; is "$(logged)" '"echo changed"'; }
 check_003_5_08() { check_003_4_13; check_003_5_06; }
 check_003_6_01() {
   allowed; module .omp/hooks/pre/bash.ts 'pi.on("tool_call", () => log("native"));'; module .claude/hooks/pre/bash.ts 'pi.on("tool_call", () => log("claude"));'

@@ -138,6 +138,9 @@ check_000_1_06() {
   compact --gastown --hooks-config hooks.json
   PI_HOOKS_JSON='{}' start --gastown
   is "$(called gt)$(called bd)" ''
+  # Without such a configuration they are called.
+  start --gastown
+  has "$(called gt)" prime
 }
 check_000_1_07() {
   config '{"PreToolUse":[{"command":"touch ran"},{"command":" "}]}'
@@ -175,6 +178,9 @@ check_000_1_10() {
   bash_call true --gastown --hooks-config hooks.json
   PI_HOOKS_JSON='[' compact --gastown
   is "$(called gt)$(called bd)" ''
+  # Without such a configuration they are called.
+  start --gastown
+  has "$(called gt)" prime
 }
 check_000_1_11() {
   config 'no JSON at all'
@@ -209,6 +215,7 @@ check_000_2_03() {
 check_000_2_04() {
   guarded 'echo ran' "$(prints '{"decision":"allow"}')"
   is "$(content)" ran
+  is "$(ran_hooks)" 1
   # No opinion: a deny rule still denies.
   settings '{"permissions":{"deny":["Bash"]}}'
   bash_call 'touch no' --hooks-config hooks.json
@@ -218,6 +225,7 @@ check_000_2_04() {
 check_000_2_05() {
   guarded 'echo ran' "$(prints '{"decision":"ask","reason":"r"}')"
   is "$(content)" ran
+  is "$(ran_hooks)" 1
   is "$(sql 'SELECT count(*) FROM tool_permission_log')" 0
 }
 check_000_2_06() {
@@ -272,6 +280,7 @@ check_000_3_04() {
 check_000_3_05() {
   guarded 'echo A' "$(prints '{"tool_name":"Write","cwd":"/","session_id":"x","updatedInput":{}}')"
   is "$(content)" A
+  is "$(ran_hooks)" 1
   is "$(sql "SELECT DISTINCT json_extract(payload_json,'\$.name') FROM transcript_entries WHERE entry_type='tool_use'")" Bash
 }
 check_000_3_06() {
