@@ -29,6 +29,7 @@ mod phases;
 mod pi;
 mod pictures;
 mod plans;
+mod references;
 mod secrets;
 mod sessions;
 mod settings;

@@ -1,0 +1,65 @@
+//! Every decision, section, attack case and deviation that a file of this repository
+//! names has an entry in the repository itself.
+
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const DECISIONS: &str = include_str!("../../../../docs/DECISIONS.md");
+const SPECIFICATION: &str = include_str!("../../../../docs/SPECIFICATION.md");
+const DEVIATIONS: &str = include_str!("../../../../docs/DEVIATIONS.md");
+
+/// The kinds of references: how one is written, and whether it has an entry.
+fn kinds() -> Vec<(Regex, fn(&str) -> bool)> {
+    let pattern = |text: &str| Regex::new(text).expect("a valid pattern");
+    vec![
+        (pattern(r"\b(DEC-\d{3})\b"), |id| DECISIONS.contains(&format!("### {id} "))),
+        (pattern(r"\bsections? (\d+(?:\.\d+)*)"), |id| {
+            let mentioned = Regex::new(&format!(r"(?m)(^\| |[ (]){}[ :,|]", regex::escape(id))).expect("escaped");
+            mentioned.is_match(SPECIFICATION)
+        }),
+        (pattern(r"\b(Appendix [A-Z])\b"), |id| SPECIFICATION.contains(&format!("| {id} |"))),
+        (pattern(r"(?:^|[^\w-])([A-O]-\d{1,2})(?:$|[^\w-])"), |id| SPECIFICATION.contains(&format!("| {id} |"))),
+        (pattern(r"\b(P-\d{2,3})\b"), |id| DEVIATIONS.contains(&format!("| {id} |"))),
+    ]
+}
+
+fn text_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in folder.read_dir().expect("a readable folder").map(|entry| entry.expect("an entry").path()) {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name == "target" || name == ".git" {
+            continue;
+        }
+        let is_text = ["rs", "md", "sh", "mjs", "sql", "toml"].iter().any(|end| name.ends_with(&format!(".{end}")));
+        match entry.is_dir() {
+            true => text_files(&entry, found),
+            false if is_text || entry.parent().is_some_and(|parent| parent.ends_with("scripts")) => found.push(entry),
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn every_reference_has_an_entry_in_the_repository() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    text_files(&root, &mut files);
+    assert!(files.len() > 500, "only {} files were found", files.len());
+
+    let mut counts = BTreeMap::new();
+    let mut missing = Vec::new();
+    for (pattern, has_entry) in kinds() {
+        for file in &files {
+            let Ok(text) = std::fs::read_to_string(file) else { continue };
+            for id in pattern.captures_iter(&text).filter_map(|found| found.get(1)) {
+                *counts.entry(pattern.as_str().to_owned()).or_insert(0) += 1;
+                if !has_entry(id.as_str()) {
+                    missing.push(format!("{}: {}", file.display(), id.as_str()));
+                }
+            }
+        }
+    }
+    // A pattern that finds nothing would pass for ever.
+    assert!(counts.len() == 5 && counts.values().all(|count| *count > 20), "{counts:?}");
+    assert_eq!(missing, Vec::<String>::new(), "add an entry to docs/DECISIONS.md, SPECIFICATION.md or DEVIATIONS.md");
+}
