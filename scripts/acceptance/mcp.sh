@@ -190,6 +190,7 @@ check_004_8_3_06() {
   is "$(is_error)" false
 }
 check_mcp_trust() {
+  unset ONA_TRUST
   echo '{"mcpServers":{"x":{"command":"sh","args":["-c","touch canary"]}}}' >.mcp.json
   code 0 ona mcp list
   has "$out" 'x  pending approval'

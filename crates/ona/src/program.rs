@@ -105,7 +105,10 @@ impl Program {
             (false, false) => Wish::Unsaid,
         };
         let recorded = |key: &str| store?.reader().ok()?.meta(key).ok()?;
-        standing(Form::Headless, wish, &self.env, &self.project, recorded)
+        // The agent chooses the environment of its own shell.
+        let own_word = self.agent_shell && self.env.get("ONA_TRUST") == Some("always");
+        let env = if own_word { self.env.clone().with("ONA_TRUST", "") } else { self.env.clone() };
+        standing(Form::Headless, wish, &env, &self.project, recorded)
     }
 
     /// The effective row, imported first if it has to be (DEC-012), with secrets

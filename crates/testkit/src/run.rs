@@ -12,6 +12,7 @@ pub struct Ona {
     program: PathBuf,
     root: TempDir,
     env: Vec<(String, String)>,
+    trusts_folders: bool,
 }
 
 /// How a run ended.
@@ -44,7 +45,14 @@ impl Ona {
         }
         // The machine's own policy is not part of a test's world.
         std::fs::write(root.path().join("managed-settings.json"), "{}").expect("a small file");
-        Self { program: program.into(), root, env: Vec::new() }
+        Self { program: program.into(), root, env: Vec::new(), trusts_folders: true }
+    }
+
+    /// Runs as on a machine where nobody has trusted a folder yet. Otherwise every run has
+    /// ONA_TRUST=always, because most tests are about what a project's own files do.
+    pub fn untrusted(mut self) -> Self {
+        self.trusts_folders = false;
+        self
     }
 
     pub fn root(&self) -> PathBuf {
@@ -145,6 +153,7 @@ impl Ona {
             .env("TMPDIR", self.tmp())
             .env("AGENT_SDLC_DB", self.db())
             .env("ONA_MANAGED_SETTINGS", self.root().join("managed-settings.json"))
+            .envs(self.trusts_folders.then_some(("ONA_TRUST", "always")))
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -40,7 +40,7 @@ pub enum Wish {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// `recorded: false`: nobody ever said yes to this folder. Headless forms say
-    /// so in one line when project code is active.
+    /// so in one line when project code is active. ONA_TRUST=always counts as a yes.
     Trusted { recorded: bool },
     /// Put the question to the person; until then nothing of the folder is used.
     /// `lasting: false`: a yes counts for this session and is not to be recorded.
@@ -89,6 +89,9 @@ pub fn standing(
 ) -> Standing {
     if wish == Wish::Withhold || env.get("ONA_TRUST") == Some("never") {
         return Standing::Withheld;
+    }
+    if env.get("ONA_TRUST") == Some("always") {
+        return Standing::Trusted { recorded: true };
     }
     // A yes to the home directory or to `/` would reach every folder without a
     // `.git` of its own, should one appear up there (B-3).

@@ -261,7 +261,7 @@ fn credentials_of_a_server_reach_it_and_no_row() {
 
 #[test]
 fn a_server_of_an_untrusted_folder_is_not_started() {
-    let ona = ona();
+    let ona = ona().untrusted();
     let canary = json!({"mcpServers": {"x": {"command": "sh", "args": ["-c", "touch canary"]}}});
     ona.file(".mcp.json", canary.to_string());
     let listed = ona.run(["mcp", "list"]).expect_code(0);

@@ -72,7 +72,7 @@ fn without_trust_nothing_of_the_project_runs_and_the_skip_is_logged() {
     assert!(!ona.exists("canary"));
     assert_eq!(ona.value("SELECT skipped_reason FROM hook_invocations"), "untrusted_workspace");
     // The same folder after the row was imported with trust.
-    let other = crate::ona();
+    let other = crate::ona().untrusted();
     other.file(".claude/settings.json", json!({"hooks": touch_hook("canary")}).to_string());
     let trusting = other.run(["--eval", r#"{"tool":"Bash","input":{"command":"true"}}"#]).expect_code(0);
     assert!(trusting.stderr.contains("nobody has trusted"), "{}", trusting.stderr);

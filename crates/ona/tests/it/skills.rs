@@ -151,7 +151,7 @@ fn commands_of_a_text_go_the_way_of_every_bash_call() {
 
 /// A skill that wants `touch made` allowed, and a model that does it then and in the next turn.
 fn granting(flags: &[&str], front: &str, at_home: bool) -> (Ona, Ran) {
-    let mut ona = ona();
+    let mut ona = ona().untrusted();
     let text = format!("---\n{front}\n---\nGo.");
     match at_home {
         true => drop(ona.home_file(".ona/skills/maker/SKILL.md", text)),
@@ -356,7 +356,7 @@ fn a_hook_that_runs_once_has_run_also_for_the_next_process() {
 
 #[test]
 fn trust_and_switches_hold_for_hooks_of_skills() {
-    let ona = ona();
+    let ona = ona().untrusted();
     careful(&ona);
     ona.settings(json!({"permissions": {"allow": ["Bash", "Skill"]}}));
     let call = json!({"tool": "Skill", "input": {"skill": "careful"}, "session_id": "s"}).to_string();

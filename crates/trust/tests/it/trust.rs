@@ -36,6 +36,11 @@ fn who_is_trusted_in_which_form() {
         let standing = standing(Form::Headless, wish, &never, &world.repo, |_| Some("trusted".into()));
         assert_eq!(standing, Standing::Withheld, "ONA_TRUST=never holds in every form");
     }
+    let always = world.env.clone().with("ONA_TRUST", "always");
+    for form in [Form::Repl, Form::Headless] {
+        assert_eq!(standing(form, Wish::Unsaid, &always, &world.repo, |_| None), trusted(true), "{form:?}");
+        assert_eq!(standing(form, Wish::Withhold, &always, &world.repo, |_| None), Standing::Withheld, "{form:?}");
+    }
     assert_eq!((ASK.trust(), trusted(false).trust()), (Trust::Withheld, Trust::Trusted));
 }
 
