@@ -16,13 +16,21 @@ use ona_api::{Authority, Ruling, Verdict};
 
 pub(crate) fn verdict(call: &Call<'_>, guarded: &Guarded, place: &Place) -> Option<Verdict> {
     call.parts.iter().find_map(|part| match part {
+        Part::Edit(path) | Part::Read(path) | Part::Search(path) if has_nul(path) => {
+            Some(refused("a path cannot contain a NUL character"))
+        }
         Part::Edit(path) => look_into_process(path).or_else(|| guarded.reached(path, Touch::Change).map(protected)),
         Part::Read(path) | Part::Search(path) => look_into_process(path),
         Part::Fetch(Some(_)) | Part::Plain => None,
         Part::Fetch(None) => Some(refused("only http and https addresses can be fetched")),
-        Part::Shell(shell) if shell.text.contains('\0') => Some(refused("a command can not hold a NUL character")),
+        Part::Shell(shell) if shell.text.contains('\0') => Some(refused("a command cannot contain a NUL character")),
         Part::Shell(shell) => script(shell, guarded, place),
     })
+}
+
+/// The kernel would end the path there, and refuse it.
+fn has_nul(path: &Forms) -> bool {
+    path.each().any(|path| path.as_os_str().as_encoded_bytes().contains(&0))
 }
 
 fn protected(path: &str) -> Verdict {

@@ -213,6 +213,10 @@ fn specified(name: &str, spec: &str, list: Behavior, known: &dyn Fn(&str) -> boo
             Why::UnknownTool(name.to_owned())
         });
     }
+    // What a server's tool takes is not known, so nothing in parentheses stands for all of it.
+    if is_mcp && spec == "*" {
+        return Err(Why::NoSpecifier(name.to_owned()));
+    }
     // `Tool(*)` is the tool. Only as an allowed path it is less: what lies below the start.
     if spec == "*" && (list != Behavior::Allow || !matches!(name, "Read" | "Edit")) {
         return whole_tool(name, list, known);
@@ -288,6 +292,11 @@ mod tests {
             ("WebFetch(https://a.test/*)", Allow, "WebFetch takes domain:<host>"),
             ("Read([z-a])", Deny, "\"[z-a]\" is not a valid pattern"),
             ("mcp__", Deny, "there is no tool called mcp__"),
+            ("mcp__s__t(*)", Allow, "mcp__s__t takes no specifier"),
+            ("mcp__s__t(*)", Deny, "mcp__s__t takes no specifier"),
+            ("mcp__s(*)", Allow, "mcp__s takes no specifier"),
+            ("mcp__s__*(*)", Deny, "mcp__s__* takes no specifier"),
+            ("mcp__s__t(x)", Deny, "mcp__s__t takes no specifier"),
         ] {
             assert_eq!(Rule::parse(text, list).map_err(|why| why.to_string()).unwrap_err(), why, "{text}");
         }

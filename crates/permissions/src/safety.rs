@@ -9,7 +9,8 @@ use crate::bash::words::HOLE;
 use crate::call::{Call, Part, Shell, Use};
 use crate::place::{Grounds, Place};
 use crate::resolve::Forms;
-use crate::text::{brief, path_text};
+use crate::text::{brief, is_direction_mark, path_text, reorders};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +22,33 @@ pub(crate) enum Risk {
 }
 
 pub(crate) fn risk(call: &Call<'_>, place: &Place, grounds: &Grounds) -> Option<Risk> {
-    let critical = call.shells().find_map(|shell| removal(shell, place, grounds));
+    let critical = call.shells().find_map(|shell| removal(shell, place, grounds)).or_else(|| reordered(call));
     critical.map(Risk::Critical).or_else(|| sensitive(call, grounds).map(Risk::Sensitive))
+}
+
+/// A text that a person would see in another order than the program reads it. In the
+/// content of a file the marks that Arabic and Hebrew need are left alone.
+fn reordered(call: &Call<'_>) -> Option<String> {
+    fn find(value: &Value, is_content: bool) -> Option<char> {
+        match value {
+            Value::String(text) => text.chars().find(|c| reorders(*c) && !(is_content && is_direction_mark(*c))),
+            Value::Array(items) => items.iter().find_map(|item| find(item, is_content)),
+            Value::Object(fields) => fields.iter().find_map(|(name, value)| {
+                let is_content = matches!(name.as_str(), "content" | "old_string" | "new_string" | "new_source");
+                name.chars().find(|c| reorders(*c)).or_else(|| find(value, is_content))
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+    let named = |part: &Part| match part {
+        Part::Read(path) | Part::Search(path) | Part::Edit(path) => {
+            path.each().find_map(|path| path.to_string_lossy().chars().find(|c| reorders(*c)))
+        }
+        Part::Shell(shell) => shell.text.chars().find(|c| reorders(*c)),
+        Part::Fetch(_) | Part::Plain => None,
+    };
+    let found = find(call.input, false).or_else(|| call.parts.iter().find_map(named))?;
+    Some(format!("{} has {} in it, which changes the order in which text is shown", call.tool, found.escape_unicode()))
 }
 
 fn removal(shell: &Shell, place: &Place, grounds: &Grounds) -> Option<String> {

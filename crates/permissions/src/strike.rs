@@ -11,6 +11,7 @@ use crate::overlap::Overlap;
 use crate::path::PathRule;
 use crate::resolve::{Below, Forms, look_below};
 use crate::rules::Ready;
+use crate::text::folded;
 use crate::wildcard::Wildcard;
 use serde_json::Value;
 
@@ -18,8 +19,8 @@ impl Ready {
     pub fn strikes(&self, call: &Call<'_>) -> Overlap {
         let yes = |hit: bool| if hit { Overlap::Yes } else { Overlap::No };
         match &self.rule.target {
-            Target::Tool(name) => yes(call.tool == name || self.reaches(name, call) || is_server(name, call.tool)),
-            Target::Names(names) | Target::Mcp { names, .. } => yes(names.fits(call.tool)),
+            Target::Tool(name) => yes(same_tool(name, call.tool) || self.reaches(name, call)),
+            Target::Names(names) | Target::Mcp { names, .. } => yes(names.fits_in_any_case(call.tool)),
             Target::Command(pattern) => {
                 call.shells().map(|shell| commands(pattern, shell)).max().unwrap_or(Overlap::No)
             }
@@ -33,9 +34,11 @@ impl Ready {
                     false
                 }
             })),
-            Target::Agent(name) => yes(call.tool == "Agent" && agent(call.input) == name),
+            Target::Agent(name) => yes(call.tool == "Agent" && same_name(agent(call.input), name)),
             // Arguments do not change which skill it is.
-            Target::Skill { name, .. } => yes(call.tool == "Skill" && skill(call.input) == Some(name)),
+            Target::Skill { name, .. } => {
+                yes(call.tool == "Skill" && skill(call.input).is_some_and(|skill| same_name(skill, name)))
+            }
             Target::Parameter { tool, name, value } => yes(call.tool == tool && parameter(call.input, name, value)),
         }
     }
@@ -61,8 +64,8 @@ impl Ready {
     /// Whether the rule is about the tool as such.
     pub fn removes(&self, tool: &str) -> bool {
         match &self.rule.target {
-            Target::Tool(name) => name == tool || is_server(name, tool),
-            Target::Names(names) | Target::Mcp { names, .. } => names.fits(tool),
+            Target::Tool(name) => same_tool(name, tool),
+            Target::Names(names) | Target::Mcp { names, .. } => names.fits_in_any_case(tool),
             Target::Command(_)
             | Target::Path { .. }
             | Target::Domain(_)
@@ -73,9 +76,18 @@ impl Ready {
     }
 }
 
-/// `mcp__a__b` may be a server called `a__b`.
-fn is_server(name: &str, tool: &str) -> bool {
-    name.starts_with("mcp__") && tool.strip_prefix(name).is_some_and(|rest| rest.starts_with("__"))
+/// Names of agents, skills, servers and their tools are chosen by their authors;
+/// a deny rule finds them in any case.
+fn same_name(name: &str, named: &str) -> bool {
+    folded(name.trim()) == folded(named.trim())
+}
+
+/// `mcp__a__b` may also be a server called `a__b`.
+fn same_tool(name: &str, tool: &str) -> bool {
+    if !name.starts_with("mcp__") {
+        return name == tool;
+    }
+    folded(tool).strip_prefix(&folded(name)).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
 }
 
 /// The kind of agent a call starts.

@@ -42,6 +42,16 @@ fn invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Characters that make text appear in another order than it is read (Unicode's Bidi_Control).
+pub(crate) fn reorders(c: char) -> bool {
+    is_direction_mark(c) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The marks among them, which texts in Arabic and Hebrew use.
+pub(crate) fn is_direction_mark(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
+}
+
 /// `shown`, cut to a length fit for a sentence.
 pub(crate) fn brief(text: &str) -> String {
     const LENGTH: usize = 160;

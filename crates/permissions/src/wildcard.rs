@@ -75,6 +75,16 @@ impl Wildcard {
         }
     }
 
+    /// As `fits`, without regard to case.
+    pub fn fits_in_any_case(&self, text: &str) -> bool {
+        let folded = |part: &Part| match part {
+            Part::Byte(byte) => Part::Byte(byte.to_ascii_lowercase()),
+            Part::Star => Part::Star,
+            Part::Any => Part::Any,
+        };
+        Self(self.0.iter().map(folded).collect()).fits(&text.to_ascii_lowercase())
+    }
+
     /// Whether some text fits, if `hole` in `text` can stand for anything.
     ///
     /// This is the question for commands of which a part can not be told.

@@ -3,5 +3,6 @@
 mod attacks;
 mod cases;
 mod laws;
+mod names;
 mod steps;
 mod world;
