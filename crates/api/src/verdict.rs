@@ -52,6 +52,11 @@ pub enum Authority {
 }
 
 impl Authority {
+    /// Whether a question of this authority is answered by a person only (DEC-183).
+    pub fn asks_a_person(&self) -> bool {
+        matches!(self, Authority::Safety(_))
+    }
+
     pub fn source(&self) -> &'static str {
         match self {
             Authority::Hook(_) => "hook",

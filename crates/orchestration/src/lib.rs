@@ -44,7 +44,7 @@ pub use events::{Compaction, Events, TurnEvent};
 pub use history::History;
 pub use hook_handlers::{Desk, HookDesk, HttpHook, Judge, JudgeHook, McpToolHook};
 pub use lifecycle::lifecycle;
-pub use mcp::{AskPerson, Elicitations, equip, removed, search_what_is_left};
+pub use mcp::{AskPerson, Elicitations, equip, hide_denied, search_what_is_left};
 pub use model::{Model, Seat, Setup, Window};
 pub use modules::{Boundary, Commanded, Log as ModuleLog, Modules, Resumed, Screen, SessionHost, Wish};
 pub use operator::{Answer, Operator, Question};

@@ -33,9 +33,10 @@ pub fn search_what_is_left(tools: &mut ToolBox) {
     }
 }
 
-/// Whether a deny rule takes the whole tool away.
-pub fn removed(rules: &RwLock<PermissionEngine>, name: &str) -> bool {
-    rules.read().unwrap_or_else(PoisonError::into_inner).removes(name)
+/// Leaves tools that a rule denies as a whole out of what is offered (DEC-185), of servers too.
+pub fn hide_denied(tools: &mut ToolBox, rules: &Arc<RwLock<PermissionEngine>>) {
+    let rules = Arc::clone(rules);
+    tools.hide(move |name| rules.read().unwrap_or_else(PoisonError::into_inner).removes(name));
 }
 
 /// Somebody in the person's place; `None` if he has nothing to say.

@@ -249,17 +249,15 @@ impl Errand {
             tools.add(Arc::new(Agent { office, places: Arc::clone(&self.places) }));
         }
         tools.add(Arc::new(SkillTool::new(self.office.skills.of(session))));
-        let (definition, rules) = (self.definition.clone(), Arc::clone(&session.rules));
-        mcp::equip(&mut tools, &self.office.servers, move |name| {
-            definition.grants(name) && !mcp::removed(&rules, name)
-        });
+        let definition = self.definition.clone();
+        mcp::equip(&mut tools, &self.office.servers, move |name| definition.grants(name));
         tools.retain(|name| {
             self.definition.grants(name)
                 && (name != "TaskOutput" || self.definition.tools.is_some())
                 // Nobody sits in front of a subagent.
                 && name != "AskUserQuestion"
-                && !session.with_rules(|rules| rules.removes(name))
         });
+        mcp::hide_denied(&mut tools, &session.rules);
         mcp::search_what_is_left(&mut tools);
         tools
     }

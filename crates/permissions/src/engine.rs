@@ -120,10 +120,11 @@ impl PermissionEngine {
         // (2)
         if let Some((_, rule)) = hit(&self.ready.ask, &call) {
             let message = format!("{}, which rule {} asks about", wish(&call), brief(rule));
-            return Verdict::new(Ruling::Ask, Authority::Rule(rule.to_owned()), message);
+            let question = Verdict::new(Ruling::Ask, Authority::Rule(rule.to_owned()), message);
+            return self.for_a_person(&call, deny, question);
         }
         if let Some((by, message)) = hook_ask {
-            return Verdict::new(Ruling::Ask, Authority::Hook(by), message);
+            return self.for_a_person(&call, deny, Verdict::new(Ruling::Ask, Authority::Hook(by), message));
         }
         // (3), else the hook, else (4)
         let granted = self.granting().rule(&call);
@@ -141,10 +142,17 @@ impl PermissionEngine {
             if matches!(self.mode, Mode::DontAsk) || self.plan_denies(tool) && granted.is_err() {
                 return self.denied_by_mode();
             }
-            let message = format!("{what}; this is asked about whatever the rules say");
-            return Verdict::new(Ruling::Ask, Authority::Safety(what), message);
+            return only_a_person(what);
         }
         verdict
+    }
+
+    /// A question of a rule or a hook. Where the floor asks as well, the question is the
+    /// floor's, because a hook may answer the other one (DEC-183).
+    fn for_a_person(&self, call: &Call<'_>, deny: Option<(Overlap, &str)>, question: Verdict) -> Verdict {
+        let Some(what) = self.safety(call, deny) else { return question };
+        let floor = only_a_person(what);
+        Verdict { message: format!("{}\n{}", floor.message, question.message), ..floor }
     }
 
     /// The same rules for behavioural tests, whose `AGENT_SDLC_DB` names a database
@@ -229,6 +237,12 @@ impl PermissionEngine {
                 Part::Shell(_) | Part::Fetch(_) | Part::Plain => false,
             })
     }
+}
+
+/// The floor's question.
+fn only_a_person(what: String) -> Verdict {
+    let message = format!("{what}; only a person can allow this, whatever rules and hooks say");
+    Verdict::new(Ruling::Ask, Authority::Safety(what), message)
 }
 
 /// The strongest hit of a list and the rule it comes from.

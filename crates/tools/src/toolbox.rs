@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub struct ToolBox {
     fixed: BTreeMap<Position, Arc<dyn AnyTool>>,
     live: Option<Live>,
+    hidden: Option<Keep>,
 }
 
 /// Tools that come and go while a session lasts.
@@ -97,19 +98,27 @@ impl ToolBox {
         self.fixed.retain(|position, _| keep(&position.1));
     }
 
+    /// Leaves tools out of what is offered, as long as `hides` says so. Their calls still find
+    /// them, so that a call of a denied tool goes the path of every call (DEC-185).
+    pub fn hide(&mut self, hides: impl Fn(&str) -> bool + Send + Sync + 'static) {
+        self.hidden = Some(Arc::new(hides));
+    }
+
     /// By name or alias.
     pub fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
         let fixed = self.fixed.get(&Position::of(canonical(name))).cloned();
         fixed.or_else(|| self.live.as_ref().filter(|live| (live.keep)(name))?.source.find(name))
     }
 
+    /// What a model is offered.
     pub fn specs(&self) -> Vec<ToolSpec> {
         let mut specs: BTreeMap<_, _> =
             self.fixed.iter().map(|(position, tool)| (position.clone(), tool.spec())).collect();
         for (spec, _) in self.live.iter().flat_map(Live::tools) {
             specs.entry(Position::of(&spec.name)).or_insert(spec);
         }
-        specs.into_values().collect()
+        let is_offered = |spec: &ToolSpec| self.hidden.as_ref().is_none_or(|hides| !hides(&spec.name));
+        specs.into_values().filter(is_offered).collect()
     }
 
     /// Whether `specs` may be others the next time.

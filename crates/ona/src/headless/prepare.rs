@@ -17,7 +17,7 @@ use ona_modules::Moment;
 use ona_modules::rules::Event;
 use ona_orchestration::{
     Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Resumed, Seat,
-    Session, SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, equip, lifecycle, loaded, removed,
+    Session, SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, equip, hide_denied, lifecycle, loaded,
     search_what_is_left,
 };
 use ona_session::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
@@ -134,8 +134,8 @@ impl Run<'_> {
         PlanDesk::of(session, store, look).equip(&mut tools);
         tools.add(Arc::new(TodoWrite::of(session, store, hooks)));
         self.connected(session).await?;
-        let (granted, rules) = (guise.agent.cloned(), Arc::clone(&session.rules));
-        let keep = move |name: &str| granted.as_ref().is_none_or(|agent| agent.grants(name)) && !removed(&rules, name);
+        let granted = guise.agent.cloned();
+        let keep = move |name: &str| granted.as_ref().is_none_or(|agent| agent.grants(name));
         equip(&mut tools, &self.workplace.fleet.servers, keep);
         if let Some(modules) = &session.modules {
             modules.equip(&mut tools);
@@ -258,7 +258,7 @@ impl Run<'_> {
         if let Some(agent) = agent {
             tools.retain(|name| agent.grants(canonical(name)));
         }
-        tools.retain(|name| !session.with_rules(|rules| rules.removes(name)));
+        hide_denied(tools, &session.rules);
         search_what_is_left(tools);
         Ok(())
     }

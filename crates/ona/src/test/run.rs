@@ -177,11 +177,19 @@ fn described(subject: &Subject, ended: &Ended) -> Value {
 }
 
 /// `ona test run` typed by the operator is the answer to every question about the
-/// tests (DEC-122). What is denied stays denied.
+/// tests (DEC-122), except the floor's: nobody has read the scripts (DEC-183).
 struct TypedIt;
 
 impl Operator for TypedIt {
-    fn rule<'a>(&'a self, _: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
-        Box::pin(std::future::ready(Verdict::new(Ruling::Allow, Authority::EvalOperator, "").into()))
+    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+        let asked = question.asked;
+        let verdict = match asked.by.asks_a_person() {
+            true => {
+                let message = format!("Denied: nobody can be asked about a test. {}", asked.message);
+                Verdict::new(Ruling::Deny, Authority::NoOperator, message)
+            }
+            false => Verdict::new(Ruling::Allow, Authority::EvalOperator, ""),
+        };
+        Box::pin(std::future::ready(verdict.into()))
     }
 }

@@ -9,6 +9,7 @@ use super::label;
 use crate::context::Context;
 use crate::events::Events;
 use crate::history::History;
+use crate::mcp::hide_denied;
 use crate::model::{Model, Seat};
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
@@ -136,6 +137,7 @@ impl Desk {
         };
         let mut tools = ToolBox::builtin();
         tools.retain(|name| judge == Judge::Agent && TOOLS.contains(&name));
+        hide_denied(&mut tools, &session.rules);
         let asking = Asking {
             model: self.model.choice.wire_model.clone(),
             system: SYSTEM.into(),

@@ -21,7 +21,7 @@ impl Pipeline {
         call: &mut ToolCall,
         tool: &Arc<dyn AnyTool>,
         plan: &mut Plan,
-        asked: Verdict,
+        mut asked: Verdict,
         trail: &mut Trail,
     ) -> Result<Verdict, StoreError> {
         let explained = session.with_rules(|rules| rules.explain(&call.name, &call.input, &plan.access));
@@ -35,9 +35,16 @@ impl Pipeline {
                 let text = denial("Denied by PermissionRequest hook", &message);
                 return Ok(Verdict::new(Ruling::Deny, Authority::Hook(ordinal), text));
             }
+            // The floor's question is not a hook's to answer (DEC-183); nothing of such an answer counts.
+            Some((ordinal, RequestDecision::Allow { input: None, .. })) if asked.by.asks_a_person() => {
+                let allowed = format!("The allow of PermissionRequest hook {ordinal} does not answer this.");
+                asked.message = format!("{}\n{allowed}", asked.message);
+            }
             Some((ordinal, RequestDecision::Allow { input, updates })) => {
                 let by = Authority::Hook(ordinal);
-                self.update(session, &updates, trail);
+                if !asked.by.asks_a_person() {
+                    self.update(session, &updates, trail);
+                }
                 let Some(input) = input else { return Ok(Verdict::new(Ruling::Allow, by, "")) };
                 if let Err(bad) = self.rewrite(session, call, tool, plan, input.into(), trail) {
                     return Ok(Verdict::new(Ruling::Deny, by, format!("A hook changed the input: {bad}")));
@@ -45,7 +52,8 @@ impl Pipeline {
                 // A rewritten call is judged like a new one: an allow must not carry
                 // something else past a rule. The question it was given for is answered.
                 let again = self.judge(session, call, plan, &Outcome::default())?;
-                let answered = matches!(again.by, Authority::Mode(_)) || again.by == asked.by;
+                let same = again.by == asked.by && !again.by.asks_a_person();
+                let answered = matches!(again.by, Authority::Mode(_)) || same;
                 match again.ruling {
                     Ruling::Deny => return Ok(again),
                     Ruling::Ask if !answered => {}
@@ -81,10 +89,14 @@ impl Pipeline {
             let heard = self.hooks.fire(firings::waits_for_answer(session, call)).await;
             trail.chain(EventName::Notification, call, &heard);
         }
-        let answer = self.put(session, call, &plan.access, &asked).await;
+        let mut answer = self.put(session, call, &plan.access, &asked).await;
         trail.interrupt |= answer.interrupt;
         if !answer.verdict.is_allow() {
             return Ok(answer.verdict);
+        }
+        // The row says what the person was asked.
+        if asked.by.asks_a_person() && answer.verdict.message.is_empty() {
+            answer.verdict.message.clone_from(&asked.message);
         }
         self.update(session, &answer.updates, trail);
         let answered = answer.input.map(|input| with_earlier_answers(call, input));

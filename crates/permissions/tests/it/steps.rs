@@ -49,7 +49,7 @@ fn a_verdict_says_who_decided_and_in_which_words() {
         verdict(
             Ruling::Ask,
             Authority::Safety(what.into()),
-            "rm would remove ~; this is asked about whatever the rules say"
+            "rm would remove ~; only a person can allow this, whatever rules and hooks say"
         )
     );
     let database = world.db.display().to_string();
