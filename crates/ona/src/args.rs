@@ -220,6 +220,14 @@ pub struct Options {
     #[arg(long, value_name = "FILE|JSON", global = true)]
     pub settings: Option<String>,
 
+    /// Go on without settings files that are not JSON objects (managed ones are still required)
+    #[arg(long, global = true)]
+    pub ignore_bad_settings: bool,
+
+    /// Refuse to start where a guard does not work (also the setting "guards": "strict")
+    #[arg(long, global = true)]
+    pub strict_guards: bool,
+
     /// Which settings files to read: any of user, project, local
     #[arg(long, value_name = "LIST", global = true)]
     pub setting_sources: Option<String>,

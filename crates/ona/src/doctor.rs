@@ -14,7 +14,7 @@ use ona_hookplane::{Timeouts, contract};
 use ona_mcp::{Definition, Endpoint, Servers, Surroundings};
 use ona_permissions::{PermissionSettings, Place, Rules};
 use ona_process::find_in_path;
-use ona_trust::{DatabaseSource, How, Standing};
+use ona_trust::{About, DatabaseSource, How, Standing};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -124,7 +124,8 @@ impl Examination {
         let files: Vec<_> =
             files.iter().map(|(scope, file)| json!({"scope": scope, "file": file.to_string_lossy()})).collect();
         for notice in &open.merged.notices {
-            self.remarks.push(open.redactor.apply(&notice.to_string()).into_owned());
+            let text = open.redactor.apply(&notice.to_string()).into_owned();
+            if notice.about == About::NotSettings { self.problems.push(text) } else { self.remarks.push(text) }
         }
         let mut effective = match program.effective(open, How::FirstUseOnly) {
             Ok(effective) => effective,

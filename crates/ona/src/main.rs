@@ -41,6 +41,7 @@ use args::{Args, Command};
 use clap::{CommandFactory, Parser};
 use demo::Tour;
 use failure::Failure;
+use ona_trust::BadFiles;
 use program::Program;
 use std::process::ExitCode;
 
@@ -82,7 +83,10 @@ fn run(args: Args) -> Result<u8, Failure> {
     if printing {
         args.options.reference.check()?;
     }
-    let program = Program::begin(args.options)?;
+    let mut program = Program::begin(args.options)?;
+    if args.action.transition.is_some() || matches!(args.command, Some(Command::Doctor { .. })) {
+        program.bad_files = BadFiles::Report;
+    }
     if printing {
         return headless::run(&program, args.action.print.as_deref(), args.prompt.as_deref());
     }

@@ -101,7 +101,8 @@ fn config_text(file: &Path) -> Result<String, String> {
 fn claude_files(open: &Open) -> ClaudeFiles {
     let in_project = open.found.project_root.join(".claude");
     let unreadable = open.merged.notices.iter().find(|notice| {
-        notice.about == About::Unreadable && notice.file.as_ref().is_some_and(|file| file.starts_with(&in_project))
+        matches!(notice.about, About::Unreadable | About::NotSettings)
+            && notice.file.as_ref().is_some_and(|file| file.starts_with(&in_project))
     });
     if let Some(notice) = unreadable {
         // A place in the text means that the text is what is wrong.

@@ -11,8 +11,8 @@ use ona_api::row::{Place, SequenceStart};
 use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId};
 use ona_store::{LockError, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
-    About, Compatible, DatabasePath, Discovery, FlagSettings, Form, Found, How, Import, ImportRecord, Merged, Standing,
-    Wish, database_path, discover, merge, project_root, standing, trust_key,
+    About, BadFiles, Compatible, DatabasePath, Discovery, FlagSettings, Form, Found, How, Import, ImportRecord, Merged,
+    Standing, Wish, database_path, discover, merge, project_root, standing, trust_key,
 };
 use serde_json::{Value, json};
 use std::io::Read;
@@ -28,6 +28,8 @@ pub struct Program {
     /// Started by the agent itself on the agent's own database (DEC-071): it has
     /// none of the operator's privileges.
     pub agent_shell: bool,
+    /// What becomes of settings files that are not JSON objects.
+    pub bad_files: BadFiles,
 }
 
 /// A run with its settings read and its database open.
@@ -55,7 +57,8 @@ impl Program {
         let database = database_path(options.db.as_deref(), &env, &project)
             .map_err(|bad| Failure::usage(&bad).hint(bad.hint()))?;
         let agent_shell = agent_shell::started_by_an_agent(&env, &database.path);
-        Ok(Self { env, cwd, project, database, options, agent_shell })
+        let bad_files = if options.ignore_bad_settings { BadFiles::Ignore } else { BadFiles::Refuse };
+        Ok(Self { env, cwd, project, database, options, agent_shell, bad_files })
     }
 
     /// Where this program lies, for children that look for it.
@@ -93,6 +96,7 @@ impl Program {
             discovery.sources = list.parse().map_err(Failure::usage)?;
         }
         discovery.settings = options.settings.as_deref().map(|text| FlagSettings::parse(text, &self.cwd));
+        discovery.bad_files = self.bad_files;
         discovery.plugin_dirs = options.plugin_dir.iter().map(|dir| self.cwd.join(dir)).collect();
         Ok(discovery)
     }
@@ -137,7 +141,8 @@ impl Program {
                 .hint("ona settings import")
         })?;
         let record = ImportRecord::load(|key| reader.meta(key).ok().flatten());
-        let effective = match ona_trust::import(row.as_ref(), record.as_ref(), &open.merged, how) {
+        let decided = ona_trust::import(row.as_ref(), record.as_ref(), &open.merged, how);
+        let effective = match self.without_bad_files(open, row.as_ref(), decided)? {
             Import::Keep => row.unwrap_or_default(),
             Import::Narrow { effective } => effective,
             Import::Insert { effective, record } => self.write_settings(open, effective, &record)?,
@@ -161,6 +166,27 @@ impl Program {
             );
         }
         Ok(open.merged.secrets.restore(&effective))
+    }
+
+    /// Files are imported together or not at all (DEC-181). What always runs uses the row
+    /// as it stands.
+    fn without_bad_files(&self, open: &Open, row: Option<&Value>, decided: Import) -> Result<Import, Failure> {
+        let bad: Vec<_> =
+            open.merged.notices.iter().filter(|one| one.about == About::NotSettings).map(ToString::to_string).collect();
+        match decided {
+            Import::Insert { .. } | Import::Replace { .. } if !bad.is_empty() => match self.bad_files {
+                BadFiles::Report => {
+                    Ok(Import::Narrow { effective: row.cloned().unwrap_or_else(|| open.merged.effective.clone()) })
+                }
+                BadFiles::Refuse | BadFiles::Ignore => {
+                    let files = if bad.len() == 1 { "a settings file" } else { "settings files" };
+                    let bad = open.redactor.apply(&bad.join("\n  ")).into_owned();
+                    Err(Failure::usage(format_args!("{files} cannot be read: {bad}"))
+                        .hint("repair it, or go on without it: --ignore-bad-settings"))
+                }
+            },
+            Import::Insert { .. } | Import::Replace { .. } | Import::Keep | Import::Narrow { .. } => Ok(decided),
+        }
     }
 
     /// Keeps the settings of this project in place while turns run (DEC-025): nobody moves
@@ -248,7 +274,9 @@ impl Program {
     /// What a person must know before anything runs: a settings file that was left
     /// out, and code of a folder nobody has trusted yet (DEC-058).
     pub fn mention_settings(&self, open: &Open) {
-        for notice in open.merged.notices.iter().filter(|notice| notice.about == About::Unreadable) {
+        for notice in
+            open.merged.notices.iter().filter(|notice| matches!(notice.about, About::Unreadable | About::NotSettings))
+        {
             output::note(format_args!("ona: {}", open.redactor.apply(&notice.to_string())));
         }
         let confined = open.found.layers.iter().any(|layer| layer.scope.is_confined());

@@ -7,7 +7,7 @@ use crate::discover::SettingsError;
 use crate::layer::Scope;
 use crate::notice::{About, Notice};
 use crate::trust::Trust;
-use crate::{confine, hooks, json_text, permissions};
+use crate::{confine, hooks, json_text, known, permissions};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -47,6 +47,9 @@ const VENDOR_MODEL_KEYS: [&str; 5] =
 /// Keys whose value others look into.
 const OBJECTS: [&str; 3] = ["env", "mcpServers", "plugins"];
 
+pub(crate) const GUARDS: &str = "guards";
+pub(crate) const FAIL_CLOSED: &str = "hooksFailClosed";
+
 /// Keys only a managed file may set; they limit the others.
 const MANAGED_ONLY: [&str; 3] =
     ["allowManagedHooksOnly", permissions::MANAGED_RULES_ONLY, "allowManagedMcpServersOnly"];
@@ -67,6 +70,9 @@ pub(crate) fn clean(
     }
 
     model_config(page, &value)?;
+    unknown_keys(page, &value);
+    sandbox(page, &value);
+    guards(page, &mut value);
     for key in OBJECTS {
         if value.get(key).is_some_and(|value| !value.is_object()) {
             value.shift_remove(key);
@@ -103,6 +109,38 @@ fn model_config(page: &Page<'_>, value: &Map<String, Value>) -> Result<(), Setti
             }
         }
         Some(_) => Err(SettingsError::ModelConfigShape { origin: page.origin() }),
+    }
+}
+
+fn unknown_keys(page: &mut Page<'_>, value: &Map<String, Value>) {
+    // Files in the compatible place belong to another program as well.
+    if !page.own {
+        return;
+    }
+    for key in value.keys().filter(|key| !known::is_known(key)) {
+        page.note(About::UnknownKey, &[key], known::unknown(key));
+    }
+}
+
+/// Whoever asks for a sandbox must not believe to have one.
+fn sandbox(page: &mut Page<'_>, value: &Map<String, Value>) {
+    // A folder may not say anything about it in the first place.
+    let wanted = value.get("sandbox").filter(|_| !page.scope.is_confined());
+    if wanted.is_some_and(|wanted| wanted["enabled"] != Value::Bool(false)) {
+        page.note(About::NoEffect, &["sandbox"], "`sandbox` has no effect: this build has no sandbox");
+    }
+}
+
+/// How guards that do not work are treated (DEC-181). A word that cannot be read counts
+/// as the strict one: the start then stops and names it.
+fn guards(page: &mut Page<'_>, value: &mut Map<String, Value>) {
+    if let Some(said) = value.get_mut(GUARDS).filter(|said| *said != "warn" && *said != "strict") {
+        *said = "strict".into();
+        page.note(About::BadValue, &[GUARDS], format!("`{GUARDS}` must be \"warn\" or \"strict\""));
+    }
+    if let Some(said) = value.get_mut(FAIL_CLOSED).filter(|said| !said.is_boolean()) {
+        *said = true.into();
+        page.note(About::BadValue, &[FAIL_CLOSED], format!("`{FAIL_CLOSED}` must be true or false; read as true"));
     }
 }
 

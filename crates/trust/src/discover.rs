@@ -1,12 +1,13 @@
 //! Reads every settings file that counts, once, at the start of a process.
 //!
-//! A file that can not be used is named and left out, and the rest stays
-//! active. Two kinds are not left out but stop the start: a managed file,
-//! because a policy that can not be read must not become no policy (L-3), and
-//! what the operator named with `--settings`.
+//! A file that cannot be used is named in a notice, and the rest is read. A
+//! notice `NotSettings` stops whoever wants to import the files (DEC-181). Two
+//! kinds stop the start by themselves: a managed file, because a policy that
+//! cannot be read must not become no policy (L-3), and what the operator named
+//! with `--settings`. `BadFiles` says when they do not.
 
 use crate::clean::{Page, Terms, clean};
-use crate::discovery::{Discovery, FlagSettings};
+use crate::discovery::{BadFiles, Discovery, FlagSettings};
 use crate::files::{self, Candidate};
 use crate::layer::{Layer, Scope, seed};
 use crate::notice::{About, Notice};
@@ -63,8 +64,10 @@ pub fn discover(how: &Discovery, env: &Env) -> Result<Found, SettingsError> {
         notices: Vec::new(),
         marks: Vec::new(),
         seen: HashSet::new(),
+        bad_files: how.bad_files,
     };
-    for path in files::managed(how, env, &mut reader.notices)? {
+    let managed = files::managed(how, env, &mut reader.notices);
+    for path in reader.reported(managed)?.unwrap_or_default() {
         reader.file(&Candidate { scope: Scope::Managed, own: true, path })?;
     }
     // A file the operator names counts as named, even if it would be found anyway.
@@ -83,7 +86,8 @@ pub fn discover(how: &Discovery, env: &Env) -> Result<Found, SettingsError> {
             reader.text(Scope::Flag, true, None, text)?;
         }
     }
-    let brought = plugins::bring(how, env, &reader.layers)?;
+    let brought = plugins::bring(how, env, &reader.layers);
+    let brought = reader.reported(brought)?.unwrap_or_default();
     reader.layers.extend(brought.layers);
     reader.notices.extend(brought.notices);
     brought.marks.into_iter().for_each(|(scope, path, state)| reader.mark(scope, &path, state));
@@ -119,6 +123,7 @@ struct Reader<'a> {
     /// Files already read, by their real path. Started in the home directory,
     /// the user's file is the project's as well: it counts once, as the user's.
     seen: HashSet<PathBuf>,
+    bad_files: BadFiles,
 }
 
 /// Whether a file is still to be read.
@@ -149,7 +154,12 @@ impl Reader<'_> {
         let Candidate { scope, own, path } = candidate;
         match read::read(path) {
             Reading::Absent if matches!(scope, Scope::Managed | Scope::Flag) => {
-                self.unusable(*scope, path, None, "no such file".to_owned())
+                let problem = "no such file".to_owned();
+                let refused = match scope {
+                    Scope::Managed => SettingsError::Managed { file: path.clone(), problem },
+                    _ => SettingsError::Flag(format!("{}: {problem}", path.display())),
+                };
+                self.reported::<()>(Err(refused)).map(drop)
             }
             Reading::Absent => {
                 self.mark(*scope, path, ABSENT.to_owned());
@@ -157,6 +167,15 @@ impl Reader<'_> {
             }
             Reading::Unreadable(problem) => {
                 self.mark(*scope, path, format!("unreadable({problem})"));
+                self.unusable(*scope, path, None, problem)
+            }
+            Reading::Unfit(problem) if scope.is_confined() => {
+                self.mark(*scope, path, format!("unfit({problem})"));
+                self.left_out(path, None, problem);
+                Ok(())
+            }
+            Reading::Unfit(problem) => {
+                self.mark(*scope, path, format!("unfit({problem})"));
                 self.unusable(*scope, path, None, problem)
             }
             Reading::Text(text) => {
@@ -174,21 +193,36 @@ impl Reader<'_> {
             }
         };
         let mut page = Page { scope, own, file, text: read::without_bom(text), notices: Vec::new() };
-        let value = clean(&mut page, value, &self.terms)?;
+        let cleaned = clean(&mut page, value, &self.terms);
+        let Some(value) = self.reported(cleaned)? else { return Ok(()) };
         let guess = page.notices.iter().find(|notice| matches!(notice.about, About::BadValue | About::Hook));
         if scope == Scope::Managed
             && let Some(notice) = guess
         {
             let file = file.unwrap_or(Path::new("")).to_path_buf();
             let at = notice.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            return Err(SettingsError::Managed { file, problem: format!("{at}{}", notice.message) });
+            let refused = SettingsError::Managed { file, problem: format!("{at}{}", notice.message) };
+            return self.reported::<()>(Err(refused)).map(drop);
         }
         self.notices.append(&mut page.notices);
         self.layers.push(Layer { scope, file: file.map(Path::to_path_buf), own, value });
         Ok(())
     }
 
-    /// Left out with a notice, or the end of the start.
+    /// An error, unless errors are only reported; then a notice that stops an import.
+    fn reported<T>(&mut self, result: Result<T, SettingsError>) -> Result<Option<T>, SettingsError> {
+        match (result, self.bad_files) {
+            (Ok(value), _) => Ok(Some(value)),
+            (Err(error), BadFiles::Report) => {
+                let about = About::NotSettings;
+                self.notices.push(Notice { about, file: None, line: None, message: error.to_string() });
+                Ok(None)
+            }
+            (Err(error), BadFiles::Refuse | BadFiles::Ignore) => Err(error),
+        }
+    }
+
+    /// A file that is not a JSON object.
     fn unusable(
         &mut self,
         scope: Scope,
@@ -196,15 +230,32 @@ impl Reader<'_> {
         line: Option<usize>,
         problem: String,
     ) -> Result<(), SettingsError> {
-        match scope {
-            Scope::Managed => Err(SettingsError::Managed { file: path.to_path_buf(), problem }),
-            Scope::Flag if path == Path::new("") => Err(SettingsError::Flag(problem)),
-            Scope::Flag => Err(SettingsError::Flag(format!("{}: {problem}", path.display()))),
-            Scope::Seed | Scope::User | Scope::Project | Scope::Local | Scope::Town => {
-                let message = format!("this settings file is not used: {problem}");
-                self.notices.push(Notice { about: About::Unreadable, file: Some(path.to_path_buf()), line, message });
-                Ok(())
+        let untrusted = scope.is_confined() && self.terms.trust == Trust::Withheld;
+        if untrusted || self.bad_files == BadFiles::Ignore && scope != Scope::Managed {
+            // A start that reads the same file without ignoring it is another start.
+            if let Some(mark) = self.marks.last_mut() {
+                mark.state = format!("ignored({})", mark.state);
             }
+            self.left_out(path, line, problem);
+            return Ok(());
         }
+        let refused = match scope {
+            Scope::Managed => SettingsError::Managed { file: path.to_path_buf(), problem },
+            Scope::Flag if path == Path::new("") => SettingsError::Flag(problem),
+            Scope::Flag => SettingsError::Flag(format!("{}: {problem}", path.display())),
+            Scope::Seed | Scope::User | Scope::Project | Scope::Local | Scope::Town => {
+                let file = Some(path.to_path_buf());
+                self.notices.push(Notice { about: About::NotSettings, file, line, message: problem });
+                return Ok(());
+            }
+        };
+        self.reported::<()>(Err(refused)).map(drop)
+    }
+
+    fn left_out(&mut self, path: &Path, line: Option<usize>, problem: String) {
+        let file = Some(path.to_path_buf()).filter(|path| path != Path::new(""));
+        let what = if file.is_some() { "this settings file" } else { "--settings" };
+        let message = format!("{what} is not used: {problem}");
+        self.notices.push(Notice { about: About::Unreadable, file, line, message });
     }
 }

@@ -20,6 +20,7 @@ pub struct Discovery {
     pub settings: Option<FlagSettings>,
     /// `--plugin-dir`
     pub plugin_dirs: Vec<PathBuf>,
+    pub bad_files: BadFiles,
     /// `/etc/ona`. A field so that tests need not be root; nothing but code sets it.
     pub managed_dir: PathBuf,
 }
@@ -34,9 +35,24 @@ impl Discovery {
             bare: false,
             settings: None,
             plugin_dirs: Vec::new(),
+            bad_files: BadFiles::default(),
             managed_dir: "/etc/ona".into(),
         }
     }
+}
+
+/// What becomes of a settings file that is not a JSON object (DEC-181).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BadFiles {
+    /// It must not be imported without it: a guard may be in it.
+    #[default]
+    Refuse,
+    /// `--ignore-bad-settings`: it is left out with a notice. Managed files are still
+    /// refused, because a policy that cannot be read must not become no policy (L-3).
+    Ignore,
+    /// Every problem is a notice, for commands that always run (`--transition`, `doctor`).
+    /// What they read must not be written down.
+    Report,
 }
 
 /// What becomes of `.claude` files (DEC-014).

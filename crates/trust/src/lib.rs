@@ -20,6 +20,7 @@ mod guarded;
 mod hooks;
 mod import;
 mod json_text;
+mod known;
 mod layer;
 mod merge;
 mod mirror;
@@ -35,7 +36,7 @@ mod switches;
 mod trust;
 
 pub use discover::{Found, SettingsError, discover};
-pub use discovery::{Compatible, Discovery, FlagSettings, Sources, UnknownSource};
+pub use discovery::{BadFiles, Compatible, Discovery, FlagSettings, Sources, UnknownSource};
 pub use edit::{Anchors, EditError, apply};
 pub use guarded::{guarded_files, hook_scripts};
 pub use import::{How, Import, ImportRecord, import};

@@ -4,6 +4,7 @@
 //! permission rules are joined, because a deny anywhere must count. Hooks of all
 //! layers run together, in layer order. Nothing is read here.
 
+use crate::clean::{FAIL_CLOSED, GUARDS};
 use crate::discover::Found;
 use crate::layer::{Layer, Scope};
 use crate::notice::{About, Notice};
@@ -31,7 +32,7 @@ pub struct Merged {
 }
 
 /// Merged by rules of their own.
-const SPECIAL: [&str; 5] = ["permissions", "hooks", "plugins", DISABLE_ALL, MANAGED_HOOKS_ONLY];
+const SPECIAL: [&str; 7] = ["permissions", "hooks", "plugins", DISABLE_ALL, MANAGED_HOOKS_ONLY, GUARDS, FAIL_CLOSED];
 
 pub fn merge(found: &Found, env: &Env) -> Merged {
     let mut notices = found.notices.clone();
@@ -49,6 +50,8 @@ pub fn merge(found: &Found, env: &Env) -> Merged {
             }
         }
     }
+    strictest(&layers, GUARDS, &"strict".into(), &mut effective);
+    strictest(&layers, FAIL_CLOSED, &true.into(), &mut effective);
     let switches = Switches::of(&found.layers);
     let hooks = |layer: &Layer| switches.marked(layer.scope, &layer.value["hooks"]);
     let hooks: Vec<Value> = found.layers.iter().flat_map(hooks).collect();
@@ -75,6 +78,15 @@ pub fn merge(found: &Found, env: &Env) -> Merged {
         sha256: found.sha256.clone(),
         project_root: found.project_root.clone(),
         trust: found.trust,
+    }
+}
+
+/// A key whose strict value counts from whatever scope it comes.
+fn strictest(layers: &[&Layer], key: &str, strict: &Value, effective: &mut Map<String, Value>) {
+    let mut said = layers.iter().filter_map(|layer| layer.value.get(key)).peekable();
+    if let Some(first) = said.peek().copied() {
+        let counts = if said.any(|value| value == strict) { strict } else { first };
+        effective.insert(key.to_owned(), counts.clone());
     }
 }
 

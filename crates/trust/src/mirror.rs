@@ -76,7 +76,9 @@ pub fn mirror(update: &PermissionUpdate, env: &Env, project_root: &Path) -> Resu
             (text, mark)
         }
         Reading::Absent => ("{}\n".to_owned(), ABSENT.to_owned()),
-        Reading::Unreadable(problem) => return Err(MirrorError::Unreadable { file, problem }),
+        Reading::Unreadable(problem) | Reading::Unfit(problem) => {
+            return Err(MirrorError::Unreadable { file, problem });
+        }
     };
     let edited = apply(&text, update, anchors).map_err(|source| MirrorError::Edit { file: file.clone(), source })?;
     if edited == text {

@@ -18,8 +18,12 @@ pub struct Notice {
 pub enum About {
     /// The whole file was left out.
     Unreadable,
-    /// A key under `permissions` that nobody reads (DEC-075).
+    /// The file is not a JSON object; the files must not be imported without it.
+    NotSettings,
+    /// A key that nobody reads: under `permissions` (DEC-075), or at the top of one of our own files.
     UnknownKey,
+    /// Something that this build does not do, so that it guards nothing.
+    NoEffect,
     /// A value that does not fit its key was left out.
     BadValue,
     /// An unknown `defaultMode` became `default` (DEC-074).
@@ -40,7 +44,14 @@ impl About {
         match self {
             About::UnknownKey => Some(EventKind::SettingsUnknownKey),
             About::Hook => Some(EventKind::HookConfigRejected),
-            About::Unreadable | About::BadValue | About::Mode | About::Scope | About::Untrusted | About::Policy => None,
+            About::Unreadable
+            | About::NotSettings
+            | About::NoEffect
+            | About::BadValue
+            | About::Mode
+            | About::Scope
+            | About::Untrusted
+            | About::Policy => None,
         }
     }
 }

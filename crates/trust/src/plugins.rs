@@ -108,7 +108,7 @@ impl Brought {
     fn json(&mut self, scope: Scope, file: &Path) -> Option<Value> {
         let text = match read::read(file) {
             Reading::Absent => return None,
-            Reading::Unreadable(problem) => {
+            Reading::Unreadable(problem) | Reading::Unfit(problem) => {
                 self.note(About::Unreadable, file, format!("this file of a plugin is not used: {problem}"));
                 return None;
             }

@@ -14,7 +14,10 @@ pub(crate) const MAX_BYTES: u64 = 2 * 1024 * 1024;
 pub(crate) enum Reading {
     Absent,
     Text(String),
+    /// The content cannot be had, or is not text.
     Unreadable(String),
+    /// Not a file that could hold settings: a pipe, a device, far too large.
+    Unfit(String),
 }
 
 pub(crate) fn read(path: &Path) -> Reading {
@@ -22,7 +25,8 @@ pub(crate) fn read(path: &Path) -> Reading {
         Ok(text) => Reading::Text(text),
         Err(Problem::Io(error)) if is_absent(&error) => Reading::Absent,
         Err(Problem::Io(error)) => Reading::Unreadable(error.to_string()),
-        Err(Problem::Is(what)) => Reading::Unreadable(what.to_owned()),
+        Err(Problem::Is(what)) => Reading::Unfit(what.to_owned()),
+        Err(Problem::NotText) => Reading::Unreadable("not UTF-8 text".to_owned()),
     }
 }
 
@@ -33,6 +37,7 @@ pub(crate) fn is_absent(error: &std::io::Error) -> bool {
 enum Problem {
     Io(std::io::Error),
     Is(&'static str),
+    NotText,
 }
 
 impl From<std::io::Error> for Problem {
@@ -51,7 +56,7 @@ fn bounded(path: &Path) -> Result<String, Problem> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Problem::Is("larger than 2 MiB"));
     }
-    String::from_utf8(bytes).map_err(|_| Problem::Is("not UTF-8 text"))
+    String::from_utf8(bytes).map_err(|_| Problem::NotText)
 }
 
 /// Why a text is not a settings object, and the line that shows it.
@@ -64,7 +69,10 @@ pub(crate) struct NotSettings {
 pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, NotSettings> {
     match serde_json::from_str(without_bom(text)) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(NotSettings { line: Some(1), message: "the settings must be one JSON object".to_owned() }),
+        Ok(_) => {
+            let message = "the settings must be one JSON object at line 1 column 1".to_owned();
+            Err(NotSettings { line: Some(1), message })
+        }
         Err(error) => Err(NotSettings { line: Some(error.line()), message: format!("not valid JSON: {error}") }),
     }
 }

@@ -98,13 +98,58 @@ fn managed_policy_alone_may_be_made_to_count() {
 }
 
 #[test]
-fn a_broken_policy_stops_everything_and_a_broken_user_file_is_named() {
+fn a_broken_policy_stops_everything_whatever_the_flags() {
     let ona = ona();
-    ona.home_file(".ona/settings.json", "{ not json");
-    let ran = ona.run(["--eval", r#"{"tool":"Glob","input":{"pattern":"*"}}"#]).expect_code(0);
-    assert!(ran.stderr.contains("settings.json:1"), "{}", ran.stderr);
     std::fs::write(ona.root().join("managed-settings.json"), "{ not json").unwrap();
-    ona.run(["--eval", r#"{"tool":"Glob","input":{"pattern":"*"}}"#]).expect_code(2);
+    let ran = ona.run(["--eval", GLOB]).expect_code(2);
+    assert!(ran.stderr.contains("managed-settings.json: not valid JSON: key must be a string at line 1 column 3"));
+    ona.run(["--eval", GLOB, "--ignore-bad-settings"]).expect_code(2);
+    ona.run(["db", "init"]).expect_code(0);
+    assert!(ona.run(["doctor"]).expect_code(1).stdout.contains("managed-settings.json"));
+}
+
+const GLOB: &str = r#"{"tool":"Glob","input":{"pattern":"*"}}"#;
+
+#[test]
+fn a_settings_file_that_is_not_a_json_object_stops_the_start_and_names_the_place() {
+    let files =
+        [".claude/settings.json", ".ona/settings.json", ".claude/settings.local.json", ".ona/settings.local.json"];
+    for file in files {
+        let ona = ona();
+        ona.file(file, "{\n  \"permissions\": {\"deny\": [\"Bash\"]},\n}\n");
+        let ran = ona.run(["--eval", GLOB]).expect_code(2);
+        let place = format!("{file}:3: not valid JSON: trailing comma at line 3 column 1");
+        assert!(ran.stderr.contains(&place) && ran.stderr.contains("--ignore-bad-settings"), "{ran:?}");
+        assert_eq!(ona.rows("SELECT json FROM settings_snapshot"), Vec::<Vec<Value>>::new(), "nothing was imported");
+        ona.run(["-p", "hello"]).expect_code(2);
+        ona.run(["hooks", "list"]).expect_code(2);
+
+        let ran = ona.run(["--eval", GLOB, "--ignore-bad-settings"]).expect_code(0);
+        assert!(ran.stderr.contains(&format!("{file}:3: this settings file is not used")), "{ran:?}");
+        // What was once ignored is not forgotten.
+        assert!(ona.run(["-p", "hello"]).expect_code(2).stderr.contains(&place));
+
+        let ran = ona.run(["doctor", "--json"]).expect_code(1);
+        assert!(ran.json()["problems"].to_string().contains(&place), "{ran:?}");
+        ona.run(["db", "check"]).expect_code(0);
+    }
+    let ona = ona();
+    ona.home_file(".ona/settings.json", "[]");
+    assert!(ona.run(["--eval", GLOB]).expect_code(2).stderr.contains("one JSON object at line 1 column 1"));
+    let ran = ona.run(["--eval", GLOB, "--ignore-bad-settings"]).expect_code(0);
+    assert!(ran.stderr.contains("this settings file is not used"), "{ran:?}");
+    let conversation = ran.json()["conversation_id"].as_str().unwrap().to_owned();
+    ona.run(["--transition", "planning", "--conversation", &conversation]).expect_code(0);
+    let ran = ona.run(["--eval", GLOB, "--settings", "{\"a\":"]).expect_code(2);
+    assert!(ran.stderr.contains("--settings") && ran.stderr.contains("line 1 column 5"), "{ran:?}");
+}
+
+#[test]
+fn a_bad_settings_file_of_an_untrusted_folder_is_one_line() {
+    let ona = ona();
+    ona.file(".claude/settings.json", "{");
+    let ran = ona.run(["--eval", GLOB, "--no-trust"]).expect_code(0);
+    assert_eq!(ran.stderr.matches(".claude/settings.json").count(), 1, "{ran:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use crate::World;
-use ona_trust::{Compatible, FlagSettings, Scope, SettingsError, Sources, Trust, UnknownSource};
+use ona_trust::{About, BadFiles, Compatible, FlagSettings, Scope, SettingsError, Sources, Trust, UnknownSource};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -77,21 +77,65 @@ fn the_config_folder_of_the_reference_can_stand_elsewhere() {
 }
 
 #[test]
-fn a_broken_file_is_named_with_its_line_and_the_rest_stays_active() {
-    let world = World::with(json!({"user": {"permissions": {"deny": ["Bash(rm:*)"]}}}));
+fn a_broken_file_is_named_with_its_line_and_stops_an_import_unless_ignored() {
+    let mut world = World::with(json!({"user": {"permissions": {"deny": ["Bash(rm:*)"]}}}));
     world.put(&world.file("project"), "{\n  \"permissions\": {},\n}\n");
     world.put(&world.file("local"), "");
     world.put(&world.file("project.claude"), "[]");
     world.put(&world.file("local.claude"), "// no comments\n{}");
     assert_eq!(world.effective()["permissions"]["deny"], json!(["Bash(rm:*)"]));
-    let notices = world.notices();
-    let told = |file: &str| {
-        notices.iter().any(|notice| notice.starts_with(&format!("<repo>/{file}: this settings file is not used: ")))
-    };
-    assert!(told(".ona/settings.json:3"), "{notices:?}");
-    assert!(told(".ona/settings.local.json:1"), "{notices:?}");
-    assert!(told(".claude/settings.json:1"), "{notices:?}");
-    assert!(told(".claude/settings.local.json:1"), "{notices:?}");
+    let told = [
+        "<repo>/.claude/settings.json:1: the settings must be one JSON object at line 1 column 1",
+        "<repo>/.ona/settings.json:3: not valid JSON: trailing comma at line 3 column 1",
+        "<repo>/.claude/settings.local.json:1: not valid JSON: expected value at line 1 column 1",
+        "<repo>/.ona/settings.local.json:1: not valid JSON: EOF while parsing a value at line 1 column 0",
+    ];
+    assert_eq!(world.notices(), told);
+    let abouts = |world: &World| -> Vec<About> { world.discover().notices.iter().map(|one| one.about).collect() };
+    assert_eq!(abouts(&world), [About::NotSettings; 4]);
+    let refused = world.discover().sha256;
+
+    world.how.bad_files = BadFiles::Ignore;
+    assert_eq!(abouts(&world), [About::Unreadable; 4]);
+    assert_eq!(world.notices()[1], told[1].replace("not valid", "this settings file is not used: not valid"));
+    assert_ne!(world.discover().sha256, refused, "a start that does not ignore it imports again");
+
+    world.how.bad_files = BadFiles::Refuse;
+    world.how.trust = Trust::Withheld;
+    assert!(!abouts(&world).contains(&About::NotSettings), "a folder nobody trusts stops no start");
+}
+
+#[test]
+fn what_always_runs_hears_of_every_problem() {
+    let mut world = World::new();
+    world.how.bad_files = BadFiles::Report;
+    world.put(&world.file("managed"), "{");
+    world.put(&world.file("user"), r#"{"model_config": {"api_key": "x"}}"#);
+    let notices = world.discover().notices;
+    assert_eq!(notices.iter().map(|one| one.about).collect::<Vec<_>>(), [About::NotSettings; 2], "{notices:?}");
+
+    world.how.bad_files = BadFiles::Ignore;
+    assert!(world.try_discover().is_err(), "L-3: no flag makes a policy that cannot be read go away");
+}
+
+#[test]
+fn an_unknown_key_of_our_own_files_is_named_with_the_nearest() {
+    let world = World::with(json!({
+        "user": {"permission": {"deny": ["Bash"]}, "statusLine": {}, "guards": "strikt", "sandbox": {"enabled": true}},
+        "user.claude": {"permission": {}, "sandbox": {"enabled": false}},
+        "local": {"hooksFailClosed": "yes", "zzz": 1},
+    }));
+    assert_eq!(
+        world.notices(),
+        [
+            "<home>/.ona/settings.json:2: `permission` is not a setting and has no effect; did you mean `permissions`?",
+            "<home>/.ona/settings.json:9: `sandbox` has no effect: this build has no sandbox",
+            "<home>/.ona/settings.json:8: `guards` must be \"warn\" or \"strict\"",
+            "<repo>/.ona/settings.local.json:3: `zzz` is not a setting and has no effect",
+            "<repo>/.ona/settings.local.json:2: `hooksFailClosed` must be true or false; read as true",
+        ]
+    );
+    assert_eq!(world.effective()["guards"], "strict", "a word that cannot be read is the strict one");
 }
 
 #[test]
@@ -104,7 +148,7 @@ fn only_regular_files_of_a_sensible_size_are_read() {
     assert_eq!(
         world.notices(),
         [
-            "<home>/.ona/settings.json: this settings file is not used: not a regular file",
+            "<home>/.ona/settings.json: not a regular file",
             "<repo>/.ona/settings.json: this settings file is not used: larger than 2 MiB",
             "<repo>/.ona/settings.local.json: this settings file is not used: not a regular file",
         ]

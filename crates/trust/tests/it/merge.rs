@@ -219,3 +219,15 @@ fn no_folder_file_takes_a_restriction_away() {
         }
     }
 }
+
+#[test]
+fn the_strictest_word_on_guards_counts_from_whatever_scope() {
+    let strict = json!({"guards": "strict", "hooksFailClosed": true});
+    let lax = json!({"guards": "warn", "hooksFailClosed": false});
+    for (user, local) in [(&strict, &lax), (&lax, &strict)] {
+        let effective = World::with(json!({"user": user, "local": local})).effective();
+        assert_eq!((&effective["guards"], &effective["hooksFailClosed"]), (&json!("strict"), &json!(true)));
+    }
+    let effective = World::with(json!({"user": lax})).effective();
+    assert_eq!((&effective["guards"], &effective["hooksFailClosed"]), (&json!("warn"), &json!(false)));
+}
