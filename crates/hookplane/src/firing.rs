@@ -21,6 +21,17 @@ pub struct Base {
     pub agent_type: Option<String>,
 }
 
+/// What ends the hooks of a firing, beside their own timeouts (DEC-188).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    /// The end of the turn.
+    Turn,
+    /// They report a call that was interrupted, and share the time there is for that.
+    Aftermath,
+    /// Nothing: a session ends also after an interrupt.
+    Own,
+}
+
 #[derive(Clone)]
 pub struct Firing {
     pub event: EventName,
@@ -35,6 +46,7 @@ pub struct Firing {
     pub env_file: Option<PathBuf>,
     /// How the tool's process ended, for dialects that say so in words.
     pub exit_code: Option<i64>,
+    pub lifetime: Lifetime,
 }
 
 impl Firing {
@@ -43,7 +55,8 @@ impl Firing {
             unreachable!("event fields are built as an object");
         };
         let call = fields.get("tool_use_id").and_then(Value::as_str).map(CallId::from);
-        Self { event, base, fields, call, access: Arc::new(|_| Vec::new()), env_file: None, exit_code: None }
+        let lifetime = if event == EventName::SessionEnd { Lifetime::Own } else { Lifetime::Turn };
+        Self { event, base, fields, call, access: Arc::new(|_| Vec::new()), env_file: None, exit_code: None, lifetime }
     }
 
     pub fn with_access(mut self, access: impl Fn(&Value) -> Vec<Access> + Send + Sync + 'static) -> Self {

@@ -22,7 +22,7 @@ mod runner;
 pub use dialect::{Context, Dialect, Failing, Injection, LogEntry, OnTimeout, ResultChange, Said};
 pub use engine::{HookEngine, TranscriptOf, Watch};
 pub use environment::{HookEnvironment, Timeouts, name_session};
-pub use firing::{AccessOf, Base, Firing};
+pub use firing::{AccessOf, Base, Firing, Lifetime};
 pub use handler::{Answer, Called, Handler};
 pub use hook::{Action, Applies, Hook, PluginDirs, Registered, Shell};
 pub use list::HookList;

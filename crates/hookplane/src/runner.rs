@@ -1,7 +1,7 @@
 //! Turns a hook into a process and its end into text (section 5.11).
 
 use crate::environment::HookEnvironment;
-use crate::firing::Firing;
+use crate::firing::{Firing, Lifetime};
 use crate::handler::Called;
 use crate::hook::{Action, Hook, Shell};
 use ona_api::{Env, clock, text};
@@ -10,6 +10,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 /// Bytes kept per stream.
 pub const CAPTURE: usize = 4_194_304;
@@ -74,13 +75,21 @@ impl ProcessRunner {
     }
 
     async fn run_hook(&self, hook: &Hook, firing: &Firing, stdin: String, timeout: Duration) -> Ran {
-        let cancel = self.halt.token();
+        let cancel = match firing.lifetime {
+            Lifetime::Turn => self.halt.token(),
+            Lifetime::Aftermath => self.halt.aftermath(),
+            Lifetime::Own => CancellationToken::new(),
+        };
         let called = Called { firing, stdin, timeout, env: self.environment.of(hook, firing), cancel: &cancel };
         let waits = match &hook.action {
             Action::Handler(handler) => handler.is_exclusive(),
             Action::Shell { .. } | Action::Exec { .. } => true,
         };
         let _turn = if waits { Some(self.one_at_a_time.lock().await) } else { None };
+        if cancel.is_cancelled() {
+            // Nothing is started only to be ended.
+            return Ran::ended(clock::utc_millis(clock::now()), Exit::Cancelled, String::new(), String::new());
+        }
         match &hook.action {
             Action::Handler(handler) => handler.run(called).await,
             Action::Shell { .. } | Action::Exec { .. } => run_process(argv(&hook.action, &called.env), called).await,

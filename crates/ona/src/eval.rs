@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::headless::Nobody;
-use crate::interrupt;
+use crate::interrupt::Interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
 use crate::program::{Open, Program, read_text};
@@ -20,7 +20,6 @@ use ona_trust::How;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
-use tokio_util::sync::CancellationToken;
 
 /// What the operator typed.
 struct Request {
@@ -37,17 +36,17 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
     let requests = parse(&read_text(text)?, &program.cwd)?;
     let open = program.open()?;
     runtime().block_on(async {
-        let cancel = CancellationToken::new();
-        interrupt::on_signal(&cancel);
-        let mut places = Places { program, open: &open, cancel: &cancel, current: None };
+        let interrupt = Interrupt::listen();
+        let mut places = Places { program, open: &open, interrupt: &interrupt, current: None };
+        let mut ran = Ok(());
         for request in requests {
-            places.run(request).await?;
-            if cancel.is_cancelled() {
-                return Ok(interrupt::INTERRUPTED);
+            ran = places.run(request).await;
+            if ran.is_err() || interrupt.exit_code().is_some() {
+                break;
             }
         }
         places.end().await;
-        Ok(0)
+        ran.map(|()| interrupt.exit_code().unwrap_or(0))
     })
 }
 
@@ -55,7 +54,7 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
 struct Places<'a> {
     program: &'a Program,
     open: &'a Open,
-    cancel: &'a CancellationToken,
+    interrupt: &'a Interrupt,
     current: Option<(PathBuf, Workplace)>,
 }
 
@@ -65,7 +64,7 @@ impl Places<'_> {
         let mut workplace = match self.current.take() {
             Some((place, workplace)) if place == cwd => workplace,
             _ => {
-                let mut new = Workplace::new(self.program, self.open, &cwd, How::FirstUseOnly, self.cancel)?;
+                let mut new = Workplace::new(self.program, self.open, &cwd, How::FirstUseOnly, self.interrupt.token())?;
                 new.load_modules(self.program, self.open).await?;
                 new
             }
@@ -143,13 +142,16 @@ impl Places<'_> {
         if let Some(reason) = &finished.stop {
             output::note(format_args!("Stopped by hook: {}", self.open.redactor.apply(reason)));
         }
-        output::json(&json!({
+        let printed = output::try_line(json!({
             "tool_use_id": self.open.redactor.apply(call.id.as_str()),
             "content": self.open.redactor.apply(&finished.result.content),
             "is_error": finished.result.is_error(),
             "session_id": place.session,
             "conversation_id": place.conversation,
         }));
+        if printed.is_err() {
+            self.interrupt.stdout_closed();
+        }
         Ok(())
     }
 
@@ -163,6 +165,8 @@ impl Places<'_> {
             workplace.tasks.stop_all().await;
             workplace.fleet.servers.close().await;
         }
+        // Also of a directory that calls have left.
+        ona_process::kill_all();
     }
 }
 

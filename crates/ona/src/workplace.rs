@@ -121,7 +121,7 @@ impl Workplace {
         let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges, &fleet.servers));
         make_data_folders(&loaded.list);
         let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
-        of_session.extend(session_hooks::massgen(program, &settings, &host, &place, &halt.token(), &mut loaded)?);
+        of_session.extend(session_hooks::massgen(program, &settings, &host, &place, halt.program(), &mut loaded)?);
         let announced = session_hooks::announce(&pi, &loaded, program.options.verbose);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));

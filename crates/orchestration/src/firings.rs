@@ -3,7 +3,7 @@
 use crate::operator::suggestions;
 use crate::session::Session;
 use ona_api::{EventName, ToolCall, ToolResult};
-use ona_hookplane::{AccessOf, Firing};
+use ona_hookplane::{AccessOf, Firing, Lifetime};
 use ona_tools::AnyTool;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -54,7 +54,8 @@ pub(crate) fn post_tool_use(
         let mut fields = json!({
             "tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "error": result.content,
         });
-        if result.data.get("is_interrupt") == Some(&Value::Bool(true)) {
+        let interrupted = session.cx.cancel.is_cancelled();
+        if interrupted || result.data.get("is_interrupt") == Some(&Value::Bool(true)) {
             fields["is_interrupt"] = true.into();
         }
         let exit_code = result.data.get("exit_code").and_then(Value::as_i64);
@@ -90,7 +91,13 @@ pub(crate) fn cwd_changed(session: &mut Session, old: &Path, new: &Path) -> Firi
 }
 
 fn on_tool(session: &Session, event: EventName, fields: Value, tool: &Arc<dyn AnyTool>) -> Firing {
-    Firing { access: access_of(session, tool), ..Firing::new(event, session.base(), fields) }
+    let mut firing = Firing { access: access_of(session, tool), ..Firing::new(event, session.base(), fields) };
+    // A call that has run is reported, also when the turn was interrupted meanwhile.
+    let reports = matches!(event, EventName::PostToolUse | EventName::PostToolUseFailure);
+    if reports && session.cx.cancel.is_cancelled() {
+        firing.lifetime = Lifetime::Aftermath;
+    }
+    firing
 }
 
 /// Conditions look at what the input as it now is would touch.

@@ -7,6 +7,7 @@
 
 mod capture;
 mod end;
+mod groups;
 mod halt;
 pub mod mark;
 mod running;
@@ -15,7 +16,8 @@ mod worker;
 
 pub use capture::Captured;
 pub use end::End;
-pub use halt::Halt;
+pub use groups::kill_all;
+pub use halt::{AFTERMATH, Halt};
 pub use running::{Ran, Running};
 pub use spawn::{Command, SpawnError};
 pub use worker::{Listener, Lost, Rest as WorkerRest, Speaker, Worker};

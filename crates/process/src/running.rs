@@ -2,6 +2,7 @@
 
 use crate::capture::{Captured, Filling, fill};
 use crate::end::End;
+use crate::groups::Registered;
 use crate::spawn::{Command, SpawnError, spawn};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use std::process::Stdio;
@@ -45,7 +46,7 @@ impl Running {
     pub(crate) fn start(command: Command, rest: Rest) -> Result<Self, SpawnError> {
         // Who is told nothing gets /dev/null: programs tell an interactive pipe from none.
         let stdin = if command.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
-        let mut child = spawn(&command, stdin)?;
+        let (mut child, registered) = spawn(&command, stdin)?;
         let started = Instant::now();
         if let Some(mut stdin) = child.stdin.take() {
             let bytes = command.stdin;
@@ -61,7 +62,7 @@ impl Running {
         let stop = CancellationToken::new();
         let (tell, end) = watch::channel(None);
         let (deadline, grace) = (command.deadline, command.grace);
-        let watcher = Watcher { child, deadline, grace, rest, stop: stop.clone() };
+        let watcher = Watcher { child, deadline, grace, rest, stop: stop.clone(), _registered: registered };
         tokio::spawn(async move {
             let how = watcher.wait().await;
             drain(out, err).await;
@@ -105,6 +106,8 @@ struct Watcher {
     grace: Duration,
     rest: Rest,
     stop: CancellationToken,
+    /// Until the child was waited for.
+    _registered: Registered,
 }
 
 impl Watcher {

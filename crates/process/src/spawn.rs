@@ -1,7 +1,9 @@
 //! From a description to a child in its own session.
 
+use crate::groups::{self, Registered};
 use crate::mark;
 use ona_api::Env;
+use rustix::process::Pid;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -35,7 +37,8 @@ pub enum SpawnError {
     Io(#[from] std::io::Error),
 }
 
-pub(crate) fn spawn(command: &Command, stdin: Stdio) -> Result<tokio::process::Child, SpawnError> {
+/// The child, and its place among those that are killed when the program has to end at once.
+pub(crate) fn spawn(command: &Command, stdin: Stdio) -> Result<(tokio::process::Child, Registered), SpawnError> {
     if !command.cwd.is_dir() {
         return Err(SpawnError::MissingDirectory(command.cwd.clone()));
     }
@@ -51,10 +54,12 @@ pub(crate) fn spawn(command: &Command, stdin: Stdio) -> Result<tokio::process::C
         .stderr(Stdio::piped());
     let mark = command.env.non_empty(AGENT_DATABASE).and_then(|file| mark::of(file.as_ref()));
     own_session(&mut child, mark);
-    child.spawn().map_err(|error| match error.kind() {
+    let child = child.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SpawnError::MissingProgram(command.program.to_string_lossy().into_owned()),
         _ => SpawnError::Io(error),
-    })
+    })?;
+    let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).expect("nobody has waited for it yet");
+    Ok((child, groups::register(id)))
 }
 
 /// A session of its own: no controlling terminal, and a process group whose id is the child's.

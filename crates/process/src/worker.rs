@@ -6,6 +6,7 @@
 
 use crate::capture::{Captured, Filling, fill};
 use crate::end::End;
+use crate::groups::Registered;
 use crate::spawn::{Command, SpawnError, spawn};
 use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -38,7 +39,10 @@ pub struct Listener {
 }
 
 /// The child whose group ends with it.
-struct Leader(Child);
+struct Leader {
+    child: Child,
+    _registered: Registered,
+}
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -57,12 +61,12 @@ impl Worker {
     /// Starts it. Of the command, `stdin` is sent first; the deadline and the grace
     /// mean nothing here: how long an answer may take is the speaker's business.
     pub async fn start(command: &Command) -> Result<Self, SpawnError> {
-        let mut child = spawn(command, Stdio::piped())?;
+        let (mut child, registered) = spawn(command, Stdio::piped())?;
         let stdin = child.stdin.take().expect("stdin is piped");
         let lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let (stderr, _reader) = fill(child.stderr.take().expect("stderr is piped"), command.cap);
         let mut worker = Self {
-            leader: Leader(child),
+            leader: Leader { child, _registered: registered },
             speaker: Speaker { stdin, leader: None },
             listener: Listener { lines, cap: command.cap },
             stderr,
@@ -108,7 +112,7 @@ impl Worker {
     }
 
     pub fn is_alive(&mut self) -> bool {
-        self.leader.0.try_wait().is_ok_and(|status| status.is_none())
+        self.leader.child.try_wait().is_ok_and(|status| status.is_none())
     }
 }
 
@@ -129,10 +133,10 @@ impl Rest {
     /// had to be ended.
     pub async fn end(&mut self, grace: Duration) -> Option<End> {
         let group = self.leader.group();
-        let mut ended = tokio::time::timeout(grace, self.leader.0.wait()).await.ok();
+        let mut ended = tokio::time::timeout(grace, self.leader.child.wait()).await.ok();
         if let (None, Some(group)) = (&ended, group) {
             kill_process_group(group, Signal::TERM).ok();
-            ended = tokio::time::timeout(grace, self.leader.0.wait()).await.ok();
+            ended = tokio::time::timeout(grace, self.leader.child.wait()).await.ok();
         }
         if let Some(group) = group {
             // Nobody left is the usual case.
@@ -177,7 +181,7 @@ impl Listener {
 impl Leader {
     /// `None` once it was waited for: the number may belong to somebody else by now.
     fn group(&self) -> Option<Pid> {
-        self.0.id().and_then(|id| Pid::from_raw(id.cast_signed()))
+        self.child.id().and_then(|id| Pid::from_raw(id.cast_signed()))
     }
 }
 

@@ -38,6 +38,9 @@ impl Host {
 
     /// Asks and waits, as long as it takes.
     pub async fn ask(&self, request: Value, cancel: &CancellationToken) -> Result<Value, Unanswered> {
+        if self.printer.is_closed() {
+            return Err(Unanswered::Gone);
+        }
         let (sender, receiver) = oneshot::channel();
         let id = CallId::random().0;
         self.waiting().as_mut().ok_or(Unanswered::Gone)?.insert(id.clone(), sender);

@@ -34,7 +34,7 @@ pub use choice::model as choose_model;
 use crate::agents;
 use crate::args::OutputFormat;
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::Interrupt;
 use crate::output;
 use crate::program::{Open, Program};
 use crate::skills;
@@ -58,14 +58,13 @@ use ona_transcript::Trigger;
 use ona_trust::How;
 use place::Begin;
 use prepare::Ready;
-use printer::{BROKEN_PIPE, Form, Printer};
+use printer::{Form, Printer};
 use result::Setting;
 use serde_json::{Value, json};
 use stage::Stage;
 use std::sync::Arc;
 use std::time::Duration;
 use teller::Teller;
-use tokio_util::sync::CancellationToken;
 use translate::Wanted;
 
 /// The version of the reference whose stream-json this speaks.
@@ -88,15 +87,14 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
     };
     let open = program.open()?;
     runtime().block_on(async {
-        let cancel = CancellationToken::new();
-        interrupt::on_signal(&cancel);
+        let interrupt = Interrupt::listen();
         let Begin { place, source, copy_of } = place::begin(program, &open.store)?;
         let _lock = program.lock_session(&place.session)?;
         let form = Form::of(options.output_format, options.verbose);
-        let printer = Printer::new(form, place.session.0.clone(), open.redactor.clone(), cancel.clone());
+        let printer = Printer::new(form, place.session.0.clone(), open.redactor.clone(), interrupt.clone());
         let printer = Arc::new(printer);
         let host = Arc::new(Host::new(Arc::clone(&printer)));
-        let halt = Halt::new(cancel.clone());
+        let halt = Halt::new(interrupt.token().clone());
         let stage = |processes| -> Arc<dyn ona_hookplane::Runner> {
             Arc::new(Stage { processes, printer: Arc::clone(&printer), told: options.include_hook_events })
         };
@@ -121,11 +119,9 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         let code = run.go(input, Begin { place, source, copy_of }).await;
         run.workplace.tasks.stop_all().await;
         run.workplace.fleet.servers.close().await;
-        match (cancel.is_cancelled(), printer.is_broken()) {
-            (_, true) => Ok(BROKEN_PIPE),
-            (true, false) => code.map(|_| interrupt::INTERRUPTED),
-            (false, false) => code,
-        }
+        // Nothing that was started here outlives the program.
+        ona_process::kill_all();
+        code.map(|code| interrupt.exit_code().unwrap_or(code))
     })
 }
 
@@ -372,6 +368,10 @@ impl Run<'_> {
         };
         desk.during(waiting).await;
         self.halt.renew();
+        if self.halt.program().is_cancelled() {
+            // Nobody waits for what still runs, and its hooks are to be heard before the last ones.
+            desk.during(self.workplace.tasks.stop_all()).await;
+        }
         let events = self.teller.afterwards();
         let ending = end_session(&self.open.store, &self.workplace.hooks, session, &events, EndedBy::Other);
         desk.during(ending).await?;

@@ -6,15 +6,11 @@
 
 use super::messages::Message;
 use crate::args::OutputFormat;
+use crate::interrupt::Interrupt;
 use crate::output;
 use ona_api::{CallId, Redactor};
 use serde_json::Value;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use tokio_util::sync::CancellationToken;
-
-/// As a shell reports a writer that died of a closed pipe.
-pub const BROKEN_PIPE: u8 = 141;
 
 pub struct Printer {
     form: Form,
@@ -22,8 +18,7 @@ pub struct Printer {
     session: Mutex<String>,
     redactor: Redactor,
     /// Ends the program.
-    gone: CancellationToken,
-    broken: AtomicBool,
+    interrupt: Interrupt,
     /// What an array will hold.
     kept: Mutex<Vec<Value>>,
 }
@@ -48,23 +43,17 @@ impl Form {
 }
 
 impl Printer {
-    pub fn new(form: Form, session: String, redactor: Redactor, gone: CancellationToken) -> Self {
-        Self {
-            form,
-            session: Mutex::new(session),
-            redactor,
-            gone,
-            broken: AtomicBool::new(false),
-            kept: Mutex::default(),
-        }
+    pub fn new(form: Form, session: String, redactor: Redactor, interrupt: Interrupt) -> Self {
+        Self { form, session: Mutex::new(session), redactor, interrupt, kept: Mutex::default() }
     }
 
     pub fn form(&self) -> Form {
         self.form
     }
 
-    pub fn is_broken(&self) -> bool {
-        self.broken.load(Ordering::Relaxed)
+    /// Whether nobody reads any more.
+    pub fn is_closed(&self) -> bool {
+        self.interrupt.is_stdout_closed()
     }
 
     /// One message on its way.
@@ -122,8 +111,7 @@ impl Printer {
 
     fn line(&self, text: String) {
         if output::try_line(self.redactor.apply(&text)).is_err() {
-            self.broken.store(true, Ordering::Relaxed);
-            self.gone.cancel();
+            self.interrupt.stdout_closed();
         }
     }
 }

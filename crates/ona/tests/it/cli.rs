@@ -85,13 +85,13 @@ fn help_version_and_schema_need_no_database() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_goes_away_ends_the_run_and_the_rows_are_kept() {
     let ona = ona();
     let call = json!({"tool": "Bash", "input": {"command": "seq 100000"}}).to_string();
     let mut child = ona.command(["--eval", &call]).spawn().unwrap();
     drop(child.stdout.take());
     let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(0));
+    assert_eq!(status.code(), Some(141));
     assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result'"), 1);
 }
 

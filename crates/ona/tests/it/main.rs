@@ -18,6 +18,7 @@ mod hook_types;
 mod hooks_guide;
 mod hooks_tools;
 mod instructions;
+mod interrupts;
 mod massgen;
 mod mcp;
 mod mcp_questions;
