@@ -18,6 +18,7 @@ use ona_api::{Env, Group, Mode, Phase};
 use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
 use ona_dialects::pi::Source;
+use ona_files::FileInfo;
 use ona_hookplane::{
     HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, TranscriptOf, name_session,
 };
@@ -260,6 +261,11 @@ impl Workplace {
         self.registrar.enter(&place)?;
         let rules = Arc::clone(&self.rules);
         let may_show = move |path: &Path| rules.read().unwrap_or_else(PoisonError::into_inner).may_show(path);
+        let rules = Arc::clone(&self.rules);
+        let guarded = move |file: &FileInfo| {
+            let rules = rules.read().unwrap_or_else(PoisonError::into_inner);
+            rules.guards_file(file.dev, file.ino).map(str::to_owned)
+        };
         if let Some(modules) = &self.modules {
             modules.host.enter(&place, &self.cancel);
         }
@@ -278,6 +284,8 @@ impl Workplace {
                 seen: Arc::new(seen),
                 tasks: Arc::clone(&self.tasks),
                 may_show: Arc::new(may_show),
+                guarded: Arc::new(guarded),
+                judged: None,
                 cancel: self.cancel.clone(),
                 call: None,
             },

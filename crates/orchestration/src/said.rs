@@ -8,10 +8,11 @@
 
 use crate::context;
 use crate::mentions::{MOST, Mention, mentions};
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, moved};
 use crate::records::{self, object};
 use crate::session::Session;
 use ona_api::{Access, Attachment, Authority, CallId, Entry, EventName, Group, Row, Ruling, ToolCall, ToolResult};
+use ona_files::PathForms;
 use ona_tools::{ToolBox, picture};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -20,6 +21,8 @@ use std::path::Path;
 const MAX_DOCUMENT: usize = 20 * 1024 * 1024;
 /// Names of a folder that are listed.
 const LISTED: usize = 500;
+/// Names of a folder that are looked at.
+const LOOKED_AT: usize = 10_000;
 
 #[derive(Clone, Debug, Default)]
 pub struct Said {
@@ -88,8 +91,11 @@ impl Pipeline {
         for mention in mentions.iter().take(MOST) {
             match self.consent(session, mention).await {
                 Err(why) => beside.refuse(&format!("@{}", mention.word), &why),
-                Ok(()) if mention.is_folder => beside.text(&mention.path, &listing(&mention.path, session)),
-                Ok(()) => self.read(session, mention, &mut beside).await,
+                Ok(judged) if mention.is_folder => match listing(&mention.path, &judged, session) {
+                    Ok(text) => beside.text(&mention.path, &text),
+                    Err(why) => beside.refuse(&format!("@{}", mention.word), &why),
+                },
+                Ok(judged) => self.read(session, mention, judged, &mut beside).await,
             }
         }
         if mentions.len() > MOST {
@@ -99,28 +105,42 @@ impl Pipeline {
         beside
     }
 
-    /// Whether what is mentioned may be read; if not, why.
-    async fn consent(&self, session: &Session, mention: &Mention) -> Result<(), String> {
+    /// Where what is mentioned leads, if that may be read; if not, why.
+    async fn consent(&self, session: &Session, mention: &Mention) -> Result<Vec<PathForms>, String> {
         let call = ToolCall {
             id: CallId::random(),
             name: "Read".into(),
             input: json!({"file_path": mention.path.to_string_lossy()}),
         };
         let access = [Access::Read(mention.path.clone())];
-        let (mut verdict, inside) = session
-            .with_rules(|rules| (rules.decide(&call.name, &call.input, &access, None), rules.is_inside(&mention.path)));
+        let judge = || {
+            session.with_rules(|rules| {
+                let (verdict, paths) = rules.decide_with_paths(&call.name, &call.input, &access, None);
+                let inside = paths.iter().all(|path| rules.holds(path));
+                (verdict, paths, inside)
+            })
+        };
+        let (mut verdict, paths, inside) = judge();
         let by_mode = matches!(verdict.by, Authority::Mode(_));
         if verdict.ruling == Ruling::Allow || by_mode && inside {
-            return Ok(());
+            return Ok(paths);
         }
         if verdict.ruling == Ruling::Ask {
             verdict = self.put(session, &call, &access, &verdict).await.verdict;
         }
-        if verdict.is_allow() { Ok(()) } else { Err(verdict.message) }
+        if !verdict.is_allow() {
+            return Err(verdict.message);
+        }
+        let (again, now, _) = judge();
+        match moved(&paths, &now) {
+            Some(denied) => Err(denied.message),
+            None if again.ruling == Ruling::Deny && !matches!(again.by, Authority::Mode(_)) => Err(again.message),
+            None => Ok(now),
+        }
     }
 
     /// As the Read tool does, and with what reading brings in.
-    async fn read(&self, session: &mut Session, mention: &Mention, beside: &mut Beside) {
+    async fn read(&self, session: &mut Session, mention: &Mention, judged: Vec<PathForms>, beside: &mut Beside) {
         let mut input = json!({"file_path": mention.path.to_string_lossy()});
         if let Some((first, count)) = mention.lines {
             input["offset"] = first.into();
@@ -128,7 +148,10 @@ impl Pipeline {
         }
         let tool = ToolBox::builtin().get("Read").expect("Read is built in");
         let result = match tool.plan(&input, &session.cx) {
-            Ok(plan) => plan.run(&session.cx).await,
+            Ok(mut plan) => {
+                plan.judged = Some(judged.into());
+                plan.run(&session.cx).await
+            }
             Err(bad) => ToolResult::rejected(bad.to_string()),
         };
         if result.is_error() {
@@ -167,18 +190,17 @@ async fn shown(bytes: Vec<u8>) -> Result<Attachment, String> {
     }
 }
 
-/// The names in a folder that may be shown, folders with a slash.
-fn listing(folder: &Path, session: &Session) -> String {
-    let entries = match folder.read_dir() {
-        Ok(entries) => entries,
-        Err(error) => return format!("{}/ can not be listed: {error}", folder.display()),
-    };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter(|entry| (session.cx.may_show)(&entry.path()))
-        .map(|entry| {
-            let slash = if entry.path().is_dir() { "/" } else { "" };
-            format!("{}{slash}", entry.file_name().to_string_lossy())
+/// The names in a folder that may be shown, folders with a slash. It is opened where it was judged.
+fn listing(folder: &Path, judged: &[PathForms], session: &Session) -> Result<String, String> {
+    let real = judged.iter().find_map(|forms| forms.real.as_deref()).ok_or("it cannot be resolved")?;
+    let open = ona_files::open_dir(real).map_err(|error| format!("it cannot be listed: {error}"))?;
+    let mut names: Vec<String> = ona_files::names(&open, LOOKED_AT)
+        .into_iter()
+        .map(|name| folder.join(name))
+        .filter(|path| (session.cx.may_show)(path))
+        .map(|path| {
+            let slash = if path.is_dir() { "/" } else { "" };
+            format!("{}{slash}", path.file_name().unwrap_or_default().to_string_lossy())
         })
         .collect();
     names.sort();
@@ -192,5 +214,5 @@ fn listing(folder: &Path, session: &Session) -> String {
     if total > LISTED {
         text.push_str(&format!("\n[{} more are not listed.]", total - LISTED));
     }
-    text
+    Ok(text)
 }

@@ -98,9 +98,31 @@ impl PermissionEngine {
         access: &[Access],
         hook: Option<(Ruling, Ordinal, String)>,
     ) -> Verdict {
+        self.decide_with_paths(tool, input, access, hook).0
+    }
+
+    /// As `decide`, and the paths of the call as they were resolved for the decision. It
+    /// holds for these paths and no others (DEC-184).
+    pub fn decide_with_paths(
+        &self,
+        tool: &str,
+        input: &Value,
+        access: &[Access],
+        hook: Option<(Ruling, Ordinal, String)>,
+    ) -> (Verdict, Vec<Forms>) {
         let call = Call::new(tool, input, access, &self.place);
+        let verdict = self.decide_call(&call, hook);
+        let paths = call.parts.into_iter().filter_map(|part| match part {
+            Part::Read(path) | Part::Search(path) | Part::Edit(path) => Some(path),
+            Part::Shell(_) | Part::Fetch(_) | Part::Plain => None,
+        });
+        (verdict, paths.collect())
+    }
+
+    fn decide_call(&self, call: &Call<'_>, hook: Option<(Ruling, Ordinal, String)>) -> Verdict {
+        let tool = call.tool;
         // (0)
-        if let Some(verdict) = floor::verdict(&call, &self.guarded, &self.place) {
+        if let Some(verdict) = floor::verdict(call, &self.guarded, &self.place) {
             return verdict;
         }
         let mut hook_allow = None;
@@ -112,32 +134,32 @@ impl PermissionEngine {
             None => {}
         }
         // (1)
-        let deny = hit(&self.ready.deny, &call);
+        let deny = hit(&self.ready.deny, call);
         if let Some((Overlap::Yes, rule)) = deny {
             let message = format!("Denied by permission rule {rule}");
             return Verdict::new(Ruling::Deny, Authority::Rule(rule.to_owned()), message);
         }
         // (2)
-        if let Some((_, rule)) = hit(&self.ready.ask, &call) {
-            let message = format!("{}, which rule {} asks about", wish(&call), brief(rule));
+        if let Some((_, rule)) = hit(&self.ready.ask, call) {
+            let message = format!("{}, which rule {} asks about", wish(call), brief(rule));
             let question = Verdict::new(Ruling::Ask, Authority::Rule(rule.to_owned()), message);
-            return self.for_a_person(&call, deny, question);
+            return self.for_a_person(call, deny, question);
         }
         if let Some((by, message)) = hook_ask {
-            return self.for_a_person(&call, deny, Verdict::new(Ruling::Ask, Authority::Hook(by), message));
+            return self.for_a_person(call, deny, Verdict::new(Ruling::Ask, Authority::Hook(by), message));
         }
         // (3), else the hook, else (4)
-        let granted = self.granting().rule(&call);
+        let granted = self.granting().rule(call);
         let verdict = match (&granted, hook_allow) {
             (Ok(rule), _) => Verdict::new(Ruling::Allow, Authority::Rule((*rule).to_owned()), ""),
             (Err(_), Some((by, message))) if !self.plan_denies(tool) => {
                 Verdict::new(Ruling::Allow, Authority::Hook(by), message)
             }
-            (Err(gap), _) => self.by_mode(&call, gap),
+            (Err(gap), _) => self.by_mode(call, gap),
         };
         // What no allow satisfies. A denial stays one.
         if verdict.ruling != Ruling::Deny
-            && let Some(what) = self.safety(&call, deny)
+            && let Some(what) = self.safety(call, deny)
         {
             if matches!(self.mode, Mode::DontAsk) || self.plan_denies(tool) && granted.is_err() {
                 return self.denied_by_mode();
@@ -172,9 +194,14 @@ impl PermissionEngine {
         !rules.any(|ready| ready.strikes_read(&path))
     }
 
-    /// Whether a path lies in the working directories, links followed.
-    pub fn is_inside(&self, path: &Path) -> bool {
-        self.grounds.hold(&Forms::of(path))
+    /// The guarded file that an open file is another name of (a hard link).
+    pub fn guards_file(&self, dev: u64, ino: u64) -> Option<&str> {
+        self.guarded.same_file(dev, ino)
+    }
+
+    /// Whether a path lies in the working directories, as written and as resolved.
+    pub fn holds(&self, path: &Forms) -> bool {
+        self.grounds.hold(path)
     }
 
     /// Whether a deny rule removes the tool from what a model is offered.

@@ -6,8 +6,9 @@
 
 use crate::overlap::{self, Overlap, Relation, relation, segments};
 use crate::place::Place;
-use crate::resolve::Forms;
+use crate::resolve::{Below, Forms, look_below};
 use crate::text::folded;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -99,14 +100,27 @@ impl Guarded {
 
     /// The guarded file of which this path is another name (a hard link).
     fn linked(&self, path: &Forms) -> Option<&str> {
-        let identity = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino(), meta.nlink()));
-        let linked = path.each().filter_map(identity).find(|(_, _, names)| *names > 1)?;
-        let same = |guard: &&Guard| {
-            identity(Path::new(&guard.shown)).is_some_and(|guard| (guard.0, guard.1) == (linked.0, linked.1))
-        };
+        let metadata = path.each().filter_map(|path| std::fs::metadata(path).ok());
         // A folder has several names by nature; what is in it is found by its path.
-        let is_file = path.each().any(|path| path.is_file());
-        self.guards.iter().filter(|_| is_file).find(same).map(|guard| guard.shown.as_str())
+        let linked = metadata.into_iter().find(|meta| meta.is_file() && meta.nlink() > 1)?;
+        self.same_file(linked.dev(), linked.ino())
+    }
+
+    /// The guarded file, or the folder it lies in, that is this very file.
+    pub(crate) fn same_file(&self, dev: u64, ino: u64) -> Option<&str> {
+        /// Levels of a guarded folder that are looked at.
+        const LEVELS: usize = 8;
+        let is_it = |meta: &Metadata| (meta.dev(), meta.ino()) == (dev, ino);
+        let within = |path: &Path| path.symlink_metadata().is_ok_and(|meta| is_it(&meta));
+        let holds = |guard: &&Guard| {
+            let path = Path::new(&guard.shown);
+            std::fs::metadata(path).is_ok_and(|meta| match meta.is_dir() {
+                // More files than can be looked at: it may be one of them.
+                true => look_below(path, LEVELS, within) != Below::Nothing,
+                false => is_it(&meta),
+            })
+        };
+        self.guards.iter().find(holds).map(|guard| guard.shown.as_str())
     }
 
     /// As `reached`, for a path that may have patterns and holes in it.

@@ -3,10 +3,14 @@
 use crate::Tasks;
 use ona_api::tool::Seen;
 use ona_api::{CallId, Env};
+use ona_files::{FileInfo, PathForms};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
+
+/// The guarded file of which a file is another name (a hard link), if it is one.
+pub type GuardedName = Arc<dyn Fn(&FileInfo) -> Option<String> + Send + Sync>;
 
 #[derive(Clone)]
 pub struct Cx {
@@ -25,6 +29,10 @@ pub struct Cx {
     pub tasks: Arc<Tasks>,
     /// Searches leave out the files for which this says no.
     pub may_show: Arc<dyn Fn(&Path) -> bool + Send + Sync>,
+    pub guarded: GuardedName,
+    /// The paths of the call that is running, as they were resolved when it was judged.
+    /// `None`: nobody judged it, and it resolves them itself.
+    pub judged: Option<Arc<[PathForms]>>,
     pub cancel: CancellationToken,
     /// The call that is running.
     pub call: Option<CallId>,

@@ -3,11 +3,12 @@
 //! The search runs on the text as Read shows it, with LF line ends; the change
 //! is made in the file's own bytes, so untouched lines stay as they are.
 
-use crate::files::{Outcome, Refused, blocking, counted, io_refusal, read_whole, seen, unchanged};
+use crate::files::{Outcome, Refused, blocking, counted, io_refusal, seen, unchanged};
+use crate::located::Located;
 use crate::path::{absolute, absolutise};
 use crate::text_file::{TextFile, View};
 use crate::write::create;
-use crate::{Cx, Tool, atomic, patch};
+use crate::{Cx, Tool, patch};
 use ona_api::{Access, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -64,19 +65,20 @@ fn edit(path: &Path, input: &EditInput, cx: &Cx) -> Outcome {
     if input.old_string == input.new_string {
         return Err(SAME.into());
     }
-    let existing = atomic::writable(path)?;
+    let mut on_disk = Located::new(path, cx)?;
+    let existing = on_disk.writable(cx)?;
     if input.old_string.is_empty() {
         return match existing {
-            Some(metadata) if metadata.len() > 0 => {
+            Some(info) if info.len > 0 => {
                 Err(format!("{name} exists. An empty old_string only creates a file; use Write to replace it.").into())
             }
-            _ => create(path, &input.new_string),
+            empty => create(&mut on_disk, empty.as_ref(), &input.new_string),
         };
     }
     if existing.is_none() {
         return Err(format!("{name} does not exist.").into());
     }
-    let bytes = read_whole(path, MAX_EDITED)?;
+    let bytes = on_disk.read_whole(MAX_EDITED)?;
     unchanged(path, &crate::fingerprint(&bytes[..]).map_err(|error| io_refusal(path, &error))?, cx)?;
     let file = TextFile::parse(&bytes).ok_or_else(|| format!("{name} is a binary file; Edit changes text only."))?;
 
@@ -85,7 +87,7 @@ fn edit(path: &Path, input: &EditInput, cx: &Cx) -> Outcome {
     let new_bytes = file.encoding.encode(&edited.raw).ok_or_else(|| {
         format!("new_string has a character that {name}, which is {}, can not hold.", file.encoding.name())
     })?;
-    atomic::replace(path, &new_bytes)?;
+    on_disk.replace(existing.as_ref(), &new_bytes)?;
 
     let original = file.view().text;
     let updated = TextFile { encoding: file.encoding, raw: edited.raw }.view().text;

@@ -1,15 +1,11 @@
-//! What all file tools share: how a refusal is worded, and how a file is opened
-//! without blocking on a pipe or waking a device.
+//! What all file tools share: how a refusal is worded, and what a session has seen.
 
 use crate::Cx;
 use crate::fingerprint::Fingerprint;
 use ona_api::ToolResult;
 use ona_api::tool::Seen;
-use rustix::fs::OFlags;
 use serde_json::json;
-use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
@@ -62,48 +58,6 @@ pub(crate) fn io_refusal(path: &Path, what: &io::Error) -> Refused {
         ErrorKind::InvalidInput => format!("{path}: not a valid path."),
         _ => format!("{path}: {what}."),
     })
-}
-
-/// Opens a regular file for reading. Anything else is refused before it is
-/// opened, and again afterwards in case it was swapped in between.
-pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), Refused> {
-    let refusal = |error| io_refusal(path, &error);
-    regular(path, std::fs::metadata(path).map_err(refusal)?.file_type())?;
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(refusal)?;
-    let metadata = file.metadata().map_err(refusal)?;
-    regular(path, metadata.file_type())?;
-    Ok((file, metadata))
-}
-
-/// Refuses what is not a regular file, in words that say what it is.
-pub(crate) fn regular(path: &Path, kind: FileType) -> Result<(), Refused> {
-    let path = path.display();
-    if kind.is_file() {
-        return Ok(());
-    }
-    if kind.is_dir() {
-        return Err(format!("{path} is a directory, not a file. List it with Glob, or with `ls` in Bash.").into());
-    }
-    let what = if kind.is_fifo() {
-        "a named pipe"
-    } else if kind.is_socket() {
-        "a socket"
-    } else {
-        "a device"
-    };
-    Err(format!("{path} is {what}, not a regular file.").into())
-}
-
-/// The whole file, unless it is larger than `limit`.
-pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, Refused> {
-    let (file, _) = open_regular(path)?;
-    let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| io_refusal(path, &error))?;
-    if bytes.len() as u64 > limit {
-        return Err(format!("{} is larger than {limit} bytes.", path.display()).into());
-    }
-    Ok(bytes)
 }
 
 /// Refuses when the session knows the file in another state than the given one.

@@ -6,12 +6,14 @@
 
 use crate::files::{Outcome, Refused, blocking, interrupted, io_refusal};
 use crate::kept::Smallest;
+use crate::located::{real, refusal};
 use crate::path::{absolute, absolutise};
 use crate::{Cx, Tool};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use ona_api::path::lexical;
 use ona_api::{Access, ToolResult};
+use ona_files::{FileType, OpenError, Target, open_dir};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -63,7 +65,10 @@ fn glob(input: &GlobInput, cx: &Cx) -> Outcome {
         directory(Path::new(path))?;
     }
     let scope = Scope::of(input, cx);
-    let found = if scope.base.is_dir() { scope.search(cx)? } else { Found::default() };
+    let found = match scope.root(cx)? {
+        Some(root) => scope.search(&root, cx)?,
+        None => Found::default(),
+    };
     if cx.cancel.is_cancelled() {
         return Ok(interrupted());
     }
@@ -126,16 +131,26 @@ impl Scope {
         bounded.then(|| self.rest.matches('/').count() + 1)
     }
 
-    fn search(&self, cx: &Cx) -> Result<Found, Refused> {
+    /// Where the base led when the call was judged, if it is a directory.
+    fn root(&self, cx: &Cx) -> Result<Option<PathBuf>, Refused> {
+        let root = real(&self.base, cx)?;
+        match open_dir(&root) {
+            Ok(_) => Ok(Some(root)),
+            Err(OpenError::Io(_)) => Ok(None),
+            Err(error @ OpenError::Link) => Err(refusal(&self.base, error)),
+        }
+    }
+
+    fn search(&self, root: &Path, cx: &Cx) -> Result<Found, Refused> {
         let glob = GlobBuilder::new(&self.rest).literal_separator(true).empty_alternates(true).build();
         let matcher = glob.map_err(|error| format!("pattern: {error}."))?.compile_matcher();
         let shared = Mutex::new(Tally::default());
-        let walk = WalkBuilder::new(&self.base)
+        let walk = WalkBuilder::new(root)
             .standard_filters(false)
             .max_depth(self.depth())
             .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git")
             .build_parallel();
-        walk.visit(&mut Seekers { scope: self, matcher: &matcher, cx, shared: &shared });
+        walk.visit(&mut Seekers { scope: self, root, matcher: &matcher, cx, shared: &shared });
         let Tally { found, total } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Found { total, paths: found.into_sorted().into_iter().map(|(_, path)| path).collect() })
     }
@@ -167,6 +182,7 @@ impl Default for Tally {
 
 struct Seekers<'a> {
     scope: &'a Scope,
+    root: &'a Path,
     matcher: &'a GlobMatcher,
     cx: &'a Cx,
     shared: &'a Mutex<Tally>,
@@ -174,14 +190,15 @@ struct Seekers<'a> {
 
 impl<'s, 'a: 's> ParallelVisitorBuilder<'s> for Seekers<'a> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
-        let Seekers { scope, matcher, cx, shared } = *self;
-        Box::new(Seeker { scope, matcher, cx, shared, tally: Tally::default() })
+        let Seekers { scope, root, matcher, cx, shared } = *self;
+        Box::new(Seeker { scope, root, matcher, cx, shared, tally: Tally::default() })
     }
 }
 
 /// One thread's part of the walk. What it found is merged when it is done.
 struct Seeker<'a> {
     scope: &'a Scope,
+    root: &'a Path,
     matcher: &'a GlobMatcher,
     cx: &'a Cx,
     shared: &'a Mutex<Tally>,
@@ -193,7 +210,7 @@ impl Seeker<'_> {
         if self.scope.by_name {
             return self.matcher.is_match(entry.file_name());
         }
-        entry.path().strip_prefix(&self.scope.base).is_ok_and(|below| self.matcher.is_match(below))
+        entry.path().strip_prefix(self.root).is_ok_and(|below| self.matcher.is_match(below))
     }
 }
 
@@ -208,15 +225,32 @@ impl ParallelVisitor for Seeker<'_> {
         if kind.is_none_or(|kind| kind.is_dir()) || !self.matches(&entry) {
             return WalkState::Continue;
         }
-        // A link counts as what it leads to.
-        if let Ok(metadata) = std::fs::metadata(entry.path())
-            && !metadata.is_dir()
+        if let Some(modified) = modified(entry.path())
             && (self.cx.may_show)(entry.path())
+            && let Ok(below) = entry.path().strip_prefix(self.root)
         {
-            self.tally.total += 1;
-            self.tally.found.push(newest(entry.path(), metadata.modified()), 1);
+            // The same under the name that was asked for, where that is a link.
+            let path = self.scope.base.join(below);
+            if path == entry.path() || (self.cx.may_show)(&path) {
+                self.tally.total += 1;
+                self.tally.found.push(newest(&path, Ok(modified)), 1);
+            }
         }
         WalkState::Continue
+    }
+}
+
+/// When a file was changed, if it is one and lies where the walk found it: a directory that
+/// has become a link since the walk began does not lend its names. A link counts as what
+/// it leads to.
+fn modified(path: &Path) -> Option<SystemTime> {
+    match Target::at(path).ok()?.info() {
+        Ok(info) => info.filter(|info| info.kind != FileType::Directory).map(|info| info.modified),
+        Err(OpenError::Link) => {
+            let metadata = std::fs::metadata(path).ok().filter(|metadata| !metadata.is_dir())?;
+            Some(metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH))
+        }
+        Err(OpenError::Io(_)) => None,
     }
 }
 

@@ -10,7 +10,6 @@
 //! environment of this process; what a call may know is in [`Cx`].
 
 mod ask_user_question;
-mod atomic;
 mod bash;
 mod cx;
 mod edit;
@@ -20,6 +19,7 @@ mod glob;
 mod grep;
 mod input;
 mod kept;
+mod located;
 mod notebook_edit;
 mod patch;
 mod path;
@@ -38,7 +38,7 @@ mod write;
 
 pub use ask_user_question::{answers_itself, has_open_questions};
 pub use bash::{joined, stream_text};
-pub use cx::{Cx, SeenFiles};
+pub use cx::{Cx, GuardedName, SeenFiles};
 pub use fingerprint::fingerprint;
 pub use input::{BadInput, Count, parse, schema};
 pub use path::absolute;

@@ -4,10 +4,11 @@
 //! concerned; every other byte of the file is copied. So unknown keys, key order
 //! and number formats survive, and a diff shows the cell and nothing else.
 
-use crate::files::{Outcome, Refused, blocking, io_refusal, read_whole, seen, unchanged};
+use crate::files::{Outcome, Refused, blocking, io_refusal, seen, unchanged};
+use crate::located::Located;
 use crate::path::{absolute, absolutise};
 use crate::read::notebook::{cell_id, language, source};
-use crate::{Cx, Tool, atomic, patch};
+use crate::{Cx, Tool, patch};
 use ona_api::digest::sha256_hex;
 use ona_api::{Access, ToolResult};
 use schemars::JsonSchema;
@@ -93,17 +94,18 @@ fn edit(path: &Path, input: &NotebookEditInput, cx: &Cx) -> Outcome {
     if path.extension().is_none_or(|extension| extension != "ipynb") {
         return Err(format!("{name} is not a notebook (.ipynb); use Edit.").into());
     }
-    if atomic::writable(path)?.is_none() {
+    let mut file = Located::new(path, cx)?;
+    let Some(old) = file.writable(cx)? else {
         return Err(format!("{name} does not exist.").into());
-    }
-    let bytes = read_whole(path, MAX_NOTEBOOK)?;
+    };
+    let bytes = file.read_whole(MAX_NOTEBOOK)?;
     unchanged(path, &crate::fingerprint(&bytes[..]).map_err(|error| io_refusal(path, &error))?, cx)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| format!("{name} is not UTF-8."))?;
     let notebook = Notebook::parse(text).map_err(|why| format!("{name}: {}", why.0))?;
 
     let edited = notebook.edit(input)?;
     let updated = notebook.with_cells(&edited.cells);
-    atomic::replace(path, updated.as_bytes())?;
+    file.replace(Some(&old), updated.as_bytes())?;
 
     let mode = input.edit_mode.unwrap_or(EditMode::Replace);
     let (done, mode) = match mode {

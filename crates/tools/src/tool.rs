@@ -3,6 +3,7 @@
 use crate::Cx;
 use crate::input::{BadInput, parse, schema};
 use ona_api::{Access, Authority, ToolResult, ToolSpec};
+use ona_files::PathForms;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -66,6 +67,9 @@ pub struct Plan {
     /// The normalised input: what hooks, rules and the record see.
     pub input: Value,
     pub access: Vec<Access>,
+    /// The paths of `access` as they were resolved when the call was judged. Files are
+    /// opened there and nowhere else.
+    pub judged: Option<Arc<[PathForms]>>,
     run: Run,
 }
 
@@ -77,11 +81,12 @@ impl Plan {
         access: Vec<Access>,
         run: impl for<'a> FnOnce(&'a Cx) -> BoxFuture<'a, ToolResult> + Send + 'static,
     ) -> Self {
-        Self { input, access, run: Box::new(run) }
+        Self { input, access, judged: None, run: Box::new(run) }
     }
 
     pub async fn run(self, cx: &Cx) -> ToolResult {
-        let result = (self.run)(cx).await;
+        let cx = Cx { judged: self.judged, ..cx.clone() };
+        let result = (self.run)(&cx).await;
         cx.seen.note(&result.seen);
         result
     }

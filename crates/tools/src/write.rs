@@ -1,10 +1,12 @@
 //! Creates a file or replaces its whole content.
 
-use crate::files::{Outcome, blocking, counted, io_refusal, line_count, open_regular, read_whole, seen, unchanged};
+use crate::files::{Outcome, blocking, counted, io_refusal, line_count, seen, unchanged};
+use crate::located::Located;
 use crate::path::{absolute, absolutise};
 use crate::text_file::{Encoding, TextFile, to_crlf};
-use crate::{Cx, Tool, atomic, patch};
+use crate::{Cx, Tool, patch};
 use ona_api::{Access, ToolResult};
+use ona_files::FileInfo;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -49,30 +51,31 @@ impl Tool for Write {
 }
 
 fn write(path: &Path, content: &str, cx: &Cx) -> Outcome {
-    let Some(metadata) = atomic::writable(path)? else {
-        return create(path, content);
+    let mut file = Located::new(path, cx)?;
+    let Some(info) = file.writable(cx)? else {
+        return create(&mut file, None, content);
     };
-    let old = if metadata.len() <= MAX_COMPARED {
-        let bytes = read_whole(path, MAX_COMPARED)?;
+    let old = if info.len <= MAX_COMPARED {
+        let bytes = file.read_whole(MAX_COMPARED)?;
         unchanged(path, &crate::fingerprint(&bytes[..]).map_err(|error| io_refusal(path, &error))?, cx)?;
         TextFile::parse(&bytes)
     } else {
-        let fingerprint = crate::fingerprint(open_regular(path)?.0).map_err(|error| io_refusal(path, &error))?;
+        let fingerprint = crate::fingerprint(file.open()?.0).map_err(|error| io_refusal(path, &error))?;
         unchanged(path, &fingerprint, cx)?;
         None
     };
     let bytes = old.as_ref().and_then(|old| in_form_of(old, content)).unwrap_or_else(|| content.into());
-    atomic::replace(path, &bytes)?;
+    file.replace(Some(&info), &bytes)?;
     let original = old.map(|old| old.view().text);
     let patch =
         original.as_deref().map_or(json!([]), |original| patch::hunks(original, &content.replace("\r\n", "\n")));
     Ok(written(path, content, &bytes, "update", patch, original.as_deref().map_or(Value::Null, patch::bounded)))
 }
 
-/// Writes a file that is not there yet.
-pub(crate) fn create(path: &Path, content: &str) -> Outcome {
-    atomic::replace(path, content.as_bytes())?;
-    Ok(written(path, content, content.as_bytes(), "create", json!([]), Value::Null))
+/// Writes a file that does not exist yet, or is empty.
+pub(crate) fn create(file: &mut Located, empty: Option<&FileInfo>, content: &str) -> Outcome {
+    file.replace(empty, content.as_bytes())?;
+    Ok(written(file.path, content, content.as_bytes(), "create", json!([]), Value::Null))
 }
 
 /// The content in the encoding and with the line endings of the old file;

@@ -19,6 +19,7 @@ mod hooks_guide;
 mod hooks_tools;
 mod instructions;
 mod interrupts;
+mod judged_paths;
 mod massgen;
 mod mcp;
 mod mcp_questions;

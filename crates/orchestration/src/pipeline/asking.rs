@@ -7,6 +7,7 @@ use crate::records;
 use crate::session::Session;
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::{Access, Authority, EventName, Ruling, ToolCall, Verdict};
+use ona_files::PathForms;
 use ona_hookplane::{Outcome, RequestDecision};
 use ona_store::StoreError;
 use ona_tools::{AnyTool, Plan};
@@ -114,6 +115,30 @@ impl Pipeline {
         Ok(answer.verdict)
     }
 
+    /// Resolves and judges the paths of an allowed call once more: a question takes time,
+    /// and what was answered may not be there any more (DEC-184).
+    pub(super) fn judge_again(
+        &self,
+        session: &Session,
+        call: &ToolCall,
+        plan: &mut Plan,
+        pre: &Outcome,
+        answered: Verdict,
+        trail: &mut Trail,
+    ) -> Result<Verdict, StoreError> {
+        if !answered.is_allow() || plan.judged.as_ref().is_none_or(|paths| paths.is_empty()) {
+            return Ok(answered);
+        }
+        trail.judged.extend(plan.judged.take().iter().flat_map(|paths| paths.iter().cloned()));
+        let again = self.judge(session, call, plan, pre)?;
+        if let Some(denied) = plan.judged.as_deref().and_then(|now| moved(&trail.judged, now)) {
+            return Ok(denied);
+        }
+        // The answer itself may have changed the mode; it was given before that.
+        let denied = again.ruling == Ruling::Deny && !matches!(again.by, Authority::Mode(_));
+        Ok(if denied { again } else { answered })
+    }
+
     /// Another input in place of the one there was, planned anew.
     fn rewrite(
         &self,
@@ -125,6 +150,7 @@ impl Pipeline {
         trail: &mut Trail,
     ) -> Result<(), String> {
         records::rewritten(&mut trail.group, EventName::PermissionRequest, call, &input);
+        trail.judged.extend(plan.judged.take().iter().flat_map(|paths| paths.iter().cloned()));
         *plan = Arc::clone(tool).plan(&input, &session.cx).map_err(|bad| bad.to_string())?;
         call.input = plan.input.clone();
         Ok(())
@@ -138,6 +164,23 @@ impl Pipeline {
             }
         }
     }
+}
+
+/// The refusal of a path that leads somewhere else than when it was asked about.
+pub(crate) fn moved(before: &[PathForms], now: &[PathForms]) -> Option<Verdict> {
+    let differs = |is: &PathForms| before.iter().find(|was| was.given == is.given && was.real != is.real);
+    let (was, is) = now.iter().find_map(|is| Some((differs(is)?, is)))?;
+    let shown = |forms: &PathForms| match &forms.real {
+        Some(real) => ona_permissions::shown(&real.to_string_lossy()),
+        None => "a place that cannot be resolved".to_owned(),
+    };
+    let path = ona_permissions::shown(&is.given.to_string_lossy());
+    let message = format!(
+        "Denied: {path} led to {} when this was asked about and leads to {} now. Nothing was opened.",
+        shown(was),
+        shown(is)
+    );
+    Some(Verdict::new(Ruling::Deny, Authority::Protected(path), message))
 }
 
 /// What a hook has answered stays answered where the person says nothing else.

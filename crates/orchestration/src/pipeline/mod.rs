@@ -6,6 +6,8 @@
 
 mod asking;
 
+pub(crate) use asking::moved;
+
 use crate::amended;
 use crate::context;
 use crate::firings;
@@ -16,6 +18,7 @@ use ona_api::{
     Authority, EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling, ToolCall, ToolResult, Verdict,
     tool::canonical,
 };
+use ona_files::PathForms;
 use ona_hookplane::{HookEngine, Outcome};
 use ona_store::{Store, StoreError};
 use ona_tools::{AnyTool, Offer, Plan, ToolBox, answers_itself, has_open_questions};
@@ -85,6 +88,8 @@ struct Trail {
     messages: Vec<String>,
     account: Vec<String>,
     denied: bool,
+    /// The paths that were judged before somebody was asked, as they were resolved then.
+    judged: Vec<PathForms>,
 }
 
 impl Trail {
@@ -178,7 +183,7 @@ impl Pipeline {
             call.input = plan.input.clone();
         }
 
-        let mut verdict = self.judge(session, &call, &plan, &pre)?;
+        let mut verdict = self.judge(session, &call, &mut plan, &pre)?;
         let asked = verdict.ruling == Ruling::Ask;
         if verdict.ruling != Ruling::Deny {
             verdict = match tool.offer(&plan.input, &session.cx).await {
@@ -187,7 +192,7 @@ impl Pipeline {
                 Offer::Settled(by, words) => settled(verdict, by, words),
                 Offer::Submission(words) => {
                     if matches!(verdict.by, Authority::Hook(_)) && verdict.is_allow() {
-                        verdict = self.judge(session, &call, &plan, &Outcome::default())?;
+                        verdict = self.judge(session, &call, &mut plan, &Outcome::default())?;
                     }
                     submitted(verdict, &words)
                 }
@@ -196,6 +201,7 @@ impl Pipeline {
         if verdict.ruling == Ruling::Ask {
             self.commit_held(session, trail).await?;
             verdict = self.resolve(session, &mut call, &tool, &mut plan, verdict, trail).await?;
+            verdict = self.judge_again(session, &call, &mut plan, &pre, verdict, trail)?;
             trail.permission(&call, &verdict);
         } else if verdict.ruling == Ruling::Deny || asked {
             trail.permission(&call, &verdict);
@@ -227,7 +233,7 @@ impl Pipeline {
     }
 
     /// Gate, then rules and mode. The phase is read at this moment (DEC-116).
-    fn judge(&self, session: &Session, call: &ToolCall, plan: &Plan, pre: &Outcome) -> Result<Verdict, StoreError> {
+    fn judge(&self, session: &Session, call: &ToolCall, plan: &mut Plan, pre: &Outcome) -> Result<Verdict, StoreError> {
         let reader = self.store.reader()?;
         let conversation = &session.place.conversation;
         // What a module's tool does nobody can see beforehand, no more than what a script does.
@@ -245,7 +251,10 @@ impl Pipeline {
             Ruling::Ask => (ruling, ordinal, self.attributed(ordinal, reason)),
             Ruling::Allow | Ruling::Deny => (ruling, ordinal, reason),
         });
-        Ok(session.with_rules(|rules| rules.decide(&call.name, &call.input, &plan.access, opinion)))
+        let judged =
+            session.with_rules(|rules| rules.decide_with_paths(&call.name, &call.input, &plan.access, opinion));
+        plan.judged = Some(judged.1.into());
+        Ok(judged.0)
     }
 
     /// What a hook asks, with where the hook comes from: whoever answers should know who wants

@@ -8,7 +8,8 @@
 mod print;
 mod walk;
 
-use crate::files::{Outcome, Refused, blocking, counted, interrupted, io_refusal};
+use crate::files::{Outcome, Refused, blocking, counted, interrupted};
+use crate::located::Located;
 use crate::path::{absolute, absolutise};
 use crate::{Count, Cx, Tool};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -108,20 +109,20 @@ fn root(input: &GrepInput, cx: &Cx) -> PathBuf {
 
 fn grep(input: &GrepInput, cx: &Cx) -> Outcome {
     let root = root(input, cx);
-    let metadata = std::fs::metadata(&root).map_err(|error| io_refusal(&root, &error))?;
+    let located = Located::new(&root, cx)?;
     let page = Page::of(input);
     let search = Search {
-        root: &root,
+        root: &located,
         matcher: matcher(input)?,
         style: Style::of(input),
         multiline: input.multiline == Some(true),
         window: page.end(),
         cx,
     };
-    let hits = if metadata.is_dir() {
+    let hits = if located.is_dir()? {
         // Models write an empty text for a filter they do not want.
         let kind = input.r#type.as_deref().filter(|kind| !kind.is_empty());
-        search.tree(walk::filters(&root, input.glob.as_deref(), kind)?)
+        search.tree(walk::filters(&located.real, input.glob.as_deref(), kind)?)
     } else {
         search.file()?
     };

@@ -3,14 +3,16 @@
 use super::print::{FileHits, Printer, Style};
 use super::shown;
 use crate::Cx;
-use crate::files::{Refused, io_refusal, open_regular};
+use crate::files::{Refused, io_refusal};
 use crate::glob::{Newest, newest};
 use crate::kept::Smallest;
+use crate::located::Located;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 const MAX_HELD: usize = 256 * 1024 * 1024;
 
 pub(super) struct Search<'a> {
-    pub root: &'a Path,
+    pub root: &'a Located<'a>,
     pub matcher: RegexMatcher,
     pub style: Style,
     pub multiline: bool,
@@ -71,23 +73,28 @@ fn split_globs(text: &str) -> Vec<&str> {
 impl Search<'_> {
     /// Searches the one file that was named. It is searched even if it looks binary.
     pub fn file(&self) -> Result<Hits, Refused> {
-        let (file, metadata) = open_regular(self.root)?;
+        let (file, info) = self.root.open()?;
+        let path = self.root.path;
+        // It may have been a directory when the call was judged.
+        if !(self.cx.may_show)(path) || !(self.cx.may_show)(&self.root.real) {
+            return Err(format!("{} may not be read.", path.display()).into());
+        }
         let mut searcher = self.searcher(BinaryDetection::convert(0));
         let printer = Printer::new(&self.matcher, self.style, self.window);
-        let hits = printer.search(self.root, |matcher, sink| searcher.search_file(matcher, &file, sink));
+        let hits = printer.search(path, |matcher, sink| searcher.search_file(matcher, &file, sink));
         let mut found = Found::new(self.window);
-        if let Some(hits) = hits.map_err(|error| io_refusal(self.root, &error))? {
-            found.add(self.style, self.root, hits, || metadata.modified());
+        if let Some(hits) = hits.map_err(|error| io_refusal(path, &error))? {
+            found.add(self.style, path, hits, || Ok(info.modified));
         }
         Ok(found.into_hits(self.style))
     }
 
     pub fn tree(&self, filters: Filters) -> Hits {
-        let mut walk = WalkBuilder::new(self.root);
+        let mut walk = WalkBuilder::new(&self.root.real);
         walk.hidden(false)
             // Results depend on the tree, not on who asks.
             .git_global(false)
-            .current_dir(self.root)
+            .current_dir(&self.root.real)
             .overrides(filters.globs)
             .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
         if let Some(types) = filters.types {
@@ -96,6 +103,18 @@ impl Search<'_> {
         let shared = Mutex::new(Found::new(self.window));
         walk.build_parallel().visit(&mut Seekers { search: self, shared: &shared });
         shared.into_inner().unwrap_or_else(PoisonError::into_inner).into_hits(self.style)
+    }
+
+    /// The path as it was asked for, where that leads through links.
+    fn shown<'p>(&self, found: &'p Path) -> Cow<'p, Path> {
+        match found.strip_prefix(&self.root.real) {
+            Ok(below) if self.root.path != self.root.real => self.root.path.join(below).into(),
+            _ => found.into(),
+        }
+    }
+
+    fn may_show(&self, path: &Path, found: &Path) -> bool {
+        (self.cx.may_show)(path) && (path == found || (self.cx.may_show)(found))
     }
 
     fn searcher(&self, binary: BinaryDetection) -> Searcher {
@@ -224,15 +243,21 @@ impl ParallelVisitor for Seeker<'_> {
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             return WalkState::Continue;
         }
-        let path = entry.path();
+        let path = self.search.shown(entry.path());
         let searcher = &mut self.searcher;
-        match self.printer.search(path, |matcher, sink| searcher.search_path(matcher, path, sink)) {
+        // What was found under this path is opened under it: a folder that has become a link is left out.
+        let opened = ona_files::open_file(entry.path()).map_err(std::io::Error::other);
+        let hits = opened.and_then(|file| {
+            let hits = self.printer.search(&path, |matcher, sink| searcher.search_file(matcher, &file, sink))?;
+            Ok(hits.map(|hits| (hits, file)))
+        });
+        match hits {
             // Asked only here, because most files have no hit.
-            Ok(Some(hits)) if (self.search.cx.may_show)(path) => {
-                self.found.add(self.search.style, path, hits, || path.metadata()?.modified());
+            Ok(Some((hits, file))) if self.search.may_show(&path, entry.path()) => {
+                self.found.add(self.search.style, &path, hits, || file.metadata()?.modified());
             }
             Ok(_) => {}
-            Err(_) => self.found.unreadable += usize::from((self.search.cx.may_show)(path)),
+            Err(_) => self.found.unreadable += usize::from(self.search.may_show(&path, entry.path())),
         }
         WalkState::Continue
     }

@@ -10,7 +10,8 @@ mod lines;
 pub(crate) mod notebook;
 mod pdf;
 
-use crate::files::{Outcome, Refused, UntilCancelled, blocking, counted, interrupted, io_refusal, open_regular};
+use crate::files::{Outcome, Refused, UntilCancelled, blocking, counted, interrupted, io_refusal};
+use crate::located::Located;
 use crate::path::{absolute, absolutise};
 use crate::picture::Image;
 use crate::text_file::Encoding;
@@ -22,6 +23,7 @@ use pdf::Pages;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Seek};
 use std::num::NonZeroU64;
@@ -81,7 +83,8 @@ impl Tool for Read {
 }
 
 fn read(path: &Path, input: &ReadInput, cx: &Cx) -> Outcome {
-    let (mut file, _) = open_regular(path).map_err(|refused| with_near_name(refused, path, cx))?;
+    let located = Located::new(path, cx)?;
+    let (mut file, _) = located.open().map_err(|refused| with_near_name(refused, &located, cx))?;
     let mut head = Vec::new();
     let refusal = |error| io_refusal(path, &error);
     (&mut file).take(HEAD).read_to_end(&mut head).map_err(refusal)?;
@@ -199,29 +202,28 @@ impl Loaded {
 }
 
 /// Adds the name that was probably meant, if the same directory has one.
-fn with_near_name(refused: Refused, path: &Path, cx: &Cx) -> Refused {
-    if path.exists() {
+fn with_near_name(refused: Refused, file: &Located, cx: &Cx) -> Refused {
+    if file.path.exists() {
         return refused;
     }
-    match near_name(path, cx) {
+    match near_name(file.path, file.names(), cx) {
         Some(near) => Refused(format!("{} Did you mean {}?", refused.0, near.display())),
         None => refused,
     }
 }
 
-fn near_name(path: &Path, cx: &Cx) -> Option<PathBuf> {
-    const LOOKED_AT: usize = 10_000;
+fn near_name(path: &Path, names: Vec<OsString>, cx: &Cx) -> Option<PathBuf> {
     let wanted = path.file_name()?.to_str()?.to_lowercase();
     let stem = Path::new(&wanted).file_stem()?.to_owned();
-    let entries = path.parent()?.read_dir().ok()?.take(LOOKED_AT);
-    entries
-        .flatten()
+    names
+        .into_iter()
         .filter_map(|entry| {
-            let name = entry.file_name().to_str()?.to_lowercase();
+            let name = entry.to_str()?.to_lowercase();
             let same_stem = Path::new(&name).file_stem() == Some(&stem);
             let distance = if same_stem { 1 } else { distance(&wanted, &name) };
             let near = distance <= wanted.chars().count() / 3;
-            (near && (cx.may_show)(&entry.path())).then(|| (distance, entry.path()))
+            let entry = path.with_file_name(entry);
+            (near && (cx.may_show)(&entry)).then_some((distance, entry))
         })
         .min()
         .map(|(_, path)| path)

@@ -38,6 +38,8 @@ impl Room {
             seen: Arc::new(SeenFiles::default()),
             tasks: Arc::new(Tasks::default()),
             may_show: Arc::new(|_| true),
+            guarded: Arc::new(|_| None),
+            judged: None,
             cancel: CancellationToken::new(),
             call: None,
         };

@@ -1,0 +1,185 @@
+//! Replacing a file's content so that a reader, or a crash, sees the old bytes or
+//! the new ones and nothing between.
+//!
+//! The new bytes go to a temporary file in the same open directory, which has the
+//! permissions of the file it replaces before it has any content; it is flushed to
+//! disk and renamed. A rename replaces a link instead of following it. Where it cannot
+//! work (a directory one may not write to, a single file mounted into a container) the
+//! file is written in place, if it is still the same file.
+
+use crate::target::{FileInfo, OpenError, Target};
+use rustix::fs::{self as sys, AtFlags, FileType, Gid, Mode, OFlags, Uid};
+use rustix::io::Errno;
+use std::ffi::OsString;
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::BorrowedFd;
+
+/// How often a free name for the temporary file is looked for.
+const ATTEMPTS: usize = 16;
+
+/// Puts `bytes` in the place of `old`, or of nothing. Parent directories are created.
+pub fn replace(target: &mut Target, old: Option<&FileInfo>, bytes: &[u8]) -> Result<(), OpenError> {
+    let name = target.name().to_owned();
+    let dir = target.directory()?;
+    match by_rename(dir, &name, old, bytes) {
+        Err(error) if blocks_rename(&error) => match old {
+            Some(old) => in_place(dir, &name, old, bytes),
+            None => Err(error.into()),
+        },
+        other => Ok(other?),
+    }
+}
+
+fn by_rename(dir: BorrowedFd<'_>, name: &OsString, old: Option<&FileInfo>, bytes: &[u8]) -> io::Result<()> {
+    let (mut temporary, mut file) = Temporary::create(dir, old)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    sys::renameat(dir, &temporary.name, dir, name)?;
+    temporary.renamed = true;
+    // Makes the rename itself durable; some file systems cannot sync a directory.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    sys::openat(dir, ".", flags, Mode::empty()).and_then(sys::fsync).or(Ok(()))
+}
+
+fn blocks_rename(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ResourceBusy | ErrorKind::CrossesDevices)
+}
+
+fn in_place(dir: BorrowedFd<'_>, name: &OsString, old: &FileInfo, bytes: &[u8]) -> Result<(), OpenError> {
+    // Not truncated by opening it: first it has to be the file that was looked at.
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let mut file = File::from(sys::openat(dir, name, flags, Mode::empty())?);
+    let now = FileInfo::of_open(&file)?;
+    if now.kind != FileType::RegularFile || !now.is_same_file(old) {
+        return Err(io::Error::other("another file has been put in its place").into());
+    }
+    file.set_len(0)?;
+    file.write_all(bytes)?;
+    Ok(file.sync_all()?)
+}
+
+/// A file that is removed unless it has been renamed.
+struct Temporary<'d> {
+    dir: BorrowedFd<'d>,
+    name: OsString,
+    renamed: bool,
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // Already gone is what we want.
+            sys::unlinkat(self.dir, &self.name, AtFlags::empty()).ok();
+        }
+    }
+}
+
+impl<'d> Temporary<'d> {
+    /// At no moment does anybody have more access to it than to the old file.
+    fn create(dir: BorrowedFd<'d>, old: Option<&FileInfo>) -> io::Result<(Self, File)> {
+        // The owner may have to change first: until then it is nobody else's.
+        let mode = match old {
+            Some(old) if is_ours(old, dir)? => old.mode & 0o777,
+            Some(_) => 0o600,
+            // A new file gets what the umask leaves of this.
+            None => 0o666,
+        };
+        let (name, file) = exclusive(dir, mode)?;
+        let temporary = Self { dir, name, renamed: false };
+        if let Some(old) = old {
+            let new = FileInfo::of_open(&file)?;
+            if (new.uid, new.gid) != (old.uid, old.gid) {
+                sys::fchown(&file, Some(Uid::from_raw(old.uid)), Some(Gid::from_raw(old.gid)))?;
+            }
+            // After the owner, because changing that clears set-id bits.
+            if new.mode != old.mode {
+                sys::fchmod(&file, Mode::from_bits_truncate(old.mode as _))?;
+            }
+        }
+        Ok((temporary, file))
+    }
+}
+
+/// Whether a new file in the directory would have the same owner and group.
+fn is_ours(old: &FileInfo, dir: BorrowedFd<'_>) -> io::Result<bool> {
+    let dir = FileInfo::of_open(dir)?;
+    let inherits = dir.mode & 0o2000 != 0 || cfg!(not(target_os = "linux"));
+    let group = if inherits { dir.gid } else { rustix::process::getegid().as_raw() };
+    Ok(old.uid == rustix::process::geteuid().as_raw() && old.gid == group)
+}
+
+fn exclusive(dir: BorrowedFd<'_>, mode: u32) -> io::Result<(OsString, File)> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for _ in 0..ATTEMPTS {
+        // The keys of a new state are random.
+        let name = OsString::from(format!(".ona-{:016x}", RandomState::new().build_hasher().finish()));
+        match sys::openat(dir, &name, flags, Mode::from_bits_truncate(mode as _)) {
+            Ok(file) => return Ok((name, File::from(file))),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Err(Errno::EXIST.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::path::Path;
+
+    fn put(path: &Path, bytes: &[u8]) -> Result<(), OpenError> {
+        let mut target = Target::at(path)?;
+        let old = target.info()?;
+        replace(&mut target, old.as_ref(), bytes)
+    }
+
+    #[test]
+    fn the_mode_is_kept_and_nothing_is_left_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let file = root.join("f");
+        std::fs::write(&file, "old").unwrap();
+        for mode in [0o600, 0o640, 0o777, 0o4755] {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            put(&file, b"new").unwrap();
+            assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o7777, mode);
+        }
+        assert_eq!(std::fs::read_dir(&root).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_temporary_file_is_never_more_open_than_the_old_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::write(root.join("f"), "secret").unwrap();
+        std::fs::set_permissions(root.join("f"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        let mut target = Target::at(&root.join("f")).unwrap();
+        let old = target.info().unwrap().unwrap();
+        let (temporary, file) = Temporary::create(target.directory().unwrap(), Some(&old)).unwrap();
+        let (now, named) = (file.metadata().unwrap(), std::fs::metadata(root.join(&temporary.name)).unwrap());
+        assert_eq!((now.len(), now.mode() & 0o7777, named.ino()), (0, 0o600, now.ino()));
+        drop(temporary);
+        assert_eq!(std::fs::read_dir(&root).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_that_appears_late_is_replaced_and_not_written_through() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::write(root.join("f"), "old").unwrap();
+        std::fs::write(root.join("guarded"), "kept").unwrap();
+        let mut target = Target::at(&root.join("f")).unwrap();
+        let old = target.info().unwrap();
+        std::fs::remove_file(root.join("f")).unwrap();
+        symlink("guarded", root.join("f")).unwrap();
+        replace(&mut target, old.as_ref(), b"new").unwrap();
+        assert_eq!(std::fs::read(root.join("guarded")).unwrap(), b"kept");
+        assert!(!root.join("f").is_symlink());
+        let dir = target.directory().unwrap();
+        let other = in_place(dir, &"guarded".into(), &old.unwrap(), b"new");
+        assert!(other.is_err() && std::fs::read(root.join("guarded")).unwrap() == b"kept");
+    }
+}
