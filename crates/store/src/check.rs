@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::health;
 use crate::open;
 use crate::schema::{self, Found, TABLES};
+use ona_api::Phase;
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
@@ -60,6 +61,13 @@ pub enum Finding {
     NotJson { id: i64 },
     #[error("transcript entry {id} has the unknown type {entry_type:?}")]
     UnknownEntryType { id: i64, entry_type: String },
+    #[error("conversation {conversation} is in the unknown phase {phase:?}")]
+    UnknownPhase { conversation: String, phase: String },
+    #[error(
+        "the full-text index of memories is stale: {missing} memories are not in it, {left} entries are of no memory; \
+         the next change of a memory renews it"
+    )]
+    StaleIndex { missing: i64, left: i64 },
 }
 
 pub fn check(path: &Path) -> Report {
@@ -91,6 +99,12 @@ fn examine(path: &Path, report: &mut Report) -> Result<(), StoreError> {
     if found.is_complete("transcript_entries") {
         findings.extend(transcript(&connection)?);
     }
+    if found.is_complete("conversations") {
+        findings.extend(phases(&connection)?);
+    }
+    if found.is_complete("memories") && found.has_table("memories_fts") {
+        findings.extend(index(&connection)?);
+    }
     Ok(())
 }
 
@@ -121,6 +135,22 @@ fn transcript(connection: &Connection) -> Result<Vec<Finding>, StoreError> {
         Ok(Finding::UnknownEntryType { id: row.get(0)?, entry_type: row.get(1)? })
     })?);
     Ok(findings)
+}
+
+fn phases(connection: &Connection) -> Result<Vec<Finding>, StoreError> {
+    let known: Vec<_> = Phase::ALL.iter().map(|phase| format!("'{phase}'")).collect();
+    let strange = format!("SELECT id, phase FROM conversations WHERE phase NOT IN ({})", known.join(","));
+    ask(connection, &strange, |row| Ok(Finding::UnknownPhase { conversation: row.get(0)?, phase: row.get(1)? }))
+}
+
+/// Compares memories with their mirror; texts that are there several times count as often.
+fn index(connection: &Connection) -> Result<Option<Finding>, StoreError> {
+    let sql = "SELECT coalesce(sum(max(more, 0)), 0), coalesce(sum(max(-more, 0)), 0) FROM (SELECT sum(one) AS more FROM \
+               (SELECT title, content, keywords, anticipated_queries, 1 AS one FROM memories UNION ALL \
+               SELECT title, content, keywords, anticipated_queries, -1 FROM memories_fts) GROUP BY title, content, keywords, anticipated_queries)";
+    let read = |row: &Row<'_>| Ok(Finding::StaleIndex { missing: row.get(0)?, left: row.get(1)? });
+    let found = ask(connection, sql, read)?.pop();
+    Ok(found.filter(|found| *found != Finding::StaleIndex { missing: 0, left: 0 }))
 }
 
 fn foreign_key(row: &Row<'_>) -> rusqlite::Result<Finding> {

@@ -191,3 +191,24 @@ fn memories_are_found_by_words_and_the_index_follows() {
     ona.run(["memory", "import", "notes"]).expect_code(0);
     assert_eq!(ona.value("SELECT count(*) FROM memories WHERE title='Title'"), 1);
 }
+
+#[test]
+fn a_stale_index_and_an_unknown_phase_are_found() {
+    let ona = ona();
+    ona.run(["memory", "add", "Mice", "Mice are small"]).expect_code(0);
+    ona.run(["memory", "add", "Cats", "Cats are not"]).expect_code(0);
+    ona.execute("INSERT INTO conversations(id, project_dir) VALUES ('c', '/x')", []);
+    ona.run(["db", "check"]).expect_code(0);
+    ona.execute("DELETE FROM memories_fts WHERE title='Mice'", []);
+    ona.execute("UPDATE memories SET content='changed' WHERE title='Cats'", []);
+    ona.execute("UPDATE conversations SET phase='dreaming'", []);
+    let found = ona.run(["db", "check", "--json"]).expect_code(1).json();
+    let problems: Vec<_> = found["problems"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert_eq!(problems[0], "conversation c is in the unknown phase \"dreaming\"");
+    assert!(problems[1].contains("2 memories are not in it, 1 entries are of no memory"), "{problems:?}");
+    // The remedy it names.
+    ona.run(["memory", "add", "Dogs", "Dogs bark"]).expect_code(0);
+    ona.execute("UPDATE conversations SET phase='idle'", []);
+    ona.run(["db", "check"]).expect_code(0);
+}
