@@ -4,7 +4,8 @@ use crate::args::Plan as Command;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Program, at};
-use ona_api::ConversationId;
+use ona_api::{ConversationId, PlanStatus};
+
 use ona_store::{Plan, Store, StoreError};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -70,6 +71,12 @@ fn show(program: &Program, store: &Store, id: i64, json: bool) -> Result<u8, Fai
 
 fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
     let plan = find(program, store, id)?;
+    let approved = || output::json(&json!({"plan_id": id, "conversation_id": plan.conversation, "status": "approved"}));
+    if plan.status == PlanStatus::Approved {
+        output::note(format_args!("plan {id} is already approved; nothing was changed"));
+        approved();
+        return Ok(0);
+    }
     let group = ona_workflow::approve_plan(id, &plan.hash, &plan.content);
     store.commit_now(&at(&plan.conversation, ""), group).map_err(|error| match error {
         StoreError::PlanMoved { found, .. } => {
@@ -80,7 +87,7 @@ fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
     if ona_workflow::testgen::criteria::parse(&plan.content).is_empty() {
         output::note(ona_workflow::NO_CRITERIA);
     }
-    output::json(&json!({"plan_id": id, "conversation_id": plan.conversation, "status": "approved"}));
+    approved();
     Ok(0)
 }
 

@@ -274,3 +274,20 @@ fn approving_another_plan_retires_the_one_before() {
     assert!(!eval(&ona, "ExitPlanMode", json!({"plan": "better"})).0);
     assert_eq!(ona.column("SELECT status FROM plans ORDER BY id"), ["superseded", "approved"]);
 }
+
+#[test]
+fn approving_an_approved_plan_says_so_and_changes_nothing() {
+    let ona = ona();
+    conversation(&ona, "planning");
+    let file = ona.home_file("PLAN.md", PLAN);
+    ona.run(["plan", "import", file.to_str().unwrap(), "--conversation", "c"]).expect_code(0);
+    let first = ona.run(["plan", "approve", "1"]).expect_code(0);
+    let rows = "SELECT status, approved_at FROM plans UNION ALL SELECT count(*), '' FROM events";
+    let before = ona.rows(rows);
+    let again = ona.run(["plan", "approve", "1"]).expect_code(0);
+    assert_eq!((again.json(), ona.rows(rows)), (first.json(), before));
+    assert!(again.stderr.contains("plan 1 is already approved") && !first.stderr.contains("already"), "{again:?}");
+    ona.execute("UPDATE plans SET status='superseded'", []);
+    let refused = ona.run(["plan", "approve", "1"]).expect_code(1);
+    assert!(refused.stderr.contains("plan 1 is superseded"), "{refused:?}");
+}
