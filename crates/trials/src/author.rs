@@ -18,6 +18,7 @@ use ona_workflow::testgen::generate::{
 };
 use ona_workflow::testgen::lint::{self, Rule, Surroundings};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -36,6 +37,8 @@ pub struct Assignment {
     pub touched: Vec<String>,
     /// The same with what is in them, for the last look before sending.
     pub sources: Vec<Source>,
+    /// Ids of the cases that were accepted before.
+    pub accepted: Vec<String>,
     /// Generated cases that a new one for the same criterion takes the place of.
     pub replaced: Vec<TestCase>,
     /// Rows that belong to the result.
@@ -98,7 +101,11 @@ pub async fn write(
     for batch in assignment.wanted.chunks(AT_ONCE) {
         desk.cover(batch, new_session).await?;
     }
-    let Desk { written, mut rows, .. } = desk;
+    let Desk { mut written, mut rows, .. } = desk;
+    // A script has one id: what was accepted once is not made a rejected one by being repeated
+    // where nobody asked for it.
+    let accepted: HashSet<String> = written.accepted.iter().map(|case| case.id.clone()).collect();
+    written.rejected.retain(|case| !accepted.contains(&case.id));
     let covered = |criterion: &Option<String>| written.accepted.iter().any(|case| case.criterion == *criterion);
     for old in assignment.replaced.iter().filter(|old| covered(&old.criterion)) {
         rows.push(Row::TestCaseStatus { id: old.id.clone(), to: CaseStatus::Retired });
@@ -202,6 +209,9 @@ impl Desk<'_> {
                 reject_reason: (!why.is_empty()).then(|| why.join("\n")),
                 generator_session: Some(session.to_string()),
             };
+            if !rules.is_empty() && self.is_accepted(&case.id, &accepted) {
+                continue;
+            }
             if rules.is_empty() {
                 let criterion = case.criterion.clone().unwrap_or_default();
                 self.tell(Writing::Accepted { criterion, title: case.title.clone() });
@@ -213,6 +223,12 @@ impl Desk<'_> {
             }
         }
         (accepted, rejected)
+    }
+
+    /// Whether a script was accepted before: in this answer, in this run or in an earlier one.
+    fn is_accepted(&self, id: &String, in_answer: &[TestCase]) -> bool {
+        let is_it = |case: &TestCase| case.id == *id;
+        in_answer.iter().any(is_it) || self.written.accepted.iter().any(is_it) || self.assignment.accepted.contains(id)
     }
 
     #[expect(clippy::too_many_arguments, reason = "everything one request came to, in one event")]
@@ -321,7 +337,12 @@ impl Author {
             Ended::Failed(failure) if failure.class != FailureClass::MaxOutputTokens => {
                 return Err(WriteError::Model(failure));
             }
-            Ended::Failed(_) | Ended::Done | Ended::MaxTurns | Ended::Stopped { .. } | Ended::Blocked { .. } => {}
+            Ended::Failed(_)
+            | Ended::Done
+            | Ended::MaxTurns
+            | Ended::NeverStopped { .. }
+            | Ended::Stopped { .. }
+            | Ended::Blocked { .. } => {}
         }
         let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Ok((id, answer))

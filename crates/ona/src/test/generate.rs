@@ -208,6 +208,7 @@ async fn assignment(
         public,
         touched: touched.paths(),
         sources,
+        accepted: tests.book.accepted().map(|case| case.case.id.clone()).collect(),
         replaced: cases.filter(generated).cloned().collect(),
         along,
     })

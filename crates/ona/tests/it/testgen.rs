@@ -429,3 +429,23 @@ fn without_a_model_the_test_phase_begins_and_says_what_is_missing() {
     assert!(ran.stderr.contains("no model can be asked for tests now"), "{ran:?}");
     assert_eq!(ran.json(), json!({"conversation_id": "c", "from": "implement", "to": "test"}));
 }
+
+#[test]
+fn an_accepted_test_that_a_later_answer_repeats_stays_accepted() {
+    let mut ona = ona();
+    // It comes again where nobody asked for it: in the answer to a second request, and in a later run.
+    let again = || answer(format!("{FIRST}{MOCK}"));
+    let model = generator(&mut ona, [again(), again(), again(), again(), answer(format!("{FIRST}{SECOND}"))]);
+    let written = generate(&ona, 1);
+    assert_eq!(written["uncovered"], json!(["SC-2"]), "{written}");
+    let accepted = |ona: &Ona| ona.column("SELECT title FROM sdlc_test_cases WHERE status='accepted' ORDER BY title");
+    assert_eq!(accepted(&ona), ["Shouts a word"]);
+    let titles: Vec<_> = written["rejected"].as_array().unwrap().iter().map(|case| &case["title"]).collect();
+    assert_eq!(titles, ["Fakes it"], "{written}");
+    generate(&ona, 0);
+    assert_eq!(model.request_count(), 5);
+    assert_eq!(accepted(&ona), ["Refuses nothing to shout", "Shouts a word"]);
+    let rejected = "SELECT DISTINCT title FROM events JOIN sdlc_test_cases c ON c.id = json_extract(detail,'$.test_case_id') \
+                    WHERE event_type='test_rejected'";
+    assert_eq!(ona.column(rejected), ["Fakes it"]);
+}
