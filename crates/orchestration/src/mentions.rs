@@ -1,12 +1,13 @@
 //! `@path` in a prompt: which files and folders a person points at.
 //!
 //! A word is a mention only if something of that name exists, so that mail addresses,
-//! decorators and diff headers stay what they are. Reading what is meant, and whether it
-//! may be read, is decided in `said`.
+//! decorators and diff headers stay what they are. A word that has the form of a path and
+//! names nothing is reported as missing. Reading what is meant, and whether it may be read,
+//! is decided in `said`.
 
 use ona_tools::{Cx, absolute};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// More are left out, and said so.
 pub(crate) const MOST: usize = 20;
@@ -21,13 +22,61 @@ pub(crate) struct Mention {
     pub lines: Option<(u64, u64)>,
 }
 
-/// The files and folders a prompt names, each once, in order.
-pub(crate) fn mentions(prompt: &str, cx: &Cx) -> Vec<Mention> {
-    let mut seen = HashSet::new();
-    words(prompt)
-        .filter_map(|word| existing(word, cx))
-        .filter(|mention| seen.insert((mention.path.clone(), mention.lines)))
-        .collect()
+/// What a prompt names, each once, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Mentions {
+    pub found: Vec<Mention>,
+    /// Words that can only be meant as paths and name nothing, without the sign.
+    pub missing: Vec<String>,
+}
+
+pub(crate) fn mentions(prompt: &str, cx: &Cx) -> Mentions {
+    let mut mentions = Mentions::default();
+    let (mut seen, mut missed) = (HashSet::new(), HashSet::new());
+    for word in words(prompt) {
+        match existing(word, cx) {
+            Some(mention) if seen.insert((mention.path.clone(), mention.lines)) => mentions.found.push(mention),
+            Some(_) => {}
+            None => {
+                let is_folder = |name: &str| absolute(name, cx).is_dir();
+                mentions
+                    .missing
+                    .extend(as_path(word, is_folder).filter(|word| missed.insert(*word)).map(str::to_owned));
+            }
+        }
+    }
+    mentions
+}
+
+/// Extensions of files people write and attach. A single word with a dot is taken for a file
+/// only with one of these: decorators (`@app.route`) and names (`@john.doe`) have dots too.
+const EXTENSIONS: &[&str] = &[
+    "adoc", "bash", "bat", "bmp", "c", "cc", "cfg", "clj", "conf", "cpp", "cs", "css", "csv", "dart", "diff", "env",
+    "ex", "exs", "gif", "go", "gradle", "h", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "jpeg", "jpg", "js",
+    "json", "jsonl", "jsx", "kt", "less", "lock", "log", "lua", "md", "mdx", "mjs", "mk", "ml", "nix", "patch", "pdf",
+    "php", "pl", "png", "proto", "ps1", "py", "rb", "rs", "rst", "scala", "scss", "sh", "sql", "svelte", "svg",
+    "swift", "tex", "tf", "toml", "ts", "tsv", "tsx", "txt", "vue", "webp", "xml", "yaml", "yml", "zig", "zsh",
+];
+
+/// The word as a path, if it cannot be meant otherwise. Packages (`@types/node`) and handles
+/// have the form of a path as well: without an extension the first folder must exist.
+fn as_path(word: &str, is_folder: impl Fn(&str) -> bool) -> Option<&str> {
+    let word = word.trim_end_matches(|end: char| ENDS.contains(end));
+    let (name, lines) = match word.rsplit_once("#L") {
+        Some((name, lines)) if range(lines).is_some() => (name, true),
+        _ => (word, false),
+    };
+    let plain = |c: char| !c.is_control() && !"@#()<>{}[]|*?$:;,=\"'`\\&!".contains(c);
+    if name.is_empty() || !name.chars().all(plain) {
+        return None;
+    }
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    let is_path = match name.split_once('/') {
+        None => extension.is_some_and(|extension| EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str())),
+        Some(("" | "." | ".." | "~", rest)) => !rest.is_empty(),
+        Some((first, rest)) => !rest.is_empty() && (extension.is_some() || is_folder(first)),
+    };
+    (is_path || lines).then_some(word)
 }
 
 /// What stands behind an `@` that begins a word: up to the next space, or between quotes.
@@ -44,6 +93,9 @@ fn words(prompt: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// What may follow a mention without a space.
+const ENDS: &str = ".,;:!?)]}>\"'`";
+
 /// The longest beginning of the word that exists: a mention may end a sentence.
 fn existing(word: &str, cx: &Cx) -> Option<Mention> {
     let mut rest = word;
@@ -57,7 +109,7 @@ fn existing(word: &str, cx: &Cx) -> Option<Mention> {
         {
             return Some(mention);
         }
-        let shorter = rest.strip_suffix(|end: char| ".,;:!?)]}>\"'`".contains(end))?;
+        let shorter = rest.strip_suffix(|end: char| ENDS.contains(end))?;
         rest = (!shorter.is_empty()).then_some(shorter)?;
     }
 }
@@ -87,6 +139,54 @@ mod tests {
     fn an_at_sign_counts_where_a_word_begins() {
         let prompt = "@a.txt see (@b/c.png), me@here.org \"@d\" @\"with space.md\" @@ -1,2 @ @";
         assert_eq!(words(prompt).collect::<Vec<_>>(), ["a.txt", "b/c.png),", "d\"", "with space.md", "@"]);
+    }
+
+    #[test]
+    fn only_what_can_be_nothing_else_is_a_missing_path() {
+        let missing = |word| as_path(word, |first| first == "src");
+        for word in [
+            "notes.txt",
+            "NOTES.MD",
+            "src/nothing",
+            "docs/guide.md",
+            "./run",
+            "../a",
+            "/etc/nothing",
+            "~/nothing",
+            "a/b.unheard",
+            "main#L3-9",
+            ".gitlab-ci.yml",
+            "with space.md",
+        ] {
+            assert_eq!(missing(word), Some(word));
+        }
+        assert_eq!(missing("notes.txt),"), Some("notes.txt"));
+        for word in [
+            "john",
+            "john.doe",
+            "example.com",
+            "app.route",
+            "app.route(\"/x.html\")",
+            "pytest.mark.parametrize",
+            "property",
+            "Override",
+            "types/node",
+            "angular/core",
+            "org/team",
+            "1.2.3",
+            "@",
+            "@types/node.js@1",
+            "media",
+            "import",
+            "param",
+            "src/**/*.rs",
+            "user:group/x.md",
+            "",
+            "...",
+            "/",
+        ] {
+            assert_eq!(missing(word), None, "{word}");
+        }
     }
 
     #[test]

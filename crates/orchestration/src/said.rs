@@ -7,7 +7,7 @@
 //! them hold as for any Read: a prompt may be piped in from somewhere else.
 
 use crate::context;
-use crate::mentions::{MOST, Mention, mentions};
+use crate::mentions::{MOST, Mention, Mentions, mentions};
 use crate::pipeline::{Pipeline, moved};
 use crate::records::{self, object};
 use crate::session::Session;
@@ -87,7 +87,10 @@ impl Pipeline {
                 Err(why) => beside.refuse(&format!("Picture {}", number + 1), &why),
             }
         }
-        let mentions = mentions(&said.text, &session.cx);
+        let Mentions { found: mentions, missing } = mentions(&said.text, &session.cx);
+        for word in missing.iter().take(MOST) {
+            beside.refuse(&format!("@{word}"), "there is no such file or folder");
+        }
         for mention in mentions.iter().take(MOST) {
             match self.consent(session, mention).await {
                 Err(why) => beside.refuse(&format!("@{}", mention.word), &why),

@@ -54,6 +54,10 @@ impl Teller {
             self.note(&event);
             return;
         }
+        if let (Form::Object, TurnEvent::Message(text)) = (self.printer.form(), &event) {
+            // One object at the end has no place for it.
+            self.printer.note(text);
+        }
         for message in lock(&self.translator).messages(event) {
             self.printer.say(&message);
         }

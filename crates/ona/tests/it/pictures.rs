@@ -216,3 +216,23 @@ fn another_refusal_is_not_taken_for_one_of_pictures() {
     ona.run(["-p", "nothing to see"]).expect_code(1);
     assert_eq!(server.request_count(), 1, "there was no picture to leave out");
 }
+
+#[test]
+fn a_mentioned_file_that_does_not_exist_is_reported_in_every_form() {
+    let prompt = "Compare @notes.txt and @src/gone.rs#L3 with @here.md, for me@example.org and @alice, upgrade \
+                  @types/node, keep @app.route and @pytest.mark.slow, see @@ -1 +1 @@";
+    let expected = ["@notes.txt", "@src/gone.rs#L3"]
+        .map(|word| format!("{word} was not attached: there is no such file or folder"));
+    for form in ["text", "json", "stream-json"] {
+        let mut ona = ona();
+        let _server = ona.model(Wire::Messages, [say("done")]);
+        ona.file("here.md", "here");
+        let ran = ona.run(["-p", prompt, "--output-format", form]).expect_code(0);
+        let told = if form == "stream-json" { &ran.stdout } else { &ran.stderr };
+        assert!(expected.iter().all(|line| told.matches(line.as_str()).count() == 1), "{form}: {ran:?}");
+        assert_eq!(told.matches("was not attached").count(), 2, "{form}: {ran:?}");
+        let rows = ona.column("SELECT json_extract(payload_json,'$.message') FROM transcript_entries WHERE payload_json LIKE '%not_attached%'");
+        assert_eq!(rows, expected);
+        assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='attachment'"), 1);
+    }
+}
