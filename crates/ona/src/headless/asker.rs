@@ -110,8 +110,9 @@ fn read(answer: Value, shown: &Value) -> (Answer, Option<String>) {
     match answer.get("behavior").and_then(Value::as_str) {
         Some("allow") => allow(&mut answer, shown),
         Some("deny") => {
-            let message = answer.get("message").and_then(Value::as_str).filter(|message| !message.is_empty());
-            let mut answered = deny(Authority::Human, message.unwrap_or("Denied by operator"));
+            let feedback = answer.get("message").and_then(Value::as_str).filter(|message| !message.is_empty());
+            let words = feedback.map_or_else(|| DENIED.to_owned(), |feedback| format!("{DENIED}\n{feedback}"));
+            let mut answered = deny(Authority::Human, &words);
             answered.interrupt = answer.get("interrupt") == Some(&Value::Bool(true));
             (answered, None)
         }
@@ -139,6 +140,8 @@ fn allow(answer: &mut Map<String, Value>, shown: &Value) -> (Answer, Option<Stri
     (Answer { verdict, input, updates, interrupt: false }, warning)
 }
 
+/// DEC-053; what the operator says follows in a line of its own.
+const DENIED: &str = "Denied by operator";
 const UNREADABLE: &str = "Denied: the answer to the permission question could not be read";
 
 fn deny(by: Authority, message: &str) -> Answer {
@@ -167,7 +170,7 @@ mod tests {
         let other = said(json!({"behavior": "allow", "updatedInput": {"command": "pwd"}}));
         assert_eq!(other.input.map(Value::from), Some(json!({"command": "pwd"})));
         let no = said(json!({"behavior": "deny", "message": "not now", "interrupt": true}));
-        assert_eq!((no.verdict.message.as_str(), no.interrupt), ("not now", true));
+        assert_eq!((no.verdict.message.as_str(), no.interrupt), ("Denied by operator\nnot now", true));
     }
 
     #[test]

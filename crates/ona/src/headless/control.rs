@@ -96,7 +96,7 @@ impl Levers {
                 _ => Err("models answer without thinking here".into()),
             },
             mcp if mcp.starts_with("mcp_") => servers::answer(&self.servers, mcp, request),
-            "rewind_files" => Ok(json!({"canRewind": false, "error": "no copies of files are kept in this build"})),
+            "rewind_files" => Err("files cannot be rewound: no checkpoints of them are kept".into()),
             "stop_task" => {
                 let id = request["task_id"].as_str().ok_or("task_id must be a string")?;
                 // One that is gone already has stopped.

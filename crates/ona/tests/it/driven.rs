@@ -521,7 +521,9 @@ fn every_request_is_answered_and_no_line_is_lost() {
     assert_eq!(talk.ask(json!({"subtype": "mcp_status"}))["response"]["mcpServers"][0]["status"], "pending");
     let set = talk.ask(json!({"subtype": "mcp_set_servers", "servers": {"s": {}}}));
     assert!(set["response"]["errors"]["s"].as_str().unwrap().contains("--mcp-config"), "{set}");
-    assert_eq!(talk.ask(json!({"subtype": "rewind_files", "user_message_id": "u"}))["response"]["canRewind"], false);
+    let refused = talk.ask(json!({"subtype": "rewind_files", "user_message_id": "u"}));
+    assert_eq!((&refused["subtype"], refused["response"].is_null()), (&json!("error"), true), "{refused}");
+    assert!(refused["error"].as_str().unwrap().contains("no checkpoints"), "{refused}");
     assert_eq!(talk.ask(json!({"subtype": "get_settings"}))["subtype"], "success");
     for (line, about) in [
         ("not json\n", "line 17 of stdin is not JSON"),
@@ -590,4 +592,29 @@ fn user_messages_can_be_repeated_noted_and_called_off() {
     assert!(said.contains("by the way") && said.contains("second") && !said.contains("never mind"), "{said}");
     assert_eq!(talk.ask(json!({"subtype": "end_session"}))["subtype"], "success");
     assert_eq!(talk.finish().0, 0);
+}
+
+#[test]
+fn a_refusal_of_the_other_side_is_stored_as_the_operators_with_what_it_said() {
+    let mut ona = ona();
+    let bash = || call("Bash", json!({"command": "touch a"}));
+    let server = ona.model(Wire::Messages, [bash(), bash(), say("done")]);
+    with_permissions(&ona, json!({}));
+    let mut talk = asking(&ona);
+    talk.say("go");
+    for answer in
+        [json!({"behavior": "deny", "message": "use the other one"}), json!({"behavior": "deny", "message": ""})]
+    {
+        let asked = talk.until_asked("can_use_tool");
+        talk.answer(&asked, answer);
+    }
+    talk.until_result();
+    assert_eq!(talk.finish().0, 0);
+    let results = ona.column(
+        "SELECT json_extract(payload_json,'$.content') FROM transcript_entries WHERE entry_type='tool_result' ORDER BY id",
+    );
+    assert_eq!(results, ["Denied by operator\nuse the other one", "Denied by operator"]);
+    let logged = ona.rows("SELECT decision, json_extract(reason_json,'$.source'), json_extract(reason_json,'$.message') FROM tool_permission_log ORDER BY id");
+    assert_eq!(logged[0], [json!("deny"), json!("human"), json!("Denied by operator\nuse the other one")]);
+    assert!(server.request(1).last_message().contains("use the other one"));
 }
