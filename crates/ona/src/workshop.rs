@@ -7,7 +7,7 @@ use crate::workplace::Workplace;
 use ona_dialects::Wanted;
 use ona_hookplane::{Action, Handler, Hook};
 use ona_mcp::Servers;
-use ona_orchestration::{Desk, HookDesk, HttpHook, Judge, JudgeHook, McpToolHook, Model, Operator, Session};
+use ona_orchestration::{Desk, HookDesk, HttpHook, Judge, JudgeHook, McpToolHook, Model, Operator, Seat, Session};
 use std::sync::Arc;
 
 pub fn maker(desk: &Arc<HookDesk>, servers: &Arc<Servers>) -> impl Fn(Wanted) -> Result<Arc<dyn Handler>, String> {
@@ -31,10 +31,10 @@ fn judges(hook: &Hook) -> bool {
 }
 
 /// Gives hooks that judge this model to ask, also those that a skill may bring later.
-pub fn seat(open: &Open, workplace: &Workplace, session: &Session, model: &Arc<Model>, operator: &Arc<dyn Operator>) {
+pub fn seat(open: &Open, workplace: &Workplace, session: &Session, seat: &Seat, operator: &Arc<dyn Operator>) {
     workplace.judges.set(Desk {
         store: Arc::clone(&open.store),
-        model: Arc::clone(model),
+        seat: seat.clone(),
         hooks: Arc::new(workplace.hooks.only(|hook| !judges(hook))),
         operator: Arc::clone(operator),
         parent: session.as_parent(),
@@ -57,7 +57,7 @@ pub fn seat_if_needed(
     let wanted = program.options.model.as_deref();
     let chosen = choose_model(program, open, wanted, &workplace.settings, &workplace.host)?;
     if let Ok(model) = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
-        seat(open, workplace, session, &Arc::new(model), operator);
+        seat(open, workplace, session, &Seat::new(Arc::new(model)), operator);
     }
     Ok(())
 }

@@ -107,8 +107,8 @@ impl Run<'_> {
             Err(failure) => return Ok(Ready::Refused(self.refuse(session, events, failure).await?)),
         };
         let operator = self.operator();
-        workshop::seat(self.open, &self.workplace, session, &model, &operator);
         let seat = Seat::new(Arc::clone(&model));
+        workshop::seat(self.open, &self.workplace, session, &seat, &operator);
         let mut tools = ToolBox::builtin();
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));

@@ -201,3 +201,36 @@ fn prompts_that_only_begin_alike_are_two() {
     ona.run(["-p", "go"]).expect_code(0);
     assert_eq!(server.request_count(), 4);
 }
+
+/// A judge asks the model the session has now, and belongs to the session it was asked in.
+#[test]
+fn judges_follow_another_model_and_another_session() {
+    let mut ona = ona();
+    let ok = || say("{\"ok\": true}");
+    let bash = || call("Bash", json!({"command": "true"}));
+    let script = [bash(), ok(), say("one"), bash(), ok(), say("two"), bash(), ok(), say("three")];
+    let server = ona.model(Wire::Messages, script);
+    configure(&ona, json!({"type": "prompt", "prompt": "May this run?"}), json!({}));
+    let mut talk = ona.talk(["--output-format", "stream-json", "--input-format", "stream-json"]);
+    let mut sessions = Vec::new();
+    for (prompt, model) in [("go", None), ("go", Some("claude_opus_4")), ("/clear", None), ("go", None)] {
+        if let Some(model) = model {
+            assert_eq!(talk.ask(json!({"subtype": "set_model", "model": model}))["subtype"], "success");
+        }
+        talk.say(prompt);
+        let result = talk.until_result();
+        if prompt == "go" {
+            sessions.push(result["session_id"].clone());
+        }
+    }
+    assert_eq!(talk.finish().0, 0);
+    let models: Vec<_> = (0..9).map(|n| server.request(n).json()["model"].clone()).collect();
+    assert_eq!(models[1], models[0], "the judge asks the session's own model");
+    assert_ne!(models[3], models[0]);
+    assert_eq!((&models[4], &models[7]), (&models[3], &models[6]), "{models:?}");
+    let parents = ona.column(
+        "SELECT value FROM state JOIN sessions ON key = 'session_parent:' || session_id ORDER BY sessions.rowid",
+    );
+    assert_eq!(parents, sessions);
+    assert_ne!(sessions[1], sessions[2], "/clear began another session");
+}

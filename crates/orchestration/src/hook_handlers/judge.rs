@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::events::Events;
 use crate::history::History;
 use crate::mcp::hide_denied;
-use crate::model::{Model, Seat};
+use crate::model::Seat;
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::session::{EnvFile, Parent, Session};
@@ -18,11 +18,11 @@ use crate::turn::{Ended, Speaker, Turn};
 use ona_api::model::Asking;
 use ona_api::row::{Place, SequenceStart};
 use ona_api::{EventKind, EventName, Group, Row, SessionId, clock, text};
-use ona_hookplane::{Answer, Called, Exit, Handler, HookEngine, Ran};
+use ona_hookplane::{Answer, Base, Called, Exit, Handler, HookEngine, Ran};
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, ToolBox};
 use serde_json::{Value, json};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 
 /// What an agent that judges may use: it looks, it does not touch.
@@ -55,13 +55,15 @@ impl Judge {
     }
 }
 
-/// What judging needs of the run it is part of. Filled once the run knows its model.
+/// What judging needs of the run it is part of. Filled once the run knows its model, and
+/// again whenever a session begins.
 #[derive(Default)]
-pub struct HookDesk(OnceLock<Desk>);
+pub struct HookDesk(RwLock<Option<Arc<Desk>>>);
 
 pub struct Desk {
     pub store: Arc<Store>,
-    pub model: Arc<Model>,
+    /// The session's own, so that a change of model counts here as well.
+    pub seat: Seat,
     /// The chain without hooks that judge, so that none waits for itself.
     pub hooks: Arc<HookEngine>,
     pub operator: Arc<dyn Operator>,
@@ -71,8 +73,11 @@ pub struct Desk {
 
 impl HookDesk {
     pub fn set(&self, desk: Desk) {
-        // A run has one model; the first desk serves it to its end.
-        self.0.set(desk).ok();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(desk));
+    }
+
+    fn get(&self) -> Option<Arc<Desk>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -92,9 +97,10 @@ impl JudgeHook {
         Self { label: label(kind, &prompt), judge, prompt, desk }
     }
 
-    async fn ask(&self, event: &str, cancel: &CancellationToken) -> Result<String, String> {
-        let desk = self.desk.0.get().ok_or("no model can be asked in this run")?;
-        let said = desk.turn(self.judge, &filled(&self.prompt, event), cancel).await;
+    async fn ask(&self, called: &Called<'_>, cancel: &CancellationToken) -> Result<String, String> {
+        let desk = self.desk.get().ok_or("no model can be asked in this run")?;
+        let prompt = filled(&self.prompt, &called.stdin);
+        let said = desk.turn(self.judge, &prompt, &called.firing.base, cancel).await;
         match said.map_err(|error| error.to_string())? {
             (Ended::Done, text) => Ok(text),
             (Ended::Failed(failure), _) => Err(failure.message),
@@ -108,17 +114,14 @@ impl Desk {
         &self,
         judge: Judge,
         prompt: &str,
+        base: &Base,
         cancel: &CancellationToken,
     ) -> Result<(Ended, String), StoreError> {
         let id = SessionId::random();
-        let place = Place {
-            conversation: self.parent.place.conversation.clone(),
-            session: id.clone(),
-            start: SequenceStart::Zero,
-        };
+        let place = Place { conversation: base.conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
         let mut opening = Group::default();
         opening.push(Row::Session);
-        opening.push(Row::State { key: format!("session_parent:{id}"), value: self.parent.place.session.0.clone() });
+        opening.push(Row::State { key: format!("session_parent:{id}"), value: base.session.0.clone() });
         opening.event(EventKind::SessionCreated, json!({"by": "hook"}));
         self.store.commit(&place, opening).await?;
         let mut session = Session {
@@ -126,7 +129,7 @@ impl Desk {
             database: self.parent.database.clone(),
             agent_id: Some(id.0.clone()),
             agent_type: Some("hook".into()),
-            cx: Cx { cancel: cancel.clone(), seen: Arc::default(), ..self.cx.clone() },
+            cx: Cx { cancel: cancel.clone(), seen: Arc::default(), cwd: base.cwd.clone(), ..self.cx.clone() },
             rules: Arc::clone(&self.parent.rules),
             env_file: EnvFile::default(),
             watch: None,
@@ -135,16 +138,17 @@ impl Desk {
             // A hook's own session is nobody's conversation.
             modules: None,
         };
+        let model = self.seat.model();
         let mut tools = ToolBox::builtin();
         tools.retain(|name| judge == Judge::Agent && TOOLS.contains(&name));
         hide_denied(&mut tools, &session.rules);
         let asking = Asking {
-            model: self.model.choice.wire_model.clone(),
+            model: model.choice.wire_model.clone(),
             system: SYSTEM.into(),
             tools: tools.specs(),
             max_tokens: MAX_TOKENS,
         };
-        let mut history = History::load(&self.store, &id, self.model.wire())?;
+        let mut history = History::load(&self.store, &id, model.wire())?;
         let quiet: Events = Arc::new(|_| ());
         let turn = Turn {
             pipeline: Pipeline {
@@ -153,7 +157,7 @@ impl Desk {
                 hooks: Arc::clone(&self.hooks),
                 operator: Arc::clone(&self.operator),
             },
-            seat: Seat::new(Arc::clone(&self.model)),
+            seat: Seat::new(model),
             asking,
             speaker: Speaker::Hook,
             events: quiet,
@@ -181,7 +185,7 @@ impl Handler for JudgeHook {
             let started = clock::utc_millis(clock::now());
             let cancel = called.cancel.child_token();
             let asked = tokio::select! {
-                asked = tokio::time::timeout(called.timeout, self.ask(&called.stdin, &cancel)) => asked,
+                asked = tokio::time::timeout(called.timeout, self.ask(&called, &cancel)) => asked,
                 () = called.cancel.cancelled() => return Ran::ended(started, Exit::Cancelled, String::new(), String::new()),
             };
             let failed = |why: &str, said: String| {
