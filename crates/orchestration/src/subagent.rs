@@ -307,6 +307,7 @@ fn report(outcome: Outcome) -> ToolResult {
             ToolResult::rejected(format!("The agent ended early: {failure}\n{}", outcome.text).trim_end().to_owned())
         }
         Ended::Blocked { message } => ToolResult::rejected(message),
+        Ended::NeverStopped { message } => ToolResult::rejected(format!("{message}\n{}", outcome.text)),
         Ended::Interrupted(_) => ToolResult::rejected("Interrupted."),
     }
 }

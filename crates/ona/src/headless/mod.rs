@@ -240,7 +240,11 @@ impl Run<'_> {
         self.end(&mut session, &mut desk).await.map_err(failed)?;
         Ok(match ended {
             Ended::Done | Ended::Stopped { .. } => 0,
-            Ended::Blocked { .. } | Ended::MaxTurns | Ended::Failed(_) | Ended::Interrupted(_) => 1,
+            Ended::Blocked { .. }
+            | Ended::MaxTurns
+            | Ended::NeverStopped { .. }
+            | Ended::Failed(_)
+            | Ended::Interrupted(_) => 1,
         })
     }
 

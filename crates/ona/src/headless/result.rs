@@ -110,6 +110,9 @@ impl Told {
             Ended::Stopped { .. } => told("success", false, Some("hook_stopped"), so_far, None),
             Ended::Blocked { message } => told("success", true, None, message.clone(), None),
             Ended::MaxTurns => told("error_max_turns", true, Some("max_turns"), so_far, Some(MAX_TURNS)),
+            Ended::NeverStopped { message } => {
+                told("error_during_execution", true, Some("stop_hook_prevented"), so_far, Some(message))
+            }
             Ended::Failed(failure) => told("success", true, Some("api_error"), failure.message.clone(), None),
             Ended::Interrupted(Activity::Asking) => {
                 told("error_during_execution", true, Some("aborted_streaming"), so_far, Some(INTERRUPTED))
@@ -149,11 +152,13 @@ mod tests {
             retry_after: None,
             status: Some(429),
         });
+        let never = Ended::NeverStopped { message: "Stop hooks blocked".into() };
         let ends = [
             (Ended::Done, "success", false, Some("completed")),
             (Ended::Stopped { reason: "r".into() }, "success", false, Some("hook_stopped")),
             (Ended::Blocked { message: "no".into() }, "success", true, None),
             (Ended::MaxTurns, "error_max_turns", true, Some("max_turns")),
+            (never, "error_during_execution", true, Some("stop_hook_prevented")),
             (failed, "success", true, Some("api_error")),
             (Ended::Interrupted(Activity::Asking), "error_during_execution", true, Some("aborted_streaming")),
             (Ended::Interrupted(Activity::Tools), "error_during_execution", true, Some("aborted_tools")),

@@ -45,6 +45,7 @@ mod todos;
 mod transcript_path;
 mod turn;
 mod watched_files;
+mod wire_names;
 mod workflow;
 
 use ona_testkit::Ona;

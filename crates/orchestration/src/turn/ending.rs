@@ -51,13 +51,10 @@ impl Turn {
                 group.push(Row::Transcript(user(&format!("{STOP_FEEDBACK}{}", feedback.join("\n")))));
                 None
             }
-            (None, denied) => {
-                if denied {
-                    let words = format!("{event} hooks blocked {STOP_BLOCKS} times in a row; the turn ends.");
-                    (self.events)(TurnEvent::Message(words));
-                }
-                Some(Ended::Done)
-            }
+            (None, true) => Some(Ended::NeverStopped {
+                message: format!("{event} hooks blocked {STOP_BLOCKS} times in a row; the turn was ended"),
+            }),
+            (None, false) => Some(Ended::Done),
         };
         self.pipeline.store.commit(&session.place, group).await?;
         tell(&self.events, &said);

@@ -7,6 +7,7 @@
 mod ending;
 mod prompt;
 mod reply;
+mod wire_name;
 
 pub(crate) use reply::used;
 
@@ -68,6 +69,10 @@ pub enum Ended {
         reason: String,
     },
     MaxTurns,
+    /// Stop hooks sent the agent back to work too often.
+    NeverStopped {
+        message: String,
+    },
     Failed(ModelFailure),
     Interrupted(Activity),
 }
@@ -223,6 +228,7 @@ impl Turn {
                         return Ok(Ended::MaxTurns);
                     }
                     let model = self.seat.model();
+                    self.record_wire_name(session, &model).await?;
                     self.see(session, history, &model)?;
                     self.make_room(session, history, &model).await?;
                     let (events, retries) = self.watched();

@@ -53,13 +53,46 @@ fn c29_a_stop_hook_sends_the_agent_back_with_its_reason() {
 }
 
 #[test]
-fn a_stop_hook_that_never_gives_in_is_heard_eight_times() {
+fn a_stop_hook_that_never_gives_in_is_heard_eight_times_and_the_turn_has_failed() {
+    for form in ["text", "json"] {
+        let mut ona = ona();
+        let server = ona.model(Wire::Messages, (0..12).map(|n| say(&format!("done {n}"))).collect::<Vec<_>>());
+        install(&ona, json!({"Stop": [group("", &["echo never >&2; exit 2"])]}));
+        let ran = ona.run(["-p", "go", "--output-format", form]).expect_code(1);
+        assert_eq!(server.request_count(), 9);
+        let why = "Stop hooks blocked 8 times in a row; the turn was ended";
+        if form == "text" {
+            assert_eq!((ran.stdout.as_str(), ran.stderr), ("", format!("ona: {why}\n")));
+            continue;
+        }
+        let result = ran.json();
+        assert_eq!(
+            (&result["subtype"], &result["is_error"], &result["terminal_reason"], &result["errors"], &result["result"]),
+            (
+                &json!("error_during_execution"),
+                &json!(true),
+                &json!("stop_hook_prevented"),
+                &json!([why]),
+                &json!("done 8")
+            )
+        );
+    }
+}
+
+#[test]
+fn an_agent_whose_stop_hook_never_gives_in_has_failed() {
     let mut ona = ona();
-    let server = ona.model(Wire::Messages, (0..12).map(|n| say(&format!("done {n}"))).collect::<Vec<_>>());
-    install(&ona, json!({"Stop": [group("", &["echo never >&2; exit 2"])]}));
-    let ran = ona.run(["-p", "go"]).expect_code(0);
-    assert_eq!((server.request_count(), ran.stdout.as_str()), (9, "done 8\n"));
-    assert!(ran.stderr.contains("blocked 8 times in a row"), "{}", ran.stderr);
+    let agent = call("Agent", json!({"description": "d", "prompt": "work"}));
+    let work = (0..9).map(|n| say(&format!("report {n}")));
+    let server =
+        ona.model(Wire::Messages, std::iter::once(agent).chain(work).chain([say("noted")]).collect::<Vec<_>>());
+    install(&ona, json!({"SubagentStop": [group("", &["echo never >&2; exit 2"])]}));
+    let ran = ona.run(["-p", "go", "--allowedTools", "Agent"]).expect_code(0);
+    assert_eq!(ran.stdout, "noted\n");
+    let told = server.request(10).last_message();
+    assert!(told.contains("SubagentStop hooks blocked 8 times in a row") && told.contains("report 8"), "{told}");
+    let failed = "SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result' AND json_extract(payload_json,'$.is_error')";
+    assert_eq!(ona.value(failed), 1);
 }
 
 #[test]
