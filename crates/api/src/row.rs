@@ -292,6 +292,8 @@ macro_rules! event_kinds {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum EventKind { $($variant),+ }
         impl EventKind {
+            pub const ALL: &[EventKind] = &[$(EventKind::$variant),+];
+
             pub fn as_str(self) -> &'static str {
                 match self { $(EventKind::$variant => $text),+ }
             }

@@ -1,12 +1,14 @@
 //! Which model a run asks, and with what it could sign (section 2.4, DEC-082).
 
 use crate::failure::Failure;
+use crate::output;
 use crate::program::{Open, Program, nowhere};
 use ona_api::model::{MODELS, ModelFailure, ProviderName};
 use ona_api::{Env, Group, Row};
 use ona_auth::{Choice, ConfigError, Helper, default_model_config, handed_token, resolve_model};
 use ona_orchestration::{Setup, Window};
 use serde_json::{Value, json};
+use std::sync::Once;
 
 pub struct Chosen {
     /// The model, or why none can be asked: a turn that fails before it begins (section 2.4).
@@ -50,11 +52,28 @@ pub fn model(
         }
     };
     let choice = match resolve_model(&config, env) {
-        Ok(choice) => Ok(choice),
+        Ok(choice) => {
+            mention_socket(&choice, env);
+            Ok(choice)
+        }
         Err(missing @ ConfigError::MissingVariable(_)) => Err(ModelFailure::from(missing)),
         Err(wrong) => return Err(Failure::usage(wrong)),
     };
     Ok(Chosen { choice, setup, fresh })
+}
+
+/// A launcher that hands requests to a proxy of its own must not believe that it sees them.
+fn mention_socket(choice: &Choice, env: &Env) {
+    static ONCE: Once = Once::new();
+    let unused =
+        choice.provider == ProviderName::ClaudeCodeSubscription && env.non_empty("ANTHROPIC_UNIX_SOCKET").is_some();
+    if unused {
+        ONCE.call_once(|| {
+            output::note(
+                "ona: ANTHROPIC_UNIX_SOCKET is not supported and not used; name an endpoint with ANTHROPIC_BASE_URL",
+            );
+        });
+    }
 }
 
 /// When a conversation is compacted unasked (DEC-035), as the settings have it.

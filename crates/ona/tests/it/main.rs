@@ -9,6 +9,7 @@ mod compaction;
 mod cost;
 mod crash;
 mod denied_tools;
+mod deviations;
 mod driven;
 mod eval;
 mod floor;
