@@ -332,6 +332,7 @@ event_kinds! {
     Interrupted = "interrupted",
     McpServerDropped = "mcp_server_dropped",
     McpServerFailed = "mcp_server_failed",
+    BackgroundTaskStopped = "background_task_stopped",
 }
 
 #[cfg(test)]

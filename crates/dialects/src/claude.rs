@@ -98,6 +98,10 @@ impl Dialect for Claude {
     }
 
     /// stderr; if that is empty the reason in valid JSON, else stdout.
+    fn cut_answer_denies(&self) -> bool {
+        true
+    }
+
     fn block_message(&self, ran: &Ran) -> String {
         let stderr = ran.stderr.trim_end_matches('\n');
         if !stderr.is_empty() {

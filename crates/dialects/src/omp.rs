@@ -9,7 +9,8 @@ use ona_api::{EventKind, EventName, Ordinal, Ruling, clock, text};
 use ona_hookplane::{
     Action, Answer, Called, Dialect, Exit, Firing, Handler, Hook, OnTimeout, Ran, ResultChange, Said, Timeouts,
 };
-use ona_modules::rules::{self, Emitter, tool};
+use ona_modules::rules::tool::{self, Told};
+use ona_modules::rules::{self, Emitter};
 use ona_modules::{Answer as Outcome, Emission, Module, Moment, Request};
 use serde_json::{Map, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -31,12 +32,13 @@ impl Dialect for Omp {
         let name = firing.tool().unwrap_or_default();
         let call = firing.call.as_ref().map(|id| id.0.as_str()).unwrap_or_default();
         let field = |name: &str| firing.fields.get(name).unwrap_or(&Value::Null);
+        let resolved = firing.resolved_path(input).map(|path| path.to_string_lossy().into_owned());
+        let written = firing.as_written(input);
+        let told = Told { tool: name, call, written, input, resolved: resolved.as_deref() };
         match firing.event {
-            EventName::PostToolUse => tool::result_event(name, call, input, field("tool_response")),
-            EventName::PostToolUseFailure => {
-                tool::failure_event(name, call, input, field("error").as_str().unwrap_or_default())
-            }
-            _ => tool::call_event(name, call, input),
+            EventName::PostToolUse => tool::result_event(told, field("tool_response")),
+            EventName::PostToolUseFailure => tool::failure_event(told, field("error").as_str().unwrap_or_default()),
+            _ => tool::call_event(told),
         }
     }
 

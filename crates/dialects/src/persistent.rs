@@ -42,6 +42,21 @@ pub(crate) struct Persistent {
     worker: Mutex<Option<Worker>>,
 }
 
+/// One firing, as a process would have left it.
+struct Ended {
+    exit: Exit,
+    stdout: String,
+    stderr: String,
+    /// Its answer was too long to be read.
+    cut_off: bool,
+}
+
+impl Ended {
+    fn with(exit: Exit) -> Self {
+        Self { exit, stdout: String::new(), stderr: String::new(), cut_off: false }
+    }
+}
+
 impl Persistent {
     /// `action` must be a shell or an exec form.
     pub(crate) fn new(action: Action) -> Self {
@@ -54,7 +69,7 @@ impl Persistent {
         Self { action, label, worker: Mutex::new(None) }
     }
 
-    async fn firing(&self, called: &Called<'_>) -> (Exit, String, String) {
+    async fn firing(&self, called: &Called<'_>) -> Ended {
         let mut place = self.worker.lock().await;
         let mut worker = place.take().filter(|worker| !worker.has_more_to_say());
         let mut first = true;
@@ -63,25 +78,29 @@ impl Persistent {
                 Some(worker) => worker,
                 None => match self.start(called).await {
                     Ok(worker) => worker,
-                    Err(error) => return (not_started(&error), String::new(), String::new()),
+                    Err(error) => return Ended::with(not_started(&error)),
                 },
             };
             match converse(&mut speaking, &called.stdin).await {
                 Ok(line) => {
                     let complaints = decode(speaking.complaints());
                     if speaking.has_more_to_say() {
-                        return (broken("its answer is more than one line"), line, complaints);
+                        let exit = broken("its answer is more than one line");
+                        return Ended { exit, stdout: line, stderr: complaints, cut_off: false };
                     }
                     return match read(&line, complaints) {
-                        Ok(ended) => {
+                        Ok((exit, stdout, stderr)) => {
                             *place = Some(speaking);
-                            ended
+                            Ended { exit, stdout, stderr, cut_off: false }
                         }
-                        Err((why, complaints)) => (broken(&why), line, complaints),
+                        Err((why, stderr)) => Ended { exit: broken(&why), stdout: line, stderr, cut_off: false },
                     };
                 }
                 Err(Lost::Ended) if first => first = false,
-                Err(lost) => return (broken(&lost.to_string()), String::new(), decode(speaking.complaints())),
+                Err(lost) => {
+                    let (exit, cut_off) = (broken(&lost.to_string()), matches!(lost, Lost::TooLong(_)));
+                    return Ended { exit, stdout: String::new(), stderr: decode(speaking.complaints()), cut_off };
+                }
             }
         }
     }
@@ -117,12 +136,13 @@ impl Handler for Persistent {
         Box::pin(async move {
             let started_at = clock::utc_millis(clock::now());
             // Breaking off drops the process, and with it its group.
-            let (exit, stdout, stderr) = tokio::select! {
+            let ended = tokio::select! {
                 ended = tokio::time::timeout(called.timeout, self.firing(&called)) => ended
-                    .unwrap_or_else(|_| (Exit::TimedOut { after: called.timeout }, String::new(), String::new())),
-                () = called.cancel.cancelled() => (Exit::Cancelled, String::new(), String::new()),
+                    .unwrap_or_else(|_| Ended::with(Exit::TimedOut { after: called.timeout })),
+                () = called.cancel.cancelled() => Ended::with(Exit::Cancelled),
             };
-            Ran::ended(started_at, exit, stdout, stderr)
+            let Ended { exit, stdout, stderr, cut_off } = ended;
+            Ran { truncated: cut_off, ..Ran::ended(started_at, exit, stdout, stderr) }
         })
     }
 }

@@ -53,6 +53,10 @@ impl Dialect for Sdlc {
         OnTimeout::Block
     }
 
+    fn cut_answer_denies(&self) -> bool {
+        true
+    }
+
     fn block_message(&self, ran: &Ran) -> String {
         ran.stderr.trim_end_matches('\n').to_owned()
     }

@@ -20,6 +20,13 @@ pub struct Contract {
     pub env_file: bool,
 }
 
+impl Contract {
+    /// Whether there is a call that a block refuses.
+    pub fn denies_call(&self) -> bool {
+        matches!(self.exit_two, ExitTwo::DenyCall | ExitTwo::DenyRequest)
+    }
+}
+
 /// What exit code 2 does (section 5.4, DEC-050).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitTwo {

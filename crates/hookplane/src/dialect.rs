@@ -36,6 +36,12 @@ pub trait Dialect: Send + Sync {
         true
     }
 
+    /// Whether an answer that begins as a JSON object and was cut off refuses a call. It may have
+    /// been a deny (amends DEC-055).
+    fn cut_answer_denies(&self) -> bool {
+        false
+    }
+
     /// Whether an exit code other than 0 is neither a block nor a failure in this event.
     fn shrugs_at(&self, _event: EventName, _code: i32) -> bool {
         false

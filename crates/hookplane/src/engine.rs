@@ -231,12 +231,17 @@ impl<'a> Chain<'a> {
                 }
                 (self.fail(hook, ran, why) && counts).then_some(2)
             }
+            // A handler that is not a process: it answered, and too much to be kept.
+            Exit::NotStarted(_) if self.is_cut_off(hook, ran) => {
+                self.outcome.block(hook, &self.contract, CUT_OFF.to_owned());
+                None
+            }
             Exit::NotStarted(why) => {
                 self.fail(hook, ran, why.clone());
                 None
             }
             // A guard that was cut short has not said yes.
-            Exit::Cancelled if matches!(self.contract.exit_two, ExitTwo::DenyCall | ExitTwo::DenyRequest) => {
+            Exit::Cancelled if self.contract.denies_call() => {
                 self.outcome.block(hook, &self.contract, INTERRUPTED.to_owned());
                 None
             }
@@ -245,6 +250,11 @@ impl<'a> Chain<'a> {
                 None
             }
         }
+    }
+
+    /// Whether an answer about a call was too long to be read. It may have been a no.
+    fn is_cut_off(&self, hook: &Hook, ran: &Ran) -> bool {
+        ran.truncated && self.contract.denies_call() && hook.dialect.cut_answer_denies()
     }
 
     fn judge_exit(&mut self, hook: &Hook, ran: &Ran, code: i32) {
@@ -259,6 +269,9 @@ impl<'a> Chain<'a> {
         self.outcome.failed |= unreadable && self.contract.exit_two == ExitTwo::FailCreation;
         match code {
             _ if !hook.dialect.exit_codes_speak() => {}
+            0 if ran.stdout.trim_start().starts_with('{') && self.is_cut_off(hook, ran) => {
+                self.outcome.block(hook, &self.contract, CUT_OFF.to_owned());
+            }
             0 if unreadable && hook.fail_closed => {
                 self.fail(hook, ran, "[SDLC] hook output could not be read".to_owned());
             }
@@ -298,6 +311,7 @@ impl<'a> Chain<'a> {
     }
 }
 
+const CUT_OFF: &str = "[SDLC] hook answer is longer than 4194304 bytes and was cut off";
 const INTERRUPTED: &str = "[SDLC] hook interrupted";
 
 fn timed_out(after: Duration) -> String {

@@ -40,6 +40,9 @@ pub struct Firing {
     pub fields: Map<String, Value>,
     /// The call it belongs to; not every event tells its hooks.
     pub call: Option<CallId>,
+    /// The tool input as the model wrote it, or as what changed it before this firing left it;
+    /// `tool_input` has absolute paths (DEC-077).
+    pub written: Option<Value>,
     /// What a tool input would touch; for the conditions of tool events.
     pub access: AccessOf,
     /// Where hooks of this event may leave exported variables.
@@ -56,12 +59,40 @@ impl Firing {
         };
         let call = fields.get("tool_use_id").and_then(Value::as_str).map(CallId::from);
         let lifetime = if event == EventName::SessionEnd { Lifetime::Own } else { Lifetime::Turn };
-        Self { event, base, fields, call, access: Arc::new(|_| Vec::new()), env_file: None, exit_code: None, lifetime }
+        Self {
+            event,
+            base,
+            fields,
+            call,
+            written: None,
+            access: Arc::new(|_| Vec::new()),
+            env_file: None,
+            exit_code: None,
+            lifetime,
+        }
     }
 
     pub fn with_access(mut self, access: impl Fn(&Value) -> Vec<Access> + Send + Sync + 'static) -> Self {
         self.access = Arc::new(access);
         self
+    }
+
+    pub fn written(self, input: &Value) -> Self {
+        Self { written: Some(input.clone()), ..self }
+    }
+
+    /// The input as it was written, unless a hook of this firing has changed it since.
+    pub fn as_written<'v>(&'v self, input: &'v Value) -> &'v Value {
+        let changed = self.fields.get("tool_input") != Some(input);
+        self.written.as_ref().filter(|_| !changed).unwrap_or(input)
+    }
+
+    /// The absolute path of the file or folder an input is about.
+    pub fn resolved_path(&self, input: &Value) -> Option<PathBuf> {
+        (self.access)(input).into_iter().find_map(|access| match access {
+            Access::Read(path) | Access::Search(path) | Access::Edit(path) => Some(path),
+            Access::Shell { .. } | Access::Fetch { .. } | Access::Plain => None,
+        })
     }
 
     pub fn tool(&self) -> Option<&str> {

@@ -23,7 +23,7 @@ pub struct Ran {
     pub exit: Exit,
     pub stdout: String,
     pub stderr: String,
-    /// stdout was longer than what was kept.
+    /// stdout was longer than what was kept. With `NotStarted`: a JSON answer was.
     pub truncated: bool,
     /// The turn ends with this, whatever else the run says; for handlers that are no process.
     pub ends_turn: Option<String>,

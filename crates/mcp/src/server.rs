@@ -48,6 +48,8 @@ pub struct Offered {
     pub(crate) room: Option<usize>,
     /// A person wants to be asked, whatever is allowed.
     pub(crate) for_the_person: bool,
+    /// `readOnlyHint`: it says that it changes nothing.
+    pub(crate) only_reads: bool,
 }
 
 impl Offered {
@@ -60,6 +62,7 @@ impl Offered {
             schema: schema::plain(&Value::Null),
             room: None,
             for_the_person: false,
+            only_reads: false,
         }
     }
 }
@@ -207,6 +210,7 @@ impl Server {
             schema: schema::plain(&tool["inputSchema"]),
             room: room.map(|room| room.min(LARGEST_RESULT)),
             for_the_person: meta["anthropic/requiresUserInteraction"] == true,
+            only_reads: tool["annotations"]["readOnlyHint"] == true,
         })
     }
 

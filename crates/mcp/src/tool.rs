@@ -42,6 +42,10 @@ impl AnyTool for McpTool {
         }))
     }
 
+    fn only_reads(&self) -> bool {
+        self.offered.only_reads
+    }
+
     fn offer<'a>(&'a self, _: &'a Value, _: &'a Cx) -> BoxFuture<'a, Offer> {
         let offer = if self.offered.for_the_person {
             Offer::Submission(format!("{} asks to be confirmed by a person", self.offered.name))

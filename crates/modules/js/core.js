@@ -455,6 +455,9 @@
         return;
       }
       post({ t: "threw", id, error: true, message: String(error.message), stack: String(error.stack ?? "") });
+    } else if (error === null && bridge.outOfMemoryIsNull) {
+      // The embedded engine throws null where it has no memory left to describe the error.
+      post({ t: "overrun", what: "memory" });
     } else {
       post({ t: "threw", id, error: false, message: String(error) });
     }

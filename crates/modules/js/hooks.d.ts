@@ -32,9 +32,10 @@ declare module "@oh-my-pi/pi-coding-agent/hooks" {
     | { type: "compaction"; summary: string; firstKeptEntryId: string; tokensBefore: number }
   );
 
-  export interface ToolCallEvent { type: "tool_call"; toolName: string; toolCallId: string; input: Record<string, any> }
+  /** `input` is what the model wrote, or what the hook before left; `resolvedPath` the absolute path of the file or folder it is about. */
+  export interface ToolCallEvent { type: "tool_call"; toolName: string; toolCallId: string; input: Record<string, any>; resolvedPath?: string }
   export interface ToolResultEvent {
-    type: "tool_result"; toolName: string; toolCallId: string; input: Record<string, any>; content: Content[]; details: unknown; isError: boolean;
+    type: "tool_result"; toolName: string; toolCallId: string; input: Record<string, any>; resolvedPath?: string; content: Content[]; details: unknown; isError: boolean;
   }
   export interface CompactionResult { summary: string; shortSummary?: string; firstKeptEntryId: string; tokensBefore: number; details?: unknown; preserveData?: Record<string, unknown> }
   export interface CompactionPreparation {

@@ -204,6 +204,7 @@ impl World {
         let computed = "(async (path, what) => { try { return __ona.provided(what.replace(/^node:/, '')); } catch { \
              throw new Error(`the embedded engine can not import ${what}: its name is made while the module runs`); } })";
         bridge.set("importFrom", ctx.eval::<Function, _>(computed)?)?;
+        bridge.set("outOfMemoryIsNull", true)?;
         ctx.globals().set("__bridge", bridge)?;
 
         let native = Object::new(ctx.clone())?;

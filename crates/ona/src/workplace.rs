@@ -27,7 +27,7 @@ use ona_modules::Listed;
 use ona_orchestration::{
     Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Projection, Registrar, Session, Watch,
 };
-use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
+use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Planning, Rules};
 use ona_process::Halt;
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
@@ -134,7 +134,10 @@ impl Workplace {
         let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
         notes.extend(fleet.findings());
         let servers = fleet.servers.list();
+        let (planning, wrong) = Planning::read(&settings);
+        wrong.iter().for_each(|why| output::note(format_args!("ona: {why}")));
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded)
+            .with_planning(planning)
             .with_servers(servers.iter().map(|one| one.definition.slug.to_string()));
         let projection = projection(program, open, &settings);
         let hooks = hook_engine(program, open, loaded.list, &host, &place, |environment| {

@@ -22,6 +22,7 @@ mod modules;
 mod operator;
 mod pipeline;
 mod plan_mode;
+mod planning_tasks;
 mod projection;
 mod records;
 mod said;

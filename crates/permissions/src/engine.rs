@@ -9,6 +9,7 @@ use crate::grant::{Gap, Granting};
 use crate::guarded::Guarded;
 use crate::overlap::Overlap;
 use crate::place::{Grounds, Place};
+use crate::planning::Planning;
 use crate::resolve::Forms;
 use crate::rules::{Ready, ReadyRules, Rules};
 use crate::safety::{self, Risk};
@@ -28,12 +29,31 @@ pub struct PermissionEngine {
     pub(crate) grounds: Grounds,
     pub(crate) guarded: Guarded,
     pub(crate) servers: Option<Vec<String>>,
+    planning: Planning,
 }
 
 impl PermissionEngine {
     pub fn new(rules: Rules, mode: Mode, place: Place, guarded: Guarded) -> Self {
         let (ready, grounds) = (ReadyRules::new(&rules, &place), Grounds::of(&place));
-        Self { rules, ready, mode, before_planning: None, place, grounds, guarded, servers: None }
+        Self {
+            rules,
+            ready,
+            mode,
+            before_planning: None,
+            place,
+            grounds,
+            guarded,
+            servers: None,
+            planning: Planning::default(),
+        }
+    }
+
+    pub fn with_planning(self, planning: Planning) -> Self {
+        Self { planning, ..self }
+    }
+
+    pub fn planning(&self) -> Planning {
+        self.planning
     }
 
     /// Tells the names of the MCP servers, so that `mcp__a__b__c` has one owner (K-2).
@@ -101,6 +121,18 @@ impl PermissionEngine {
         self.decide_with_paths(tool, input, access, hook).0
     }
 
+    /// The same for an MCP tool that may change things, while planning: what the settings say of
+    /// that counts as an entry of the deny or the ask list (DEC-186).
+    pub fn decide_while_planning(
+        &self,
+        tool: &str,
+        input: &Value,
+        access: &[Access],
+        hook: Option<(Ruling, Ordinal, String)>,
+    ) -> Verdict {
+        self.decide_call(&Call::new(tool, input, access, &self.place), hook, self.planning.mcp)
+    }
+
     /// As `decide`, and the paths of the call as they were resolved for the decision. It
     /// holds for these paths and no others (DEC-184).
     pub fn decide_with_paths(
@@ -111,7 +143,7 @@ impl PermissionEngine {
         hook: Option<(Ruling, Ordinal, String)>,
     ) -> (Verdict, Vec<Forms>) {
         let call = Call::new(tool, input, access, &self.place);
-        let verdict = self.decide_call(&call, hook);
+        let verdict = self.decide_call(&call, hook, None);
         let paths = call.parts.into_iter().filter_map(|part| match part {
             Part::Read(path) | Part::Search(path) | Part::Edit(path) => Some(path),
             Part::Shell(_) | Part::Fetch(_) | Part::Plain => None,
@@ -119,7 +151,13 @@ impl PermissionEngine {
         (verdict, paths.collect())
     }
 
-    fn decide_call(&self, call: &Call<'_>, hook: Option<(Ruling, Ordinal, String)>) -> Verdict {
+    /// `listed`: as if the list of this ruling had an entry for the call.
+    fn decide_call(
+        &self,
+        call: &Call<'_>,
+        hook: Option<(Ruling, Ordinal, String)>,
+        listed: Option<Ruling>,
+    ) -> Verdict {
         let tool = call.tool;
         // (0)
         if let Some(verdict) = floor::verdict(call, &self.guarded, &self.place) {
@@ -135,12 +173,21 @@ impl PermissionEngine {
         }
         // (1)
         let deny = hit(&self.ready.deny, call);
-        if let Some((Overlap::Yes, rule)) = deny {
+        let denied = |rule: &str| {
             let message = format!("Denied by permission rule {rule}");
-            return Verdict::new(Ruling::Deny, Authority::Rule(rule.to_owned()), message);
+            Verdict::new(Ruling::Deny, Authority::Rule(rule.to_owned()), message)
+        };
+        match deny {
+            Some((Overlap::Yes, rule)) => return denied(rule),
+            Some((Overlap::Maybe | Overlap::No, _)) | None if listed == Some(Ruling::Deny) => {
+                return denied(&Planning::rule(Ruling::Deny));
+            }
+            Some((Overlap::Maybe | Overlap::No, _)) | None => {}
         }
         // (2)
-        if let Some((_, rule)) = hit(&self.ready.ask, call) {
+        let by_planning = (listed == Some(Ruling::Ask)).then(|| Planning::rule(Ruling::Ask));
+        let asking = hit(&self.ready.ask, call).map(|(_, rule)| rule).or(by_planning.as_deref());
+        if let Some(rule) = asking {
             let message = format!("{}, which rule {} asks about", wish(call), brief(rule));
             let question = Verdict::new(Ruling::Ask, Authority::Rule(rule.to_owned()), message);
             return self.for_a_person(call, deny, question);

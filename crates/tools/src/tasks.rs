@@ -5,6 +5,7 @@
 
 use crate::BoxFuture;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -88,7 +89,10 @@ pub(crate) struct Task {
 }
 
 #[derive(Default)]
-pub struct Tasks(Mutex<Vec<Task>>);
+pub struct Tasks {
+    tasks: Mutex<Vec<Task>>,
+    planning: AtomicBool,
+}
 
 impl Tasks {
     /// Registers a job and returns its id: `b1`, `a2`, numbered in order of start.
@@ -111,6 +115,18 @@ impl Tasks {
             state: task.job.state(),
         };
         self.tasks().iter().map(info).collect()
+    }
+
+    /// What runs now.
+    pub fn running(&self) -> Vec<TaskInfo> {
+        self.list().into_iter().filter(|task| task.state == State::Running).collect()
+    }
+
+    /// Notes whether the conversation is in planning. Returns whether planning has begun since
+    /// this was last noted.
+    pub fn note_planning(&self, planning: bool) -> bool {
+        let before = self.planning.swap(planning, Ordering::Relaxed);
+        planning && !before
     }
 
     /// Stops everything that runs and waits, but not for ever, until it is gone.
@@ -164,6 +180,6 @@ impl Tasks {
 
     fn tasks(&self) -> std::sync::MutexGuard<'_, Vec<Task>> {
         // Every update is one push, so a panic elsewhere leaves no half-written list.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -56,6 +56,11 @@ pub trait AnyTool: Send + Sync {
     fn spec(&self) -> ToolSpec;
     fn plan(self: Arc<Self>, input: &Value, cx: &Cx) -> Result<Plan, BadInput>;
 
+    /// Whether it says of itself that it changes nothing; asked of tools of MCP servers.
+    fn only_reads(&self) -> bool {
+        false
+    }
+
     /// `input` is that of a plan.
     fn offer<'a>(&'a self, _input: &'a Value, _cx: &'a Cx) -> BoxFuture<'a, Offer> {
         Box::pin(std::future::ready(Offer::Plain))

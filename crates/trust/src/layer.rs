@@ -97,7 +97,7 @@ impl fmt::Debug for Layer {
 }
 
 /// The settings of a brand-new database, below every file.
-pub const SEED: &str = r#"{"permissions":{"defaultMode":"default","allow":["Read(./**)","Glob","Grep","TodoWrite","TaskOutput","TaskStop","AskUserQuestion","Agent","EnterPlanMode","ListMcpResources","ReadMcpResource","ToolSearch","Brief"]}}"#;
+pub const SEED: &str = r#"{"permissions":{"defaultMode":"default","allow":["Read(./**)","Glob","Grep","TodoWrite","TaskOutput","TaskStop","AskUserQuestion","Agent","EnterPlanMode","ListMcpResources","ReadMcpResource","ToolSearch","Brief"]},"sdlc":{"planning":{"mcp":"ask"}}}"#;
 
 pub(crate) fn seed() -> Layer {
     let value = serde_json::from_str(SEED).expect("the constant is JSON");

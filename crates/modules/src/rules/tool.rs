@@ -43,22 +43,53 @@ pub fn presented(tool: &str, input: &Value) -> (String, Value) {
     (tool.to_lowercase(), Value::Object(shown))
 }
 
-pub fn call_event(tool: &str, call: &str, input: &Value) -> Value {
-    let (name, input) = presented(tool, input);
-    json!({"type": "tool_call", "toolName": name, "toolCallId": call, "input": input})
+/// A call as a module is told of it (DEC-187).
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    pub tool: &'a str,
+    pub call: &'a str,
+    /// As the model wrote it, or as the hook before left it.
+    pub written: &'a Value,
+    /// Under our own key names, paths absolute.
+    pub input: &'a Value,
+    /// The absolute path of what the call is about, if that is a file or folder.
+    pub resolved: Option<&'a str>,
+}
+
+impl Told<'_> {
+    /// The fields of every event about it.
+    fn event(&self, kind: &str) -> Value {
+        let mut input = self.written.clone();
+        // What was left out has its default, and a key written under another name is there under
+        // ours as well: a guard that looks for `path` must find one.
+        if let (Value::Object(shown), Value::Object(ours)) = (&mut input, self.input) {
+            for (key, value) in ours {
+                shown.entry(key).or_insert_with(|| value.clone());
+            }
+        }
+        let (name, input) = presented(self.tool, &input);
+        let mut event = json!({"type": kind, "toolName": name, "toolCallId": self.call, "input": input});
+        if let Some(path) = self.resolved {
+            event["resolvedPath"] = path.into();
+        }
+        event
+    }
+}
+
+pub fn call_event(told: Told<'_>) -> Value {
+    told.event("tool_call")
 }
 
 /// After a success: `response` is the tool's own answer with `content` and `is_error`.
-pub fn result_event(tool: &str, call: &str, input: &Value, response: &Value) -> Value {
-    let (name, input) = presented(tool, input);
+pub fn result_event(told: Told<'_>, response: &Value) -> Value {
     let content = match &response["content"] {
         Value::String(text) => json!([{"type": "text", "text": text}]),
         other => other.clone(),
     };
-    let mut event = json!({
-        "type": "tool_result", "toolName": name, "toolCallId": call, "input": input, "content": content, "isError": false,
-    });
-    if let Some(details) = response.get("details").filter(|_| !ona_api::tool::BUILTINS.contains(&tool)) {
+    let mut event = told.event("tool_result");
+    event["content"] = content;
+    event["isError"] = false.into();
+    if let Some(details) = response.get("details").filter(|_| !ona_api::tool::BUILTINS.contains(&told.tool)) {
         event["details"] = details.clone();
     } else if let Value::Object(fields) = response {
         let own = fields.iter().filter(|(key, _)| !matches!(key.as_str(), "content" | "is_error"));
@@ -68,12 +99,11 @@ pub fn result_event(tool: &str, call: &str, input: &Value, response: &Value) -> 
 }
 
 /// After a failure: the error's text, and nothing that could be overridden.
-pub fn failure_event(tool: &str, call: &str, input: &Value, error: &str) -> Value {
-    let (name, input) = presented(tool, input);
-    json!({
-        "type": "tool_result", "toolName": name, "toolCallId": call, "input": input,
-        "content": [{"type": "text", "text": error}], "isError": true,
-    })
+pub fn failure_event(told: Told<'_>, error: &str) -> Value {
+    let mut event = told.event("tool_result");
+    event["content"] = json!([{"type": "text", "text": error}]);
+    event["isError"] = true.into();
+    event
 }
 
 /// The reason a call must not run; nothing if the handler lets it pass.
@@ -154,6 +184,23 @@ mod tests {
         );
         assert_eq!(presented("Bash", &json!({"command": "ls", "timeout": 1500})).1["timeout"], 1.5);
         assert_eq!(presented("mcp__Server__Tool", &json!({})).0, "mcp__Server__Tool");
+    }
+
+    /// DEC-187
+    #[test]
+    fn an_input_is_told_as_it_was_written() {
+        let ours = json!({"file_path": "/p/src/a.rs"});
+        let told = |written: &Value| {
+            call_event(Told { tool: "Read", call: "c", written, input: &ours, resolved: Some("/p/src/a.rs") })
+        };
+        let event = told(&json!({"file_path": "src/a.rs"}));
+        assert_eq!(event["input"], json!({"path": "src/a.rs", "file_path": "src/a.rs"}));
+        assert_eq!(event["resolvedPath"], "/p/src/a.rs");
+        let renamed = told(&json!({"filePath": "src/a.rs"}));
+        assert_eq!(
+            renamed["input"],
+            json!({"path": "/p/src/a.rs", "filePath": "src/a.rs", "file_path": "/p/src/a.rs"})
+        );
     }
 
     /// OM-21: what is not said stays.

@@ -55,6 +55,38 @@ fn i_1_to_i_5_a_hook_that_says_no_or_fails_closed_denies() {
     denied_by_hook("I-5", closed(command("yes | head -c 50000000")));
 }
 
+/// Amends DEC-055: an answer that was cut off may have been a no.
+#[test]
+fn an_answer_too_long_to_be_read_refuses_the_call() {
+    let filler = "head -c 4200000 /dev/zero | tr '\\0' ' '";
+    let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"#;
+    let shell = json!({"type": "command", "command": format!("printf ' %s' '{deny}'; {filler}; printf '\"}}}}'")});
+    let persistent = json!({"type": "command", "persistent": true, "command":
+        format!("while read -r line; do printf '%s' '{deny}'; {filler}; printf '\"}}}}\\n'; done")});
+    for handler in [shell.clone(), persistent] {
+        for dialect in ["claude", "sdlc"] {
+            let ona = ona();
+            let mut settings = pre_hook(handler.clone());
+            settings["hooksDialect"] = dialect.into();
+            ona.settings(settings);
+            let line = ona.eval("Bash", json!({"command": "touch canary"}));
+            let text = "Denied by PreToolUse hook\n[0] [SDLC] hook answer is longer than 4194304 bytes and was cut off";
+            assert_eq!(line["content"], text, "{dialect} {handler}");
+            assert!(!ona.exists("canary"));
+        }
+    }
+    let ona = ona();
+    let request = json!([{"matcher": "Bash", "hooks": [shell]}]);
+    ona.settings(
+        json!({"hooksDialect": "claude", "permissions": {"ask": ["Bash"]}, "hooks": {"PermissionRequest": request}}),
+    );
+    let line = ona.eval_with("Bash", json!({"command": "touch canary"}), &["--yes"]);
+    assert_eq!((&line["is_error"], ona.exists("canary")), (&json!(true), false), "{line}");
+    // Text that is not an answer blocks nothing.
+    ona.settings(pre_hook(json!({"type": "command", "command": "yes | head -c 4200000"})));
+    assert_eq!(ona.eval("Bash", json!({"command": "echo ran"}))["content"], "ran\n");
+}
+
 #[test]
 fn i_6_allow_and_ask_together_ask() {
     let ona = ona();

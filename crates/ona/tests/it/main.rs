@@ -33,6 +33,7 @@ mod persistent;
 mod phases;
 mod pi;
 mod pictures;
+mod planning;
 mod plans;
 mod references;
 mod secrets;

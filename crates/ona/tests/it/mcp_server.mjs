@@ -53,7 +53,13 @@ const methods = {
     const from = Number(params?.cursor ?? 0);
     if (process.env.ENDLESS && from >= names.length) return { tools: [], nextCursor: String(from + 1) };
     const more = process.env.ENDLESS || from + 2 < names.length;
-    const page = names.slice(from, from + 2).map((name) => ({ name, description: `Does ${name}`, inputSchema: schema }));
+    const page = names.slice(from, from + 2).map((name) => ({
+      name,
+      description: `Does ${name}`,
+      inputSchema: schema,
+      // READS: names of tools that say they change nothing.
+      ...((process.env.READS ?? "").split(",").includes(name) ? { annotations: { readOnlyHint: true } } : {}),
+    }));
     return { tools: page, ...(more ? { nextCursor: String(from + 2) } : {}) };
   },
   "tools/call": (params) => tools[params.name](params.arguments ?? {}),

@@ -240,6 +240,46 @@ fn the_input_is_a_copy_with_both_spellings() {
     assert_eq!(bash(&ona, "echo mine", &["--hook", "mutate.ts"])["content"], "mine\n");
 }
 
+/// DEC-187: modules see what the model wrote, under both spellings, and where it leads.
+#[test]
+fn paths_are_as_they_were_written_and_resolved_beside() {
+    let ona = project();
+    ona.file("src/a.txt", "a\n");
+    module(
+        &ona,
+        "paths.ts",
+        r#"
+        for (const name of ["tool_call", "tool_result"]) {
+            pi.on(name, (event) => log([name, event.input.path, event.input.file_path, event.resolvedPath]));
+        }
+    "#,
+    );
+    let said = ona.eval_with("Read", json!({"file_path": "src/../src/a.txt"}), &["--hook", "paths.ts"]);
+    assert_eq!(said["is_error"], false, "{said}");
+    let (written, resolved) = ("src/../src/a.txt", ona.project().join("src/a.txt"));
+    let line = |name: &str| json!([name, written, written, resolved]);
+    assert_eq!(logged(&ona), [line("tool_call"), line("tool_result")]);
+    bash(&ona, "true", &["--hook", "paths.ts"]);
+    assert_eq!(logged(&ona)[2], json!(["tool_call", null, null, null]), "a command is not a path");
+
+    // What a hook before leaves is what a module sees, relative or not; others see absolute paths.
+    ona.file("src/b.txt", "b\n");
+    std::fs::remove_file(ona.project().join("log")).unwrap();
+    let changed = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
+        "updatedInput": {"file_path": "./src/b.txt"}}});
+    ona.settings(json!({"hooks": [
+        {"hook_event_name": "PreToolUse", "command": format!("cat > first; echo '{changed}'"), "shell": "sh"},
+        {"hook_event_name": "PostToolUse", "command": "cat > after", "shell": "sh"},
+    ]}));
+    let said = ona.eval_with("Read", json!({"file_path": "src/a.txt"}), &["--hook", "paths.ts"]);
+    assert!(said["content"].as_str().unwrap().contains('b'), "{said}");
+    let (written, resolved) = ("./src/b.txt", ona.project().join("src/b.txt"));
+    let line = |name: &str| json!([name, written, written, resolved]);
+    assert_eq!(logged(&ona), [line("tool_call"), line("tool_result")]);
+    let told = |file: &str| serde_json::from_str::<Value>(&ona.read(file)).unwrap()["tool_input"]["file_path"].clone();
+    assert_eq!((told("first"), told("after")), (json!(ona.project().join("src/a.txt")), json!(resolved)));
+}
+
 /// OM-1, OM-4, OM-5, OM-25, OM-26, OM-27, 003-3-*, 003-6-01, 003-6-02.
 #[test]
 fn modules_load_in_the_documented_order_each_file_once() {

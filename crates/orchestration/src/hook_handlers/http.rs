@@ -31,7 +31,7 @@ impl HttpHook {
     }
 
     /// The answer as text, or why there is none.
-    async fn ask(&self, body: String, env: &Env) -> Result<String, String> {
+    async fn ask(&self, body: String, env: &Env) -> Result<String, Unusable> {
         let mut request = self.client()?.post(&self.url).header("content-type", "application/json").body(body);
         for (name, value) in &self.headers {
             request = request.header(name, filled(value, &self.variables, env));
@@ -39,16 +39,30 @@ impl HttpHook {
         let mut answer = request.send().await.map_err(http::words)?;
         let status = answer.status();
         if !status.is_success() {
-            return Err(format!("the server answered {status}"));
+            return Err(format!("the server answered {status}").into());
         }
         let mut text = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(http::words)? {
             text.extend_from_slice(&chunk);
             if text.len() > CAPTURE {
-                return Err(format!("the answer is longer than {CAPTURE} bytes"));
+                let is_json = text.trim_ascii_start().starts_with(b"{");
+                return Err(Unusable { why: format!("the answer is longer than {CAPTURE} bytes"), cut_json: is_json });
             }
         }
-        String::from_utf8(text).map_err(|_| "the answer is not UTF-8".into())
+        String::from_utf8(text).map_err(|_| "the answer is not UTF-8".to_owned().into())
+    }
+}
+
+/// Why there is no answer.
+struct Unusable {
+    why: String,
+    /// There was one, and it was cut off.
+    cut_json: bool,
+}
+
+impl From<String> for Unusable {
+    fn from(why: String) -> Self {
+        Self { why, cut_json: false }
     }
 }
 
@@ -66,7 +80,9 @@ impl Handler for HttpHook {
             };
             match asked {
                 Err(_) => Ran::ended(started, Exit::TimedOut { after: called.timeout }, String::new(), String::new()),
-                Ok(Err(why)) => failed(started, &why, String::new()),
+                Ok(Err(Unusable { why, cut_json })) => {
+                    Ran { truncated: cut_json, ..failed(started, &why, String::new()) }
+                }
                 Ok(Ok(text)) if text.trim().is_empty() => Ran::ended(started, Exit::Code(0), text, String::new()),
                 Ok(Ok(text)) => match text::json::<Value>(&text) {
                     Ok(object @ Value::Object(_)) => match blocking(&object) {

@@ -9,6 +9,7 @@ use ona_api::permission_update::PermissionUpdate;
 use ona_api::{Access, Authority, EventName, Ruling, ToolCall, Verdict};
 use ona_files::PathForms;
 use ona_hookplane::{Outcome, RequestDecision};
+use ona_permissions::Explanation;
 use ona_store::StoreError;
 use ona_tools::{AnyTool, Plan};
 use serde_json::{Map, Value};
@@ -25,7 +26,7 @@ impl Pipeline {
         mut asked: Verdict,
         trail: &mut Trail,
     ) -> Result<Verdict, StoreError> {
-        let explained = session.with_rules(|rules| rules.explain(&call.name, &call.input, &plan.access));
+        let explained = explained(session, call, &plan.access, &asked);
         let request = self.hooks.fire(firings::permission_request(session, call, tool, &explained.remember)).await;
         trail.chain(EventName::PermissionRequest, call, &request);
         match request.permission_request() {
@@ -69,7 +70,7 @@ impl Pipeline {
 
     /// Puts a question to the person, who sees what a yes would mean.
     pub(crate) async fn put(&self, session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Answer {
-        let explanation = session.with_rules(|rules| rules.explain(&call.name, &call.input, access));
+        let explanation = explained(session, call, access, asked);
         let agent = session.agent_id.as_deref();
         let plan = (call.name == "ExitPlanMode").then(|| call.input["plan"].as_str()).flatten();
         self.operator.rule(Question { call, agent, asked, explanation, plan }).await
@@ -151,6 +152,7 @@ impl Pipeline {
     ) -> Result<(), String> {
         records::rewritten(&mut trail.group, EventName::PermissionRequest, call, &input);
         trail.judged.extend(plan.judged.take().iter().flat_map(|paths| paths.iter().cloned()));
+        trail.written.clone_from(&input);
         *plan = Arc::clone(tool).plan(&input, &session.cx).map_err(|bad| bad.to_string())?;
         call.input = plan.input.clone();
         Ok(())
@@ -181,6 +183,15 @@ pub(crate) fn moved(before: &[PathForms], now: &[PathForms]) -> Option<Verdict> 
         shown(is)
     );
     Some(Verdict::new(Ruling::Deny, Authority::Protected(path), message))
+}
+
+fn explained(session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Explanation {
+    let mut explanation = session.with_rules(|rules| rules.explain(&call.name, &call.input, access));
+    // No allow rule lifts the question of an ask rule.
+    if matches!(asked.by, Authority::Rule(_)) {
+        explanation.remember.clear();
+    }
+    explanation
 }
 
 /// What a hook has answered stays answered where the person says nothing else.

@@ -12,10 +12,11 @@ use crate::amended;
 use crate::context;
 use crate::firings;
 use crate::operator::Operator;
+use crate::planning_tasks::{self, LeftRunning};
 use crate::records;
 use crate::session::Session;
 use ona_api::{
-    Authority, EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling, ToolCall, ToolResult, Verdict,
+    Authority, EventKind, EventName, Group, HookRun, Ordinal, Phase, Row, Ruling, ToolCall, ToolResult, Verdict,
     tool::canonical,
 };
 use ona_files::PathForms;
@@ -23,7 +24,7 @@ use ona_hookplane::{HookEngine, Outcome};
 use ona_store::{Store, StoreError};
 use ona_tools::{AnyTool, Offer, Plan, ToolBox, answers_itself, has_open_questions};
 use ona_workflow::planning_gate;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 #[derive(Clone)]
@@ -90,6 +91,8 @@ struct Trail {
     denied: bool,
     /// The paths that were judged before somebody was asked, as they were resolved then.
     judged: Vec<PathForms>,
+    /// The input as the model wrote it, or as a hook or a person left it.
+    written: Value,
 }
 
 impl Trail {
@@ -100,6 +103,13 @@ impl Trail {
         if let (None, Some((_, reason))) = (&self.stop, &outcome.stop) {
             self.stop = Some(reason.clone());
         }
+    }
+
+    /// Behind the result: nothing may stand between a call and its result.
+    fn left_running(&mut self, left: LeftRunning) {
+        self.group.append(left.rows);
+        records::spoken(&mut self.group, &left.text);
+        self.messages.push(left.text);
     }
 
     fn permission(&mut self, call: &ToolCall, verdict: &Verdict) {
@@ -118,8 +128,9 @@ impl Pipeline {
     pub async fn run(&self, session: &mut Session, call: ToolCall, held: Group) -> Result<Finished, StoreError> {
         let mut trail = Trail { held, ..Trail::default() };
         session.follow_phase(&self.store)?;
+        let mut left = planning_tasks::look(session, &self.store).await?;
         let call = ToolCall { name: canonical(&call.name).to_owned(), ..call };
-        let id = call.id.clone();
+        let (id, enters_planning) = (call.id.clone(), call.name == "EnterPlanMode");
         let result = match self.admit(session, call, &mut trail).await? {
             Ok(admitted) => self.execute(session, admitted, &mut trail).await?,
             Err(Refused::Call(refused)) => {
@@ -130,6 +141,12 @@ impl Pipeline {
                 self.afterwards(session, &call, &tool, result, &mut trail).await
             }
         };
+        if enters_planning {
+            left = left.or(planning_tasks::look(session, &self.store).await?);
+        }
+        if let Some(left) = left {
+            trail.left_running(left);
+        }
         let mut group = trail.held;
         group.append(trail.group);
         self.store.commit(&session.place, group).await?;
@@ -165,10 +182,11 @@ impl Pipeline {
             return rejected(why.to_owned());
         }
         let requested = call.clone();
+        trail.written.clone_from(&call.input);
         call.input = plan.input.clone();
 
         self.settle(session, EventName::PreToolUse, trail).await?;
-        let pre = self.hooks.fire(firings::pre_tool_use(session, &call, &tool)).await;
+        let pre = self.hooks.fire(firings::pre_tool_use(session, &call, &tool).written(&trail.written)).await;
         trail.chain(EventName::PreToolUse, &call, &pre);
         if let Some(refused) = refused_by_hooks(&pre) {
             trail.permission(&call, &refused);
@@ -176,6 +194,7 @@ impl Pipeline {
         }
         if let Some(input) = &pre.input {
             records::rewritten(&mut trail.group, EventName::PreToolUse, &requested, input);
+            trail.written.clone_from(input);
             plan = match Arc::clone(&tool).plan(input, &session.cx) {
                 Ok(plan) => plan,
                 Err(bad) => return rejected(format!("A hook changed the input: {bad}")),
@@ -242,7 +261,8 @@ impl Pipeline {
         } else {
             call.name.as_str()
         };
-        if let Some(phase) = reader.phase(conversation)?
+        let phase = reader.phase(conversation)?;
+        if let Some(phase) = phase
             && let Some(closed) = planning_gate(phase, reader.has_approved_plan(conversation)?, gated)
         {
             return Ok(closed);
@@ -251,6 +271,12 @@ impl Pipeline {
             Ruling::Ask => (ruling, ordinal, self.attributed(ordinal, reason)),
             Ruling::Allow | Ruling::Deny => (ruling, ordinal, reason),
         });
+        let changes = || self.tools.get(&call.name).is_none_or(|tool| !tool.only_reads());
+        if phase == Some(Phase::Planning) && call.name.starts_with("mcp__") && changes() {
+            plan.judged = Some(Vec::new().into());
+            let (tool, input, access) = (&call.name, &call.input, &plan.access);
+            return Ok(session.with_rules(|rules| rules.decide_while_planning(tool, input, access, opinion)));
+        }
         let judged =
             session.with_rules(|rules| rules.decide_with_paths(&call.name, &call.input, &plan.access, opinion));
         plan.judged = Some(judged.1.into());
@@ -305,7 +331,7 @@ impl Pipeline {
         result: ToolResult,
         trail: &mut Trail,
     ) -> ToolResult {
-        let post = firings::post_tool_use(session, call, tool, &result);
+        let post = firings::post_tool_use(session, call, tool, &result).written(&trail.written);
         let event = post.event;
         let outcome = self.hooks.fire(post).await;
         let (result, original) = amended::by_hooks(&call.name, result, &outcome);
