@@ -152,12 +152,7 @@ impl PermissionEngine {
     }
 
     /// `listed`: as if the list of this ruling had an entry for the call.
-    fn decide_call(
-        &self,
-        call: &Call<'_>,
-        hook: Option<(Ruling, Ordinal, String)>,
-        listed: Option<Ruling>,
-    ) -> Verdict {
+    fn decide_call(&self, call: &Call<'_>, hook: Option<(Ruling, Ordinal, String)>, listed: Option<Ruling>) -> Verdict {
         let tool = call.tool;
         // (0)
         if let Some(verdict) = floor::verdict(call, &self.guarded, &self.place) {
