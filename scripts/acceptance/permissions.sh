@@ -178,12 +178,14 @@ check_004_5_7_02() {
   permissions '{"deny":["Bash"]}'
   rm .ona/settings.json
   runs 'deny rule Bash' true
-  # Once imported, a file's rule is in the row and counts; the file gone, it still does.
+  # Once imported, a file's rule is in the row and counts; a row that an operator has changed since keeps it without the file.
   echo '{}' >"$ONA_MANAGED_SETTINGS"
   echo '{"permissions":{"deny":["Glob"]}}' >.ona/settings.json
   code 0 ona settings import
-  rm .ona/settings.json
   has "$(sql "SELECT json_extract(json, '\$.permissions.deny') FROM settings_snapshot")" '"Glob"'
+  gives 'deny rule Glob' Glob '{"pattern":"*"}'
+  rm .ona/settings.json
+  sql "UPDATE settings_snapshot SET json = json_set(json, '\$.mine', 1)"
   gives 'deny rule Glob' Glob '{"pattern":"*"}'
 }
 

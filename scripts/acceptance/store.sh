@@ -104,6 +104,7 @@ check_004_4_1_01() {
 }
 
 check_004_4_1_02() {
+  ona db init >/dev/null
   code 0 ona doctor --json
   is "$(jq -c '.database.pragmas | [.writer.foreign_keys, .reader.foreign_keys]' <<<"$out")" '[true,true]'
   tool Bash '{"command":"true"}'
@@ -332,6 +333,36 @@ check_004_4_4_01() {
   has "$(sql "SELECT json FROM settings_snapshot WHERE scope='effective'")" 'echo new'
 }
 
+# DEC-180: what the files say is what is listed and what runs, in every form.
+check_settings_follow() {
+  hook_file first
+  code 0 ona hooks list --json
+  is "$(jq -r '.hooks | length' <<<"$out")" 1
+  [ ! -e "$AGENT_SDLC_DB" ] || fail 'listing made a database'
+  tool Bash '{"command":"true"}'
+  hook_file second
+  code 0 ona hooks list --json
+  has "$(jq -r '.hooks[0].command' <<<"$out")" 'echo second'
+  has "$(sql 'SELECT json FROM settings_snapshot')" 'echo first'
+  tool Bash '{"command":"true"}'
+  is "$(lines)" 'first second '
+  # A row changed by SQL is the operator's.
+  sql "UPDATE settings_snapshot SET json = replace(json, 'echo second', 'echo byhand')"
+  hook_file third
+  tool Bash '{"command":"true"}'
+  is "$(lines)" 'first second byhand '
+  code 0 ona hooks list
+  has "$err" 'written by an operator'
+  has "$err" 'ona settings import'
+  code 0 ona settings import
+  tool Bash '{"command":"true"}'
+  is "$(lines)" 'first second byhand third '
+  # --settings of a listing is not kept.
+  code 0 ona hooks list --json --settings '{"hooks":[{"hook_event_name":"Stop","command":"x"}]}'
+  is "$(jq -r '.hooks | length' <<<"$out")" 2
+  lacks "$(sql 'SELECT json FROM settings_snapshot')" '"Stop"'
+}
+
 check_004_4_4_02() {
   settings '{"kept":"by SQL"}'
   sql "UPDATE settings_snapshot SET updated_at='2001-01-01 00:00:00'"
@@ -374,9 +405,8 @@ second'
 check_004_4_4_05() {
   mkdir .ona
   jq -n --arg c "rm -f $PWD/.ona/settings.json" '{hooks:[{hook_event_name:"PreToolUse",matcher:"Bash",command:$c}]}' >.ona/settings.json
-  calls "$(bash_call 'echo first')" "$(bash_call 'echo second')"
+  calls "$(bash_call 'echo first')" "$(bash_call 'echo second')" "$(bash_call 'echo third')"
   [ ! -e .ona/settings.json ] || fail 'the hook did not run'
-  tool Bash '{"command":"echo third"}'
   is "$(sql "SELECT count(*), sum(exit_code) FROM hook_invocations WHERE hook_event='PreToolUse'")" '3|0'
   # And the row alone: a hook that no file ever named.
   hooks "$(hook PreToolUse Bash 'echo from the row >&2; exit 2')"
@@ -502,6 +532,7 @@ check_004_4_8_04() {
 }
 
 check_004_4_8_05() {
+  ona db init >/dev/null
   code 0 ona doctor --json
   is "$(jq -c '.database.pragmas | [.writer.busy_timeout, .reader.busy_timeout]' <<<"$out")" '[30000,30000]'
   lock 1
@@ -514,6 +545,7 @@ check_004_4_8_05() {
 }
 
 check_004_4_8_06() {
+  ona db init >/dev/null
   code 0 ona doctor --json
   is "$(jq -c '[.database.pragmas.writer, .database.pragmas.reader][] | [.foreign_keys, .journal_mode]' <<<"$out")" '[true,"wal"]
 [true,"wal"]'

@@ -50,8 +50,10 @@ pub enum Row {
     Permission { call: CallId, tool: String, verdict: Verdict },
     /// `events`.
     Event { kind: EventKind, detail: Value },
-    /// `settings_snapshot`, scope `effective`.
+    /// `settings_snapshot`, scope `effective`, changed by a running session.
     Settings(Value),
+    /// The same row as it was made from files.
+    ImportedSettings(Value),
     /// `schema_meta`.
     Meta { key: String, value: String },
     /// `state`.

@@ -1,12 +1,11 @@
-//! `ona doctor`: looks at everything a session would rely on, and changes nothing
-//! beyond what every start does.
+//! `ona doctor`: looks at everything a session would rely on, and changes nothing.
 
 use crate::failure::Failure;
 use crate::findings;
 use crate::mcp;
 use crate::output;
 use crate::pi_session::PiSession;
-use crate::program::{Open, Program};
+use crate::program::{Open, Program, Purpose};
 use crate::session_hooks;
 use crate::workshop;
 use ona_api::EventName;
@@ -14,7 +13,7 @@ use ona_hookplane::{Timeouts, contract};
 use ona_mcp::{Definition, Endpoint, Servers, Surroundings};
 use ona_permissions::{PermissionSettings, Place, Rules};
 use ona_process::find_in_path;
-use ona_trust::{About, DatabaseSource, How, Standing};
+use ona_trust::{About, DatabaseSource, Standing};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ struct Examination {
 pub fn run(program: &Program, as_json: bool) -> Result<u8, Failure> {
     let mut seen = Examination::default();
     seen.shells(program);
-    match program.open() {
+    match program.look() {
         Ok(open) => {
             seen.database(program, &open);
             seen.settings(program, &open);
@@ -83,6 +82,11 @@ impl Examination {
             "named_by": source,
             "live_database_of_an_agent": program.agent_shell,
         });
+        if !program.database.path.exists() {
+            section["made"] = false.into();
+            self.sections.insert("database".into(), section);
+            return self.remarks.push("there is no database yet; the first start makes it".into());
+        }
         let pragmas = |p: &ona_store::Pragmas| {
             json!({
                 "foreign_keys": p.foreign_keys,
@@ -127,7 +131,7 @@ impl Examination {
             let text = open.redactor.apply(&notice.to_string()).into_owned();
             if notice.about == About::NotSettings { self.problems.push(text) } else { self.remarks.push(text) }
         }
-        let mut effective = match program.effective(open, How::FirstUseOnly) {
+        let mut effective = match program.effective(open, Purpose::Look) {
             Ok(effective) => effective,
             Err(failure) => return self.problems.push(failure.message),
         };

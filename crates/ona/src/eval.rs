@@ -5,7 +5,7 @@ use crate::headless::Nobody;
 use crate::interrupt::Interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
-use crate::program::{Open, Program, read_text};
+use crate::program::{Open, Program, Purpose, read_text};
 use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
 use crate::workshop;
@@ -16,7 +16,6 @@ use ona_orchestration::{
     Boundary, Elicitations, Operator, Pipeline, PlanDesk, SkillTool, TodoWrite, equip, search_what_is_left,
 };
 use ona_tools::{State, ToolBox};
-use ona_trust::How;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -64,7 +63,7 @@ impl Places<'_> {
         let mut workplace = match self.current.take() {
             Some((place, workplace)) if place == cwd => workplace,
             _ => {
-                let mut new = Workplace::new(self.program, self.open, &cwd, How::FirstUseOnly, self.interrupt.token())?;
+                let mut new = Workplace::new(self.program, self.open, &cwd, Purpose::Call, self.interrupt.token())?;
                 new.load_modules(self.program, self.open).await?;
                 new
             }

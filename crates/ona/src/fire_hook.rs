@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
-use crate::program::{Program, read_text};
+use crate::program::{Program, Purpose, read_text};
 use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
 use crate::workshop;
@@ -15,7 +15,6 @@ use ona_api::{Access, EventKind, EventName, Group, Mode, Row, Ruling};
 use ona_hookplane::{Base, Firing, Outcome, contract};
 use ona_orchestration::{Operator, Session};
 use ona_tools::ToolBox;
-use ona_trust::How;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +28,7 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut workplace = Workplace::new(program, &open, &cwd, How::FirstUseOnly, &cancel)?;
+        let mut workplace = Workplace::new(program, &open, &cwd, Purpose::Call, &cancel)?;
         workplace.load_modules(program, &open).await?;
         let wanted = Wanted {
             conversation: asked.base.get("conversation_id").and_then(Value::as_str).map(Into::into),

@@ -5,54 +5,69 @@ use crate::program::{Open, Program};
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::{Group, Row};
 use ona_orchestration::Keep;
-use ona_store::StoreError;
-use ona_trust::{Anchors, Found, ImportRecord};
-use std::path::Path;
+use ona_store::{Store, StoreError};
+use ona_trust::{Anchors, Found, ImportRecord, Mirrored};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The row as it is stored, with secrets as placeholders.
-struct Kept {
-    row: String,
-    record: Option<ImportRecord>,
-    found: Found,
-}
-
-pub fn keeper(program: &Program, open: &Open) -> Result<Keep, StoreError> {
-    let reader = open.store.reader()?;
-    let kept = Mutex::new(Kept {
-        row: reader.settings()?.map(|(json, _)| json).unwrap_or_else(|| "{}".into()),
-        record: ImportRecord::load(|key| reader.meta(key).ok().flatten()),
-        found: open.found.clone(),
-    });
+pub fn keeper(program: &Program, open: &Open) -> Keep {
     let (env, project) = (program.env.clone(), program.project.clone());
-    Ok(Arc::new(move |update| match update.destination() {
+    let kept = Mutex::new(Kept {
+        store: Arc::clone(&open.store),
+        project: project.clone(),
+        found: open.found.clone(),
+        ahead: None,
+    });
+    Arc::new(move |update| match update.destination() {
         Destination::Session | Destination::CliArg => Ok(Group::default()),
         Destination::UserSettings | Destination::ProjectSettings | Destination::LocalSettings => {
             let mirrored = ona_trust::mirror(update, &env, &project).map_err(|error| error.to_string())?;
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.change_row(update, &project)?;
-            if let (Some(mirrored), Some(record)) = (&mirrored, kept.record.clone()) {
-                // Somebody else edited the file meanwhile: the next start imports it.
-                kept.record = record.after(&mut kept.found, mirrored).or(Some(record));
-            }
-            kept.rows()
+            kept.lock().unwrap_or_else(PoisonError::into_inner).change(update, mirrored.as_ref())
         }
-    }))
+    })
+}
+
+struct Kept {
+    store: Arc<Store>,
+    project: PathBuf,
+    found: Found,
+    /// Several updates may be made before the first is committed.
+    ahead: Option<Ahead>,
+}
+
+/// What was handed out to be committed, made from the row `from`.
+struct Ahead {
+    from: String,
+    row: String,
+    record: Option<ImportRecord>,
 }
 
 impl Kept {
-    fn change_row(&mut self, update: &PermissionUpdate, project: &Path) -> Result<(), String> {
-        let anchors = Anchors { row: project, file: project };
-        self.row = ona_trust::apply(&self.row, update, anchors).map_err(|error| error.to_string())?;
-        Ok(())
-    }
-
-    fn rows(&self) -> Result<Group, String> {
-        let row = serde_json::from_str(&self.row).map_err(|error| error.to_string())?;
-        let mut group = Group(vec![Row::Settings(row)]);
-        for (key, value) in self.record.iter().flat_map(ImportRecord::rows) {
+    /// The rows of one update. The row is read anew each time: an operator may have changed it.
+    fn change(&mut self, update: &PermissionUpdate, mirrored: Option<&Mirrored>) -> Result<Group, String> {
+        let (stored, record) = self.stored().map_err(|error| error.to_string())?;
+        let (row, record) = match self.ahead.take() {
+            Some(ahead) if ahead.from == stored => (ahead.row, ahead.record),
+            _ => (stored.clone(), record),
+        };
+        let anchors = Anchors { row: &self.project, file: &self.project };
+        let row = ona_trust::apply(&row, update, anchors).map_err(|error| error.to_string())?;
+        // Somebody else edited the file meanwhile: the next start imports it.
+        let found = &mut self.found;
+        let after = |record: ImportRecord| mirrored.and_then(|file| record.after(found, file)).unwrap_or(record);
+        let record = record.map(after);
+        let mut group = Group(vec![Row::Settings(serde_json::from_str(&row).map_err(|error| error.to_string())?)]);
+        for (key, value) in record.iter().flat_map(ImportRecord::rows) {
             group.push(Row::Meta { key: key.to_owned(), value });
         }
+        self.ahead = Some(Ahead { from: stored, row, record });
         Ok(group)
+    }
+
+    /// The row as it is stored, with secrets as placeholders, and the record of its import.
+    fn stored(&self) -> Result<(String, Option<ImportRecord>), StoreError> {
+        let reader = self.store.reader()?;
+        let row = reader.settings_row()?.map_or_else(|| "{}".to_owned(), |row| row.json);
+        Ok((row, ImportRecord::load(|key| reader.meta(key).ok().flatten())))
     }
 }

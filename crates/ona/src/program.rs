@@ -12,12 +12,13 @@ use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId};
 use ona_store::{LockError, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
     About, BadFiles, Compatible, DatabasePath, Discovery, FlagSettings, Form, Found, How, Import, ImportRecord, Merged,
-    Standing, Wish, database_path, discover, merge, project_root, standing, trust_key,
+    Standing, StoredSettings, Wish, database_path, discover, merge, project_root, standing, trust_key,
 };
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub struct Program {
     pub env: Env,
@@ -30,6 +31,20 @@ pub struct Program {
     pub agent_shell: bool,
     /// What becomes of settings files that are not JSON objects.
     pub bad_files: BadFiles,
+    /// What was said on stderr.
+    said: Mutex<BTreeSet<&'static str>>,
+}
+
+/// What a start may do with the settings row (DEC-180).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// `-p`, a driven session: the row follows the files.
+    Session,
+    /// `--eval`, `--fire-hook`, `--transition` and commands that act: likewise, unless a session
+    /// of another process works with the row.
+    Call,
+    /// Listing and checking: what the next start would use is computed, nothing is written.
+    Look,
 }
 
 /// A run with its settings read and its database open.
@@ -58,7 +73,7 @@ impl Program {
             .map_err(|bad| Failure::usage(&bad).hint(bad.hint()))?;
         let agent_shell = agent_shell::started_by_an_agent(&env, &database.path);
         let bad_files = if options.ignore_bad_settings { BadFiles::Ignore } else { BadFiles::Refuse };
-        Ok(Self { env, cwd, project, database, options, agent_shell, bad_files })
+        Ok(Self { env, cwd, project, database, options, agent_shell, bad_files, said: Mutex::default() })
     }
 
     /// Where this program lies, for children that look for it.
@@ -72,13 +87,23 @@ impl Program {
             .map_err(|error| self.store_failure(error))
     }
 
+    /// The same, only to be looked at.
+    pub fn look_plain(&self) -> Result<Store, Failure> {
+        Store::look(&self.database.path, Redactor::new(env_secrets(&self.env)))
+            .map_err(|error| self.store_failure(error))
+    }
+
     /// Settings first: the database must not be written before every secret in them is known.
     pub fn open(&self) -> Result<Open, Failure> {
+        self.open_by(Store::open)
+    }
+
+    fn open_by(&self, store: impl FnOnce(&Path, Redactor) -> Result<Store, StoreError>) -> Result<Open, Failure> {
         let found = self.discover()?;
         let merged = merge(&found, &self.env);
         let secrets: Vec<_> = env_secrets(&self.env).into_iter().chain(merged.secrets.iter()).collect();
         let redactor = Redactor::new(secrets);
-        let store = Store::open(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
+        let store = store(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
         Ok(Open { store: Arc::new(store), found, merged, redactor })
     }
 
@@ -115,9 +140,20 @@ impl Program {
         standing(Form::Headless, wish, &env, &self.project, recorded)
     }
 
-    /// The effective row, imported first if it has to be (DEC-012), with secrets
-    /// back in their places. Only ever in memory.
-    pub fn effective(&self, open: &Open, how: How) -> Result<Value, Failure> {
+    /// Settings and the database, only to be looked at: nothing is made or changed.
+    pub fn look(&self) -> Result<Open, Failure> {
+        self.open_by(Store::look)
+    }
+
+    /// The settings of this start, imported first if they have to be (DEC-012, DEC-180), with
+    /// secrets back in their places. Those are only ever in memory.
+    pub fn effective(&self, open: &Open, purpose: Purpose) -> Result<Value, Failure> {
+        let effective = self.effective_as_stored(open, purpose)?;
+        Ok(open.merged.secrets.restore(&effective))
+    }
+
+    /// The same with placeholders for secrets.
+    pub fn effective_as_stored(&self, open: &Open, purpose: Purpose) -> Result<Value, Failure> {
         // An agent that could bring its own settings could allow itself anything, by a
         // flag or by files of a HOME of its own.
         let brings = self.options.settings.is_some() || !self.options.plugin_dir.is_empty();
@@ -126,58 +162,97 @@ impl Program {
                 self.operator_only("settings")?;
                 How::Forced
             }
-            (false, true) => How::FirstUseOnly,
-            (false, false) => how,
+            (false, true) => How::AsItStands,
+            (false, false) => How::Follow,
         };
-        self.import(open, how)
+        self.import(open, how, purpose)
     }
 
-    pub fn import(&self, open: &Open, how: How) -> Result<Value, Failure> {
+    pub fn import(&self, open: &Open, how: How, purpose: Purpose) -> Result<Value, Failure> {
         let failed = |error| self.store_failure(error);
         let reader = open.store.reader().map_err(failed)?;
-        let row = reader.settings().map_err(failed)?.map(|(json, _)| json);
-        let row: Option<Value> = row.map(|json| serde_json::from_str(&json)).transpose().map_err(|error| {
-            Failure::usage(format_args!("the settings in the database are not valid JSON: {error}"))
-                .hint("ona settings import")
-        })?;
+        let stored = reader.settings_row().map_err(failed)?;
+        let row = match stored.as_ref().map(|row| serde_json::from_str::<Value>(&row.json)).transpose() {
+            Ok(row) => row,
+            // Reading the files again is the way out.
+            Err(_) if how == How::Forced => Some(Value::Null),
+            Err(error) => {
+                let what = format_args!("the settings in the database are not valid JSON: {error}");
+                return Err(Failure::usage(what).hint("ona settings import"));
+            }
+        };
+        let is_ours = stored.is_some_and(|row| row.is_ours);
         let record = ImportRecord::load(|key| reader.meta(key).ok().flatten());
-        let decided = ona_trust::import(row.as_ref(), record.as_ref(), &open.merged, how);
-        let effective = match self.without_bad_files(open, row.as_ref(), decided)? {
-            Import::Keep => row.unwrap_or_default(),
-            Import::Narrow { effective } => effective,
-            Import::Insert { effective, record } => self.write_settings(open, effective, &record)?,
-            Import::Replace { effective, record, moved_from } => {
-                let _alone = match &moved_from {
-                    Some(other) => Some(
-                        SettingsLock::exclusive(&self.database.path)
-                            .map_err(|error| settings_in_use(error, Some(other.clone())))?,
-                    ),
-                    None => None,
+        let stored = row.as_ref().map(|value| StoredSettings { value, is_ours });
+        let decided = ona_trust::import(stored, record.as_ref(), &open.merged, how);
+        let effective = match self.without_bad_files(open, decided)? {
+            Import::Keep => row.unwrap_or_else(|| open.merged.effective.clone()),
+            Import::Operators => {
+                // In a session only where there is a file that it leaves out.
+                let says = match purpose {
+                    Purpose::Session => !open.merged.from_files.is_empty(),
+                    Purpose::Call => false,
+                    Purpose::Look => true,
                 };
-                self.write_settings(open, effective, &record)?
+                if says {
+                    self.say_once(
+                        "settings_row",
+                        "ona: the settings in the database were written by an operator and count as they are; \
+                         settings files are not used (ona settings import reads them again)",
+                    );
+                }
+                row.unwrap_or_default()
+            }
+            Import::Insert { effective, .. } | Import::Replace { effective, .. } if purpose == Purpose::Look => {
+                effective
+            }
+            Import::Insert { effective, record } => self.write_settings(open, effective, &record)?,
+            Import::Replace { effective, record: next, moved_from } => {
+                let alone = (moved_from.is_some() || purpose == Purpose::Call && how == How::Follow)
+                    .then(|| SettingsLock::exclusive(&self.database.path));
+                match (alone, moved_from) {
+                    (Some(Err(LockError::InUse { .. })), None) => {
+                        self.say_once(
+                            "settings_row",
+                            "ona: the settings files have changed since they were imported; their new content does \
+                             not count yet, because another process runs a session in this database",
+                        );
+                        ona_trust::beside(&row.unwrap_or_default(), record.as_ref(), &open.merged)
+                    }
+                    (Some(Err(error)), owner) => return Err(settings_in_use(error, owner)),
+                    (None | Some(Ok(_)), _) => self.write_settings(open, effective, &next)?,
+                }
             }
         };
         if self.options.trust {
-            self.record_trust(open)?;
+            self.operator_only("trust")?;
+            if purpose != Purpose::Look {
+                self.record_trust(open)?;
+            }
         }
         if !effective.is_object() {
             return Err(
                 Failure::usage("the settings in the database are not a JSON object").hint("ona settings import")
             );
         }
-        Ok(open.merged.secrets.restore(&effective))
+        Ok(effective)
+    }
+
+    /// A line on stderr, once in this process.
+    fn say_once(&self, about: &'static str, line: &str) {
+        if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(about) {
+            output::note(line);
+        }
     }
 
     /// Files are imported together or not at all (DEC-181). What always runs uses the row
     /// as it stands.
-    fn without_bad_files(&self, open: &Open, row: Option<&Value>, decided: Import) -> Result<Import, Failure> {
+    fn without_bad_files(&self, open: &Open, decided: Import) -> Result<Import, Failure> {
         let bad: Vec<_> =
             open.merged.notices.iter().filter(|one| one.about == About::NotSettings).map(ToString::to_string).collect();
         match decided {
             Import::Insert { .. } | Import::Replace { .. } if !bad.is_empty() => match self.bad_files {
-                BadFiles::Report => {
-                    Ok(Import::Narrow { effective: row.cloned().unwrap_or_else(|| open.merged.effective.clone()) })
-                }
+                BadFiles::Report => Ok(Import::Keep),
                 BadFiles::Refuse | BadFiles::Ignore => {
                     let files = if bad.len() == 1 { "a settings file" } else { "settings files" };
                     let bad = open.redactor.apply(&bad.join("\n  ")).into_owned();
@@ -185,7 +260,7 @@ impl Program {
                         .hint("repair it, or go on without it: --ignore-bad-settings"))
                 }
             },
-            Import::Insert { .. } | Import::Replace { .. } | Import::Keep | Import::Narrow { .. } => Ok(decided),
+            Import::Insert { .. } | Import::Replace { .. } | Import::Keep | Import::Operators => Ok(decided),
         }
     }
 
@@ -207,7 +282,7 @@ impl Program {
 
     fn write_settings(&self, open: &Open, effective: Value, record: &ImportRecord) -> Result<Value, Failure> {
         let mut group = Group::default();
-        group.push(Row::Settings(effective.clone()));
+        group.push(Row::ImportedSettings(effective.clone()));
         for (key, value) in record.rows() {
             group.push(Row::Meta { key: key.to_owned(), value });
         }
@@ -222,7 +297,6 @@ impl Program {
     }
 
     fn record_trust(&self, open: &Open) -> Result<(), Failure> {
-        self.operator_only("trust")?;
         let row = Row::Meta { key: trust_key(&self.project), value: "trusted".into() };
         open.store.commit_now(&nowhere(), Group(vec![row])).map(drop).map_err(|error| self.store_failure(error))
     }

@@ -3,24 +3,17 @@
 use crate::args::Settings;
 use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
+use crate::program::{Program, Purpose};
 use ona_trust::How;
-use serde_json::Value;
 
 pub fn run(program: &Program, command: &Settings) -> Result<u8, Failure> {
-    let open = program.open()?;
     match command {
         // As stored: secrets stay placeholders.
-        Settings::Show => {
-            program.effective(&open, How::FirstUseOnly)?;
-            let row = open.store.reader().and_then(|reader| reader.settings());
-            let (json, _) = row.map_err(|error| program.store_failure(error))?.unwrap_or_default();
-            let value: Value = serde_json::from_str(&json).unwrap_or_default();
-            output::pretty(&value);
-        }
+        Settings::Show => output::pretty(&program.effective_as_stored(&program.look()?, Purpose::Look)?),
         Settings::Import => {
             program.operator_only("settings")?;
-            program.import(&open, How::Forced)?;
+            let open = program.open()?;
+            program.import(&open, How::Forced, Purpose::Session)?;
             for notice in &open.merged.notices {
                 output::note(open.redactor.apply(&notice.to_string()));
             }

@@ -2,11 +2,10 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Program, at};
+use crate::program::{Program, Purpose, at};
 use crate::test;
 use ona_api::{ConversationId, Phase};
 use ona_trials::{StepError, Which, report, step};
-use ona_trust::How;
 use ona_workflow::Refusal;
 use serde_json::json;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -21,7 +20,7 @@ pub fn run(program: &Program, phase: &str) -> Result<u8, Failure> {
     program.operator_only("the phase")?;
     let open = program.open()?;
     let failed = |error| program.store_failure(error);
-    let settings = program.effective(&open, How::FirstUseOnly)?;
+    let settings = program.effective(&open, Purpose::Call)?;
     let reader = open.store.reader().map_err(failed)?;
     let known = reader.conversation(&id).map_err(failed)?;
     let root = known.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?.project_dir;

@@ -8,7 +8,7 @@ use crate::keeper;
 use crate::mcp::{self, Fleet};
 use crate::output;
 use crate::pi_session::PiSession;
-use crate::program::{Open, Program};
+use crate::program::{Open, Program, Purpose};
 use crate::session_hooks::{self, Written};
 use crate::workshop;
 use ona_api::mode::UnknownMode;
@@ -32,7 +32,7 @@ use ona_process::Halt;
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
 use ona_transcript::Prices;
-use ona_trust::{How, Scope, project_root};
+use ona_trust::{Scope, project_root};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -88,10 +88,10 @@ impl Workplace {
         program: &Program,
         open: &Open,
         cwd: &Path,
-        how: How,
+        purpose: Purpose,
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
-        Self::with_runner(program, open, cwd, how, &Halt::new(cancel.clone()), |processes| Arc::new(processes))
+        Self::with_runner(program, open, cwd, purpose, &Halt::new(cancel.clone()), |processes| Arc::new(processes))
     }
 
     /// With hooks that run, or are watched, in a way of the caller's own.
@@ -99,11 +99,11 @@ impl Workplace {
         program: &Program,
         open: &Open,
         cwd: &Path,
-        how: How,
+        purpose: Purpose,
         halt: &Halt,
         runner: impl FnOnce(ProcessRunner) -> Arc<dyn Runner>,
     ) -> Result<Self, Failure> {
-        let mut settings = program.effective(open, how)?;
+        let mut settings = program.effective(open, purpose)?;
         program.mention_settings(open);
         let pi = PiSession::read(program, open, &mut settings);
         let (permissions, mut notes) = permissions(program, &settings)?;
@@ -166,7 +166,7 @@ impl Workplace {
             findings,
             database,
             env,
-            keep: keeper::keeper(program, open).map_err(|error| program.store_failure(error))?,
+            keep: keeper::keeper(program, open),
             cancel: halt.token(),
             env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
             cwd: place.start.clone(),

@@ -59,6 +59,29 @@ pub(crate) fn reader(path: &Path, busy: Duration) -> Result<Connection, StoreErr
     Ok(connection)
 }
 
+/// A connection that only looks, and leaves a database as it is: no table is added, no
+/// mode is changed. `None` where there is no database yet, or an empty file.
+pub(crate) fn onlooker(path: &Path, busy: Duration) -> Result<Option<Connection>, StoreError> {
+    judge(path)?;
+    if !path.exists() {
+        return Ok(None);
+    }
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy)?;
+    connection.pragma_update(None, "query_only", true)?;
+    match patiently(busy, || schema::judge(&connection))? {
+        schema::State::Lacking if schema::is_empty(&connection)? => Ok(None),
+        schema::State::Complete | schema::State::Lacking => Ok(Some(connection)),
+    }
+}
+
+/// What a database that was just made would show. It is nowhere but in memory.
+pub(crate) fn imagined() -> Result<Connection, StoreError> {
+    let mut connection = Connection::open_in_memory()?;
+    schema::apply(&mut connection)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
 /// A connection that could not write if it wanted to, for looking at a database
 /// of unknown state.
 pub(crate) fn inspector(path: &Path) -> Result<Connection, StoreError> {

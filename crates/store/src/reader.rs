@@ -37,6 +37,16 @@ impl Reader {
         Ok(Self { connection: Mutex::new(open::reader(path, busy)?) })
     }
 
+    /// Looks at a database before anything is known about this start. Makes nothing and
+    /// changes nothing; `None` where there is no database yet.
+    pub fn look(path: &Path) -> Result<Option<Self>, StoreError> {
+        Ok(open::onlooker(path, open::BUSY_TIMEOUT)?.map(Self::over))
+    }
+
+    pub(crate) fn over(connection: Connection) -> Self {
+        Self { connection: Mutex::new(connection) }
+    }
+
     /// `settings_snapshot` of scope `effective`: its JSON and when it was written.
     pub fn settings(&self) -> Result<Option<(String, String)>, StoreError> {
         let sql = "SELECT json, updated_at FROM settings_snapshot WHERE scope = 'effective'";

@@ -75,6 +75,11 @@ pub(crate) fn judge(connection: &Connection) -> Result<State, StoreError> {
     Ok(if complete { State::Complete } else { State::Lacking })
 }
 
+/// Whether a database has none of our tables. Reads only.
+pub(crate) fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(Found::read(connection)?.columns.is_empty())
+}
+
 /// Adds what is missing, touching nothing that is there. The database is in WAL
 /// mode by now, so the pragma in the DDL asks for nothing new.
 pub(crate) fn apply(connection: &mut Connection) -> Result<(), StoreError> {

@@ -35,6 +35,18 @@ impl Store {
         Ok(Store { path: path.to_owned(), busy, writer, reader: OnceLock::new() })
     }
 
+    /// A database to look at: it is neither made nor changed, and every commit fails.
+    /// Where there is none, one that was just made is shown.
+    pub fn look(path: &Path, redactor: Redactor) -> Result<Store, StoreError> {
+        let connection = || match open::onlooker(path, BUSY_TIMEOUT)? {
+            Some(connection) => Ok::<_, StoreError>(connection),
+            None => open::imagined(),
+        };
+        let writer = Writer::start(connection()?, redactor)?;
+        let reader = OnceLock::from(Reader::over(connection()?));
+        Ok(Store { path: path.to_owned(), busy: BUSY_TIMEOUT, writer, reader })
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -5,7 +5,7 @@
 
 use crate::error::StoreError;
 use crate::pen::{Pen, cells};
-use crate::{memory, plans, testing, transcript};
+use crate::{memory, plans, settings, testing, transcript};
 use ona_api::row::Place;
 use ona_api::{Group, HookRun, Redactor, Row, Ruling, Skip, Verdict};
 use rusqlite::{Connection, TransactionBehavior};
@@ -87,11 +87,8 @@ fn write(pen: &Pen<'_>, at: &Place, row: &Row, committed: &mut Committed) -> Res
             let sql = "INSERT INTO events(conversation_id, session_id, event_type, detail) VALUES (?1, ?2, ?3, ?4)";
             pen.run(sql, cells![conversation, session, kind.as_str(), detail])?;
         }
-        Row::Settings(settings) => {
-            let sql = "INSERT OR REPLACE INTO settings_snapshot(scope, json, updated_at) \
-                       VALUES ('effective', ?1, datetime('now'))";
-            pen.run(sql, cells![settings])?;
-        }
+        Row::Settings(settings) => settings::change(pen, settings)?,
+        Row::ImportedSettings(settings) => settings::import(pen, settings)?,
         Row::Meta { key, value } => {
             let sql = "INSERT INTO schema_meta(key, value) VALUES (?1, ?2) \
                        ON CONFLICT(key) DO UPDATE SET value = excluded.value";

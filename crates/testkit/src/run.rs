@@ -214,7 +214,7 @@ impl Ona {
     /// Puts the provider and model into the effective row by SQL; the rest of the row
     /// is what the program makes of a first use.
     pub fn use_provider(&self, provider: &str, model_id: &str) {
-        self.run(["settings", "show"]).expect_code(0);
+        self.run(["settings", "import"]).expect_code(0);
         self.execute(
             "UPDATE settings_snapshot SET json = json_set(json, '$.model_config', json(?1)) WHERE scope = 'effective'",
             [json!({"provider": provider, "model_id": model_id}).to_string()],

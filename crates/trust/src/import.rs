@@ -1,4 +1,4 @@
-//! What becomes of the `effective` row at a start (DEC-012).
+//! What becomes of the `effective` row at a start (DEC-012, DEC-180).
 //!
 //! A decision without I/O: the caller hands in the row and the record of the
 //! last import, and writes what it gets back in one transaction.
@@ -6,18 +6,26 @@
 use crate::discover::Found;
 use crate::merge::Merged;
 use crate::mirror::Mirrored;
-use crate::trust::{Trust, path_text};
+use crate::trust::{TRUSTED, Trust, path_text};
 use serde_json::Value;
 
 /// How a start treats a row that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// `--eval`, `--transition`, `--fire-hook`, subcommands: only fill an empty database.
-    FirstUseOnly,
-    /// REPL and `-p`.
-    AtStart,
+    /// The agent's own shell: settings are what the operator's process made them.
+    AsItStands,
+    /// Every other start: the row follows the files (DEC-180).
+    Follow,
     /// `--settings X` and `ona settings import`.
     Forced,
+}
+
+/// The `effective` row as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoredSettings<'a> {
+    pub value: &'a Value,
+    /// As the program left it: its digest is the recorded one. Otherwise an operator wrote it.
+    pub is_ours: bool,
 }
 
 /// What the last import left in `schema_meta`.
@@ -28,11 +36,14 @@ pub struct ImportRecord {
     pub keys: Vec<String>,
     /// Whose files they were (DEC-025).
     pub project_root: String,
+    /// Whether that folder was trusted.
+    pub trust: Trust,
 }
 
 const SHA256: &str = "settings_import_sha256";
 const KEYS: &str = "settings_import_keys";
 const ROOT: &str = "settings_project_root";
+const TRUST: &str = "settings_import_trust";
 
 impl ImportRecord {
     /// Reads the record from `schema_meta`. Without a readable digest and key
@@ -40,13 +51,18 @@ impl ImportRecord {
     pub fn load(meta: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let keys = serde_json::from_str::<Vec<Value>>(&meta(KEYS)?).ok()?;
         let keys = keys.iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>()?;
-        Some(Self { sha256: meta(SHA256)?, keys, project_root: meta(ROOT).unwrap_or_default() })
+        let trust = if meta(TRUST).as_deref() == Some(TRUSTED) { Trust::Trusted } else { Trust::Withheld };
+        Some(Self { sha256: meta(SHA256)?, keys, project_root: meta(ROOT).unwrap_or_default(), trust })
     }
 
     /// The rows of `schema_meta` that hold the record.
-    pub fn rows(&self) -> [(&'static str, String); 3] {
+    pub fn rows(&self) -> [(&'static str, String); 4] {
         let keys = Value::from(self.keys.clone()).to_string();
-        [(SHA256, self.sha256.clone()), (KEYS, keys), (ROOT, self.project_root.clone())]
+        let trust = match self.trust {
+            Trust::Trusted => TRUSTED,
+            Trust::Withheld => "untrusted",
+        };
+        [(SHA256, self.sha256.clone()), (KEYS, keys), (ROOT, self.project_root.clone()), (TRUST, trust.to_owned())]
     }
 
     /// The record after a permission update was mirrored into a file (DEC-078).
@@ -63,7 +79,7 @@ impl ImportRecord {
         if !keys.iter().any(|key| key == "permissions") {
             keys.push("permissions".to_owned());
         }
-        Some(Self { sha256: found.sha256.clone(), keys, project_root: self.project_root.clone() })
+        Some(Self { sha256: found.sha256.clone(), keys, project_root: self.project_root.clone(), trust: self.trust })
     }
 }
 
@@ -71,38 +87,50 @@ impl ImportRecord {
 pub enum Import {
     /// There is no row yet.
     Insert { effective: Value, record: ImportRecord },
-    /// The row stays as it is.
+    /// The row stays as it is: the files say what they said.
     Keep,
+    /// The row stays as it is, whatever the files say: an operator wrote it.
+    Operators,
     /// The row and the record are replaced. `moved_from`: the row held the
     /// settings of another project, which is only allowed while nobody else uses
     /// the database (DEC-025).
     Replace { effective: Value, record: ImportRecord, moved_from: Option<String> },
-    /// The row stays, but this process uses `effective` instead: trust is
-    /// withheld, and the row was imported in another state. `--no-trust` holds in
-    /// every form, and a short-lived `--eval` must not change a running session's row.
-    Narrow { effective: Value },
 }
 
-pub fn import(row: Option<&Value>, record: Option<&ImportRecord>, merged: &Merged, how: How) -> Import {
+pub fn import(row: Option<StoredSettings<'_>>, record: Option<&ImportRecord>, merged: &Merged, how: How) -> Import {
     let project_root = path_text(&merged.project_root);
-    let next = ImportRecord { sha256: merged.sha256.clone(), keys: merged.from_files.clone(), project_root };
+    let next = ImportRecord {
+        sha256: merged.sha256.clone(),
+        keys: merged.from_files.clone(),
+        project_root,
+        trust: merged.trust,
+    };
     let Some(row) = row else {
         return Import::Insert { effective: merged.effective.clone(), record: next };
     };
     let unchanged = |record: &ImportRecord| record.sha256 == next.sha256 && record.project_root == next.project_root;
     match (how, record) {
-        (How::FirstUseOnly, Some(record)) if merged.trust == Trust::Withheld && !unchanged(record) => {
-            Import::Narrow { effective: laid_over(row, &record.keys, merged) }
-        }
-        // Without a record the operator wrote the row.
-        (How::FirstUseOnly, _) | (How::AtStart, None) => Import::Keep,
-        (How::AtStart, Some(record)) if unchanged(record) => Import::Keep,
-        (How::AtStart | How::Forced, record) => {
+        (How::AsItStands, _) => Import::Keep,
+        (How::Follow, None) => Import::Operators,
+        (How::Follow, _) if !row.is_ours => Import::Operators,
+        (How::Follow, Some(record)) if unchanged(record) => Import::Keep,
+        (How::Follow | How::Forced, record) => {
             let previous = record.map(|record| record.keys.as_slice()).unwrap_or_default();
             let moved_from = record.map(|record| &record.project_root).filter(|root| **root != next.project_root);
-            let effective = laid_over(row, previous, merged);
+            let effective = laid_over(row.value, previous, merged);
             Import::Replace { effective, moved_from: moved_from.cloned(), record: next }
         }
+    }
+}
+
+/// What a process goes by that may not replace the row, because another one works with it:
+/// the row, but nothing that needs a trust it does not have.
+pub fn beside(row: &Value, record: Option<&ImportRecord>, merged: &Merged) -> Value {
+    match record {
+        Some(record) if merged.trust == Trust::Withheld && record.trust == Trust::Trusted => {
+            laid_over(row, &record.keys, merged)
+        }
+        _ => row.clone(),
     }
 }
 

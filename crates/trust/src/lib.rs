@@ -39,7 +39,7 @@ pub use discover::{Found, SettingsError, discover};
 pub use discovery::{BadFiles, Compatible, Discovery, FlagSettings, Sources, UnknownSource};
 pub use edit::{Anchors, EditError, apply};
 pub use guarded::{guarded_files, hook_scripts};
-pub use import::{How, Import, ImportRecord, import};
+pub use import::{How, Import, ImportRecord, StoredSettings, beside, import};
 pub use layer::{Layer, SEED, Scope};
 pub use merge::{Merged, merge};
 pub use mirror::{MirrorError, Mirrored, mirror, replace_file};

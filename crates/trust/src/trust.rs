@@ -59,7 +59,7 @@ impl Standing {
 }
 
 /// The value of a trust row.
-const TRUSTED: &str = "trusted";
+pub(crate) const TRUSTED: &str = "trusted";
 
 /// The key of `schema_meta` for a root as `project_root` returns it.
 pub fn trust_key(root: &Path) -> String {

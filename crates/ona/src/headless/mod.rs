@@ -36,7 +36,7 @@ use crate::args::OutputFormat;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::program::{Open, Program};
+use crate::program::{Open, Program, Purpose};
 use crate::skills;
 use crate::workplace::{Workplace, runtime};
 use bill::Bill;
@@ -55,7 +55,6 @@ use ona_session::skills::Skills;
 use ona_store::StoreError;
 use ona_tools::TaskKind;
 use ona_transcript::Trigger;
-use ona_trust::How;
 use place::Begin;
 use prepare::Ready;
 use printer::{Form, Printer};
@@ -98,7 +97,7 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         let stage = |processes| -> Arc<dyn ona_hookplane::Runner> {
             Arc::new(Stage { processes, printer: Arc::clone(&printer), told: options.include_hook_events })
         };
-        let mut workplace = Workplace::with_runner(program, &open, &program.cwd, How::AtStart, &halt, stage)?;
+        let mut workplace = Workplace::with_runner(program, &open, &program.cwd, Purpose::Session, &halt, stage)?;
         let _settings = program.keep_settings(&open)?;
         workplace.load_modules(program, &open).await?;
         let wanted = Wanted { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };

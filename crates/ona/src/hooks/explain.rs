@@ -9,7 +9,7 @@ use ona_store::{RecordedCall, RecordedRun};
 use serde_json::{Value, json};
 
 pub fn run(program: &Program, call: &str, as_json: bool) -> Result<u8, Failure> {
-    let store = program.open_plain()?;
+    let store = program.look_plain()?;
     let failed = |error| program.store_failure(error);
     let reader = store.reader().map_err(failed)?;
     let id = CallId::from(call);

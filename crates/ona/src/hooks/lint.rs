@@ -28,7 +28,7 @@ struct Finding {
 }
 
 pub fn run(program: &Program, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
-    let open = program.open()?;
+    let open = program.look()?;
     runtime().block_on(async {
         let stand = Stand::new(program, &open, config, &CancellationToken::new()).await?;
         let (count, findings) = found(program, &stand).await;

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 pub fn run(program: &Program, event: Option<&str>, session: Option<&str>, as_json: bool) -> Result<u8, Failure> {
     let event = event.map(str::parse::<EventName>).transpose().map_err(Failure::usage)?;
-    let open = program.open()?;
+    let open = program.look()?;
     let stand = runtime().block_on(Stand::new(program, &open, None, &CancellationToken::new()))?;
     let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
     if let Some(session) = session {

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 const PROGRESS: i64 = 100;
 
 pub fn run(program: &Program, session: &str, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
-    let open = program.open()?;
+    let open = program.look()?;
     let failed = |error| program.store_failure(error);
     let reader = open.store.reader().map_err(failed)?;
     let recorded = SessionId::from(session);

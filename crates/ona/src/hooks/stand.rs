@@ -5,7 +5,7 @@
 use crate::failure::Failure;
 use crate::fire_hook::{Asked, firing};
 use crate::output;
-use crate::program::{Open, Program};
+use crate::program::{Open, Program, Purpose};
 use crate::session_hooks::Written;
 use crate::workplace::{OtherHooks, Workplace};
 use ona_api::row::{Place, SequenceStart};
@@ -17,7 +17,6 @@ use ona_hookplane::{HookEngine, Outcome};
 use ona_modules::Listed;
 use ona_orchestration::Session;
 use ona_tools::ToolBox;
-use ona_trust::How;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +46,7 @@ impl Stand {
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
         let written = config.map(|file| read(&program.cwd.join(file))).transpose()?;
-        let mut workplace = Workplace::new(program, open, &program.cwd, How::FirstUseOnly, cancel)?;
+        let mut workplace = Workplace::new(program, open, &program.cwd, Purpose::Look, cancel)?;
         let tools = ToolBox::builtin();
         let Some(written) = written else {
             let modules = workplace.load_modules(program, open).await?;

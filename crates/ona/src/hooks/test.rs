@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 pub fn run(program: &Program, paths: &[PathBuf], config: Option<&Path>, format: Report) -> Result<u8, Failure> {
     let fixtures = fixture::load(paths)?;
-    let open = program.open()?;
+    let open = program.look()?;
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);

@@ -7,7 +7,7 @@ use crate::headless::choice;
 use crate::interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
-use crate::program::{Open, Program};
+use crate::program::{Open, Program, Purpose};
 use crate::workplace::{Workplace, runtime};
 use ona_api::testing::TestCase;
 use ona_api::{Phase, Row};
@@ -17,7 +17,6 @@ use ona_tools::ToolBox;
 use ona_trials::{
     Assignment, Author, Ground, PublicApi, Tests, Watch, Which, Withheld, WriteError, Writing, Written, gather, load,
 };
-use ona_trust::How;
 use ona_workflow::testgen::generate::{Source, contract};
 use ona_workflow::testgen::touched::{Touched, touched};
 use serde_json::{Value, json};
@@ -88,7 +87,7 @@ pub fn missing(program: &Program, open: &Open) -> Result<(), Failure> {
     if wanted.is_empty() {
         return Ok(());
     }
-    let settings = program.effective(open, How::FirstUseOnly)?;
+    let settings = program.effective(open, Purpose::Call)?;
     if !choice::can_be_asked(program, &settings) {
         return Err(Failure::refused("no model can be asked for tests now").hint(format!(
             "ona test generate --conversation {id}, or ona test add FILE --conversation {id}",
@@ -131,7 +130,7 @@ pub fn write(
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut workplace = Workplace::new(program, open, &subject.project.root, How::FirstUseOnly, &cancel)?;
+        let mut workplace = Workplace::new(program, open, &subject.project.root, Purpose::Call, &cancel)?;
         let wanted_model = program.options.model.as_deref();
         let chosen = choice::model(program, open, wanted_model, &workplace.settings, &workplace.host)?;
         if let Some(config) = &chosen.fresh {

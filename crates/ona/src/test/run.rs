@@ -5,7 +5,7 @@ use super::subject::{Subject, tmp};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output;
-use crate::program::{Open, Program};
+use crate::program::{Open, Program, Purpose};
 use crate::workplace::{Workplace, runtime};
 use ona_api::row::{Place, SequenceStart};
 use ona_api::testing::TestCase;
@@ -13,7 +13,6 @@ use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
 use ona_orchestration::{Answer, Operator, Pipeline, Question};
 use ona_tools::ToolBox;
 use ona_trials::{Bench, Ended, Progress, RunError, Tests, Which};
-use ona_trust::How;
 use serde_json::{Value, json};
 use std::future::Future;
 use std::pin::Pin;
@@ -85,7 +84,7 @@ pub fn execute(
     let failed = |error| program.store_failure(error);
     runtime().block_on(async {
         interrupt::on_signal(&cancel);
-        let mut workplace = Workplace::new(program, open, &subject.project.root, How::FirstUseOnly, &cancel)?;
+        let mut workplace = Workplace::new(program, open, &subject.project.root, Purpose::Call, &cancel)?;
         let place =
             Place { conversation: subject.id.clone(), session: SessionId::random(), start: SequenceStart::Zero };
         let mut opening = workplace.take_findings();

@@ -1,11 +1,10 @@
 //! The conversation an `ona test` command is about, with its project and settings.
 
 use crate::failure::Failure;
-use crate::program::{Open, Program};
+use crate::program::{Open, Program, Purpose};
 use ona_api::ConversationId;
 use ona_orchestration::LookAt;
 use ona_trials::{Project, Tests, Which, load};
-use ona_trust::How;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +23,7 @@ impl Subject {
         let known = open.store.reader().and_then(|reader| reader.conversation(&id));
         let known = known.map_err(|error| program.store_failure(error))?;
         let root = known.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?.project_dir;
-        let settings = program.effective(open, How::FirstUseOnly)?;
+        let settings = program.effective(open, Purpose::Call)?;
         let project = project(program, open, &id, Path::new(&root), &settings)?;
         Ok(Self { id, project })
     }

@@ -133,6 +133,9 @@ fn a_newer_schema_is_refused() {
 fn doctor_tells_what_it_found() {
     let ona = ona();
     let report = ona.run(["doctor", "--json"]).expect_code(0).json();
+    assert_eq!((&report["ok"], &report["database"]["made"]), (&json!(true), &json!(false)));
+    ona.run(["db", "init"]).expect_code(0);
+    let report = ona.run(["doctor", "--json"]).expect_code(0).json();
     assert_eq!(report["ok"], true);
     assert_eq!(
         report["database"]["pragmas"]["writer"],

@@ -92,7 +92,7 @@ fn the_generator_is_told_the_plan_and_public_interfaces_and_nothing_of_the_work(
                 answer(format!("Here they are.\n{FIRST}{SECOND}")),
             ],
         );
-        ona.run(["settings", "show"]).expect_code(0);
+        ona.run(["settings", "import"]).expect_code(0);
         let hook = json!({"hook_event_name": "SessionStart", "matcher": "", "command": "echo CANARY-HOOK-CONTEXT"});
         let prompt_hook =
             json!({"hook_event_name": "UserPromptSubmit", "matcher": "", "command": "echo CANARY-HOOK-CONTEXT"});

@@ -11,6 +11,7 @@ mod reader;
 mod redaction;
 mod refusal;
 mod sequence;
+mod settings;
 mod support;
 mod testing;
 mod transcript;

@@ -1,6 +1,6 @@
 use crate::World;
 use ona_api::permission_update::PermissionUpdate;
-use ona_trust::{Anchors, EditError, How, Import, ImportRecord, MirrorError, import, mirror};
+use ona_trust::{Anchors, EditError, How, Import, ImportRecord, MirrorError, StoredSettings, import, mirror};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -198,7 +198,7 @@ fn after_our_own_writing_the_next_start_has_nothing_to_import() {
     let world = World::with(json!({"project": {"theme": "dark"}}));
     let mut found = world.discover();
     let merged = ona_trust::merge(&found, &world.env);
-    let Import::Insert { mut effective, record } = import(None, None, &merged, How::AtStart) else {
+    let Import::Insert { mut effective, record } = import(None, None, &merged, How::Follow) else {
         panic!("a first start")
     };
 
@@ -210,13 +210,19 @@ fn after_our_own_writing_the_next_start_has_nothing_to_import() {
     }
     assert_eq!(record.keys, ["theme", "permissions"]);
     effective["permissions"]["allow"] = json!(["Bash(make:*)"]);
-    assert_eq!(import(Some(&effective), Some(&record), &world.merged(), How::AtStart), Import::Keep);
+    assert_eq!(
+        import(Some(StoredSettings { value: &effective, is_ours: true }), Some(&record), &world.merged(), How::Follow),
+        Import::Keep
+    );
 
     // Somebody edits another file meanwhile: that must still be noticed.
     world.put_all(json!({"user": {"theme": "light"}}));
     let add = rules("addRules", "allow", &["Read"], "localSettings");
     let record = record.after(&mut found, &mirror(&add, &world.env, &world.repo).unwrap().unwrap()).unwrap();
-    assert!(matches!(import(Some(&effective), Some(&record), &world.merged(), How::AtStart), Import::Replace { .. }));
+    assert!(matches!(
+        import(Some(StoredSettings { value: &effective, is_ours: true }), Some(&record), &world.merged(), How::Follow),
+        Import::Replace { .. }
+    ));
 
     // Somebody edits the very file: the record stays behind, and the next start imports.
     world.put_all(json!({"local": {"theme": "theirs"}}));
