@@ -89,8 +89,8 @@ impl Shell {
     fn new(text: &str, cwd: &Path, place: &Place, links: &mut Links) -> Self {
         let script = bash::parse(text);
         let dirs = cwd::follow(&script, cwd, &place.home);
-        let passes_on =
-            script.unclear.is_some() || script.commands.iter().any(|command| command.name() == Some("xargs"));
+        let passes_on = script.unclear.is_some()
+            || script.commands.iter().any(|command| matches!(command.name(), Some("xargs" | "read")));
         let output = if passes_on { Output::PassedOn } else { Output::Shown };
         let mut uses = Vec::new();
         for (at, (command, dirs)) in script.commands.iter().zip(&dirs).enumerate() {
@@ -115,7 +115,7 @@ impl Shell {
     }
 }
 
-fn spots(word: &Word, dirs: &Dirs, place: &Place, links: &mut Links) -> Vec<Spot> {
+pub(crate) fn spots(word: &Word, dirs: &Dirs, place: &Place, links: &mut Links) -> Vec<Spot> {
     let wild = word.glob || word.has_hole();
     let fixed_root = word.home || word.text.starts_with('/');
     let mut spot = |dir: &Path| {
@@ -129,8 +129,10 @@ fn spots(word: &Word, dirs: &Dirs, place: &Place, links: &mut Links) -> Vec<Spot
         return vec![spot(Path::new("/"))];
     }
     let mut spots: Vec<Spot> = dirs.possible.iter().map(|dir| spot(dir)).collect();
-    if dirs.unknown {
-        let anywhere = lexical(&Path::new("/").join(HOLE.to_string()).join(&word.text));
+    // `$D/x` may start at the root.
+    if dirs.unknown || word.text.starts_with(HOLE) {
+        let below = if word.text.starts_with(HOLE) { String::new() } else { HOLE.to_string() };
+        let anywhere = lexical(&Path::new("/").join(below).join(&word.text));
         spots.push(Spot { path: Forms { given: anywhere, real: None }, wild: true });
     }
     spots

@@ -261,7 +261,7 @@ impl PermissionEngine {
     }
 
     fn safety(&self, call: &Call<'_>, deny: Option<(Overlap, &str)>) -> Option<String> {
-        let risk = safety::risk(call, &self.place, &self.grounds);
+        let risk = safety::risk(call, &self.guarded, &self.place, &self.grounds);
         if let Some(Risk::Critical(what)) = risk {
             return Some(what);
         }

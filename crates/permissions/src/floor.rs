@@ -4,6 +4,7 @@
 //! can not be what they claim to be.
 
 use crate::bash::Command;
+use crate::bash::embedded::decoded;
 use crate::bash::files::{Reach, Role};
 use crate::bash::words::HOLE;
 use crate::call::{Call, Part, Shell, Use};
@@ -109,11 +110,12 @@ fn script(shell: &Shell, guarded: &Guarded, place: &Place) -> Option<Verdict> {
 fn changed<'g>(used: &Use, guarded: &'g Guarded) -> Option<&'g str> {
     let touch = match (used.file.role, &used.file.reach) {
         (Role::Read, _) => return None,
-        (Role::Remove, _) | (Role::Write, Reach::Replaced) => Touch::Replace,
-        (Role::Write | Role::Alias | Role::Any, _) => Touch::Change,
+        // Whoever has another name for a folder can write to what is in it.
+        (Role::Remove | Role::Alias, _) | (Role::Write, Reach::Replaced) => Touch::Replace,
+        (Role::Write | Role::Any, _) => Touch::Change,
     };
     used.spots.iter().find_map(|spot| match &used.file.reach {
-        Reach::Below { names, .. } if touch == Touch::Replace => guarded.below(&spot.path, names),
+        Reach::Below { names, .. } if touch == Touch::Replace && !names.is_empty() => guarded.below(&spot.path, names),
         _ => guarded.reached(&spot.path, touch),
     })
 }
@@ -154,26 +156,6 @@ fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&
 /// A database shell opens what its statements, addresses and input name, wherever those come from.
 fn opens_by_text(command: &Command) -> bool {
     matches!(command.name(), Some("sqlite3" | "sqlite"))
-}
-
-/// `%2f` in an address is `/` to the program that opens it.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = tail.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        match hex.and_then(|pair| u8::from_str_radix(pair, 16).ok()).filter(|_| *first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! the tool as a whole.
 
 use crate::bash::files::{Role, looks_like_path};
+use crate::bash::words::HOLE;
 use crate::bash::{Command, danger, pipes};
 use crate::call::{Call, Part, Shell, Spot, Use};
 use crate::grammar::{CommandPattern, PathKind, Target};
@@ -218,7 +219,8 @@ impl<'a> Granting<'a> {
             }
         }
         let uses = shell.uses.iter().filter(|used| shell.script.commands[used.command].of == at);
-        for used in uses {
+        // What only a run can tell is answered by `pipes` and `danger`.
+        for used in uses.filter(|used| used.file.word.text != HOLE.to_string()) {
             if used.redirected {
                 self.redirection(used)?;
             } else if !self.is_within_reach(used, exact) {

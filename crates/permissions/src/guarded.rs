@@ -4,10 +4,12 @@
 //! records. They are recognised by the path as written and as resolved, also
 //! before they exist, and in text that can not be read as a script.
 
+use crate::bash::words::HOLE;
 use crate::overlap::{self, Overlap, Relation, relation, segments};
 use crate::place::Place;
 use crate::resolve::{Below, Forms, look_below};
 use crate::text::folded;
+use crate::wildcard::Wildcard;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -138,15 +140,70 @@ impl Guarded {
     /// A guarded file below the directory whose name fits one of the patterns (none: any).
     pub(crate) fn below(&self, dir: &Forms, names: &[String]) -> Option<&str> {
         let dirs: Vec<_> = dir.each().map(segments).collect();
-        let named = |known: &Vec<String>| {
-            let last = &known[known.len().saturating_sub(1)..];
-            names.is_empty() || names.iter().any(|name| relation(&segments(Path::new(name)), last) == Relation::Within)
-        };
         let hit = |known: &Vec<String>| {
             dirs.iter().any(|dir| known.starts_with(dir) && !(names.is_empty() && self.broad.contains(dir)))
-                && named(known)
+                && named(known, names)
         };
         self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
+    }
+
+    /// The guarded file a pattern of file names fits.
+    pub(crate) fn matched(&self, path: &Path) -> Option<&str> {
+        let path = segments(path);
+        let hit = |known: &Vec<String>| relation(&path, known) == Relation::Within;
+        self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
+    }
+
+    /// The guarded file a path with holes can be, by its fixed parts.
+    pub(crate) fn could_be(&self, path: &Path) -> Option<&str> {
+        let path = folded(&path.to_string_lossy());
+        let fixed = path.find(is_wild)?;
+        let dir = path[..fixed].rfind('/').map_or("", |end| &path[..end]);
+        // Everything lies below these; that says nothing.
+        let broad = dir.is_empty() || self.broad.contains(&segments(Path::new(dir)));
+        if broad && !tells(&path[dir.len()..]) {
+            return None;
+        }
+        let hit = |guard: &&Guard| guard.texts.iter().any(|known| can_be(&path, known));
+        self.guards.iter().find(hit).map(|guard| guard.shown.as_str())
+    }
+
+    /// The guarded file a walk through a directory comes across. In a directory that holds
+    /// nearly everything it has to be there already.
+    pub(crate) fn walked(&self, dir: &Forms, names: &[String], skipped: &[String], folders: bool) -> Option<&str> {
+        let dirs: Vec<_> = dir.each().map(segments).collect();
+        let broad = dirs.iter().any(|dir| self.broad.contains(dir));
+        let meets = |guard: &&Guard| {
+            let path = Path::new(&guard.shown);
+            let found =
+                guard.forms.iter().any(|known| dirs.iter().any(|dir| known.starts_with(dir)) && named(known, names));
+            let left_out = || guard.texts.iter().any(|text| skipped.iter().any(|skip| skips(skip, text)));
+            let there = !broad || path.exists();
+            found && there && !left_out() && (!folders || !path.is_file())
+        };
+        self.guards.iter().find(meets).map(|guard| guard.shown.as_str())
+    }
+
+    /// A guarded file that ends with `tail` and is named in a text without it.
+    pub(crate) fn mentioned_without<'d>(
+        &self,
+        text: &str,
+        tail: &str,
+        dirs: impl IntoIterator<Item = &'d Path>,
+    ) -> Option<&str> {
+        let tail = folded(tail);
+        if tail.is_empty() || tail.contains(HOLE) {
+            return None;
+        }
+        let text = self.normal(text);
+        let dirs: Vec<String> = dirs.into_iter().map(|dir| folded(&dir.to_string_lossy())).collect();
+        let hit = |guard: &&Guard| {
+            guard.texts.iter().filter_map(|path| path.strip_suffix(&tail)).any(|path| {
+                let relative = dirs.iter().filter_map(|dir| path.strip_prefix(dir)?.strip_prefix('/'));
+                std::iter::once(path).chain(relative).any(|path| names(&text, path))
+            })
+        };
+        self.guards.iter().find(hit).map(|guard| guard.shown.as_str())
     }
 
     /// A guarded file named somewhere in a text, seen from these directories.
@@ -185,6 +242,68 @@ impl Guarded {
         }
         text.replace(" ./", " ")
     }
+}
+
+/// Whether the last name fits one of the patterns (none: any).
+fn named(known: &[String], names: &[String]) -> bool {
+    let last = &known[known.len().saturating_sub(1)..];
+    names.is_empty() || names.iter().any(|name| relation(&segments(Path::new(name)), last) == Relation::Within)
+}
+
+/// Whether `-not -path PATTERN` leaves out a file. The pattern may start at the start of the walk.
+fn skips(pattern: &str, path: &str) -> bool {
+    let pattern = folded(pattern);
+    let below = pattern.trim_start_matches("./").trim_matches(['/', '*']);
+    Wildcard::new(&pattern).fits(path)
+        || !below.is_empty() && Wildcard::new(&format!("*/{below}/*")).fits(path)
+        || Wildcard::new(&format!("*/{below}")).fits(path)
+}
+
+fn is_wild(c: char) -> bool {
+    matches!(c, '*' | '?' | '[' | HOLE)
+}
+
+/// Whether a text with holes says anything. An extension right behind a hole does not:
+/// `"$name.json"` is how loops name their results.
+fn tells(text: &str) -> bool {
+    let runs: Vec<&str> = text.split(is_wild).collect();
+    let last = runs.len() - 1;
+    runs.iter().enumerate().any(|(at, run)| {
+        let before = text[..run.as_ptr() as usize - text.as_ptr() as usize].chars().next_back();
+        let extension = at == last && before == Some(HOLE) && run.starts_with('.') && !run.contains('/');
+        !extension && run.chars().any(|c| !matches!(c, '/' | '.' | ']'))
+    })
+}
+
+/// Whether a text with holes can be the path: a hole stands for any text, a pattern for a part of a name.
+fn can_be(text: &str, path: &str) -> bool {
+    let path = path.as_bytes();
+    // reach[at]: what was read of the text can be path[..at].
+    let mut reach = vec![false; path.len() + 1];
+    reach[0] = true;
+    let mut class = false;
+    for c in text.chars() {
+        match c {
+            ']' if class => class = false,
+            _ if class => {}
+            c if is_wild(c) => {
+                class = c == '[';
+                for at in 0..path.len() {
+                    reach[at + 1] |= reach[at] && (c == HOLE || path[at] != b'/');
+                }
+            }
+            c => {
+                let mut utf8 = [0; 4];
+                for byte in c.encode_utf8(&mut utf8).bytes() {
+                    for at in (0..path.len()).rev() {
+                        reach[at + 1] = reach[at] && path[at] == byte;
+                    }
+                    reach[0] = false;
+                }
+            }
+        }
+    }
+    reach[path.len()]
 }
 
 /// `NAME=value` gives the variable another value, which is not the file it held.

@@ -37,6 +37,7 @@ mod safety;
 mod settings;
 mod strike;
 mod text;
+mod unreadable;
 mod update;
 mod wildcard;
 

@@ -67,6 +67,11 @@ fn same_name(name: &str, pattern: &str) -> Overlap {
     }
 }
 
+/// Whether a pattern with any kind of uncertainty fits a name. Hidden names count.
+pub(crate) fn could_be_name(pattern: &str, name: &str) -> bool {
+    stars(&folded(pattern)).fits(name)
+}
+
 /// The name as a pattern in which every kind of uncertainty is a star.
 fn stars(name: &str) -> Wildcard {
     let mut pattern = String::with_capacity(name.len());

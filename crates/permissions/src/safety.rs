@@ -7,9 +7,11 @@
 use crate::bash::files::{Reach, Role};
 use crate::bash::words::HOLE;
 use crate::call::{Call, Part, Shell, Use};
+use crate::guarded::Guarded;
 use crate::place::{Grounds, Place};
 use crate::resolve::Forms;
 use crate::text::{brief, is_direction_mark, path_text, reorders};
+use crate::unreadable;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -21,8 +23,11 @@ pub(crate) enum Risk {
     Sensitive(String),
 }
 
-pub(crate) fn risk(call: &Call<'_>, place: &Place, grounds: &Grounds) -> Option<Risk> {
-    let critical = call.shells().find_map(|shell| removal(shell, place, grounds)).or_else(|| reordered(call));
+pub(crate) fn risk(call: &Call<'_>, guarded: &Guarded, place: &Place, grounds: &Grounds) -> Option<Risk> {
+    let critical = call
+        .shells()
+        .find_map(|shell| removal(shell, place, grounds).or_else(|| unreadable::target(shell, guarded, place)))
+        .or_else(|| reordered(call));
     critical.map(Risk::Critical).or_else(|| sensitive(call, grounds).map(Risk::Sensitive))
 }
 
@@ -58,7 +63,10 @@ fn removal(shell: &Shell, place: &Place, grounds: &Grounds) -> Option<String> {
                 // A walk that picks by name removes what it picked.
                 let picks = matches!(&used.file.reach, Reach::Below { names, .. } if !names.is_empty());
                 let here = &shell.dirs[used.command].possible;
-                !picks && (is_critical(&spot.path, place, grounds, here) || empties_variable(&used.file.word.text))
+                !picks
+                    && (is_critical(&spot.path, place, grounds, here)
+                        || empties_variable(&used.file.word.text)
+                        || unreadable::removes_too_much(&used.file))
             })
     };
     let used = shell.uses.iter().find(critical)?;
@@ -75,7 +83,9 @@ fn empties_variable(text: &str) -> bool {
 /// in, and everything in them; the directory the command runs in.
 fn is_critical(path: &Forms, place: &Place, grounds: &Grounds, here: &[PathBuf]) -> bool {
     let anchors: Vec<&Path> = grounds.each().chain([place.home.as_path()]).collect();
-    path.each().any(|path| {
+    // `$D` may be anything; `unreadable` says when that is worth a question.
+    let unknown = |path: &&Path| !path.iter().nth(1).is_some_and(|name| name.to_string_lossy().starts_with(HOLE));
+    path.each().filter(unknown).any(|path| {
         let everything = path.file_name().is_some_and(|name| matches!(&*name.to_string_lossy(), "*" | ".*" | "**"));
         let path = if everything { path.parent().unwrap_or(path) } else { path };
         // /private is where macOS keeps /etc, /tmp and /var.

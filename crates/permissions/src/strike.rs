@@ -7,7 +7,7 @@ use crate::bash::files::{Reach, Role};
 use crate::bash::words::HOLE;
 use crate::call::{Call, Part, Shell, Use};
 use crate::grammar::{CommandPattern, PathKind, Target};
-use crate::overlap::Overlap;
+use crate::overlap::{self, Overlap};
 use crate::path::PathRule;
 use crate::resolve::{Below, Forms, look_below};
 use crate::rules::Ready;
@@ -177,10 +177,22 @@ fn below(rule: &PathRule, dir: &Forms, names: &[String], hidden: bool) -> Overla
     if !rule.is_near(&dir.given) {
         return Overlap::No;
     }
-    if !names.is_empty() {
-        return names.iter().map(|name| rule.could_mean_name(name)).max().unwrap_or(Overlap::No);
-    }
     let Some(real) = &dir.real else { return Overlap::Maybe };
+    if !names.is_empty() {
+        let fits = |path: &std::path::Path| {
+            let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+            names.iter().any(|pattern| overlap::could_be_name(pattern, &name)) && rule.means(path)
+        };
+        return match names.iter().map(|name| rule.could_mean_name(name)).max().unwrap_or(Overlap::No) {
+            // Only the files that are there can tell.
+            Overlap::Maybe => match look_below(real, usize::MAX, fits) {
+                Below::Found => Overlap::Yes,
+                Below::TooMany => Overlap::Maybe,
+                Below::Nothing => Overlap::No,
+            },
+            overlap => overlap,
+        };
+    }
     let shown = |path: &std::path::Path| {
         hidden || !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
     };

@@ -79,20 +79,26 @@ impl<'a> Arguments<'a> {
     }
 
     /// Sources and a destination, which may be a directory.
-    pub fn copied(&self, role: Role) -> Vec<FileUse> {
+    pub fn copied(&self, role: Role, reach: Reach) -> Vec<FileUse> {
         let given: Vec<_> = self.valued('t', "--target-directory", Role::Write).map(|file| file.word).collect();
         let (target, sources) = match (given.first(), self.operands.as_slice()) {
             (Some(target), sources) => (target.clone(), sources),
             (None, [sources @ .., target]) => ((*target).clone(), sources),
             (None, []) => return self.in_options(Role::Read).collect(),
         };
-        let mut files: Vec<FileUse> = sources.iter().map(|word| FileUse::one(word, role)).collect();
+        let from = |word: &&Word| FileUse { word: (*word).clone(), role, reach: reach.clone() };
+        let mut files: Vec<FileUse> = sources.iter().map(from).collect();
         for source in sources {
             let path = source.text.trim_end_matches('/');
             let name = path.rsplit('/').next().unwrap_or(path);
             let below = Word { text: format!("{}/{name}", target.text.trim_end_matches('/')), ..target.clone() };
             files.push(FileUse {
-                word: Word { glob: target.glob || source.glob, ..below },
+                word: Word {
+                    glob: target.glob || source.glob,
+                    derived: target.derived || source.derived,
+                    fixed: target.fixed && source.fixed,
+                    ..below
+                },
                 role: Role::Write,
                 reach: Reach::Replaced,
             });
@@ -135,7 +141,26 @@ impl<'a> Arguments<'a> {
     pub fn named_at_sign(&self) -> impl Iterator<Item = FileUse> {
         let named =
             |word: &Word| word.text.rsplit_once('@').map(|(_, path)| FileUse::one(&word.with(path), Role::Read));
-        self.words.iter().filter(|word| word.text.starts_with('@') || word.text.contains("=@")).filter_map(named)
+        let read = |word: &Word| word.text.split_once("=<").map(|(_, path)| FileUse::one(&word.with(path), Role::Read));
+        let at_sign = |word: &&Word| word.text.starts_with('@') || word.text.contains("=@") || word.text.contains('@');
+        let operands = self.words.iter().filter(|word| !word.text.contains("://"));
+        operands.clone().filter(at_sign).filter_map(named).chain(operands.filter_map(read))
+    }
+
+    /// `file:///path`, in any case and with escapes.
+    pub fn file_addresses(&self) -> impl Iterator<Item = FileUse> {
+        let path = |word: &Word| {
+            let (scheme, rest) = word.text.split_once(':')?;
+            let scheme = scheme.rsplit('=').next().unwrap_or(scheme);
+            let rest = scheme.eq_ignore_ascii_case("file").then_some(rest)?;
+            let rest = rest.strip_prefix("//").map_or(rest, |rest| &rest[rest.find('/').unwrap_or(0)..]);
+            let rest = super::embedded::decoded(rest.split(['?', '#']).next().unwrap_or(rest));
+            // curl has patterns of its own.
+            let wild = rest.contains(['[', '{']);
+            let text = if wild { super::words::without_lists(&rest) } else { rest };
+            Some(FileUse::one(&Word { glob: wild, fixed: false, ..word.with(&text) }, Role::Read))
+        };
+        self.words.iter().filter_map(path)
     }
 
     /// Values glued to options: `--file=x`, `-f/x`.

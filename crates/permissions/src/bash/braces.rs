@@ -1,6 +1,7 @@
 //! Brace lists: `{a,b}` makes several words of one.
 
 use super::nesting::skip;
+use super::words::HOLE;
 
 /// Longer words stay as they are, with a hole where a list stands.
 pub(super) const LONGEST: usize = 500;
@@ -18,7 +19,9 @@ pub(super) fn braces(raw: &str) -> Vec<String> {
             Some((start, end, items)) if done.len() + open.len() + items.len() <= MOST => {
                 open.extend(items.iter().rev().map(|item| format!("{}{item}{}", &word[..start], &word[end..])));
             }
-            _ => done.push(word),
+            // Too many to list them: what is left of this one cannot be told.
+            Some((start, end, _)) => done.push(format!("{}{HOLE}{}", &word[..start], &word[end..])),
+            None => done.push(word),
         }
     }
     done

@@ -2,7 +2,8 @@
 
 use super::lex::{self, Found, Link, Simple, assigned};
 use super::redirect::Redirect;
-use super::words::{self, HOLE, Variables, Word};
+use super::values::Variables;
+use super::words::{self, Word};
 use super::wrappers::{self, Inner};
 use super::{Script, read_script};
 
@@ -10,6 +11,8 @@ use super::{Script, read_script};
 pub(crate) struct Command {
     pub env: Vec<(String, Word)>,
     pub words: Vec<Word>,
+    /// Arguments it gets only when it is started (`xargs`).
+    pub extra: Vec<Word>,
     pub redirects: Vec<Redirect>,
     pub link: Link,
     pub depth: u16,
@@ -19,7 +22,11 @@ pub(crate) struct Command {
     pub own: bool,
     /// A `cd` here moves the shell that runs the script.
     pub moves: bool,
-    /// Here-documents and here-strings.
+    /// Another reading of the command before it.
+    pub twin: bool,
+    /// The directory its wrapper changes to (`env -C`).
+    pub chdir: Option<Word>,
+    /// Texts on its input: here-documents, here-strings, what is printed into its pipe.
     pub fed: Vec<Word>,
     /// Why a script in its arguments is not fully understood.
     pub unclear: Option<&'static str>,
@@ -113,41 +120,6 @@ pub(super) fn is_harmless_variable(name: &str) -> bool {
     NAMES.contains(&name) || (name.starts_with("LC_") && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
 }
 
-/// What the script itself says about its variables.
-pub(super) fn variables(found: &Found, outer: &Variables) -> Variables {
-    let mut variables = outer.clone();
-    let mut set = |name: &str, value: Option<String>| {
-        let known = variables.get(name).cloned();
-        let value = if known.is_some_and(|old| old != value) { None } else { value };
-        variables.insert(name.to_owned(), value.filter(|value| !value.contains(HOLE)));
-    };
-    for command in &found.commands {
-        let declares = command
-            .words
-            .first()
-            .is_some_and(|word| matches!(word.raw.as_str(), "export" | "declare" | "local" | "readonly" | "typeset"));
-        let pieces = match command.words.as_slice() {
-            [] => &command.env[..],
-            [_, rest @ ..] if declares => rest,
-            _ => continue,
-        };
-        for (name, value) in pieces.iter().filter_map(|piece| assigned(&piece.raw)) {
-            let word = words::read_whole(value, outer);
-            set(name, (!word.home).then_some(word.text));
-        }
-    }
-    for (name, values) in &found.loops {
-        match values.as_slice() {
-            [one] => {
-                let word = words::read_whole(one, outer);
-                set(name, (!word.home && !word.glob).then_some(word.text));
-            }
-            _ => set(name, None),
-        }
-    }
-    variables
-}
-
 /// Turns what was found into commands, each followed by what it runs in turn.
 pub(super) struct Builder<'a> {
     pub text: &'a str,
@@ -159,24 +131,49 @@ pub(super) struct Builder<'a> {
     pub weight: usize,
 }
 
+/// What an inner command takes over from the one that starts it.
+#[derive(Clone)]
+struct Around {
+    of: usize,
+    depth: u16,
+    link: Link,
+    moves: bool,
+    twin: bool,
+    chdir: Option<Word>,
+    fed: Vec<Word>,
+}
+
 impl Builder<'_> {
+    /// Adds a command, once for each reading of its variables.
     pub fn add(&mut self, simple: &Simple) {
+        let fed = self.found.fed.iter().filter(|fed| fed.to == simple.id).map(|fed| fed.body.as_str());
+        let targets = simple.redirects.iter().filter_map(|redirect| Some(redirect.target.as_ref()?.raw.as_str()));
+        let pieces = simple.env.iter().chain(&simple.words).map(|piece| piece.raw.as_str());
+        for (at, variables) in self.variables.readings(pieces.chain(targets).chain(fed)).iter().enumerate() {
+            self.add_reading(simple, variables, at > 0);
+        }
+    }
+
+    fn add_reading(&mut self, simple: &Simple, variables: &Variables, twin: bool) {
         let assignment = |piece: &lex::Piece| {
             let (name, value) = assigned(&piece.raw)?;
-            Some((name.to_owned(), words::read_whole(value, self.variables)))
+            Some((name.to_owned(), words::read_whole(value, variables)))
         };
         let files = simple.redirects.iter();
         let (source, starts) = self.source(simple);
         let command = Command {
             env: simple.env.iter().filter_map(assignment).collect(),
-            words: self.words(simple),
-            redirects: files.flat_map(|r| r.files(|raw| words::read_whole(raw, self.variables))).collect(),
+            words: read_words(simple, variables),
+            extra: Vec::new(),
+            redirects: files.flat_map(|r| r.files(|raw| words::read_whole(raw, variables))).collect(),
             link: simple.link,
             depth: simple.depth,
             of: self.script.commands.len(),
             own: simple.own,
             moves: true,
-            fed: self.fed(simple),
+            twin,
+            chdir: None,
+            fed: self.fed(simple, variables),
             unclear: None,
             source,
             starts,
@@ -184,20 +181,22 @@ impl Builder<'_> {
         self.push(command, 0);
     }
 
-    fn words(&self, simple: &Simple) -> Vec<Word> {
-        let [program, arguments @ ..] = simple.words.as_slice() else { return Vec::new() };
-        let mut words = words::read_program(&program.raw, self.variables);
-        words.extend(arguments.iter().flat_map(|piece| words::read(&piece.raw, self.variables)));
-        words
-    }
-
-    fn fed(&self, simple: &Simple) -> Vec<Word> {
+    /// What a command reads: here-documents, here-strings, and what is printed into its pipe.
+    fn fed(&self, simple: &Simple, variables: &Variables) -> Vec<Word> {
         let fed = self.found.fed.iter().filter(|fed| fed.to == simple.id);
-        fed.map(|fed| match fed.body.contains('\n') {
-            true => Word { fixed: false, ..Word::plain(&fed.body) },
-            false => words::read_whole(&fed.body, self.variables),
-        })
-        .collect()
+        let mut texts: Vec<Word> = fed
+            .map(|fed| match fed.body.contains('\n') {
+                true => Word { fixed: false, ..Word::plain(&fed.body) },
+                false => words::read_whole(&fed.body, variables),
+            })
+            .collect();
+        if simple.link == Link::Pipe
+            && let Some(text) =
+                self.found.before(simple).and_then(|before| words::printed(&plain_text(before), variables))
+        {
+            texts.push(Word { fixed: false, ..Word::plain(&text) });
+        }
+        texts
     }
 
     /// The command without its redirections, spaced as it is written.
@@ -221,55 +220,88 @@ impl Builder<'_> {
     fn push(&mut self, command: Command, wrapped: u8) {
         /// A wrapper in a wrapper in a wrapper.
         const DEEPEST: u8 = 8;
-        /// Words one script can amount to.
-        const MOST: usize = 40_000;
         self.weight += 1 + command.words.len();
         if wrapped > DEEPEST || self.weight > MOST {
             self.script.broken = true;
             return;
         }
         let inner = wrappers::inside(&command);
-        let (of, depth, link) = (command.of, command.depth, command.link);
         let shares_shell = command.moves && matches!(command.name(), Some("command" | "builtin" | "eval"));
+        let around = Around {
+            of: command.of,
+            depth: command.depth,
+            link: command.link,
+            moves: shares_shell,
+            twin: command.twin,
+            chdir: wrappers::directory(&command).or_else(|| command.chdir.clone()),
+            fed: command.fed.clone(),
+        };
         self.script.commands.push(command);
         for inner in inner {
             match inner {
-                Inner::Words(words) => {
+                Inner::Words { words, extra } => {
                     let command = Command {
                         env: Vec::new(),
                         redirects: Vec::new(),
-                        link,
-                        depth,
-                        of,
+                        link: around.link,
+                        depth: around.depth,
+                        of: around.of,
                         own: false,
-                        moves: shares_shell,
-                        fed: Vec::new(),
+                        moves: around.moves,
+                        twin: around.twin,
+                        chdir: around.chdir.clone(),
+                        // What a wrapper does not read itself is left for what it starts.
+                        fed: around.fed.clone(),
                         unclear: None,
                         source: String::new(),
                         starts: Vec::new(),
                         words,
+                        extra,
                     };
                     self.push(command, wrapped + 1);
                 }
-                Inner::Script { text, moves } => self.nest(&text, of, depth, moves),
+                Inner::Script { text, moves, arguments } => self.nest(&text, &arguments, moves, &around),
             }
         }
     }
 
-    fn nest(&mut self, text: &Word, of: usize, depth: u16, moves: bool) {
-        let inner = read_script(&text.text, self.variables, self.level + 1);
+    fn nest(&mut self, text: &Word, arguments: &[Word], moves: bool, around: &Around) {
+        let variables = match arguments {
+            [] => self.variables.clone(),
+            arguments => self.variables.with_arguments(arguments),
+        };
+        let inner = read_script(&text.text, &variables, self.level + 1, self.weight);
         let unclear = if text.fixed { inner.unclear } else { Some("it runs a text that is not fixed") };
-        if let Some(parent) = self.script.commands.get_mut(of) {
+        if let Some(parent) = self.script.commands.get_mut(around.of) {
             parent.unclear = parent.unclear.or(unclear);
         }
+        self.weight = inner.weight;
         self.script.has_loop |= inner.has_loop;
         self.script.broken |= inner.broken;
-        let deeper = if moves { depth } else { depth + 1 };
+        let deeper = if moves { around.depth } else { around.depth + 1 };
         for mut command in inner.commands {
             command.depth += deeper;
             command.own = false;
-            command.of = of;
+            command.of = around.of;
+            if command.chdir.is_none() {
+                command.chdir.clone_from(&around.chdir);
+            }
             self.script.commands.push(command);
         }
     }
+}
+
+/// Words one script can amount to, with all it runs and every reading of it.
+const MOST: usize = 40_000;
+
+fn read_words(simple: &Simple, variables: &Variables) -> Vec<Word> {
+    let [program, arguments @ ..] = simple.words.as_slice() else { return Vec::new() };
+    let mut words = words::read_program(&program.raw, variables);
+    words.extend(arguments.iter().flat_map(|piece| words::read(&piece.raw, variables)));
+    words
+}
+
+/// A command as text, without what stands before and behind it.
+fn plain_text(simple: &Simple) -> String {
+    simple.words.iter().map(|piece| piece.raw.as_str()).collect::<Vec<_>>().join(" ")
 }

@@ -20,28 +20,46 @@ pub(crate) struct Dirs {
 /// The directories of every command of the script.
 pub(crate) fn follow(script: &Script, start: &Path, home: &Path) -> Vec<Dirs> {
     let start = vec![start.to_path_buf()];
-    let mut shells = vec![Shell { depth: 0, all: start.clone(), now: start, unknown: false }];
+    let mut shells = vec![Shell { depth: 0, all: start.clone(), now: start, unknown: false, entered: false }];
     // How often a loop runs is not known, and CDPATH changes what a name means.
     let wild = script.has_loop || script.commands.iter().any(|c| c.env.iter().any(|(name, _)| name == "CDPATH"));
     let mut dirs = Vec::with_capacity(script.commands.len());
+    let (mut before, mut reached): (Option<Vec<PathBuf>>, Vec<PathBuf>) = (None, Vec::new());
     for (at, command) in script.commands.iter().enumerate() {
         while shells.len() > 1 && shells.last().is_some_and(|shell| shell.depth > command.depth) {
             shells.pop();
         }
         let Some(shell) = shells.last() else { break };
         if shell.depth < command.depth {
-            let inner = Shell { depth: command.depth, ..shell.clone() };
+            let mut inner = Shell { depth: command.depth, ..shell.clone() };
+            if let Some(dir) = command.chdir.as_ref().filter(|_| !shell.entered) {
+                inner.enter(dir, home);
+            }
             shells.push(inner);
         }
         let Some(shell) = shells.last_mut() else { break };
-        if command.link != Link::And {
-            shell.now.clone_from(&shell.all);
+        // Another reading of a command starts where the first one did.
+        match (command.twin, before.take()) {
+            (true, Some(before)) => shell.now = before,
+            _ if command.link != Link::And => shell.now.clone_from(&shell.all),
+            _ => {}
         }
-        dirs.push(Dirs { possible: shell.now.clone(), unknown: shell.unknown });
+        before = Some(shell.now.clone());
+        // A command its wrapper moved; the shells it starts are entered above.
+        let mut here = Dirs { possible: shell.now.clone(), unknown: shell.unknown };
+        if let Some(dir) = command.chdir.as_ref().filter(|_| !shell.entered) {
+            let mut moved = shell.clone();
+            moved.enter(dir, home);
+            here = Dirs { possible: moved.now, unknown: moved.unknown };
+        }
+        dirs.push(here);
         let piped = command.link == Link::Pipe
             || script.commands[at + 1..].iter().find(|next| next.own).is_some_and(|next| next.link == Link::Pipe);
         if let Some(step) = Step::of(command) {
+            let others = command.twin.then(|| reached.clone());
             shell.take(step, home, wild, piped || !command.moves);
+            shell.now.extend(others.into_iter().flatten());
+            reached.clone_from(&shell.now);
         }
     }
     dirs
@@ -64,11 +82,13 @@ impl<'a> Step<'a> {
         let mut words = command.words[1..].iter().skip_while(is_flag);
         Some(match (words.next(), words.next()) {
             (None, _) => Step::Home,
-            (Some(word), None) if !word.has_hole() && !word.glob && !word.is_option() && word.text != "-" => {
-                Step::To(word)
-            }
+            (Some(word), None) if !word.is_option() && word.text != "-" => Step::to(word),
             _ => Step::Unknown,
         })
+    }
+
+    fn to(word: &'a Word) -> Self {
+        if word.has_hole() || word.glob { Step::Unknown } else { Step::To(word) }
     }
 }
 
@@ -80,9 +100,21 @@ struct Shell {
     /// Where it may be if the last command succeeded.
     now: Vec<PathBuf>,
     unknown: bool,
+    /// Started in a directory its wrapper named.
+    entered: bool,
 }
 
 impl Shell {
+    /// Begins in another directory.
+    fn enter(&mut self, dir: &Word, home: &Path) {
+        match Step::to(dir) {
+            Step::To(word) => self.now = self.now.iter().map(|from| lexical(&path_of(word, from, home))).collect(),
+            Step::Home | Step::Unknown => self.unknown = true,
+        }
+        self.all.clone_from(&self.now);
+        self.entered = true;
+    }
+
     /// `uncertain`: the step may move another shell than this one.
     fn take(&mut self, step: Step<'_>, home: &Path, wild: bool, uncertain: bool) {
         /// More directories than a person would follow.

@@ -8,7 +8,7 @@
 use super::commands::is_harmless_variable;
 use super::words::Word;
 use super::wrappers::SHELLS;
-use super::{Command, git, inline, lex};
+use super::{Command, evaluated, git, inline, lex};
 
 /// Programs, their short options and their long ones that run or write something.
 struct Entry {
@@ -144,11 +144,14 @@ const ENTRIES: &[Entry] = &[
 ];
 
 /// Programs that run what they are given, so that a wildcard behind them means everything.
-const NEVER: [&str; 31] = [
+const NEVER: [&str; 36] = [
     "alias",
     "at",
     "batch",
+    "bind",
     "chroot",
+    "compgen",
+    "complete",
     "crontab",
     "ed",
     "emacs",
@@ -159,7 +162,9 @@ const NEVER: [&str; 31] = [
     "flock",
     "eval",
     "hash",
+    "hyperfine",
     "ionice",
+    "let",
     "nvim",
     "nsenter",
     "parallel",
@@ -185,6 +190,9 @@ pub(crate) fn reason(command: &Command) -> Option<String> {
     if NEVER.contains(&name) {
         return Some(format!("{name} runs what it is given"));
     }
+    if let Some(word) = evaluated::hides_command(command) {
+        return Some(format!("{name} evaluates {}, which has a command in it", word.raw));
+    }
     let entry = ENTRIES.iter().find(|entry| entry.programs.contains(&name));
     if let Some(word) = entry.and_then(|entry| args.iter().find(|word| entry.names(word))) {
         return Some(format!("{name} {} can run a program or write a file", word.text));
@@ -200,14 +208,22 @@ pub(crate) fn reason(command: &Command) -> Option<String> {
         "tar" | "bsdtar" => {
             args.first().filter(|word| !word.is_option() && word.text.contains('x')).map(|_| "unpacking".to_owned())
         }
-        "make" | "gmake" => args.iter().find(|word| word.text.starts_with("SHELL=")).map(|word| word.text.clone()),
+        "make" | "gmake" => make(args),
+        "go" => (args.first().is_some_and(|word| word.text == "env")
+            && args.iter().any(|word| word.text.starts_with("-w")))
+        .then(|| "env -w".to_owned()),
+        "mapfile" | "readarray" => args.iter().find(|word| word.text.starts_with("-C")).map(|word| word.text.clone()),
+        "source" | "." => args.first().filter(|word| word.text.starts_with("/dev/")).map(|word| word.text.clone()),
         "cargo" => args.first().filter(|word| word.text.starts_with('+')).map(|word| word.text.clone()),
         "less" | "more" => args.iter().find(|word| word.text.starts_with('+')).map(|word| word.text.clone()),
         "printf" => args.first().filter(|word| word.text.starts_with("-v")).map(|word| word.text.clone()),
         "docker" | "podman" | "nerdctl" => {
             args.iter().find(|word| word.text.starts_with("-v")).map(|word| word.text.clone())
         }
-        "time" | "env" | "sudo" | "doas" => args.iter().find(|word| sets_variable(word)).map(|word| word.text.clone()),
+        "time" | "env" | "sudo" | "doas" => {
+            let odd = |word: &&Word| sets_variable(word) || name == "env" && word.is_option() && splits(&word.text);
+            args.iter().find(odd).map(|word| word.text.clone())
+        }
         _ if SHELLS.contains(&name) => shell(args),
         _ => inline::interpreter(name, args).map(str::to_owned),
     };
@@ -239,6 +255,11 @@ impl Entry {
     }
 }
 
+/// `env -S`: the words of another command.
+fn splits(option: &str) -> bool {
+    option.starts_with("--split") || !option.starts_with("--") && option.contains('S')
+}
+
 /// Variables tell programs what to load and run.
 fn sets_variable(word: &Word) -> bool {
     lex::assigned(&word.text).is_some_and(|(name, _)| !is_harmless_variable(name))
@@ -250,10 +271,21 @@ fn is_find_action(text: &str) -> bool {
     ACTIONS.contains(&text)
 }
 
+fn make(args: &[Word]) -> Option<String> {
+    let input = |pair: &[Word]| {
+        matches!(&*pair[0].text, "-f" | "--file" | "--makefile") && matches!(&*pair[1].text, "-" | "/dev/stdin")
+    };
+    let piped = args.windows(2).find(|pair| input(pair)).map(|pair| format!("{} {}", pair[0].text, pair[1].text));
+    let odd =
+        |word: &&Word| word.text.starts_with("SHELL=") || matches!(&*word.text, "-f-" | "--file=-" | "--makefile=-");
+    piped.or_else(|| args.iter().find(odd).map(|word| word.text.clone()))
+}
+
 fn url(name: &str, args: &[Word]) -> Option<String> {
     let plain = |word: &&Word| {
         let scheme = word.text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-        scheme.is_some_and(|scheme| scheme != "http" && scheme != "https")
+        let file = word.text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
+        file || scheme.is_some_and(|scheme| scheme != "http" && scheme != "https")
     };
     let names_file =
         |word: &&Word| word.text.starts_with('@') || ["=@", "%output{"].iter().any(|sign| word.text.contains(sign));

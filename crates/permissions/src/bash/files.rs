@@ -35,6 +35,13 @@ pub(crate) enum Reach {
     Replaced,
 }
 
+impl Reach {
+    /// All that is below a directory, if the path is one.
+    pub fn everything() -> Self {
+        Self::Below { names: Vec::new(), hidden: true }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileUse {
     pub word: Word,
@@ -56,8 +63,20 @@ pub(crate) enum Output {
     PassedOn,
 }
 
-/// The files a command names.
+/// The files a command names, also in a program it is given.
 pub(crate) fn uses(command: &Command, output: Output) -> Vec<FileUse> {
+    let mut files = match command.extra.is_empty() {
+        true => named(command, output),
+        false => {
+            let words = command.words.iter().chain(&command.extra).cloned().collect();
+            named(&Command { words, ..command.clone() }, output)
+        }
+    };
+    files.extend(super::embedded::effects(command).files);
+    files
+}
+
+fn named(command: &Command, output: Output) -> Vec<FileUse> {
     let Some(name) = command.name() else {
         return command.words.iter().skip(1).map(|word| FileUse::one(word, Role::Any)).collect();
     };
@@ -112,9 +131,13 @@ pub(crate) fn uses(command: &Command, output: Output) -> Vec<FileUse> {
             args.all(Role::Write).into_iter().chain(addresses.map(|word| FileUse::one(&word, Role::Write))).collect()
         }
         "rm" | "rmdir" | "unlink" | "shred" | "trash" | "srm" => args.all(Role::Remove),
-        "cp" | "install" | "scp" | "rsync" | "ditto" => args.copied(Role::Read),
-        "mv" | "rename" => args.copied(Role::Remove),
-        "ln" | "link" => args.copied(Role::Alias),
+        "cp" | "scp" if !(args.has('r', &["--recursive", "--archive"]) || args.has('R', &[]) || args.has('a', &[])) => {
+            args.copied(Role::Read, Reach::One)
+        }
+        "install" => args.copied(Role::Read, Reach::One),
+        "cp" | "scp" | "rsync" | "ditto" | "rclone" => args.copied(Role::Read, Reach::everything()),
+        "mv" | "rename" => args.copied(Role::Remove, Reach::everything()),
+        "ln" | "link" => args.copied(Role::Alias, Reach::everything()),
         "dd" => args
             .operands
             .iter()
@@ -132,7 +155,12 @@ pub(crate) fn uses(command: &Command, output: Output) -> Vec<FileUse> {
             .chain(args.valued('c', "--cookie-jar", Role::Write))
             .chain(args.valued('T', "--upload-file", Role::Read))
             .chain(args.valued('\0', "--output-dir", Role::Write))
+            .chain(args.valued('K', "--config", Role::Read))
+            .chain(args.valued('\0', "--netrc-file", Role::Read))
+            .chain(args.valued('\0', "--cacert", Role::Read))
+            .chain(args.valued('E', "--cert", Role::Read))
             .chain(args.named_at_sign())
+            .chain(args.file_addresses())
             .collect(),
         "wget" => args
             .valued('O', "--output-document", Role::Write)
@@ -140,7 +168,14 @@ pub(crate) fn uses(command: &Command, output: Output) -> Vec<FileUse> {
             .chain(args.valued('a', "--append-output", Role::Write))
             .chain(args.valued('P', "--directory-prefix", Role::Write))
             .chain(args.valued('i', "--input-file", Role::Read))
+            .chain(args.valued('\0', "--post-file", Role::Read))
+            .chain(args.valued('\0', "--body-file", Role::Read))
+            .chain(args.file_addresses())
             .collect(),
+        "go" if args.operands.first().is_some_and(|word| word.text == "env") && args.has('w', &[]) => {
+            // The settings of the go command, in the user's configuration.
+            vec![FileUse::one(&Word { home: true, ..Word::plain("/.config/go/env") }, Role::Write)]
+        }
         name if super::wrappers::SHELLS.contains(&name) => {
             // The text of `-c` is read as a script of its own.
             if args.has('c', &[]) { Vec::new() } else { args.all(Role::Any) }
@@ -208,6 +243,60 @@ fn find(name: &str, command: &Command, args: &Arguments<'_>, output: Output) -> 
     files
 }
 
+/// A command that prints the names of the files below some directories.
+pub(crate) struct Walk {
+    pub starts: Vec<Word>,
+    /// Patterns of names; none means all.
+    pub names: Vec<String>,
+    /// Patterns of paths that are left out.
+    pub skipped: Vec<String>,
+    /// Only folders are printed.
+    pub folders: bool,
+}
+
+pub(crate) fn walk(command: &Command) -> Option<Walk> {
+    let words = command.words.get(1..)?;
+    let here = || vec![Word::plain(".")];
+    match command.name()? {
+        "find" => {
+            let is_test = |word: &Word| word.is_option() || matches!(word.text.as_str(), "(" | "!" | "\\(");
+            let starts: Vec<Word> = words.iter().take_while(|word| !is_test(word)).cloned().collect();
+            let (mut names, mut skipped) = (Vec::new(), Vec::new());
+            for (at, pair) in words.windows(2).enumerate() {
+                let before = at.checked_sub(1).map_or("", |at| words[at].text.as_str());
+                let after = words.get(at + 2).map_or("", |word| word.text.as_str());
+                let left_out = matches!(before, "!" | "-not") || after == "-prune";
+                let pattern = pair[1].text.as_str();
+                match (pair[0].text.as_str(), left_out) {
+                    ("-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename", true) => {
+                        skipped.push(pattern.to_owned());
+                    }
+                    ("-name" | "-iname", false) => names.push(pattern.to_owned()),
+                    ("-path" | "-ipath" | "-wholename" | "-iwholename", false) => {
+                        names.push(pattern.rsplit('/').next().unwrap_or_default().to_owned());
+                    }
+                    _ => {}
+                }
+            }
+            let folders = words.windows(2).any(|pair| pair[0].text == "-type" && pair[1].text == "d");
+            Some(Walk { starts: if starts.is_empty() { here() } else { starts }, names, skipped, folders })
+        }
+        "fd" | "fdfind"
+            if words.iter().any(|word| matches!(&*word.text, "-H" | "-u" | "--hidden" | "--unrestricted")) =>
+        {
+            let starts: Vec<Word> = words.iter().filter(|word| !word.is_option()).skip(1).cloned().collect();
+            let starts = if starts.is_empty() { here() } else { starts };
+            Some(Walk { starts, names: Vec::new(), skipped: Vec::new(), folders: false })
+        }
+        "git" if words.first().is_some_and(|word| word.text == "ls-files") => {
+            let names = words[1..].iter().filter(|word| !word.is_option());
+            let names = names.map(|word| word.text.rsplit('/').next().unwrap_or_default().to_owned()).collect();
+            Some(Walk { starts: here(), names, skipped: Vec::new(), folders: false })
+        }
+        _ => None,
+    }
+}
+
 fn archive(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> {
     let mode = command.words.get(1).map_or("", |word| word.text.as_str());
     let bundled = !mode.starts_with('-');
@@ -226,8 +315,17 @@ fn archive(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> 
     // Which operand is the archive depends on the order of the options; all may be.
     let role = if packs { Role::Any } else { Role::Read };
     let reach = if packs { Reach::Below { names: Vec::new(), hidden: true } } else { Reach::One };
-    let operands = args.operands.iter().skip(usize::from(name.ends_with("tar") && bundled));
-    files.extend(operands.map(|word| FileUse { word: (*word).clone(), role, reach: reach.clone() }));
+    let operands: Vec<&Word> =
+        args.operands.iter().skip(usize::from(name.ends_with("tar") && bundled)).copied().collect();
+    let dirs: Vec<Word> = args.valued('C', "--directory", Role::Read).map(|file| file.word).collect();
+    for dir in dirs.iter().filter(|_| packs) {
+        for word in operands.iter().filter(|word| !word.home && !word.text.starts_with('/')) {
+            let text = format!("{}/{}", dir.text, word.text);
+            let below = Word { text, glob: dir.glob || word.glob, derived: dir.derived || word.derived, ..dir.clone() };
+            files.push(FileUse { word: below, role: Role::Read, reach: reach.clone() });
+        }
+    }
+    files.extend(operands.into_iter().map(|word| FileUse { word: word.clone(), role, reach: reach.clone() }));
     files.extend(args.valued('f', "--file", if packs { Role::Write } else { Role::Read }));
     files
 }

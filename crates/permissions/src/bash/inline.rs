@@ -153,8 +153,11 @@ pub(super) fn sql(args: &[Word]) -> bool {
     args.iter().any(|word| {
         let text = word.text.to_ascii_lowercase();
         let dotted = text.lines().any(|line| {
-            line.trim_start().strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
-                && !line.contains('/')
+            // `.hidden/x.db` is a file.
+            line.trim_start().strip_prefix('.').is_some_and(|rest| {
+                let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+                end > 0 && !rest[end..].starts_with(['/', '.'])
+            })
         });
         dotted
             || text.contains('\\')

@@ -54,6 +54,9 @@ pub(super) struct Found {
     pub fed: Vec<Fed>,
     /// `for NAME in VALUES`
     pub loops: Vec<(String, Vec<String>)>,
+    /// `NAME=(VALUES)`
+    pub lists: Vec<(String, Vec<String>)>,
+    pub functions: Vec<String>,
     pub has_loop: bool,
     /// Something was nested too deeply to be looked at.
     pub overflow: bool,
@@ -70,6 +73,8 @@ pub(super) struct Found {
 const LEVELS: u16 = 12;
 /// Commands of one script.
 const COMMANDS: usize = 2_000;
+/// Bytes of one value that is put together from others.
+pub(super) const LONGEST_VALUE: usize = 4096;
 /// Bytes of one script that are not in here-documents.
 const CODE: usize = 16 * 1024;
 
@@ -89,6 +94,12 @@ impl Simple {
 }
 
 impl Found {
+    /// The command written before this one, in the same shell.
+    pub fn before(&self, simple: &Simple) -> Option<&Simple> {
+        let at = self.commands.iter().position(|other| other.id == simple.id)?;
+        self.commands[..at].iter().rev().find(|other| other.depth == simple.depth && other.own == simple.own)
+    }
+
     fn id(&mut self) -> usize {
         self.next_id += 1;
         self.next_id
@@ -144,7 +155,11 @@ impl<'t, 'f> Lexer<'t, 'f> {
                 (b'|', Some(b'&')) => self.operator(2, Link::Pipe),
                 (b'|', _) => self.operator(1, Link::Pipe),
                 (b'(', Some(b'(')) if self.arithmetic_command() => {}
-                (b'(', _) => {
+                (b'(', _) if self.list() => {}
+                (b'(', next) => {
+                    if let ([name], Some(b')')) = (self.now.words.as_slice(), next) {
+                        self.found.functions.push(name.raw.clone());
+                    }
                     let link = self.now.link;
                     self.depth = self.depth.saturating_add(1);
                     self.operator(1, link);
@@ -176,7 +191,38 @@ impl<'t, 'f> Lexer<'t, 'f> {
         self.end(Link::Then);
         let mut inner = Lexer { arithmetic: true, ..Lexer::new(inside, self.depth + 1, false, self.found) };
         inner.run();
+        // Quotes do not keep an expression from being evaluated.
+        if inside.contains('\'') {
+            self.expansions(&inside.replace('\'', " "));
+        }
         self.at = (end + 1).min(self.text.len());
+        true
+    }
+
+    /// `NAME=(a b)`: the words of a list, which are no command.
+    fn list(&mut self) -> bool {
+        let Some(last) = self.now.env.last().filter(|_| self.now.words.is_empty()) else { return false };
+        let Some((name, "")) = assigned(&last.raw) else { return false };
+        if last.span.end != self.at {
+            return false;
+        }
+        let name = name.to_owned();
+        self.at += 1;
+        let mut values = Vec::new();
+        loop {
+            self.blanks();
+            match self.byte(0) {
+                None => break,
+                Some(b')') => {
+                    self.at += 1;
+                    break;
+                }
+                Some(b'\n') => self.at += 1,
+                Some(b'#') => self.at += self.text[self.at..].find('\n').unwrap_or(self.text.len() - self.at),
+                Some(_) => values.extend(self.word().map(|word| word.raw)),
+            }
+        }
+        self.found.lists.push((name, values));
         true
     }
 
@@ -244,8 +290,12 @@ impl<'t, 'f> Lexer<'t, 'f> {
                 }
                 self.found.loops.push((name, values));
             }
-            "case" | "function" => {
+            "case" => {
                 self.name();
+            }
+            "function" => {
+                let name = self.name();
+                self.found.functions.push(name);
             }
             _ => return false,
         }

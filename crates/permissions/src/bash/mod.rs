@@ -11,6 +11,8 @@ mod braces;
 pub(crate) mod commands;
 pub(crate) mod cwd;
 pub(crate) mod danger;
+pub(crate) mod embedded;
+mod evaluated;
 pub(crate) mod files;
 mod git;
 mod heredoc;
@@ -19,15 +21,17 @@ mod lex;
 mod nesting;
 pub(crate) mod pipes;
 pub(crate) mod redirect;
+mod runs;
 mod syntax;
 mod tree;
+mod values;
 pub(crate) mod words;
 pub(crate) mod wrappers;
 
 pub(crate) use commands::Command;
 use std::collections::HashSet;
 pub use tree::bash_tree;
-use words::Variables;
+use values::Variables;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
@@ -38,6 +42,8 @@ pub(crate) struct Script {
     /// Parts of the text could not be read at all.
     pub broken: bool,
     pub has_loop: bool,
+    /// How much was read.
+    weight: usize,
 }
 
 /// Longer texts are not read; everything about them is unknown.
@@ -46,12 +52,12 @@ const LONGEST: usize = 256 * 1024;
 const LEVELS: u8 = 4;
 
 pub(crate) fn parse(text: &str) -> Script {
-    read_script(text, &Variables::new(), 0)
+    read_script(text, &Variables::default(), 0, 0)
 }
 
-fn read_script(text: &str, outer: &Variables, level: u8) -> Script {
+fn read_script(text: &str, outer: &Variables, level: u8, weight: usize) -> Script {
     if text.len() > LONGEST || level > LEVELS {
-        return Script { unclear: Some("it is too long to be read"), broken: true, ..Script::default() };
+        return Script { unclear: Some("it is too long to be read"), broken: true, weight, ..Script::default() };
     }
     let mut found = lex::Found::default();
     lex::read(text, 0, true, &mut found);
@@ -59,18 +65,19 @@ fn read_script(text: &str, outer: &Variables, level: u8) -> Script {
     for missed in missed(&reading.commands, &found) {
         lex::read(&missed, 1, false, &mut found);
     }
-    let variables = commands::variables(&found, outer);
+    let variables = Variables::of(&found, outer);
     let script = Script {
         commands: Vec::new(),
         unclear: reading.unclear,
         broken: reading.broken || found.overflow,
         has_loop: found.has_loop,
+        weight,
     };
-    let mut builder = commands::Builder { text, found: &found, variables: &variables, level, script, weight: 0 };
+    let mut builder = commands::Builder { text, found: &found, variables: &variables, level, script, weight };
     for simple in &found.commands {
         builder.add(simple);
     }
-    let mut script = builder.script;
+    let mut script = Script { weight: builder.weight, ..builder.script };
     if script.unclear.is_none() {
         let plain = |command: &Command| command.program_is_fixed() && command.words.iter().all(|word| word.fixed);
         if !script.commands.iter().filter(|command| command.own).all(plain) {

@@ -4,8 +4,9 @@
 //! is guessed: a word with a hole can match a deny, never an allow.
 
 use super::braces::{LONGEST, braces};
+use super::lex;
 use super::nesting::{close_backtick, close_brace, close_paren};
-use std::collections::HashMap;
+use super::values::{Meaning, Variables};
 
 /// Stands for text that can not be told.
 pub(crate) const HOLE: char = '\u{fffc}';
@@ -24,11 +25,18 @@ pub(crate) struct Word {
     pub fixed: bool,
     /// Has an unquoted `*`, `?` or `[`.
     pub glob: bool,
+    /// A hole in it, or its text, comes out of the script itself: what a command printed.
+    pub derived: bool,
 }
 
 impl Word {
     pub fn plain(text: &str) -> Self {
-        Self { raw: text.to_owned(), text: text.to_owned(), home: false, fixed: true, glob: false }
+        Self { raw: text.to_owned(), text: text.to_owned(), home: false, fixed: true, glob: false, derived: false }
+    }
+
+    /// A text that some part of the script makes.
+    pub fn computed(text: &str) -> Self {
+        Self { fixed: false, derived: true, ..Self::plain(text) }
     }
 
     pub fn unknown() -> Self {
@@ -48,9 +56,6 @@ impl Word {
         !self.home && self.text.len() > 1 && self.text.starts_with('-')
     }
 }
-
-/// What a script says about its variables: a value, or `None` if there are several.
-pub(super) type Variables = HashMap<String, Option<String>>;
 
 /// The words one written word becomes. Braces and splitting make it several.
 pub(super) fn read(raw: &str, variables: &Variables) -> Vec<Word> {
@@ -77,6 +82,18 @@ pub(super) fn read_program(raw: &str, variables: &Variables) -> Vec<Word> {
     }
 }
 
+/// The text with a star for every `{…}` and `[…]`.
+pub(super) fn without_lists(text: &str) -> String {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '[']) {
+        result.push_str(&rest[..at]);
+        result.push('*');
+        rest = rest[at..].find(['}', ']']).map_or("", |end| &rest[at + end + 1..]);
+    }
+    result + rest
+}
+
 /// The word as one, for places where bash does not split.
 pub(super) fn read_whole(raw: &str, variables: &Variables) -> Word {
     let word = read_one(raw, raw, variables);
@@ -84,7 +101,7 @@ pub(super) fn read_whole(raw: &str, variables: &Variables) -> Word {
 }
 
 fn read_one(alternative: &str, raw: &str, variables: &Variables) -> Word {
-    let word = Word { raw: raw.to_owned(), text: String::new(), home: false, fixed: true, glob: false };
+    let word = Word { raw: raw.to_owned(), text: String::new(), home: false, fixed: true, glob: false, derived: false };
     let mut reader = Reader { raw: alternative, variables, word };
     if alternative != raw {
         reader.word.fixed = false;
@@ -111,6 +128,11 @@ impl Reader<'_> {
     fn keep(&mut self, at: usize) -> usize {
         // Callers stop at ASCII bytes, so `at` is always the start of a character.
         let Some(c) = self.raw[at..].chars().next() else { return at + 1 };
+        // A hole that was made before, such as the `{}` of find in a script.
+        if c == HOLE {
+            self.word.fixed = false;
+            self.word.derived = true;
+        }
         self.word.text.push(c);
         at + c.len_utf8()
     }
@@ -152,10 +174,7 @@ impl Reader<'_> {
             }
             b'"' => self.double(at + 1),
             b'$' => self.dollar(at, Quoted::No),
-            b'`' => {
-                self.hole();
-                close_backtick(self.raw, at + 1) + 1
-            }
+            b'`' => self.backtick(at, Quoted::No),
             b'<' | b'>' if self.byte(at + 1) == Some(b'(') => {
                 self.hole();
                 close_paren(self.raw, at + 2) + 1
@@ -183,10 +202,7 @@ impl Reader<'_> {
                     _ => self.keep(at),
                 },
                 b'$' => self.dollar(at, Quoted::Yes),
-                b'`' => {
-                    self.hole();
-                    close_backtick(self.raw, at + 1) + 1
-                }
+                b'`' => self.backtick(at, Quoted::Yes),
                 _ => self.keep(at),
             };
         }
@@ -207,8 +223,9 @@ impl Reader<'_> {
                 at + 1
             }
             (Some(b'('), _) => {
-                self.hole();
-                close_paren(self.raw, at + 2) + 1
+                let end = close_paren(self.raw, at + 2);
+                self.substitution(&self.raw[(at + 2).min(end)..end], quoted);
+                end + 1
             }
             (Some(b'['), _) => {
                 self.hole();
@@ -225,7 +242,11 @@ impl Reader<'_> {
                 self.variable(&rest[..end], quoted);
                 at + 1 + end
             }
-            (Some(b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!'), _) => {
+            (Some(b'0'..=b'9' | b'@' | b'*'), _) => {
+                self.variable(&rest[..1], quoted);
+                at + 2
+            }
+            (Some(b'#' | b'?' | b'-' | b'$' | b'!'), _) => {
                 self.hole();
                 at + 2
             }
@@ -233,22 +254,163 @@ impl Reader<'_> {
         }
     }
 
-    fn variable(&mut self, name: &str, quoted: Quoted) {
-        self.word.fixed = false;
-        let at_start = self.word.text.is_empty() && !self.word.home;
-        match (self.variables.get(name), name) {
-            (Some(Some(value)), _) if quoted == Quoted::No => {
-                self.word.glob |= value.contains(['*', '?', '[']);
-                self.word.text.extend(value.chars().map(|c| if c.is_whitespace() { SPLIT } else { c }));
+    fn backtick(&mut self, at: usize, quoted: Quoted) -> usize {
+        let end = close_backtick(self.raw, at + 1);
+        self.substitution(&self.raw[(at + 1).min(end)..end], quoted);
+        end + 1
+    }
+
+    /// `$(…)`: what it prints, if that is written there.
+    fn substitution(&mut self, inside: &str, quoted: Quoted) {
+        match printed(inside, self.variables) {
+            Some(text) => self.expanded(&text, quoted),
+            None => {
+                self.hole();
+                // A new file is none of those that are there.
+                self.word.derived |= !inside.trim_start().starts_with("mktemp") && !inside.starts_with('(');
             }
-            (Some(Some(value)), _) => self.word.text.push_str(value),
-            (Some(None), _) => self.hole(),
-            (None, "HOME") if at_start => self.word.home = true,
-            (None, "PWD") if at_start => self.word.text.push('.'),
-            (None, "IFS") if quoted == Quoted::No => self.word.text.push(SPLIT),
-            (None, _) => self.hole(),
         }
     }
+
+    /// The text an expansion yields.
+    fn expanded(&mut self, text: &str, quoted: Quoted) {
+        self.word.fixed = false;
+        match quoted {
+            Quoted::Yes => self.word.text.push_str(text),
+            Quoted::No => {
+                self.word.glob |= text.contains(['*', '?', '[']);
+                self.word.text.extend(text.chars().map(|c| if c.is_whitespace() { SPLIT } else { c }));
+            }
+        }
+    }
+
+    /// `name`, or `name` with an operator behind it.
+    fn variable(&mut self, body: &str, quoted: Quoted) {
+        self.word.fixed = false;
+        let end = match body.bytes().next() {
+            Some(b'0'..=b'9' | b'@' | b'*') => 1,
+            _ => body.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(body.len()),
+        };
+        let (name, operator) = body.split_at(end);
+        // `$@` is split also in quotes.
+        let quoted = if matches!(name, "@" | "*") { Quoted::No } else { quoted };
+        let at_start = self.word.text.is_empty() && !self.word.home;
+        let plain = matches!(operator, "" | "[@]" | "[*]" | "[0]");
+        let fallback = [":-", ":=", "-", "="].iter().find_map(|sign| operator.strip_prefix(sign));
+        match (self.variables.get(name), name) {
+            (Meaning::Value(value), _) if plain || fallback.is_some() => {
+                let value = value.clone();
+                if value.home && at_start {
+                    self.word.home = true;
+                } else if value.home {
+                    self.hole();
+                }
+                self.expanded(&value.text, quoted);
+                self.word.glob |= value.glob;
+                self.word.derived |= value.derived;
+            }
+            (Meaning::Value(value), _) => match trimmed(&value.text, operator) {
+                Some(text) if !value.home => {
+                    let (glob, derived) = (value.glob, value.derived);
+                    self.expanded(&text, quoted);
+                    self.word.glob |= glob;
+                    self.word.derived |= derived;
+                }
+                _ => {
+                    self.hole();
+                    self.word.derived = true;
+                }
+            },
+            (Meaning::Derived, _) => {
+                self.hole();
+                self.word.derived = true;
+            }
+            // What is written there counts if the environment has none.
+            (Meaning::Environment, _) if fallback.is_some() => {
+                let word = read_one(fallback.unwrap_or_default(), fallback.unwrap_or_default(), self.variables);
+                if word.home && at_start {
+                    self.word.home = true;
+                } else if word.home {
+                    self.hole();
+                }
+                self.expanded(&word.text, quoted);
+                self.word.derived |= word.derived;
+            }
+            (Meaning::Environment, "HOME") if at_start && plain => self.word.home = true,
+            (Meaning::Environment, "HOME") if at_start && matches!(operator, "%/" | "%%/") => self.word.home = true,
+            (Meaning::Environment, "PWD") if at_start && plain => self.word.text.push('.'),
+            (Meaning::Environment, "IFS") if quoted == Quoted::No => self.word.text.push(SPLIT),
+            (Meaning::Environment, _) => {
+                self.hole();
+                // `${!x}`: the value of another variable.
+                self.word.derived |= name.is_empty();
+            }
+        }
+    }
+}
+
+/// `%tail` and `#head` where the pattern is plain text.
+fn trimmed(value: &str, operator: &str) -> Option<String> {
+    let (tail, pattern) = match operator.strip_prefix("%%").or_else(|| operator.strip_prefix('%')) {
+        Some(pattern) => (true, pattern),
+        None => (false, operator.strip_prefix("##").or_else(|| operator.strip_prefix('#'))?),
+    };
+    if pattern.is_empty() || pattern.contains(['*', '?', '[', '$', '\\', '"', '\'', '`']) || value.contains(HOLE) {
+        return None;
+    }
+    let text = if tail { value.strip_suffix(pattern) } else { value.strip_prefix(pattern) };
+    Some(text.unwrap_or(value).to_owned())
+}
+
+/// What `echo` or `printf` prints, if the text is nothing else.
+pub(super) fn printed(script: &str, variables: &Variables) -> Option<String> {
+    /// Longer ones, and one in another in another, are not worth the time.
+    const MOST: usize = 500;
+    let script = script.trim();
+    let printer = ["echo", "printf", "command echo", "builtin echo"].iter().find(|name| script.starts_with(**name))?;
+    if script.len() > MOST || script.matches(['`', '(']).count() > 3 {
+        return None;
+    }
+    let mut found = lex::Found::default();
+    lex::read(script, 0, true, &mut found);
+    let [command] = found.commands.as_slice() else { return None };
+    if !command.redirects.is_empty() || !command.env.is_empty() {
+        return None;
+    }
+    let args = command.words.get(1 + usize::from(printer.contains(' '))..)?;
+    let words: Vec<Word> = args.iter().flat_map(|piece| read(&piece.raw, variables)).collect();
+    let join = |words: &[Word]| {
+        let texts: Vec<_> = words.iter().filter(|word| !word.home).map(|word| word.text.as_str()).collect();
+        (texts.len() == words.len()).then(|| texts.join(" "))
+    };
+    let text = match (printer.ends_with("printf"), words.as_slice()) {
+        (true, [format, rest @ ..]) => formatted(&format.text, rest)?,
+        (true, []) => return None,
+        (false, [flag, rest @ ..]) if matches!(&*flag.text, "-n" | "-e" | "-ne" | "-en") => join(rest)?,
+        (false, words) => join(words)?,
+    };
+    let text = text.replace("\\n", "\n").replace("\\t", "\t");
+    (!text.contains('\\')).then(|| text.trim_end_matches('\n').to_owned())
+}
+
+/// `printf`, as far as `%s` goes.
+fn formatted(format: &str, args: &[Word]) -> Option<String> {
+    if args.iter().any(|word| word.home) {
+        return None;
+    }
+    let pieces: Vec<&str> = format.split("%s").collect();
+    if pieces.iter().any(|piece| piece.contains('%')) {
+        return None;
+    }
+    if pieces.len() == 1 {
+        return Some(format.to_owned());
+    }
+    // The format is used again for the arguments that are left.
+    let rounds = args.chunks(pieces.len() - 1).map(|args| {
+        let texts = args.iter().map(|word| word.text.as_str()).chain(std::iter::repeat(""));
+        pieces.iter().zip(std::iter::once("").chain(texts)).map(|(piece, text)| format!("{text}{piece}")).collect()
+    });
+    Some(rounds.collect::<Vec<String>>().concat())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -306,7 +468,9 @@ mod tests {
     use super::*;
 
     fn text(raw: &str) -> String {
-        let words = read(raw, &Variables::from([("X".into(), Some("rm -rf".into())), ("Y".into(), None)]));
+        let mut found = lex::Found::default();
+        lex::read("X='rm -rf'; Y=$(y)", 0, true, &mut found);
+        let words = read(raw, &Variables::of(&found, &Variables::default()));
         words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join("|").replace(HOLE, "_")
     }
 
@@ -324,7 +488,10 @@ mod tests {
             ("'a'\"b\"c", "abc"),
             ("$X", "rm|-rf"),
             ("\"$X\"", "rm -rf"),
-            ("$Y-${Z:-rm}", "_-_"),
+            ("$Y-${Z:-rm}", "_-rm"),
+            ("${X%-rf}", "rm"),
+            ("$(echo a b)", "a|b"),
+            ("\"$(printf '%s' 'a b')\"", "a b"),
             ("rm${IFS}x", "rm|x"),
             ("$(a b)c", "_c"),
             ("`a`", "_"),
@@ -342,7 +509,7 @@ mod tests {
 
     #[test]
     fn a_word_says_whether_bash_would_change_it() {
-        let word = |raw: &str| read(raw, &Variables::new()).remove(0);
+        let word = |raw: &str| read(raw, &Variables::default()).remove(0);
         assert!(word("a\\ b'c'\"d\"").fixed);
         assert!(word("~/x").home && word("~/x").fixed && word("~/x").text == "/x");
         assert!(word("\"$HOME\"/x").home && !word("$HOME/x").fixed);

@@ -9,14 +9,34 @@ use super::words::Word;
 
 /// Something a command runs.
 pub(super) enum Inner {
-    /// A command, word by word.
-    Words(Vec<Word>),
+    /// A command, word by word, and the arguments it gets only when it runs.
+    Words { words: Vec<Word>, extra: Vec<Word> },
     /// Text a shell reads. `moves`: the shell is the one that runs this script (`eval`).
-    Script { text: Word, moves: bool },
+    /// `arguments` are `$0`, `$1` and so on.
+    Script { text: Word, moves: bool, arguments: Vec<Word> },
+}
+
+impl Inner {
+    fn words(words: &[Word]) -> Self {
+        Self::Words { words: words.to_vec(), extra: Vec::new() }
+    }
+
+    fn script(text: Word) -> Self {
+        Self::Script { text, moves: false, arguments: Vec::new() }
+    }
+
+    /// In the shell that runs this script.
+    fn here(text: Word) -> Self {
+        Self::Script { text, moves: true, arguments: Vec::new() }
+    }
+
+    fn unknown() -> Self {
+        Self::words(&[Word::unknown()])
+    }
 }
 
 /// Wrappers, and how many arguments of their own precede the program.
-const WRAPPERS: [(&str, usize); 65] = [
+const WRAPPERS: &[(&str, usize)] = &[
     ("bwrap", 0),
     ("builtin", 0),
     ("busybox", 0),
@@ -82,43 +102,186 @@ const WRAPPERS: [(&str, usize); 65] = [
     ("watch", 0),
     ("xargs", 0),
     ("xvfb-run", 0),
+    ("asdf", 1),
+    ("bunx", 0),
+    ("bundle", 1),
+    ("chronic", 0),
+    ("conda", 1),
+    ("coproc", 0),
+    ("direnv", 2),
+    ("dotenv", 0),
+    ("gdb", 0),
+    ("mise", 1),
+    ("npx", 0),
+    ("pipenv", 1),
+    ("pnpx", 0),
+    ("poetry", 1),
+    ("rr", 1),
+    ("script", 0),
+    ("start-stop-daemon", 0),
+    ("uvx", 0),
 ];
 
 pub(crate) const SHELLS: [&str; 9] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"];
 
 /// Whatever a command might run besides itself.
 pub(super) fn inside(command: &Command) -> Vec<Inner> {
-    let Some(name) = command.name() else { return Vec::new() };
+    let mut inner: Vec<Inner> = super::evaluated::substitutions(command).into_iter().map(Inner::here).collect();
+    let Some(name) = command.name() else { return inner };
     let arguments = &command.words[1..];
-    let mut inner = Vec::new();
     if let Some((_, own)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
-        programs(arguments, *own, &mut |at| inner.push(Inner::Words(arguments[at..].to_vec())));
+        let passed = passed_on(name, command);
+        programs(arguments, *own, &mut |at| {
+            let words = passed.fill(&arguments[at..]);
+            inner.push(Inner::Words { words, extra: passed.behind.clone() });
+        });
     }
     match name {
-        "eval" => inner.push(Inner::Script { text: joined(arguments), moves: true }),
-        "trap" => inner.extend(arguments.first().map(|text| Inner::Script { text: text.clone(), moves: true })),
+        "eval" => inner.push(Inner::here(joined(arguments))),
+        "trap" => inner.extend(arguments.first().map(|text| Inner::here(text.clone()))),
         "alias" => inner.extend(arguments.iter().filter_map(|word| {
             let (_, text) = word.text.split_once('=')?;
-            Some(Inner::Script { text: word.with(text), moves: true })
+            Some(Inner::here(word.with(text)))
         })),
         // These hand their arguments, as one text, to a shell.
-        "watch" | "parallel" => inner.push(Inner::Script { text: joined(operands(arguments)), moves: false }),
-        "su" | "runuser" | "script" | "flock" | "sg" | "env" | "ssh-agent" => {
-            for pair in arguments.windows(2) {
-                if matches!(pair[0].text.as_str(), "-c" | "--command" | "-S" | "--split-string") {
-                    inner.push(Inner::Script { text: pair[1].clone(), moves: false });
-                }
-            }
+        "watch" | "parallel" | "hyperfine" | "tmux" | "screen" | "ts" => {
+            inner.push(Inner::script(joined(operands(arguments))));
+            inner.extend(arguments.iter().filter(|word| word.text.contains(' ')).cloned().map(Inner::script));
         }
-        "find" => programs_after(arguments, &["-exec", "-execdir", "-ok", "-okdir"], &mut inner),
-        "fd" | "fdfind" => programs_after(arguments, &["-x", "--exec", "-X", "--exec-batch"], &mut inner),
+        // What runs elsewhere may run here (`ssh localhost`).
+        "ssh" => inner.extend(
+            operands(arguments).get(1..).filter(|words| !words.is_empty()).map(|words| Inner::script(joined(words))),
+        ),
+        "at" | "batch" | "crontab" => inner.extend(command.fed.iter().cloned().map(Inner::script)),
+        "hash" => {
+            inner.extend(arguments.windows(2).filter(|pair| pair[0].text == "-p").map(|pair| Inner::words(&pair[1..])))
+        }
+        "source" | "." => inner.extend(sourced(command, arguments)),
+        "find" => programs_after(arguments, &["-exec", "-execdir", "-ok", "-okdir"], Behind::Nothing, &mut inner),
+        "fd" | "fdfind" => programs_after(arguments, &["-x", "--exec", "-X", "--exec-batch"], Behind::Name, &mut inner),
         "git" => git(arguments, &mut inner),
+        "bind" => inner
+            .extend(arguments.iter().filter_map(|word| Some(word.with(word.text.split_once(':')?.1))).map(Inner::here)),
         _ => {}
     }
     if SHELLS.contains(&name) {
         shell(command, arguments, &mut inner);
     }
+    inner.extend(super::runs::scripts(command).into_iter().map(Inner::script));
+    let effects = super::embedded::effects(command);
+    inner.extend(effects.scripts.into_iter().map(Inner::script));
+    inner.extend(effects.unknown.then(Inner::unknown));
     inner
+}
+
+/// The directory a wrapper starts its program in.
+pub(super) fn directory(command: &Command) -> Option<Word> {
+    let flags: &[&str] = match command.name()? {
+        "env" => &["-C", "--chdir"],
+        "sudo" => &["-D", "--chdir"],
+        "bwrap" | "systemd-run" | "nsenter" | "unshare" | "firejail" => {
+            &["--chdir", "--working-directory", "--wd", "--wdns"]
+        }
+        "chroot" => return command.words.iter().skip(1).find(|word| !word.is_option()).cloned(),
+        // In the directory of each file that is found.
+        "find" if command.words.iter().any(|word| matches!(&*word.text, "-execdir" | "-okdir")) => {
+            return Some(Word { derived: true, ..Word::unknown() });
+        }
+        _ => return None,
+    };
+    for (at, word) in command.words.iter().enumerate() {
+        for flag in flags {
+            match word.text.strip_prefix(flag) {
+                Some("") => return command.words.get(at + 1).cloned(),
+                Some(rest) => return Some(word.with(rest.strip_prefix('=').unwrap_or(rest))),
+                None => {}
+            }
+        }
+    }
+    None
+}
+
+/// What a wrapper adds to the arguments of the program it starts.
+struct PassedOn {
+    /// The text it replaces.
+    mark: Option<String>,
+    values: Vec<Word>,
+    behind: Vec<Word>,
+}
+
+impl PassedOn {
+    fn fill(&self, words: &[Word]) -> Vec<Word> {
+        let Some(mark) = self.mark.as_deref().filter(|mark| !mark.is_empty()) else { return words.to_vec() };
+        let fill = |word: &Word| match word.text.contains(mark) {
+            true => self.values.iter().map(|value| filled(word, mark, value)).collect(),
+            false => vec![word.clone()],
+        };
+        words.iter().flat_map(fill).collect()
+    }
+}
+
+/// The word with a value in place of the mark.
+fn filled(word: &Word, mark: &str, value: &Word) -> Word {
+    let home = value.home && word.text.starts_with(mark);
+    let text = word.text.replace(mark, &value.text);
+    Word { text, home, fixed: false, glob: word.glob || value.glob, derived: true, ..word.clone() }
+}
+
+/// `xargs` and `parallel` take arguments from their input.
+fn passed_on(name: &str, command: &Command) -> PassedOn {
+    /// As many as are worth looking at; the rest is not known.
+    const MOST: usize = 8;
+    let mut passed = PassedOn { mark: None, values: Vec::new(), behind: Vec::new() };
+    if !matches!(name, "xargs" | "parallel") {
+        return passed;
+    }
+    let fed = command.fed.iter().flat_map(|text| text.text.split_whitespace());
+    passed.values.extend(fed.take(MOST).map(|text| Word::computed(text.trim_matches(['\'', '"']))));
+    passed.values.push(Word { derived: true, ..Word::unknown() });
+    let mut at = 1;
+    while let Some(word) = command.words.get(at).filter(|word| word.is_option()) {
+        let next = || command.words.get(at + 1).map(|word| word.text.clone());
+        match word.text.as_str() {
+            "-I" | "--replace" => passed.mark = next(),
+            "-i" => passed.mark = Some("{}".to_owned()),
+            text => {
+                let glued = ["-I", "--replace=", "-i"].iter().find_map(|flag| text.strip_prefix(flag));
+                passed.mark = glued.map(str::to_owned).or(passed.mark);
+            }
+        }
+        let takes_next = matches!(&*word.text, "-I" | "-n" | "-P" | "-s" | "-L" | "-d" | "-E" | "-a" | "-j");
+        at += 1 + usize::from(takes_next);
+    }
+    if name == "parallel" {
+        passed.mark = passed.mark.or(Some("{}".to_owned()));
+    }
+    if passed.mark.is_none() || name == "parallel" {
+        passed.behind.clone_from(&passed.values);
+    }
+    passed
+}
+
+/// `. <(…)` runs what another command prints.
+fn sourced(command: &Command, arguments: &[Word]) -> Vec<Inner> {
+    let Some(file) = arguments.first() else { return Vec::new() };
+    match &*file.text {
+        "/dev/stdin" | "/dev/fd/0" => match command.fed.as_slice() {
+            [] => vec![Inner::unknown()],
+            fed => fed.iter().cloned().map(Inner::here).collect(),
+        },
+        _ => match printed_file(file) {
+            Some(text) => vec![Inner::here(text)],
+            None if file.raw.contains("<(") => vec![Inner::unknown()],
+            None => Vec::new(),
+        },
+    }
+}
+
+/// The text of `<(echo text)`.
+fn printed_file(word: &Word) -> Option<Word> {
+    let inside = word.raw.strip_prefix("<(")?.strip_suffix(')')?;
+    let text = super::words::printed(inside, &super::values::Variables::default())?;
+    Some(Word { fixed: false, ..Word::plain(&text) })
 }
 
 /// Calls `found` for every place at which the wrapped program may start. Options
@@ -147,18 +310,29 @@ fn programs(words: &[Word], own: usize, found: &mut impl FnMut(usize)) {
     }
 }
 
-fn programs_after(words: &[Word], flags: &[&str], inner: &mut Vec<Inner>) {
+/// Whether the name of a file follows where no `{}` says where it goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    Nothing,
+    Name,
+}
+
+fn programs_after(words: &[Word], flags: &[&str], behind: Behind, inner: &mut Vec<Inner>) {
     /// Nobody writes more; what follows is then unknown.
     const MOST: usize = 16;
     let is_flag = |word: &Word| flags.contains(&word.text.as_str());
     if words.iter().filter(|word| is_flag(word)).count() > MOST {
-        return inner.push(Inner::Words(vec![Word::unknown()]));
+        return inner.push(Inner::unknown());
     }
+    let found = Word { derived: true, ..Word::unknown() };
     for (at, word) in words.iter().enumerate() {
         if is_flag(word) {
             let rest = &words[at + 1..];
             let end = rest.iter().position(|word| matches!(word.text.as_str(), ";" | "+")).unwrap_or(rest.len());
-            inner.push(Inner::Words(rest[..end].to_vec()));
+            let marked = rest[..end].iter().any(|word| word.text.contains("{}"));
+            let fill = |word: &Word| if word.text.contains("{}") { filled(word, "{}", &found) } else { word.clone() };
+            let extra = if behind == Behind::Name && !marked { vec![found.clone()] } else { Vec::new() };
+            inner.push(Inner::Words { words: rest[..end].iter().map(fill).collect(), extra });
         }
     }
 }
@@ -166,12 +340,30 @@ fn programs_after(words: &[Word], flags: &[&str], inner: &mut Vec<Inner>) {
 fn shell(command: &Command, arguments: &[Word], inner: &mut Vec<Inner>) {
     let takes_text = |word: &&Word| word.is_option() && !word.text.starts_with("--") && word.text.contains('c');
     if arguments.iter().any(|word| takes_text(&word)) {
-        let text = operands(arguments).first();
-        inner.extend(text.map(|text| Inner::Script { text: text.clone(), moves: false }));
+        if let [text, rest @ ..] = operands(arguments) {
+            inner.push(Inner::Script { text: text.clone(), moves: false, arguments: rest.to_vec() });
+        }
     } else if operands(arguments).is_empty() || arguments.iter().any(|word| word.text == "-s") {
         match command.fed.as_slice() {
-            [] => inner.push(Inner::Words(vec![Word::unknown()])),
-            fed => inner.extend(fed.iter().map(|text| Inner::Script { text: text.clone(), moves: false })),
+            [] => inner.push(Inner::unknown()),
+            fed => {
+                let arguments: Vec<Word> =
+                    std::iter::once(Word::unknown()).chain(operands(arguments).iter().cloned()).collect();
+                inner.extend(fed.iter().map(|text| Inner::Script {
+                    text: text.clone(),
+                    moves: false,
+                    arguments: arguments.clone(),
+                }));
+            }
+        }
+    } else if let Some(file) = operands(arguments).first() {
+        match &*file.text {
+            "/dev/stdin" | "/dev/fd/0" | "-" => inner.extend(command.fed.iter().cloned().map(Inner::script)),
+            _ => match printed_file(file) {
+                Some(text) => inner.push(Inner::script(text)),
+                None if file.raw.contains("<(") => inner.push(Inner::unknown()),
+                None => {}
+            },
         }
     }
 }
@@ -179,22 +371,19 @@ fn shell(command: &Command, arguments: &[Word], inner: &mut Vec<Inner>) {
 /// Programs git is told about on its command line.
 fn git(arguments: &[Word], inner: &mut Vec<Inner>) {
     for (at, word) in arguments.iter().enumerate() {
-        let mut script = |text: &str| inner.push(Inner::Script { text: word.with(text), moves: false });
-        if let Some((_, text)) = word.text.split_once("=!").filter(|(key, _)| key.contains("alias.")) {
-            script(text);
+        // `alias.z=reset --hard`; with `!` it is a command, which `runs` finds.
+        if let Some((_, text)) =
+            word.text.split_once('=').filter(|(key, _)| key.to_ascii_lowercase().starts_with("alias."))
+        {
+            inner.push(Inner::script(word.with(&format!("git {text}"))));
         }
-        for option in ["--exec=", "--receive-pack=", "--upload-pack=", "--extcmd="] {
-            if let Some(text) = word.text.strip_prefix(option) {
-                script(text);
-            }
-        }
-        if matches!(word.text.as_str(), "-x" | "--exec" | "--extcmd")
+        if word.text == "-x"
             && let Some(next) = arguments.get(at + 1)
         {
-            inner.push(Inner::Script { text: next.clone(), moves: false });
+            inner.push(Inner::script(next.clone()));
         }
         if matches!(word.text.as_str(), "run" | "foreach") && at > 0 {
-            inner.push(Inner::Script { text: joined(operands(&arguments[at + 1..])), moves: false });
+            inner.push(Inner::script(joined(operands(&arguments[at + 1..]))));
         }
     }
 }
@@ -207,7 +396,8 @@ fn operands(arguments: &[Word]) -> &[Word] {
 
 fn joined(words: &[Word]) -> Word {
     let text = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-    Word { fixed: words.iter().all(|word| word.fixed), ..Word::plain(&text) }
+    let derived = words.iter().any(|word| word.derived);
+    Word { fixed: words.iter().all(|word| word.fixed), derived, ..Word::plain(&text) }
 }
 
 /// How many words an allow rule may step over: wrappers in a form that only

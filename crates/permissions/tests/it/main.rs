@@ -4,5 +4,6 @@ mod attacks;
 mod cases;
 mod laws;
 mod names;
+mod shelltext;
 mod steps;
 mod world;
