@@ -9,8 +9,10 @@ const DECISIONS: &str = include_str!("../../../../docs/DECISIONS.md");
 const SPECIFICATION: &str = include_str!("../../../../docs/SPECIFICATION.md");
 const DEVIATIONS: &str = include_str!("../../../../docs/DEVIATIONS.md");
 
-/// The kinds of references: how one is written, and whether it has an entry.
-fn kinds() -> Vec<(Regex, fn(&str) -> bool)> {
+/// How a kind of reference is written, and whether one has an entry.
+type Kind = (Regex, fn(&str) -> bool);
+
+fn kinds() -> Vec<Kind> {
     let pattern = |text: &str| Regex::new(text).expect("a valid pattern");
     vec![
         (pattern(r"\b(DEC-\d{3})\b"), |id| DECISIONS.contains(&format!("### {id} "))),
