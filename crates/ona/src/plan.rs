@@ -71,11 +71,9 @@ fn show(program: &Program, store: &Store, id: i64, json: bool) -> Result<u8, Fai
 
 fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
     let plan = find(program, store, id)?;
-    let approved = || output::json(&json!({"plan_id": id, "conversation_id": plan.conversation, "status": "approved"}));
     if plan.status == PlanStatus::Approved {
-        output::note(format_args!("plan {id} is already approved; nothing was changed"));
-        approved();
-        return Ok(0);
+        // Asked before the commit, which supersedes the approved plan first.
+        return Err(Failure::refused(format_args!("plan {id} is already approved; nothing was changed")));
     }
     let group = ona_workflow::approve_plan(id, &plan.hash, &plan.content);
     store.commit_now(&at(&plan.conversation, ""), group).map_err(|error| match error {
@@ -87,7 +85,7 @@ fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
     if ona_workflow::testgen::criteria::parse(&plan.content).is_empty() {
         output::note(ona_workflow::NO_CRITERIA);
     }
-    approved();
+    output::json(&json!({"plan_id": id, "conversation_id": plan.conversation, "status": "approved"}));
     Ok(0)
 }
 

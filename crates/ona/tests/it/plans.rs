@@ -284,8 +284,8 @@ fn approving_an_approved_plan_says_so_and_changes_nothing() {
     let first = ona.run(["plan", "approve", "1"]).expect_code(0);
     let rows = "SELECT status, approved_at FROM plans UNION ALL SELECT count(*), '' FROM events";
     let before = ona.rows(rows);
-    let again = ona.run(["plan", "approve", "1"]).expect_code(0);
-    assert_eq!((again.json(), ona.rows(rows)), (first.json(), before));
+    let again = ona.run(["plan", "approve", "1"]).expect_code(1);
+    assert_eq!(ona.rows(rows), before);
     assert!(again.stderr.contains("plan 1 is already approved") && !first.stderr.contains("already"), "{again:?}");
     ona.execute("UPDATE plans SET status='superseded'", []);
     let refused = ona.run(["plan", "approve", "1"]).expect_code(1);
