@@ -1,15 +1,24 @@
 //! Replaces credentials in text (DEC-016).
 //!
 //! One redactor is built at start from every secret the process knows. It sits on
-//! every TEXT the store writes and on hook stdin, so that a key a tool prints can
-//! not reach a table. The tool itself still ran with the real value.
+//! every TEXT the store writes, on hook stdin and on everything that is printed, so that
+//! a key a tool prints cannot reach a table. The tool itself still ran with the real value.
+//!
+//! A small automaton finds the first bytes of every spelling (`forms`), and only there
+//! the whole spelling is compared. Texts that arrive in pieces go through `stream`.
 
-use crate::digest;
-use aho_corasick::{AhoCorasick, MatchKind};
+mod forms;
+mod stream;
+
+pub use stream::RedactedStream;
+
+use aho_corasick::{AhoCorasick, Input, MatchKind};
+use forms::{Compared, Form, forms};
 use regex::Regex;
+use serde_json::Value;
 use std::borrow::Cow;
-use std::fmt::Write;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard};
 
 /// Shorter values would redact ordinary words.
 const MIN_SECRET_BYTES: usize = 8;
@@ -24,10 +33,13 @@ pub struct Redactor(Arc<RwLock<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
+    /// Finds where a form may begin: all forms are at least `MIN_SECRET_BYTES` long.
     finder: Option<AhoCorasick>,
-    patterns: Vec<String>,
-    /// What each pattern is replaced by.
-    labels: Vec<String>,
+    /// Sorted by their text, so that those with the same beginning stand together.
+    forms: Vec<(Form, Arc<str>)>,
+    values: BTreeSet<String>,
+    /// Bytes of a text's end that may be a part of a form.
+    longest: usize,
 }
 
 impl Redactor {
@@ -43,6 +55,9 @@ impl Redactor {
 
     /// One more secret, from now on and in every clone.
     pub fn learn(&self, name: &str, value: &str) {
+        if self.known().values.contains(value) {
+            return;
+        }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if known.add(name, value) {
             known.build();
@@ -50,13 +65,10 @@ impl Redactor {
     }
 
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut text = Cow::Borrowed(text);
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(finder) = &known.finder
-            && finder.is_match(text.as_ref())
-        {
-            text = Cow::Owned(finder.replace_all(&text, &known.labels));
-        }
+        let mut text = match self.known().replace(text) {
+            Some(clean) => Cow::Owned(clean),
+            None => Cow::Borrowed(text),
+        };
         for (pattern, label) in PATTERNS.iter() {
             if let Cow::Owned(clean) = pattern.replace_all(&text, *label) {
                 text = Cow::Owned(clean);
@@ -64,30 +76,137 @@ impl Redactor {
         }
         text
     }
+
+    /// Redacts every string, key and number of a value. In JSON text a credential before
+    /// an escaped quote would swallow the backslash, and one behind an escaped line break
+    /// would be missed.
+    pub fn apply_to_json(&self, value: &mut Value) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.apply(text) {
+                    *text = clean;
+                }
+            }
+            // A credential of digits only would otherwise slip through as a number.
+            Value::Number(number) => {
+                if let Cow::Owned(clean) = self.apply(&number.to_string()) {
+                    *value = Value::String(clean);
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.apply_to_json(item)),
+            Value::Object(fields) => {
+                if fields.keys().any(|key| matches!(self.apply(key), Cow::Owned(_))) {
+                    let renamed = |(key, field): (String, Value)| (self.apply(&key).into_owned(), field);
+                    *fields = std::mem::take(fields).into_iter().map(renamed).collect();
+                }
+                fields.values_mut().for_each(|field| self.apply_to_json(field));
+            }
+        }
+    }
+
+    /// For a text that arrives in pieces.
+    pub fn stream(&self) -> RedactedStream {
+        RedactedStream::new(self.clone())
+    }
+
+    fn known(&self) -> RwLockReadGuard<'_, Known> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Known {
     /// Whether anything new was learnt.
     fn add(&mut self, name: &str, value: &str) -> bool {
         // The documented default of LM Studio is not a secret.
-        if value.len() < MIN_SECRET_BYTES || value == "lm-studio" || self.patterns.iter().any(|known| known == value) {
+        if value.len() < MIN_SECRET_BYTES || value == "lm-studio" || !self.values.insert(value.to_owned()) {
             return false;
         }
-        for form in forms(value) {
-            self.patterns.push(form);
-            self.labels.push(format!("[REDACTED:{name}]"));
-        }
+        let label: Arc<str> = format!("[REDACTED:{name}]").into();
+        self.forms.extend(forms(value).into_iter().map(|form| (form, Arc::clone(&label))));
         true
     }
 
     fn build(&mut self) {
-        self.finder = (!self.patterns.is_empty()).then(|| {
+        // Stable: of two secrets with one spelling the first gives the label.
+        self.forms.sort_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
+        self.forms.dedup_by(|(later, _), (first, _)| later == first);
+        self.longest = self.forms.iter().map(|(form, _)| form.longest()).max().unwrap_or(0);
+        let mut beginnings: Vec<_> =
+            self.forms.iter().map(|(form, _)| &form.as_str().as_bytes()[..MIN_SECRET_BYTES]).collect();
+        beginnings.dedup();
+        self.finder = (!beginnings.is_empty()).then(|| {
             AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(&self.patterns)
+                .match_kind(MatchKind::LeftmostFirst)
+                .build(&beginnings)
                 .expect("a handful of short literals always builds")
         });
     }
+
+    /// The text with labels in place of secrets; `None` if there is none in it.
+    fn replace(&self, text: &str) -> Option<String> {
+        let mut clean = String::new();
+        let mut copied = 0;
+        for found in self.matches(text) {
+            clean.push_str(&text[copied..found.start]);
+            clean.push_str(found.label);
+            copied = found.end;
+        }
+        (copied > 0).then(|| clean + &text[copied..])
+    }
+
+    /// Where secrets stand: the leftmost first, of several at one place the longest.
+    fn matches<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match<'a>> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let finder = self.finder.as_ref()?;
+            loop {
+                let start = finder.find(Input::new(text).range(at..))?.start();
+                if let Some((length, label)) = self.longest_at(&text.as_bytes()[start..]) {
+                    at = start + length;
+                    return Some(Match { start, end: at, label });
+                }
+                at = start + 1;
+            }
+        })
+    }
+
+    fn longest_at<'a>(&'a self, text: &[u8]) -> Option<(usize, &'a str)> {
+        let complete = |(form, label): &'a (Form, Arc<str>)| match form.compare(text) {
+            Compared::Complete(length) => Some((length, &**label)),
+            Compared::Begun | Compared::Different => None,
+        };
+        self.beginning_with(text[0]).iter().filter_map(complete).max_by_key(|(length, _)| *length)
+    }
+
+    /// The forms whose first byte is this one.
+    fn beginning_with(&self, first: u8) -> &[(Form, Arc<str>)] {
+        let from = self.forms.partition_point(|(form, _)| form.as_str().as_bytes()[0] < first);
+        let rest = &self.forms[from..];
+        &rest[..rest.partition_point(|(form, _)| form.as_str().as_bytes()[0] == first)]
+    }
+
+    /// Length of the part of `text`, at most `limit`, that ends before everything that may
+    /// become a secret with what comes later, and cuts no secret in two.
+    fn settled(&self, text: &str, limit: usize) -> usize {
+        let bytes = text.as_bytes();
+        let tail = bytes.len().saturating_sub(self.longest);
+        let found: Vec<_> = self.matches(text).filter(|found| found.end > tail.min(limit)).collect();
+        let inside = |at: usize| found.iter().find(|found| found.start < at && at < found.end);
+        let begun = |at: &usize| {
+            let begins = |(form, _): &(Form, _)| form.compare(&bytes[*at..]) == Compared::Begun;
+            self.beginning_with(bytes[*at]).iter().any(begins) && inside(*at).is_none()
+        };
+        let cut = (tail..bytes.len()).find(begun).unwrap_or(bytes.len()).min(limit);
+        inside(cut).map_or(cut, |found| found.start)
+    }
+}
+
+/// A secret in a text.
+struct Match<'a> {
+    start: usize,
+    end: usize,
+    label: &'a str,
 }
 
 /// Credentials recognisable by their form alone.
@@ -102,32 +221,6 @@ static PATTERNS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
         ),
     ]
 });
-
-/// The spellings under which a value may turn up: plain, inside JSON, base64, URL-encoded.
-fn forms(value: &str) -> Vec<String> {
-    let quoted = serde_json::Value::from(value).to_string();
-    let mut forms = vec![
-        value.to_owned(),
-        quoted[1..quoted.len() - 1].to_owned(),
-        digest::base64(value.as_bytes()),
-        digest::base64(value.as_bytes()).trim_end_matches('=').to_owned(),
-        percent_encoded(value),
-    ];
-    forms.sort();
-    forms.dedup();
-    forms
-}
-
-fn percent_encoded(value: &str) -> String {
-    value.bytes().fold(String::new(), |mut text, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            text.push(byte as char);
-        } else {
-            write!(text, "%{byte:02X}").expect("writing to a String can not fail");
-        }
-        text
-    })
-}
 
 #[cfg(test)]
 mod tests {

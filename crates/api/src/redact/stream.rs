@@ -1,0 +1,84 @@
+//! Redacts a text that arrives in pieces.
+//!
+//! What could still become a secret is held back until the next piece decides it; at
+//! the end everything is handed out. Together the pieces are what [`Redactor::apply`]
+//! makes of the whole text. Held text is looked at again when a piece arrives, but a
+//! long one only after it has grown by a quarter, so that the cost stays linear.
+
+use super::Redactor;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Held text longer than this is not looked at for every piece.
+const SHORT: usize = 4096;
+
+/// One text on its way.
+#[derive(Debug)]
+pub struct RedactedStream {
+    redactor: Redactor,
+    held: String,
+    /// The character before `held`, if it is part of a word: what follows it is then not
+    /// the beginning of a word.
+    before: Option<char>,
+    /// Length at which the held text is looked at again.
+    due: usize,
+}
+
+impl RedactedStream {
+    pub(super) fn new(redactor: Redactor) -> Self {
+        Self { redactor, held: String::new(), before: None, due: 0 }
+    }
+
+    /// Takes in the next piece; returns what can be shown by now.
+    pub fn push(&mut self, piece: &str) -> String {
+        self.held.push_str(piece);
+        if self.held.len() < self.due {
+            return String::new();
+        }
+        let rest = self.held.split_off(settled(&self.redactor, &self.held));
+        let shown = self.take();
+        self.due = if rest.len() > SHORT { rest.len() + rest.len() / 4 } else { 0 };
+        self.held = rest;
+        shown
+    }
+
+    /// Returns what is left. The value can be used for another text afterwards.
+    pub fn finish(&mut self) -> String {
+        let shown = self.take();
+        (self.before, self.due) = (None, 0);
+        shown
+    }
+
+    fn take(&mut self) -> String {
+        let held = std::mem::take(&mut self.held);
+        let Some(last) = held.chars().next_back() else { return held };
+        let is_word = |character: &char| character.is_ascii_alphanumeric() || *character == '_';
+        let before = std::mem::replace(&mut self.before, Some(last).filter(is_word));
+        let Some(before) = before else { return self.redactor.apply(&held).into_owned() };
+        let whole = format!("{before}{held}");
+        let clean = self.redactor.apply(&whole);
+        clean.strip_prefix(before).unwrap_or(&clean).to_owned()
+    }
+}
+
+/// Length of the part of `text` that no later text can change.
+fn settled(redactor: &Redactor, text: &str) -> usize {
+    let open = OPEN.find(text).map_or(text.len(), |found| found.start());
+    redactor.known().settled(text, open)
+}
+
+/// The end of a text that may be the beginning of something the patterns of
+/// [`Redactor::apply`] recognise. The word before `sk-` belongs to it, because only
+/// the whole word tells whether a key begins there.
+static OPEN: LazyLock<Regex> = LazyLock::new(|| {
+    let beginnings = |word: &str| {
+        let parts: Vec<_> = (1..=word.len()).map(|end| &word[..end]).collect();
+        format!("(?i-u:{})", parts.join("|"))
+    };
+    let (header, bearer, basic) = (beginnings("authorization"), beginnings("bearer"), beginnings("basic"));
+    let space = r"[ \t\r\n]";
+    let scheme = format!(r#"(?:{bearer}|{basic}|(?i-u:bearer|basic){space}+[^ \t\r\n"\\]*)"#);
+    let header = format!("(?:{header}|(?i-u:authorization):{space}*{scheme}?)");
+    let key = "[A-Za-z0-9_]*(?:s|sk|sk-[A-Za-z0-9_-]*)";
+    Regex::new(&format!("(?:{header}|{key})$")).expect("constant pattern")
+});
