@@ -158,7 +158,8 @@ impl HookEngine {
         {
             fields.extend(transcript(&firing.base).map(|path| ("transcript_path".to_owned(), path.into())));
         }
-        self.redactor.apply(&stdin.to_string()).into_owned()
+        self.redactor.apply_to_json(&mut stdin);
+        stdin.to_string()
     }
 
     /// A hook that could not run after the tool denies the call before it: later there

@@ -1,8 +1,6 @@
 //! Takes credentials out of a column value (DEC-016) and keeps JSON well-formed.
 //!
-//! JSON is redacted string by string, not as text: in text, a credential before
-//! an escaped quote would swallow the backslash, and one behind an escaped line
-//! break would be missed.
+//! JSON is redacted string by string, not as text; see `Redactor::apply_to_json`.
 
 use ona_api::Redactor;
 use serde_json::Value;
@@ -14,7 +12,7 @@ pub(crate) fn text<'t>(redactor: &Redactor, text: &'t str) -> Cow<'t, str> {
         && let Ok(parsed) = serde_json::from_str::<Value>(text)
     {
         let mut clean = parsed.clone();
-        scrub(redactor, &mut clean);
+        redactor.apply_to_json(&mut clean);
         if clean != parsed {
             return Cow::Owned(clean.to_string());
         }
@@ -25,33 +23,8 @@ pub(crate) fn text<'t>(redactor: &Redactor, text: &'t str) -> Cow<'t, str> {
 /// A JSON column, serialised compactly (DEC-031).
 pub(crate) fn json(redactor: &Redactor, value: &Value) -> String {
     let mut clean = value.clone();
-    scrub(redactor, &mut clean);
+    redactor.apply_to_json(&mut clean);
     clean.to_string()
-}
-
-fn scrub(redactor: &Redactor, value: &mut Value) {
-    match value {
-        Value::Null | Value::Bool(_) => {}
-        Value::String(text) => {
-            if let Cow::Owned(clean) = redactor.apply(text) {
-                *text = clean;
-            }
-        }
-        // A credential of digits only would otherwise slip through as a number.
-        Value::Number(number) => {
-            if let Cow::Owned(clean) = redactor.apply(&number.to_string()) {
-                *value = Value::String(clean);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| scrub(redactor, item)),
-        Value::Object(fields) => {
-            if fields.keys().any(|key| matches!(redactor.apply(key), Cow::Owned(_))) {
-                let renamed = |(key, field): (String, Value)| (redactor.apply(&key).into_owned(), field);
-                *fields = std::mem::take(fields).into_iter().map(renamed).collect();
-            }
-            fields.values_mut().for_each(|field| scrub(redactor, field));
-        }
-    }
 }
 
 #[cfg(test)]

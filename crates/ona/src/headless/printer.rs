@@ -59,7 +59,7 @@ impl Printer {
     /// One message on its way.
     pub fn say(&self, message: &Message) {
         match self.form {
-            Form::Lines => self.line(self.stamped(message).to_string()),
+            Form::Lines => self.line(&self.stamped(message).to_string()),
             Form::Array => self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(self.stamped(message)),
             Form::Text | Form::Object => {}
         }
@@ -69,14 +69,14 @@ impl Printer {
     pub fn result(&self, message: &Message, text: Result<&str, &str>) {
         match self.form {
             Form::Text => match text {
-                Ok(text) => self.line(text.to_owned()),
+                Ok(text) => self.line(&self.redactor.apply(text)),
                 Err(why) => self.note(&format!("ona: {why}")),
             },
-            Form::Object | Form::Lines => self.line(self.stamped(message).to_string()),
+            Form::Object | Form::Lines => self.line(&self.stamped(message).to_string()),
             Form::Array => {
                 self.say(message);
                 let all = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
-                self.line(Value::Array(all).to_string());
+                self.line(&Value::Array(all).to_string());
             }
         }
     }
@@ -94,12 +94,19 @@ impl Printer {
 
     /// A value as the other side gets to see it.
     pub fn redacted(&self, value: &Value) -> Value {
-        let text = value.to_string();
-        serde_json::from_str(&self.redactor.apply(&text)).unwrap_or_else(|_| value.clone())
+        let mut value = value.clone();
+        self.redactor.apply_to_json(&mut value);
+        value
+    }
+
+    /// What knows the secrets of this run.
+    pub fn redactor(&self) -> Redactor {
+        self.redactor.clone()
     }
 
     fn stamped(&self, message: &Message) -> Value {
         let mut value = serde_json::to_value(message).expect("messages are plain data");
+        self.redactor.apply_to_json(&mut value);
         if !message.is_control() {
             if value.get("uuid").is_none() {
                 value["uuid"] = CallId::random().0.into();
@@ -109,8 +116,9 @@ impl Printer {
         value
     }
 
-    fn line(&self, text: String) {
-        if output::try_line(self.redactor.apply(&text)).is_err() {
+    /// `text` is redacted.
+    fn line(&self, text: &str) {
+        if output::try_line(text).is_err() {
             self.interrupt.stdout_closed();
         }
     }

@@ -1,10 +1,14 @@
 //! A reply on its way, told as the events of the Messages API (`--include-partial-messages`).
 //!
 //! Every provider's pieces become the same events, so that a program that puts them together
-//! gets the message it is sent whole afterwards.
+//! gets the message it is sent whole afterwards. A credential may be spread over several
+//! pieces, so the end of a piece that could be the beginning of one waits for the next, or
+//! for the end of its block. A reply that breaks off never ends, and what waited is not told.
 
 use super::messages::Tokens;
+use ona_api::Redactor;
 use ona_api::model::{Delta, EndReason, Usage};
+use ona_api::redact::RedactedStream;
 use serde_json::{Value, json};
 
 #[derive(Debug)]
@@ -16,6 +20,8 @@ pub struct Stream {
     blocks: usize,
     open: Option<Open>,
     usage: Usage,
+    /// The text of the open block.
+    text: RedactedStream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +31,9 @@ enum Open {
 }
 
 impl Stream {
-    pub fn new(id: String, model: String) -> Self {
-        Self { id, model, begun: false, blocks: 0, open: None, usage: Usage::default() }
+    pub fn new(id: String, model: String, redactor: &Redactor) -> Self {
+        let (usage, text) = (Usage::default(), redactor.stream());
+        Self { id, model, begun: false, blocks: 0, open: None, usage, text }
     }
 
     pub fn push(&mut self, delta: &Delta) -> Vec<Value> {
@@ -36,14 +43,14 @@ impl Stream {
             Delta::Dropped(_) => {}
             Delta::Text(text) => {
                 self.open(Open::Text, json!({"type": "text", "text": ""}), &mut events);
-                events.push(self.piece(json!({"type": "text_delta", "text": text})));
+                let shown = self.text.push(text);
+                self.tell(Open::Text, shown, &mut events);
             }
             Delta::Call { index, id, name, json } => {
                 let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
                 self.open(Open::Call(*index), block, &mut events);
-                if !json.is_empty() {
-                    events.push(self.piece(json!({"type": "input_json_delta", "partial_json": json})));
-                }
+                let shown = self.text.push(json);
+                self.tell(Open::Call(*index), shown, &mut events);
             }
             Delta::End(reason) => {
                 self.begin(&mut events);
@@ -78,13 +85,23 @@ impl Stream {
     }
 
     fn close(&mut self, events: &mut Vec<Value>) {
-        if self.open.take().is_some() {
+        if let Some(open) = self.open.take() {
+            let rest = self.text.finish();
+            self.tell(open, rest, events);
             events.push(json!({"type": "content_block_stop", "index": self.blocks - 1}));
         }
     }
 
-    fn piece(&self, delta: Value) -> Value {
-        json!({"type": "content_block_delta", "index": self.blocks - 1, "delta": delta})
+    /// A piece of the newest block; nothing is told of an empty one.
+    fn tell(&self, kind: Open, text: String, events: &mut Vec<Value>) {
+        if text.is_empty() {
+            return;
+        }
+        let delta = match kind {
+            Open::Text => json!({"type": "text_delta", "text": text}),
+            Open::Call(_) => json!({"type": "input_json_delta", "partial_json": text}),
+        };
+        events.push(json!({"type": "content_block_delta", "index": self.blocks - 1, "delta": delta}));
     }
 }
 
@@ -104,7 +121,7 @@ mod tests {
 
     #[test]
     fn pieces_become_blocks_that_begin_and_end() {
-        let mut stream = Stream::new("msg_1".into(), "m".into());
+        let mut stream = Stream::new("msg_1".into(), "m".into(), &Redactor::default());
         let call = |id: Option<&str>, json: &str| Delta::Call {
             index: 0,
             id: id.map(Into::into),
@@ -113,8 +130,8 @@ mod tests {
         };
         let deltas = [
             Delta::Usage(Usage { input_tokens: 3, ..Usage::default() }),
-            Delta::Text("a".into()),
             Delta::Text("b".into()),
+            Delta::Text("c".into()),
             call(Some("c1"), ""),
             call(None, "{}"),
             Delta::Usage(Usage { output_tokens: 5, ..Usage::default() }),

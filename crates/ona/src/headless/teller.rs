@@ -20,13 +20,8 @@ pub struct Teller {
 
 impl Teller {
     pub fn new(printer: Arc<Printer>, wanted: Wanted, verbose: bool, bill: Bill) -> Arc<Self> {
-        Arc::new(Self {
-            printer,
-            context: Arc::default(),
-            verbose,
-            translator: Mutex::new(Translator::new(wanted)),
-            tally: Mutex::new(Tally::new(bill)),
-        })
+        let translator = Mutex::new(Translator::new(wanted, printer.redactor()));
+        Arc::new(Self { printer, context: Arc::default(), verbose, translator, tally: Mutex::new(Tally::new(bill)) })
     }
 
     pub fn events(self: &Arc<Self>) -> Events {

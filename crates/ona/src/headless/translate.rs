@@ -3,7 +3,7 @@
 use super::messages::{CompactMetadata, Level, Message, Reply, System, Tokens, User};
 use super::stream::{Stream, stop_reason};
 use ona_api::model::{EndReason, Part, Usage};
-use ona_api::{CallId, ToolCall, ToolResult, clock};
+use ona_api::{CallId, Redactor, ToolCall, ToolResult, clock};
 use ona_orchestration::{Compaction, TurnEvent};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -21,6 +21,7 @@ pub struct Wanted {
 #[derive(Default)]
 pub struct Translator {
     pub wanted: Wanted,
+    redactor: Redactor,
     reply: Option<Asked>,
 }
 
@@ -32,15 +33,15 @@ struct Asked {
 }
 
 impl Translator {
-    pub fn new(wanted: Wanted) -> Self {
-        Self { wanted, reply: None }
+    pub fn new(wanted: Wanted, redactor: Redactor) -> Self {
+        Self { wanted, redactor, reply: None }
     }
 
     pub fn messages(&mut self, event: TurnEvent) -> Vec<Message> {
         match event {
             TurnEvent::Requesting { model } => {
                 let id = new_id();
-                let stream = Stream::new(id.clone(), model);
+                let stream = Stream::new(id.clone(), model, &self.redactor);
                 self.reply = Some(Asked { id, at: Instant::now(), stream, first: true });
                 let told = self.wanted.partial.then(|| Message::System(System::status(Some("requesting"))));
                 told.into_iter().collect()

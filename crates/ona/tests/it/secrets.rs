@@ -78,3 +78,44 @@ fn what_a_key_helper_prints_is_used_and_never_kept() {
     let rows = format!("{:?}", ona.rows("SELECT payload_json FROM transcript_entries"));
     assert!(!rows.contains("canary") && rows.contains("[REDACTED:"), "{rows}");
 }
+
+/// A model that repeats a key does so token by token: no piece is the key, all of them are.
+#[test]
+fn a_key_spread_over_pieces_of_a_reply_is_neither_printed_nor_stored() {
+    use ona_testkit::model::{Call, Split, Wire, calls, say};
+    let secret = "canary/of+the=wire";
+    let encoded = ["canary%2fof%2bthe%3dwire", "canary/of%2Bthe%3Dwire", "Y2FuYXJ5L29mK3RoZT13aXJl", secret];
+    for wire in [Wire::Messages, Wire::Chat] {
+        let mut ona = ona();
+        let input = json!({"file_path": "k.txt", "content": format!("key {secret}\n")});
+        let text = format!("The key is {} and that is all.", encoded.join(" or "));
+        let _server = ona.model(
+            wire,
+            [
+                calls([Call::new("Write", input).split(Split::EveryByte)]),
+                say(&text).split_text(Split::EveryByte),
+                say("again: canary/of+the=wire").split_text(Split::At(vec![3, 14, 20])),
+            ],
+        );
+        ona.env("ANTHROPIC_AUTH_TOKEN", secret);
+        ona.home_file(".ona/settings.json", json!({"permissions": {"allow": ["Write"]}}).to_string());
+        let mut printed = Vec::new();
+        let pieces = ["-p", "go", "--output-format", "stream-json", "--include-partial-messages"];
+        for args in [&pieces[..], &["-p", "go", "--output-format", "json", "--verbose"]] {
+            let ran = ona.run(args);
+            assert!(!ran.stdout.contains("canary") && !ran.stdout.contains("Y2Fu"), "{wire:?} {}", ran.stdout);
+            printed.push(ran.expect_code(0).stdout);
+        }
+        assert_eq!(ona.read("k.txt"), format!("key {secret}\n"), "the tool works with the real value");
+        let lines = printed[0].lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let deltas: Vec<_> = lines.map(|line| line["event"]["delta"].clone()).collect();
+        let of = |key: &str| deltas.iter().filter_map(|delta| delta[key].as_str()).collect::<String>();
+        let label = "[REDACTED:ANTHROPIC_AUTH_TOKEN]";
+        assert_eq!(of("text"), format!("The key is {label} or {label} or {label} or {label} and that is all."));
+        let input: serde_json::Value = serde_json::from_str(&of("partial_json")).unwrap();
+        assert_eq!(input["content"], format!("key {label}\n"));
+        assert!(deltas.len() > 40, "text is shown as it comes");
+        let rows = format!("{:?}", ona.rows("SELECT payload_json FROM transcript_entries"));
+        assert!(!rows.contains("canary") && !rows.contains("Y2Fu"), "{rows}");
+    }
+}
