@@ -26,6 +26,7 @@ fn check(program: &Program, as_json: bool) -> Result<u8, Failure> {
     if !path.exists() {
         return Err(Failure::usage(format_args!("there is no database at {}", path.display())).hint("ona db init"));
     }
+    ona_store::usable(path).map_err(|error| program.store_failure(error))?;
     let report = ona_store::check(path);
     let problems: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
     if as_json {

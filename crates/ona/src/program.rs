@@ -83,8 +83,10 @@ impl Program {
 
     /// The database with nothing known of settings, for `ona db` and what only reads.
     pub fn open_plain(&self) -> Result<Store, Failure> {
-        Store::open(&self.database.path, Redactor::new(env_secrets(&self.env)))
-            .map_err(|error| self.store_failure(error))
+        let redactor = Redactor::new(env_secrets(&self.env));
+        let store = Store::open(&self.database.path, redactor).map_err(|error| self.store_failure(error))?;
+        say_repaired(&store);
+        Ok(store)
     }
 
     /// The same, only to be looked at.
@@ -104,6 +106,7 @@ impl Program {
         let secrets: Vec<_> = env_secrets(&self.env).into_iter().chain(merged.secrets.iter()).collect();
         let redactor = Redactor::new(secrets);
         let store = store(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
+        say_repaired(&store);
         Ok(Open { store: Arc::new(store), found, merged, redactor })
     }
 
@@ -313,7 +316,7 @@ impl Program {
 
     pub fn lock_session(&self, session: &SessionId) -> Result<SessionLock, Failure> {
         SessionLock::acquire(&self.database.path, session).map_err(|error| match error {
-            LockError::BadSessionId(_) => Failure::usage(&error),
+            LockError::BadSessionId(_) | LockError::ForeignDirectory(_) => Failure::usage(&error),
             LockError::InUse { .. } | LockError::Io { .. } => Failure::refused(&error),
         })
     }
@@ -339,6 +342,15 @@ impl Program {
             | StoreError::NetworkFileSystem { .. } => {
                 Failure::usage(&error).hint("choose another place: export AGENT_SDLC_DB=/absolute/path/ona.db")
             }
+            StoreError::ForeignOwner { uid, .. } => Failure::usage(&error).hint(format!(
+                "run ona as that user (sudo -u '#{uid}' ona ...), or name another file: export AGENT_SDLC_DB=/absolute/path/ona.db"
+            )),
+            StoreError::LinkedCompanion(ref link) => {
+                Failure::usage(&error).hint(format!("look where it leads, then remove it: rm '{}'", link.display()))
+            }
+            StoreError::OpenDirectory(ref directory) => {
+                Failure::usage(&error).hint(format!("chmod o-w '{}'", directory.display()))
+            }
             StoreError::Corrupt(_) | StoreError::NotADatabase => Failure::usage(format_args!("{error}: {path}"))
                 .hint("nothing was changed; move the file aside or name another one with AGENT_SDLC_DB"),
             other => Failure::usage(format_args!("{other}: {path}")),
@@ -360,6 +372,12 @@ impl Program {
                 self.project.display()
             ));
         }
+    }
+}
+
+fn say_repaired(store: &Store) {
+    if let Some(sentence) = store.repaired() {
+        output::note(format_args!("ona: {sentence}"));
     }
 }
 

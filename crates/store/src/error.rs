@@ -21,6 +21,14 @@ pub enum StoreError {
     NoDirectory { path: PathBuf, source: io::Error },
     #[error("the database lies on a network file system ({kind}), where SQLite can lose data: {}", path.display())]
     NetworkFileSystem { path: PathBuf, kind: &'static str },
+    #[error("the database belongs to another user (uid {uid}): {}", path.display())]
+    ForeignOwner { path: PathBuf, uid: u32 },
+    #[error("a file SQLite would write is a link: {}", .0.display())]
+    LinkedCompanion(PathBuf),
+    #[error("every user can replace files in the directory of the database: {}", .0.display())]
+    OpenDirectory(PathBuf),
+    #[error("the database was replaced while it was being opened")]
+    Replaced,
     #[error("the database can not be written: {0}")]
     ReadOnly(String),
     #[error("the database can not be opened: {0}")]

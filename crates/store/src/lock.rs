@@ -11,7 +11,7 @@ use ona_api::SessionId;
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,8 @@ pub enum LockError {
     InUse { what: String },
     #[error("{0:?} is not a session id: up to 128 of the characters A-Z a-z 0-9 . _ : - and no dot in front")]
     BadSessionId(String),
+    #[error("the directory of the lock files is not a directory of this user: {}", .0.display())]
+    ForeignDirectory(PathBuf),
     #[error("the lock file {} can not be used: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -84,7 +86,15 @@ fn hold(db: &Path, name: &str, kind: Kind, what: impl FnOnce() -> String) -> Res
     let path = directory.join(name);
     let failed = |source| LockError::Io { path: path.clone(), source };
     DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(failed)?;
-    let file = OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
+    let found = std::fs::symlink_metadata(&directory).map_err(failed)?;
+    if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(LockError::ForeignDirectory(directory));
+    }
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).truncate(false).mode(0o600);
+    // A link would have a file made wherever it leads.
+    let no_links = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let file = options.custom_flags(no_links).open(&path).map_err(failed)?;
     let since = Instant::now();
     loop {
         let tried = match kind {

@@ -6,7 +6,7 @@
 //! is known to `schema`.
 
 use crate::error::StoreError;
-use crate::{filesystem, schema};
+use crate::{filesystem, owner, schema};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs;
@@ -27,11 +27,11 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 const CACHED_STATEMENTS: usize = 64;
 
-/// The connection that writes. Makes the file, directories on the way to it, and
-/// missing tables; but first looks whether it may, so that a refused database is
-/// left as it was.
-pub(crate) fn writer(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
-    judge(path)?;
+/// The connection that writes, and sentences on what was changed to keep the file
+/// private. Makes the file, directories on the way to it, and missing tables; but first
+/// looks whether it may, so that a refused database is left as it was.
+pub(crate) fn writer(path: &Path, busy: Duration) -> Result<(Connection, Vec<String>), StoreError> {
+    let judged = judge(path)?;
     let made = make_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut connection = connect(path, flags, busy).map_err(|error| made.explain(error))?;
@@ -39,7 +39,11 @@ pub(crate) fn writer(path: &Path, busy: Duration) -> Result<Connection, StoreErr
         return Err(StoreError::ReadOnly("the file or its directory is read-only".to_owned()));
     }
     made.protect(path)?;
+    if !owner::is_same(path, judged) {
+        return Err(StoreError::Replaced);
+    }
     let state = patiently(busy, || schema::judge(&connection))?;
+    let repaired = owner::repair(path);
     enter_wal(&connection, busy)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", JOURNAL_SIZE_LIMIT)?;
@@ -47,7 +51,7 @@ pub(crate) fn writer(path: &Path, busy: Duration) -> Result<Connection, StoreErr
         schema::State::Complete => {}
         schema::State::Lacking => schema::apply(&mut connection)?,
     }
-    Ok(connection)
+    Ok((connection, repaired))
 }
 
 /// A connection for queries on a database that is open already.
@@ -85,7 +89,7 @@ pub(crate) fn imagined() -> Result<Connection, StoreError> {
 /// A connection that could not write if it wanted to, for looking at a database
 /// of unknown state.
 pub(crate) fn inspector(path: &Path) -> Result<Connection, StoreError> {
-    judge_form(path)?;
+    usable(path)?;
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, BUSY_TIMEOUT)
 }
 
@@ -102,12 +106,18 @@ fn connect(path: &Path, access: OpenFlags, busy: Duration) -> Result<Connection,
 }
 
 /// Whether a database may be made or used at `path`. Makes nothing.
-fn judge(path: &Path) -> Result<(), StoreError> {
+fn judge(path: &Path) -> Result<Option<owner::Identity>, StoreError> {
     judge_form(path)?;
     match filesystem::network_at(path) {
         Some(kind) => Err(StoreError::NetworkFileSystem { path: path.to_owned(), kind }),
-        None => Ok(()),
+        None => owner::judge(path),
     }
+}
+
+/// Whether a database at `path` may be looked at. Changes nothing.
+pub fn usable(path: &Path) -> Result<(), StoreError> {
+    judge_form(path)?;
+    owner::judge(path).map(drop)
 }
 
 fn judge_form(path: &Path) -> Result<(), StoreError> {

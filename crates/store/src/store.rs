@@ -20,6 +20,7 @@ pub struct Store {
     busy: Duration,
     writer: Writer,
     reader: OnceLock<Reader>,
+    repaired: Vec<String>,
 }
 
 impl Store {
@@ -31,8 +32,9 @@ impl Store {
 
     /// `open`, waiting for locks this long instead of 30 seconds.
     pub fn open_with_timeout(path: &Path, redactor: Redactor, busy: Duration) -> Result<Store, StoreError> {
-        let writer = Writer::start(open::writer(path, busy)?, redactor)?;
-        Ok(Store { path: path.to_owned(), busy, writer, reader: OnceLock::new() })
+        let (connection, repaired) = open::writer(path, busy)?;
+        let writer = Writer::start(connection, redactor)?;
+        Ok(Store { path: path.to_owned(), busy, writer, reader: OnceLock::new(), repaired })
     }
 
     /// A database to look at: it is neither made nor changed, and every commit fails.
@@ -49,6 +51,11 @@ impl Store {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Sentences for the operator: what other users could read until it was opened.
+    pub fn repaired(&self) -> &[String] {
+        &self.repaired
     }
 
     /// Writes a group in one transaction: all of it, or nothing and an error.

@@ -28,6 +28,7 @@ mod memories;
 mod mixed;
 mod omp;
 mod omp_extensions;
+mod ownership;
 mod permission_updates;
 mod persistent;
 mod phases;

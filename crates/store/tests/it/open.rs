@@ -126,12 +126,14 @@ fn a_file_made_at_the_end_of_a_link_is_private_too() {
 }
 
 #[test]
-fn the_mode_of_a_file_that_is_there_is_the_operators_business() {
+fn a_file_others_can_read_is_made_private_and_that_is_reported() {
     let db = Db::new();
     plain(&db.path).execute_batch(SCHEMA).unwrap();
     fs::set_permissions(&db.path, fs::Permissions::from_mode(0o640)).unwrap();
-    drop(db.open());
-    assert_eq!(mode(&db.path), 0o640);
+    let sentence = format!("other users could use {} (mode 0640); its mode is 0600 now", db.path.display());
+    assert_eq!(db.open().repaired(), [sentence]);
+    assert_eq!(mode(&db.path), 0o600);
+    assert!(db.open().repaired().is_empty());
 }
 
 #[test]
