@@ -64,6 +64,11 @@ check_004_2_8_02() {
   local key=sk-ant-api03-abcdefghijklmnop other=hunter2hunter2hunter2
   export ANTHROPIC_API_KEY=$key OPENAI_API_KEY=$other
   hooks "$(hook PreToolUse Bash 'env; env >&2; cat')"
+  # A command gets them only if the operator says so.
+  tool Bash '{"command":"echo $OPENAI_API_KEY | wc -c >count"}'
+  is "$(cat count)" 1
+  has "$(content)" passCredentials
+  sql "UPDATE settings_snapshot SET json = json_set(json, '\$.passCredentials', json('true'))"
   tool Bash '{"command":"env; echo $OPENAI_API_KEY | base64; echo Authorization: Bearer abcdefgh; echo $OPENAI_API_KEY | wc -c >count"}'
   is "$(cat count)" 22
   is "$(is_error)" false

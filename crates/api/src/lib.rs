@@ -4,6 +4,7 @@
 //! this crate opens a file, starts a process or knows another crate of ours.
 
 pub mod clock;
+pub mod credentials;
 pub mod digest;
 pub mod env;
 pub mod event;

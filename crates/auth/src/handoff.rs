@@ -7,20 +7,20 @@
 //! as nothing.
 
 use ona_api::Env;
+use ona_api::credentials::TOKEN_DESCRIPTOR;
 use secrecy::SecretString;
 use std::fs::File;
 use std::io::Read;
 use std::sync::mpsc;
 use std::time::Duration;
 
-pub(crate) const VARIABLE: &str = "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR";
 const MAX_BYTES: usize = 16 * 1024;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Reads the token. A pipe gives it once, so call this once, at start, and keep it;
 /// the redactor wants to know it too.
 pub fn handed_token(env: &Env) -> Option<SecretString> {
-    read(env.non_empty(VARIABLE)?, PATIENCE)
+    read(env.non_empty(TOKEN_DESCRIPTOR)?, PATIENCE)
 }
 
 fn read(number: &str, patience: Duration) -> Option<SecretString> {

@@ -3,7 +3,7 @@
 use crate::carrier::Carrier;
 use crate::elicit::{Answered, Elicit, Elicitation};
 use ona_api::Env;
-use ona_api::redact::SECRET_VARIABLES;
+use ona_api::credentials;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Surroundings {
         let connect = number("MCP_TIMEOUT").map_or(CONNECT, Duration::from_millis);
         let tokens = number("MAX_MCP_OUTPUT_TOKENS").and_then(|tokens| usize::try_from(tokens).ok());
         let output = tokens.unwrap_or(OUTPUT_TOKENS).saturating_mul(CHARS_PER_TOKEN);
-        SECRET_VARIABLES.iter().for_each(|name| env.remove(name));
+        credentials::withhold(&mut env);
         Self { env, cwd, roots, connect, output, elicit: RwLock::default(), carrier: RwLock::default() }
     }
 

@@ -44,7 +44,7 @@ impl Worker {
 
     async fn begin(&self, program: &Program, sink: Sink) -> Result<Box<dyn Link>, String> {
         let says = |error: io::Error| format!("the module could not be laid out for {}: {error}", self.name);
-        let dir = tempfile::Builder::new().prefix("ona-modules-").tempdir_in(&self.scratch).map_err(says)?;
+        let dir = ona_process::scratch::folder("ona-modules-", &self.scratch).map_err(says)?;
         let config = lay_out(program, dir.path()).map_err(says)?;
         let args =
             self.runtime.kind.args().iter().map(|arg| (*arg).into()).chain([dir.path().join("worker.mjs").into()]);

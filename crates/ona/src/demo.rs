@@ -14,6 +14,7 @@ use ona_api::Env;
 use ona_process::{Command, End};
 use ona_testkit::model::{ModelServer, Turn, Wire, call, say, say_and_call};
 use serde_json::{Value, json};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +66,7 @@ impl Demo {
     /// A folder with an empty project, a home and a database of its own.
     fn prepare(program: &Program, tour: Tour) -> Result<Self, Failure> {
         let base = PathBuf::from(program.env.non_empty("TMPDIR").unwrap_or("/tmp"));
-        let root = base.join(format!("ona-demo-{}", &ona_api::CallId::random().0[..8]));
+        let root = base.join(format!("ona-demo-{}", ona_api::CallId::random()));
         let database = root.join("ona.db");
         let path = program.env.get("PATH").unwrap_or("/usr/bin:/bin");
         let env = Env::default()
@@ -79,6 +80,8 @@ impl Demo {
             Tour::Calls => "Write Bash(ls:*)",
             Tour::Phases => "Read",
         };
+        // Exclusively: nobody else has a folder, or a link, of this name there.
+        std::fs::DirBuilder::new().mode(0o700).create(&root).map_err(not_made)?;
         let demo = Self { executable, project: root.join("project"), database, env, allowed };
         std::fs::create_dir_all(&demo.project).map_err(not_made)?;
         match tour {

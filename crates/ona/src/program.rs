@@ -62,6 +62,11 @@ impl Program {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that looks at the process")]
     pub fn begin(options: Options) -> Result<Self, Failure> {
         let env = Env::new(std::env::vars_os());
+        #[expect(unsafe_code, reason = "the values are kept in `env` from here on")]
+        // SAFETY: this is the only thread so far, and nothing reads credentials but from `env`.
+        unsafe {
+            ona_process::secrets::hide_environment(&SECRET_VARIABLES);
+        }
         let depth = env.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
         if depth >= DEEPEST_HOOK {
             return Err(Failure::refused(format_args!("hooks call ona {depth} levels deep; that is the limit")));

@@ -14,7 +14,7 @@ use crate::workshop;
 use ona_api::mode::UnknownMode;
 use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
-use ona_api::{Env, Group, Mode, Phase};
+use ona_api::{Env, Group, Mode, Phase, credentials};
 use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
 use ona_dialects::pi::Source;
@@ -54,7 +54,10 @@ pub struct Workplace {
     rules: Arc<RwLock<PermissionEngine>>,
     place: Place,
     database: String,
+    /// What tools' children get.
     env: Env,
+    /// The variables it lacks, because they carry a credential.
+    withheld: Arc<[String]>,
     keep: Keep,
     findings: Group,
     cancel: CancellationToken,
@@ -118,6 +121,7 @@ impl Workplace {
         let mut env = host.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
         // Gastown takes what has it for a hook.
         env.remove("GT_HOOK_SOURCE");
+        let withheld = withhold_credentials(&mut env, &settings);
         let fleet = fleet(program, open, &settings, &place, &host, &env)?;
         let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges, &fleet.servers));
         make_data_folders(&loaded.list);
@@ -166,6 +170,7 @@ impl Workplace {
             findings,
             database,
             env,
+            withheld,
             keep: keeper::keeper(program, open),
             cancel: halt.token(),
             env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
@@ -283,6 +288,7 @@ impl Workplace {
                 home: self.place.home.clone(),
                 extra: self.place.extra.clone(),
                 env: Arc::new(env),
+                withheld: Arc::clone(&self.withheld),
                 prelude: String::new(),
                 seen: Arc::new(seen),
                 tasks: Arc::clone(&self.tasks),
@@ -440,6 +446,20 @@ fn fleet(
     let env = env.clone().with("CLAUDE_PROJECT_DIR", place.project.as_os_str());
     let roots = std::iter::once(&place.project).chain(&place.extra).cloned().collect();
     Ok(Fleet::new(gathered, Surroundings::new(env, place.start.clone(), roots), open))
+}
+
+/// Takes the providers' credentials out of what tools' children get, unless the operator
+/// wants them to have them. Returns the names of what was taken out.
+fn withhold_credentials(env: &mut Env, settings: &Value) -> Arc<[String]> {
+    match &settings["passCredentials"] {
+        Value::Bool(true) => return Arc::default(),
+        Value::Null | Value::Bool(false) => {}
+        other => output::note(format_args!("ona: passCredentials must be true or false, not {other}; taken as false")),
+    }
+    if let Some(number) = env.get(credentials::TOKEN_DESCRIPTOR).and_then(|text| text.trim().parse().ok()) {
+        ona_process::secrets::withhold_descriptor(number);
+    }
+    credentials::withhold(env).into()
 }
 
 /// The process environment with the settings' `env` over it.

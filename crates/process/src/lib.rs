@@ -11,6 +11,8 @@ mod groups;
 mod halt;
 pub mod mark;
 mod running;
+pub mod scratch;
+pub mod secrets;
 mod spawn;
 mod worker;
 

@@ -1,7 +1,7 @@
 //! From a description to a child in its own session.
 
 use crate::groups::{self, Registered};
-use crate::mark;
+use crate::{mark, secrets};
 use ona_api::Env;
 use rustix::process::Pid;
 use std::ffi::OsString;
@@ -24,7 +24,8 @@ pub struct Command {
     pub grace: Duration,
 }
 
-/// The variable that names an agent's database to its children. Who has it is marked as well.
+/// The variable that names an agent's database to its children. Who has it is marked as
+/// well, and gets no descriptor that is for this program alone.
 const AGENT_DATABASE: &str = "ONA_AGENT_DB";
 
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +54,7 @@ pub(crate) fn spawn(command: &Command, stdin: Stdio) -> Result<(tokio::process::
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mark = command.env.non_empty(AGENT_DATABASE).and_then(|file| mark::of(file.as_ref()));
-    own_session(&mut child, mark);
+    own_session(&mut child, mark, command.env.is_set(AGENT_DATABASE));
     let child = child.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SpawnError::MissingProgram(command.program.to_string_lossy().into_owned()),
         _ => SpawnError::Io(error),
@@ -64,13 +65,16 @@ pub(crate) fn spawn(command: &Command, stdin: Stdio) -> Result<(tokio::process::
 
 /// A session of its own: no controlling terminal, and a process group whose id is the child's.
 #[expect(unsafe_code, reason = "the child is prepared between fork and exec")]
-fn own_session(child: &mut tokio::process::Command, agent: Option<u64>) {
-    // SAFETY: setsid, getrlimit and setrlimit are async-signal-safe and the closure neither allocates nor locks.
+fn own_session(child: &mut tokio::process::Command, mark: Option<u64>, of_agent: bool) {
+    // SAFETY: setsid, getrlimit, setrlimit and fcntl are async-signal-safe and the closure neither allocates nor locks.
     unsafe {
         child.pre_exec(move || {
             rustix::process::setsid()?;
-            if let Some(agent) = agent {
-                mark::put(agent);
+            if let Some(mark) = mark {
+                mark::put(mark);
+            }
+            if of_agent {
+                secrets::close_descriptor_on_exec();
             }
             Ok(())
         });

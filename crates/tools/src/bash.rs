@@ -3,6 +3,7 @@
 use crate::shell::{STREAM_CAP, Shell, ShellFiles, Track};
 use crate::tasks::{Job, State, TaskKind};
 use crate::{BoxFuture, Count, Cx, Tool};
+use ona_api::credentials;
 use ona_api::text::{decode, head};
 use ona_api::{Access, ToolResult};
 use ona_process::{Captured, End, Ran, Running, SpawnError};
@@ -70,7 +71,7 @@ impl Tool for Bash {
             Err(error) => return ToolResult::internal(format!("the shell could not be prepared: {error}")),
         };
         match ona_process::run(shell.command, &cx.cancel).await {
-            Ok(ran) => finished(ran, limit, place(shell.files.directory(), cx), cx),
+            Ok(ran) => finished(ran, limit, place(shell.files.directory(), cx), &input.command, cx),
             Err(error) => not_started(&error, cx),
         }
     }
@@ -100,17 +101,17 @@ fn place(ended: Option<PathBuf>, cx: &Cx) -> Place {
     }
 }
 
-fn finished(ran: Ran, limit: u64, place: Place, cx: &Cx) -> ToolResult {
+fn finished(ran: Ran, limit: u64, place: Place, command: &str, cx: &Cx) -> ToolResult {
     let stdout = stream_text(&ran.stdout);
     let mut stderr = stream_text(&ran.stderr);
+    if let Some(note) = credentials_note(command, cx) {
+        add_line(&mut stderr, &note);
+    }
     let moved_to = match place {
         Place::Unchanged => None,
         Place::Moved(to) => Some(to),
         Place::Reset(to) => {
-            if !stderr.is_empty() && !stderr.ends_with('\n') {
-                stderr.push('\n');
-            }
-            stderr.push_str(&reset_note(&to));
+            add_line(&mut stderr, &reset_note(&to));
             Some(to).filter(|to| *to != cx.cwd)
         }
     };
@@ -143,6 +144,24 @@ fn finished(ran: Ran, limit: u64, place: Place, cx: &Cx) -> ToolResult {
     result.data = data;
     result.moved_to = moved_to;
     result
+}
+
+fn add_line(text: &mut String, line: &str) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(line);
+}
+
+/// Says why a variable the command reads is not set.
+fn credentials_note(command: &str, cx: &Cx) -> Option<String> {
+    let named = credentials::named(command, &cx.withheld);
+    (!named.is_empty()).then(|| {
+        format!(
+            "[ona: not passed to commands, because they hold a model provider's credential: {}. The operator can set \"passCredentials\": true]",
+            named.join(", ")
+        )
+    })
 }
 
 fn reset_note(to: &Path) -> String {
@@ -208,14 +227,16 @@ fn background(input: &BashInput, cx: &Cx) -> ToolResult {
         head(title, TITLE_CHARS).0,
         Arc::new(BackgroundShell { running, _files: shell.files }),
     );
-    ToolResult::success(format!("Started task {id}. TaskOutput returns what it prints, TaskStop ends it.")).data(
-        json!({
-            "stdout": "",
-            "stderr": "",
-            "interrupted": false,
-            "backgroundTaskId": id,
-        }),
-    )
+    let mut content = format!("Started task {id}. TaskOutput returns what it prints, TaskStop ends it.");
+    if let Some(note) = credentials_note(&input.command, cx) {
+        add_line(&mut content, &note);
+    }
+    ToolResult::success(content).data(json!({
+        "stdout": "",
+        "stderr": "",
+        "interrupted": false,
+        "backgroundTaskId": id,
+    }))
 }
 
 struct BackgroundShell {

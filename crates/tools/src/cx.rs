@@ -23,6 +23,8 @@ pub struct Cx {
     pub extra: Vec<PathBuf>,
     /// The environment of children, already complete.
     pub env: Arc<Env>,
+    /// Variables left out of it, because they carry a provider's credential.
+    pub withheld: Arc<[String]>,
     /// Shell text run before each Bash command.
     pub prelude: String,
     pub seen: Arc<SeenFiles>,

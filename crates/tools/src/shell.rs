@@ -66,7 +66,7 @@ impl Shell {
         if track == Track::Nothing && cx.prelude.is_empty() && !long {
             return Ok(Shell { command, files: ShellFiles(None) });
         }
-        let below = |root: &str| tempfile::Builder::new().prefix("ona-shell-").tempdir_in(root);
+        let below = |root: &str| ona_process::scratch::folder("ona-shell-", root);
         let directory = match below(cx.env.non_empty("TMPDIR").unwrap_or("/tmp")).or_else(|_| below("/tmp")) {
             Ok(directory) => directory,
             // Without room for our files a plain command still runs, and may make some.

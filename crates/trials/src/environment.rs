@@ -1,8 +1,7 @@
-//! The environment a case runs in: the operator's, without credentials, without his
+//! The environment a case runs in: the operator's, without credentials, without their
 //! own directories and without what would change how a shell starts.
 
-use ona_api::Env;
-use ona_api::redact::SECRET_VARIABLES;
+use ona_api::{Env, credentials};
 use std::path::Path;
 
 /// Names that say that their value is a credential (as DEC-015 has it for settings).
@@ -35,6 +34,8 @@ pub(crate) struct Own<'a> {
 }
 
 pub(crate) fn of_case(host: &Env, own: &Own<'_>) -> Env {
+    let mut host = host.clone();
+    credentials::withhold(&mut host);
     let kept = host.iter().filter(|(name, _)| name.to_str().is_none_or(is_kept));
     let mut env = Env::new(kept.map(|(name, value)| (name.to_owned(), value.to_owned())));
     for name in ["HOME", "TMPDIR", "SDLC_TEST_TMP"] {
@@ -51,7 +52,7 @@ pub(crate) fn of_case(host: &Env, own: &Own<'_>) -> Env {
 
 fn is_kept(name: &str) -> bool {
     let small = name.to_lowercase();
-    let secret = SECRET_VARIABLES.contains(&name) || SECRET_WORDS.iter().any(|word| small.contains(word));
+    let secret = SECRET_WORDS.iter().any(|word| small.contains(word));
     !secret && !DROPPED.contains(&name) && !name.starts_with("BASH_FUNC_")
 }
 
@@ -63,6 +64,7 @@ mod tests {
     fn a_case_gets_its_own_places_and_no_credential() {
         let host = ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "db_password", "SSH_AUTH_SOCK", "BASH_FUNC_ls%%", "BASH_ENV"];
         let host = host.iter().fold(Env::default(), |env, name| env.with(name, "x"));
+        let host = host.with("OPENAI_API_KEY", "a-credential").with("COPY", "a-credential");
         let host = host.with("LANG", "C").with("PATH", "/bin").with("HOME", "/root").with("XDG_STATE_HOME", "/root/s");
         let own = Own {
             home: Path::new("/t/home"),

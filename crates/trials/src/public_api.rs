@@ -145,7 +145,7 @@ async fn output(command: &str, ground: &Ground<'_>) -> Result<String, Withheld> 
         return Err(Withheld::History(command.to_owned()));
     }
     let failed = |why: String| Withheld::NotRun(command.to_owned(), why);
-    let room = tempfile::Builder::new().prefix("ona-api-").tempdir_in(ground.tmp);
+    let room = ona_process::scratch::folder("ona-api-", ground.tmp);
     let room = room.map_err(|error| failed(error.to_string()))?;
     let database = room.path().join("ona.db");
     let own = Own {

@@ -23,7 +23,7 @@ pub enum RoomError {
 impl Room {
     /// Below `tmp`, with the script in it and the schema applied.
     pub fn new(tmp: &Path, script: &str) -> Result<Self, RoomError> {
-        let dir = tempfile::Builder::new().prefix("ona-test-").tempdir_in(tmp)?;
+        let dir = ona_process::scratch::folder("ona-test-", tmp)?;
         let room = Self { dir };
         fs::create_dir(room.home())?;
         fs::write(room.script(), script)?;

@@ -36,7 +36,7 @@ impl Sandbox {
         let sandbox = Sandbox::Bubblewrap(bwrap);
         // The project must not be writable and the room must be.
         let probe = "if touch .ona-probe; then rm -f .ona-probe; exit 1; fi; touch \"$0\"/probe";
-        let Ok(room) = tempfile::tempdir_in(tmp) else { return Sandbox::None };
+        let Ok(room) = ona_process::scratch::folder("ona-probe-", tmp) else { return Sandbox::None };
         let inner = ["/bin/sh".into(), "-c".into(), probe.into(), room.path().into()];
         let (program, args) = sandbox.around(project, room.path(), inner.to_vec());
         let command = Command {

@@ -7,6 +7,7 @@
 //! files are the place. Each thing left out is named in a notice.
 
 use crate::clean::Page;
+use crate::layer::Scope;
 use crate::notice::About;
 use serde_json::{Map, Value};
 
@@ -25,8 +26,13 @@ const OPERATOR_ONLY: [&str; 9] = [
     "skipDangerousModePermissionPrompt",
 ];
 
+/// Keys that count in the operator's own files and in local ones, which are not shared.
+const NOT_SHARED: [&str; 1] = ["passCredentials"];
+
 pub(crate) fn limit(page: &mut Page<'_>, value: &mut Map<String, Value>) {
-    for key in OPERATOR_ONLY {
+    let not_shared = NOT_SHARED.into_iter().filter(|_| page.scope != Scope::Local);
+    let refused: Vec<_> = OPERATOR_ONLY.into_iter().chain(not_shared).collect();
+    for key in refused {
         if value.shift_remove(key).is_some() {
             let scope = page.scope.as_str();
             page.note(About::Scope, &[key], format!("`{key}` in {scope} settings is ignored"));

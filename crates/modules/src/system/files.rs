@@ -5,7 +5,7 @@ use crate::host::{Call, CallError};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Error, ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -105,7 +105,8 @@ fn mkdtemp(prefix: &str, path: &Path) -> Result<Value, Error> {
         let id = ona_api::CallId::random().0;
         let ending: String = id.chars().filter(char::is_ascii_alphanumeric).rev().take(6).collect();
         let dir = PathBuf::from(format!("{}{ending}", path.to_string_lossy()));
-        match fs::DirBuilder::new().create(&dir) {
+        // As mkdtemp of POSIX makes it.
+        match fs::DirBuilder::new().mode(0o700).create(&dir) {
             Ok(()) => return Ok(format!("{prefix}{ending}").into()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),

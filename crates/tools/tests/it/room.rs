@@ -34,6 +34,7 @@ impl Room {
             home,
             extra: vec![extra],
             env: Arc::new(env),
+            withheld: Arc::default(),
             prelude: String::new(),
             seen: Arc::new(SeenFiles::default()),
             tasks: Arc::new(Tasks::default()),
