@@ -27,10 +27,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 const CACHED_STATEMENTS: usize = 64;
 
-/// The connection that writes, and sentences on what was changed to keep the file
-/// private. Makes the file, directories on the way to it, and missing tables; but first
+/// The connection that writes, and a sentence if the file had to be made private. Makes the file, directories on the way to it, and missing tables; but first
 /// looks whether it may, so that a refused database is left as it was.
-pub(crate) fn writer(path: &Path, busy: Duration) -> Result<(Connection, Vec<String>), StoreError> {
+pub(crate) fn writer(path: &Path, busy: Duration) -> Result<(Connection, Option<String>), StoreError> {
     let judged = judge(path)?;
     let made = make_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;

@@ -58,11 +58,13 @@ pub(crate) fn is_same(path: &Path, judged: Option<Identity>) -> bool {
     judged.is_none() || fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino())) == judged
 }
 
-/// Makes private what other users can read or write; returns a sentence for each file.
-/// The path has been judged, and what is there is a database of ours.
-pub(crate) fn repair(path: &Path) -> Vec<String> {
+/// Makes private what other users can read or write; returns a sentence on the first
+/// such file. The path has been judged, and what is there is a database of ours.
+pub(crate) fn repair(path: &Path) -> Option<String> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    std::iter::once(real.clone()).chain(companions(&real)).filter_map(|file| make_private(&file)).collect()
+    let files = std::iter::once(real.clone()).chain(companions(&real));
+    let said: Vec<_> = files.filter_map(|file| make_private(&file)).collect();
+    said.into_iter().next()
 }
 
 fn make_private(file: &Path) -> Option<String> {

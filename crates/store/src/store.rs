@@ -20,7 +20,7 @@ pub struct Store {
     busy: Duration,
     writer: Writer,
     reader: OnceLock<Reader>,
-    repaired: Vec<String>,
+    repaired: Option<String>,
 }
 
 impl Store {
@@ -53,9 +53,9 @@ impl Store {
         &self.path
     }
 
-    /// Sentences for the operator: what other users could read until it was opened.
-    pub fn repaired(&self) -> &[String] {
-        &self.repaired
+    /// A sentence for the operator, if other users could read the files until now.
+    pub fn repaired(&self) -> Option<&str> {
+        self.repaired.as_deref()
     }
 
     /// Writes a group in one transaction: all of it, or nothing and an error.
