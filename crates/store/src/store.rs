@@ -46,7 +46,7 @@ impl Store {
         };
         let writer = Writer::start(connection()?, redactor)?;
         let reader = OnceLock::from(Reader::over(connection()?));
-        Ok(Store { path: path.to_owned(), busy: BUSY_TIMEOUT, writer, reader })
+        Ok(Store { path: path.to_owned(), busy: BUSY_TIMEOUT, writer, reader, repaired: None })
     }
 
     pub fn path(&self) -> &Path {
