@@ -79,6 +79,22 @@ pub fn read_named(path: &Path) -> Result<String, NotRead> {
     String::from_utf8(up_to(File::open(path)?, MAX_NAMED)?).map_err(|_| NotRead::NotText)
 }
 
+/// Refuses a folder whose ignore files a walk would read and must not: the first that is not
+/// a regular file of a sensible size.
+pub fn check_ignore_files(folder: &Path) -> Result<(), (PathBuf, NotRead)> {
+    for name in [".gitignore", ".ignore", ".git/info/exclude"] {
+        let path = folder.join(name);
+        let Some(about) = std::fs::metadata(&path).ok().filter(|about| !about.is_dir()) else { continue };
+        if let Err(why) = regular(about.file_type()) {
+            return Err((path, why));
+        }
+        if about.len() > MAX_FOUND {
+            return Err((path, NotRead::TooLarge(MAX_FOUND)));
+        }
+    }
+    Ok(())
+}
+
 fn up_to(file: File, limit: u64) -> Result<Vec<u8>, NotRead> {
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;
@@ -113,13 +129,20 @@ pub const CUT: &str = "has more than 10000 entries; the others are ignored";
 
 /// What a folder holds, up to `MAX_ENTRIES` names. A folder that cannot be read holds nothing.
 pub fn entries(folder: &Path) -> Entries {
-    below(folder, 0)
+    below(folder, 0, Follow::Links)
 }
 
-/// Everything but folders at most `depth` levels below the entries of a folder. Links are
-/// followed, each folder is visited once, and `MAX_ENTRIES` counts for all of them together.
-/// Folders at the last level are entries.
-pub fn below(folder: &Path, depth: usize) -> Entries {
+/// Whether a walk looks into what links lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    Links,
+    Nothing,
+}
+
+/// Everything but folders at most `depth` levels below the entries of a folder. Each folder is
+/// visited once, and `MAX_ENTRIES` counts for all of them together. Folders at the last level
+/// are entries, and links to folders if they are not followed.
+pub fn below(folder: &Path, depth: usize, follow: Follow) -> Entries {
     let mut found = Entries::default();
     let mut seen = 0;
     let mut visited = HashSet::new();
@@ -133,7 +156,7 @@ pub fn below(folder: &Path, depth: usize) -> Entries {
                 found.cut = true;
                 break;
             }
-            if depth > 0 && path.is_dir() {
+            if depth > 0 && path.is_dir() && (follow == Follow::Links || !path.is_symlink()) {
                 pending.push((path, depth - 1));
             } else {
                 found.paths.push(path);
@@ -196,9 +219,10 @@ mod tests {
         let names = |entries: Entries| -> Vec<String> {
             entries.paths.iter().map(|path| path.strip_prefix(root).unwrap().display().to_string()).collect()
         };
-        assert_eq!(names(below(root, 8)), ["a/b/c/deep", "a/near"]);
-        assert_eq!(names(below(root, 2)), ["a/b/c", "a/near"]);
+        assert_eq!(names(below(root, 8, Follow::Links)), ["a/b/c/deep", "a/near"]);
+        assert_eq!(names(below(root, 2, Follow::Links)), ["a/b/c", "a/near"]);
         assert_eq!(names(entries(root)), ["a"]);
+        assert_eq!(below(root, 8, Follow::Nothing).paths.len(), 22);
         assert_eq!(entries(&root.join("none")), Entries::default());
 
         let many = tempfile::tempdir().unwrap();

@@ -13,7 +13,10 @@ mod replace;
 mod resolve;
 mod target;
 
-pub use found::{CUT, Entries, MAX_FOUND, NotRead, below, entries, open_found, read_bytes, read_named, read_text};
+pub use found::{
+    CUT, Entries, Follow, MAX_FOUND, NotRead, below, check_ignore_files, entries, open_found, read_bytes, read_named,
+    read_text,
+};
 pub use replace::replace;
 pub use resolve::{Links, PathForms};
 pub use rustix::fs::FileType;

@@ -4,6 +4,7 @@
 //! hidden by it. Then configured paths. One absolute path is loaded once.
 
 use crate::graph::normal;
+use ona_files::CUT;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -83,8 +84,8 @@ pub struct Refused {
 
 /// Everything to load, in order.
 pub fn candidates(places: &Places, configured: &[String]) -> (Vec<Candidate>, Vec<Refused>) {
-    let mut found = discovered(places);
     let mut refused = Vec::new();
+    let mut found = discovered(places, &mut refused);
     for text in configured {
         match resolve(text, &places.cwd, &places.home) {
             Ok(path) => found.push(Candidate { path, source: Source::Configured }),
@@ -96,12 +97,12 @@ pub fn candidates(places: &Places, configured: &[String]) -> (Vec<Candidate>, Ve
     (found, refused)
 }
 
-fn discovered(places: &Places) -> Vec<Candidate> {
+fn discovered(places: &Places, refused: &mut Vec<Refused>) -> Vec<Candidate> {
     let mut keys = HashSet::new();
     let mut found = Vec::new();
     for (folder, source) in places.sources() {
         for kind in ["pre", "post"] {
-            for path in files(&folder.join(kind)) {
+            for path in files(&folder.join(kind), refused) {
                 if keys.insert(key(kind, &path, source)) {
                     found.push(Candidate { path, source });
                 }
@@ -123,16 +124,26 @@ fn key(kind: &str, path: &Path, source: Source) -> String {
     format!("{kind}:{tool}:{name}")
 }
 
-/// Plain files of a folder by name; dot-files, links and folders are left out.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> = entries
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
-        .map(|entry| entry.path())
-        .filter(|path| !path.file_name().unwrap_or_default().to_string_lossy().starts_with('.'))
-        .collect();
-    files.sort();
-    files
+/// Plain files of a folder by name; dot-files, links and folders are left out, and what is
+/// neither is refused.
+fn files(folder: &Path, refused: &mut Vec<Refused>) -> Vec<PathBuf> {
+    let mut entries = ona_files::entries(folder);
+    if entries.cut {
+        refused.push(Refused { path: folder.display().to_string(), why: format!("it {CUT}") });
+    }
+    entries.paths.retain(|path| {
+        let hidden = path.file_name().unwrap_or_default().to_string_lossy().starts_with('.');
+        let Some(kind) = path.symlink_metadata().ok().map(|meta| meta.file_type()).filter(|_| !hidden) else {
+            return false;
+        };
+        if !(kind.is_file() || kind.is_dir() || kind.is_symlink()) {
+            let why =
+                ona_files::open_found(path).map_or_else(|why| format!("it {why}"), |_| "it has changed".to_owned());
+            refused.push(Refused { path: path.display().to_string(), why });
+        }
+        kind.is_file()
+    });
+    entries.paths
 }
 
 /// Absolute as it is, `~` at home, anything else from `cwd`.

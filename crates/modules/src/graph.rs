@@ -5,6 +5,7 @@
 //! modules, the engine is chosen.
 
 use crate::source::{Kind, Linked, Names, Parsed, SyntaxError, parse};
+use ona_files::NotRead;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -120,9 +121,6 @@ const BUILTIN: &[&str] = &[
     "zlib",
 ];
 
-/// Largest file that is taken for source.
-const LARGEST: u64 = 8 << 20;
-
 impl Graph {
     pub fn read(entry: &Path) -> Result<Self, GraphError> {
         let mut graph = Self { entry: entry.to_owned(), files: BTreeMap::new() };
@@ -179,16 +177,12 @@ impl Graph {
 }
 
 fn read(path: &Path) -> Result<Parsed, GraphError> {
-    let io = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => GraphError::Missing(path.to_owned()),
-        _ => GraphError::Io { path: path.to_owned(), error: error.to_string() },
-    };
-    let meta = std::fs::metadata(path).map_err(io)?;
-    let kind = Kind::of(path).filter(|_| meta.is_file()).ok_or_else(|| GraphError::NotAModule(path.to_owned()))?;
-    if meta.len() > LARGEST {
-        return Err(GraphError::Io { path: path.to_owned(), error: format!("larger than {LARGEST} bytes") });
-    }
-    let source = std::fs::read_to_string(path).map_err(io)?;
+    let source = ona_files::read_text(path).map_err(|why| match why {
+        NotRead::Absent => GraphError::Missing(path.to_owned()),
+        NotRead::Kind(_) => GraphError::NotAModule(path.to_owned()),
+        why => GraphError::Io { path: path.to_owned(), error: why.to_string() },
+    })?;
+    let kind = Kind::of(path).ok_or_else(|| GraphError::NotAModule(path.to_owned()))?;
     let source = source.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(source);
     parse(source, kind).map_err(|error| GraphError::Syntax { path: path.to_owned(), error })
 }

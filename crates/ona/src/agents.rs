@@ -1,6 +1,7 @@
 //! Which agents this run knows: built-in, of the user, of the project, of `--agents`.
 
 use crate::failure::Failure;
+use crate::output;
 use crate::program::{Open, Program};
 use ona_session::{Agents, Origin};
 use ona_trust::Trust;
@@ -24,7 +25,11 @@ pub fn load(program: &Program, open: &Open) -> Result<Agents, Failure> {
         folders.clear();
     }
     let flag = program.options.agents.as_deref().map(|text| given(program, text)).transpose()?;
-    Agents::load(folders, flag.as_deref()).map_err(Failure::usage)
+    let agents = Agents::load(folders, flag.as_deref()).map_err(Failure::usage)?;
+    for (file, why) in &agents.left_out {
+        output::note(format_args!("ona: ignoring {}: it {why}", file.display()));
+    }
+    Ok(agents)
 }
 
 /// JSON, or a file of it.
@@ -32,7 +37,7 @@ fn given(program: &Program, text: &str) -> Result<String, Failure> {
     if text.trim_start().starts_with(['{', '[']) {
         return Ok(text.to_owned());
     }
-    std::fs::read_to_string(program.cwd.join(text)).map_err(|error| {
-        Failure::usage(format_args!("--agents is neither JSON nor a file that can be read: {error}: {text}"))
+    ona_files::read_named(&program.cwd.join(text)).map_err(|why| {
+        Failure::usage(format_args!("--agents is neither JSON nor a file that can be read: {text} {why}"))
     })
 }

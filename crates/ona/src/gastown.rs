@@ -9,8 +9,8 @@ use crate::args::Gastown;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
+use ona_files::NotRead;
 use serde_json::{Map, Value, json};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The line at which Gastown sees that ona waits for input.
@@ -55,13 +55,13 @@ fn unusable(file: &Path, why: impl std::fmt::Display) -> Failure {
 
 /// What the file says; nothing if there is none.
 fn read(file: &Path) -> Result<Map<String, Value>, Failure> {
-    match std::fs::read_to_string(file) {
+    match ona_files::read_text(file) {
         Ok(text) => match serde_json::from_str(&text).map_err(|error| unusable(file, error))? {
             Value::Object(value) => Ok(value),
             _ => Err(unusable(file, "it does not hold a JSON object")),
         },
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Map::new()),
-        Err(error) => Err(unusable(file, error)),
+        Err(NotRead::Absent) => Ok(Map::new()),
+        Err(why) => Err(unusable(file, format_args!("it {why}"))),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::output;
 use crate::program::{Program, at, read_text};
 use ona_api::row::Memory;
 use ona_api::{Group, Row, digest};
+use ona_files::Follow;
 use ona_store::{Store, StoredMemory};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -61,27 +62,30 @@ fn commit(program: &Program, store: &Store, rows: Vec<Row>) -> Result<(), Failur
 
 /// One memory per Markdown file; the id is stable, so importing again replaces (DEC-022).
 fn markdown_files(program: &Program, dir: &Path) -> Result<Vec<Row>, Failure> {
-    let unreadable = |path: &Path, error: std::io::Error| Failure::usage(format_args!("{}: {error}", path.display()));
+    /// Levels of folders that are looked through.
+    const DEEPEST: usize = 32;
     let scope = program.project.to_string_lossy().into_owned();
-    let mut pending = vec![dir.to_owned()];
-    let mut files: Vec<PathBuf> = Vec::new();
-    while let Some(folder) = pending.pop() {
-        for entry in std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, error))? {
-            let entry = entry.map_err(|error| unreadable(&folder, error))?;
-            let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), error))?;
-            if kind.is_dir() {
-                pending.push(entry.path());
-            } else if kind.is_file() && entry.path().extension().is_some_and(|ending| ending == "md") {
-                files.push(entry.path());
-            }
-        }
+    std::fs::read_dir(dir).map_err(|error| Failure::usage(format_args!("{}: {error}", dir.display())))?;
+    let mut found = ona_files::below(dir, DEEPEST, Follow::Nothing);
+    if found.cut {
+        return Err(Failure::usage(format_args!("{} {}", dir.display(), ona_files::CUT)));
     }
-    files.sort();
-    files
+    found
+        .paths
+        .retain(|path| path.extension().is_some_and(|ending| ending == "md") && !path.is_dir() && !path.is_symlink());
+    let read = |file: &PathBuf| match ona_files::read_text(file) {
+        Ok(content) => Some((file.clone(), content)),
+        Err(why) => {
+            output::note(format_args!("ona: ignoring {}: it {why}", file.display()));
+            None
+        }
+    };
+    found
+        .paths
         .iter()
-        .map(|file| {
-            let content = std::fs::read_to_string(file).map_err(|error| unreadable(file, error))?;
-            let relative = file.strip_prefix(dir).unwrap_or(file).to_string_lossy();
+        .filter_map(read)
+        .map(|(file, content)| {
+            let relative = file.strip_prefix(dir).unwrap_or(&file).to_string_lossy();
             let heading = content.lines().find_map(|line| line.strip_prefix("# "));
             Ok(Row::Memory(Memory {
                 id: digest::sha256_hex(format!("{scope}{relative}").as_bytes()),

@@ -7,10 +7,10 @@
 use crate::program::{Open, Program};
 use ona_api::Env;
 use ona_dialects::pi::{ClaudeFiles, Installed, Invalid, Layer, Offered, PROBES, choose};
+use ona_files::NotRead;
 use ona_process::{Command, find_in_path};
 use ona_trust::{About, ClaudeHooks, Scope, SessionTerms, has_hooks_of_an_orchestrator, keep_for_session};
 use serde_json::Value;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -90,11 +90,10 @@ impl Gastown {
 }
 
 fn config_text(file: &Path) -> Result<String, String> {
-    match std::fs::read(file) {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "hooks config file is not UTF-8 text".to_owned()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Err("hooks config file not found".to_owned()),
-        Err(error) => Err(format!("hooks config file can not be read: {error}")),
-    }
+    ona_files::read_named(file).map_err(|why| match why {
+        NotRead::Absent => "hooks config file not found".to_owned(),
+        why => format!("hooks config file {why}"),
+    })
 }
 
 /// What the project's own `.claude` files say; their hooks are in the settings already.

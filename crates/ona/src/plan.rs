@@ -100,7 +100,7 @@ fn import(program: &Program, store: &Store, file: &Path) -> Result<u8, Failure> 
     }
     let path = program.cwd.join(file);
     let content =
-        std::fs::read_to_string(&path).map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
+        ona_files::read_named(&path).map_err(|why| Failure::usage(format_args!("{} {why}", path.display())))?;
     if content.trim().is_empty() {
         return Err(Failure::usage(format_args!("{} is empty", path.display())));
     }

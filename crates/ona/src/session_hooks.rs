@@ -109,6 +109,12 @@ pub fn massgen(
         },
         (None, _) => return Err(Failure::usage("the setting massgenConfig must be a non-empty string")),
     };
+    // A setting may come with the folder; only what the operator names may be a pipe.
+    if named.is_none()
+        && let Err(why) = ona_files::read_text(&path)
+    {
+        return Err(Failure::usage(massgen::ConfigError::Unreadable { path, why }));
+    }
     let known = loaded.rejected.len();
     let files = massgen_file(program, &path, settings, host, place, cancel, loaded)?;
     // Whoever wrote it believes that it guards something.

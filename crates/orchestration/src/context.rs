@@ -65,6 +65,11 @@ impl Context {
         self.instructions.as_mut().map(|instructions| instructions.after_reading(file)).unwrap_or_default()
     }
 
+    /// What was not read of instructions since the last time, in words for the operator.
+    pub(crate) fn left_out(&mut self) -> Vec<String> {
+        self.instructions.as_mut().map(Instructions::take_left_out).unwrap_or_default()
+    }
+
     /// Everything said so far was replaced by a summary.
     fn compacted(&mut self) -> Vec<(Instruction, bool)> {
         if let Recall::Except(given) = &mut self.memories {

@@ -171,6 +171,7 @@ impl Pipeline {
             records::chain(&mut beside.group, EventName::InstructionsLoaded, None, &said);
             beside.group.push(row);
         }
+        beside.messages.extend(session.context.left_out());
     }
 }
 

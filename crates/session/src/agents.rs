@@ -5,6 +5,7 @@
 //! where it runs, not here.
 
 use crate::frontmatter::{self, Words};
+use ona_files::CUT;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -100,7 +101,11 @@ struct Meta {
 pub struct BadAgents(String);
 
 #[derive(Clone, Debug, Default)]
-pub struct Agents(BTreeMap<String, AgentDefinition>);
+pub struct Agents {
+    known: BTreeMap<String, AgentDefinition>,
+    /// Files that were not read, and why: the end of a sentence that begins with the file.
+    pub left_out: Vec<(PathBuf, String)>,
+}
 
 impl Agents {
     /// `folders` from the weakest to the strongest; `flag` is the JSON of `--agents`.
@@ -121,8 +126,18 @@ impl Agents {
             });
         }
         for folder in folders {
-            for file in crate::rules::files(&folder.file) {
-                let Ok(text) = std::fs::read_to_string(&file) else { continue };
+            let files = crate::rules::files(&folder.file);
+            if files.cut {
+                agents.left_out.push((folder.file.clone(), CUT.to_owned()));
+            }
+            for file in files.paths {
+                let text = match ona_files::read_text(&file) {
+                    Ok(text) => text,
+                    Err(why) => {
+                        agents.left_out.push((file, why.to_string()));
+                        continue;
+                    }
+                };
                 let (meta, body) = frontmatter::split::<Meta>(&text);
                 // A file without a name or description is not an agent.
                 if let (Some(name), Some(description)) = (meta.name.clone(), meta.description.clone()) {
@@ -151,16 +166,16 @@ impl Agents {
     }
 
     fn add(&mut self, agent: AgentDefinition) {
-        self.0.insert(agent.name.clone(), agent);
+        self.known.insert(agent.name.clone(), agent);
     }
 
     /// By name; built-ins also with a capital, as others write them.
     pub fn get(&self, name: &str) -> Option<&AgentDefinition> {
-        self.0.get(name).or_else(|| self.0.get(&name.to_lowercase()))
+        self.known.get(name).or_else(|| self.known.get(&name.to_lowercase()))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &AgentDefinition> {
-        self.0.values()
+        self.known.values()
     }
 }
 

@@ -6,11 +6,10 @@
 
 use crate::imports;
 use crate::rules::{self, ScopedRule};
+use ona_files::{CUT, NotRead};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Larger files are left out.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// How deep imports may be nested.
 const MAX_HOPS: usize = 4;
 
@@ -27,6 +26,9 @@ pub struct Sources {
     pub user_files: bool,
     pub project_files: bool,
     pub local_files: bool,
+    /// Whether a project's file may be a link that leads out of it: nobody has agreed to send
+    /// that to a model before the folder is trusted (DEC-182).
+    pub links_may_leave: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +91,9 @@ pub struct Instructions {
     now: Shelf,
     /// As it was before any file was read.
     at_start: Shelf,
+    left_out: Vec<String>,
+    /// Files and folders that were named as left out.
+    named: HashSet<PathBuf>,
 }
 
 #[derive(Clone, Default)]
@@ -102,7 +107,13 @@ struct Shelf {
 
 impl Instructions {
     pub fn at_start(sources: Sources) -> Self {
-        let mut all = Self { sources, now: Shelf::default(), at_start: Shelf::default() };
+        let mut all = Self {
+            sources,
+            now: Shelf::default(),
+            at_start: Shelf::default(),
+            left_out: Vec::new(),
+            named: HashSet::new(),
+        };
         let (managed, home) = (all.sources.managed.clone(), all.sources.home.clone());
         all.load(&managed.join("CLAUDE.md"), MemoryType::Managed, LoadReason::SessionStart, None);
         if all.sources.user_files {
@@ -131,14 +142,47 @@ impl Instructions {
     /// all of it is returned, each with whether its text is another one now.
     pub fn after_compaction(&mut self) -> Vec<(Instruction, bool)> {
         let mut again = Vec::new();
+        let mut failed = Vec::new();
         for one in &mut self.at_start.loaded {
-            let Some(text) = read(&one.path).map(|text| shown(&text)) else { continue };
+            let text = match read(&one.path) {
+                Ok(text) => shown(&text),
+                Err(why) => {
+                    failed.push((one.path.clone(), why));
+                    continue;
+                }
+            };
             let changed = one.text != text;
             one.text = text;
             again.push((Instruction { reason: LoadReason::Compact, ..one.clone() }, changed));
         }
+        for (file, why) in failed.into_iter().filter(|(_, why)| !why.is_absent()) {
+            self.leave_out(&file, why);
+        }
         self.now = self.at_start.clone();
         again
+    }
+
+    /// What was not read since the last time, and why: a sentence each, each file once.
+    pub fn take_left_out(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.left_out)
+    }
+
+    fn leave_out(&mut self, file: &Path, why: impl std::fmt::Display) {
+        if self.named.insert(file.to_owned()) {
+            self.left_out.push(format!("ignoring {}: it {why}", file.display()));
+        }
+    }
+
+    /// The text at `real`, if there is one that can be read. `file` is its name.
+    fn read(&mut self, file: &Path, real: &Path) -> Option<String> {
+        match read(real) {
+            Ok(text) => Some(text),
+            Err(NotRead::Absent) => None,
+            Err(why) => {
+                self.leave_out(file, why);
+                None
+            }
+        }
     }
 
     /// Everything loaded so far, in order.
@@ -213,8 +257,15 @@ impl Instructions {
         if !self.now.visited.insert(folder.to_owned()) {
             return;
         }
-        for file in rules::files(folder) {
-            let Some(text) = read(&file) else { continue };
+        let files = rules::files(folder);
+        if files.cut {
+            self.leave_out(folder, CUT);
+        }
+        for file in files.paths {
+            if !self.may_read(&file, memory_type) {
+                continue;
+            }
+            let Some(text) = self.read(&file, &file) else { continue };
             match rules::scoped(&file, &text, root) {
                 Some(rule) => self.now.scoped.push((rule, memory_type)),
                 None => self.load(&file, memory_type, reason, trigger),
@@ -236,10 +287,11 @@ impl Instructions {
         hops: usize,
     ) {
         let Ok(real) = std::fs::canonicalize(file) else { return };
-        let Some(text) = read(&real) else { return };
-        if !self.now.seen.insert(real) {
+        if self.now.seen.contains(&real) || !self.may_read(file, memory_type) {
             return;
         }
+        let Some(text) = self.read(file, &real) else { return };
+        self.now.seen.insert(real);
         let text = shown(&text);
         let imported = imports::named(&text);
         self.now.loaded.push(Instruction {
@@ -262,6 +314,23 @@ impl Instructions {
         }
     }
 
+    /// Whether a file lies where it was found, if that matters.
+    fn may_read(&mut self, file: &Path, memory_type: MemoryType) -> bool {
+        if self.sources.links_may_leave || matches!(memory_type, MemoryType::User | MemoryType::Managed) {
+            return true;
+        }
+        let project = &self.sources.project;
+        let within = if file.starts_with(project) { project } else { file.parent().unwrap_or(file) };
+        let stays = match (std::fs::canonicalize(file), std::fs::canonicalize(within)) {
+            (Ok(real), Ok(within)) => real.starts_with(within),
+            _ => false,
+        };
+        if !stays {
+            self.leave_out(file, "is a link that leads out of a folder that is not trusted; ona --trust reads it");
+        }
+        stays
+    }
+
     /// A file that came with a folder may not pull in what lies outside of it: nobody
     /// has agreed to send that to a model.
     fn may_import(&self, target: &Path, memory_type: MemoryType) -> bool {
@@ -278,12 +347,8 @@ fn shown(text: &str) -> String {
     imports::without_comments(rules::body(text)).trim().to_owned()
 }
 
-fn read(file: &Path) -> Option<String> {
-    let meta = std::fs::metadata(file).ok()?;
-    if !meta.is_file() || meta.len() > MAX_BYTES {
-        return None;
-    }
-    std::fs::read(file).ok().map(|bytes| ona_api::text::decode(&bytes))
+fn read(file: &Path) -> Result<String, NotRead> {
+    ona_files::read_bytes(file).map(|bytes| ona_api::text::decode(&bytes))
 }
 
 #[cfg(test)]
@@ -308,6 +373,10 @@ mod tests {
         }
 
         fn instructions(&self) -> Instructions {
+            self.instructions_where(true)
+        }
+
+        fn instructions_where(&self, links_may_leave: bool) -> Instructions {
             std::fs::create_dir_all(self.root().join("p/sub")).unwrap();
             Instructions::at_start(Sources {
                 home: self.root().join("home"),
@@ -318,6 +387,7 @@ mod tests {
                 user_files: true,
                 project_files: true,
                 local_files: true,
+                links_may_leave,
             })
         }
 
@@ -327,6 +397,31 @@ mod tests {
                 .map(|one| format!("{} {} {}", short(&one.path), one.memory_type.as_str(), one.reason.as_str()))
                 .collect()
         }
+    }
+
+    #[test]
+    fn a_link_out_of_an_untrusted_folder_is_left_out_and_named_once() {
+        use std::os::unix::fs::symlink;
+        let world = World::new(&[
+            ("CLAUDE.md", "parent"),
+            ("private", "private"),
+            ("p/docs/kept.md", "inside"),
+            ("p/.claude/rules/kept.md", "always"),
+        ]);
+        let project = world.root().join("p");
+        symlink("docs/kept.md", project.join("AGENTS.md")).unwrap();
+        symlink("../private", project.join("CLAUDE.md")).unwrap();
+        symlink("../../private", project.join(".claude/CLAUDE.md")).unwrap();
+        symlink("../../../private", project.join(".claude/rules/out.md")).unwrap();
+        let mut untrusted = world.instructions_where(false);
+        let texts: Vec<_> = untrusted.loaded().iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(texts, ["parent", "inside", "always"]);
+        let left_out = untrusted.take_left_out();
+        assert!(left_out.iter().all(|line| line.contains("leads out of a folder that is not trusted")), "{left_out:?}");
+        assert_eq!(left_out.len(), 3, "{left_out:?}");
+        untrusted.after_reading(&project.join("sub/file"));
+        assert_eq!(untrusted.take_left_out(), [] as [&str; 0]);
+        assert!(world.instructions().loaded().iter().any(|one| one.text == "private"));
     }
 
     #[test]

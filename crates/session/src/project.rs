@@ -15,6 +15,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Files a look takes in.
 const MOST: usize = 100_000;
@@ -52,6 +53,22 @@ pub enum LookError {
 /// Looks at a project, leaving out these files and folders.
 pub fn look(root: &Path, leave_out: &[PathBuf]) -> Result<Look, LookError> {
     let leave_out = leave_out.to_vec();
+    // A folder that was left out because of it would be one whose changes nobody sees.
+    let unfit = Arc::new(Mutex::new(None));
+    let check = {
+        let unfit = Arc::clone(&unfit);
+        move |folder: &Path| match ona_files::check_ignore_files(folder) {
+            Ok(()) => true,
+            Err((file, why)) => {
+                *unfit.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("{} {why}", file.display()));
+                false
+            }
+        }
+    };
+    if !check(root) {
+        let why = unfit.lock().unwrap_or_else(PoisonError::into_inner).take();
+        return Err(LookError::Unreadable(why.unwrap_or_default()));
+    }
     let walk = WalkBuilder::new(root)
         .hidden(false)
         .ignore(false)
@@ -60,7 +77,11 @@ pub fn look(root: &Path, leave_out: &[PathBuf]) -> Result<Look, LookError> {
         .require_git(false)
         .follow_links(false)
         .same_file_system(true)
-        .filter_entry(move |entry| entry.file_name() != ".git" && !leave_out.iter().any(|path| path == entry.path()))
+        .filter_entry(move |entry| {
+            entry.file_name() != ".git"
+                && !leave_out.iter().any(|path| path == entry.path())
+                && (!entry.file_type().is_some_and(|kind| kind.is_dir()) || check(entry.path()))
+        })
         .sort_by_file_path(Ord::cmp)
         .build();
     let mut look = Look::default();
@@ -84,7 +105,10 @@ pub fn look(root: &Path, leave_out: &[PathBuf]) -> Result<Look, LookError> {
         look.executable.extend(executable.then(|| file.path.clone()));
         look.files.push(file);
     }
-    Ok(look)
+    match unfit.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(why) => Err(LookError::Unreadable(why)),
+        None => Ok(look),
+    }
 }
 
 /// None for what is gone already, and for pipes, sockets and devices.
@@ -103,7 +127,7 @@ fn described(root: &Path, path: &Path, budget: &mut u64) -> Option<(ProjectFile,
 }
 
 fn content(path: &Path, meta: &fs::Metadata, budget: &mut u64) -> String {
-    let read = || -> io::Result<String> { digest::sha256_of(fs::File::open(path)?) };
+    let read = || -> io::Result<String> { digest::sha256_of(ona_files::open_found(path).map_err(io::Error::other)?) };
     if meta.len() > LARGE.min(*budget) {
         return format!("time:{}.{:09}", meta.mtime(), meta.mtime_nsec());
     }
@@ -151,6 +175,17 @@ mod tests {
         differs(&|| fs::rename(root.join("new"), root.join("newer")).unwrap());
         differs(&|| fs::set_permissions(root.join("z"), fs::Permissions::from_mode(0o755)).unwrap());
         differs(&|| fs::remove_file(root.join("link")).unwrap());
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_an_ignore_file_is_an_error_and_not_waited_for() {
+        for folder in ["", "sub"] {
+            let dir = tempfile::tempdir().unwrap();
+            fs::create_dir(dir.path().join("sub")).unwrap();
+            let _socket = std::os::unix::net::UnixListener::bind(dir.path().join(folder).join(".gitignore")).unwrap();
+            let error = look(dir.path(), &[]).unwrap_err().to_string();
+            assert!(error.contains(".gitignore is a socket, not a regular file"), "{error}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::frontmatter::{self, Words};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use ona_files::{Entries, Follow};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -48,20 +49,13 @@ pub(crate) fn body(text: &str) -> &str {
     frontmatter::split::<Meta>(text).1
 }
 
-/// Markdown files below a folder, sorted; links are followed, cycles are not.
-pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut pending = vec![(folder.to_owned(), 0)];
-    while let Some((folder, depth)) = pending.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        for path in entries.flatten().map(|entry| entry.path()) {
-            if path.is_dir() && depth < 8 {
-                pending.push((path, depth + 1));
-            } else if path.extension().is_some_and(|ending| ending == "md") && path.is_file() {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
+/// How deep folders are looked through.
+const DEEPEST: usize = 8;
+
+/// Markdown files below a folder, sorted, and whether there are too many to look at them all.
+/// Links are followed, cycles are not.
+pub(crate) fn files(folder: &Path) -> Entries {
+    let mut found = ona_files::below(folder, DEEPEST, Follow::Links);
+    found.paths.retain(|path| path.extension().is_some_and(|ending| ending == "md") && !path.is_dir());
     found
 }

@@ -124,7 +124,7 @@ fn content(file: &str, ground: &Ground<'_>) -> Result<String, Withheld> {
         return Err(Withheld::Touched(file.to_owned()));
     }
     let mut bytes = Vec::new();
-    let opened = std::fs::File::open(&real).map_err(unreadable)?;
+    let opened = ona_files::open_found(&real).map_err(|why| unreadable(std::io::Error::other(why)))?;
     opened.take(LONGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LONGEST {
         return Err(Withheld::TooLong(file.to_owned()));

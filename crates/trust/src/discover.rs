@@ -152,7 +152,8 @@ impl Reader<'_> {
 
     fn read(&mut self, candidate: &Candidate) -> Result<(), SettingsError> {
         let Candidate { scope, own, path } = candidate;
-        match read::read(path) {
+        let reading = if *scope == Scope::Flag { read::read_named(path) } else { read::read(path) };
+        match reading {
             Reading::Absent if matches!(scope, Scope::Managed | Scope::Flag) => {
                 let problem = "no such file".to_owned();
                 let refused = match scope {

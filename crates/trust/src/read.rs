@@ -3,12 +3,10 @@
 //! The file may have been written by anybody: it is read only if it is a regular
 //! file of a sensible size, and only as strict JSON.
 
+use ona_files::NotRead;
 use serde_json::{Map, Value};
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
-
-pub(crate) const MAX_BYTES: u64 = 2 * 1024 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
@@ -20,43 +18,29 @@ pub(crate) enum Reading {
     Unfit(String),
 }
 
-pub(crate) fn read(path: &Path) -> Reading {
-    match bounded(path) {
-        Ok(text) => Reading::Text(text),
-        Err(Problem::Io(error)) if is_absent(&error) => Reading::Absent,
-        Err(Problem::Io(error)) => Reading::Unreadable(error.to_string()),
-        Err(Problem::Is(what)) => Reading::Unfit(what.to_owned()),
-        Err(Problem::NotText) => Reading::Unreadable("not UTF-8 text".to_owned()),
+impl From<Result<String, NotRead>> for Reading {
+    fn from(read: Result<String, NotRead>) -> Self {
+        match read {
+            Ok(text) => Reading::Text(text),
+            Err(NotRead::Absent) => Reading::Absent,
+            Err(why @ (NotRead::Kind(_) | NotRead::TooLarge(_))) => Reading::Unfit(format!("it {why}")),
+            Err(why @ (NotRead::NotText | NotRead::Io(_))) => Reading::Unreadable(format!("it {why}")),
+        }
     }
+}
+
+/// A file that is found in a folder.
+pub(crate) fn read(path: &Path) -> Reading {
+    ona_files::read_text(path).into()
+}
+
+/// A file that the operator named, which may be a pipe.
+pub(crate) fn read_named(path: &Path) -> Reading {
+    ona_files::read_named(path).into()
 }
 
 pub(crate) fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-enum Problem {
-    Io(std::io::Error),
-    Is(&'static str),
-    NotText,
-}
-
-impl From<std::io::Error> for Problem {
-    fn from(error: std::io::Error) -> Self {
-        Problem::Io(error)
-    }
-}
-
-fn bounded(path: &Path) -> Result<String, Problem> {
-    // Looked at before it is opened: opening a pipe would wait for a writer.
-    if !fs::metadata(path)?.is_file() {
-        return Err(Problem::Is("not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Problem::Is("larger than 2 MiB"));
-    }
-    String::from_utf8(bytes).map_err(|_| Problem::NotText)
 }
 
 /// Why a text is not a settings object, and the line that shows it.

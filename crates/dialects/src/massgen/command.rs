@@ -99,5 +99,5 @@ fn how(file: &Path) -> How {
 
 fn has_shebang(file: &Path) -> bool {
     let mut start = [0; 2];
-    std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok() && &start == b"#!"
+    ona_files::open_found(file).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && &start == b"#!"
 }

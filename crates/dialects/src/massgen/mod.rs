@@ -61,9 +61,10 @@ pub struct MassgenHooks {
 
 pub fn load(source: &Source<'_>) -> Result<MassgenHooks, ConfigError> {
     let path = source.path.to_owned();
-    let text = match std::fs::read_to_string(&path) {
+    // The operator named it, so it may be a pipe.
+    let text = match ona_files::read_named(&path) {
         Ok(text) => text,
-        Err(error) => return Err(ConfigError::Unreadable { path, error }),
+        Err(why) => return Err(ConfigError::Unreadable { path, why }),
     };
     let config = config::parse(&text).map_err(|bad| match bad {
         Bad::Yaml(why) => ConfigError::NotYaml { path: path.clone(), why },

@@ -7,6 +7,7 @@ use super::messages::{Init, Message, Server, ServerError, System};
 use super::{MAX_TOKENS, PROTOCOL, Run, Trouble, choice};
 use crate::args::PermissionPrompts;
 use crate::failure::Failure;
+use crate::output;
 use crate::skills;
 use crate::workshop;
 use ona_api::model::{Asking, ModelFailure};
@@ -285,7 +286,7 @@ impl Run<'_> {
         };
         // What a folder tells the model counts as its settings do.
         let trusted = self.open.merged.trust != Trust::Withheld;
-        let instructions = Instructions::at_start(Sources {
+        let mut instructions = Instructions::at_start(Sources {
             home: self.program.env.home(),
             start: session.cx.cwd.clone(),
             project: session.cx.project.clone(),
@@ -294,7 +295,11 @@ impl Run<'_> {
             user_files: !options.bare && named("user"),
             project_files: !options.bare && trusted && named("project"),
             local_files: !options.bare && trusted && named("local"),
+            links_may_leave: trusted,
         });
+        for sentence in instructions.take_left_out() {
+            output::note(format_args!("ona: {sentence}"));
+        }
         let (store, hooks) = (&self.open.store, &self.workplace.hooks);
         for one in instructions.loaded() {
             lifecycle(store, hooks, session, events, EventName::InstructionsLoaded, loaded(one)).await?;
@@ -402,7 +407,7 @@ fn key_source(model: &Model) -> &'static str {
 
 fn file_or(file: Option<&Path>, text: Option<&String>) -> Result<Option<String>, Failure> {
     let Some(file) = file else { return Ok(text.cloned()) };
-    std::fs::read_to_string(file)
+    ona_files::read_named(file)
         .map(Some)
-        .map_err(|error| Failure::usage(format_args!("the instructions can not be read: {error}: {}", file.display())))
+        .map_err(|why| Failure::usage(format_args!("the file of instructions {} {why}", file.display())))
 }

@@ -92,7 +92,8 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Fixture>, Failure> {
     for file in &files {
         let wrong = |place: &str, what: String| Failure::usage(format_args!("{place}: {what}"));
         let name = file.display().to_string();
-        let text = std::fs::read_to_string(file).map_err(|error| wrong(&name, error.to_string()))?;
+        let text = if paths.contains(file) { ona_files::read_named(file) } else { ona_files::read_text(file) };
+        let text = text.map_err(|why| Failure::usage(format_args!("{name} {why}")))?;
         let value: Value =
             serde_json::from_str(&text).map_err(|error| wrong(&name, format!("not valid JSON: {error}")))?;
         let all = if let Value::Array(all) = value { all } else { vec![value] };

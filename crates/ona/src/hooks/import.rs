@@ -62,9 +62,11 @@ pub fn run(program: &Program, from: Foreign, file: Option<&Path>, write: bool) -
     if write {
         program.operator_only("hooks")?;
     }
+    let named = file.is_some();
     let file = file.map_or_else(|| usual(program, from), |file| Ok(program.cwd.join(file)))?;
     let wrong = |what: String| Failure::usage(format_args!("{}: {what}", file.display()));
-    let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
+    let text = if named { ona_files::read_named(&file) } else { ona_files::read_text(&file) };
+    let text = text.map_err(|why| wrong(why.to_string()))?;
     let settings: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("not valid JSON: {error}")))?;
     let translated = translate(from, &settings);
     for what in &translated.left_out {
@@ -216,10 +218,10 @@ fn renamed(matcher: &str, left_out: &mut Vec<String>) -> String {
 /// Adds the groups to a settings file and keeps everything else in it.
 fn add(file: &Path, hooks: Map<String, Value>) -> Result<u8, Failure> {
     let wrong = |what: String| Failure::refused(format_args!("{} was left as it is: {what}", file.display()));
-    let mut settings: Value = match std::fs::read_to_string(file) {
+    let mut settings: Value = match ona_files::read_text(file) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| wrong(format!("it is not valid JSON: {error}")))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => json!({}),
-        Err(error) => return Err(wrong(error.to_string())),
+        Err(why) if why.is_absent() => json!({}),
+        Err(why) => return Err(wrong(format!("it {why}"))),
     };
     let all = settings.as_object_mut().ok_or_else(|| wrong("it does not hold a JSON object".into()))?;
     let present = all.entry("hooks").or_insert_with(|| json!({}));

@@ -114,7 +114,7 @@ pub fn decision(outcome: &Outcome) -> &'static str {
 /// Tells by its shape what a file is; a guess that finds no hooks would pass every test.
 fn read(file: &Path) -> Result<Written, Failure> {
     let wrong = |what: String| Failure::usage(format_args!("{} {what}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| wrong(format!("can not be read: {error}")))?;
+    let text = ona_files::read_named(file).map_err(|why| wrong(why.to_string()))?;
     match file.extension().and_then(|ending| ending.to_str()) {
         Some("yaml" | "yml") => return Ok(Written::Massgen(file.to_owned())),
         Some("ts" | "mts" | "js" | "mjs" | "cjs") => {

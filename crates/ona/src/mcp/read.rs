@@ -58,11 +58,11 @@ pub fn gather(
 impl Gathered {
     /// The project's `.mcp.json`, if it counts.
     fn folder(&mut self, program: &Program, open: &Open, project: &Path) -> Value {
-        let text = match std::fs::read_to_string(project.join(".mcp.json")) {
+        let text = match ona_files::read_text(&project.join(".mcp.json")) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Value::Null,
-            Err(error) => {
-                self.broken = Some(error.to_string());
+            Err(why) if why.is_absent() => return Value::Null,
+            Err(why) => {
+                self.broken = Some(format!("it {why}"));
                 return Value::Null;
             }
         };
@@ -125,8 +125,8 @@ fn flag(text: &str, cwd: &Path) -> Result<Value, Failure> {
     let content = if text.trim_start().starts_with('{') {
         text.to_owned()
     } else {
-        std::fs::read_to_string(cwd.join(text))
-            .map_err(|error| Failure::usage(format_args!("--mcp-config can not be read: {error}: {text}")))?
+        ona_files::read_named(&cwd.join(text))
+            .map_err(|why| Failure::usage(format_args!("--mcp-config: {text} {why}")))?
     };
     match serde_json::from_str(&content) {
         Ok(value @ Value::Object(_)) => Ok(value),

@@ -18,6 +18,7 @@ mod headless;
 mod hook_types;
 mod hooks_guide;
 mod hooks_tools;
+mod hostile_files;
 mod instructions;
 mod interrupts;
 mod judged_paths;

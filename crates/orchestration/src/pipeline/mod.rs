@@ -319,6 +319,7 @@ impl Pipeline {
                 trail.group.push(row);
             }
         }
+        trail.messages.extend(session.context.left_out());
         Ok(result)
     }
 

@@ -7,12 +7,11 @@
 
 use super::meta::Page;
 use super::{Family, Kind, Plugin, Scope, Skill, Skills};
+use ona_files::{CUT, Follow};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A longer text is no instruction.
-const LARGEST: u64 = 1 << 20;
 /// The description of one skill, in characters.
 const DESCRIPTION: usize = 1_536;
 /// Keys without an effect, each with the value that asks for nothing else.
@@ -79,7 +78,7 @@ impl Shelves {
         for scope in [Scope::User, Scope::Project] {
             for kind in [Kind::Skill, Kind::Command] {
                 for shelf in self.0.iter().filter(|shelf| shelf.scope == scope) {
-                    for (name, file) in files(shelf, kind) {
+                    for (name, file) in files(shelf, kind, &mut skills.left_out) {
                         // The same file by another way is the same skill.
                         if !seen.insert(fs::canonicalize(&file).unwrap_or_else(|_| file.clone())) {
                             continue;
@@ -99,19 +98,27 @@ impl Shelves {
     }
 }
 
-fn files(shelf: &Shelf, kind: Kind) -> Vec<(String, PathBuf)> {
-    let mut files = match kind {
+fn files(shelf: &Shelf, kind: Kind, left_out: &mut Vec<(PathBuf, String)>) -> Vec<(String, PathBuf)> {
+    let (folder, depth) = match kind {
+        Kind::Skill => (shelf.folder.join("skills"), 0),
+        Kind::Command => (shelf.folder.join("commands"), DEEPEST),
+    };
+    let found = ona_files::below(&folder, depth, Follow::Links);
+    if found.cut {
+        left_out.push((folder.clone(), format!("it {CUT}")));
+    }
+    let named = |path: PathBuf| match kind {
         Kind::Skill => {
-            let folders = entries(&shelf.folder.join("skills"));
-            let file = |(name, folder): (String, PathBuf)| (name, folder.join("SKILL.md"));
-            folders.into_iter().map(file).filter(|(_, file)| file.exists()).collect::<Vec<_>>()
+            let name = path.file_name()?.to_str()?.to_owned();
+            Some((name, path.join("SKILL.md"))).filter(|(_, file)| file.exists())
         }
+        // `a/b.md` is the command `a:b`.
         Kind::Command => {
-            let mut found = Vec::new();
-            commands(&shelf.folder.join("commands"), "", 0, &mut found);
-            found
+            let name = path.strip_prefix(&folder).ok()?.to_str()?.strip_suffix(".md")?.replace('/', ":");
+            Some((name, path))
         }
     };
+    let mut files: Vec<_> = found.paths.into_iter().filter_map(named).collect();
     files.retain(|(name, _)| is_name(name));
     if let Some(plugin) = &shelf.plugin {
         files.iter_mut().for_each(|(name, _)| *name = format!("{}:{name}", plugin.name));
@@ -120,25 +127,10 @@ fn files(shelf: &Shelf, kind: Kind) -> Vec<(String, PathBuf)> {
     files
 }
 
-fn commands(folder: &Path, before: &str, depth: usize, found: &mut Vec<(String, PathBuf)>) {
-    for (name, path) in entries(folder) {
-        if path.is_dir() && depth < DEEPEST {
-            commands(&path, &format!("{before}{name}:"), depth + 1, found);
-        } else if let Some(name) = name.strip_suffix(".md") {
-            found.push((format!("{before}{name}"), path));
-        }
-    }
-}
-
 /// Names are typed and stand in rules, so they are plain.
 fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
     name != "synced" && !name.is_empty() && !name.starts_with(['.', '-', ':']) && name.chars().all(plain)
-}
-
-fn entries(folder: &Path) -> Vec<(String, PathBuf)> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path()))).collect()
 }
 
 /// The skill of a file and what is wrong with its front matter; or why there is none.
@@ -150,14 +142,7 @@ fn skill(shelf: &Shelf, kind: Kind, name: String, file: &Path) -> Result<(Skill,
             return Err(format!("it leads out of {}", within.display()));
         }
     }
-    let about = fs::metadata(&real).map_err(|error| format!("it can not be read: {error}"))?;
-    if !about.is_file() {
-        return Err("it is not a file".into());
-    }
-    if about.len() > LARGEST {
-        return Err(format!("it is larger than {LARGEST} bytes"));
-    }
-    let text = fs::read_to_string(&real).map_err(|error| format!("it can not be read: {error}"))?;
+    let text = ona_files::read_text(&real).map_err(|why| format!("it {why}"))?;
     let page = Page::read(&text);
     let said = [page.text("description"), page.text("when_to_use")];
     let described = said.into_iter().flatten().collect::<Vec<_>>().join(" ");
@@ -182,7 +167,7 @@ fn skill(shelf: &Shelf, kind: Kind, name: String, file: &Path) -> Result<(Skill,
             .filter(|(key, usual)| page.text(key).is_some_and(|text| text != *usual))
             .map(|(key, _)| key)
             .collect(),
-        has_files: kind == Kind::Skill && entries(&dir).len() > 1,
+        has_files: kind == Kind::Skill && fs::read_dir(&dir).is_ok_and(|entries| entries.take(2).count() > 1),
         body: page.body.trim().to_owned(),
         file: file.to_owned(),
         dir,

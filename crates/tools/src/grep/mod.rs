@@ -122,7 +122,7 @@ fn grep(input: &GrepInput, cx: &Cx) -> Outcome {
     let hits = if located.is_dir()? {
         // Models write an empty text for a filter they do not want.
         let kind = input.r#type.as_deref().filter(|kind| !kind.is_empty());
-        search.tree(walk::filters(&located.real, input.glob.as_deref(), kind)?)
+        search.tree(walk::filters(&located.real, input.glob.as_deref(), kind)?)?
     } else {
         search.file()?
     };

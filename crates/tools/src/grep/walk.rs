@@ -14,7 +14,8 @@ use ignore::types::{Types, TypesBuilder};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of one file held at a time: a line, or all of it in a multi-line search.
 const MAX_HELD: usize = 256 * 1024 * 1024;
@@ -89,20 +90,38 @@ impl Search<'_> {
         Ok(found.into_hits(self.style))
     }
 
-    pub fn tree(&self, filters: Filters) -> Hits {
+    pub fn tree(&self, filters: Filters) -> Result<Hits, Refused> {
+        // The walk reads ignore files itself, and would wait for a pipe in their place.
+        for folder in self.root.real.ancestors() {
+            if let Err((file, why)) = ona_files::check_ignore_files(folder) {
+                return Err(format!("{} {why}; nothing below it can be searched.", file.display()).into());
+            }
+        }
+        let skipped = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&skipped);
         let mut walk = WalkBuilder::new(&self.root.real);
         walk.hidden(false)
             // Results depend on the tree, not on who asks.
             .git_global(false)
             .current_dir(&self.root.real)
             .overrides(filters.globs)
-            .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+            .filter_entry(move |entry| {
+                if entry.depth() == 0 || entry.file_name() == ".git" {
+                    return entry.depth() == 0;
+                }
+                let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+                let fit = !is_dir || ona_files::check_ignore_files(entry.path()).is_ok();
+                count.fetch_add(usize::from(!fit), Ordering::Relaxed);
+                fit
+            });
         if let Some(types) = filters.types {
             walk.types(types);
         }
         let shared = Mutex::new(Found::new(self.window));
         walk.build_parallel().visit(&mut Seekers { search: self, shared: &shared });
-        shared.into_inner().unwrap_or_else(PoisonError::into_inner).into_hits(self.style)
+        let mut hits = shared.into_inner().unwrap_or_else(PoisonError::into_inner).into_hits(self.style);
+        hits.unreadable += skipped.load(Ordering::Relaxed);
+        Ok(hits)
     }
 
     /// The path as it was asked for, where that leads through links.

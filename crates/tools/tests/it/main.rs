@@ -4,6 +4,7 @@ mod bash;
 mod edit;
 mod glob;
 mod grep;
+mod located;
 mod notebook;
 mod plan;
 mod questions;

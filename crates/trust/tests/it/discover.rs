@@ -142,15 +142,15 @@ fn an_unknown_key_of_our_own_files_is_named_with_the_nearest() {
 fn only_regular_files_of_a_sensible_size_are_read() {
     let world = World::new();
     fs::create_dir_all(world.file("user")).unwrap();
-    world.put(&world.file("project"), &format!("{{\"a\": \"{}\"}}", "x".repeat(2 * 1024 * 1024)));
+    world.put(&world.file("project"), &format!("{{\"a\": \"{}\"}}", "x".repeat(4 * 1024 * 1024)));
     let device = world.file("local");
     std::os::unix::fs::symlink("/dev/zero", &device).unwrap();
     assert_eq!(
         world.notices(),
         [
-            "<home>/.ona/settings.json: not a regular file",
-            "<repo>/.ona/settings.json: this settings file is not used: larger than 2 MiB",
-            "<repo>/.ona/settings.local.json: this settings file is not used: not a regular file",
+            "<home>/.ona/settings.json: it is a directory, not a regular file",
+            "<repo>/.ona/settings.json: this settings file is not used: it is larger than 4 MiB",
+            "<repo>/.ona/settings.local.json: this settings file is not used: it is a device, not a regular file",
         ]
     );
 }
