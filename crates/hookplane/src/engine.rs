@@ -242,7 +242,7 @@ impl<'a> Chain<'a> {
                 None
             }
             // A guard that was cut short has not said yes.
-            Exit::Cancelled if self.contract.denies_call() => {
+            Exit::Cancelled if self.contract.denies_call() || self.contract.exit_two == ExitTwo::RejectPrompt => {
                 self.outcome.block(hook, &self.contract, INTERRUPTED.to_owned());
                 None
             }

@@ -326,3 +326,25 @@ fn a_signal_that_comes_twice_is_one() {
     let ran = ona.lenient_shell("timeout -s TERM 2 ona -p go; echo $?");
     assert!(ona.exists("ended"), "{ran:?}");
 }
+
+/// A guard of prompts that was cut short has not said yes: the model never sees that prompt.
+#[test]
+fn a_prompt_whose_guard_was_interrupted_is_not_kept() {
+    let mut ona = ona();
+    let server = ona.model(Wire::Messages, [say("second")]);
+    let guard = "[ -e asked ] || { touch asked; exec sleep 300; }";
+    configure(&ona, [json!({"hook_event_name": "UserPromptSubmit", "command": guard, "shell": "sh"})]);
+    let mut talk = ona.talk(DRIVEN);
+    talk.say("the first canary");
+    ona.wait_for("asked", &mut talk.child);
+    talk.ask(json!({"subtype": "interrupt"}));
+    let result = talk.until_result();
+    assert_eq!((&result["terminal_reason"], &result["is_error"]), (&json!("aborted_streaming"), &json!(true)));
+    talk.say("another");
+    assert_eq!(talk.until_result()["result"], "second");
+    assert_eq!(talk.finish().0, 0);
+    assert_eq!(server.request_count(), 1);
+    assert!(!String::from_utf8_lossy(&server.request(0).body).contains("canary"));
+    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%canary%'"), 0);
+    assert_eq!(ona.value("SELECT count(*) FROM events WHERE event_type='interrupted'"), 1);
+}

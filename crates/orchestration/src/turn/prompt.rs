@@ -1,13 +1,13 @@
 //! Taking in a prompt: hooks first, then the user row and everything that stands beside it.
 
-use super::{Ended, Speaker, Turn};
+use super::{Activity, Ended, Speaker, Turn};
 use crate::events::TurnEvent;
 use crate::lifecycle::{fire, tell};
 use crate::records;
 use crate::said::Said;
 use crate::session::Session;
 use ona_api::row::Block;
-use ona_api::{CallId, Entry, EventName, Group, Row};
+use ona_api::{CallId, Entry, EventKind, EventName, Group, Row};
 use ona_store::StoreError;
 use serde_json::json;
 
@@ -28,7 +28,12 @@ impl Turn {
             let fields = records::object(json!({ "message": message }));
             group.append(said.rows());
             group.push(Row::Transcript(Entry::System { subtype: "prompt_blocked", fields }));
-            Some(Ended::Blocked { message })
+            // Hooks that were cut short have not said yes: the prompt is not kept either.
+            let interrupted = self.cancel.is_cancelled();
+            if interrupted {
+                group.event(EventKind::Interrupted, json!({}));
+            }
+            Some(if interrupted { Ended::Interrupted(Activity::Asking) } else { Ended::Blocked { message } })
         } else {
             if let Some(typed) = &words.typed {
                 let fields = records::object(json!({ "typed": typed }));
