@@ -268,11 +268,18 @@ pub enum Skip {
     AllHooksDisabled,
     UntrustedWorkspace,
     ManagedOnly,
+    /// DEC-189
+    ScriptChanged,
 }
 
 impl Skip {
-    pub const ALL: [Skip; 4] =
-        [Skip::PriorBlockOrDeny, Skip::AllHooksDisabled, Skip::UntrustedWorkspace, Skip::ManagedOnly];
+    pub const ALL: [Skip; 5] = [
+        Skip::PriorBlockOrDeny,
+        Skip::AllHooksDisabled,
+        Skip::UntrustedWorkspace,
+        Skip::ManagedOnly,
+        Skip::ScriptChanged,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -280,6 +287,7 @@ impl Skip {
             Skip::AllHooksDisabled => "all_hooks_disabled",
             Skip::UntrustedWorkspace => "untrusted_workspace",
             Skip::ManagedOnly => "managed_only",
+            Skip::ScriptChanged => "script_changed",
         }
     }
 
@@ -335,6 +343,7 @@ event_kinds! {
     McpServerDropped = "mcp_server_dropped",
     McpServerFailed = "mcp_server_failed",
     BackgroundTaskStopped = "background_task_stopped",
+    HookScriptChanged = "hook_script_changed",
 }
 
 #[cfg(test)]

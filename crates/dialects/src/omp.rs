@@ -14,6 +14,7 @@ use ona_modules::rules::{self, Emitter};
 use ona_modules::{Answer as Outcome, Emission, Module, Moment, Request};
 use serde_json::{Map, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -143,6 +144,10 @@ struct ModuleHandler {
 impl Handler for ModuleHandler {
     fn label(&self) -> &str {
         &self.label
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.module.files()
     }
 
     fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {

@@ -7,6 +7,7 @@ use crate::firing::{Base, Firing};
 use crate::hook::{Action, Hook, Registered};
 use crate::list::HookList;
 use crate::outcome::Outcome;
+use crate::pins::{AskAboutChange, FilesOf, Pins, ScriptChange};
 use crate::runner::{Exit, Ran, Runner};
 use ona_api::{EventKind, EventName, HookRun, Ordinal, Redactor, Ruling, Skip, clock};
 use serde_json::Value;
@@ -29,6 +30,9 @@ pub struct HookEngine {
     transcript: Option<TranscriptOf>,
     /// Detached hooks that were noted as such: once is enough.
     noted: Arc<Mutex<HashSet<Ordinal>>>,
+    /// Scripts as they were when the session began; nothing is compared without a session.
+    pins: Arc<RwLock<Option<Arc<Pins>>>>,
+    person: Arc<RwLock<Option<Arc<dyn AskAboutChange>>>>,
 }
 
 impl HookEngine {
@@ -41,7 +45,59 @@ impl HookEngine {
             watch: Arc::new(|_| ()),
             transcript: None,
             noted: Arc::default(),
+            pins: Arc::default(),
+            person: Arc::default(),
         }
+    }
+
+    /// The session begins: what hooks run is from now on what it is now (DEC-189).
+    pub fn pin(&self, files_of: FilesOf) {
+        let pins = Pins::new(files_of);
+        self.list().iter().for_each(|hook| pins.add(hook));
+        *self.pins.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(pins));
+    }
+
+    /// Who is asked about scripts that changed. Without anybody they do not run.
+    pub fn asks(&self, person: Arc<dyn AskAboutChange>) {
+        *self.person.write().unwrap_or_else(PoisonError::into_inner) = Some(person);
+    }
+
+    fn pins(&self) -> Option<Arc<Pins>> {
+        self.pins.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The change because of which a hook may not run; a person is asked once about each.
+    async fn refused_change(&self, hook: &Hook, chain: &mut Chain<'_>) -> Option<ScriptChange> {
+        let pins = self.pins()?;
+        pins.changed(hook)?;
+        let _one = pins.asking.lock().await;
+        // Each of its files may be another question.
+        while let Some(change) = pins.changed(hook) {
+            if pins.refuse(&change) {
+                return Some(change);
+            }
+            let person = self.person.read().unwrap_or_else(PoisonError::into_inner).clone();
+            let allowed = match person {
+                Some(person) => person.may_run(&change).await,
+                None => None,
+            };
+            match allowed.filter(|_| pins.accept(&change)) {
+                Some(by) => {
+                    let why = format!("{}; its new version is allowed by {by}", change.message());
+                    chain.outcome.note(hook, EventKind::HookScriptChanged, why);
+                }
+                None => {
+                    let why = format!("{}; it does not run", change.message());
+                    chain.outcome.note(hook, EventKind::HookScriptChanged, why.clone());
+                    // Where there is a call, its result says so.
+                    if !chain.contract.denies_call() {
+                        chain.outcome.messages.push((hook.ordinal, why));
+                    }
+                    return Some(change);
+                }
+            }
+        }
+        None
     }
 
     pub fn watched_by(self, watch: Watch) -> Self {
@@ -67,6 +123,9 @@ impl HookEngine {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         let list = Arc::make_mut(&mut list);
         hooks.into_iter().for_each(|hook| list.push(hook));
+        if let Some(pins) = self.pins() {
+            list.iter().for_each(|hook| pins.add(hook));
+        }
     }
 
     /// Takes away hooks that were registered, from the next firing on.
@@ -103,6 +162,8 @@ impl HookEngine {
             watch: Arc::clone(&self.watch),
             transcript: self.transcript.clone(),
             noted: Arc::clone(&self.noted),
+            pins: Arc::clone(&self.pins),
+            person: Arc::clone(&self.person),
         }
     }
 
@@ -130,6 +191,16 @@ impl HookEngine {
             let stdin = self.stdin(hook, &firing, &chain.input);
             if let Some(skip) = self.skip(hook, &chain) {
                 chain.outcome.runs.push(HookRun { skipped: Some(skip), ..blank_row(hook, &firing, stdin) });
+                continue;
+            }
+            if let Some(change) = self.refused_change(hook, &mut chain).await {
+                if chain.contract.denies_call() {
+                    chain.outcome.block(hook, &chain.contract, change.message());
+                }
+                chain
+                    .outcome
+                    .runs
+                    .push(HookRun { skipped: Some(Skip::ScriptChanged), ..blank_row(hook, &firing, stdin) });
                 continue;
             }
             if !self.claims(hook) {
@@ -170,10 +241,14 @@ impl HookEngine {
         }
         let list = self.list();
         for hook in list.of(EventName::PostToolUse) {
-            let Action::Handler(handler) = &hook.action else { continue };
             if hook.disabled.is_some() || !(hook.applies)(firing, &chain.input) {
                 continue;
             }
+            if let Some(change) = self.refused_change(hook, chain).await {
+                chain.outcome.ruling = Some((Ruling::Deny, hook.ordinal, change.message()));
+                return;
+            }
+            let Action::Handler(handler) = &hook.action else { continue };
             if let Err(why) = handler.ready().await {
                 chain.outcome.note(hook, EventKind::HookError, why.clone());
                 chain.outcome.ruling = Some((Ruling::Deny, hook.ordinal, why));

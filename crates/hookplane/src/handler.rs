@@ -9,7 +9,7 @@ use crate::hook::Action;
 use crate::runner::Ran;
 use ona_api::Env;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -48,6 +48,11 @@ pub trait Handler: Send + Sync {
     /// What it starts, if that is a command like another's.
     fn action(&self) -> Option<&Action> {
         None
+    }
+
+    /// The files it is made of, if it is not a command like another's.
+    fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// Why it could not start in this directory, as far as that is plain without starting.

@@ -17,6 +17,7 @@ mod hook;
 mod list;
 mod merge;
 mod outcome;
+mod pins;
 mod runner;
 
 pub use dialect::{Context, Dialect, Failing, Injection, LogEntry, OnTimeout, ResultChange, Said};
@@ -27,4 +28,5 @@ pub use handler::{Answer, Called, Handler};
 pub use hook::{Action, Applies, Hook, PluginDirs, Registered, Shell};
 pub use list::HookList;
 pub use outcome::{Delivered, Note, Outcome, RequestDecision};
+pub use pins::{AskAboutChange, FilesOf, ScriptChange};
 pub use runner::{Argv, CAPTURE, Exit, ProcessRunner, Ran, Runner, argv, decode, not_started, run_process};

@@ -108,6 +108,12 @@ impl Module {
         &self.path
     }
 
+    /// The module and the files it imports.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let program = self.program.lock().unwrap_or_else(PoisonError::into_inner);
+        program.graph.files().map(Path::to_owned).collect()
+    }
+
     pub fn engine(&self) -> &str {
         self.engine.name()
     }

@@ -13,7 +13,8 @@ use crate::{skills, staff, test};
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
 use ona_orchestration::{
-    Boundary, Elicitations, Operator, Pipeline, PlanDesk, SkillTool, TodoWrite, equip, search_what_is_left,
+    Boundary, ChangedScripts, Elicitations, Operator, Pipeline, PlanDesk, SkillTool, TodoWrite, equip,
+    search_what_is_left,
 };
 use ona_tools::{State, ToolBox};
 use serde_json::{Value, json};
@@ -65,6 +66,7 @@ impl Places<'_> {
             _ => {
                 let mut new = Workplace::new(self.program, self.open, &cwd, Purpose::Call, self.interrupt.token())?;
                 new.load_modules(self.program, self.open).await?;
+                new.pin_scripts();
                 new
             }
         };
@@ -95,6 +97,7 @@ impl Places<'_> {
         let mut session = workplace.session(store, place.clone()).map_err(failed)?;
         let operator: Arc<dyn Operator> =
             Arc::new(EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes });
+        workplace.hooks.asks(Arc::new(ChangedScripts(Arc::clone(&operator))));
         workshop::seat_if_needed(self.program, self.open, workplace, &session, &operator)?;
         let fleet = &workplace.fleet;
         fleet.start_for_hooks(&workplace.hooks.list()).await;

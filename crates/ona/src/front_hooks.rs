@@ -17,6 +17,7 @@ pub fn maker(
     judges: &Arc<HookDesk>,
     servers: &Arc<Servers>,
     trust: Trust,
+    startup: Vec<PathBuf>,
 ) -> MakeHooks {
     let (settings, place) = (settings.clone(), place.clone());
     let (judges, servers) = (Arc::clone(judges), Arc::clone(servers));
@@ -39,7 +40,9 @@ pub fn maker(
         };
         let (hooks, rejected) = front_matter(&read, kind, &settings, &place, &workshop::maker(&judges, &servers));
         let problems = rejected.iter().map(|one| format!("a hook of {} is not used: {}", front.by, one.why)).collect();
-        MadeHooks { hooks, problems, files: scripts(&front.hooks, &dir, &place) }
+        let mut files = scripts(&front.hooks, &dir, &place);
+        files.extend(startup.iter().cloned());
+        MadeHooks { hooks, problems, files }
     })
 }
 

@@ -25,6 +25,11 @@ pub struct Files {
 }
 
 impl Files {
+    /// Whether there is a module to load.
+    pub fn any(&self) -> bool {
+        !self.candidates.is_empty()
+    }
+
     /// Folders of the project count only where it is trusted; nothing counts where hooks are off.
     pub fn find(program: &Program, open: &Open, settings: &Value, cwd: &Path) -> Self {
         let (options, env) = (&program.options, &program.env);

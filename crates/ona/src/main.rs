@@ -14,6 +14,7 @@ mod flags;
 mod front_hooks;
 mod gastown;
 mod headless;
+mod hook_files;
 mod hook_modules;
 mod hook_schema;
 mod hooks;

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::findings;
 use crate::front_hooks;
+use crate::hook_files;
 use crate::hook_modules::Files;
 use crate::keeper;
 use crate::mcp::{self, Fleet};
@@ -135,6 +136,10 @@ impl Workplace {
         guarded.extend(of_session);
         let files = Files::find(program, open, &settings, cwd);
         guarded.extend(files.guarded.iter().cloned());
+        // Without hooks the floor asks about these; with hooks they are part of the guard.
+        if !loaded.list.is_empty() || files.any() {
+            guarded.extend(ona_trust::startup_files(&host));
+        }
         let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
         notes.extend(fleet.findings());
         let servers = fleet.servers.list();
@@ -153,7 +158,14 @@ impl Workplace {
             engine: Arc::clone(&hooks),
             rules: Arc::clone(&rules),
             store: Arc::clone(&open.store),
-            make: front_hooks::maker(&settings, &place, &judges, &fleet.servers, open.merged.trust),
+            make: front_hooks::maker(
+                &settings,
+                &place,
+                &judges,
+                &fleet.servers,
+                open.merged.trust,
+                ona_trust::startup_files(&host),
+            ),
         };
         let mut findings =
             findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?;
@@ -249,6 +261,11 @@ impl Workplace {
         }
         self.modules = loaded.modules;
         Ok(loaded.listing)
+    }
+
+    /// The session begins: a script that changes from now on does not run unasked (DEC-189).
+    pub fn pin_scripts(&self) {
+        self.hooks.pin(hook_files::files_of(&self.place));
     }
 
     /// What is wrong with the settings, to be recorded once.

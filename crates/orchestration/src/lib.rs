@@ -6,6 +6,7 @@
 
 mod account;
 mod amended;
+mod changed_scripts;
 mod compaction;
 mod context;
 mod ending;
@@ -38,6 +39,7 @@ mod unstaffed;
 mod watch;
 
 pub use account::account;
+pub use changed_scripts::{CHANGED_HOOK_SCRIPT, ChangedScripts};
 pub use compaction::{CANCELLED as COMPACTION_CANCELLED, Compacted};
 pub use context::{Context, Memories, loaded};
 pub use ending::{EndedBy, clear, end_session};

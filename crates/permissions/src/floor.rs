@@ -102,7 +102,7 @@ fn script(shell: &Shell, guarded: &Guarded, place: &Place) -> Option<Verdict> {
     if let Some(path) = named.or(opened.map(|used| used.file.word.raw.as_str())) {
         return Some(process(path));
     }
-    let used = shell.uses.iter().find_map(|used| changed(used, guarded));
+    let used = shell.uses.iter().filter(|used| !is_run(shell, used)).find_map(|used| changed(used, guarded));
     used.or_else(|| mentioned(shell, guarded, place)).map(protected)
 }
 
@@ -118,6 +118,27 @@ fn changed<'g>(used: &Use, guarded: &'g Guarded) -> Option<&'g str> {
         Reach::Below { names, .. } if touch == Touch::Replace && !names.is_empty() => guarded.below(&spot.path, names),
         _ => guarded.reached(&spot.path, touch),
     })
+}
+
+/// Whether a file is the script an interpreter is given to run: `bash hooks/a.sh`. Running a guard
+/// is judged like any other command (DEC-189); what it is given besides may be changed by it.
+fn is_run(shell: &Shell, used: &Use) -> bool {
+    if used.redirected || used.file.role != Role::Any {
+        return false;
+    }
+    let command = &shell.script.commands[used.command];
+    let harmless = match command.name() {
+        Some("bash" | "sh" | "dash" | "zsh" | "ksh") => "euxvnl",
+        Some(name) if name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == "python" => "uBEsSIOvq",
+        Some("node" | "bun" | "deno" | "ruby" | "perl" | "php" | "fish") => "",
+        Some(_) | None => return false,
+    };
+    let is_flag =
+        |text: &str| text.strip_prefix('-').is_some_and(|letters| letters.chars().all(|c| harmless.contains(c)));
+    // Any other option may take code or a file; then the operand is not what it seems.
+    let mut words =
+        command.words.iter().skip(1).skip_while(|word| word.fixed && word.text.len() > 1 && is_flag(&word.text));
+    words.next().is_some_and(|word| word.fixed && !word.glob && !word.is_option() && word.raw == used.file.word.raw)
 }
 
 /// Where it can not be told what a command does, naming a guarded file is enough.
@@ -140,8 +161,10 @@ fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&
     // The arguments and the input of a program that is not known, such as code.
     let named =
         |at: usize, text: &str| guarded.mentioned(text, shell.dirs[at].possible.iter().map(|dir| dir.as_path()));
-    let argument =
-        |used: &Use| (used.file.role == Role::Any).then(|| named(used.command, &used.file.word.raw)).flatten();
+    let argument = |used: &Use| {
+        let told = used.file.role == Role::Any && !is_run(shell, used);
+        told.then(|| named(used.command, &used.file.word.raw)).flatten()
+    };
     shell.uses.iter().find_map(argument).or_else(|| {
         let unknown: Vec<usize> =
             shell.uses.iter().filter(|used| used.file.role == Role::Any).map(|used| used.command).collect();

@@ -24,6 +24,44 @@ pub fn guarded_files(how: &Discovery, env: &Env) -> Vec<PathBuf> {
     with_targets(files)
 }
 
+/// What a shell of a hook reads before its command: `bash -lc` and `sh -lc` are login shells, and
+/// their files read the others. A change of them could switch a guard off. The files of zsh are
+/// listed because a login file may start it.
+const STARTUP: [&str; 13] = [
+    ".bash_profile",
+    ".bash_login",
+    ".profile",
+    ".bashrc",
+    ".bash_aliases",
+    ".bash_logout",
+    ".zshenv",
+    ".zprofile",
+    ".zshrc",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".shrc",
+];
+const SYSTEM_STARTUP: [&str; 6] =
+    ["/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/bashrc", "/etc/environment", "/etc/zsh"];
+
+/// The start-up files of shells, whether they exist or not, and what `BASH_ENV`, `ENV` and `ZDOTDIR`
+/// name in the environment of hooks.
+pub fn startup_files(env: &Env) -> Vec<PathBuf> {
+    let home = env.home();
+    let mut files: BTreeSet<PathBuf> = STARTUP.iter().map(|name| home.join(name)).collect();
+    files.extend(SYSTEM_STARTUP.map(PathBuf::from));
+    let named = |name: &str| {
+        let path = resolved(env.non_empty(name)?, Path::new("/"), &home);
+        path.is_absolute().then_some(path)
+    };
+    files.extend(["BASH_ENV", "ENV"].into_iter().filter_map(named));
+    if let Some(dir) = named("ZDOTDIR") {
+        files.extend(STARTUP.iter().filter(|name| name.starts_with(".z")).map(|name| dir.join(name)));
+    }
+    with_targets(files)
+}
+
 /// Programs whose first operand is the script to run.
 const INTERPRETERS: [&str; 27] = [
     "bash", "sh", "dash", "zsh", "ksh", "fish", "env", "exec", "command", "nice", "nohup", "time", "timeout", "source",
@@ -44,19 +82,26 @@ pub fn hook_scripts(effective: &Value, project_root: &Path, home: &Path) -> Vec<
                 None => word.to_owned(),
             };
             let command = &placed(command);
-            let commands = match hook.entry.get("args").and_then(Value::as_array) {
-                Some(args) => {
-                    let args = args.iter().filter_map(Value::as_str).map(placed);
-                    vec![std::iter::once(command.clone()).chain(args).collect()]
-                }
-                None => shell_words::commands(command),
-            };
-            let started = commands.iter().flat_map(|words| started(words));
-            let paths = started.map(|word| resolved(word, project_root, home));
-            scripts.extend(paths.filter(|path| path.is_file()));
+            let args: Option<Vec<String>> = hook
+                .entry
+                .get("args")
+                .and_then(Value::as_array)
+                .map(|args| args.iter().filter_map(Value::as_str).map(placed).collect());
+            let paths = command_scripts(command, args.as_deref(), project_root, home);
+            scripts.extend(paths.into_iter().filter(|path| path.is_file()));
         }
     }
     with_targets(scripts)
+}
+
+/// The files a command starts: programs written as paths, and what an interpreter is given to run,
+/// whether they exist or not. `args`: of the form without a shell.
+pub fn command_scripts(command: &str, args: Option<&[String]>, root: &Path, home: &Path) -> Vec<PathBuf> {
+    let commands = match args {
+        Some(args) => vec![std::iter::once(command.to_owned()).chain(args.iter().cloned()).collect()],
+        None => shell_words::commands(command),
+    };
+    commands.iter().flat_map(|words| started(words)).map(|word| resolved(word, root, home)).collect()
 }
 
 /// The program of a simple command, and through interpreters what it runs.

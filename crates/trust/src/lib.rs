@@ -38,7 +38,7 @@ mod trust;
 pub use discover::{Found, SettingsError, discover};
 pub use discovery::{BadFiles, Compatible, Discovery, FlagSettings, Sources, UnknownSource};
 pub use edit::{Anchors, EditError, apply};
-pub use guarded::{guarded_files, hook_scripts};
+pub use guarded::{command_scripts, guarded_files, hook_scripts, startup_files};
 pub use import::{How, Import, ImportRecord, StoredSettings, beside, import};
 pub use layer::{Layer, SEED, Scope};
 pub use merge::{Merged, merge};

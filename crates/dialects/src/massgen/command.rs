@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(super) struct CommandHook {
+    /// The files its command names beside the configuration and in the project.
+    pub files: Vec<PathBuf>,
     pub label: String,
     pub handler: String,
     /// Where the configuration is.
@@ -23,6 +25,10 @@ pub(super) struct CommandHook {
 impl Handler for CommandHook {
     fn label(&self) -> &str {
         &self.label
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.files.clone()
     }
 
     fn missing(&self, cwd: &Path, env: &Env) -> Option<String> {

@@ -116,10 +116,12 @@ impl Builder<'_> {
         let name = format!("{}_{handler}", kind.as_str());
         let label = format!("massgen:{}:{handler}", kind.as_str());
         let roster = Arc::clone(&self.roster);
+        let files = files_of(kind, &handler, &self.folder, self.source.cwd);
         let action: Arc<dyn Handler> = match kind {
-            Kind::Python => Arc::new(PythonHook { label, handler, python: Arc::clone(&self.python) }),
+            Kind::Python => Arc::new(PythonHook { files, label, handler, python: Arc::clone(&self.python) }),
             Kind::Command => {
-                Arc::new(CommandHook { label, handler, folder: self.folder.clone(), roster: Arc::clone(&roster) })
+                let (folder, roster) = (self.folder.clone(), Arc::clone(&roster));
+                Arc::new(CommandHook { files, label, handler, folder, roster })
             }
         };
         Hook {
@@ -151,21 +153,20 @@ impl Builder<'_> {
 /// What the hooks are made of, as far as it lies beside the configuration or the project.
 fn files(path: &Path, folder: &Path, cwd: &Path, entries: &[(Owner, Entry)]) -> Vec<PathBuf> {
     let mut files = BTreeSet::from([path.to_owned()]);
-    for (_, entry) in entries {
-        match entry.kind {
-            Kind::Python => {
-                for dir in [folder, cwd] {
-                    files.extend(python::module_files(&entry.handler, dir));
-                }
-            }
-            Kind::Command => {
-                let words = words::split(&entry.handler).unwrap_or_default();
-                let named = words.iter().chain([&entry.handler]);
-                files.extend(named.filter_map(|word| command::beside(word, folder, cwd)));
-            }
-        }
-    }
+    files.extend(entries.iter().flat_map(|(_, entry)| files_of(entry.kind, &entry.handler, folder, cwd)));
     let targets: Vec<_> = files.iter().filter_map(|file| std::fs::canonicalize(file).ok()).collect();
     files.extend(targets);
     files.into_iter().collect()
+}
+
+/// The files of one handler.
+fn files_of(kind: Kind, handler: &str, folder: &Path, cwd: &Path) -> Vec<PathBuf> {
+    match kind {
+        Kind::Python => [folder, cwd].into_iter().flat_map(|dir| python::module_files(handler, dir)).collect(),
+        Kind::Command => {
+            let words = words::split(handler).unwrap_or_default();
+            let named = words.iter().map(String::as_str).chain([handler]);
+            named.filter_map(|word| command::beside(word, folder, cwd)).collect()
+        }
+    }
 }

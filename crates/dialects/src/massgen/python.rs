@@ -22,6 +22,8 @@ const SERVER: &str = include_str!("worker.py");
 const IMPORT_BUDGET: Duration = Duration::from_secs(60);
 
 pub(super) struct PythonHook {
+    /// The files its function may be loaded from.
+    pub files: Vec<PathBuf>,
     pub label: String,
     pub handler: String,
     pub python: Arc<Python>,
@@ -30,6 +32,10 @@ pub(super) struct PythonHook {
 impl Handler for PythonHook {
     fn label(&self) -> &str {
         &self.label
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.files.clone()
     }
 
     fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {

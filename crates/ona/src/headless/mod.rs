@@ -100,6 +100,7 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         let mut workplace = Workplace::with_runner(program, &open, &program.cwd, Purpose::Session, &halt, stage)?;
         let _settings = program.keep_settings(&open)?;
         workplace.load_modules(program, &open).await?;
+        workplace.pin_scripts();
         let wanted = Wanted { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
         let bill = Bill::new(workplace.prices());
         let teller = Teller::new(Arc::clone(&printer), wanted, options.verbose, bill);

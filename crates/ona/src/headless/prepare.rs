@@ -17,9 +17,9 @@ use ona_hookplane::Outcome;
 use ona_modules::Moment;
 use ona_modules::rules::Event;
 use ona_orchestration::{
-    Agent, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk, Resumed, Seat,
-    Session, SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, equip, hide_denied, lifecycle, loaded,
-    search_what_is_left,
+    Agent, ChangedScripts, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk,
+    Resumed, Seat, Session, SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, equip, hide_denied, lifecycle,
+    loaded, search_what_is_left,
 };
 use ona_session::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
@@ -65,6 +65,7 @@ impl Run<'_> {
         let options = &self.program.options;
         let guise = self.guise(&agents, wishes)?;
         let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+        hooks.asks(Arc::new(ChangedScripts(self.operator())));
         session.agent_type = guise.agent.map(|agent| agent.name.clone());
         let wanted = wishes.model.as_deref().or(options.model.as_deref());
         let wanted = wanted.or(guise.agent.and_then(|agent| agent.model.as_deref()).filter(|name| *name != "inherit"));

@@ -15,6 +15,7 @@ mod eval;
 mod floor;
 mod gastown;
 mod headless;
+mod hook_scripts;
 mod hook_types;
 mod hooks_guide;
 mod hooks_tools;
