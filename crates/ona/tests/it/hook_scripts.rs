@@ -5,6 +5,7 @@ use crate::ona;
 use ona_testkit::Ona;
 use ona_testkit::model::{Wire, call, say};
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 /// A project with a guard in a file.
@@ -116,7 +117,7 @@ fn restless(dialect: &str, command: &str) -> Ona {
     let ona = ona();
     let script = ona.file("hooks/guard.sh", RESTLESS);
     ona.file("hooks/next.sh", "#!/bin/sh\ntouch new-one-ran\n");
-    std::process::Command::new("chmod").arg("+x").arg(&script).status().unwrap();
+    std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let hook = json!({"hook_event_name": "PreToolUse", "command": command, "dialect": dialect});
     ona.settings(json!({"permissions": {"allow": ["Bash"]}, "hooks": [hook]}));
     ona
