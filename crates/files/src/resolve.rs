@@ -9,6 +9,7 @@ use ona_api::path::lexical;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// As many as Linux follows.
@@ -20,7 +21,19 @@ pub struct PathForms {
     pub given: PathBuf,
     /// `None` when resolution failed.
     pub real: Option<PathBuf>,
+    /// The innermost folder on the way that exists.
+    folder: Option<Folder>,
 }
+
+/// A folder as it was found: another one may have its name later, without any link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Folder {
+    path: PathBuf,
+    id: FileId,
+}
+
+/// Device and inode.
+type FileId = (u64, u64);
 
 impl PathForms {
     pub fn of(path: &Path) -> Self {
@@ -29,7 +42,21 @@ impl PathForms {
 
     /// As `of`, remembering what was looked at.
     pub fn with(path: &Path, links: &mut Links) -> Self {
-        Self { given: lexical(path), real: links.resolve(path) }
+        let real = links.resolve(path);
+        let folder = real.as_deref().and_then(|real| links.innermost(real));
+        Self { given: lexical(path), real, folder }
+    }
+
+    /// A path that was not looked at.
+    pub fn unresolved(given: PathBuf) -> Self {
+        Self { given, real: None, folder: None }
+    }
+
+    /// Returns the folder on the way that has been exchanged for another one, or is gone.
+    pub fn exchanged(&self) -> Option<&Path> {
+        let folder = self.folder.as_ref()?;
+        let now = std::fs::symlink_metadata(&folder.path).ok().map(|meta| (meta.dev(), meta.ino()));
+        (now != Some(folder.id)).then_some(&folder.path)
     }
 
     pub fn each(&self) -> impl Iterator<Item = &Path> {
@@ -39,7 +66,8 @@ impl PathForms {
 
     /// The same below both forms.
     pub fn join(&self, name: &str) -> Self {
-        Self { given: self.given.join(name), real: self.real.as_ref().map(|real| real.join(name)) }
+        let real = self.real.as_ref().map(|real| real.join(name));
+        Self { given: self.given.join(name), real, folder: self.folder.clone() }
     }
 }
 
@@ -51,6 +79,7 @@ pub struct Links(HashMap<PathBuf, Entry>);
 #[derive(Clone)]
 enum Entry {
     Link(PathBuf),
+    Folder(FileId),
     /// Anything else that is there.
     There,
     Missing,
@@ -89,12 +118,20 @@ impl Links {
                         todo.push_front(part);
                     }
                 }
-                Entry::There => {}
+                Entry::Folder(_) | Entry::There => {}
                 Entry::Missing => missing = true,
                 Entry::Unreadable => return None,
             }
         }
         Some(real)
+    }
+
+    /// The last folder of a resolved path that was found.
+    fn innermost(&self, real: &Path) -> Option<Folder> {
+        real.ancestors().find_map(|path| match self.0.get(path)? {
+            Entry::Folder(id) => Some(Folder { path: path.to_owned(), id: *id }),
+            _ => None,
+        })
     }
 
     fn look(&mut self, path: &Path) -> Entry {
@@ -103,6 +140,7 @@ impl Links {
         }
         let entry = match std::fs::symlink_metadata(path) {
             Ok(meta) if meta.is_symlink() => std::fs::read_link(path).map_or(Entry::Unreadable, Entry::Link),
+            Ok(meta) if meta.is_dir() => Entry::Folder((meta.dev(), meta.ino())),
             Ok(_) => Entry::There,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Entry::Missing,
             Err(_) => Entry::Unreadable,
@@ -142,5 +180,26 @@ mod tests {
         assert_eq!(real("missing/../link/x"), Some(root.join("a/b/x")));
         assert_eq!(real("loop/x"), None);
         assert_eq!(PathForms::of(&root.join("link/../x")).given, root.join("x"));
+    }
+
+    #[test]
+    fn a_folder_that_another_one_replaced_is_noticed_without_any_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for name in ["a/b", "other/b", "empty"] {
+            std::fs::create_dir_all(root.join(name)).unwrap();
+        }
+        std::fs::write(root.join("a/b/file"), "").unwrap();
+        let paths = ["a/b/file", "a/b/new", "a/b", "a/b/missing/new"].map(|path| PathForms::of(&root.join(path)));
+        let apart = PathForms::of(&root.join("empty/new"));
+        // Files and new folders inside may come and go.
+        std::fs::remove_file(root.join("a/b/file")).unwrap();
+        std::fs::create_dir(root.join("a/b/missing")).unwrap();
+        assert!(paths.iter().all(|path| path.exchanged().is_none()));
+        std::fs::rename(root.join("a"), root.join("gone")).unwrap();
+        assert!(paths.iter().all(|path| path.exchanged() == Some(&root.join("a/b"))));
+        std::fs::rename(root.join("other"), root.join("a")).unwrap();
+        assert!(paths.iter().all(|path| path.exchanged() == Some(&root.join("a/b"))));
+        assert_eq!(apart.exchanged(), None);
     }
 }

@@ -121,7 +121,7 @@ pub(crate) fn spots(word: &Word, dirs: &Dirs, place: &Place, links: &mut Links) 
     let mut spot = |dir: &Path| {
         let path = cwd::path_of(word, dir, &place.home);
         match wild {
-            true => Spot { path: Forms { given: lexical(&path), real: None }, wild },
+            true => Spot { path: Forms::unresolved(lexical(&path)), wild },
             false => Spot { path: Forms::with(&path, links), wild },
         }
     };
@@ -133,7 +133,7 @@ pub(crate) fn spots(word: &Word, dirs: &Dirs, place: &Place, links: &mut Links) 
     if dirs.unknown || word.text.starts_with(HOLE) {
         let below = if word.text.starts_with(HOLE) { String::new() } else { HOLE.to_string() };
         let anywhere = lexical(&Path::new("/").join(below).join(&word.text));
-        spots.push(Spot { path: Forms { given: anywhere, real: None }, wild: true });
+        spots.push(Spot { path: Forms::unresolved(anywhere), wild: true });
     }
     spots
 }

@@ -13,6 +13,7 @@ use ona_permissions::Explanation;
 use ona_store::StoreError;
 use ona_tools::{AnyTool, Plan};
 use serde_json::{Map, Value};
+use std::path::Path;
 use std::sync::Arc;
 
 impl Pipeline {
@@ -168,21 +169,26 @@ impl Pipeline {
     }
 }
 
-/// The refusal of a path that leads somewhere else than when it was asked about.
+/// The refusal of a path that leads somewhere else than when it was asked about, or through
+/// another folder of the same name.
 pub(crate) fn moved(before: &[PathForms], now: &[PathForms]) -> Option<Verdict> {
-    let differs = |is: &PathForms| before.iter().find(|was| was.given == is.given && was.real != is.real);
-    let (was, is) = now.iter().find_map(|is| Some((differs(is)?, is)))?;
-    let shown = |forms: &PathForms| match &forms.real {
-        Some(real) => ona_permissions::shown(&real.to_string_lossy()),
-        None => "a place that cannot be resolved".to_owned(),
+    let refusal = |path: &Path, what: String| {
+        let path = ona_permissions::shown(&path.to_string_lossy());
+        let message = format!("Denied: {path} {what}. Nothing was opened.");
+        Verdict::new(Ruling::Deny, Authority::Protected(path), message)
     };
-    let path = ona_permissions::shown(&is.given.to_string_lossy());
-    let message = format!(
-        "Denied: {path} led to {} when this was asked about and leads to {} now. Nothing was opened.",
-        shown(was),
-        shown(is)
-    );
-    Some(Verdict::new(Ruling::Deny, Authority::Protected(path), message))
+    let differs = |is: &PathForms| before.iter().find(|was| was.given == is.given && was.real != is.real);
+    if let Some((was, is)) = now.iter().find_map(|is| Some((differs(is)?, is))) {
+        let shown = |forms: &PathForms| match &forms.real {
+            Some(real) => ona_permissions::shown(&real.to_string_lossy()),
+            None => "a place that cannot be resolved".to_owned(),
+        };
+        let (was, now) = (shown(was), shown(is));
+        return Some(refusal(&is.given, format!("led to {was} when this was asked about and leads to {now} now")));
+    }
+    let used = |was: &&PathForms| now.iter().any(|is| is.given == was.given);
+    let folder = before.iter().filter(used).find_map(PathForms::exchanged)?;
+    Some(refusal(folder, "is not the folder it was when this was asked about".to_owned()))
 }
 
 fn explained(session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Explanation {
