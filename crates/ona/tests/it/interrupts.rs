@@ -348,3 +348,17 @@ fn a_prompt_whose_guard_was_interrupted_is_not_kept() {
     assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%canary%'"), 0);
     assert_eq!(ona.value("SELECT count(*) FROM events WHERE event_type='interrupted'"), 1);
 }
+
+#[test]
+fn a_hook_of_pi_hears_of_the_interrupt() {
+    let mut ona = ona();
+    let _server = ona.model(Wire::Messages, [call("Bash", json!({"command": lasting("front")})), say("never")]);
+    configure(&ona, []);
+    ona.file("hooks.json", json!({"PostToolUseFailure": [{"command": "cat > heard"}]}).to_string());
+    let mut child = ona.command(["-p", "go", "--hooks-config", "hooks.json"]).spawn().unwrap();
+    ona.wait_for("front", &mut child);
+    send(&child, Signal::TERM);
+    let ran = finish(child, b"").expect_code(130);
+    assert_eq!(ona.rows(RAN), [vec![json!("PostToolUseFailure"), json!(0), Value::Null]], "{ran:?}");
+    assert!(ona.read("heard").contains("PostToolUseFailure"));
+}
