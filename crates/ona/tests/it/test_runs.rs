@@ -564,3 +564,16 @@ fn a_database_from_before_gets_the_new_tables() {
     assert_eq!(ona.value("SELECT count(*) FROM sqlite_master WHERE name GLOB 'sdlc_*' AND type = 'table'"), 4);
     assert_eq!(ona.value("SELECT count(*) FROM conversations"), 1);
 }
+
+/// DEC-183: typing `ona test run` answers what a mode asks and not what the floor asks.
+#[test]
+fn a_test_that_would_remove_the_project_is_not_run() {
+    let ona = tested();
+    let project = ona.project();
+    case(&ona, "t1", Some("SC-1"), &format!("rm -rf {}\nexit 0\n", project.display()));
+    let ran = run_json(&ona);
+    assert_eq!(ran["cases"][0]["refused"], true, "{ran}");
+    let why = ran["cases"][0]["stderr"].as_str().unwrap();
+    assert!(why.contains("nobody can be asked about a test") && why.contains("only a person"), "{ran}");
+    assert!(ona.exists("greet"));
+}
