@@ -37,6 +37,7 @@ mod transition;
 mod whereabouts;
 mod workplace;
 mod workshop;
+mod worktree;
 
 use args::{Args, Command};
 use clap::{CommandFactory, Parser};

@@ -12,6 +12,7 @@ use crate::pi_session::PiSession;
 use crate::program::{Open, Program, Purpose};
 use crate::session_hooks::{self, Written};
 use crate::workshop;
+use crate::worktree;
 use ona_api::mode::UnknownMode;
 use ona_api::row::Place as RowPlace;
 use ona_api::tool::Seen;
@@ -147,7 +148,11 @@ impl Workplace {
         wrong.iter().for_each(|why| output::note(format_args!("ona: {why}")));
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded)
             .with_planning(planning)
-            .with_servers(servers.iter().map(|one| one.definition.slug.to_string()));
+            .with_servers(servers.iter().map(|one| one.definition.slug.to_string()))
+            .with_worktree({
+                let env = program.env.clone();
+                move |dir| worktree::look(&env, dir)
+            });
         let projection = projection(program, open, &settings);
         let hooks = hook_engine(program, open, loaded.list, &host, &place, |environment| {
             runner(ProcessRunner::new(environment, halt.clone()))

@@ -14,6 +14,7 @@ use crate::resolve::Forms;
 use crate::rules::{Ready, ReadyRules, Rules};
 use crate::safety::{self, Risk};
 use crate::text::brief;
+use crate::worktree::{Loss, TreeLook};
 use ona_api::{Access, Authority, Mode, Ordinal, Ruling, Verdict};
 use serde_json::Value;
 use std::path::Path;
@@ -29,6 +30,7 @@ pub struct PermissionEngine {
     pub(crate) grounds: Grounds,
     pub(crate) guarded: Guarded,
     pub(crate) servers: Option<Vec<String>>,
+    pub(crate) worktree: Option<TreeLook>,
     planning: Planning,
 }
 
@@ -44,6 +46,7 @@ impl PermissionEngine {
             grounds,
             guarded,
             servers: None,
+            worktree: None,
             planning: Planning::default(),
         }
     }
@@ -158,6 +161,13 @@ impl PermissionEngine {
         if let Some(verdict) = floor::verdict(call, &self.guarded, &self.place) {
             return verdict;
         }
+        let losses = self.losses(call);
+        if let Some(path) = losses.iter().find_map(|loss| match loss {
+            Loss::Guard(path) => Some(path),
+            Loss::Work(_) => None,
+        }) {
+            return floor::protected(path);
+        }
         let mut hook_allow = None;
         let mut hook_ask = None;
         match hook {
@@ -185,10 +195,10 @@ impl PermissionEngine {
         if let Some(rule) = asking {
             let message = format!("{}, which rule {} asks about", wish(call), brief(rule));
             let question = Verdict::new(Ruling::Ask, Authority::Rule(rule.to_owned()), message);
-            return self.for_a_person(call, deny, question);
+            return self.for_a_person(call, deny, &losses, question);
         }
         if let Some((by, message)) = hook_ask {
-            return self.for_a_person(call, deny, Verdict::new(Ruling::Ask, Authority::Hook(by), message));
+            return self.for_a_person(call, deny, &losses, Verdict::new(Ruling::Ask, Authority::Hook(by), message));
         }
         // (3), else the hook, else (4)
         let granted = self.granting().rule(call);
@@ -201,7 +211,7 @@ impl PermissionEngine {
         };
         // What no allow satisfies. A denial stays one.
         if verdict.ruling != Ruling::Deny
-            && let Some(what) = self.safety(call, deny)
+            && let Some(what) = self.safety(call, deny, &losses)
         {
             if matches!(self.mode, Mode::DontAsk) || self.plan_denies(tool) && granted.is_err() {
                 return self.denied_by_mode();
@@ -213,8 +223,14 @@ impl PermissionEngine {
 
     /// A question of a rule or a hook. Where the floor asks as well, the question is the
     /// floor's, because a hook may answer the other one (DEC-183).
-    fn for_a_person(&self, call: &Call<'_>, deny: Option<(Overlap, &str)>, question: Verdict) -> Verdict {
-        let Some(what) = self.safety(call, deny) else { return question };
+    fn for_a_person(
+        &self,
+        call: &Call<'_>,
+        deny: Option<(Overlap, &str)>,
+        losses: &[Loss],
+        question: Verdict,
+    ) -> Verdict {
+        let Some(what) = self.safety(call, deny, losses) else { return question };
         let floor = only_a_person(what);
         Verdict { message: format!("{}\n{}", floor.message, question.message), ..floor }
     }
@@ -260,9 +276,15 @@ impl PermissionEngine {
         }
     }
 
-    fn safety(&self, call: &Call<'_>, deny: Option<(Overlap, &str)>) -> Option<String> {
+    fn safety(&self, call: &Call<'_>, deny: Option<(Overlap, &str)>, losses: &[Loss]) -> Option<String> {
         let risk = safety::risk(call, &self.guarded, &self.place, &self.grounds);
         if let Some(Risk::Critical(what)) = risk {
+            return Some(what);
+        }
+        if let Some(what) = losses.iter().find_map(|loss| match loss {
+            Loss::Work(what) => Some(what.clone()),
+            Loss::Guard(_) => None,
+        }) {
             return Some(what);
         }
         if let Some((Overlap::Maybe, rule)) = deny {

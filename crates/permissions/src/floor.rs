@@ -34,7 +34,7 @@ fn has_nul(path: &Forms) -> bool {
     path.each().any(|path| path.as_os_str().as_encoded_bytes().contains(&0))
 }
 
-fn protected(path: &str) -> Verdict {
+pub(crate) fn protected(path: &str) -> Verdict {
     let path = brief(path);
     let message = format!("Denied: {path} is part of ona's own record and guards, which nothing may change");
     Verdict::new(Ruling::Deny, Authority::Protected(path), message)

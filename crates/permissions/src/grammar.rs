@@ -90,6 +90,11 @@ impl CommandPattern {
         self.whole.fits(text) || self.bare.as_ref().is_some_and(|bare| bare.fits(text))
     }
 
+    /// Spells out this word.
+    pub fn has_word(&self, word: &str) -> bool {
+        self.whole.literal().split(' ').any(|part| part == word)
+    }
+
     pub fn could_fit(&self, text: &str, hole: char) -> bool {
         self.whole.could_fit(text, hole) || self.bare.as_ref().is_some_and(|bare| bare.could_fit(text, hole))
     }

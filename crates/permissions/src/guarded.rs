@@ -147,6 +147,15 @@ impl Guarded {
         self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
     }
 
+    /// The guarded file that is there and of which this holds.
+    pub(crate) fn lost(&self, is_lost: impl Fn(&Path) -> bool) -> Option<String> {
+        let hit = |guard: &&Guard| {
+            let forms = Forms::of(Path::new(&guard.shown));
+            forms.each().any(&is_lost) && Path::new(&guard.shown).exists()
+        };
+        self.guards.iter().find(hit).map(|guard| guard.shown.clone())
+    }
+
     /// The guarded file a pattern of file names fits.
     pub(crate) fn matched(&self, path: &Path) -> Option<&str> {
         let path = segments(path);

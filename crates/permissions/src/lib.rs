@@ -40,6 +40,7 @@ mod text;
 mod unreadable;
 mod update;
 mod wildcard;
+mod worktree;
 
 pub use bash::bash_tree;
 pub use condition::Condition;
@@ -54,3 +55,4 @@ pub use rules::{Dropped, Rules};
 pub use settings::{BadPermissions, Finding, PermissionSettings};
 pub use text::shown;
 pub use update::Refused;
+pub use worktree::WorkTree;

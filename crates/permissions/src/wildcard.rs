@@ -40,6 +40,16 @@ impl Wildcard {
         self.0.contains(&Part::Any)
     }
 
+    /// The pattern with blanks for its stars.
+    pub fn literal(&self) -> String {
+        let byte = |part: &Part| match part {
+            Part::Byte(byte) => *byte,
+            Part::Star => b'*',
+            Part::Any => b' ',
+        };
+        String::from_utf8_lossy(&self.0.iter().map(byte).collect::<Vec<_>>()).into_owned()
+    }
+
     /// Nothing but stars and blanks.
     pub fn is_everything(&self) -> bool {
         self.has_star() && self.0.iter().all(|part| matches!(part, Part::Any | Part::Byte(b' ')))

@@ -42,6 +42,18 @@ pub async fn run_and_clear(command: Command, cancel: &CancellationToken) -> Resu
     to_the_end(Running::start(command, Rest::Ended)?, cancel).await
 }
 
+/// Runs a child to its end where nothing can be awaited, on a thread of its own.
+pub fn run_blocking(command: Command) -> Result<Ran, SpawnError> {
+    let run_alone = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(run_and_clear(command, &CancellationToken::new()))
+    };
+    std::thread::scope(|scope| {
+        let ended = scope.spawn(run_alone).join();
+        ended.unwrap_or_else(|_| Err(std::io::Error::other("the thread of the child panicked").into()))
+    })
+}
+
 async fn to_the_end(running: Running, cancel: &CancellationToken) -> Result<Ran, SpawnError> {
     let end = tokio::select! {
         end = running.wait() => end,

@@ -52,6 +52,7 @@ mod turn;
 mod watched_files;
 mod wire_names;
 mod workflow;
+mod worktree;
 
 use ona_testkit::Ona;
 

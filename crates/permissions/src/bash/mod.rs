@@ -11,6 +11,7 @@ mod braces;
 pub(crate) mod commands;
 pub(crate) mod cwd;
 pub(crate) mod danger;
+pub(crate) mod discards;
 pub(crate) mod embedded;
 mod evaluated;
 pub(crate) mod files;

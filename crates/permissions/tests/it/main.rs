@@ -6,4 +6,5 @@ mod laws;
 mod names;
 mod shelltext;
 mod steps;
+mod worktrees;
 mod world;
