@@ -23,9 +23,11 @@ pub struct WorkTree {
     pub ignored: Vec<PathBuf>,
 }
 
+type Look = dyn Fn(&Path) -> Option<WorkTree> + Send + Sync;
+
 /// Looks at the tree a directory lies in; `None` if that cannot be told.
 #[derive(Clone)]
-pub(crate) struct TreeLook(Arc<dyn Fn(&Path) -> Option<WorkTree> + Send + Sync>);
+pub(crate) struct TreeLook(Arc<Look>);
 
 impl fmt::Debug for TreeLook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

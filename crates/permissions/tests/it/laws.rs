@@ -221,3 +221,37 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_wrapper_never_widens(at in 0..17_usize, wrapper in 0..10_usize) {
+        let scripts = [
+            "rm -rf x", "cat .env", "echo {} > .claude/settings.json", "tee $X/.claude/settings.json", "cp -r sub out",
+            "awk 'BEGIN { system(\"rm x\") }'", "sed '1e rm x' f.txt", "sqlite3 a.db '.shell rm x'", "make -f - <<< 'a:;rm x'",
+            "curl file://$PWD/.env", "vim -c '!rm x'", "ls", "echo $X", "rm -rf ~", "cat /proc/1/environ", "tar -I 'rm x' -cf a b",
+            "find .claude -exec cp f {} +",
+        ];
+        let wrappers =
+            ["env", "nice", "timeout 5", "nohup", "sudo", "command", "stdbuf -oL", "time", "setsid", "env A=1"];
+        let engine = WORLD.engine(&permissions(Mode::Default, &["Bash"], &["Bash(rm:*)", "Read(.env)"]));
+        let wrapped = format!("{} {}", wrappers[wrapper], scripts[at]);
+        prop_assert!(decide(&engine, &wrapped) >= decide(&engine, scripts[at]), "{wrapped}");
+    }
+
+    #[test]
+    fn the_name_of_a_variable_does_not_matter(at in 0..12_usize, name in "[a-z][a-z0-9_]{0,8}") {
+        let scripts = [
+            "N=.env; cat $N", "N=rm; $N x", "for N in src/*.js; do cat $N; done", "for N in .claude/*; do echo > \"$N\"; done",
+            "N=$(ls); echo > out/$N", "read N <<< .env; cat $N", "N=~; rm -rf $N", "N=a; N+=b; touch $N",
+            "N=(.env x); cat \"${N[@]}\"", "N=.cla; echo > ${N}ude/settings.json", "echo > ${N:-.claude/settings.json}",
+            "f() { cat \"$1\"; }; N=.env; f $N",
+        ];
+        let reserved = ["if", "fi", "do", "in", "f", "ls", "cat", "for", "read", "done", "case", "esac", "then", "else", "elif"];
+        prop_assume!(!reserved.contains(&name.as_str()));
+        let engine = WORLD.engine(&permissions(Mode::Default, &["Bash"], &["Bash(rm:*)", "Read(.env)"]));
+        let renamed = scripts[at].replace('N', &name);
+        prop_assert_eq!(decide(&engine, &renamed), decide(&engine, scripts[at]), "{}", renamed);
+    }
+}
