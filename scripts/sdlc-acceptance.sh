@@ -39,16 +39,16 @@ export ONA ONA_ROOT=$root
 
 [ -f "$matrix" ] || die "$matrix is missing"
 [ -f "$musts" ] || die "$musts is missing"
+open=$(grep -n '^- \[ \]' "$musts")
+[ -z "$open" ] || die "row MUST-0: open musts in $musts: $open"
 # The form of the tracker: numbers that are those of its lines, and no list line of a third kind.
-other=$(grep -nE '^[[:space:]]*[-*+] ' "$musts" | grep -vE '^[0-9]+:- (\[ \]|not claimed:) [^[:space:]]')
-[ -z "$other" ] || die "row MUST-0: $musts has a line that is neither open nor not claimed: $other"
+other=$(grep -nE '^[[:space:]]*[-*+] ' "$musts" | grep -vE '^[0-9]+:- (\[ \]|\[x\]|not claimed:) [^[:space:]]')
+[ -z "$other" ] || die "row MUST-0: $musts has a line that is neither open, done nor not claimed: $other"
 stated=$(grep -E '^Open: [0-9]+\. Not claimed: [0-9]+\.$' "$musts")
 counted="Open: $(grep -c '^- \[ \]' "$musts"). Not claimed: $(grep -c '^- not claimed:' "$musts")."
 [ "$stated" = "$counted" ] || die "row MUST-0: $musts says '$stated' and lists '$counted'"
 stray=$(awk '/^Open: /{listed=1; next} listed && NF && !/^- /{print NR": "$0}' "$musts")
 [ -z "$stray" ] || die "row MUST-0: $musts has a line below its numbers that is no item: $stray"
-open=$(grep -n '^- \[ \]' "$musts")
-[ -z "$open" ] || die "row MUST-0: open musts in $musts: $open"
 if [ $delivered = yes ] && grep -q '^- not claimed:' "$musts"; then
   die "row MUST-0: not DELIVERED: $(grep -c '^- not claimed:' "$musts") areas are not claimed yet, see $musts"
 fi
