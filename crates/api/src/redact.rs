@@ -58,8 +58,14 @@ impl Redactor {
         if self.known().values.contains(value) {
             return;
         }
+        self.learn_all([(name, value)]);
+    }
+
+    /// The same for pairs of a name and a value.
+    pub fn learn_all<'a>(&self, secrets: impl IntoIterator<Item = (&'a str, &'a str)>) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if known.add(name, value) {
+        let added = secrets.into_iter().fold(false, |any, (name, value)| known.add(name, value) || any);
+        if added {
             known.build();
         }
     }

@@ -8,7 +8,7 @@ use crate::pi_session::PiSession;
 use crate::program::{Open, Program, Purpose};
 use crate::session_hooks;
 use crate::workshop;
-use ona_api::EventName;
+use ona_api::{EventName, Redactor};
 use ona_hookplane::{Timeouts, contract};
 use ona_mcp::{Definition, Endpoint, Servers, Surroundings};
 use ona_permissions::{PermissionSettings, Place, Rules};
@@ -25,6 +25,8 @@ struct Examination {
     sections: Map<String, Value>,
     problems: Vec<String>,
     remarks: Vec<String>,
+    /// Commands and settings may hold credentials.
+    redactor: Redactor,
 }
 
 pub fn run(program: &Program, as_json: bool) -> Result<u8, Failure> {
@@ -32,6 +34,7 @@ pub fn run(program: &Program, as_json: bool) -> Result<u8, Failure> {
     seen.shells(program);
     match program.look() {
         Ok(open) => {
+            seen.redactor = open.redactor.clone();
             seen.database(program, &open);
             seen.settings(program, &open);
         }
@@ -40,6 +43,7 @@ pub fn run(program: &Program, as_json: bool) -> Result<u8, Failure> {
             seen.problems.push(failure.message);
         }
     }
+    seen.redact();
     let ok = seen.problems.is_empty();
     if as_json {
         seen.sections.insert("problems".into(), json!(seen.problems));
@@ -53,6 +57,13 @@ pub fn run(program: &Program, as_json: bool) -> Result<u8, Failure> {
 }
 
 impl Examination {
+    fn redact(&mut self) {
+        self.sections.values_mut().for_each(|section| self.redactor.apply_to_json(section));
+        for line in self.problems.iter_mut().chain(&mut self.remarks) {
+            *line = self.redactor.apply(line).into_owned();
+        }
+    }
+
     fn shells(&mut self, program: &Program) {
         let path = program.env.get("PATH").unwrap_or_default();
         let found = |name: &str| find_in_path(path, name).map(|file| file.to_string_lossy().into_owned());

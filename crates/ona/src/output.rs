@@ -1,9 +1,11 @@
 //! stdout is for machines and results, stderr for people. A reader that has gone
 //! away is no error: the rows are written, and nobody is left to be told.
 
+use ona_api::Redactor;
 use serde_json::Value;
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
 /// For who has to know that nobody reads.
 pub fn try_line(text: impl fmt::Display) -> io::Result<()> {
@@ -24,9 +26,18 @@ pub fn pretty(value: &Value) {
     line(format_args!("{value:#}"));
 }
 
+/// No line on stderr shows a secret: what is wrong with a setting is often said by quoting it.
 pub fn note(text: impl fmt::Display) {
-    ignore_closed(writeln!(io::stderr().lock(), "{text}"));
+    let text = text.to_string();
+    ignore_closed(writeln!(io::stderr().lock(), "{}", SECRETS.apply(&text)));
 }
+
+/// From now on `note` leaves these values out, given as a name and the value.
+pub fn keep_out<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    SECRETS.learn_all(secrets);
+}
+
+static SECRETS: LazyLock<Redactor> = LazyLock::new(Redactor::default);
 
 fn ignore_closed(written: io::Result<()>) {
     // Any other error on a standard stream can only be reported on a standard stream.

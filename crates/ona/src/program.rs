@@ -67,6 +67,7 @@ impl Program {
         unsafe {
             ona_process::secrets::hide_environment(&SECRET_VARIABLES);
         }
+        output::keep_out(env_secrets(&env));
         let depth = env.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
         if depth >= DEEPEST_HOOK {
             return Err(Failure::refused(format_args!("hooks call ona {depth} levels deep; that is the limit")));
@@ -109,6 +110,7 @@ impl Program {
         let found = self.discover()?;
         let merged = merge(&found, &self.env);
         let secrets: Vec<_> = env_secrets(&self.env).into_iter().chain(merged.secrets.iter()).collect();
+        output::keep_out(secrets.iter().copied());
         let redactor = Redactor::new(secrets);
         let store = store(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
         say_repaired(&store);

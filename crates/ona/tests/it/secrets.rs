@@ -264,3 +264,42 @@ fn folders_below_tmpdir_are_for_this_user_alone() {
     let ran = ona.shell("stat -c %a \"$TMPDIR\"/ona-demo-*").expect_code(0);
     assert_eq!(ran.stdout, "700\n");
 }
+
+/// What is printed about the configuration is as clean as what is stored.
+#[test]
+fn listings_and_checks_show_no_credential() {
+    let mut ona = with_credentials();
+    ona.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    let hooks = json!([
+        {"hook_event_name": "PreToolUse", "command": "curl -H 'x-api-key: canary-anthropic-token-2' x", "shell": "sh"},
+        {"hook_event_name": "PreToolUse", "command": "true", "shell": "canary-openai-\"key\"-3"},
+        {"hook_event_name": "canary-anthropic-key-1", "command": "true"},
+    ]);
+    ona.home_file(
+        ".ona/settings.json",
+        json!({
+            "env": {"MY_TOKEN": "canary-settings-6"},
+            "permissions": {"allow": ["Bash"], "deny": ["canary-oauth-55(x)"]},
+            "mcpServers": {"web": {"command": "true", "args": ["canary-settings-6"], "env": {"A_KEY": "canary-server-7"}}},
+            "hooks": hooks,
+        })
+        .to_string(),
+    );
+    for args in [
+        &["doctor", "--json"][..],
+        &["doctor"],
+        &["hooks", "list"],
+        &["hooks", "list", "--json"],
+        &["hooks", "lint"],
+        &["settings", "show"],
+        &["mcp", "list"],
+        &["--eval", r#"{"tool":"Bash","input":{"command":"true"}}"#, "--verbose"],
+    ] {
+        let ran = ona.run(args);
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        for known in ["canary-anthropic", "canary-openai", "canary-settings", "canary-server", "canary-studio"] {
+            assert!(!told.contains(known), "{args:?} {told}");
+        }
+        assert!(!told.is_empty(), "{args:?}");
+    }
+}
