@@ -8,8 +8,13 @@ use ona_trust::How;
 
 pub fn run(program: &Program, command: &Settings) -> Result<u8, Failure> {
     match command {
-        // As stored: secrets stay placeholders.
-        Settings::Show => output::pretty(&program.effective_as_stored(&program.look()?, Purpose::Look)?),
+        // As stored: secrets stay placeholders, and what the store would redact is redacted.
+        Settings::Show => {
+            let open = program.look()?;
+            let mut row = program.effective_as_stored(&open, Purpose::Look)?;
+            open.redactor.apply_to_json(&mut row);
+            output::pretty(&row);
+        }
         Settings::Import => {
             program.operator_only("settings")?;
             let open = program.open()?;

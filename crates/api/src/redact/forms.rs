@@ -2,7 +2,8 @@
 //!
 //! Base64 and hexadecimal are also recognised when a program broke them into lines
 //! (`base64` after 76 characters, `xxd -p` after 60). Not covered: compression,
-//! encryption, a secret printed in pieces, or two encodings on top of each other.
+//! encryption, a secret printed in pieces, or two encodings on top of each other, other
+//! than JSON in JSON.
 
 use crate::digest;
 use std::fmt::Write;
@@ -66,7 +67,11 @@ impl Form {
 /// All spellings of a value, each once.
 pub(super) fn forms(value: &str) -> Vec<Form> {
     let mut texts = vec![value.to_owned()];
-    texts.extend(json(value));
+    let [escaped, others @ ..] = json(value);
+    // JSON in a string of JSON is common: a file that is shown, a message that quotes a setting.
+    texts.extend(json(&escaped));
+    texts.extend([escaped]);
+    texts.extend(others);
     texts.extend(percent(value));
     let mut folded = base64(value.as_bytes());
     folded.extend(hexadecimal(value.as_bytes()));
