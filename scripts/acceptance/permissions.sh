@@ -281,7 +281,7 @@ check_004_5_12_03() {
   dropped allow 'Read()' 'parentheses are empty'
   is "$(events_of permission_rule_dropped)" 3
   code 1 ona doctor --json
-  is "$(jq '[.problems[] | select(contains("does not count"))] | length' <<<"$out")" 3
+  is "$(jq '[.problems[] | select(contains("has no effect"))] | length' <<<"$out")" 3
   # A list of nothing but invalid rules is an empty one.
   permissions '{"deny":["Bash("]}'
   runs ask 'touch ran'
@@ -1128,8 +1128,9 @@ unknown key permissions.defaultmode is ignored'
   # Once per row of settings, not once per call.
   session "${NINE[0]}"
   is "$(events_of settings_unknown_key)" 3
-  code 0 ona doctor --json
-  has "$(jq -r '.remarks[]' <<<"$out")" 'unknown key permissions.allowAll is ignored'
+  # A guard that is not understood is not silently off (DEC-181).
+  code 1 ona doctor --json
+  has "$(jq -r '.problems[]' <<<"$out")" 'unknown key permissions.allowAll is ignored'
   permissions '{"deny":["Glob"]}'
   session "${NINE[0]}"
   is "$(events_of settings_unknown_key)" 3

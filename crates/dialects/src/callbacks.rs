@@ -76,6 +76,7 @@ pub fn callbacks(
                     fail_closed: false,
                     detached: false,
                     plugin: None,
+                    once: None,
                     registered: None,
                     applies: Arc::new(move |firing: &Firing, _: &Value| matcher.matches(firing, Names::WithAliases)),
                 });

@@ -89,10 +89,6 @@ impl Dialect for Claude {
         if hook.fail_closed { Failing::Block(why) } else { Failing::Pass(why) }
     }
 
-    fn tells_failures(&self) -> bool {
-        true
-    }
-
     fn reads_transcripts(&self) -> bool {
         true
     }

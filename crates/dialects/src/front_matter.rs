@@ -65,6 +65,7 @@ pub fn front_matter(
         hook.source.clone_from(&front.by);
         hook.disabled = front.disabled.or(hook.disabled);
         let once = kind == Kind::Skill && entry.handler.get("once") == Some(&Value::Bool(true));
+        hook.once = None;
         hook.registered = Some(Registered {
             by: front.by.clone(),
             session: front.session.clone(),

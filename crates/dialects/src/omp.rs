@@ -123,6 +123,7 @@ pub fn hooks(emitter: &Arc<Emitter>) -> Vec<Hook> {
                     fail_closed: false,
                     detached: false,
                     plugin: None,
+                    once: None,
                     registered: None,
                     applies: Arc::new(|_, _| true),
                 });

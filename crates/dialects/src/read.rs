@@ -64,6 +64,8 @@ impl<'a> Reader<'a> {
             settings,
             gastown: settings["gastownMode"] == Value::Bool(true),
             all_disabled: settings["disableAllHooks"] == Value::Bool(true),
+            // What is neither true nor false was meant to restrict.
+            fail_closed: !matches!(settings["hooksFailClosed"], Value::Null | Value::Bool(false)),
             hooks: Vec::new(),
             rejected: Vec::new(),
             idle: Vec::new(),
@@ -80,6 +82,8 @@ pub(crate) struct Reader<'a> {
     settings: &'a Value,
     gastown: bool,
     all_disabled: bool,
+    /// `hooksFailClosed`: as if every hook said `fail_closed`.
+    fail_closed: bool,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) rejected: Vec<Rejected>,
     idle: Vec<String>,
@@ -173,9 +177,14 @@ impl Reader<'_> {
             dialect,
             source: tag("source").unwrap_or("settings_snapshot").to_owned(),
             disabled: tag("disabled").and_then(Skip::from_text).or(self.all_disabled.then_some(Skip::AllHooksDisabled)),
-            fail_closed: flag(["fail_closed", "failClosed"]),
+            fail_closed: self.fail_closed || flag(["fail_closed", "failClosed"]),
             detached: flag(["async", "asyncRewake"]),
             plugin: None,
+            once: self.once(handler, dialect_name, notes).then(|| {
+                let parts = [event.as_str(), &matcher_text, &condition_text, tag("source").unwrap_or_default()];
+                let entry = Value::Object(handler.clone()).to_string();
+                ona_api::digest::sha256_hex(format!("{}\0{entry}", parts.join("\0")).as_bytes())[..16].to_owned()
+            }),
             registered: None,
             applies: self.applies(
                 Shaped::new(matcher, &matcher_text, self.gastown, &self.place),
@@ -187,6 +196,19 @@ impl Reader<'_> {
             condition: condition_text,
         };
         Ok(hook)
+    }
+
+    /// `once` counts in our own files and in skills; the compatible product's settings files
+    /// do not know it.
+    fn once(&self, handler: &Map<String, Value>, dialect: &str, notes: &mut Vec<String>) -> bool {
+        match handler.get("once") {
+            Some(Value::Bool(once)) => *once && dialect == "sdlc",
+            None | Some(Value::Null) => false,
+            Some(other) => {
+                notes.push(format!("once must be true or false, not {other}; the hook runs every time"));
+                false
+            }
+        }
     }
 
     /// A command, with a process for each firing or one that stays.

@@ -83,11 +83,6 @@ pub trait Dialect: Send + Sync {
     fn same_twin(&self, _one: &Hook, _other: &Hook) -> bool {
         false
     }
-
-    /// Whether the operator is told when a hook fails; rows tell of every failure anyway.
-    fn tells_failures(&self) -> bool {
-        false
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

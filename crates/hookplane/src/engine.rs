@@ -1,5 +1,6 @@
 //! The loop: which hooks run, in which order, with which input.
 
+use crate::cause;
 use crate::contract::{self, Contract, ExitTwo};
 use crate::dialect::{Failing, LogEntry, OnTimeout, Said};
 use crate::environment::HookEnvironment;
@@ -9,7 +10,7 @@ use crate::list::HookList;
 use crate::outcome::Outcome;
 use crate::pins::{AskAboutChange, FilesOf, Pins, ScriptChange};
 use crate::runner::{Exit, Ran, Runner};
-use ona_api::{EventKind, EventName, HookRun, Ordinal, Redactor, Ruling, Skip, clock};
+use ona_api::{EventKind, EventName, HookRun, Ordinal, Redactor, Ruling, Skip, clock, text};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -17,6 +18,18 @@ use std::time::{Duration, Instant};
 
 /// Told of every log entry as soon as its hook has run.
 pub type Watch = Arc<dyn Fn(&LogEntry) + Send + Sync>;
+
+/// A failure of a hook, the first time it fails in this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookFailure {
+    /// What failed and why, in one line.
+    pub text: String,
+    /// The log of the hook's dialect has told people already.
+    pub logged: bool,
+}
+
+/// Told when a hook fails for the first time, whether or not that blocks anything (DEC-181).
+pub type OnFailure = Arc<dyn Fn(&HookFailure) + Send + Sync>;
 
 /// The path of a session's transcript in a file, for dialects that know one.
 pub type TranscriptOf = Arc<dyn Fn(&Base) -> Option<String> + Send + Sync>;
@@ -27,6 +40,11 @@ pub struct HookEngine {
     runner: Arc<dyn Runner>,
     redactor: Redactor,
     watch: Watch,
+    on_failure: OnFailure,
+    /// Keys of hooks that have had their only run.
+    spent: Arc<Mutex<HashSet<String>>>,
+    /// Hooks whose failure was told.
+    told: Arc<Mutex<HashSet<Ordinal>>>,
     transcript: Option<TranscriptOf>,
     /// Detached hooks that were noted as such: once is enough.
     noted: Arc<Mutex<HashSet<Ordinal>>>,
@@ -43,6 +61,9 @@ impl HookEngine {
             runner,
             redactor,
             watch: Arc::new(|_| ()),
+            on_failure: Arc::new(|_| ()),
+            spent: Arc::default(),
+            told: Arc::default(),
             transcript: None,
             noted: Arc::default(),
             pins: Arc::default(),
@@ -104,6 +125,10 @@ impl HookEngine {
         Self { watch, ..self }
     }
 
+    pub fn failures_to(self, on_failure: OnFailure) -> Self {
+        Self { on_failure, ..self }
+    }
+
     pub fn with_transcript(self, transcript: Option<TranscriptOf>) -> Self {
         Self { transcript, ..self }
     }
@@ -137,19 +162,15 @@ impl HookEngine {
         }
     }
 
-    /// Whether a hook may run now: one that runs a single time leaves the list first, so that
-    /// two firings at once can not both run it.
-    fn claims(&self, hook: &Hook) -> bool {
-        if hook.registered.as_ref().is_none_or(|registered| registered.once.is_none()) {
-            return true;
-        }
-        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |other: &Hook| other.ordinal == hook.ordinal;
-        let there = list.iter().any(is_it);
-        if there {
-            *list = Arc::new(list.only(|other| !is_it(other)));
-        }
-        there
+    /// A hook has had its only run, in this process or in one before.
+    pub fn spend(&self, key: String) {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+    }
+
+    /// Whether a hook may run now: the key of one that runs a single time is taken first, so
+    /// that two firings at once cannot both run it.
+    fn claims(&self, key: Option<&String>) -> bool {
+        key.is_none_or(|key| self.spent.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()))
     }
 
     /// The same engine with some of its hooks.
@@ -160,6 +181,9 @@ impl HookEngine {
             runner: Arc::clone(&self.runner),
             redactor: self.redactor.clone(),
             watch: Arc::clone(&self.watch),
+            on_failure: Arc::clone(&self.on_failure),
+            spent: Arc::clone(&self.spent),
+            told: Arc::clone(&self.told),
             transcript: self.transcript.clone(),
             noted: Arc::clone(&self.noted),
             pins: Arc::clone(&self.pins),
@@ -203,22 +227,50 @@ impl HookEngine {
                     .push(HookRun { skipped: Some(Skip::ScriptChanged), ..blank_row(hook, &firing, stdin) });
                 continue;
             }
-            if !self.claims(hook) {
+            let only_run = hook.spent_key(&firing.base.session);
+            if !self.claims(only_run.as_ref()) {
                 continue;
             }
-            chain.outcome.spent.extend(hook.registered.as_ref().and_then(|registered| registered.once.clone()));
+            chain.outcome.spent.extend(only_run);
             let timeout = hook.patience(&self.environment.timeouts);
             let began = Instant::now();
             let ran = self.runner.run(hook, &firing, stdin.clone(), timeout).await;
+            // A dialect with a log of its own knows what is news.
+            let mut log = OwnLog::None;
             if let Some(entry) = hook.dialect.log(hook, &ran, began.elapsed()) {
+                log = if entry.warnings.is_empty() { OwnLog::Silent } else { OwnLog::Told };
                 (self.watch)(&entry);
                 chain.outcome.log.push((hook.ordinal, hook.dialect.name(), entry));
             }
             let exit_code = if hook.detached { self.let_go(hook, &ran, &mut chain) } else { chain.judge(hook, &ran) };
+            if let Some(why) = chain.failure.take().filter(|_| log != OwnLog::Silent) {
+                self.tell(hook, &firing, &ran, &why, log == OwnLog::Told);
+            }
             chain.outcome.runs.push(ran_row(hook, blank_row(hook, &firing, stdin), ran, exit_code));
         }
         self.look_ahead(&firing, &mut chain).await;
         chain.outcome
+    }
+
+    /// The first failure of a hook in a process is told at once: a guard that does not run
+    /// guards nothing.
+    fn tell(&self, hook: &Hook, firing: &Firing, ran: &Ran, why: &str, logged: bool) {
+        if !self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(hook.ordinal) {
+            return;
+        }
+        let command = hook.dialect.recorded(hook.command()).into_owned();
+        let (command, cut) = text::head(command.lines().next().unwrap_or_default(), COMMAND);
+        let dots = if cut { "…" } else { "" };
+        let mut text = format!("{} hook error: {command}{dots}: {why}", firing.event);
+        let said = ran.stderr.lines().map(str::trim).find(|line| !line.is_empty());
+        if let Some(line) = said.map(|line| hook.dialect.recorded(line)).filter(|line| !why.contains(line.as_ref())) {
+            text.push_str(&format!(": {line}"));
+        }
+        let cause = cause::likely(hook, ran, &firing.base.cwd).filter(|cause| !text.contains(cause.as_str()));
+        if let Some(cause) = cause {
+            text.push_str(&format!(" ({cause})"));
+        }
+        (self.on_failure)(&HookFailure { text: self.redactor.apply(&text).into_owned(), logged });
     }
 
     /// What a hook reads, without secrets.
@@ -263,9 +315,17 @@ impl HookEngine {
             let why = "configured as asynchronous: it ran in its place and its result has no effect";
             chain.outcome.note(hook, EventKind::HookAsyncRejected, why.into());
         }
-        match ran.exit {
-            Exit::Code(code) => Some(code),
-            Exit::TimedOut { .. } | Exit::NotStarted(_) | Exit::Cancelled => None,
+        match &ran.exit {
+            Exit::Code(code @ (0 | 2)) => Some(*code),
+            Exit::Code(code) => {
+                chain.failure = Some(failed(*code));
+                Some(*code)
+            }
+            Exit::NotStarted(why) => {
+                chain.failure = Some(why.clone());
+                None
+            }
+            Exit::TimedOut { .. } | Exit::Cancelled => None,
         }
     }
 
@@ -277,17 +337,32 @@ impl HookEngine {
     }
 }
 
+/// Characters of a command in a line about its failure.
+const COMMAND: usize = 80;
+
+/// What the log of a hook's dialect has said about a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OwnLog {
+    /// The dialect has none.
+    None,
+    Silent,
+    Told,
+}
+
 /// What a firing has come to so far.
 struct Chain<'a> {
     firing: &'a Firing,
     contract: Contract,
     input: Value,
     outcome: Outcome,
+    /// Why the hook that ran last failed.
+    failure: Option<String>,
 }
 
 impl<'a> Chain<'a> {
     fn new(firing: &'a Firing) -> Self {
-        Self { firing, contract: contract::of(firing.event), input: firing.input(), outcome: Outcome::default() }
+        let (contract, input) = (contract::of(firing.event), firing.input());
+        Self { firing, contract, input, outcome: Outcome::default(), failure: None }
     }
 
     /// Folds one run into the outcome; returns the exit code to record.
@@ -341,6 +416,8 @@ impl<'a> Chain<'a> {
         }
         said.stop = said.stop.or_else(|| ran.ends_turn.clone());
         let unreadable = said.unreadable || ran.truncated;
+        let wrong = |kind: &EventKind| matches!(kind, EventKind::HookError | EventKind::HookOutputInvalid);
+        self.failure = said.notes.iter().find(|(kind, _)| wrong(kind)).map(|(_, why)| why.clone());
         self.outcome.absorb(hook, said);
         self.outcome.failed |= unreadable && self.contract.exit_two == ExitTwo::FailCreation;
         match code {
@@ -357,7 +434,7 @@ impl<'a> Chain<'a> {
                 self.outcome.block(hook, &self.contract, hook.dialect.block_message(ran))
             }
             other => {
-                self.fail(hook, ran, format!("[SDLC] hook failed with exit code {other}"));
+                self.fail(hook, ran, failed(other));
             }
         }
     }
@@ -366,7 +443,12 @@ impl<'a> Chain<'a> {
     /// Whether this one did.
     fn fail(&mut self, hook: &Hook, ran: &Ran, why: String) -> bool {
         self.outcome.failed |= self.contract.exit_two == ExitTwo::FailCreation;
-        match hook.dialect.failing(hook, self.firing.event, ran, why) {
+        let failing = hook.dialect.failing(hook, self.firing.event, ran, why);
+        if ran.exit != Exit::Cancelled {
+            let (Failing::Block(why) | Failing::Deny(why) | Failing::Pass(why)) = &failing;
+            self.failure = Some(why.clone());
+        }
+        match failing {
             Failing::Block(message) => {
                 self.outcome.block(hook, &self.contract, message);
                 true
@@ -377,9 +459,6 @@ impl<'a> Chain<'a> {
                 true
             }
             Failing::Pass(why) => {
-                if hook.dialect.tells_failures() && ran.exit != Exit::Cancelled {
-                    self.outcome.messages.push((hook.ordinal, format!("{} hook error: {why}", self.firing.event)));
-                }
                 self.outcome.note(hook, EventKind::HookError, why);
                 false
             }
@@ -389,6 +468,10 @@ impl<'a> Chain<'a> {
 
 const CUT_OFF: &str = "[SDLC] hook answer is longer than 4194304 bytes and was cut off";
 const INTERRUPTED: &str = "[SDLC] hook interrupted";
+
+fn failed(code: i32) -> String {
+    format!("[SDLC] hook failed with exit code {code}")
+}
 
 fn timed_out(after: Duration) -> String {
     format!("[SDLC] hook timed out after {} ms", after.as_millis())

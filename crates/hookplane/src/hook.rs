@@ -34,6 +34,8 @@ pub struct Hook {
     pub detached: bool,
     /// Folders of the plugin it came from.
     pub plugin: Option<PluginDirs>,
+    /// Runs a single time in each session: a short name that is the same in every process.
+    pub once: Option<String>,
     /// It came into a session that was running already.
     pub registered: Option<Registered>,
     pub applies: Applies,
@@ -131,6 +133,12 @@ impl Hook {
             let usual = self.dialect.timeout(self.event, timeouts);
             if self.detached { usual.min(DETACHED) } else { usual }
         })
+    }
+
+    /// The `state` key that says it has had its only run in this session.
+    pub fn spent_key(&self, session: &SessionId) -> Option<String> {
+        let registered = self.registered.as_ref().and_then(|registered| registered.once.clone());
+        registered.or_else(|| Some(format!("hook_spent:{session}:{}", self.once.as_ref()?)))
     }
 
     /// The `command` column.

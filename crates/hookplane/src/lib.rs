@@ -7,6 +7,7 @@
 //! (see `dialects`), and it writes no rows: it returns them, so that no
 //! transaction is open while a hook runs.
 
+mod cause;
 pub mod contract;
 mod dialect;
 mod engine;
@@ -21,7 +22,7 @@ mod pins;
 mod runner;
 
 pub use dialect::{Context, Dialect, Failing, Injection, LogEntry, OnTimeout, ResultChange, Said};
-pub use engine::{HookEngine, TranscriptOf, Watch};
+pub use engine::{HookEngine, HookFailure, OnFailure, TranscriptOf, Watch};
 pub use environment::{HookEnvironment, Timeouts, name_session};
 pub use firing::{AccessOf, Base, Firing, Lifetime};
 pub use handler::{Answer, Called, Handler};

@@ -1,28 +1,29 @@
 //! `ona doctor`: looks at everything a session would rely on, and changes nothing.
 
+mod checks;
+
 use crate::failure::Failure;
-use crate::findings;
+use crate::guards::{self, Finding};
 use crate::mcp;
 use crate::output;
-use crate::pi_session::PiSession;
 use crate::program::{Open, Program, Purpose};
-use crate::session_hooks;
-use crate::workshop;
+use crate::workplace::{Workplace, runtime};
+use checks::{Check, State};
+use ona_api::permission_update::Behavior;
 use ona_api::{EventName, Redactor};
 use ona_hookplane::{Timeouts, contract};
-use ona_mcp::{Definition, Endpoint, Servers, Surroundings};
-use ona_permissions::{PermissionSettings, Place, Rules};
+use ona_mcp::{Definition, Endpoint};
 use ona_process::find_in_path;
 use ona_trust::{About, DatabaseSource, Standing};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// What was looked at, and what is wrong.
 #[derive(Default)]
 struct Examination {
     sections: Map<String, Value>,
+    checks: Vec<Check>,
     problems: Vec<String>,
     remarks: Vec<String>,
     /// Commands and settings may hold credentials.
@@ -36,7 +37,7 @@ pub fn run(program: &Program, as_json: bool) -> Result<u8, Failure> {
         Ok(open) => {
             seen.redactor = open.redactor.clone();
             seen.database(program, &open);
-            seen.settings(program, &open);
+            runtime().block_on(seen.settings(program, &open));
         }
         Err(failure) => {
             seen.sections.insert("database".into(), json!({"path": program.database.path.to_string_lossy()}));
@@ -46,6 +47,7 @@ pub fn run(program: &Program, as_json: bool) -> Result<u8, Failure> {
     seen.redact();
     let ok = seen.problems.is_empty();
     if as_json {
+        seen.sections.insert("checks".into(), seen.checks.iter().map(Check::to_json).collect());
         seen.sections.insert("problems".into(), json!(seen.problems));
         seen.sections.insert("remarks".into(), json!(seen.remarks));
         seen.sections.insert("ok".into(), ok.into());
@@ -59,7 +61,8 @@ pub fn run(program: &Program, as_json: bool) -> Result<u8, Failure> {
 impl Examination {
     fn redact(&mut self) {
         self.sections.values_mut().for_each(|section| self.redactor.apply_to_json(section));
-        for line in self.problems.iter_mut().chain(&mut self.remarks) {
+        let details = self.checks.iter_mut().map(|check| &mut check.detail);
+        for line in self.problems.iter_mut().chain(&mut self.remarks).chain(details) {
             *line = self.redactor.apply(line).into_owned();
         }
     }
@@ -69,9 +72,10 @@ impl Examination {
         let found = |name: &str| find_in_path(path, name).map(|file| file.to_string_lossy().into_owned());
         let bash = ["/bin/bash", "/usr/bin/bash"].iter().find(|file| Path::new(file).exists());
         let bash = bash.map(|file| (*file).to_owned()).or_else(|| found("bash"));
-        if bash.is_none() {
-            self.problems.push("bash was not found: the Bash tool and hooks with shell bash can not run".into());
-        }
+        self.check(match &bash {
+            Some(file) => Check::ok("bash", file),
+            None => Check::broken("bash", "not found", "install bash: the Bash tool and most hooks need it"),
+        });
         self.sections.insert(
             "shells".into(),
             json!({
@@ -126,7 +130,14 @@ impl Examination {
         self.sections.insert("database".into(), section);
     }
 
-    fn settings(&mut self, program: &Program, open: &Open) {
+    fn check(&mut self, check: Check) {
+        if check.state == State::Broken {
+            self.problems.push(format!("{}: {}", check.name, check.detail));
+        }
+        self.checks.push(check);
+    }
+
+    async fn settings(&mut self, program: &Program, open: &Open) {
         let standing = program.standing(Some(&open.store));
         let trust = match standing {
             Standing::Trusted { recorded: true } => "trusted",
@@ -134,38 +145,57 @@ impl Examination {
             Standing::Ask { .. } => "not trusted yet",
             Standing::Withheld => "withheld",
         };
+        let files = open.found.layers.iter().filter_map(|layer| Some((layer.scope.as_str(), layer.file.as_ref()?)));
         let files: Vec<_> =
-            open.found.layers.iter().filter_map(|layer| Some((layer.scope.as_str(), layer.file.as_ref()?))).collect();
-        let files: Vec<_> =
-            files.iter().map(|(scope, file)| json!({"scope": scope, "file": file.to_string_lossy()})).collect();
-        for notice in &open.merged.notices {
-            let text = open.redactor.apply(&notice.to_string()).into_owned();
-            if notice.about == About::NotSettings { self.problems.push(text) } else { self.remarks.push(text) }
-        }
-        let mut effective = match program.effective(open, Purpose::Look) {
-            Ok(effective) => effective,
-            Err(failure) => return self.problems.push(failure.message),
-        };
+            files.map(|(scope, file)| json!({"scope": scope, "file": file.to_string_lossy()})).collect();
         let mut section = json!({"project": program.project.to_string_lossy(), "trust": trust, "files": files});
-        match PermissionSettings::parse(&effective["permissions"]) {
-            Ok((permissions, unknown)) => {
-                let (_, dropped) = Rules::parse(&permissions);
-                section["permission_mode"] = json!(permissions.default_mode.as_str());
-                section["rules"] = json!({
-                    "allow": permissions.allow.len(), "ask": permissions.ask.len(), "deny": permissions.deny.len(),
-                });
-                self.remarks.extend(unknown.iter().map(ToString::to_string));
-                self.problems.extend(
-                    dropped.iter().map(|bad| {
-                        format!("the {} rule {:?} does not count: {}", bad.list.as_str(), bad.rule, bad.why)
-                    }),
-                );
+        let told = open.merged.notices.iter().filter(|one| matches!(one.about, About::Untrusted | About::Policy));
+        self.remarks.extend(told.map(|notice| open.redactor.apply(&notice.to_string()).into_owned()));
+        let cancel = CancellationToken::new();
+        let made = Workplace::new(program, open, &program.cwd, Purpose::Look, &cancel);
+        let mut workplace = match made {
+            Ok(workplace) => workplace,
+            Err(failure) => {
+                // What is wrong with the files is the likelier reason.
+                let bad = open.merged.notices.iter().filter(|one| one.about == About::NotSettings);
+                self.problems.extend(bad.map(ToString::to_string));
+                self.sections.insert("settings".into(), section);
+                return self.problems.push(failure.message);
             }
-            Err(bad) => self.problems.push(bad.to_string()),
+        };
+        if let Err(failure) = workplace.load_modules(program, open).await {
+            self.problems.push(failure.message);
         }
+        let permissions = &workplace.settings["permissions"];
+        let count = |list: &str| permissions[list].as_array().map_or(0, Vec::len);
+        section["permission_mode"] = json!(permissions["defaultMode"].as_str().unwrap_or("default"));
+        section["rules"] = json!({"allow": count("allow"), "ask": count("ask"), "deny": count("deny")});
         self.sections.insert("settings".into(), section);
-        self.servers(program, open, &effective);
-        self.hooks(program, open, &mut effective);
+        self.servers(program, open, &workplace.settings);
+        self.hooks(program, &workplace);
+        let mut findings = guards::findings(program, open, &workplace);
+        findings.extend(guards::tried(&workplace, workplace.hooks.list().iter()).await);
+        self.guards(open, &findings);
+        let allows = workplace.evidence.dropped.iter().filter(|bad| bad.list == Behavior::Allow);
+        self.problems.extend(allows.map(|bad| format!("the allow rule {:?} has no effect: {}", bad.rule, bad.why)));
+        for check in checks::all(program, open, &workplace).await {
+            self.check(check);
+        }
+    }
+
+    /// Guards that do not work: the list a start goes by.
+    fn guards(&mut self, open: &Open, findings: &[Finding]) {
+        let redacted = |text: &str| open.redactor.apply(text).into_owned();
+        let described = findings
+            .iter()
+            .map(|one| json!({"rule": one.rule, "place": redacted(&one.place), "message": redacted(&one.message)}));
+        self.sections.insert("guards".into(), described.collect());
+        self.problems.extend(findings.iter().map(|one| redacted(one.line())));
+        self.checks.push(match findings.len() {
+            0 => Check::ok("guards", "every rule, hook and module works"),
+            1 => Check::broken("guards", "1 does not work", "see the problem below"),
+            count => Check::broken("guards", &format!("{count} do not work"), "see the problems below"),
+        });
     }
 
     /// MCP servers as they are configured; none is started.
@@ -190,32 +220,14 @@ impl Examination {
         self.sections.insert("mcp".into(), json!({"call_timeout_ms": default, "servers": timeouts}));
     }
 
-    fn hooks(&mut self, program: &Program, open: &Open, effective: &mut Value) {
-        let place = Place {
-            project: program.project.clone(),
-            start: program.cwd.clone(),
-            home: program.env.home(),
-            extra: Vec::new(),
-        };
-        let pi = PiSession::read(program, open, effective);
-        self.problems.extend(pi.invalid().map(|invalid| invalid.warning()));
-        if pi.claude_off > 0 {
-            self.remarks.push(format!("{} hook(s) of .claude files are off in this session", pi.claude_off));
+    fn hooks(&mut self, program: &Program, workplace: &Workplace) {
+        if workplace.claude_off > 0 {
+            self.remarks.push(format!("{} hook(s) of .claude files are off in this session", workplace.claude_off));
         }
-        let none = Surroundings::new(program.env.clone(), program.cwd.clone(), Vec::new());
-        let servers = Arc::new(Servers::new(Vec::new(), none));
-        let mut loaded = ona_dialects::load(effective, &place, &workshop::maker(&Arc::default(), &servers));
-        session_hooks::pi(&pi, effective, &place, &mut loaded);
-        self.remarks.extend(loaded.idle.iter().map(|matcher| findings::idle_matcher(matcher)));
         let (timeouts, warnings) = Timeouts::from_env(&program.env);
-        let cancel = CancellationToken::new();
-        let read = session_hooks::massgen(program, effective, &program.env, &place, &cancel, &mut loaded);
-        self.problems.extend(read.err().map(|failure| failure.message));
         self.remarks.extend(warnings);
-        self.problems
-            .extend(loaded.rejected.iter().map(|bad| format!("a hook does not count: {} ({})", bad.why, bad.entry)));
-        let hooks: Vec<_> = loaded
-            .list
+        let list = workplace.hooks.list();
+        let hooks: Vec<_> = list
             .iter()
             .map(|hook| {
                 let timeout = hook.patience(&timeouts);
@@ -247,6 +259,7 @@ impl Examination {
     fn print(&self) {
         for (name, section) in &self.sections {
             match section {
+                _ if name == "guards" => {}
                 Value::Object(fields) if name != "hook_timeouts_ms" => {
                     output::line(name);
                     for (key, value) in fields {
@@ -270,6 +283,7 @@ impl Examination {
                 _ => {}
             }
         }
+        self.checks.iter().for_each(output::line);
         self.remarks.iter().for_each(|remark| output::line(format_args!("remark: {remark}")));
         self.problems.iter().for_each(|problem| output::line(format_args!("problem: {problem}")));
         if self.problems.is_empty() {

@@ -67,6 +67,8 @@ impl Places<'_> {
                 let mut new = Workplace::new(self.program, self.open, &cwd, Purpose::Call, self.interrupt.token())?;
                 new.load_modules(self.program, self.open).await?;
                 new.pin_scripts();
+                new.announce_guards(self.program, self.open)?;
+                new.judge_flags(self.program).await?;
                 new
             }
         };

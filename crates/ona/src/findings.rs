@@ -51,21 +51,6 @@ pub fn rejected_hook(rejected: &Rejected) -> Finding {
     (EventKind::HookConfigRejected, json!({"entry": rejected.entry, "why": rejected.why}))
 }
 
-/// What is wrong with a configured hook, at every start: whoever wrote it relies on it.
-pub fn told_hook(rejected: &Rejected) -> String {
-    let text = |key: &str| rejected.entry[key].as_str().filter(|text| !text.is_empty());
-    let event = text("hook_event_name").map(|event| format!(" on {event}")).unwrap_or_default();
-    let source = text("source").map(|source| format!(" of {source}")).unwrap_or_default();
-    format!("ona: a hook{event}{source}: {}", rejected.why)
-}
-
-/// A guard that would never see a call is worth a sentence at every start.
-pub fn idle_matcher(matcher: &str) -> String {
-    format!(
-        "ona: the hook matcher {matcher:?} fits no tool name; as a permission rule it counts in gastown mode only (--gastown)"
-    )
-}
-
 pub fn permission_setting(unknown: &Unknown) -> Finding {
     (EventKind::SettingsUnknownKey, json!({ "why": unknown.to_string() }))
 }

@@ -30,6 +30,8 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
         interrupt::on_signal(&cancel);
         let mut workplace = Workplace::new(program, &open, &cwd, Purpose::Call, &cancel)?;
         workplace.load_modules(program, &open).await?;
+        workplace.announce_guards(program, &open)?;
+        workplace.judge_flags(program).await?;
         let wanted = Wanted {
             conversation: asked.base.get("conversation_id").and_then(Value::as_str).map(Into::into),
             session: asked.base.get("session_id").and_then(Value::as_str).map(Into::into),

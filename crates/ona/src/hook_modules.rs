@@ -68,18 +68,15 @@ impl Files {
         let loader = Loader::new(cwd.to_owned(), env.clone(), wanted, scratch.into(), Arc::clone(&host) as _);
         let Loaded { modules, errors, listing } = loader.load(self.candidates, self.refused).await;
         let mut rows = Group::default();
-        for one in &errors {
-            output::note(open.redactor.apply(&format!("ona: hook module {}: {}", one.path, one.error)));
-            rows.event(EventKind::DialectLoadError, json!({"dialect": "omp", "path": one.path, "error": one.error}));
-        }
-        for (module, why) in host.refused() {
-            output::note(open.redactor.apply(&format!("ona: hook module {}: {why}", module.display())));
-            rows.event(EventKind::DialectLoadError, json!({"dialect": "omp", "path": module, "error": why}));
+        let refused = host.refused().into_iter().map(|(module, why)| (module.display().to_string(), why));
+        let errors: Vec<_> = errors.into_iter().map(|one| (one.path, one.error)).chain(refused).collect();
+        for (path, why) in &errors {
+            rows.event(EventKind::DialectLoadError, json!({"dialect": "omp", "path": path, "error": why}));
         }
         check_flags(&self.flags, &modules)?;
         let moment = Moment { has_ui: false, cwd: cwd.to_string_lossy().into_owned(), model: None };
         let emitter = Arc::new(Emitter::new(modules, moment));
-        Ok(LoadedModules { modules: Some(Arc::new(Modules::new(emitter, host))), rows, listing })
+        Ok(LoadedModules { modules: Some(Arc::new(Modules::new(emitter, host))), rows, errors, listing })
     }
 }
 
@@ -88,6 +85,8 @@ pub struct LoadedModules {
     pub modules: Option<Arc<Modules>>,
     /// Load errors, for the record.
     pub rows: Group,
+    /// The same for people: which module, and why.
+    pub errors: Vec<(String, String)>,
     pub listing: Vec<Listed>,
 }
 

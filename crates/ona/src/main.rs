@@ -13,6 +13,7 @@ mod fire_hook;
 mod flags;
 mod front_hooks;
 mod gastown;
+mod guards;
 mod headless;
 mod hook_files;
 mod hook_modules;

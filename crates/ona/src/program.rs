@@ -364,14 +364,10 @@ impl Program {
         }
     }
 
-    /// What a person must know before anything runs: a settings file that was left
-    /// out, and code of a folder nobody has trusted yet (DEC-058).
+    /// What a person must know before anything runs: code of a folder nobody has
+    /// trusted yet (DEC-058). Files that were left out are named with the other guards
+    /// that do not work.
     pub fn mention_settings(&self, open: &Open) {
-        for notice in
-            open.merged.notices.iter().filter(|notice| matches!(notice.about, About::Unreadable | About::NotSettings))
-        {
-            output::note(format_args!("ona: {}", open.redactor.apply(&notice.to_string())));
-        }
         let confined = open.found.layers.iter().any(|layer| layer.scope.is_confined());
         if confined && self.standing(Some(&open.store)) == (Standing::Trusted { recorded: false }) {
             output::note(format_args!(

@@ -2,7 +2,6 @@
 //! settings and of plugins and in the order of DEC-060: pi, massgen, omp.
 
 use crate::failure::Failure;
-use crate::findings;
 use crate::output;
 use crate::pi_session::PiSession;
 use crate::program::Program;
@@ -53,7 +52,7 @@ pub fn pi_hooks(
 }
 
 /// What people are told about these hooks before the first of them could run.
-pub fn announce(session: &PiSession, loaded: &Loaded, verbose: bool) -> Group {
+pub fn announce(session: &PiSession, verbose: bool) -> Group {
     let mut group = Group::default();
     if let Some(invalid) = session.invalid() {
         output::note(invalid.warning());
@@ -72,12 +71,6 @@ pub fn announce(session: &PiSession, loaded: &Loaded, verbose: bool) -> Group {
         && matches!(&session.layer, Layer::Hooks { source: pi::Source::GastownBuiltin, definitions } if definitions.is_empty())
     {
         output::note("ona: gastown mode has no hooks here: neither gt nor bd was found");
-    }
-    for rejected in &loaded.rejected {
-        output::note(findings::told_hook(rejected));
-    }
-    for matcher in &loaded.idle {
-        output::note(findings::idle_matcher(matcher));
     }
     group
 }
@@ -115,13 +108,7 @@ pub fn massgen(
     {
         return Err(Failure::usage(massgen::ConfigError::Unreadable { path, why }));
     }
-    let known = loaded.rejected.len();
-    let files = massgen_file(program, &path, settings, host, place, cancel, loaded)?;
-    // Whoever wrote it believes that it guards something.
-    for skipped in &loaded.rejected[known..] {
-        output::note(format_args!("ona: {}: {}", skipped.why, path.display()));
-    }
-    Ok(files)
+    massgen_file(program, &path, settings, host, place, cancel, loaded)
 }
 
 /// The hooks of this configuration.

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::findings;
 use crate::front_hooks;
+use crate::guards::{self, Evidence, flags};
 use crate::hook_files;
 use crate::hook_modules::Files;
 use crate::keeper;
@@ -22,7 +23,8 @@ use ona_dialects::lint::UnknownField;
 use ona_dialects::pi::Source;
 use ona_files::FileInfo;
 use ona_hookplane::{
-    HookEngine, HookEnvironment, HookList, LogEntry, ProcessRunner, Runner, Timeouts, TranscriptOf, name_session,
+    HookEngine, HookEnvironment, HookFailure, HookList, LogEntry, OnFailure, ProcessRunner, Runner, Timeouts,
+    TranscriptOf, name_session,
 };
 use ona_mcp::Surroundings;
 use ona_modules::Listed;
@@ -67,6 +69,14 @@ pub struct Workplace {
     cwd: PathBuf,
     /// Hook modules that are not loaded yet.
     files: Files,
+    /// Hooks of `.claude` files that do not count in this session.
+    pub claude_off: usize,
+    /// What is known of guards that do not work.
+    pub evidence: Evidence,
+    /// Rules of flags whose tools are not known before servers and modules are there.
+    unsettled: flags::Unsettled,
+    /// Tools of hook modules.
+    module_tools: Vec<String>,
     pub modules: Option<Arc<Modules>>,
     /// MCP servers.
     pub fleet: Fleet,
@@ -96,7 +106,8 @@ impl Workplace {
         purpose: Purpose,
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
-        Self::with_runner(program, open, cwd, purpose, &Halt::new(cancel.clone()), |processes| Arc::new(processes))
+        let halt = Halt::new(cancel.clone());
+        Self::with_runner(program, open, cwd, purpose, &halt, |processes| Arc::new(processes), failures_to_stderr())
     }
 
     /// With hooks that run, or are watched, in a way of the caller's own.
@@ -107,11 +118,13 @@ impl Workplace {
         purpose: Purpose,
         halt: &Halt,
         runner: impl FnOnce(ProcessRunner) -> Arc<dyn Runner>,
+        on_failure: OnFailure,
     ) -> Result<Self, Failure> {
         let mut settings = program.effective(open, purpose)?;
         program.mention_settings(open);
         let pi = PiSession::read(program, open, &mut settings);
-        let (permissions, mut notes) = permissions(program, &settings)?;
+        let unsettled = flags::read(&program.options)?;
+        let (permissions, mut notes, strange) = permissions(program, &settings)?;
         let place = place(program, &permissions, cwd);
         let (mut rules, dropped) = Rules::parse(&permissions);
         rules.fix(managed_rules(open));
@@ -129,7 +142,7 @@ impl Workplace {
         make_data_folders(&loaded.list);
         let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
         of_session.extend(session_hooks::massgen(program, &settings, &host, &place, halt.program(), &mut loaded)?);
-        let announced = session_hooks::announce(&pi, &loaded, program.options.verbose);
+        let announced = session_hooks::announce(&pi, program.options.verbose);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
         let mut guarded = ona_trust::guarded_files(&program.discovery()?, &program.env);
@@ -157,7 +170,7 @@ impl Workplace {
         let hooks = hook_engine(program, open, loaded.list, &host, &place, |environment| {
             runner(ProcessRunner::new(environment, halt.clone()))
         });
-        let hooks = hooks.with_transcript(projection.as_ref().map(told_of));
+        let hooks = hooks.failures_to(on_failure).with_transcript(projection.as_ref().map(told_of));
         let (hooks, rules) = (Arc::new(hooks), Arc::new(RwLock::new(engine)));
         let registrar = Registrar {
             engine: Arc::clone(&hooks),
@@ -171,6 +184,17 @@ impl Workplace {
                 open.merged.trust,
                 ona_trust::startup_files(&host),
             ),
+        };
+        // Those of flags are judged by themselves.
+        let given: Vec<_> = flags::rules(&program.options.allowed_tools)
+            .chain(flags::rules(&program.options.disallowed_tools))
+            .collect();
+        let evidence = Evidence {
+            dropped: dropped.into_iter().filter(|one| !given.contains(&one.rule)).collect(),
+            permissions: strange,
+            idle: loaded.idle,
+            pi: pi.invalid().map(|invalid| invalid.warning()),
+            ..Evidence::default()
         };
         let mut findings =
             findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?;
@@ -193,6 +217,10 @@ impl Workplace {
             env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
             cwd: place.start.clone(),
             files,
+            claude_off: pi.claude_off,
+            evidence,
+            unsettled,
+            module_tools: Vec::new(),
             modules: None,
             fleet,
             place,
@@ -239,7 +267,7 @@ impl Workplace {
         }
         let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel.clone())) };
         let engine = hook_engine(program, open, loaded.list, &self.host, place, processes);
-        let engine = engine.with_transcript(self.projection.as_ref().map(told_of));
+        let engine = engine.failures_to(failures_to_stderr()).with_transcript(self.projection.as_ref().map(told_of));
         Ok(OtherHooks { engine, rejected: loaded.rejected, unknown: loaded.unknown })
     }
 
@@ -262,7 +290,14 @@ impl Workplace {
                 let counting = rules.know(tool);
                 // What seemed to name no tool names one.
                 self.findings.0.retain(|row| !findings::drops(row, &counting));
+                self.evidence.dropped.retain(|one| !counting.contains(&one.rule));
             }
+        }
+        self.evidence.modules = loaded.errors;
+        for module in &loaded.listing {
+            self.module_tools.extend(module.tools.iter().cloned());
+            let strange = module.events.iter().filter(|(name, _)| !ona_modules::rules::is_event(name));
+            self.evidence.events.extend(strange.map(|(name, _)| (module.path.clone(), name.clone())));
         }
         self.modules = loaded.modules;
         Ok(loaded.listing)
@@ -271,6 +306,23 @@ impl Workplace {
     /// The session begins: a script that changes from now on does not run unasked (DEC-189).
     pub fn pin_scripts(&self) {
         self.hooks.pin(hook_files::files_of(&self.place));
+    }
+
+    /// Says which guards do not work, or refuses to start with them (DEC-181). To be called
+    /// when modules are loaded.
+    pub fn announce_guards(&self, program: &Program, open: &Open) -> Result<(), Failure> {
+        guards::announce(program, open, self)
+    }
+
+    /// Judges the tools that rules of flags name; waits for servers if that takes them.
+    pub async fn judge_flags(&self, program: &Program) -> Result<(), Failure> {
+        if self.unsettled.wait_for_servers() {
+            tokio::select! {
+                () = self.fleet.servers.settled() => {}
+                () = self.cancel.cancelled() => {}
+            }
+        }
+        self.unsettled.judge(program, &self.settings, &self.fleet.servers, &self.module_tools)
     }
 
     /// What is wrong with the settings, to be recorded once.
@@ -406,7 +458,10 @@ pub fn mode_named(name: &str) -> Result<Mode, UnknownMode> {
 }
 
 /// The row's permissions with this run's flags over them.
-fn permissions(program: &Program, settings: &Value) -> Result<(PermissionSettings, Vec<findings::Finding>), Failure> {
+fn permissions(
+    program: &Program,
+    settings: &Value,
+) -> Result<(PermissionSettings, Vec<findings::Finding>, Vec<String>), Failure> {
     let options = &program.options;
     let (mut permissions, unknown) = PermissionSettings::parse(&settings["permissions"])
         .map_err(|bad| Failure::usage(format_args!("the permissions in the settings can not be used: {bad}")))?;
@@ -429,11 +484,12 @@ fn permissions(program: &Program, settings: &Value) -> Result<(PermissionSetting
             output::note("ona: --allowedTools is left out: only the managed policy may allow something");
         }
     } else {
-        permissions.allow.extend(options.allowed_tools.iter().flat_map(|list| ona_api::notation::split_rules(list)));
+        permissions.allow.extend(flags::rules(&options.allowed_tools));
     }
-    permissions.deny.extend(options.disallowed_tools.iter().flat_map(|list| ona_api::notation::split_rules(list)));
+    permissions.deny.extend(flags::rules(&options.disallowed_tools));
     permissions.additional_directories.extend(options.add_dir.iter().cloned());
-    Ok((permissions, unknown.iter().map(findings::permission_setting).collect()))
+    let strange = unknown.iter().map(ToString::to_string).collect();
+    Ok((permissions, unknown.iter().map(findings::permission_setting).collect(), strange))
 }
 
 /// The deny and ask rules nobody below the policy may lift.
@@ -496,6 +552,15 @@ fn host_environment(program: &Program, settings: &Value) -> Env {
         }
     }
     env
+}
+
+/// For forms that have no stream.
+fn failures_to_stderr() -> OnFailure {
+    Arc::new(|failure: &HookFailure| {
+        if !failure.logged {
+            output::note(format_args!("ona: {}", failure.text));
+        }
+    })
 }
 
 fn hook_engine(

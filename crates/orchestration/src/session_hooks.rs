@@ -107,6 +107,12 @@ impl Registrar {
     /// Only what this session brought counts from now on.
     pub fn enter(&self, place: &Place) -> Result<(), StoreError> {
         self.engine.retire(|_| true);
+        let reader = self.store.reader()?;
+        for key in self.engine.list().iter().filter_map(|hook| hook.spent_key(&place.session)) {
+            if reader.state(&place.conversation, &key)?.is_some() {
+                self.engine.spend(key);
+            }
+        }
         for front in self.kept(place)? {
             self.add(place, Bearer::Skill(&place.session), &front)?;
         }

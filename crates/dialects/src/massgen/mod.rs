@@ -141,6 +141,7 @@ impl Builder<'_> {
             fail_closed,
             detached: false,
             plugin: None,
+            once: None,
             registered: None,
             applies: Arc::new(move |firing: &Firing, _: &Value| {
                 // The name alone: what a hook makes of the arguments changes nothing here.

@@ -93,6 +93,7 @@ impl Maker {
             fail_closed: !definition.fail_open && definition.event == EventName::PreToolUse,
             detached: definition.detached,
             plugin: None,
+            once: None,
             registered: None,
             applies,
         }

@@ -142,6 +142,36 @@ const NAMES: [&str; 28] = [
     "message_end",
 ];
 
+/// Events that go through the chain of all hooks, and those of the extension API that are
+/// accepted whether or not they are fired.
+const OTHERS: [&str; 15] = [
+    "tool_call",
+    "tool_result",
+    "message_update",
+    "tool_execution_update",
+    "user_bash",
+    "user_python",
+    "before_provider_request",
+    "after_provider_response",
+    "resources_discover",
+    "model_select",
+    "session_fork",
+    "session_before_fork",
+    "session_stop",
+    "session_info_changed",
+    "thinking_level_select",
+];
+
+/// Whether handlers may be registered for it.
+pub fn is_event(name: &str) -> bool {
+    NAMES.contains(&name) || OTHERS.contains(&name)
+}
+
+/// The event that was probably meant by an unknown name.
+pub fn nearest_event(name: &str) -> Option<&'static str> {
+    ona_api::nearest(name, NAMES.into_iter().chain(OTHERS))
+}
+
 impl Event {
     /// An event in somebody's own words; nothing if there is none of this name. Calls of tools
     /// are not among them, they go through the chain of all hooks.

@@ -10,7 +10,7 @@ mod status;
 pub mod tool;
 
 pub use emitter::{Emitter, Heard, Run, failure};
-pub use event::Event;
+pub use event::{Event, is_event, nearest_event};
 pub use fold::{Class, Flow, Fold};
 pub use status::StatusLine;
 

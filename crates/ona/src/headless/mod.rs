@@ -44,6 +44,7 @@ use control::{Levers, Wishes};
 use desk::Desk;
 use host::Host;
 use ona_api::{EventKind, Group, Mode, Row, SessionId};
+use ona_hookplane::{HookFailure, OnFailure};
 use ona_mcp::Endpoint;
 use ona_orchestration::{
     COMPACTION_CANCELLED, Compacted, Elicitations, Ended, EndedBy, Events, History, Said, Session, Turn, TurnOutcome,
@@ -97,10 +98,14 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         let stage = |processes| -> Arc<dyn ona_hookplane::Runner> {
             Arc::new(Stage { processes, printer: Arc::clone(&printer), told: options.include_hook_events })
         };
-        let mut workplace = Workplace::with_runner(program, &open, &program.cwd, Purpose::Session, &halt, stage)?;
+        let told = Arc::clone(&printer);
+        let fails: OnFailure = Arc::new(move |failure: &HookFailure| stage::tell_failure(&told, failure));
+        let mut workplace =
+            Workplace::with_runner(program, &open, &program.cwd, Purpose::Session, &halt, stage, fails)?;
         let _settings = program.keep_settings(&open)?;
         workplace.load_modules(program, &open).await?;
         workplace.pin_scripts();
+        workplace.announce_guards(program, &open)?;
         let wanted = Wanted { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
         let bill = Bill::new(workplace.prices());
         let teller = Teller::new(Arc::clone(&printer), wanted, options.verbose, bill);
@@ -219,6 +224,7 @@ impl Run<'_> {
                 Err(Failure::usage("stdin ended without a message"))
             };
         }
+        desk.during(self.workplace.judge_flags(self.program)).await?;
         let source = begin.source;
         self.may_resume(&begin).await?;
         let mut session = self.open_session(begin).await.map_err(failed)?;

@@ -1,9 +1,10 @@
 //! Tells of the hooks of `-p` while they run as everywhere (`--include-hook-events`).
 
-use super::messages::{HookId, Message, System};
+use super::messages::{HookId, Level, Message, System};
 use super::printer::Printer;
+use super::translate::informational;
 use ona_api::{CallId, EventName, text};
-use ona_hookplane::{Exit, Firing, Hook, ProcessRunner, Ran, Runner};
+use ona_hookplane::{Exit, Firing, Hook, HookFailure, ProcessRunner, Ran, Runner};
 use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
@@ -51,6 +52,15 @@ impl Stage {
             _ => self.told,
         }
     }
+}
+
+/// A hook that failed for the first time: for the person on stderr and for the program that
+/// reads the stream.
+pub fn tell_failure(printer: &Printer, failure: &HookFailure) {
+    if !failure.logged {
+        printer.note(&format!("ona: {}", failure.text));
+    }
+    printer.say(&informational(failure.text.clone(), Level::Warning));
 }
 
 fn hook_id(firing: &Firing) -> HookId {

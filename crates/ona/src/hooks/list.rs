@@ -3,6 +3,7 @@
 use super::stand::Stand;
 use crate::agents;
 use crate::failure::Failure;
+use crate::guards;
 use crate::output;
 use crate::program::{Open, Program, at};
 use crate::skills;
@@ -19,6 +20,7 @@ pub fn run(program: &Program, event: Option<&str>, session: Option<&str>, as_jso
     let event = event.map(str::parse::<EventName>).transpose().map_err(Failure::usage)?;
     let open = program.look()?;
     let stand = runtime().block_on(Stand::new(program, &open, None, &CancellationToken::new()))?;
+    guards::mention(program, &open, &stand.workplace);
     let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
     if let Some(session) = session {
         let id = SessionId::from(session);

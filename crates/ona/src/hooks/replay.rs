@@ -6,6 +6,7 @@
 use super::stand::{Stand, decision};
 use crate::failure::Failure;
 use crate::fire_hook::parse;
+use crate::guards;
 use crate::interrupt;
 use crate::output;
 use crate::program::Program;
@@ -35,6 +36,7 @@ pub fn run(program: &Program, session: &str, config: Option<&Path>, as_json: boo
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut stand = Stand::new(program, &open, config, &cancel).await?;
+        guards::mention(program, &open, &stand.workplace);
         let mut session = stand.session(&open, program)?;
         let (mut number, mut different) = (0, Vec::new());
         let mut calls = reader.calls_after(&recorded, None).map_err(failed)?;

@@ -5,6 +5,7 @@ use super::fixture::{self, Trial};
 use super::report::{self, Tried};
 use super::stand::Stand;
 use crate::failure::Failure;
+use crate::guards;
 use crate::interrupt;
 use crate::output;
 use crate::program::Program;
@@ -21,6 +22,7 @@ pub fn run(program: &Program, paths: &[PathBuf], config: Option<&Path>, format: 
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut stand = Stand::new(program, &open, config, &cancel).await?;
+        guards::mention(program, &open, &stand.workplace);
         let person = Arc::default();
         let mut tried = Vec::new();
         for fixture in &fixtures {

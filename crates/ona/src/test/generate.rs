@@ -131,6 +131,7 @@ pub fn write(
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut workplace = Workplace::new(program, open, &subject.project.root, Purpose::Call, &cancel)?;
+        workplace.announce_guards(program, open)?;
         let wanted_model = program.options.model.as_deref();
         let chosen = choice::model(program, open, wanted_model, &workplace.settings, &workplace.host)?;
         if let Some(config) = &chosen.fresh {

@@ -85,6 +85,7 @@ pub fn execute(
     runtime().block_on(async {
         interrupt::on_signal(&cancel);
         let mut workplace = Workplace::new(program, open, &subject.project.root, Purpose::Call, &cancel)?;
+        workplace.announce_guards(program, open)?;
         let place =
             Place { conversation: subject.id.clone(), session: SessionId::random(), start: SequenceStart::Zero };
         let mut opening = workplace.take_findings();

@@ -43,7 +43,9 @@ fn hooks_are_told_when_asked_for_and_those_of_the_start_always() {
         ]}),
     );
     let (_, told) = stream(&ona, &[]);
-    assert_eq!(kinds(&told), ["hook_started", "hook_response", "init", "assistant", "user", "assistant", "result"]);
+    let kinds_of_all =
+        ["hook_started", "hook_response", "init", "assistant", "informational", "user", "assistant", "result"];
+    assert_eq!(kinds(&told), kinds_of_all, "a hook that fails is told without being asked for");
     assert_eq!((&told[0]["hook_name"], &told[1]["outcome"]), (&json!("SessionStart:startup"), &json!("success")));
     let (_, told) = stream(&ona, &["--include-hook-events"]);
     assert_eq!(
@@ -55,6 +57,7 @@ fn hooks_are_told_when_asked_for_and_those_of_the_start_always() {
             "assistant",
             "hook_started",
             "hook_response",
+            "informational",
             "user",
             "assistant",
             "result"

@@ -193,7 +193,10 @@ fn lint_names_hooks_that_can_not_work() {
     );
     with_hooks(
         &ona,
-        json!([hook("PreToolUse", "Bash|Write", "bash ./plain.sh"), hook("SessionStart", "startup", "FOO=1 true")]),
+        json!([
+            hook("PreToolUse", "Bash|Write", "bash \"$CLAUDE_PROJECT_DIR\"/plain.sh"),
+            hook("SessionStart", "startup", "FOO=1 true")
+        ]),
     );
     assert_eq!(ona.run(["hooks", "lint"]).expect_code(0).stdout, "");
 }

@@ -14,6 +14,7 @@ mod driven;
 mod eval;
 mod floor;
 mod gastown;
+mod guards;
 mod headless;
 mod hook_scripts;
 mod hook_types;

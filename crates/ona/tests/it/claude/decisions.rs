@@ -149,7 +149,12 @@ fn c18_another_exit_code_lets_the_call_run_with_one_notice() {
     assert_eq!(notices(&ona), ["hook_error"]);
     let why = ona.value("SELECT json_extract(detail,'$.why') FROM events WHERE event_type='hook_error'");
     assert_eq!(why, "[SDLC] hook failed with exit code 1: guard: no such file", "the first line of what it said");
-    assert_eq!(ran.stderr.matches("guard: no such file").count(), 1, "and the operator is told: {}", ran.stderr);
+    assert_eq!(
+        ran.stderr.matches("exit code 1: guard: no such file").count(),
+        1,
+        "and the operator is told: {}",
+        ran.stderr
+    );
 }
 
 #[test]

@@ -1,0 +1,246 @@
+//! Guards that do not work: the one list that a start, `ona doctor` and `ona hooks lint`
+//! go by (DEC-181).
+//!
+//! A finding is a guard somebody configured and does not have: a deny rule that was dropped,
+//! a hook whose program is missing, a module that does not load, a key that is misspelt.
+//! The list is a function of a workplace whose modules are loaded; nothing of it is stored.
+//! Under `"guards": "warn"` a start prints one line for each, under `"strict"` it refuses.
+//!
+//! What is wrong with the command line is refused in both (`flags`).
+
+pub mod flags;
+mod known_tools;
+mod programs;
+
+use crate::failure::Failure;
+use crate::mcp::called_by;
+use crate::output;
+use crate::program::{Open, Program};
+use crate::workplace::Workplace;
+use ona_api::permission_update::Behavior;
+use ona_dialects::Rejected;
+use ona_hookplane::{Action, Hook};
+use ona_permissions::Dropped;
+use ona_trust::{About, Notice};
+use serde_json::Value;
+
+pub use programs::Around;
+use programs::unstartable;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// A short name for the kind, for programs that read the list.
+    pub rule: &'static str,
+    /// Which hook, module or file, in a few words; empty where the message says it.
+    pub place: String,
+    pub message: String,
+    /// What a start prints, and whether it may refuse because of it.
+    pub at_start: AtStart,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtStart {
+    /// One line; under strict the reason to refuse.
+    Line(String),
+    /// Printed where it is found, and never a reason to refuse: an invalid pi source does
+    /// not end a run (000).
+    SaidElsewhere,
+}
+
+impl Finding {
+    pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { rule, place: String::new(), at_start: AtStart::Line(message.clone()), message }
+    }
+
+    /// About one hook of the effective list.
+    pub fn of_hook(rule: &'static str, hook: &Hook, message: String) -> Self {
+        let line = format!("the {} hook {} ({}): {message}", hook.event, hook.command(), hook.source);
+        Self { rule, place: hook_place(hook), message, at_start: AtStart::Line(line) }
+    }
+
+    /// The finding as one line for people.
+    pub fn line(&self) -> &str {
+        match &self.at_start {
+            AtStart::Line(line) => line,
+            AtStart::SaidElsewhere => &self.message,
+        }
+    }
+}
+
+/// A hook in a few words.
+pub fn hook_place(hook: &Hook) -> String {
+    format!("{} {} {:?} {}", hook.ordinal, hook.event, hook.matcher, hook.command())
+}
+
+/// What a workplace knows about its guards besides its hooks.
+#[derive(Default)]
+pub struct Evidence {
+    /// Rules of the settings that have no effect.
+    pub dropped: Vec<Dropped>,
+    /// Keys and values under `permissions` that have no effect.
+    pub permissions: Vec<String>,
+    /// Matchers that would be tried as permission rules in gastown mode only.
+    pub idle: Vec<String>,
+    /// An invalid pi source.
+    pub pi: Option<String>,
+    /// Hook modules that do not load, or ask for what they cannot have: path and reason.
+    pub modules: Vec<(String, String)>,
+    /// Events that modules listen to and that do not exist: path and name.
+    pub events: Vec<(String, String)>,
+}
+
+/// Everything that does not work here.
+pub fn findings(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Finding> {
+    let mut findings: Vec<_> = of_files(program, open).collect();
+    findings.extend(of_settings(&workplace.settings));
+    let evidence = &workplace.evidence;
+    findings.extend(evidence.permissions.iter().map(|text| Finding::new("refused-value", text)));
+    let restricting = |one: &&Dropped| one.list != Behavior::Allow;
+    findings.extend(evidence.dropped.iter().filter(restricting).map(of_rule));
+    findings.extend(
+        evidence
+            .pi
+            .iter()
+            .map(|warning| Finding { at_start: AtStart::SaidElsewhere, ..Finding::new("invalid-config", warning) }),
+    );
+    findings.extend(workplace.rejected.iter().map(of_rejected));
+    findings.extend(evidence.idle.iter().map(|matcher| {
+        let why = "fits no tool name; as a permission rule it counts in gastown mode only (--gastown)";
+        Finding::new("idle-matcher", format!("the hook matcher {matcher:?} {why}"))
+    }));
+    let list = workplace.hooks.list();
+    let around = Around::of(program, workplace);
+    // A hook that is switched off guards nothing, and somebody said so.
+    for hook in list.iter().filter(|hook| hook.disabled.is_none()) {
+        findings.extend(of_hook(hook, &around));
+    }
+    for (path, why) in &evidence.modules {
+        let message = format!("hook module {path}: {why}");
+        findings.push(Finding { place: path.clone(), ..Finding::new("not-loaded", message) });
+    }
+    for (path, event) in &evidence.events {
+        let meant = ona_modules::rules::nearest_event(event);
+        let hint = meant.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
+        let message = format!("hook module {path} listens to {event:?}, which is never fired{hint}");
+        findings.push(Finding { place: path.clone(), ..Finding::new("unknown-event", message) });
+    }
+    findings
+}
+
+/// Why one hook cannot run, as far as that is plain without running it.
+pub fn of_hook(hook: &Hook, around: &Around<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(Err(server)) = called_by(hook, around.servers) {
+        findings.push(Finding::of_hook("missing-server", hook, format!("there is no MCP server {server}")));
+    }
+    let wrong = unstartable(hook, &hook.action, around);
+    findings.extend(wrong.map(|(rule, message)| Finding::of_hook(rule, hook, message)));
+    findings
+}
+
+/// What only trying tells: a Python function that cannot be imported denies every call it
+/// would see. Hooks that are switched off are not tried.
+pub async fn tried(workplace: &Workplace, hooks: impl IntoIterator<Item = &Hook>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let all_off = workplace.host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
+    for hook in hooks.into_iter().filter(|hook| hook.disabled.is_none() && !all_off) {
+        if let Action::Handler(handler) = &hook.action
+            && let Err(why) = handler.ready().await
+        {
+            findings.push(Finding::of_hook("not-ready", hook, why));
+        }
+    }
+    findings
+}
+
+/// Prints one line for each finding, or refuses to start with them.
+pub fn announce(program: &Program, open: &Open, workplace: &Workplace) -> Result<(), Failure> {
+    let lines = lines(program, open, workplace);
+    if is_strict(program, &workplace.settings) && !lines.is_empty() {
+        return Err(refused(&lines));
+    }
+    lines.iter().for_each(|line| output::note(format_args!("ona: {line}")));
+    Ok(())
+}
+
+/// Prints the lines for somebody who looks at hooks and starts nothing.
+pub fn mention(program: &Program, open: &Open, workplace: &Workplace) {
+    lines(program, open, workplace).iter().for_each(|line| output::note(format_args!("ona: {line}")));
+}
+
+fn lines(program: &Program, open: &Open, workplace: &Workplace) -> Vec<String> {
+    let findings = findings(program, open, workplace);
+    let line = |one: Finding| match one.at_start {
+        AtStart::Line(line) => Some(open.redactor.apply(&line).into_owned()),
+        AtStart::SaidElsewhere => None,
+    };
+    findings.into_iter().filter_map(line).collect()
+}
+
+/// `"guards": "strict"` in any scope, or the flag. A value that is neither of the two words
+/// counts as strict, and is itself a finding.
+pub fn is_strict(program: &Program, settings: &Value) -> bool {
+    program.options.strict_guards || !matches!(&settings["guards"], Value::Null) && settings["guards"] != "warn"
+}
+
+fn refused(lines: &[String]) -> Failure {
+    let what = if lines.len() == 1 { "a guard does not work" } else { "guards do not work" };
+    Failure::usage(format_args!("{what}, and guards are strict here:\n  {}", lines.join("\n  "))).hint(
+        "repair this, or start without --strict-guards and \"guards\": \"strict\"; ona doctor shows the same list",
+    )
+}
+
+/// What is wrong with the files, where they are what counts.
+fn of_files<'a>(program: &Program, open: &'a Open) -> impl Iterator<Item = Finding> + 'a {
+    // A row that an operator wrote counts as it is, whatever the files say (DEC-180).
+    let row = open.store.reader().and_then(|reader| reader.settings_row());
+    let counting = program.options.settings.is_some() || !matches!(row, Ok(Some(row)) if !row.is_ours);
+    open.merged.notices.iter().filter_map(move |notice| of_notice(notice, counting))
+}
+
+fn of_notice(notice: &Notice, counting: bool) -> Option<Finding> {
+    let rule = match notice.about {
+        // Said whether or not the files are in use: nobody can tell what is in them.
+        About::NotSettings | About::Unreadable => "unreadable-settings",
+        _ if !counting => return None,
+        About::UnknownKey => "unknown-key",
+        About::NoEffect => "no-effect",
+        About::BadValue | About::Mode | About::Scope | About::Hook => "refused-value",
+        About::Untrusted | About::Policy => return None,
+    };
+    Some(Finding::new(rule, notice.to_string()))
+}
+
+/// What is wrong with a row, whoever wrote it.
+fn of_settings(settings: &Value) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    match settings["guards"].as_str() {
+        Some("warn" | "strict") => {}
+        None if settings["guards"].is_null() => {}
+        _ => findings.push(Finding::new("refused-value", "`guards` in the settings must be \"warn\" or \"strict\"")),
+    }
+    if !settings["hooksFailClosed"].is_null() && !settings["hooksFailClosed"].is_boolean() {
+        let text = "`hooksFailClosed` in the settings must be true or false; read as true";
+        findings.push(Finding::new("refused-value", text));
+    }
+    findings
+}
+
+fn of_rule(dropped: &Dropped) -> Finding {
+    let Dropped { list, rule, why } = dropped;
+    Finding::new("dropped-rule", format!("the {} rule {rule:?} has no effect: {why}", list.as_str()))
+}
+
+pub fn of_rejected(rejected: &Rejected) -> Finding {
+    let text = |key: &str| rejected.entry[key].as_str().filter(|text| !text.is_empty());
+    let event = text("hook_event_name").map(|event| format!(" on {event}")).unwrap_or_default();
+    let source = text("source").map(|source| format!(" of {source}")).unwrap_or_default();
+    let line = match &rejected.entry {
+        // A place in a MassGen configuration; the reason names it.
+        Value::String(_) => format!("{} (MassGen configuration)", rejected.why),
+        _ => format!("a hook{event}{source}: {}", rejected.why),
+    };
+    let (place, message) = (rejected.entry.to_string(), rejected.why.clone());
+    Finding { rule: "rejected", place, message, at_start: AtStart::Line(line) }
+}
