@@ -288,15 +288,16 @@ check_004_5_12_03() {
   tool Bash '{"command":"touch ran"}'
   is "$(is_error) $(last)" 'false asked, allow eval_operator'
   is_file ran
-  # The same rules on their way in from a file and from the command line.
+  # The same rules on their way in from a file; on the command line they are refused (DEC-181).
   sql 'DELETE FROM settings_snapshot'
   mkdir "$HOME/.ona"
   echo '{"permissions":{"deny":["Bash(file","Glob"]}}' >"$HOME/.ona/settings.json"
   code 0 ona settings import
   gives 'deny rule Glob' Glob '{"pattern":"*"}'
   dropped deny 'Bash(file' 'parentheses do not match'
-  tool Bash '{"command":"echo on"}' --disallowedTools 'Grep(,Read' --allowedTools 'Bash'
-  is "$(content)" on
+  code 2 ona --eval '{"tool":"Bash","input":{"command":"touch flag"}}' --disallowedTools 'Grep(,Read' --allowedTools 'Bash'
+  has "$err" 'parentheses do not match'
+  no_file flag
 }
 
 check_004_5_12_04() {
