@@ -89,9 +89,12 @@ impl Shell {
     fn new(text: &str, cwd: &Path, place: &Place, links: &mut Links) -> Self {
         let script = bash::parse(text);
         let dirs = cwd::follow(&script, cwd, &place.home);
-        let passes_on = script.unclear.is_some()
-            || script.commands.iter().any(|command| matches!(command.name(), Some("xargs" | "read")));
-        let output = if passes_on { Output::PassedOn } else { Output::Shown };
+        let has = |name: &str| script.commands.iter().any(|command| command.name() == Some(name));
+        let output = match script.unclear.is_some() || has("read") {
+            _ if has("xargs") => Output::Arguments,
+            true => Output::PassedOn,
+            false => Output::Shown,
+        };
         let mut uses = Vec::new();
         for (at, (command, dirs)) in script.commands.iter().zip(&dirs).enumerate() {
             let mut add = |file: FileUse, redirected: bool| {

@@ -103,7 +103,26 @@ fn script(shell: &Shell, guarded: &Guarded, place: &Place) -> Option<Verdict> {
         return Some(process(path));
     }
     let used = shell.uses.iter().filter(|used| !is_run(shell, used)).find_map(|used| changed(used, guarded));
-    used.or_else(|| mentioned(shell, guarded, place)).map(protected)
+    used.or_else(|| laid_over(shell, guarded)).or_else(|| mentioned(shell, guarded, place)).map(protected)
+}
+
+/// The guarded file that a copied tree brings another one of: `cp -r tree/. .`
+fn laid_over<'g>(shell: &Shell, guarded: &'g Guarded) -> Option<&'g str> {
+    let copies = |at: usize| matches!(shell.script.commands[at].name(), Some("cp" | "rsync" | "ditto"));
+    let sources = shell.uses.iter().filter(|used| {
+        copies(used.command) && used.file.role == Role::Read && matches!(used.file.reach, Reach::Below { .. })
+    });
+    let targets = |at: usize| {
+        shell.uses.iter().filter(move |used| used.command == at && used.file.role == Role::Write && !used.redirected)
+    };
+    let plain =
+        |used: &Use| used.spots.iter().filter(|spot| !spot.wild).map(|spot| spot.path.clone()).collect::<Vec<_>>();
+    sources.into_iter().find_map(|source| {
+        let sources = plain(source);
+        targets(source.command).flat_map(plain).find_map(|target| {
+            sources.iter().filter(|source| **source != target).find_map(|source| guarded.laid_over(&target, source))
+        })
+    })
 }
 
 /// The guarded file a command would change.

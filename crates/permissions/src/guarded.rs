@@ -4,7 +4,7 @@
 //! records. They are recognised by the path as written and as resolved, also
 //! before they exist, and in text that can not be read as a script.
 
-use crate::bash::words::HOLE;
+use crate::bash::words::{HOLE, class_length};
 use crate::overlap::{self, Overlap, Relation, relation, segments};
 use crate::place::Place;
 use crate::resolve::{Below, Forms, look_below};
@@ -135,6 +135,17 @@ impl Guarded {
             Relation::Elsewhere => false,
         };
         self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
+    }
+
+    /// The guarded file that a copy of everything in `source` to `target` would replace.
+    pub(crate) fn laid_over(&self, target: &Forms, source: &Forms) -> Option<&str> {
+        let source = source.real.as_deref().unwrap_or(&source.given);
+        let replaced = |guard: &&Guard| {
+            let guarded = Forms::of(Path::new(&guard.shown));
+            let below = guarded.each().find_map(|path| target.each().find_map(|target| path.strip_prefix(target).ok()));
+            below.is_some_and(|below| source.join(below).symlink_metadata().is_ok())
+        };
+        self.guards.iter().find(replaced).map(|guard| guard.shown.as_str())
     }
 
     /// A guarded file below the directory whose name fits one of the patterns (none: any).
@@ -290,13 +301,11 @@ fn can_be(text: &str, path: &str) -> bool {
     // reach[at]: what was read of the text can be path[..at].
     let mut reach = vec![false; path.len() + 1];
     reach[0] = true;
-    let mut class = false;
-    for c in text.chars() {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[if c == '[' { class_length(rest) } else { c.len_utf8() }..];
         match c {
-            ']' if class => class = false,
-            _ if class => {}
             c if is_wild(c) => {
-                class = c == '[';
                 for at in 0..path.len() {
                     reach[at + 1] |= reach[at] && (c == HOLE || path[at] != b'/');
                 }
@@ -320,7 +329,15 @@ fn replace_unless_assigned(text: &str, name: &str, with: &str) -> String {
     let mut parts = text.split(name);
     let mut replaced = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        replaced.push_str(if part.starts_with('=') { name } else { with });
+        let starts =
+            replaced.chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '('));
+        if starts && part.starts_with('=') {
+            replaced.push_str(name);
+        } else {
+            // `process.env.NAME` names the file; the text before it is not a part of its path.
+            replaced.push(' ');
+            replaced.push_str(with);
+        }
         replaced.push_str(part);
     }
     replaced

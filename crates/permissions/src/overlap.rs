@@ -3,7 +3,7 @@
 //! Shell arguments have file name patterns and holes (`.e*`, `"$D"/.env`). The
 //! answers err to the side of the rule: `?` and `[…]` count as `*`.
 
-use crate::bash::words::HOLE;
+use crate::bash::words::{HOLE, class_length};
 use crate::text::{folded, path_text};
 use crate::wildcard::Wildcard;
 use std::path::Path;
@@ -75,16 +75,11 @@ pub(crate) fn could_be_name(pattern: &str, name: &str) -> bool {
 /// The name as a pattern in which every kind of uncertainty is a star.
 fn stars(name: &str) -> Wildcard {
     let mut pattern = String::with_capacity(name.len());
-    let mut chars = name.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '?' | HOLE => pattern.push('*'),
-            '[' => {
-                pattern.push('*');
-                chars.by_ref().find(|c| *c == ']');
-            }
-            c => pattern.push(c),
-        }
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        let length = if c == '[' { class_length(rest) } else { c.len_utf8() };
+        pattern.push(if matches!(c, '?' | '[' | HOLE) { '*' } else { c });
+        rest = &rest[length..];
     }
     Wildcard::new(&pattern)
 }

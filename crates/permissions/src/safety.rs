@@ -4,12 +4,13 @@
 //! Writing to files that run code later is asked about in every mode but bypass.
 //! What an operator's deny rule may have meant is asked about as well.
 
-use crate::bash::files::{Reach, Role};
+use crate::bash::Command;
+use crate::bash::files::{Reach, Role, walk};
 use crate::bash::words::HOLE;
-use crate::call::{Call, Part, Shell, Use};
+use crate::call::{Call, Part, Shell, Use, spots};
 use crate::guarded::Guarded;
 use crate::place::{Grounds, Place};
-use crate::resolve::Forms;
+use crate::resolve::{Forms, Links};
 use crate::text::{brief, is_direction_mark, path_text, reorders};
 use crate::unreadable;
 use serde_json::Value;
@@ -69,9 +70,28 @@ fn removal(shell: &Shell, place: &Place, grounds: &Grounds) -> Option<String> {
                         || unreadable::removes_too_much(&used.file))
             })
     };
-    let used = shell.uses.iter().find(critical)?;
+    let used = shell.uses.iter().find(critical).or_else(|| home_passed_on(shell, place))?;
     let program = shell.script.commands[used.command].name().unwrap_or("it");
     Some(format!("{program} would remove {}", brief(&used.file.word.raw)))
+}
+
+/// A removal of what another command prints, which is told about the home directory:
+/// `find ~ | xargs rm`, `rm -r "$(echo ~)"`.
+fn home_passed_on<'s>(shell: &'s Shell, place: &Place) -> Option<&'s Use> {
+    let removed =
+        |used: &&Use| used.file.role == Role::Remove && used.file.word.derived && unreadable::is_bare(&used.file.word);
+    let used = shell.uses.iter().find(removed)?;
+    let mut links = Links::default();
+    let names_home = |(at, command): (usize, &Command)| {
+        let words = match (walk(command), command.name()) {
+            (Some(walk), _) if walk.names.is_empty() => walk.starts,
+            (None, Some("echo" | "printf" | "ls" | "realpath" | "readlink")) => command.words[1..].to_vec(),
+            _ => return false,
+        };
+        let mut spots = words.iter().flat_map(|word| spots(word, &shell.dirs[at], place, &mut links));
+        spots.any(|spot| !spot.wild && spot.path.each().any(|path| place.home.starts_with(path)))
+    };
+    shell.script.commands.iter().enumerate().any(names_home).then_some(used)
 }
 
 /// `"$D"/`, `$D/*`: everything, if the variable is empty.

@@ -120,8 +120,8 @@ fn commands(pattern: &CommandPattern, shell: &Shell) -> Overlap {
         if readings.iter().any(|reading| pattern.fits(reading)) {
             return Overlap::Yes;
         }
-        // A program that comes out of an expansion may be any program.
-        let could = !command.program_is_fixed()
+        // A program that comes out of an expansion may be any program, unless all values are there.
+        let could = !command.program_is_told()
             || readings.iter().any(|reading| reading.contains(HOLE) && pattern.could_fit(reading, HOLE));
         if could {
             result = Overlap::Maybe;

@@ -45,7 +45,7 @@ fn changes(used: &Use) -> bool {
 }
 
 /// Has a hole and nothing that says where it leads. An extension says nothing.
-fn is_bare(word: &Word) -> bool {
+pub(crate) fn is_bare(word: &Word) -> bool {
     let Some((before, after)) = word.text.split_once(HOLE) else { return false };
     let before = before.trim_matches(['.', '/']);
     let after: String = after.chars().filter(|c| *c != HOLE).collect();

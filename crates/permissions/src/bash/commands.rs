@@ -45,7 +45,12 @@ impl Command {
 
     /// The program is written out, not made by an expansion.
     pub fn program_is_fixed(&self) -> bool {
-        self.words.first().is_some_and(|word| word.fixed && !word.glob)
+        self.words.first().is_some_and(|word| word.fixed && !is_pattern(word))
+    }
+
+    /// The script says which program it is, by name or by a variable whose values are all there.
+    pub fn program_is_told(&self) -> bool {
+        self.words.first().is_some_and(|word| !word.has_hole() && !word.derived && !is_pattern(word))
     }
 
     /// All the ways a deny or ask rule may have meant this command.
@@ -91,6 +96,11 @@ impl Command {
             }
         }
     }
+}
+
+/// `[` is a program, not a pattern.
+fn is_pattern(word: &Word) -> bool {
+    word.glob && !matches!(&*word.text, "[" | "[[")
 }
 
 /// Variables that change how a program talks, not what it runs.

@@ -34,8 +34,9 @@ const BUILTINS: [&str; 20] = [
 
 /// The commands that evaluating the arguments would run.
 pub(super) fn substitutions(command: &Command) -> Vec<Word> {
-    // A variable's value is evaluated where the variable is used in an expression.
-    let assigned = command.env.iter().flat_map(|(_, value)| inside(value, true));
+    // A variable's value is evaluated where the variable is used in an expression, as a
+    // prompt (`PS4`) or by `${name@P}`.
+    let assigned = command.env.iter().flat_map(|(_, value)| inside(value, false));
     evaluated(command).flat_map(|(word, subscript)| inside(word, subscript)).chain(assigned).collect()
 }
 

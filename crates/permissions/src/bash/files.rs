@@ -59,8 +59,10 @@ impl FileUse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     Shown,
-    /// May be names of files that another command opens (`xargs`, `$(…)`).
+    /// May be names of files that another command opens (`$(…)`, `read`).
     PassedOn,
+    /// Becomes the arguments of another command (`xargs`).
+    Arguments,
 }
 
 /// The files a command names, also in a program it is given.
@@ -82,7 +84,7 @@ fn named(command: &Command, output: Output) -> Vec<FileUse> {
     };
     let args = Arguments::of(&command.words[1..], values_of(name));
     match name {
-        "echo" | "printf" if output == Output::PassedOn => args.all(Role::Read),
+        "echo" | "printf" if output != Output::Shown => args.all(Role::Read),
         "echo" | "printf" | "true" | "false" | ":" | "exit" | "return" | "sleep" | "seq" | "pwd" | "whoami" | "id"
         | "uname" | "hostname" | "date" | "which" | "type" | "export" | "declare" | "local" | "readonly" | "set"
         | "unset" | "break" | "continue" | "wait" | "kill" | "yes" | "expr" | "basename" | "dirname" | "umask"
@@ -107,7 +109,10 @@ fn named(command: &Command, output: Output) -> Vec<FileUse> {
         "tree" if args.has('o', &[]) => args.all(Role::Write),
         "xargs" => args.valued('a', "--arg-file", Role::Read).collect(),
         "ls" | "dir" | "vdir" | "du" | "df" | "tree" | "exa" | "eza" | "lsd" | "cd" | "chdir" | "pushd" => {
-            args.here_if_none(Role::Read, Reach::Listing)
+            // `ls -A | xargs cat`
+            let hidden = args.has('a', &["--all"]) || args.has('A', &["--almost-all"]);
+            let opened = name == "ls" && hidden && output == Output::Arguments;
+            args.here_if_none(Role::Read, if opened { Reach::everything() } else { Reach::Listing })
         }
         "grep" | "egrep" | "fgrep" | "zgrep" | "rgrep" | "rg" | "ag" | "ack" | "ugrep" => search(name, &args),
         "find" | "fd" | "fdfind" => find(name, command, &args, output),
@@ -228,7 +233,7 @@ fn find(name: &str, command: &Command, args: &Arguments<'_>, output: Output) -> 
     };
     let here = Word::plain(".");
     let starts = if starts.is_empty() { vec![&here] } else { starts };
-    let (role, reach) = match (removes, runs || (output == Output::PassedOn && !names.is_empty())) {
+    let (role, reach) = match (removes, runs || (output != Output::Shown && !names.is_empty())) {
         (true, _) => (Role::Remove, Reach::Below { names, hidden: true }),
         (false, true) => (Role::Read, Reach::Below { names, hidden: true }),
         (false, false) => (Role::Read, Reach::Listing),

@@ -65,6 +65,8 @@ pub(super) struct Found {
     /// One of them expands, or a here-string does.
     pub expands: bool,
     next_id: usize,
+    /// `extglob` stands somewhere in the text.
+    extended: bool,
     /// `((` seen so far.
     expressions: usize,
 }
@@ -80,6 +82,7 @@ const CODE: usize = 16 * 1024;
 
 /// Adds the commands of `text` to what was found.
 pub(super) fn read(text: &str, depth: u16, own: bool, found: &mut Found) {
+    found.extended |= text.contains("extglob");
     Lexer::new(text, depth, own, found).run();
 }
 
@@ -116,6 +119,8 @@ pub(super) struct Lexer<'t, 'f> {
     pub own: bool,
     /// In `((…))` two signs are a shift.
     arithmetic: bool,
+    /// `case` without its `esac` so far.
+    cases: usize,
     now: Simple,
     pub fed: Vec<Pending>,
     pub found: &'f mut Found,
@@ -125,7 +130,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
     fn new(text: &'t str, depth: u16, own: bool, found: &'f mut Found) -> Self {
         let mut now = Simple::at(depth, own, Link::Then);
         now.id = found.id();
-        Self { text, at: 0, data: 0, depth, base: depth, own, arithmetic: false, now, fed: Vec::new(), found }
+        Self { text, at: 0, data: 0, depth, base: depth, own, arithmetic: false, cases: 0, now, fed: Vec::new(), found }
     }
 
     fn byte(&self, ahead: usize) -> Option<u8> {
@@ -165,6 +170,9 @@ impl<'t, 'f> Lexer<'t, 'f> {
                     self.operator(1, link);
                 }
                 (b')', _) => {
+                    if self.cases > 0 && self.depth == self.base {
+                        self.drop_pattern();
+                    }
                     self.end(Link::Then);
                     self.depth = self.depth.saturating_sub(1).max(self.base);
                     self.operator(1, Link::Then);
@@ -197,6 +205,23 @@ impl<'t, 'f> Lexer<'t, 'f> {
         }
         self.at = (end + 1).min(self.text.len());
         true
+    }
+
+    /// What stands before a bracket that nothing opened is a pattern of `case`: `*.c|*.h)`.
+    fn drop_pattern(&mut self) {
+        let is_pattern = |command: &Simple| {
+            let plain = command.words.len() == 1 && command.env.is_empty() && command.redirects.is_empty();
+            plain && !command.words[0].raw.contains(['$', '`', '('])
+        };
+        let mut piped = is_pattern(&self.now) && self.now.link == Link::Pipe;
+        if is_pattern(&self.now) {
+            self.now.words.clear();
+        }
+        while piped
+            && let Some(before) = self.found.commands.pop_if(|last| last.depth == self.depth && is_pattern(last))
+        {
+            piped = before.link == Link::Pipe;
+        }
     }
 
     /// `NAME=(a b)`: the words of a list, which are no command.
@@ -271,7 +296,8 @@ impl<'t, 'f> Lexer<'t, 'f> {
     /// Steps over the words that only arrange commands.
     fn reserved(&mut self, word: &str) -> bool {
         match word {
-            "if" | "then" | "elif" | "else" | "fi" | "do" | "done" | "esac" | "in" | "{" | "}" | "!" | "coproc" => {}
+            "esac" => self.cases = self.cases.saturating_sub(1),
+            "if" | "then" | "elif" | "else" | "fi" | "do" | "done" | "in" | "{" | "}" | "!" | "coproc" => {}
             "while" | "until" => self.found.has_loop = true,
             "for" | "select" => {
                 self.found.has_loop = true;
@@ -291,6 +317,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
                 self.found.loops.push((name, values));
             }
             "case" => {
+                self.cases += 1;
                 self.name();
             }
             "function" => {
@@ -310,11 +337,20 @@ impl<'t, 'f> Lexer<'t, 'f> {
         }
     }
 
+    /// The bracket of `@(a|b)` and its like, which are patterns with `shopt -s extglob`.
+    fn is_pattern_list(&self, start: usize) -> bool {
+        let sign = self.at.checked_sub(1).filter(|before| *before >= start).map(|before| self.text.as_bytes()[before]);
+        // `!(…)` on its own is a command that is not to succeed.
+        self.found.extended
+            && (matches!(sign, Some(b'@' | b'*' | b'?' | b'+')) || sign == Some(b'!') && self.at > start + 1)
+    }
+
     /// One word, with whatever is substituted into it read as scripts of their own.
     fn word(&mut self) -> Option<Piece> {
         let start = self.at;
         while let Some(byte) = self.byte(0) {
             match byte {
+                b'(' if self.is_pattern_list(start) => self.substitution(1, close_paren),
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => break,
                 b'<' | b'>' if self.byte(1) == Some(b'(') => self.substitution(2, close_paren),
                 b'<' | b'>' => break,
@@ -453,7 +489,7 @@ mod tests {
             ("if a; then b; elif c; then d; else e; fi", vec!["a", "b", "c", "d", "e"]),
             ("while a; do b; done; until c; do d; done", vec!["a", "b", "c", "d"]),
             ("for x in 1 $(a); do b $x; done", vec!["a", "b $x"]),
-            ("case $x in a) b;; *) c;; esac", vec!["a", "b", "*", "c"]),
+            ("case $x in a) b;; *) c;; esac", vec!["b", "c"]),
             ("function f { a; }; g() { b; }", vec!["a", "g", "b"]),
             (
                 "a $(b \"$(c)\") `d \\`e\\`` <(f)",

@@ -80,6 +80,9 @@ pub(super) fn scripts(command: &Command) -> Vec<Word> {
         _ => {}
     }
     texts.extend(command.env.iter().filter(|(name, _)| is_command_variable(name)).map(|(_, value)| value.text.clone()));
+    // `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!cmd' git x`
+    let git = command.env.iter().filter(|(name, _)| name.starts_with("GIT_CONFIG_VALUE_"));
+    texts.extend(git.map(|(_, value)| value.text.trim_start_matches('!').to_owned()));
     let fixed = |text: &String| args.iter().any(|word| word.fixed && word.text.contains(text.as_str()));
     texts
         .into_iter()

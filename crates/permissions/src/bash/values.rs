@@ -92,6 +92,11 @@ impl Variables {
         }
     }
 
+    /// Whether variables may have values that the text does not show.
+    pub fn is_opaque(&self) -> bool {
+        self.opaque
+    }
+
     fn with(&self, choice: Choice) -> Self {
         let chosen = self.chosen.iter().cloned().chain(choice).collect();
         Self { all: Rc::clone(&self.all), chosen, opaque: self.opaque }
@@ -168,17 +173,26 @@ fn mentions(raw: &str) -> impl Iterator<Item = &str> {
 /// Commands that set variables by a name or a text that is not looked at.
 fn is_opaque(command: &Simple) -> bool {
     let raw = |at: usize| command.words.get(at).map_or("", |piece| piece.raw.as_str());
+    // With another separator, values fall into other words.
+    let splits = |piece: &lex::Piece| assigned(&piece.raw).is_some_and(|(name, _)| name == "IFS");
     match raw(0) {
+        "" => command.env.iter().any(splits),
         "eval" | "source" | "." | "mapfile" | "readarray" | "getopts" => true,
-        "declare" | "typeset" | "local" => command.words.iter().any(|piece| {
-            piece.raw.starts_with('-') && piece.raw.contains('n') || piece.raw.starts_with(['$', '"', '\''])
-        }),
+        "declare" | "typeset" | "local" => command
+            .words
+            .iter()
+            .any(|piece| is_nameref(&piece.raw) || splits(piece) || piece.raw.starts_with(['$', '"', '\''])),
         "export" | "readonly" | "read" => {
-            command.words.iter().skip(1).any(|piece| piece.raw.starts_with(['$', '"', '\'']))
+            command.words.iter().skip(1).any(|piece| splits(piece) || piece.raw.starts_with(['$', '"', '\'']))
         }
         "printf" => raw(1).starts_with("-v"),
         _ => false,
     }
+}
+
+/// `declare -n`: the variable is another name of the one it names.
+fn is_nameref(raw: &str) -> bool {
+    raw.starts_with('-') && raw.contains('n')
 }
 
 /// `$1` to `$9`, `$@` and `$*`.
@@ -231,12 +245,30 @@ impl Collected {
         let args = || arguments.iter().flat_map(|piece| words_of(&piece.raw, known)).collect::<Vec<_>>();
         match program {
             "" => command.env.iter().for_each(|piece| self.assignment(&piece.raw, known)),
+            "declare" | "local" | "typeset" if arguments.iter().any(|piece| is_nameref(&piece.raw)) => {
+                for (name, of) in arguments.iter().filter_map(|piece| assigned(&piece.raw)) {
+                    let values = known.all.get(of).map(|values| values.known.clone()).unwrap_or_default();
+                    values.into_iter().for_each(|value| self.all.entry(name.to_owned()).or_default().add(value));
+                    self.open(name);
+                }
+            }
             "export" | "declare" | "local" | "readonly" | "typeset" => {
                 arguments.iter().for_each(|piece| self.assignment(&piece.raw, known));
             }
             "read" | "mapfile" | "readarray" => {
-                for name in arguments.iter().map(|piece| piece.raw.as_str()).filter(|raw| is_name(raw)) {
-                    printed_lines(found, known).into_iter().for_each(|word| self.add(name, word));
+                let names: Vec<&str> =
+                    arguments.iter().map(|piece| piece.raw.as_str()).filter(|raw| is_name(raw)).collect();
+                let separators = command.env.iter().filter_map(|piece| assigned(&piece.raw));
+                let separators: String = separators.filter(|(name, _)| *name == "IFS").map(|(_, text)| text).collect();
+                for (at, name) in names.iter().enumerate() {
+                    for word in printed_lines(found, known) {
+                        if names.len() > 1 {
+                            let splits = |c: char| c.is_whitespace() || separators.contains(c);
+                            let part = word.text.splitn(names.len(), splits).nth(at).unwrap_or_default();
+                            self.add(name, word.with(part));
+                        }
+                        self.add(name, word);
+                    }
                     self.open(name);
                 }
             }
@@ -251,15 +283,21 @@ impl Collected {
             "set" => {
                 let words = args();
                 if let Some(at) = words.iter().position(|word| word.text == "--") {
-                    positional(&words[at + 1..], &mut |name, value| {
-                        self.all.entry(name.to_owned()).or_default().add(value);
-                    });
+                    self.arguments(&words[at + 1..], found);
                 }
             }
-            name if found.functions.iter().any(|function| function == name) => {
-                positional(&args(), &mut |name, value| self.all.entry(name.to_owned()).or_default().add(value));
-            }
+            name if found.functions.iter().any(|function| function == name) => self.arguments(&args(), found),
             _ => {}
+        }
+    }
+
+    /// The arguments of the script or of a function; `shift` moves them on.
+    fn arguments(&mut self, words: &[Word], found: &Found) {
+        let shifts = |command: &Simple| command.words.first().is_some_and(|piece| piece.raw == "shift");
+        let last = if found.commands.iter().any(shifts) { words.len() } else { 1 };
+        for from in 0..last.min(VALUES) {
+            let words = words.get(from..).unwrap_or_default();
+            positional(words, &mut |name, value| self.all.entry(name.to_owned()).or_default().add(value));
         }
     }
 

@@ -82,6 +82,24 @@ pub(super) fn read_program(raw: &str, variables: &Variables) -> Vec<Word> {
     }
 }
 
+/// The length of a class such as `[a-z]` or `[[:alpha:]_]` that the text starts with.
+pub(crate) fn class_length(text: &str) -> usize {
+    // A bracket right at the start is one of the characters.
+    let first = 1 + text[1..].chars().take_while(|c| matches!(c, '!' | '^')).count();
+    let mut at = first + usize::from(text[first..].starts_with(']'));
+    while at < text.len() {
+        let rest = &text[at..];
+        let named = rest.strip_prefix("[:").and_then(|inside| inside.find(":]"));
+        match (named, rest.chars().next()) {
+            (Some(end), _) => at += end + 4,
+            (None, Some(']')) => return at + 1,
+            (None, Some(c)) => at += c.len_utf8(),
+            (None, None) => break,
+        }
+    }
+    text.len()
+}
+
 /// The text with a star for every `{…}` and `[…]`.
 pub(super) fn without_lists(text: &str) -> String {
     let mut result = String::new();
@@ -89,7 +107,10 @@ pub(super) fn without_lists(text: &str) -> String {
     while let Some(at) = rest.find(['{', '[']) {
         result.push_str(&rest[..at]);
         result.push('*');
-        rest = rest[at..].find(['}', ']']).map_or("", |end| &rest[at + end + 1..]);
+        rest = match rest[at..].starts_with('[') {
+            true => &rest[at + class_length(&rest[at..])..],
+            false => rest[at..].find('}').map_or("", |end| &rest[at + end + 1..]),
+        };
     }
     result + rest
 }
@@ -179,6 +200,12 @@ impl Reader<'_> {
                 self.hole();
                 close_paren(self.raw, at + 2) + 1
             }
+            // `@(a|b)` and its like, with `shopt -s extglob`.
+            b'@' | b'*' | b'?' | b'+' | b'!' if self.byte(at + 1) == Some(b'(') => {
+                self.word.glob = true;
+                self.word.text.push('*');
+                close_paren(self.raw, at + 2) + 1
+            }
             b'*' | b'?' | b'[' => {
                 self.word.glob = true;
                 self.keep(at)
@@ -214,6 +241,7 @@ impl Reader<'_> {
         match (self.byte(at + 1), quoted) {
             (Some(b'\''), Quoted::No) => {
                 self.word.fixed = false;
+                self.word.derived = true;
                 let (text, length) = ansi_c(&rest[1..]);
                 self.word.text.push_str(&text);
                 at + 2 + length
@@ -263,7 +291,10 @@ impl Reader<'_> {
     /// `$(…)`: what it prints, if that is written there.
     fn substitution(&mut self, inside: &str, quoted: Quoted) {
         match printed(inside, self.variables) {
-            Some(text) => self.expanded(&text, quoted),
+            Some(text) => {
+                self.expanded(&text, quoted);
+                self.word.derived = true;
+            }
             None => {
                 self.hole();
                 // A new file is none of those that are there.
@@ -287,6 +318,8 @@ impl Reader<'_> {
     /// `name`, or `name` with an operator behind it.
     fn variable(&mut self, body: &str, quoted: Quoted) {
         self.word.fixed = false;
+        // Something else may have set it.
+        self.word.derived |= self.variables.is_opaque();
         let end = match body.bytes().next() {
             Some(b'0'..=b'9' | b'@' | b'*') => 1,
             _ => body.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(body.len()),
@@ -309,12 +342,12 @@ impl Reader<'_> {
                 self.word.glob |= value.glob;
                 self.word.derived |= value.derived;
             }
-            (Meaning::Value(value), _) => match trimmed(&value.text, operator) {
+            (Meaning::Value(value), _) => match edited(&value.text, operator) {
                 Some(text) if !value.home => {
-                    let (glob, derived) = (value.glob, value.derived);
+                    let glob = value.glob;
                     self.expanded(&text, quoted);
                     self.word.glob |= glob;
-                    self.word.derived |= derived;
+                    self.word.derived = true;
                 }
                 _ => {
                     self.hole();
@@ -349,13 +382,65 @@ impl Reader<'_> {
     }
 }
 
+/// What an operator behind a variable's name makes of its value, where its operands are plain text.
+fn edited(value: &str, operator: &str) -> Option<String> {
+    if value.contains(HOLE) {
+        return None;
+    }
+    match operator {
+        ",," | "@L" => return Some(value.to_lowercase()),
+        "^^" | "@U" => return Some(value.to_uppercase()),
+        _ => {}
+    }
+    if let Some(rest) = operator.strip_prefix('/') {
+        return replaced(value, rest);
+    }
+    match operator.strip_prefix(':') {
+        Some(range) => part(value, range),
+        None => trimmed(value, operator),
+    }
+}
+
+/// `${name/old/new}`, `${name//old/new}`, `${name/#old/new}`, `${name/%old/new}`
+fn replaced(value: &str, operands: &str) -> Option<String> {
+    let (how, operands) = match operands.bytes().next()? {
+        how @ (b'/' | b'#' | b'%') => (how, &operands[1..]),
+        _ => (b' ', operands),
+    };
+    let (old, new) = operands.split_once('/').unwrap_or((operands, ""));
+    if old.is_empty() || !is_plain(old) || !is_plain(new) {
+        return None;
+    }
+    Some(match how {
+        b'/' => value.replace(old, new),
+        b'#' => value.strip_prefix(old).map_or(value.to_owned(), |rest| format!("{new}{rest}")),
+        b'%' => value.strip_suffix(old).map_or(value.to_owned(), |rest| format!("{rest}{new}")),
+        _ => value.replacen(old, new, 1),
+    })
+}
+
+/// `${name:2}`, `${name:2:3}`
+fn part(value: &str, range: &str) -> Option<String> {
+    let (from, length) = range.split_once(':').map_or((range, None), |(from, length)| (from, Some(length)));
+    let from: usize = from.trim().parse().ok()?;
+    let rest = value.chars().skip(from);
+    Some(match length {
+        Some(length) => rest.take(length.trim().parse().ok()?).collect(),
+        None => rest.collect(),
+    })
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.contains(['*', '?', '[', '$', '\\', '"', '\'', '`'])
+}
+
 /// `%tail` and `#head` where the pattern is plain text.
 fn trimmed(value: &str, operator: &str) -> Option<String> {
     let (tail, pattern) = match operator.strip_prefix("%%").or_else(|| operator.strip_prefix('%')) {
         Some(pattern) => (true, pattern),
         None => (false, operator.strip_prefix("##").or_else(|| operator.strip_prefix('#'))?),
     };
-    if pattern.is_empty() || pattern.contains(['*', '?', '[', '$', '\\', '"', '\'', '`']) || value.contains(HOLE) {
+    if pattern.is_empty() || !is_plain(pattern) {
         return None;
     }
     let text = if tail { value.strip_suffix(pattern) } else { value.strip_prefix(pattern) };

@@ -122,6 +122,14 @@ const WRAPPERS: &[(&str, usize)] = &[
     ("uvx", 0),
 ];
 
+/// How a function is exported to other shells.
+const FUNCTION: &str = "BASH_FUNC_";
+
+/// `/lib64/ld-linux-x86-64.so.2 program`
+fn is_loader(name: &str) -> bool {
+    ["ld-linux", "ld-musl", "ld.so", "ld64.so"].iter().any(|loader| name.starts_with(loader))
+}
+
 pub(crate) const SHELLS: [&str; 9] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"];
 
 /// Whatever a command might run besides itself.
@@ -129,7 +137,8 @@ pub(super) fn inside(command: &Command) -> Vec<Inner> {
     let mut inner: Vec<Inner> = super::evaluated::substitutions(command).into_iter().map(Inner::here).collect();
     let Some(name) = command.name() else { return inner };
     let arguments = &command.words[1..];
-    if let Some((_, own)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
+    let own = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name).map(|(_, own)| own);
+    if let Some(own) = own.or(is_loader(name).then_some(&0)) {
         let passed = passed_on(name, command);
         programs(arguments, *own, &mut |at| {
             let words = passed.fill(&arguments[at..]);
@@ -138,6 +147,16 @@ pub(super) fn inside(command: &Command) -> Vec<Inner> {
     }
     match name {
         "eval" => inner.push(Inner::here(joined(arguments))),
+        // A command of the history, which nobody sees.
+        "fc" if !arguments.iter().any(|word| word.text.starts_with("-l")) => inner.push(Inner::unknown()),
+        // `BASH_FUNC_ls%%=() { …; }`: a function for the shells that are started.
+        "env" => inner.extend(
+            arguments
+                .iter()
+                .filter(|word| word.text.starts_with(FUNCTION))
+                .filter_map(|word| Some(word.with(&format!("f{}", word.text.split_once('=')?.1))))
+                .map(Inner::script),
+        ),
         "trap" => inner.extend(arguments.first().map(|text| Inner::here(text.clone()))),
         "alias" => inner.extend(arguments.iter().filter_map(|word| {
             let (_, text) = word.text.split_once('=')?;
@@ -295,7 +314,8 @@ fn programs(words: &[Word], own: usize, found: &mut impl FnMut(usize)) {
         }
         seen.push((at, left));
         let Some(word) = words.get(at) else { continue };
-        if word.text == "--" || super::lex::assigned(&word.text).is_some() || matches!(word.text.as_str(), "{" | "!") {
+        let sets = super::lex::assigned(&word.text).is_some() || word.text.starts_with(FUNCTION);
+        if word.text == "--" || sets || matches!(word.text.as_str(), "{" | "!") {
             open.push((at + 1, left));
         } else if word.is_option() {
             open.push((at + 1, left));

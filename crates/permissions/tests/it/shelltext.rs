@@ -65,7 +65,16 @@ fn unreadable_targets_do_not_reach_a_guarded_file() {
             "F=(src/a.js .claude/settings.json); rm \"${F[@]}\"",
             "echo {} > ${F:-.claude/settings.json}",
             "F=.claude/settings.json.bak; mv f.txt ${F%.bak}",
+            "F=Xclaude/settings.json; echo {} > ${F/X/.}",
+            "F=.cl-aude/settings-.json; echo {} > ${F//-/}",
+            "F=xx.claude/settings.json; echo {} > ${F:2}",
+            "declare -n R=F; F=.claude/settings.json; echo {} > $R",
+            "IFS=: read A B <<< .cla:ude/settings.json; echo {} > $A$B",
             "set -- .claude/settings.json; echo {} > $1",
+            "set -- a .claude/settings.json; shift; echo {} > $1",
+            "f() { shift; echo {} > $1; }; f a .claude/settings.json",
+            "echo {} > .[c]laude/setting[[:alpha:]].json",
+            "shopt -s extglob\necho {} > .@(claude|none)/settings.json",
             "f() { echo {} > \"$1\"; }; f .claude/settings.json",
             "f() { cp f.txt \"$2\"; }; f a .claude/settings.json",
             "f() { \"$@\"; }; f rm .claude/settings.json",
@@ -189,6 +198,13 @@ fn open_files_of_other_processes_are_not_reached() {
 
 /// Under a deny rule for `rm` each is denied, with bare `Bash` and in bypass.
 const RM: &[&str] = &[
+    "PS4='$(rm x)'; set -x; :",
+    "x='$(rm x)'; echo \"${x@P}\"",
+    "env 'BASH_FUNC_ls%%=() { rm x; }' bash -c ls",
+    "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.y GIT_CONFIG_VALUE_0='!rm x' git y",
+    "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+    "case x in *) rm x ;; esac",
+    "shopt -s extglob; echo @($(rm x))",
     // awk, sed.
     "awk 'BEGIN { system(\"rm -rf x\") }'",
     "awk 'BEGIN { \"rm x\" | getline }'",
@@ -677,6 +693,11 @@ fn deny_rules_leave_other_commands_alone() {
         "read x < f.txt; echo $x",
         "f() { echo \"$1\"; }; f a",
         "for v in 1 2 3; do echo $v; done",
+        "[ -f f.txt ] && [[ -d src ]] && echo yes",
+        "case \"${CI:-no}\" in yes) echo ci ;; *.c|*.h|[nN]*) echo local ;; *) echo other ;; esac",
+        "run() { echo \"+ $*\"; \"$@\"; }; run ls src; run make",
+        "tool=make; $tool -j4",
+        "for tool in ls wc; do $tool f.txt; done",
     ] {
         let verdict = world.decide(&permissions(Mode::Default, &["Bash"], &deny), "Bash", &json!({"command": script}));
         if verdict.ruling != Ruling::Allow {
@@ -700,6 +721,8 @@ fn a_removal_that_can_be_everything_is_asked_about() {
             "rm -rf $(echo /)",
             "rm -rf ${D:-/}",
             "f() { rm -rf \"$1\"; }; f ~",
+            "rm -rf \"$(echo ~)\"",
+            "find ~ -mindepth 1 -print0 | xargs -0 rm -rf",
         ],
     );
 }
