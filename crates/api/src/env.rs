@@ -41,6 +41,12 @@ impl Env {
         self
     }
 
+    /// Without the credentials of this program's own.
+    pub fn without_own_credentials(mut self) -> Self {
+        self.0.retain(|name, _| !name.to_str().is_some_and(crate::redact::is_own_credential));
+        self
+    }
+
     pub fn home(&self) -> PathBuf {
         self.non_empty("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
     }

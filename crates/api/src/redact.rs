@@ -27,6 +27,13 @@ const MIN_SECRET_BYTES: usize = 8;
 pub const SECRET_VARIABLES: [&str; 5] =
     ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "LM_STUDIO_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
 
+/// Whether a variable holds a credential of this program's own, which nothing that a project
+/// configured may read (DEC-182).
+pub fn is_own_credential(name: &str) -> bool {
+    const OTHERS: [&str; 2] = ["ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"];
+    SECRET_VARIABLES.contains(&name) || OTHERS.contains(&name)
+}
+
 /// Clones share what they know, so that a secret learnt later is kept out everywhere.
 #[derive(Clone, Debug, Default)]
 pub struct Redactor(Arc<RwLock<Known>>);

@@ -41,8 +41,10 @@ impl Timeouts {
 
 #[derive(Clone, Debug)]
 pub struct HookEnvironment {
-    /// Everything the host process has.
+    /// Everything the host process has, with what the operator's settings add.
     pub host: Env,
+    /// What hooks of a project's own files have instead: its `env` as well, and none of our credentials.
+    pub of_project: Env,
     pub project: PathBuf,
     pub timeouts: Timeouts,
     /// `SDLC_DISABLE_ALL_HOOKS=1`.
@@ -52,11 +54,19 @@ pub struct HookEnvironment {
 impl HookEnvironment {
     pub fn new(host: Env, project: PathBuf, timeouts: Timeouts) -> Self {
         let all_disabled = host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
-        Self { host, project, timeouts, all_disabled }
+        let of_project = host.clone().without_own_credentials();
+        Self { host, of_project, project, timeouts, all_disabled }
+    }
+
+    /// With the environment of the project's own hooks.
+    pub fn with_project(mut self, env: Env) -> Self {
+        self.of_project = env.without_own_credentials();
+        self
     }
 
     pub(crate) fn of(&self, hook: &Hook, firing: &Firing) -> Env {
-        let mut env = self.lasting(&firing.base.database);
+        let of_project = hook.source.starts_with("project:") || hook.source.starts_with("local:");
+        let mut env = self.over(if of_project { &self.of_project } else { &self.host }, &firing.base.database);
         env.set("CLAUDE_CODE_SESSION_ID", firing.base.session.as_str());
         gastown(&mut env, firing);
         name_session(&mut env, &firing.base.session);
@@ -76,7 +86,11 @@ impl HookEnvironment {
     /// The part that is the same for every hook and firing: what a process gets that
     /// serves many of them.
     pub fn lasting(&self, database: &str) -> Env {
-        let mut env = self.host.clone();
+        self.over(&self.host, database)
+    }
+
+    fn over(&self, host: &Env, database: &str) -> Env {
+        let mut env = host.clone();
         env.set("AGENT_SDLC_DB", database);
         env.set("SDLC_HOOK", "1");
         env.set("CLAUDE_PROJECT_DIR", self.project.as_os_str());

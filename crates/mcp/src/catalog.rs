@@ -18,6 +18,8 @@ pub struct Sources {
     pub settings: Value,
     /// `.mcp.json`, if it counts.
     pub project: Value,
+    /// The servers of `settings` that a project's file configured.
+    pub of_project: Vec<String>,
     /// `disabledMcpjsonServers`: those of the project's file that are never started.
     pub disabled: Vec<String>,
     pub policy: Policy,
@@ -95,6 +97,10 @@ impl Catalog {
         if origin == Origin::Project && sources.disabled.iter().any(|disabled| disabled == name) {
             return leave_out(Cause::Disabled, "disabledMcpjsonServers names it".into());
         }
+        // What a project configured never reads our own credentials.
+        let of_project = origin == Origin::Project
+            || origin == Origin::Settings && sources.of_project.iter().any(|known| known == name);
+        let env = if of_project { &env.clone().without_own_credentials() } else { env };
         let read = match Definition::read(name, value, origin, env) {
             Ok(read) => read,
             Err(why) => return leave_out(Cause::Broken, why),

@@ -138,10 +138,10 @@ impl Examination {
     }
 
     async fn settings(&mut self, program: &Program, open: &Open) {
-        let standing = program.standing(Some(&open.store));
+        let standing = program.standing();
         let trust = match standing {
             Standing::Trusted { recorded: true } => "trusted",
-            Standing::Trusted { recorded: false } => "trusted for this run, not recorded",
+            Standing::Trusted { recorded: false } => "trusted from now on (--trust)",
             Standing::Ask { .. } => "not trusted yet",
             Standing::Withheld => "withheld",
         };

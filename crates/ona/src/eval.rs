@@ -121,7 +121,7 @@ impl Places<'_> {
             let known = Arc::new(skills::load(self.program, self.open));
             let tell = Arc::new(|note: String| output::note(format_args!("ona: {note}")));
             // He typed this call and none of those its text asks for.
-            let desk = skills::desk(self.program, self.open, workplace, &session, &known, Arc::new(Nobody), tell);
+            let desk = skills::desk(self.open, workplace, &session, &known, Arc::new(Nobody), tell);
             tools.add(Arc::new(SkillTool::new(desk)));
         }
         search_what_is_left(&mut tools);

@@ -7,7 +7,7 @@ use ona_api::{Env, EventKind, Group};
 use ona_modules::rules::Emitter;
 use ona_modules::{Candidate, Listed, Loaded, Loader, Module, Moment, Places, Refused, System, Wanted, candidates};
 use ona_orchestration::{ModuleLog, Modules, SessionHost};
-use ona_trust::Trust;
+use ona_trust::project_root;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ impl Files {
             home: env.home(),
             agent_dir: env.non_empty("PI_CODING_AGENT_DIR").map(|dir| cwd.join(dir)),
             claude: !options.no_claude_settings && env.get("ONA_CLAUDE_SETTINGS") != Some("0"),
-            project: open.merged.trust != Trust::Withheld,
+            project: program.trusts(open, &project_root(cwd)),
             nothing: options.bare,
         };
         let listed = settings["hookModules"].as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -35,6 +35,7 @@ mod skills;
 mod staff;
 mod test;
 mod transition;
+mod trusting;
 mod whereabouts;
 mod workplace;
 mod workshop;

@@ -6,19 +6,21 @@ use crate::agent_shell;
 use crate::args::Options;
 use crate::failure::Failure;
 use crate::output;
+use crate::trusting;
 use ona_api::redact::SECRET_VARIABLES;
 use ona_api::row::{Place, SequenceStart};
 use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId};
-use ona_store::{LockError, SessionLock, SettingsLock, Store, StoreError};
+use ona_store::{LockError, Reader, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
-    About, BadFiles, Compatible, DatabasePath, Discovery, FlagSettings, Form, Found, How, Import, ImportRecord, Merged,
-    Standing, StoredSettings, Wish, database_path, discover, merge, project_root, standing, trust_key,
+    About, BadFiles, Compatible, DatabasePath, Discovery, FlagSettings, Found, How, Import, ImportRecord, Merged,
+    Standing, StoredSettings, Trust, Wish, database_path, discover, merge, project_root, standing, trust_digests_key,
+    trust_key,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub struct Program {
     pub env: Env,
@@ -33,6 +35,7 @@ pub struct Program {
     pub bad_files: BadFiles,
     /// What was said on stderr.
     said: Mutex<BTreeSet<&'static str>>,
+    before: OnceLock<Option<Reader>>,
 }
 
 /// What a start may do with the settings row (DEC-180).
@@ -79,7 +82,17 @@ impl Program {
             .map_err(|bad| Failure::usage(&bad).hint(bad.hint()))?;
         let agent_shell = agent_shell::started_by_an_agent(&env, &database.path);
         let bad_files = if options.ignore_bad_settings { BadFiles::Ignore } else { BadFiles::Refuse };
-        Ok(Self { env, cwd, project, database, options, agent_shell, bad_files, said: Mutex::default() })
+        Ok(Self {
+            env,
+            cwd,
+            project,
+            database,
+            options,
+            agent_shell,
+            bad_files,
+            said: Mutex::default(),
+            before: OnceLock::new(),
+        })
     }
 
     /// Where this program lies, for children that look for it.
@@ -124,7 +137,7 @@ impl Program {
     pub fn discovery(&self) -> Result<Discovery, Failure> {
         let options = &self.options;
         let off = options.no_claude_settings || self.env.get("ONA_CLAUDE_SETTINGS") == Some("0");
-        let mut discovery = Discovery::new(&self.project, self.standing(None).trust());
+        let mut discovery = Discovery::new(&self.project, self.standing().trust());
         discovery.compatible = if off { Compatible::Off } else { Compatible::On };
         discovery.bare = options.bare;
         if let Some(list) = &options.setting_sources {
@@ -137,17 +150,42 @@ impl Program {
     }
 
     /// Whether the files of this folder count, and whether somebody ever said so.
-    pub fn standing(&self, store: Option<&Store>) -> Standing {
+    pub fn standing(&self) -> Standing {
+        self.standing_of(&self.project)
+    }
+
+    /// The same for the root of another project, which a call names.
+    pub fn trusts(&self, open: &Open, root: &Path) -> bool {
+        let trust = if root == self.project { open.merged.trust } else { self.standing_of(root).trust() };
+        trust == Trust::Trusted
+    }
+
+    fn standing_of(&self, root: &Path) -> Standing {
+        let recorded = |key: &str| self.before()?.meta(key).ok()?;
+        if self.agent_shell {
+            // Flags and environment are the agent's own here. What counts is what the operator's
+            // process went by, so that the agent can neither add trust nor lose guards.
+            let imported = ImportRecord::load(recorded);
+            let in_use =
+                imported.is_some_and(|one| one.trust == Trust::Trusted && Path::new(&one.project_root) == root);
+            let env = self.env.clone().with("ONA_TRUST", "");
+            return match in_use {
+                true => Standing::Trusted { recorded: true },
+                false => standing(Wish::Unsaid, &env, root, recorded),
+            };
+        }
         let wish = match (self.options.trust, self.options.no_trust) {
             (true, _) => Wish::Trust,
             (_, true) => Wish::Withhold,
             (false, false) => Wish::Unsaid,
         };
-        let recorded = |key: &str| store?.reader().ok()?.meta(key).ok()?;
-        // The agent chooses the environment of its own shell.
-        let own_word = self.agent_shell && self.env.get("ONA_TRUST") == Some("always");
-        let env = if own_word { self.env.clone().with("ONA_TRUST", "") } else { self.env.clone() };
-        standing(Form::Headless, wish, &env, &self.project, recorded)
+        standing(wish, &self.env, root, recorded)
+    }
+
+    /// The database as it was before this start; `None` if there was none. What cannot be
+    /// read is reported when it is opened.
+    fn before(&self) -> Option<&Reader> {
+        self.before.get_or_init(|| Reader::look(&self.database.path).ok().flatten()).as_ref()
     }
 
     /// Settings and the database, only to be looked at: nothing is made or changed.
@@ -211,7 +249,11 @@ impl Program {
                          settings files are not used (ona settings import reads them again)",
                     );
                 }
-                row.unwrap_or_default()
+                let mut row = row.unwrap_or_default();
+                if open.merged.trust == Trust::Withheld {
+                    ona_trust::disable_imported(&mut row);
+                }
+                row
             }
             Import::Insert { effective, .. } | Import::Replace { effective, .. } if purpose == Purpose::Look => {
                 effective
@@ -240,6 +282,7 @@ impl Program {
                 self.record_trust(open)?;
             }
         }
+        self.mention_trust(open);
         if !effective.is_object() {
             return Err(
                 Failure::usage("the settings in the database are not a JSON object").hint("ona settings import")
@@ -307,8 +350,34 @@ impl Program {
     }
 
     fn record_trust(&self, open: &Open) -> Result<(), Failure> {
-        let row = Row::Meta { key: trust_key(&self.project), value: "trusted".into() };
-        open.store.commit_now(&nowhere(), Group(vec![row])).map(drop).map_err(|error| self.store_failure(error))
+        let running = json!(trusting::running(self, open)).to_string();
+        let rows = vec![
+            Row::Meta { key: trust_key(&self.project), value: "trusted".into() },
+            Row::Meta { key: trust_digests_key(&self.project), value: running },
+        ];
+        open.store.commit_now(&nowhere(), Group(rows)).map_err(|error| self.store_failure(error))?;
+        let secrets = trusting::secrets_read(self, open);
+        if !secrets.is_empty() {
+            let names = secrets.join(", ");
+            self.say_once("secrets", &format!("ona: what this folder configures may read from now on: {names}"));
+        }
+        Ok(())
+    }
+
+    /// One line about the folder: what of it is not in use, or what has changed since it was trusted.
+    fn mention_trust(&self, open: &Open) {
+        let line = match (open.merged.trust, self.standing()) {
+            (Trust::Withheld, _) => trusting::not_in_use(self, open),
+            (Trust::Trusted, Standing::Trusted { recorded: true }) if !self.options.trust && !self.agent_shell => {
+                let digests = || self.before()?.meta(&trust_digests_key(&self.project)).ok()?;
+                let recorded = if self.env.get("ONA_TRUST") == Some("always") { None } else { digests() };
+                recorded.and_then(|recorded| trusting::changed_since(&recorded, &trusting::running(self, open)))
+            }
+            (Trust::Trusted, _) => None,
+        };
+        if let Some(line) = line {
+            self.say_once("trust", &open.redactor.apply(&line));
+        }
     }
 
     /// Refuses what only a person may do when the agent's own shell tries it.
@@ -361,19 +430,6 @@ impl Program {
             StoreError::Corrupt(_) | StoreError::NotADatabase => Failure::usage(format_args!("{error}: {path}"))
                 .hint("nothing was changed; move the file aside or name another one with AGENT_SDLC_DB"),
             other => Failure::usage(format_args!("{other}: {path}")),
-        }
-    }
-
-    /// What a person must know before anything runs: code of a folder nobody has
-    /// trusted yet (DEC-058). Files that were left out are named with the other guards
-    /// that do not work.
-    pub fn mention_settings(&self, open: &Open) {
-        let confined = open.found.layers.iter().any(|layer| layer.scope.is_confined());
-        if confined && self.standing(Some(&open.store)) == (Standing::Trusted { recorded: false }) {
-            output::note(format_args!(
-                "ona: settings of a folder nobody has trusted yet are in use (--trust remembers it, --no-trust leaves them out): {}",
-                self.project.display()
-            ));
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_orchestration::{Operator, Session, SkillDesk, SkillTerms};
 use ona_session::skills::{Plugin, Scope, Shelves, Skills, Visibility};
-use ona_trust::{Standing, Trust};
+use ona_trust::Trust;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,7 +64,6 @@ fn claude_dir(program: &Program) -> Option<PathBuf> {
 
 /// `operator` answers for the commands a text asks for; `tell` is told what a person should know.
 pub fn desk(
-    program: &Program,
     open: &Open,
     workplace: &Workplace,
     session: &Session,
@@ -72,7 +71,6 @@ pub fn desk(
     operator: Arc<dyn Operator>,
     tell: Arc<dyn Fn(String) + Send + Sync>,
 ) -> SkillDesk {
-    let said_yes = program.options.trust || program.standing(Some(&open.store)) == Standing::Trusted { recorded: true };
     SkillDesk {
         skills: Arc::clone(skills),
         store: Arc::clone(&open.store),
@@ -80,8 +78,8 @@ pub fn desk(
         operator,
         parent: session.as_parent(),
         terms: SkillTerms {
+            project_may_allow: open.merged.trust == Trust::Trusted,
             no_shell: workplace.settings["disableSkillShellExecution"] == true,
-            project_may_allow: said_yes,
             effort: workplace.settings["effortLevel"].as_str().unwrap_or("medium").to_owned(),
         },
         registrar: Arc::clone(&workplace.registrar),

@@ -36,7 +36,7 @@ pub fn agent_tool(
     });
     let known = Arc::new(skills::load(program, open));
     let tell = Arc::new(|note: String| output::note(format_args!("ona: {note}")));
-    let skills = skills::desk(program, open, workplace, session, &known, Arc::new(Nobody), tell);
+    let skills = skills::desk(open, workplace, session, &known, Arc::new(Nobody), tell);
     Ok(Arc::new(Agent::new(Office {
         store: Arc::clone(&open.store),
         hooks: Arc::clone(&workplace.hooks),

@@ -36,7 +36,7 @@ use ona_process::Halt;
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
 use ona_transcript::Prices;
-use ona_trust::{Scope, project_root};
+use ona_trust::{Layer, Scope, project_root};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -84,6 +84,8 @@ pub struct Workplace {
     pub settings: Value,
     /// The process environment with the settings' own over it.
     pub host: Env,
+    /// The same without what project files set, for the operator's hooks and for workers.
+    operators: Env,
 }
 
 /// Hooks that are not the configured ones.
@@ -121,7 +123,6 @@ impl Workplace {
         on_failure: OnFailure,
     ) -> Result<Self, Failure> {
         let mut settings = program.effective(open, purpose)?;
-        program.mention_settings(open);
         let pi = PiSession::read(program, open, &mut settings);
         let unsettled = flags::read(&program.options)?;
         let (permissions, mut notes, strange) = permissions(program, &settings)?;
@@ -130,6 +131,7 @@ impl Workplace {
         rules.fix(managed_rules(open));
         let judges = Arc::new(HookDesk::default());
         let host = host_environment(program, &settings);
+        let operators = operator_environment(program, open, &settings);
         let database = program.database.path.to_string_lossy().into_owned();
         // Children of tools are told whose database is live, so that an `ona`
         // they start knows it speaks for the agent.
@@ -141,7 +143,7 @@ impl Workplace {
         let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges, &fleet.servers));
         make_data_folders(&loaded.list);
         let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
-        of_session.extend(session_hooks::massgen(program, &settings, &host, &place, halt.program(), &mut loaded)?);
+        of_session.extend(session_hooks::massgen(program, &settings, &operators, &place, halt.program(), &mut loaded)?);
         let announced = session_hooks::announce(&pi, program.options.verbose);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
@@ -167,7 +169,7 @@ impl Workplace {
                 move |dir| worktree::look(&env, dir)
             });
         let projection = projection(program, open, &settings);
-        let hooks = hook_engine(program, open, loaded.list, &host, &place, |environment| {
+        let hooks = hook_engine(program, open, loaded.list, (&operators, &host), &place, |environment| {
             runner(ProcessRunner::new(environment, halt.clone()))
         });
         let hooks = hooks.failures_to(on_failure).with_transcript(projection.as_ref().map(told_of));
@@ -226,6 +228,7 @@ impl Workplace {
             place,
             settings,
             host,
+            operators,
         })
     }
 
@@ -266,7 +269,7 @@ impl Workplace {
             }
         }
         let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel.clone())) };
-        let engine = hook_engine(program, open, loaded.list, &self.host, place, processes);
+        let engine = hook_engine(program, open, loaded.list, (&self.operators, &self.host), place, processes);
         let engine = engine.failures_to(failures_to_stderr()).with_transcript(self.projection.as_ref().map(told_of));
         Ok(OtherHooks { engine, rejected: loaded.rejected, unknown: loaded.unknown })
     }
@@ -276,7 +279,7 @@ impl Workplace {
         let files = std::mem::take(&mut self.files);
         // What a hook's process would have (DEC-061); a module is no child of the agent.
         let depth: u32 = self.host.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
-        let env = self.host.clone().with("AGENT_SDLC_DB", &self.database).with("SDLC_HOOK", "1");
+        let env = self.operators.clone().with("AGENT_SDLC_DB", &self.database).with("SDLC_HOOK", "1");
         let env = env.with("CLAUDE_PROJECT_DIR", self.place.project.as_os_str());
         let env = env.with("ONA_HOOK_DEPTH", (depth + 1).to_string());
         let loaded = files.load(program, open, &env, &self.cwd).await?;
@@ -540,6 +543,44 @@ fn withhold_credentials(env: &mut Env, settings: &Value) -> Arc<[String]> {
     credentials::withhold(env).into()
 }
 
+/// Variables of a project that the operator's hooks and workers get as well: none of them
+/// chooses a program, a library, a place or a server.
+const HARMLESS: [&str; 14] = [
+    "CI",
+    "COLUMNS",
+    "DEBUG",
+    "FORCE_COLOR",
+    "LANG",
+    "LC_ALL",
+    "LINES",
+    "NODE_ENV",
+    "NO_COLOR",
+    "PYTHONUNBUFFERED",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TERM",
+    "TZ",
+];
+
+/// What the operator's own hooks and workers have: a repository that could set variables for
+/// them could replace a guard.
+fn operator_environment(program: &Program, open: &Open, settings: &Value) -> Env {
+    let of = |layer: &Layer, name: &str| layer.value["env"].get(name).cloned();
+    let (confined, others): (Vec<_>, Vec<_>) = open.found.layers.iter().partition(|layer| layer.scope.is_confined());
+    let from_files = open.merged.secrets.restore(&open.merged.effective);
+    let mut own = settings.clone();
+    for (name, value) in settings["env"].as_object().into_iter().flatten() {
+        let above =
+            others.iter().any(|one| matches!(one.scope, Scope::Flag | Scope::Managed) && of(one, name).is_some());
+        let imported = from_files["env"].get(name) == Some(value);
+        let of_folder = imported && !above && confined.iter().any(|layer| of(layer, name).is_some());
+        if of_folder && !HARMLESS.contains(&name.as_str()) {
+            own["env"][name] = others.iter().rev().find_map(|layer| of(layer, name)).unwrap_or_default();
+        }
+    }
+    host_environment(program, &own)
+}
+
 /// The process environment with the settings' `env` over it.
 fn host_environment(program: &Program, settings: &Value) -> Env {
     let mut env = program.env.clone();
@@ -567,13 +608,14 @@ fn hook_engine(
     program: &Program,
     open: &Open,
     list: HookList,
-    host: &Env,
+    (operators, host): (&Env, &Env),
     place: &Place,
     runner: impl FnOnce(HookEnvironment) -> Arc<dyn Runner>,
 ) -> HookEngine {
     let (timeouts, warnings) = Timeouts::from_env(&program.env);
     warnings.iter().for_each(|warning| output::note(format_args!("ona: {warning}")));
-    let environment = HookEnvironment::new(host.clone(), place.project.clone(), timeouts);
+    let environment =
+        HookEnvironment::new(operators.clone(), place.project.clone(), timeouts).with_project(host.clone());
     let runner = runner(environment.clone());
     let (redactor, verbose) = (open.redactor.clone(), program.options.verbose);
     HookEngine::new(list, environment, runner, open.redactor.clone()).watched_by(Arc::new(move |entry: &LogEntry| {

@@ -7,7 +7,7 @@ use crate::discover::SettingsError;
 use crate::layer::Scope;
 use crate::notice::{About, Notice};
 use crate::trust::Trust;
-use crate::{confine, hooks, json_text, known, permissions};
+use crate::{confine, hooks, json_text, known, permissions, untrusted};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,8 @@ pub(crate) struct Page<'a> {
     pub file: Option<&'a Path>,
     pub text: &'a str,
     pub notices: Vec<Notice>,
+    /// What is not used, because the folder is not trusted.
+    pub unused: Vec<String>,
 }
 
 impl Page<'_> {
@@ -62,11 +64,13 @@ pub(crate) fn clean(
     // Null says nothing: it can not unset what another file says.
     value.retain(|key, value| key != "$schema" && !value.is_null());
 
-    let withheld = page.scope.is_confined() && terms.trust == Trust::Withheld;
+    let withheld = page.scope.needs_trust() && terms.trust == Trust::Withheld;
     if withheld {
-        value.retain(|key, _| key == "hooks" || key == "hooksDialect");
-        let message = "not used, because this folder is not trusted; its hooks are listed but do not run";
-        page.note(About::Untrusted, &[], message);
+        page.unused = untrusted::keep_restrictions(&mut value);
+        if !page.unused.is_empty() {
+            let message = format!("not used, because this folder is not trusted: {}", page.unused.join(", "));
+            page.note(About::Untrusted, &[], message);
+        }
     }
 
     model_config(page, &value)?;

@@ -14,6 +14,7 @@ use crate::notice::{About, Notice};
 use crate::plugins;
 use crate::read::{self, Reading};
 use crate::trust::{Trust, path_text};
+use crate::untrusted::Unused;
 use ona_api::{Env, digest};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,8 @@ pub enum SettingsError {
 pub struct Found {
     pub layers: Vec<Layer>,
     pub notices: Vec<Notice>,
+    /// What the folder's files say that is not in use, because nobody trusted it.
+    pub unused: Vec<Unused>,
     /// Over the ordered file set, the switches and the trust state (DEC-012, DEC-058).
     pub sha256: String,
     pub project_root: PathBuf,
@@ -62,6 +65,7 @@ pub fn discover(how: &Discovery, env: &Env) -> Result<Found, SettingsError> {
         terms: Terms { trust: how.trust, home: &home, project_root: &how.project_root },
         layers: vec![seed()],
         notices: Vec::new(),
+        unused: Vec::new(),
         marks: Vec::new(),
         seen: HashSet::new(),
         bad_files: how.bad_files,
@@ -92,9 +96,9 @@ pub fn discover(how: &Discovery, env: &Env) -> Result<Found, SettingsError> {
     reader.notices.extend(brought.notices);
     brought.marks.into_iter().for_each(|(scope, path, state)| reader.mark(scope, &path, state));
     let sha256 = fingerprint(&header, &reader.marks);
-    let Reader { layers, notices, marks, .. } = reader;
+    let Reader { layers, notices, unused, marks, .. } = reader;
     let (project_root, trust) = (how.project_root.clone(), how.trust);
-    Ok(Found { layers, notices, sha256, project_root, trust, header, marks })
+    Ok(Found { layers, notices, unused, sha256, project_root, trust, header, marks })
 }
 
 impl Found {
@@ -119,6 +123,7 @@ struct Reader<'a> {
     terms: Terms<'a>,
     layers: Vec<Layer>,
     notices: Vec<Notice>,
+    unused: Vec<Unused>,
     marks: Vec<Mark>,
     /// Files already read, by their real path. Started in the home directory,
     /// the user's file is the project's as well: it counts once, as the user's.
@@ -193,7 +198,8 @@ impl Reader<'_> {
                 return self.unusable(scope, file.unwrap_or(Path::new("")), error.line, error.message);
             }
         };
-        let mut page = Page { scope, own, file, text: read::without_bom(text), notices: Vec::new() };
+        let mut page =
+            Page { scope, own, file, text: read::without_bom(text), notices: Vec::new(), unused: Vec::new() };
         let cleaned = clean(&mut page, value, &self.terms);
         let Some(value) = self.reported(cleaned)? else { return Ok(()) };
         let guess = page.notices.iter().find(|notice| matches!(notice.about, About::BadValue | About::Hook));
@@ -206,6 +212,8 @@ impl Reader<'_> {
             return self.reported::<()>(Err(refused)).map(drop);
         }
         self.notices.append(&mut page.notices);
+        let unused = page.unused.into_iter().filter_map(|kind| Some(Unused { kind, file: file?.to_path_buf() }));
+        self.unused.extend(unused);
         self.layers.push(Layer { scope, file: file.map(Path::to_path_buf), own, value });
         Ok(())
     }
@@ -231,7 +239,7 @@ impl Reader<'_> {
         line: Option<usize>,
         problem: String,
     ) -> Result<(), SettingsError> {
-        let untrusted = scope.is_confined() && self.terms.trust == Trust::Withheld;
+        let untrusted = scope.needs_trust() && self.terms.trust == Trust::Withheld;
         if untrusted || self.bad_files == BadFiles::Ignore && scope != Scope::Managed {
             // A start that reads the same file without ignoring it is another start.
             if let Some(mark) = self.marks.last_mut() {

@@ -6,7 +6,7 @@ use crate::files::{self, MANAGED_FILE, MANAGED_PARTS, MANAGED_VARIABLE};
 use crate::hooks::flatten;
 use crate::shell_words;
 use ona_api::Env;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -102,6 +102,42 @@ pub fn command_scripts(command: &str, args: Option<&[String]>, root: &Path, home
         None => shell_words::commands(command),
     };
     commands.iter().flat_map(|words| started(words)).map(|word| resolved(word, root, home)).collect()
+}
+
+/// The simple commands of one hook, word by word.
+fn commands(hook: &Map<String, Value>, plugin: Option<&str>) -> Vec<Vec<String>> {
+    let Some(command) = hook.get("command").and_then(Value::as_str) else { return Vec::new() };
+    let placed = |word: &str| match plugin {
+        Some(root) => word.replace("${CLAUDE_PLUGIN_ROOT}", root).replace("$CLAUDE_PLUGIN_ROOT", root),
+        None => word.to_owned(),
+    };
+    let command = placed(command);
+    match hook.get("args").and_then(Value::as_array) {
+        Some(args) => {
+            let args = args.iter().filter_map(Value::as_str).map(placed);
+            vec![std::iter::once(command).chain(args).collect()]
+        }
+        None => shell_words::commands(&command),
+    }
+}
+
+/// Whether a hook starts a program that lies in this folder.
+///
+/// A first word without a slash is looked up in PATH and is none. Other relative words are
+/// taken from the folder, where hooks run; of those only files count, because `-c` text and
+/// other operands of an interpreter look alike.
+pub(crate) fn starts_below(hook: &Map<String, Value>, plugin: Option<&str>, root: &Path, home: &Path) -> bool {
+    let below =
+        |path: &Path| path.starts_with(root) || std::fs::canonicalize(path).is_ok_and(|real| real.starts_with(root));
+    commands(hook, plugin).iter().any(|words| {
+        started(words).into_iter().enumerate().any(|(index, word)| {
+            let path = resolved(word, root, home);
+            match word.contains('/') {
+                true => below(&path),
+                false => index > 0 && path.is_file(),
+            }
+        })
+    })
 }
 
 /// The program of a simple command, and through interpreters what it runs.

@@ -12,7 +12,7 @@ pub enum Scope {
     Project,
     Local,
     /// Gastown: `.claude/settings.json` of a directory between the project and
-    /// GT_ROOT. Read like a `--settings` file, limited like a project file.
+    /// GT_ROOT. Needs no trust, like a `--settings` file; limited like a project file.
     Town,
     /// `--settings`
     Flag,
@@ -63,9 +63,13 @@ impl Scope {
         }
     }
 
+    /// Files of the project itself. Those of a town count like `--settings` (DEC-182).
+    pub fn needs_trust(self) -> bool {
+        matches!(self, Scope::Project | Scope::Local)
+    }
+
     /// Files that come with a folder: anyone who can hand over a folder can write
-    /// them. They need trust, and even trusted they do not widen what the
-    /// operator allowed.
+    /// them, so that even trusted they do not widen what the operator allowed.
     pub fn is_confined(self) -> bool {
         match self {
             Scope::Project | Scope::Local | Scope::Town => true,

@@ -34,6 +34,7 @@ mod session;
 mod shell_words;
 mod switches;
 mod trust;
+mod untrusted;
 
 pub use discover::{Found, SettingsError, discover};
 pub use discovery::{BadFiles, Compatible, Discovery, FlagSettings, Sources, UnknownSource};
@@ -47,4 +48,5 @@ pub use notice::{About, Notice};
 pub use place::{BadDatabasePath, DatabasePath, DatabaseSource, database_path, project_root};
 pub use secrets::Secrets;
 pub use session::{ClaudeHooks, SessionTerms, has_hooks_of_an_orchestrator, keep_for_session};
-pub use trust::{Form, Standing, Trust, Wish, standing, trust_key};
+pub use trust::{Standing, Trust, Wish, standing, trust_digests_key, trust_key};
+pub use untrusted::{Unused, disable_imported};

@@ -13,6 +13,7 @@ use crate::plugins::switched;
 use crate::secrets::Secrets;
 use crate::switches::{DISABLE_ALL, MANAGED_HOOKS_ONLY, Switches};
 use crate::trust::Trust;
+use crate::untrusted::disable_below;
 use ona_api::Env;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -53,12 +54,29 @@ pub fn merge(found: &Found, env: &Env) -> Merged {
     strictest(&layers, GUARDS, &"strict".into(), &mut effective);
     strictest(&layers, FAIL_CLOSED, &true.into(), &mut effective);
     let switches = Switches::of(&found.layers);
-    let hooks = |layer: &Layer| switches.marked(layer.scope, &layer.value["hooks"]);
+    let home = env.home();
+    let untrusted = found.trust == Trust::Withheld;
+    let operators = |scope: Scope| untrusted && matches!(scope, Scope::User | Scope::Managed);
+    let hooks = |layer: &Layer| {
+        let mut entries = switches.marked(layer.scope, &layer.value["hooks"]);
+        if operators(layer.scope) {
+            disable_below(&mut entries, None, &found.project_root, &home);
+        }
+        entries
+    };
     let hooks: Vec<Value> = found.layers.iter().flat_map(hooks).collect();
     if !hooks.is_empty() {
         effective.insert("hooks".into(), hooks.into());
     }
     let mut plugins = plugins(&layers, &switches);
+    let named = |id: &str| layers.iter().any(|l| l.scope == Scope::Flag && l.value["plugins"].get(id).is_some());
+    // One that --plugin-dir or --settings names counts as named.
+    for (_, plugin) in plugins.iter_mut().filter(|(id, _)| untrusted && !named(id)) {
+        let root = plugin["root"].as_str().map(str::to_owned);
+        let entries = plugin.get_mut("hooks").and_then(Value::as_array_mut);
+        let entries = entries.map(Vec::as_mut_slice).unwrap_or_default();
+        disable_below(entries, root.as_deref(), &found.project_root, &home);
+    }
     let switched = switched(&found.layers);
     plugins.retain(|id, _| switched.get(id) != Some(&false));
     if !plugins.is_empty() {

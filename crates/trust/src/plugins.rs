@@ -161,7 +161,7 @@ impl Brought {
         }
         let mut value = Map::from_iter([("plugins".to_owned(), json!({ id: plugin }))]);
         let file = root.join(MANIFEST);
-        let mut page = Page { scope, own: false, file: Some(&file), text: "", notices: Vec::new() };
+        let mut page = Page { scope, own: false, file: Some(&file), text: "", notices: Vec::new(), unused: Vec::new() };
         hooks::clean(&mut page, &mut value, &format!("plugin:{id}"), false);
         self.notices.append(&mut page.notices);
         self.layers.push(Layer { scope, file: Some(file), own: false, value: value.into() });

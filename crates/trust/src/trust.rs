@@ -1,4 +1,4 @@
-//! Whether the files of a folder may be used (DEC-058).
+//! Whether the files of a folder may be used (DEC-058, DEC-182).
 //!
 //! Trust belongs to one canonical root and to nothing else: not to folders below
 //! it, not to a nested repository, not to what a `.git` pointer names. The caller
@@ -17,15 +17,6 @@ pub enum Trust {
     Withheld,
 }
 
-/// How the session was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Somebody can be asked.
-    Repl,
-    /// `-p`, `--eval` and the rest: the operator named the folder by running there.
-    Headless,
-}
-
 /// What the command line says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wish {
@@ -39,10 +30,9 @@ pub enum Wish {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// `recorded: false`: nobody ever said yes to this folder. Headless forms say
-    /// so in one line when project code is active. ONA_TRUST=always counts as a yes.
+    /// The operator said yes. `recorded`: not only now, by `--trust`.
     Trusted { recorded: bool },
-    /// Put the question to the person; until then nothing of the folder is used.
+    /// Nobody has said yes yet: nothing of the folder runs. A form with a person may ask.
     /// `lasting: false`: a yes counts for this session and is not to be recorded.
     Ask { lasting: bool },
     /// The operator withheld trust; do not ask.
@@ -61,6 +51,11 @@ impl Standing {
 /// The value of a trust row.
 pub(crate) const TRUSTED: &str = "trusted";
 
+/// The key of `schema_meta` for what ran when trust was recorded: a digest by name.
+pub fn trust_digests_key(root: &Path) -> String {
+    format!("trust_digests:{}", path_text(root))
+}
+
 /// The key of `schema_meta` for a root as `project_root` returns it.
 pub fn trust_key(root: &Path) -> String {
     format!("trust:{}", path_text(root))
@@ -78,15 +73,9 @@ pub(crate) fn path_text(path: &Path) -> String {
     }
 }
 
-/// Where this session stands with its project root. `recorded` looks up one
-/// value of `schema_meta`.
-pub fn standing(
-    form: Form,
-    wish: Wish,
-    env: &Env,
-    root: &Path,
-    recorded: impl FnOnce(&str) -> Option<String>,
-) -> Standing {
+/// Where this session stands with its project root, in every form (DEC-182). `recorded`
+/// looks up one value of `schema_meta`.
+pub fn standing(wish: Wish, env: &Env, root: &Path, recorded: impl FnOnce(&str) -> Option<String>) -> Standing {
     if wish == Wish::Withhold || env.get("ONA_TRUST") == Some("never") {
         return Standing::Withheld;
     }
@@ -97,10 +86,10 @@ pub fn standing(
     // `.git` of its own, should one appear up there (B-3).
     let lasting = root != Path::new("/") && !is_home(root, env);
     let recorded = lasting && recorded(&trust_key(root)).as_deref() == Some(TRUSTED);
-    match (form, wish) {
+    match wish {
         _ if recorded => Standing::Trusted { recorded },
-        (Form::Headless, _) | (Form::Repl, Wish::Trust) => Standing::Trusted { recorded },
-        (Form::Repl, Wish::Unsaid | Wish::Withhold) => Standing::Ask { lasting },
+        Wish::Trust => Standing::Trusted { recorded },
+        Wish::Unsaid | Wish::Withhold => Standing::Ask { lasting },
     }
 }
 

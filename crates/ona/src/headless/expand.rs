@@ -33,7 +33,7 @@ impl Run<'_> {
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let operator = Arc::clone(&turn.pipeline.operator);
-        let desk = skills::desk(self.program, self.open, &self.workplace, session, &self.skills, operator, tell);
+        let desk = skills::desk(self.open, &self.workplace, session, &self.skills, operator, tell);
         let mut texts = Vec::new();
         for skill in named {
             match desk.load(skill, arguments, &session.cx).await {

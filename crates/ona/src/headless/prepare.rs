@@ -24,7 +24,7 @@ use ona_orchestration::{
 use ona_session::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
 use ona_tools::ToolBox;
-use ona_trust::Trust;
+use ona_trust::{Standing, Trust};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -115,8 +115,7 @@ impl Run<'_> {
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let skills = Arc::clone(&self.skills);
-        let desk =
-            skills::desk(self.program, self.open, &self.workplace, session, &skills, Arc::clone(&operator), tell);
+        let desk = skills::desk(self.open, &self.workplace, session, &skills, Arc::clone(&operator), tell);
         tools.add(Arc::new(SkillTool::new(desk.clone())));
         let office = Office {
             store: Arc::clone(store),
@@ -285,7 +284,8 @@ impl Run<'_> {
         let named = |name: &str| {
             options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name))
         };
-        // What a folder tells the model counts as its settings do.
+        // Text of a folder that nobody has trusted yet is only text; --no-trust leaves it out, too.
+        let withheld = self.program.standing() == Standing::Withheld;
         let trusted = self.open.merged.trust != Trust::Withheld;
         let mut instructions = Instructions::at_start(Sources {
             home: self.program.env.home(),
@@ -294,8 +294,8 @@ impl Run<'_> {
             managed: "/etc/ona".into(),
             compatible: !options.no_claude_settings,
             user_files: !options.bare && named("user"),
-            project_files: !options.bare && trusted && named("project"),
-            local_files: !options.bare && trusted && named("local"),
+            project_files: !options.bare && !withheld && named("project"),
+            local_files: !options.bare && !withheld && named("local"),
             links_may_leave: trusted,
         });
         for sentence in instructions.take_left_out() {

@@ -36,6 +36,7 @@ pub fn run(program: &Program, session: &str, config: Option<&Path>, as_json: boo
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut stand = Stand::new(program, &open, config, &cancel).await?;
+        stand.is_trusted(program, &open, config)?;
         guards::mention(program, &open, &stand.workplace);
         let mut session = stand.session(&open, program)?;
         let (mut number, mut different) = (0, Vec::new());

@@ -9,7 +9,7 @@ use crate::program::{Open, Program, Purpose};
 use crate::session_hooks::Written;
 use crate::workplace::{OtherHooks, Workplace};
 use ona_api::row::{Place, SequenceStart};
-use ona_api::{CallId, EventName, Ruling};
+use ona_api::{CallId, EventName, Ruling, Skip};
 use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
 use ona_dialects::pi;
@@ -17,6 +17,7 @@ use ona_hookplane::{HookEngine, Outcome};
 use ona_modules::Listed;
 use ona_orchestration::Session;
 use ona_tools::ToolBox;
+use ona_trust::Standing;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -75,6 +76,25 @@ impl Stand {
         };
         let (engine, modules, connected) = (Arc::new(engine), Vec::new(), OnceCell::new());
         Ok(Self { engine, rejected, unknown, settings, workplace, modules, tools, connected })
+    }
+
+    /// Refuses to try hooks of a folder that nobody has trusted: trying is running.
+    pub fn is_trusted(&self, program: &Program, open: &Open, config: Option<&Path>) -> Result<(), Failure> {
+        let named = config.and_then(|file| std::fs::canonicalize(program.cwd.join(file)).ok());
+        let of_folder = match named {
+            Some(file) => file.starts_with(&program.project) && !program.trusts(open, &program.project),
+            // Somebody who said --no-trust wants the others tried.
+            None if program.standing() == Standing::Withheld => false,
+            None => self.engine.list().iter().any(|hook| hook.disabled == Some(Skip::UntrustedWorkspace)),
+        };
+        match of_folder {
+            true => Err(Failure::usage(format_args!(
+                "these hooks are those of a folder that is not trusted: {}",
+                program.project.display()
+            ))
+            .hint("ona --trust hooks ...")),
+            false => Ok(()),
+        }
     }
 
     /// A session for hooks to be fired in. It is nowhere recorded.

@@ -22,6 +22,7 @@ pub fn run(program: &Program, paths: &[PathBuf], config: Option<&Path>, format: 
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let mut stand = Stand::new(program, &open, config, &cancel).await?;
+        stand.is_trusted(program, &open, config)?;
         guards::mention(program, &open, &stand.workplace);
         let person = Arc::default();
         let mut tried = Vec::new();

@@ -5,7 +5,7 @@ use crate::args::Mcp;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Program, Purpose};
-use ona_mcp::{Cause, Definition, Endpoint, Origin};
+use ona_mcp::{Cause, Definition, Endpoint};
 use serde_json::{Value, json};
 
 pub fn run(program: &Program, command: &Mcp) -> Result<u8, Failure> {
@@ -49,7 +49,8 @@ pub fn run(program: &Program, command: &Mcp) -> Result<u8, Failure> {
 }
 
 fn all(gathered: &Gathered) -> Vec<Value> {
-    let used = gathered.catalog.definitions.iter().map(|one| shown(one, gathered.is_pending()));
+    let used = gathered.catalog.definitions.iter().map(|one| shown(one, "configured"));
+    let pending = gathered.pending.iter().map(|one| shown(one, "pending approval"));
     let left_out = gathered.catalog.left_out.iter().map(|one| {
         let status = match one.cause {
             Cause::Broken => "broken",
@@ -59,13 +60,12 @@ fn all(gathered: &Gathered) -> Vec<Value> {
         };
         json!({"name": one.name, "status": status, "origin": one.origin.as_str(), "why": one.why})
     });
-    used.chain(left_out).collect()
+    used.chain(pending).chain(left_out).collect()
 }
 
 /// Names of variables and headers, never their values.
-fn shown(server: &Definition, pending: bool) -> Value {
+fn shown(server: &Definition, status: &str) -> Value {
     let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    let status = if pending && server.origin == Origin::Project { "pending approval" } else { "configured" };
     let mut shown = json!({
         "name": server.name,
         "status": status,

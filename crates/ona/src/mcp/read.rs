@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::program::{Open, Program};
 use ona_api::Env;
-use ona_mcp::{Catalog, Cause, Origin, Policy, Sources};
-use ona_trust::{Scope, Standing, Trust};
+use ona_mcp::{Catalog, Cause, Definition, Policy, Sources};
+use ona_trust::{Layer, Scope};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -13,6 +13,8 @@ use std::path::Path;
 pub struct Gathered {
     pub catalog: Catalog,
     file: FolderFile,
+    /// Servers of the folder's file that nobody has trusted yet.
+    pub pending: Vec<Definition>,
     /// Why the folder's file can not be read.
     broken: Option<String>,
 }
@@ -23,8 +25,6 @@ enum FolderFile {
     #[default]
     None,
     Used,
-    /// Used, because the operator runs here; nobody ever said that he trusts the folder.
-    Unrecorded,
     Withheld,
 }
 
@@ -45,6 +45,7 @@ pub fn gather(
     let mut sources = Sources { flags, policy: policy(settings, open), ..Sources::default() };
     if !options.strict_mcp_config {
         sources.settings = settings["mcpServers"].clone();
+        sources.of_project = of_project(open);
         sources.disabled = texts(&settings["disabledMcpjsonServers"]);
         // What the agent could write itself is not to be started for it.
         if !options.bare && !program.agent_shell && program.discovery()?.sources.project {
@@ -66,12 +67,14 @@ impl Gathered {
                 return Value::Null;
             }
         };
-        self.file = match (open.merged.trust, program.standing(Some(&open.store))) {
-            (Trust::Withheld, _) | (_, Standing::Withheld | Standing::Ask { .. }) => FolderFile::Withheld,
-            (Trust::Trusted, Standing::Trusted { recorded: true }) => FolderFile::Used,
-            (Trust::Trusted, Standing::Trusted { recorded: false }) => FolderFile::Unrecorded,
-        };
+        self.file = if program.trusts(open, project) { FolderFile::Used } else { FolderFile::Withheld };
         match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
+            Ok(value @ Value::Object(_)) if self.file == FolderFile::Withheld => {
+                // Listed as they are written: no variable is filled in.
+                let sources = Sources { project: value, ..Sources::default() };
+                self.pending = Catalog::read(&sources, &Env::default()).definitions;
+                Value::Null
+            }
             _ if self.file == FolderFile::Withheld => Value::Null,
             Ok(value @ Value::Object(_)) => value,
             Ok(_) => {
@@ -85,26 +88,9 @@ impl Gathered {
         }
     }
 
-    /// Whether nobody has said yet that the folder's servers may run.
-    pub fn is_pending(&self) -> bool {
-        matches!(self.file, FolderFile::Unrecorded | FolderFile::Withheld)
-    }
-
     /// What a person must know before anything is started.
     pub fn sentences(&self) -> Vec<String> {
-        let of_folder = self.catalog.definitions.iter().any(|one| one.origin == Origin::Project);
         let mut sentences: Vec<String> = Vec::new();
-        match self.file {
-            FolderFile::Withheld => {
-                sentences.push("the MCP servers of this folder are not started: it is not trusted (.mcp.json)".into());
-            }
-            FolderFile::Unrecorded if of_folder => sentences.push(
-                "MCP servers of a folder nobody has trusted yet are in use (--trust remembers it, --no-trust leaves \
-                 them out): .mcp.json"
-                    .into(),
-            ),
-            FolderFile::Unrecorded | FolderFile::Used | FolderFile::None => {}
-        }
         sentences.extend(self.problems());
         let by_policy = self.catalog.left_out.iter().filter(|one| one.cause == Cause::Policy);
         sentences.extend(by_policy.map(|one| one.sentence()));
@@ -118,6 +104,17 @@ impl Gathered {
         let entries = self.catalog.left_out.iter().filter(|one| broken(one.cause)).map(|one| one.sentence());
         self.broken.iter().map(|why| format!(".mcp.json is not used: {why}")).chain(entries).collect()
     }
+}
+
+/// The servers that project files configured and that no higher scope did.
+fn of_project(open: &Open) -> Vec<String> {
+    let names = |layer: &Layer| -> Vec<String> {
+        layer.value["mcpServers"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
+    };
+    let (confined, others): (Vec<_>, Vec<_>) = open.found.layers.iter().partition(|layer| layer.scope.is_confined());
+    let above = |layer: &&&Layer| matches!(layer.scope, Scope::Flag | Scope::Managed);
+    let above: Vec<_> = others.iter().filter(above).flat_map(|layer| names(layer)).collect();
+    confined.iter().flat_map(|layer| names(layer)).filter(|name| !above.contains(name)).collect()
 }
 
 /// One value of `--mcp-config`.

@@ -49,6 +49,7 @@ mod test_runs;
 mod testgen;
 mod todos;
 mod transcript_path;
+mod trust;
 mod turn;
 mod watched_files;
 mod wire_names;

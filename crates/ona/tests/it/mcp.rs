@@ -274,8 +274,10 @@ fn a_server_of_an_untrusted_folder_is_not_started() {
     let never = json!({"tool": "Read", "input": {"file_path": ".mcp.json"}}).to_string();
     ona.run(["--eval", &never]).expect_code(0);
     assert!(!ona.exists("canary"), "and a call that needs no server starts none");
-    let ran = ona.run(["--eval", &call]).expect_code(0);
-    assert!(ona.exists("canary") && ran.stderr.contains("nobody has trusted yet"), "{ran:?}");
+    ona.run(["--eval", &call]).expect_code(0);
+    assert!(!ona.exists("canary"), "nobody said yes");
+    ona.run(["--trust", "--eval", &call]).expect_code(0);
+    assert!(ona.exists("canary"));
 }
 
 #[test]

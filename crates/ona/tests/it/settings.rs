@@ -197,8 +197,7 @@ fn without_trust_nothing_of_the_project_runs_and_the_skip_is_logged() {
     // The same folder after the row was imported with trust.
     let other = crate::ona().untrusted();
     other.file(".claude/settings.json", json!({"hooks": touch_hook("canary")}).to_string());
-    let trusting = other.run(["--eval", r#"{"tool":"Bash","input":{"command":"true"}}"#]).expect_code(0);
-    assert!(trusting.stderr.contains("nobody has trusted"), "{}", trusting.stderr);
+    other.eval_with("Bash", json!({"command": "true"}), &["--trust"]);
     std::fs::remove_file(other.project().join("canary")).unwrap();
     other.eval_with("Bash", json!({"command": "true"}), &["--no-trust"]);
     assert!(!other.exists("canary"));

@@ -177,11 +177,11 @@ fn the_tools_a_skill_allows_are_allowed_for_the_turn() {
     assert!(world.exists("first") && !world.exists("second"), "a folder somebody said yes to");
     let (world, ran) = granting(&[], front, false);
     assert!(!world.exists("first"), "a folder nobody said yes to widens nothing");
-    assert!(ran.stdout.contains("nobody has trusted this folder yet"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("There is no skill maker"), "{}", ran.stdout);
     let (world, _) = granting(&["--disallowedTools", "Bash(touch first)"], front, true);
     assert!(!world.exists("first"), "a deny wins");
     // And what it takes away is gone for the turn.
-    let flags = ["--allowedTools", "Bash"];
+    let flags = ["--allowedTools", "Bash", "--trust"];
     let (world, _) = granting(&flags, "disallowed-tools: Bash(touch *)", false);
     assert!(!world.exists("first") && world.exists("second"));
 }
@@ -361,7 +361,7 @@ fn trust_and_switches_hold_for_hooks_of_skills() {
     ona.settings(json!({"permissions": {"allow": ["Bash", "Skill"]}}));
     let call = json!({"tool": "Skill", "input": {"skill": "careful"}, "session_id": "s"}).to_string();
     let ran = ona.run(["--eval", &call]).expect_code(0);
-    assert!(ran.stderr.contains("of a folder nobody has trusted yet brings hooks"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("There is no skill careful") && ran.stderr.contains("not trusted"), "{ran:?}");
     let ran = ona.run(["--eval", &call, "--trust"]).expect_code(0);
     assert!(!ran.stderr.contains("brings hooks"), "{}", ran.stderr);
     eval_in(&ona, "s", "Bash", json!({"command": "true 1"}), &["--no-trust"]);

@@ -155,7 +155,7 @@ fn a_deny_that_is_not_a_list_still_denies_and_an_allow_does_not_allow() {
 }
 
 #[test]
-fn without_trust_nothing_but_disabled_hooks_of_a_folder_is_used() {
+fn without_trust_only_what_restricts_counts_and_hooks_are_disabled() {
     let hooks = json!([{"hook_event_name": "SessionStart", "command": "touch canary"}]);
     let folder = json!({
         "hooks": hooks, "env": {"A": "1"}, "permissions": {"allow": ["Bash"], "deny": ["Read"], "ask": ["Edit"]},
@@ -175,11 +175,13 @@ fn without_trust_nothing_but_disabled_hooks_of_a_folder_is_used() {
     project["source"] = json!("project:.ona/settings.json");
     project["disabled"] = json!("untrusted_workspace");
     expected["hooks"] = json!([user, project]);
+    expected["permissions"]["deny"] = json!(["Read"]);
+    expected["permissions"]["ask"] = json!(["Edit"]);
     assert_eq!(world.effective(), expected);
     assert_eq!(
         world.notices(),
         [
-            "<repo>/.ona/settings.json: not used, because this folder is not trusted; its hooks are listed but do not run"
+            "<repo>/.ona/settings.json: not used, because this folder is not trusted: hooks, env, allow rules, MCP servers, plugins, model_config, disableAllHooks, apiKeyHelper"
         ]
     );
     assert_eq!(world.merged().trust, Trust::Withheld);

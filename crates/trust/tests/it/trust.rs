@@ -1,12 +1,12 @@
 use crate::World;
-use ona_trust::{Form, Standing, Trust, Wish, project_root, standing, trust_key};
+use ona_trust::{Standing, Trust, Wish, project_root, standing, trust_key};
 use std::fs;
 use std::path::Path;
 
-/// Asks for a folder in the REPL, with the given folders recorded as trusted.
+/// Asks for a folder with the given folders recorded as trusted.
 fn in_repl(world: &World, start: &Path, trusted: &[&Path]) -> Standing {
     let keys: Vec<_> = trusted.iter().map(|root| trust_key(root)).collect();
-    standing(Form::Repl, Wish::Unsaid, &world.env, &project_root(start), |key| {
+    standing(Wish::Unsaid, &world.env, &project_root(start), |key| {
         keys.iter().any(|known| known == key).then(|| "trusted".to_owned())
     })
 }
@@ -14,33 +14,29 @@ fn in_repl(world: &World, start: &Path, trusted: &[&Path]) -> Standing {
 const ASK: Standing = Standing::Ask { lasting: true };
 
 #[test]
-fn who_is_trusted_in_which_form() {
+fn only_a_yes_is_a_yes() {
     let world = World::new();
-    let ask = |form, wish, row: Option<&str>| standing(form, wish, &world.env, &world.repo, |_| row.map(str::to_owned));
+    let ask = |wish, row: Option<&str>| standing(wish, &world.env, &world.repo, |_| row.map(str::to_owned));
     let trusted = |recorded| Standing::Trusted { recorded };
     let cases = [
-        (Form::Repl, Wish::Unsaid, None, ASK),
-        (Form::Repl, Wish::Unsaid, Some("trusted"), trusted(true)),
-        (Form::Repl, Wish::Unsaid, Some("maybe"), ASK),
-        (Form::Repl, Wish::Trust, None, trusted(false)),
-        (Form::Repl, Wish::Withhold, Some("trusted"), Standing::Withheld),
-        (Form::Headless, Wish::Unsaid, None, trusted(false)),
-        (Form::Headless, Wish::Unsaid, Some("trusted"), trusted(true)),
-        (Form::Headless, Wish::Withhold, Some("trusted"), Standing::Withheld),
+        (Wish::Unsaid, None, ASK),
+        (Wish::Unsaid, Some("trusted"), trusted(true)),
+        (Wish::Unsaid, Some("maybe"), ASK),
+        (Wish::Trust, None, trusted(false)),
+        (Wish::Trust, Some("trusted"), trusted(true)),
+        (Wish::Withhold, Some("trusted"), Standing::Withheld),
     ];
-    for (form, wish, row, expected) in cases {
-        assert_eq!(ask(form, wish, row), expected, "{form:?} {wish:?} {row:?}");
+    for (wish, row, expected) in cases {
+        assert_eq!(ask(wish, row), expected, "{wish:?} {row:?}");
     }
     let never = world.env.clone().with("ONA_TRUST", "never");
     for wish in [Wish::Unsaid, Wish::Trust] {
-        let standing = standing(Form::Headless, wish, &never, &world.repo, |_| Some("trusted".into()));
-        assert_eq!(standing, Standing::Withheld, "ONA_TRUST=never holds in every form");
+        let standing = standing(wish, &never, &world.repo, |_| Some("trusted".into()));
+        assert_eq!(standing, Standing::Withheld, "ONA_TRUST=never holds");
     }
     let always = world.env.clone().with("ONA_TRUST", "always");
-    for form in [Form::Repl, Form::Headless] {
-        assert_eq!(standing(form, Wish::Unsaid, &always, &world.repo, |_| None), trusted(true), "{form:?}");
-        assert_eq!(standing(form, Wish::Withhold, &always, &world.repo, |_| None), Standing::Withheld, "{form:?}");
-    }
+    assert_eq!(standing(Wish::Unsaid, &always, &world.repo, |_| None), trusted(true));
+    assert_eq!(standing(Wish::Withhold, &always, &world.repo, |_| None), Standing::Withheld);
     assert_eq!((ASK.trust(), trusted(false).trust()), (Trust::Withheld, Trust::Trusted));
 }
 

@@ -1,0 +1,181 @@
+//! What a folder brings that could run, by name: what is not in use while nobody has trusted
+//! it, and what has changed since somebody did (DEC-182). Nothing of the folder is run here.
+
+use crate::program::{Open, Program};
+use ona_api::digest;
+use ona_modules::{Places, candidates};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Larger files count by their size alone.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The line of a start in a folder that nobody has trusted; `None` if it brings nothing.
+pub fn not_in_use(program: &Program, open: &Open) -> Option<String> {
+    let mut kinds: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut add = |kind: &str, file: &Path| {
+        kinds.entry(kind.to_owned()).or_default().insert(short(program, file));
+    };
+    open.found.unused.iter().for_each(|one| add(&one.kind, &one.file));
+    let options = &program.options;
+    if !options.bare {
+        let mcp = program.project.join(".mcp.json");
+        if mcp.symlink_metadata().is_ok() {
+            add("MCP servers", &mcp);
+        }
+        modules(program).iter().for_each(|file| add("hook modules", file));
+        for folder in [".ona", ".claude"].iter().filter(|name| **name == ".ona" || !options.no_claude_settings) {
+            for (kind, name) in [("agents", "agents"), ("skills", "skills"), ("commands", "commands")] {
+                let dir = program.project.join(folder).join(name);
+                if std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
+                    add(kind, &dir);
+                }
+            }
+        }
+    }
+    if kinds.is_empty() {
+        return None;
+    }
+    let listed: Vec<_> = kinds
+        .into_iter()
+        .map(|(kind, files)| format!("{kind} ({})", files.into_iter().collect::<Vec<_>>().join(", ")))
+        .collect();
+    Some(format!(
+        "ona: this folder is not trusted ({}); not in use: {}; run the command with --trust to trust it (ona --trust ...)",
+        program.project.display(),
+        listed.join("; ")
+    ))
+}
+
+/// The line of a start in a trusted folder of which something that runs has changed since.
+pub fn changed_since(recorded: &str, running: &BTreeMap<String, String>) -> Option<String> {
+    let recorded: BTreeMap<String, String> = serde_json::from_str(recorded).ok()?;
+    let changed: Vec<_> = running.iter().filter(|(name, now)| recorded.get(*name) != Some(now)).collect();
+    let changed: Vec<_> = changed.into_iter().map(|(name, _)| name.as_str()).collect();
+    (!changed.is_empty()).then(|| {
+        format!(
+            "ona: changed since this folder was trusted, and still in use: {}; ona --trust ... trusts it as it is now, \
+             --no-trust leaves it out",
+            changed.join(", ")
+        )
+    })
+}
+
+/// Everything of the folder that runs, with a digest of each.
+pub fn running(program: &Program, open: &Open) -> BTreeMap<String, String> {
+    let mut running = BTreeMap::new();
+    let (project, home) = (&program.project, program.env.home());
+    for layer in open.found.layers.iter().filter(|layer| layer.scope.needs_trust()) {
+        let file = layer.file.as_deref().map(|file| short(program, file)).unwrap_or_default();
+        for key in ["hooks", "plugins", "hookModules", "statusLine", "massgenConfig"] {
+            let value = &layer.value[key];
+            if !value.is_null() {
+                running.insert(format!("{key} of {file}"), digest::sha256_hex(value.to_string().as_bytes()));
+            }
+        }
+        servers(&mut running, &layer.value["mcpServers"], &file);
+        let brings = json!({"hooks": layer.value["hooks"], "plugins": layer.value["plugins"]});
+        for script in ona_trust::hook_scripts(&brings, project, &home) {
+            if script.starts_with(project) {
+                running.insert(short(program, &script), file_digest(&script));
+            }
+        }
+        let listed = layer.value["hookModules"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for module in listed.map(|path| project.join(path)) {
+            running.insert(short(program, &module), file_digest(&module));
+        }
+    }
+    for module in modules(program) {
+        running.insert(short(program, &module), file_digest(&module));
+    }
+    servers(&mut running, &mcp_file(program)["mcpServers"], ".mcp.json");
+    running
+}
+
+fn servers(running: &mut BTreeMap<String, String>, servers: &Value, file: &str) {
+    for (name, server) in servers.as_object().into_iter().flatten() {
+        running.insert(format!("MCP server {name} of {file}"), digest::sha256_hex(server.to_string().as_bytes()));
+    }
+}
+
+/// Variables that the folder's configuration reads and that have the name of a secret.
+pub fn secrets_read(program: &Program, open: &Open) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    let layers = open.found.layers.iter().filter(|layer| layer.scope.needs_trust());
+    for value in layers.map(|layer| &layer.value).chain([&mcp_file(program)]) {
+        variables(value, &mut names);
+    }
+    names.into_iter().filter(|name| sounds_secret(name) && !ona_api::redact::is_own_credential(name)).collect()
+}
+
+fn variables(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) => {
+            for part in text.split('$').skip(1) {
+                let part = part.strip_prefix('{').unwrap_or(part);
+                let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(part.len());
+                names.extend((end > 0).then(|| part[..end].to_owned()));
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| variables(item, names)),
+        Value::Object(fields) => {
+            let listed = fields.get("allowedEnvVars").and_then(Value::as_array).into_iter().flatten();
+            names.extend(listed.filter_map(|name| name.as_str().map(str::to_owned)));
+            fields.values().for_each(|field| variables(field, names));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn sounds_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["key", "token", "secret", "password", "credential", "auth"].iter().any(|word| name.contains(word))
+}
+
+/// The module files that only count because the folder's do.
+fn modules(program: &Program) -> Vec<PathBuf> {
+    let env = &program.env;
+    let places = Places {
+        cwd: program.cwd.clone(),
+        home: env.home(),
+        agent_dir: env.non_empty("PI_CODING_AGENT_DIR").map(|dir| program.cwd.join(dir)),
+        claude: !program.options.no_claude_settings && env.get("ONA_CLAUDE_SETTINGS") != Some("0"),
+        project: true,
+        nothing: program.options.bare,
+    };
+    let (found, _) = candidates(&places, &[]);
+    found.into_iter().map(|one| one.path).filter(|path| path.starts_with(&program.project)).collect()
+}
+
+fn mcp_file(program: &Program) -> Value {
+    let file = program.project.join(".mcp.json");
+    read(&file).and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+fn file_digest(file: &Path) -> String {
+    match (read(file), file.metadata()) {
+        (Some(bytes), _) => digest::sha256_hex(&bytes),
+        (None, Ok(metadata)) => format!("{} bytes", metadata.len()),
+        (None, Err(_)) => "absent".to_owned(),
+    }
+}
+
+/// A regular file of sensible size.
+fn read(file: &Path) -> Option<Vec<u8>> {
+    // Looked at before it is opened: opening a pipe would wait for a writer.
+    if !file.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_BYTES) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(file).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// As seen from the project, with control characters escaped: a folder chooses its names.
+fn short(program: &Program, file: &Path) -> String {
+    let path = file.strip_prefix(&program.project).unwrap_or(file).to_string_lossy();
+    path.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
