@@ -801,18 +801,27 @@ check_004_5_10_02() {
   settings_file() { jq -cn --arg c "$1" '{hooks:[{hook_event_name:"PreToolUse",matcher:"",shell:"sh",command:$c}]}'; }
   settings_file 'echo project >> log' >.ona/settings.json
   settings_file 'echo user >> log' >"$HOME/.ona/settings.json"
+  unset ONA_TRUST
+  AGENT_SDLC_DB=$WORLD/one.db tool Bash '{"command":"echo ran"}' --trust
   AGENT_SDLC_DB=$WORLD/one.db tool Bash '{"command":"echo ran"}'
-  is "$(paste -sd' ' log)" 'user project'
+  AGENT_SDLC_DB=$WORLD/two.db ONA_TRUST=always tool Bash '{"command":"echo ran"}'
+  is "$(paste -sd' ' log)" 'user project user project user project'
   rm log
   local withheld
-  for withheld in flag variable; do
+  for withheld in unsaid flag variable; do
     export AGENT_SDLC_DB=$WORLD/$withheld.db
-    if [ $withheld = flag ]; then tool Bash '{"command":"echo ran"}' --no-trust; else ONA_TRUST=never tool Bash '{"command":"echo ran"}'; fi
+    case $withheld in
+      unsaid) tool Bash '{"command":"echo ran"}' ;;
+      flag) tool Bash '{"command":"echo ran"}' --no-trust ;;
+      variable) ONA_TRUST=never tool Bash '{"command":"echo ran"}' ;;
+    esac
+    has "$err" 'not trusted'
+    has "$err" 'hooks (.ona/settings.json)'
     is "$(is_error) $(paste -sd' ' log)" 'false user'
     is "$(rows "command || ':' || ifnull(skipped_reason,'ran')" | paste -sd' ')" 'echo user >> log:ran echo project >> log:untrusted_workspace'
     rm log
   done
-  export AGENT_SDLC_DB=$WORLD/managed.db
+  export AGENT_SDLC_DB=$WORLD/managed.db ONA_TRUST=always
   settings_file 'echo managed >> log' | jq -c '. + {allowManagedHooksOnly:true}' >"$ONA_MANAGED_SETTINGS"
   tool Bash '{"command":"echo ran"}'
   is "$(paste -sd' ' log)" managed

@@ -70,6 +70,8 @@ impl Demo {
         let database = root.join("ona.db");
         let path = program.env.get("PATH").unwrap_or("/usr/bin:/bin");
         let env = Env::default()
+            // It made the folder itself.
+            .with("ONA_TRUST", "always")
             .with("PATH", path)
             .with("HOME", root.join("home"))
             .with("TMPDIR", &root)

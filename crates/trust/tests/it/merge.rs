@@ -185,7 +185,7 @@ fn without_trust_only_what_restricts_counts_and_hooks_are_disabled() {
         ]
     );
     assert_eq!(world.merged().trust, Trust::Withheld);
-    assert_eq!(world.merged().from_files, ["theme", "hooks"]);
+    assert_eq!(world.merged().from_files, ["permissions", "theme", "hooks"]);
 }
 
 /// "A stricter rule never widens access": whatever a folder says, what the
