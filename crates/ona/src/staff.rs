@@ -18,7 +18,7 @@ pub fn agent_tool(
     workplace: &Workplace,
     session: &Session,
 ) -> Result<Arc<dyn AnyTool>, Failure> {
-    let chosen = match choose_model(program, open, None, &workplace.settings, &workplace.host) {
+    let chosen = match choose_model(program, open, None, &workplace.settings, &workplace.operators) {
         Ok(chosen) => chosen,
         Err(wrong) => return Ok(Arc::new(Unstaffed::new(wrong.message))),
     };

@@ -84,8 +84,8 @@ pub struct Workplace {
     pub settings: Value,
     /// The process environment with the settings' own over it.
     pub host: Env,
-    /// The same without what project files set, for the operator's hooks and for workers.
-    operators: Env,
+    /// The same without what project files set, for the operator's hooks, helpers and workers.
+    pub operators: Env,
 }
 
 /// Hooks that are not the configured ones.
@@ -265,7 +265,7 @@ impl Workplace {
                 drop(session_hooks::pi_hooks(Source::Cli, definitions, &settings, place, &mut loaded))
             }
             Written::Massgen(path) => {
-                session_hooks::massgen_file(program, path, &settings, &self.host, place, cancel, &mut loaded)?;
+                session_hooks::massgen_file(program, path, &settings, &self.operators, place, cancel, &mut loaded)?;
             }
         }
         let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel.clone())) };

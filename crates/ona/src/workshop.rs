@@ -55,7 +55,7 @@ pub fn seat_if_needed(
         return Ok(());
     }
     let wanted = program.options.model.as_deref();
-    let chosen = choose_model(program, open, wanted, &workplace.settings, &workplace.host)?;
+    let chosen = choose_model(program, open, wanted, &workplace.settings, &workplace.operators)?;
     if let Ok(model) = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
         seat(open, workplace, session, &Seat::new(Arc::new(model)), operator);
     }

@@ -103,7 +103,7 @@ pub async fn all(program: &Program, open: &Open, workplace: &Workplace) -> Vec<C
 /// Model, credential and endpoint; the later ones only where the earlier are known.
 async fn model(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Check> {
     let wanted = program.options.model.as_deref();
-    let chosen = match choose_model(program, open, wanted, &workplace.settings, &workplace.host) {
+    let chosen = match choose_model(program, open, wanted, &workplace.settings, &workplace.operators) {
         Ok(chosen) => chosen,
         Err(failure) => {
             return vec![Check::broken("model", &failure.message, failure.hint.as_deref().unwrap_or_default())];

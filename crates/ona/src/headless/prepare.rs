@@ -69,7 +69,8 @@ impl Run<'_> {
         session.agent_type = guise.agent.map(|agent| agent.name.clone());
         let wanted = wishes.model.as_deref().or(options.model.as_deref());
         let wanted = wanted.or(guise.agent.and_then(|agent| agent.model.as_deref()).filter(|name| *name != "inherit"));
-        let chosen = choice::model(self.program, self.open, wanted, &self.workplace.settings, &self.workplace.host)?;
+        let chosen =
+            choice::model(self.program, self.open, wanted, &self.workplace.settings, &self.workplace.operators)?;
         if let Some(config) = &chosen.fresh {
             choice::remember(self.program, self.open, config)?;
         }

@@ -133,7 +133,7 @@ pub fn write(
         let mut workplace = Workplace::new(program, open, &subject.project.root, Purpose::Call, &cancel)?;
         workplace.announce_guards(program, open)?;
         let wanted_model = program.options.model.as_deref();
-        let chosen = choice::model(program, open, wanted_model, &workplace.settings, &workplace.host)?;
+        let chosen = choice::model(program, open, wanted_model, &workplace.settings, &workplace.operators)?;
         if let Some(config) = &chosen.fresh {
             choice::remember(program, open, config)?;
         }

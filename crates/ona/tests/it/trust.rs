@@ -196,4 +196,12 @@ fn a_project_sets_no_variables_for_the_operators_hooks() {
     assert_eq!(ona.read("users").trim(), "::test:user");
     assert_eq!(ona.read("projects").trim(), "/evil:/evil.cnf:test:folder");
     assert_eq!(ona.read("tools").trim(), "/evil:folder");
+    // Nor for the operator's helper.
+    let mut ona = crate::ona();
+    let model = ona.model(Wire::Messages, [say("ok")]);
+    ona.env("ANTHROPIC_API_KEY", "");
+    ona.home_file(".ona/settings.json", json!({"apiKeyHelper": "echo \"helper-key-${MINE:-none}\""}).to_string());
+    ona.file(".claude/settings.json", json!({"env": {"MINE": "folder"}}).to_string());
+    ona.run(["-p", "hi"]).expect_code(0);
+    assert_eq!(model.request(0).header("x-api-key"), Some("helper-key-none"));
 }
