@@ -8,6 +8,7 @@ use ona_api::event::{Kind, Query};
 use ona_api::tool::{ALIASES, BUILTINS};
 use ona_hookplane::Hook;
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// A name a tool of some MCP server might have: it stands for all of them.
 const SOME_MCP_TOOL: &str = "mcp__server__tool";
@@ -58,6 +59,23 @@ pub fn strange_fields(handler: &Map<String, Value>) -> Vec<&String> {
 pub struct UnknownField {
     pub field: String,
     pub entry: Value,
+}
+
+impl UnknownField {
+    /// The field that was probably meant.
+    pub fn meant(&self) -> Option<&'static str> {
+        ona_api::nearest(&self.field, FIELDS)
+    }
+}
+
+impl fmt::Display for UnknownField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the field {:?} means nothing here", self.field)?;
+        match self.meant() {
+            Some(meant) => write!(f, "; did you mean {meant:?}?"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Fields of configured handlers that mean nothing here. A leading `_` says that another
@@ -142,6 +160,19 @@ impl<'a> Reach<'a> {
                 }
             }
         }
+    }
+
+    /// Why a matcher that fits nothing is a slip of the pen: it is nearly the name of a tool.
+    /// `None` where it may name something unknown here. Invalid expressions are rejected
+    /// when hooks are read.
+    pub fn slip(&self) -> Option<String> {
+        if is_a_rule(&self.hook.matcher) || matches!(self.how, How::Never) || !self.is_nowhere() {
+            return None;
+        }
+        let matcher = &self.hook.matcher;
+        let words = matcher.split(['|', ',']).map(str::trim);
+        let meant = words.filter_map(|word| ona_api::nearest(word, BUILTINS)).next()?;
+        Some(format!("the matcher {matcher:?} fits no tool; did you mean {meant}?"))
     }
 
     /// Whether it fits everything the other fits, as far as that can be told.

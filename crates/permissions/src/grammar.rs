@@ -109,7 +109,7 @@ pub enum Why {
     Unbalanced,
     #[error("its parentheses are empty")]
     EmptySpecifier,
-    #[error("there is no tool called {0}")]
+    #[error("there is no tool called {0}{meant}", meant = meant(.0))]
     UnknownTool(String),
     #[error("a path on {tool} is never consulted; write {instead}(…)")]
     PathOnOtherTool { tool: String, instead: &'static str },
@@ -125,6 +125,11 @@ pub enum Why {
     NotDomain,
     #[error("{0:?} is not a valid pattern")]
     BadPattern(String),
+}
+
+/// The built-in tool that was probably meant.
+fn meant(name: &str) -> String {
+    ona_api::nearest(name, BUILTINS).map(|tool| format!("; did you mean {tool}?")).unwrap_or_default()
 }
 
 impl Rule {
@@ -281,8 +286,8 @@ mod tests {
             ("(a)", Deny, "it is empty"),
             ("Bash()", Deny, "its parentheses are empty"),
             ("Bash( )", Deny, "its parentheses are empty"),
-            ("bash", Allow, "there is no tool called bash"),
-            ("read(.env)", Deny, "there is no tool called read"),
+            ("bash", Allow, "there is no tool called bash; did you mean Bash?"),
+            ("read(.env)", Deny, "there is no tool called read; did you mean Read?"),
             ("Write(/src/**)", Allow, "a path on Write is never consulted; write Edit(…)"),
             ("NotebookEdit(a)", Deny, "a path on NotebookEdit is never consulted; write Edit(…)"),
             ("Glob(a)", Deny, "a path on Glob is never consulted; write Read(…)"),

@@ -19,6 +19,7 @@ use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_api::permission_update::Behavior;
 use ona_dialects::Rejected;
+use ona_dialects::lint::{self, Reach, UnknownField};
 use ona_hookplane::{Action, Hook};
 use ona_permissions::Dropped;
 use ona_trust::{About, Notice};
@@ -115,6 +116,7 @@ pub fn findings(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Fi
     for hook in list.iter().filter(|hook| hook.disabled.is_none()) {
         findings.extend(of_hook(hook, &around));
     }
+    findings.extend(misspelt_fields(workplace));
     for (path, why) in &evidence.modules {
         let message = format!("hook module {path}: {why}");
         findings.push(Finding { place: path.clone(), ..Finding::new("not-loaded", message) });
@@ -128,12 +130,32 @@ pub fn findings(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Fi
     findings
 }
 
+/// The rule of a matcher that fits nothing.
+pub const SLIP: &str = "never-matches";
+
+/// The rule of a field of a hook that nothing reads.
+pub const UNKNOWN_FIELD: &str = "unknown-field";
+
+/// A field that is nearly `fail_closed` or `timeout` changes what a guard does. Other unknown
+/// fields may be notes for another program; `hooks lint` names them.
+fn misspelt_fields(workplace: &Workplace) -> impl Iterator<Item = Finding> {
+    let unknown = workplace.unknown.iter().cloned().chain(lint::unknown_fields(&workplace.settings));
+    unknown.filter(|one| one.meant().is_some()).map(|one| of_field(&one))
+}
+
+pub fn of_field(unknown: &UnknownField) -> Finding {
+    let message = unknown.to_string();
+    let line = format!("{}: {message}", entry_in_words(&unknown.entry));
+    Finding { rule: UNKNOWN_FIELD, place: unknown.entry.to_string(), message, at_start: AtStart::Line(line) }
+}
+
 /// Why one hook cannot run, as far as that is plain without running it.
 pub fn of_hook(hook: &Hook, around: &Around<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(Err(server)) = called_by(hook, around.servers) {
         findings.push(Finding::of_hook("missing-server", hook, format!("there is no MCP server {server}")));
     }
+    findings.extend(Reach::of(hook).slip().map(|message| Finding::of_hook(SLIP, hook, message)));
     let wrong = unstartable(hook, &hook.action, around);
     findings.extend(wrong.map(|(rule, message)| Finding::of_hook(rule, hook, message)));
     findings
@@ -233,14 +255,19 @@ fn of_rule(dropped: &Dropped) -> Finding {
 }
 
 pub fn of_rejected(rejected: &Rejected) -> Finding {
-    let text = |key: &str| rejected.entry[key].as_str().filter(|text| !text.is_empty());
-    let event = text("hook_event_name").map(|event| format!(" on {event}")).unwrap_or_default();
-    let source = text("source").map(|source| format!(" of {source}")).unwrap_or_default();
     let line = match &rejected.entry {
         // A place in a MassGen configuration; the reason names it.
         Value::String(_) => format!("{} (MassGen configuration)", rejected.why),
-        _ => format!("a hook{event}{source}: {}", rejected.why),
+        entry => format!("{}: {}", entry_in_words(entry), rejected.why),
     };
     let (place, message) = (rejected.entry.to_string(), rejected.why.clone());
     Finding { rule: "rejected", place, message, at_start: AtStart::Line(line) }
+}
+
+/// A configured entry in a few words.
+fn entry_in_words(entry: &Value) -> String {
+    let text = |key: &str| entry[key].as_str().filter(|text| !text.is_empty());
+    let event = text("hook_event_name").map(|event| format!(" on {event}")).unwrap_or_default();
+    let source = text("source").map(|source| format!(" of {source}")).unwrap_or_default();
+    format!("a hook{event}{source}")
 }

@@ -33,24 +33,22 @@ async fn found(program: &Program, open: &Open, stand: &Stand, other: bool) -> Ve
     let hooks: Vec<_> = list.iter().collect();
     let around = Around::of(program, &stand.workplace);
     let mut findings: Vec<_> = match other {
-        // What is said of idle matchers is said of the hook below.
+        // What is wrong with matchers and fields is said below, of every hook.
         false => {
+            let below = ["idle-matcher", guards::SLIP, guards::UNKNOWN_FIELD];
             let all = guards::findings(program, open, &stand.workplace);
-            all.into_iter().filter(|one| one.rule != "idle-matcher").collect()
+            all.into_iter().filter(|one| !below.contains(&one.rule)).collect()
         }
         true => stand.rejected.iter().map(guards::of_rejected).collect(),
     };
     let unknown = stand.unknown.iter().cloned().chain(lint::unknown_fields(&stand.settings));
-    findings.extend(unknown.map(|unknown| Finding {
-        place: unknown.entry.to_string(),
-        ..Finding::new("unknown-field", format!("the field {:?} means nothing here", unknown.field))
-    }));
+    findings.extend(unknown.map(|unknown| guards::of_field(&unknown)));
     let gastown = stand.workplace.settings["gastownMode"] == true;
     for (index, hook) in hooks.iter().enumerate() {
         findings.extend(judged(hook, &hooks[..index], gastown));
         // The list above leaves out hooks that are switched off; whoever writes one wants to know.
         if other || hook.disabled.is_some() {
-            findings.extend(guards::of_hook(hook, &around));
+            findings.extend(guards::of_hook(hook, &around).into_iter().filter(|one| one.rule != guards::SLIP));
         }
     }
     findings.extend(guards::tried(&stand.workplace, hooks).await);
@@ -83,8 +81,8 @@ fn judged(hook: &Hook, before: &[&Hook], gastown: bool) -> Vec<Finding> {
             found("rule-as-matcher", "a matcher is tried on the tool's name alone; move the rule to \"if\"".into())
         }));
     } else if reach.is_nowhere() {
-        findings
-            .push(found("never-matches", format!("the matcher {:?} fits nothing this event can have", hook.matcher)));
+        let plain = || format!("the matcher {:?} fits nothing this event can have", hook.matcher);
+        findings.push(found(guards::SLIP, reach.slip().unwrap_or_else(plain)));
     }
     let twin = |other: &&&Hook| {
         other.event == hook.event

@@ -26,7 +26,7 @@ fn lines(ran: &Ran) -> Vec<&str> {
 }
 
 /// One of each kind, in one project file. What a start says about them.
-fn broken_guards(ona: &Ona) -> [&'static str; 9] {
+fn broken_guards(ona: &Ona) -> [&'static str; 12] {
     ona.file("plain.sh", "exit 2\n");
     ona.file("bad.ts", "export default function (pi) { this is not a program }\n");
     ona.file(
@@ -39,6 +39,9 @@ fn broken_guards(ona: &Ona) -> [&'static str; 9] {
                 hook("PreToolUse", "\"$CLAUDE_PROJECT_DIR\"/plain.sh"),
                 hook("PreToolUse", "no-such-program"),
                 hook("PreTolUse", "true"),
+                {"hook_event_name": "PreToolUse", "matcher": "Bsh", "command": "true"},
+                {"hook_event_name": "PreToolUse", "matcher": "Bash[", "command": "true"},
+                {"hook_event_name": "PreToolUse", "matcher": "Bash", "command": "true", "fail_closd": true},
             ],
             "hookModules": ["./bad.ts"],
         })
@@ -46,7 +49,7 @@ fn broken_guards(ona: &Ona) -> [&'static str; 9] {
     );
     [
         "`permission` is not a setting and has no effect; did you mean `permissions`?",
-        "the deny rule \"Bahs(rm *)\" has no effect: there is no tool called Bahs",
+        "the deny rule \"Bahs(rm *)\" has no effect: there is no tool called Bahs; did you mean Bash?",
         "the ask rule \"Bash(\" has no effect: its parentheses do not match",
         "`permissions.denny` is not a setting",
         "gone.sh does not exist",
@@ -54,6 +57,9 @@ fn broken_guards(ona: &Ona) -> [&'static str; 9] {
         "no-such-program is not on the search path",
         "\"PreTolUse\" is not a hook event",
         "bad.ts: Failed to load hook",
+        "the matcher \"Bsh\" fits no tool; did you mean Bash?",
+        "the matcher \"Bash[\" is not a valid expression and matches nothing",
+        "the field \"fail_closd\" means nothing here; did you mean \"fail_closed\"?",
     ]
 }
 
