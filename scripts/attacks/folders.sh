@@ -229,9 +229,7 @@ attack_hooks_as_a_plugin() { # the folder's file writes its hooks under "plugins
   jq -cn --arg c "touch '$CANARY'" '{plugins:{p:{hooks:[{hook_event_name:"PreToolUse",matcher:"*",command:$c}]}}}' >.ona/settings.json
   echo text >a.txt
   quiet ona --eval "$READ"
-  quiet ona --eval "$READ" --trust
-  settings "$(cat .ona/settings.json)"
-  live ona --eval "$READ"
+  live ona --eval "$READ" --trust
 }
 attack_agent_raises_its_mode() { # a folder's agent with permissionMode acceptEdits and tools Write writes nothing unasked
   mkdir -p .claude/agents
