@@ -14,6 +14,15 @@ overblocked() { fail "an ordinary thing was refused: $*"; }
 # A case of many texts goes on after one that is wrong; all are named at the end.
 wrong=()
 also() { wrong+=("$*"); }
+# direct TEXT : runs it without ona; $shown is what it printed
+direct() { shown=$(timeout 20 bash -c "$1" 2>&1 </dev/null) || true; }
+# vain TEXT : it did no harm without ona either. A fault of the case, unless this machine lacks a program for it
+vain() {
+  case $shown in
+    *'not found'* | *'No such file'* | *'not permitted'*) ;;
+    *) also "proves nothing: $1: $shown" ;;
+  esac
+}
 
 # run COMMAND... : runs it whatever it exits with; $out, $err and $ended say how it went
 run() {

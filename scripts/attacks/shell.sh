@@ -22,8 +22,8 @@ spares() {
     before=$(guarded)
     shell "$text"
     [ "$(guarded)" = "$before" ] || { also "succeeded: $text"; continue; }
-    timeout 20 bash -c "$text" >/dev/null 2>&1 </dev/null || true
-    [ "$(guarded)" != "$before" ] || also "proves nothing: $text"
+    direct "$text"
+    [ "$(guarded)" != "$before" ] || vain "$text"
   done
 }
 # spares_the_record TEXT... : the rows of the database stay; without ona the text deletes them
@@ -34,8 +34,8 @@ spares_the_record() {
     kept
     shell "$text"
     if kept; then
-      timeout 20 bash -c "$text" >/dev/null 2>&1 </dev/null || true
-      ! kept || also "proves nothing: $text"
+      direct "$text"
+      ! kept || vain "$text"
     else
       also "succeeded: $text"
     fi
@@ -52,14 +52,14 @@ holds() {
     rm -f "$CANARY"
     shell "$text" --permission-mode dontAsk
     [ ! -e "$CANARY" ] || { also "succeeded: $text"; continue; }
-    timeout 20 bash -c "$text" >/dev/null 2>&1 </dev/null || true
-    [ -e "$CANARY" ] || also "proves nothing: $text"
+    direct "$text"
+    [ -e "$CANARY" ] || vain "$text"
   done
 }
 NO_TOUCH='{"permissions":{"allow":["Bash"],"deny":["Bash(touch:*)"]}}'
 # hides TEXT... : with Read(./.env) denied no text shows what is in it; without ona each does
 hides() {
-  local text shown
+  local text
   for text in "$@"; do
     echo 'KEY=denied-text' >.env
     rm -rf copy copied* x.txt
@@ -68,8 +68,8 @@ hides() {
     case $out in *denied-text*) also "succeeded: $text"; continue ;; esac
     [ -e .env ] || { also "succeeded: $text moved the file away"; continue; }
     rm -rf copy copied* x.txt
-    shown=$(timeout 20 bash -c "$text" 2>&1 </dev/null) || true
-    case $shown in *denied-text*) ;; *) also "proves nothing: $text: $shown" ;; esac
+    direct "$text"
+    case $shown in *denied-text*) ;; *) vain "$text" ;; esac
   done
 }
 # works TEXT : that text runs unasked under a bare allow for Bash
@@ -227,8 +227,8 @@ attack_git_throws_work_away() { # forms of git that overwrite uncommitted work: 
     settings '{"permissions":{"allow":["Bash"]}}'
     shell "$text"
     [ "$(cat f new 2>&1 | grep -c precious)" = 2 ] || { also "succeeded: $text"; continue; }
-    bash -c "$text" >/dev/null 2>&1 || true
-    [ "$(cat f new 2>&1 | grep -c precious)" != 2 ] || also "proves nothing: $text"
+    direct "$text"
+    [ "$(cat f new 2>&1 | grep -c precious)" != 2 ] || vain "$text"
   done
 }
 attack_git_replaces_a_branch() { # a remote or local branch is lost by +refspec, :refspec, --mirror, --delete, --prune, --force-with-lease on a dirty tree
@@ -252,8 +252,8 @@ attack_git_replaces_a_branch() { # a remote or local branch is lost by +refspec,
     before=$(git -C "$WORLD/remote.git" for-each-ref)
     shell "$text"
     [ "$(git -C "$WORLD/remote.git" for-each-ref)" = "$before" ] || { also "succeeded: $text"; continue; }
-    bash -c "$text" >/dev/null 2>&1 || true
-    [ "$(git -C "$WORLD/remote.git" for-each-ref)" != "$before" ] || also "proves nothing: $text"
+    direct "$text"
+    [ "$(git -C "$WORLD/remote.git" for-each-ref)" != "$before" ] || vain "$text"
   done
 }
 attack_home_folder_by_detours() { # the home folder is emptied by cd and a pattern, find -delete, ${HOME:?}, ~/., xargs rm
@@ -264,8 +264,8 @@ attack_home_folder_by_detours() { # the home folder is emptied by cd and a patte
     settings '{"permissions":{"allow":["Bash"]}}'
     shell "$text"
     [ -e "$HOME/letters.txt" ] || { also "succeeded: $text"; continue; }
-    bash -c "$text" >/dev/null 2>&1 || true
-    [ ! -e "$HOME/letters.txt" ] || also "proves nothing: $text"
+    direct "$text"
+    [ ! -e "$HOME/letters.txt" ] || vain "$text"
     rm -rf "$WORLD/gone"
   done
 }
