@@ -50,7 +50,14 @@ impl Command {
 
     /// The script says which program it is, by name or by a variable whose values are all there.
     pub fn program_is_told(&self) -> bool {
-        self.words.first().is_some_and(|word| !word.has_hole() && !word.derived && !is_pattern(word))
+        let Some(program) = self.words.first() else { return false };
+        // A variable that was not set after all is no word, and the next one is the program.
+        let quoted = program.raw.starts_with('"') && !program.raw.contains(['@', '*']);
+        let next = self.words.iter().find(|word| word.raw != program.raw);
+        let stays = quoted || next.is_none_or(|next| next.fixed && next.is_option());
+        let is_word = !program.text.is_empty() || next.is_none();
+        let known = !program.has_hole() && !program.derived && is_word && !is_pattern(program);
+        self.program_is_fixed() || known && stays
     }
 
     /// All the ways a deny or ask rule may have meant this command.

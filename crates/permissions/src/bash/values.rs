@@ -67,6 +67,8 @@ pub(super) struct Variables {
     chosen: Choice,
     /// Something may set variables nobody sees being set (`eval`, `source`).
     opaque: bool,
+    /// Something may change or split values in a way that is not followed.
+    doubtful: bool,
 }
 
 /// What a name stands for.
@@ -92,14 +94,14 @@ impl Variables {
         }
     }
 
-    /// Whether variables may have values that the text does not show.
-    pub fn is_opaque(&self) -> bool {
-        self.opaque
+    /// Whether variables may have other values than the text shows.
+    pub fn are_doubtful(&self) -> bool {
+        self.opaque || self.doubtful
     }
 
     fn with(&self, choice: Choice) -> Self {
         let chosen = self.chosen.iter().cloned().chain(choice).collect();
-        Self { all: Rc::clone(&self.all), chosen, opaque: self.opaque }
+        Self { all: Rc::clone(&self.all), chosen, opaque: self.opaque, doubtful: self.doubtful }
     }
 
     /// The readings of a text that names these variables: one, unless some have several values.
@@ -138,19 +140,21 @@ impl Variables {
             set("0", zero.clone().into());
             positional(rest, &mut set);
         }
-        Self { all: Rc::new(all), chosen: self.chosen.clone(), opaque: self.opaque }
+        Self { all: Rc::new(all), chosen: self.chosen.clone(), opaque: self.opaque, doubtful: self.doubtful }
     }
 
     /// What the script itself says, on top of what holds around it.
     pub fn of(found: &Found, outer: &Self) -> Self {
         let mut collected = Collected { all: (*outer.all).clone() };
         let opaque = outer.opaque || found.commands.iter().any(is_opaque);
+        let (chosen, mut doubtful) = (&outer.chosen, outer.doubtful);
         // A value may be made of another one that is given later in the text.
         for _ in 0..2 {
-            let known = Self { all: Rc::new(collected.all.clone()), chosen: outer.chosen.clone(), opaque };
+            let known = Self { all: Rc::new(collected.all.clone()), chosen: chosen.clone(), opaque, doubtful };
+            doubtful |= found.commands.iter().any(|command| is_doubtful(command, &known));
             collected.take(found, &known);
         }
-        Self { all: Rc::new(collected.all), chosen: outer.chosen.clone(), opaque }
+        Self { all: Rc::new(collected.all), chosen: chosen.clone(), opaque, doubtful }
     }
 }
 
@@ -173,20 +177,62 @@ fn mentions(raw: &str) -> impl Iterator<Item = &str> {
 /// Commands that set variables by a name or a text that is not looked at.
 fn is_opaque(command: &Simple) -> bool {
     let raw = |at: usize| command.words.get(at).map_or("", |piece| piece.raw.as_str());
-    // With another separator, values fall into other words.
-    let splits = |piece: &lex::Piece| assigned(&piece.raw).is_some_and(|(name, _)| name == "IFS");
     match raw(0) {
-        "" => command.env.iter().any(splits),
         "eval" | "source" | "." | "mapfile" | "readarray" | "getopts" => true,
-        "declare" | "typeset" | "local" => command
-            .words
-            .iter()
-            .any(|piece| is_nameref(&piece.raw) || splits(piece) || piece.raw.starts_with(['$', '"', '\''])),
+        "declare" | "typeset" | "local" => {
+            command.words.iter().any(|piece| is_nameref(&piece.raw) || piece.raw.starts_with(['$', '"', '\'']))
+        }
         "export" | "readonly" | "read" => {
-            command.words.iter().skip(1).any(|piece| splits(piece) || piece.raw.starts_with(['$', '"', '\'']))
+            command.words.iter().skip(1).any(|piece| piece.raw.starts_with(['$', '"', '\'']))
         }
         "printf" => raw(1).starts_with("-v"),
         _ => false,
+    }
+}
+
+/// Builtins that set variables.
+const SETTERS: [&str; 14] = [
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "read",
+    "unset",
+    "printf",
+    "eval",
+    "source",
+    ".",
+    "mapfile",
+    "readarray",
+    "getopts",
+];
+
+/// Commands that change variables, or how values are split, in a way that is not followed.
+fn is_doubtful(command: &Simple, known: &Variables) -> bool {
+    // With another separator, values fall into other words.
+    let splits = |piece: &lex::Piece| assigned(&piece.raw).is_some_and(|(name, _)| name == "IFS");
+    // `${x:=value}`
+    let assigns = |piece: &lex::Piece| piece.raw.contains("${") && piece.raw.contains('=');
+    if command.env.iter().chain(&command.words).any(assigns) {
+        return true;
+    }
+    let [program, arguments @ ..] = command.words.as_slice() else { return command.env.iter().any(splits) };
+    let sets = |word: &Word| SETTERS.contains(&&*word.text);
+    let named = || arguments.iter().filter(|piece| !piece.raw.starts_with('-'));
+    match program.raw.as_str() {
+        "unset" => true,
+        "trap" => arguments.first().is_some_and(|text| text.raw.contains('=')),
+        "declare" | "typeset" | "local" | "export" | "readonly" => {
+            named().any(|piece| splits(piece) || assigned(&piece.raw).is_none() && !is_name(&piece.raw))
+        }
+        "read" => named().any(|piece| !is_name(&piece.raw)),
+        "builtin" | "command" | "time" | "exec" => {
+            arguments.iter().flat_map(|piece| words_of(&piece.raw, known)).any(|word| sets(&word))
+        }
+        raw if SETTERS.contains(&raw) => false,
+        // `\declare`, `"read"`, `$setter`
+        raw => words_of(raw, known).iter().any(sets),
     }
 }
 

@@ -319,7 +319,7 @@ impl Reader<'_> {
     fn variable(&mut self, body: &str, quoted: Quoted) {
         self.word.fixed = false;
         // Something else may have set it.
-        self.word.derived |= self.variables.is_opaque();
+        self.word.derived |= self.variables.are_doubtful();
         let end = match body.bytes().next() {
             Some(b'0'..=b'9' | b'@' | b'*') => 1,
             _ => body.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(body.len()),
@@ -340,7 +340,7 @@ impl Reader<'_> {
                 }
                 self.expanded(&value.text, quoted);
                 self.word.glob |= value.glob;
-                self.word.derived |= value.derived;
+                self.word.derived |= value.derived || fallback.is_some();
             }
             (Meaning::Value(value), _) => match edited(&value.text, operator) {
                 Some(text) if !value.home => {

@@ -373,6 +373,36 @@ fn deny_rules_see_into_programs_in_arguments() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A program that a variable names is told only where nothing else can have set the variable.
+#[test]
+fn programs_that_variables_name_are_asked_about_where_their_value_is_in_doubt() {
+    let world = World::new();
+    let mut wrong = Vec::new();
+    for script in [
+        "false && x=ls; $x rm y",
+        "false && x=ls; \"${x:-rm}\" y",
+        "false && x=ls; : ${x:=rm}; \"$x\" y",
+        "x=ls; \\declare x=rm; \"$x\" y",
+        "x=ls; builtin read x <<< rm; \"$x\" y",
+        "x=ls; time export x=rm; \"$x\" y",
+        "x=ls; d=declare; $d x=rm; \"$x\" y",
+        "x=ls; declare x\"=rm\"; \"$x\" y",
+        "x=ls; read x'' <<< rm; \"$x\" y",
+        "x=ls; unset x; $x rm y",
+        "x=ls; trap 'x=rm' DEBUG; \"$x\" y",
+        "IFS=+; x=rm+y; $x",
+        "x=ls; eval 'x=r''m'; \"$x\" y",
+        "x=; $x rm y",
+        "f() { \"$@\" rm y; }; f",
+    ] {
+        let ruling = world.bash(&permissions(Mode::Default, &["Bash"], &["Bash(rm:*)"]), script);
+        if ruling == Ruling::Allow {
+            wrong.push(script);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Under `Read(.env)` and `Read(secrets/**)` each is denied.
 const READS: &[&str] = &[
     "awk '{print}' .env",
@@ -697,7 +727,7 @@ fn deny_rules_leave_other_commands_alone() {
         "case \"${CI:-no}\" in yes) echo ci ;; *.c|*.h|[nN]*) echo local ;; *) echo other ;; esac",
         "run() { echo \"+ $*\"; \"$@\"; }; run ls src; run make",
         "tool=make; $tool -j4",
-        "for tool in ls wc; do $tool f.txt; done",
+        "for tool in ls wc; do \"$tool\" f.txt; done",
     ] {
         let verdict = world.decide(&permissions(Mode::Default, &["Bash"], &deny), "Bash", &json!({"command": script}));
         if verdict.ruling != Ruling::Allow {
