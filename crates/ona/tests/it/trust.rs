@@ -71,6 +71,24 @@ fn nothing_of_a_folder_runs_before_it_is_trusted_in_any_form() {
 }
 
 #[test]
+fn strict_guards_of_an_untrusted_folder_count_and_its_transitions_and_driven_sessions_run_nothing() {
+    let mut ona = clone();
+    let _model = ona.model(Wire::Messages, [say("ok")]);
+    let mut talk = ona.talk(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
+    talk.say("hi");
+    talk.until_result();
+    talk.close();
+    let (code, stderr) = talk.finish();
+    assert!(code == 0 && stderr.matches("is not trusted").count() == 1, "{code} {stderr}");
+    ona.run(["--transition", "planning", "--conversation", "c"]);
+    assert!(!ona.exists("canary"));
+
+    ona.file(".ona/settings.json", json!({"guards": "strict", "permissions": {"deny": ["Bsh"]}}).to_string());
+    let ran = ona.run(["-p", "hi"]).expect_code(2);
+    assert!(ran.stderr.contains("guards are strict") && ran.stderr.contains("did you mean Bash?"), "{ran:?}");
+}
+
+#[test]
 fn listing_runs_nothing_and_trying_is_refused() {
     let ona = clone();
     for args in [
@@ -129,7 +147,9 @@ fn an_operators_hook_that_lies_in_an_untrusted_folder_is_skipped() {
         entry("touch mine \"$CLAUDE_PROJECT_DIR\"/also"),
     ];
     ona.home_file(".ona/settings.json", json!({ "hooks": hooks }).to_string());
-    ona.run(["--eval", CALL]).expect_code(0);
+    let ran = ona.run(["--eval", CALL]).expect_code(0);
+    let named = "your own hooks that start a program of this folder (user:~/.ona/settings.json)";
+    assert!(ran.stderr.contains(named), "a guard is not silently off: {ran:?}");
     assert!(ona.exists("mine") && ona.exists("also") && !ona.exists("inside"));
     assert_eq!(ona.value("SELECT count(*) FROM hook_invocations WHERE skipped_reason = 'untrusted_workspace'"), 4);
     // What a flag names is the operator's word, and so is a row written by SQL.
