@@ -3,22 +3,11 @@
 # outside. Run: catalogue.sh <case>
 . "$(cd "$(dirname "$0")" && pwd)/lib.sh"
 
-READ='{"tool":"Read","input":{"file_path":"a.txt"}}'
 # trap_hook [FOLDER] : a settings file there whose hook leaves the canary
 trap_hook() {
   mkdir -p "${1:-.}/.ona"
   jq -cn --arg c "touch '$CANARY'" '{hooks:{PreToolUse:[{hooks:[{type:"command",command:$c}]}]}}' >"${1:-.}/.ona/settings.json"
   echo text >"${1:-.}/a.txt"
-}
-quiet() {
-  rm -f "$CANARY"
-  run "$@"
-  [ ! -e "$CANARY" ] || succeeded "$*"
-}
-live() {
-  rm -f "$CANARY"
-  run "$@"
-  [ -e "$CANARY" ] || proves_nothing "$*: $out $err"
 }
 # starting_server : a server definition that leaves the canary when it is started
 starting_server() { jq -cn --arg c "touch '$CANARY'; cat >/dev/null" '{mcpServers:{x:{command:"sh",args:["-c",$c]}}}'; }

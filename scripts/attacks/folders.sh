@@ -5,18 +5,6 @@
 
 # ---- words of this area ------------------------------------------------------------
 
-# quiet COMMAND... : it leaves no canary
-quiet() {
-  rm -f "$CANARY"
-  run "$@"
-  [ ! -e "$CANARY" ] || succeeded "$*"
-}
-# live COMMAND... : it does leave one, so the trap works
-live() {
-  rm -f "$CANARY"
-  run "$@"
-  [ -e "$CANARY" ] || proves_nothing "no trap is sprung by $*: $out $err"
-}
 # quiet_turn SCRIPT FLAG..., live_turn SCRIPT FLAG... : the same for one prompt
 quiet_turn() {
   rm -f "$CANARY"
@@ -41,7 +29,6 @@ module() {
   mkdir -p "$(dirname "$1")"
   printf 'import { writeFileSync } from "node:fs";\nwriteFileSync("%s", "loaded");\nexport default () => {};\n' "$CANARY" >"$1"
 }
-READ='{"tool":"Read","input":{"file_path":"a.txt"}}'
 # The scripted server as a place for stolen goods: $LOOT has its requests.
 listener() {
   model '[]'

@@ -67,6 +67,20 @@ user_settings() {
   printf '%s' "$1" >"$HOME/.ona/settings.json"
 }
 
+# quiet COMMAND... : it leaves no canary
+quiet() {
+  rm -f "$CANARY"
+  run "$@"
+  [ ! -e "$CANARY" ] || succeeded "$*"
+}
+# live COMMAND... : it does leave one, so the trap works
+live() {
+  rm -f "$CANARY"
+  run "$@"
+  [ -e "$CANARY" ] || proves_nothing "no trap is sprung by $*: $out $err"
+}
+READ='{"tool":"Read","input":{"file_path":"a.txt"}}'
+
 # The last line of an area's file: `run_case "$@"`
 run_case() {
   declare -F "$1" >/dev/null || fail "there is no case $1 in $0"

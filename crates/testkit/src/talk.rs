@@ -22,7 +22,23 @@ pub struct Talk {
     pub seen: Vec<Value>,
 }
 
+/// A session that puts its questions to the other end of the talk.
+const ATTENDED: [&str; 7] = [
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--input-format",
+    "stream-json",
+    "--permission-prompt-tool",
+    "stdio",
+];
+
 impl Ona {
+    /// Starts a driven session that asks this end before it does what needs a permission.
+    pub fn attended(&self) -> Talk {
+        self.talk(ATTENDED)
+    }
+
     /// Starts the program with stdin and stdout in hand.
     pub fn talk<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Talk {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().expect("the program starts");

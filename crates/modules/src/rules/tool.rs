@@ -43,7 +43,7 @@ pub fn presented(tool: &str, input: &Value) -> (String, Value) {
     (tool.to_lowercase(), Value::Object(shown))
 }
 
-/// A call as a module is told of it (DEC-187).
+/// A call as a module sees it (DEC-187).
 #[derive(Clone, Copy, Debug)]
 pub struct Told<'a> {
     pub tool: &'a str,

@@ -234,7 +234,7 @@ fn of_notice(notice: &Notice, counting: bool) -> Option<Finding> {
     Some(Finding::new(rule, notice.to_string()))
 }
 
-/// What is wrong with a row, whoever wrote it.
+/// Problems of a settings row, regardless of who wrote it.
 fn of_settings(settings: &Value) -> Vec<Finding> {
     let mut findings = Vec::new();
     match settings["guards"].as_str() {

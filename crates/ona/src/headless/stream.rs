@@ -92,7 +92,7 @@ impl Stream {
         }
     }
 
-    /// A piece of the newest block; nothing is told of an empty one.
+    /// A piece of the newest block; an empty one is not reported.
     fn tell(&self, kind: Open, text: String, events: &mut Vec<Value>) {
         if text.is_empty() {
             return;

@@ -46,7 +46,7 @@ async fn found(program: &Program, open: &Open, stand: &Stand, other: bool) -> Ve
     let gastown = stand.workplace.settings["gastownMode"] == true;
     for (index, hook) in hooks.iter().enumerate() {
         findings.extend(judged(hook, &hooks[..index], gastown));
-        // The list above leaves out hooks that are switched off; whoever writes one wants to know.
+        // The list above leaves out hooks that are switched off; their authors still want to know.
         if other || hook.disabled.is_some() {
             findings.extend(guards::of_hook(hook, &around).into_iter().filter(|one| one.rule != guards::SLIP));
         }

@@ -1,8 +1,8 @@
 //! What the floor asks is answered by a person only, and what it refuses by nobody (DEC-183).
 
 use crate::ona;
+use ona_testkit::Ona;
 use ona_testkit::model::{Wire, call, say};
-use ona_testkit::{Ona, Talk};
 use serde_json::{Value, json};
 
 fn hook(event: &str, fields: Value) -> Value {
@@ -117,15 +117,7 @@ fn eval_with_yes_and_a_driving_program_are_the_person_and_rows_name_them() {
     std::fs::remove_file(ona.project().join(HOOK)).unwrap();
 
     let _model = ona.model(Wire::Messages, [call("Write", write_hook()), say("done")]);
-    let mut talk: Talk = ona.talk([
-        "--output-format",
-        "stream-json",
-        "--verbose",
-        "--input-format",
-        "stream-json",
-        "--permission-prompt-tool",
-        "stdio",
-    ]);
+    let mut talk = ona.attended();
     talk.say("go");
     let asked = talk.until_asked("can_use_tool");
     assert_eq!(asked["request"]["decision_reason_type"], "safetyCheck");

@@ -10,16 +10,6 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-const ASKING: [&str; 7] = [
-    "--output-format",
-    "stream-json",
-    "--verbose",
-    "--input-format",
-    "stream-json",
-    "--permission-prompt-tool",
-    "stdio",
-];
-
 /// A project with a folder `d`, and a guarded folder whose hook nothing may change.
 fn world() -> Ona {
     let ona = ona();
@@ -50,7 +40,7 @@ fn swap_folder(ona: &Ona) {
 }
 
 fn asked_then(ona: &Ona, between: impl FnOnce(), answer: impl FnOnce(&Value) -> Value) -> (Talk, String) {
-    let mut talk = ona.talk(ASKING);
+    let mut talk = ona.attended();
     talk.say("go");
     let asked = talk.until_asked("can_use_tool");
     between();
@@ -174,7 +164,7 @@ fn a_mentioned_file_that_becomes_a_link_while_somebody_is_asked_is_not_attached(
         let mut ona = world();
         ona.settings(model_settings(json!({"permissions": {"ask": ["Read"]}})));
         let server = ona.model(Wire::Messages, [say("done")]);
-        let mut talk = ona.talk(ASKING);
+        let mut talk = ona.attended();
         talk.say(&format!("see @{word}"));
         let asked = talk.until_asked("can_use_tool");
         swap_folder(&ona);

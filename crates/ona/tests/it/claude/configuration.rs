@@ -36,7 +36,7 @@ fn c37_an_edit_while_a_session_runs_counts_in_the_next_and_the_file_stays() {
         json!({"PreToolUse": [group("Bash", &["echo old >> log"])]}),
         json!({"permissions": {"allow": ["Bash"]}}),
     );
-    let mut talk = attended(&ona);
+    let mut talk = ona.attended();
     talk.say("go");
     talk.until_result();
     let mut edited = group("Bash", &["echo new >> log"]);

@@ -20,7 +20,7 @@ fn c8_allow_ask_and_defer_together_ask() {
     let _server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch ran"})), say("done")]);
     let hooks = [decides("allow"), decides("ask"), decides("defer")];
     install(&ona, json!({"PreToolUse": [group("Bash", &hooks.each_ref().map(String::as_str))]}));
-    let mut talk = attended(&ona);
+    let mut talk = ona.attended();
     talk.say("go");
     let asked = talk.until_asked("can_use_tool");
     assert_eq!(asked["request"]["decision_reason_type"], "hook");
@@ -69,7 +69,7 @@ fn run_in_default_mode(hook: &str) -> (bool, bool) {
     let mut ona = ona();
     let _server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch ran"})), say("done")]);
     install(&ona, json!({"PreToolUse": [group("Bash", &[hook])]}));
-    let mut talk = attended(&ona);
+    let mut talk = ona.attended();
     talk.say("go");
     let line = talk.until(|line| line["type"] == "result" || line["request"]["subtype"] == "can_use_tool");
     let asked = line["type"] != "result";

@@ -67,19 +67,6 @@ fn question(text: &str) -> Value {
         "options": [{"label": "A (recommended)", "description": "a"}, {"label": "B", "description": "b"}]})
 }
 
-/// The program with a person at the other end.
-fn attended(ona: &Ona) -> Talk {
-    ona.talk([
-        "--output-format",
-        "stream-json",
-        "--verbose",
-        "--input-format",
-        "stream-json",
-        "--permission-prompt-tool",
-        "stdio",
-    ])
-}
-
 fn was_asked(talk: &Talk) -> bool {
     talk.seen.iter().any(|line| line["request"]["subtype"] == "can_use_tool")
 }

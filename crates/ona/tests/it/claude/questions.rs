@@ -21,7 +21,7 @@ fn c1_a_hook_answers_in_the_users_place() {
         &ona,
         json!({"PreToolUse": [group(QUESTION_MATCHER, &[RECOMMENDED])], "PostToolUse": [group(QUESTION_MATCHER, &["cat >> post"])]}),
     );
-    let mut talk = attended(&ona);
+    let mut talk = ona.attended();
     talk.say("go");
     talk.until_result();
     assert!(!was_asked(&talk), "no dialog: {:#?}", talk.seen);
@@ -44,7 +44,7 @@ fn c1_an_answer_inside_the_question_object_counts_as_well() {
         let hook =
             says("PreToolUse", json!({"permissionDecision": "allow", "updatedInput": {"questions": [answered]}}));
         install(&ona, json!({"PreToolUse": [group(QUESTION_MATCHER, &[&hook])]}));
-        let mut talk = attended(&ona);
+        let mut talk = ona.attended();
         talk.say("go");
         talk.until_result();
         assert!(!was_asked(&talk), "{key}: {:#?}", talk.seen);
@@ -84,7 +84,7 @@ fn c4_defer_is_as_if_there_were_no_hook() {
     let mut ona = ona();
     let server = ona.model(Wire::Messages, [call("AskUserQuestion", ask(&["Which?"])), say("done")]);
     install(&ona, deferring);
-    let mut talk = attended(&ona);
+    let mut talk = ona.attended();
     talk.say("go");
     let asked = talk.until_asked("can_use_tool");
     let mut input = asked["request"]["input"].clone();
@@ -127,7 +127,7 @@ fn c7_an_allow_that_leaves_a_question_open_still_asks_it() {
         let mut ona = ona();
         let server = ona.model(Wire::Messages, [call("AskUserQuestion", ask(&["Which?", "When?"])), say("done")]);
         install(&ona, json!({"PreToolUse": [group(QUESTION_MATCHER, &[&says("PreToolUse", fields.clone())])]}));
-        let mut talk = attended(&ona);
+        let mut talk = ona.attended();
         talk.say("go");
         let asked = talk.until_asked("can_use_tool");
         let mut input = asked["request"]["input"].clone();
@@ -150,7 +150,7 @@ fn c36_a_cancelled_question_is_told_to_hooks_after_the_tool() {
         json!({"PostToolUse": [group(QUESTION_MATCHER, &["cat >> post"]), group(QUESTION_MATCHER, &[fallback])],
             "PostToolUseFailure": [group("*", &["cat >> failed"])]}),
     );
-    let mut talk = attended(&ona);
+    let mut talk = ona.attended();
     talk.say("go");
     let asked = talk.until_asked("can_use_tool");
     talk.answer(&asked, json!({"behavior": "deny", "message": "not now"}));
