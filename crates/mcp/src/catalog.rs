@@ -4,9 +4,9 @@
 //! folder can not put its server in the place of one the operator has chosen. An entry
 //! that can not be used is named and stops nothing else.
 
-use crate::definition::{Definition, Origin};
+use crate::definition::{Definition, Origin, Owner};
 use crate::policy::Policy;
-use ona_api::Env;
+use crate::surroundings::Environments;
 use serde_json::Value;
 
 /// Where servers are configured.
@@ -60,7 +60,7 @@ impl LeftOut {
 }
 
 impl Catalog {
-    pub fn read(sources: &Sources, env: &Env) -> Self {
+    pub fn read(sources: &Sources, env: &Environments) -> Self {
         let mut catalog = Self::default();
         for flag in sources.flags.iter().rev() {
             catalog.add(entries(flag), Origin::Flag, sources, env);
@@ -70,7 +70,7 @@ impl Catalog {
         catalog
     }
 
-    fn add(&mut self, servers: &Value, origin: Origin, sources: &Sources, env: &Env) {
+    fn add(&mut self, servers: &Value, origin: Origin, sources: &Sources, env: &Environments) {
         let servers = match servers {
             Value::Null => return,
             Value::Object(servers) => servers,
@@ -90,18 +90,20 @@ impl Catalog {
         }
     }
 
-    fn take(&mut self, name: &str, value: &Value, origin: Origin, sources: &Sources, env: &Env) {
+    fn take(&mut self, name: &str, value: &Value, origin: Origin, sources: &Sources, env: &Environments) {
         let mut leave_out = |cause, why: String| {
             self.left_out.push(LeftOut { name: name.to_owned(), origin, cause, why });
         };
         if origin == Origin::Project && sources.disabled.iter().any(|disabled| disabled == name) {
             return leave_out(Cause::Disabled, "disabledMcpjsonServers names it".into());
         }
-        // What a project configured never reads our own credentials.
-        let of_project = origin == Origin::Project
-            || origin == Origin::Settings && sources.of_project.iter().any(|known| known == name);
-        let env = if of_project { &env.clone().without_own_credentials() } else { env };
-        let read = match Definition::read(name, value, origin, env) {
+        let in_its_settings = || sources.of_project.iter().any(|known| known == name);
+        let owner = match origin {
+            Origin::Project => Owner::Project,
+            Origin::Settings if in_its_settings() => Owner::Project,
+            Origin::Settings | Origin::Flag | Origin::Host => Owner::Operator,
+        };
+        let read = match Definition::read(name, value, origin, owner, env) {
             Ok(read) => read,
             Err(why) => return leave_out(Cause::Broken, why),
         };
@@ -151,7 +153,7 @@ mod tests {
             project: json!({"mcpServers": {"a": {"command": "folder"}, "b": {"command": "folder"}, "c": {"command": "folder"}}}),
             ..Sources::default()
         };
-        let catalog = Catalog::read(&sources, &Env::default());
+        let catalog = Catalog::read(&sources, &Environments::default());
         assert_eq!(commands(&catalog), ["a=flag@--mcp-config", "b=settings@settings", "c=folder@.mcp.json"]);
         assert_eq!(catalog.left_out, []);
     }
@@ -165,7 +167,7 @@ mod tests {
             policy: Policy { denied: vec![json!({"serverName": "ok"})], allowed: None },
             ..Sources::default()
         };
-        let catalog = Catalog::read(&sources, &Env::default());
+        let catalog = Catalog::read(&sources, &Environments::default());
         assert_eq!(commands(&catalog), ["Git Hub=one@settings"]);
         assert_eq!(
             reasons(&catalog),
@@ -184,6 +186,6 @@ mod tests {
             project: json!({"mcpServers": {"a": {"command": "evil"}}}),
             ..Sources::default()
         };
-        assert_eq!(commands(&Catalog::read(&sources, &Env::default())), Vec::<String>::new());
+        assert_eq!(commands(&Catalog::read(&sources, &Environments::default())), Vec::<String>::new());
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::expand::expand;
 use crate::slug::Slug;
+use crate::surroundings::Environments;
 use ona_api::Env;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -21,11 +22,19 @@ pub struct Definition {
     pub name: String,
     pub slug: Slug,
     pub origin: Origin,
+    pub owner: Owner,
     pub endpoint: Endpoint,
     pub timeout: Duration,
 }
 
-/// Who configured it.
+/// Whose word a definition is: `.mcp.json` and settings files of the project are the project's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Operator,
+    Project,
+}
+
+/// Where it is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// `--mcp-config`
@@ -82,15 +91,25 @@ pub(crate) struct Read {
 }
 
 impl Definition {
-    pub(crate) fn read(name: &str, value: &Value, origin: Origin, env: &Env) -> Result<Read, String> {
+    pub(crate) fn read(
+        name: &str,
+        value: &Value,
+        origin: Origin,
+        owner: Owner,
+        env: &Environments,
+    ) -> Result<Read, String> {
         if name.trim().is_empty() {
             return Err("a server needs a name".into());
         }
         let fields = value.as_object().ok_or("its definition must be an object")?;
         let mut missing = Vec::new();
-        let endpoint = endpoint(fields, env, &mut missing)?;
+        let endpoint = match owner {
+            Owner::Operator => endpoint(fields, &env.operators, &mut missing)?,
+            // What a project configured never reads our own credentials.
+            Owner::Project => endpoint(fields, &env.projects.clone().without_own_credentials(), &mut missing)?,
+        };
         let timeout = timeout(fields)?;
-        let definition = Self { name: name.to_owned(), slug: Slug::of(name), origin, endpoint, timeout };
+        let definition = Self { name: name.to_owned(), slug: Slug::of(name), origin, owner, endpoint, timeout };
         missing.sort();
         missing.dedup();
         Ok(Read { definition, missing })
@@ -102,6 +121,7 @@ impl Definition {
             name: name.to_owned(),
             slug: Slug::of(name),
             origin: Origin::Host,
+            owner: Owner::Operator,
             endpoint: Endpoint::Host,
             timeout: CALL_TIMEOUT,
         }
@@ -231,7 +251,9 @@ mod tests {
 
     fn read(value: Value) -> Result<(Definition, String), String> {
         let env = Env::default().with("TOKEN", "t0ken").with("BIN", "/opt");
-        Definition::read("s", &value, Origin::Settings, &env).map(|read| (read.definition, read.missing.join(",")))
+        let env = Environments { operators: env, projects: Env::default() };
+        Definition::read("s", &value, Origin::Settings, Owner::Operator, &env)
+            .map(|read| (read.definition, read.missing.join(",")))
     }
 
     #[test]

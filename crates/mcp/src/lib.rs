@@ -27,7 +27,7 @@ mod tool;
 
 pub use carrier::Carrier;
 pub use catalog::{Catalog, Cause, LeftOut, Sources};
-pub use definition::{CALL_TIMEOUT, Definition, Endpoint, Origin};
+pub use definition::{CALL_TIMEOUT, Definition, Endpoint, Origin, Owner};
 pub use elicit::{Action, Answered, Elicit, Elicitation};
 pub use link::CallError;
 pub use policy::Policy;
@@ -36,4 +36,4 @@ pub use resources::{ListMcpResources, ReadMcpResource};
 pub use server::{Caller, Offered, Server, Status};
 pub use servers::Servers;
 pub use slug::Slug;
-pub use surroundings::Surroundings;
+pub use surroundings::{Environments, Surroundings};

@@ -4,7 +4,7 @@
 //! must not make the rest of its answer unreadable.
 
 use crate::carrier;
-use crate::definition::{Definition, Endpoint};
+use crate::definition::{Definition, Endpoint, Owner};
 use crate::handler::{Handler, Inbox};
 use crate::surroundings::Surroundings;
 use http::{HeaderName, HeaderValue};
@@ -71,7 +71,7 @@ impl Link {
         let mut child = None;
         let served = match &definition.endpoint {
             Endpoint::Stdio { command, args, env } => {
-                let worker = Worker::start(&stdio(command, args, env, around)).await;
+                let worker = Worker::start(&stdio(definition.owner, command, args, env, around)).await;
                 let (stdout, stdin, rest) = worker.map_err(|error| failed(error.to_string()))?.streams();
                 child = Some(rest);
                 serve_client(handler, AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LONGEST)).await
@@ -201,8 +201,8 @@ const MOST: usize = 10_000;
 /// A server that has always one more page has none.
 const PAGES: usize = 1_000;
 
-fn stdio(command: &str, args: &[String], own: &[(String, String)], around: &Surroundings) -> Command {
-    let mut env = around.env.clone();
+fn stdio(owner: Owner, command: &str, args: &[String], own: &[(String, String)], around: &Surroundings) -> Command {
+    let mut env = around.env.of(owner).clone();
     for (name, value) in own {
         env.set(name, value);
     }

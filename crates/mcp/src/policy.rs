@@ -51,12 +51,12 @@ fn means(entry: &Value, definition: &Definition) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::Origin;
-    use ona_api::Env;
+    use crate::definition::{Origin, Owner};
+    use crate::surroundings::Environments;
     use serde_json::json;
 
     fn definition(name: &str, value: Value) -> Definition {
-        Definition::read(name, &value, Origin::Flag, &Env::default()).unwrap().definition
+        Definition::read(name, &value, Origin::Flag, Owner::Operator, &Environments::default()).unwrap().definition
     }
 
     #[test]

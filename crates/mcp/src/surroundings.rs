@@ -1,6 +1,7 @@
 //! What servers are started in, and whom they can reach through us.
 
 use crate::carrier::Carrier;
+use crate::definition::Owner;
 use crate::elicit::{Answered, Elicit, Elicitation};
 use ona_api::Env;
 use ona_api::credentials;
@@ -14,10 +15,32 @@ const CONNECT: Duration = Duration::from_secs(30);
 const OUTPUT_TOKENS: usize = 25_000;
 const CHARS_PER_TOKEN: usize = 4;
 
+/// A project may set variables for its own servers, not for the operator's: it could put
+/// another program in the place of a guard.
+#[derive(Clone, Debug, Default)]
+pub struct Environments {
+    pub operators: Env,
+    pub projects: Env,
+}
+
+impl Environments {
+    /// One for both, for listings, which start nothing.
+    pub fn one(env: &Env) -> Self {
+        Self { operators: env.clone(), projects: env.clone() }
+    }
+
+    pub(crate) fn of(&self, owner: Owner) -> &Env {
+        match owner {
+            Owner::Operator => &self.operators,
+            Owner::Project => &self.projects,
+        }
+    }
+}
+
 pub struct Surroundings {
-    /// The environment of children, complete. The credentials of model providers are no
+    /// The environments of children, complete. The credentials of model providers are no
     /// business of a server; one that needs them is given them by its definition.
-    pub(crate) env: Env,
+    pub(crate) env: Environments,
     pub(crate) cwd: PathBuf,
     /// The directories servers are told they may work in.
     pub(crate) roots: Vec<PathBuf>,
@@ -28,13 +51,15 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// `env` is that of tools; MCP_TIMEOUT and MAX_MCP_OUTPUT_TOKENS in it set the limits.
-    pub fn new(mut env: Env, cwd: PathBuf, roots: Vec<PathBuf>) -> Self {
-        let number = |name: &str| env.get(name).and_then(|text| text.trim().parse::<u64>().ok()).filter(|n| *n > 0);
+    /// MCP_TIMEOUT and MAX_MCP_OUTPUT_TOKENS set the limits; a project may.
+    pub fn new(mut env: Environments, cwd: PathBuf, roots: Vec<PathBuf>) -> Self {
+        let number =
+            |name: &str| env.projects.get(name).and_then(|text| text.trim().parse::<u64>().ok()).filter(|n| *n > 0);
         let connect = number("MCP_TIMEOUT").map_or(CONNECT, Duration::from_millis);
         let tokens = number("MAX_MCP_OUTPUT_TOKENS").and_then(|tokens| usize::try_from(tokens).ok());
         let output = tokens.unwrap_or(OUTPUT_TOKENS).saturating_mul(CHARS_PER_TOKEN);
-        credentials::withhold(&mut env);
+        credentials::withhold(&mut env.operators);
+        credentials::withhold(&mut env.projects);
         Self { env, cwd, roots, connect, output, elicit: RwLock::default(), carrier: RwLock::default() }
     }
 

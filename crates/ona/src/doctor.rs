@@ -12,7 +12,7 @@ use checks::{Check, State};
 use ona_api::permission_update::Behavior;
 use ona_api::{EventName, Redactor};
 use ona_hookplane::{Timeouts, contract};
-use ona_mcp::{Definition, Endpoint};
+use ona_mcp::{Definition, Endpoint, Environments};
 use ona_process::find_in_path;
 use ona_trust::{About, DatabaseSource, Standing};
 use serde_json::{Map, Value, json};
@@ -200,7 +200,8 @@ impl Examination {
 
     /// MCP servers as they are configured; none is started.
     fn servers(&mut self, program: &Program, open: &Open, effective: &Value) {
-        let gathered = match mcp::gather(program, open, effective, &program.project, &program.env) {
+        let env = Environments::one(&program.env);
+        let gathered = match mcp::gather(program, open, effective, &program.project, &env) {
             Ok(gathered) => gathered,
             Err(failure) => return self.problems.push(failure.message),
         };

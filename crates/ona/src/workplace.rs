@@ -26,7 +26,7 @@ use ona_hookplane::{
     HookEngine, HookEnvironment, HookFailure, HookList, LogEntry, OnFailure, ProcessRunner, Runner, Timeouts,
     TranscriptOf, name_session,
 };
-use ona_mcp::Surroundings;
+use ona_mcp::{Environments, Surroundings};
 use ona_modules::Listed;
 use ona_orchestration::{
     Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Projection, Registrar, Session, Watch,
@@ -135,11 +135,17 @@ impl Workplace {
         let database = program.database.path.to_string_lossy().into_owned();
         // Children of tools are told whose database is live, so that an `ona`
         // they start knows it speaks for the agent.
-        let mut env = host.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
-        // Gastown takes what has it for a hook.
-        env.remove("GT_HOOK_SOURCE");
+        let of_agent = |env: &Env| {
+            let mut env = env.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
+            // Gastown takes what has it for a hook.
+            env.remove("GT_HOOK_SOURCE");
+            env
+        };
+        let mut env = of_agent(&host);
         let withheld = withhold_credentials(&mut env, &settings);
-        let fleet = fleet(program, open, &settings, &place, &host, &env)?;
+        let named = Environments { operators: operators.clone(), projects: host.clone() };
+        let children = Environments { operators: of_agent(&operators), projects: env.clone() };
+        let fleet = fleet(program, open, &settings, &place, &named, children)?;
         let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges, &fleet.servers));
         make_data_folders(&loaded.list);
         let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
@@ -514,19 +520,22 @@ fn place(program: &Program, permissions: &PermissionSettings, cwd: &Path) -> Pla
     place
 }
 
-/// The MCP servers of this place; none is started.
+/// The MCP servers of this place; none is started. `named` has the variables that definitions
+/// speak of, `children` what the processes of servers are started with.
 fn fleet(
     program: &Program,
     open: &Open,
     settings: &Value,
     place: &Place,
-    host: &Env,
-    env: &Env,
+    named: &Environments,
+    mut children: Environments,
 ) -> Result<Fleet, Failure> {
-    let gathered = mcp::gather(program, open, settings, &place.project, host)?;
-    let env = env.clone().with("CLAUDE_PROJECT_DIR", place.project.as_os_str());
+    let gathered = mcp::gather(program, open, settings, &place.project, named)?;
+    for env in [&mut children.operators, &mut children.projects] {
+        env.set("CLAUDE_PROJECT_DIR", place.project.as_os_str());
+    }
     let roots = std::iter::once(&place.project).chain(&place.extra).cloned().collect();
-    Ok(Fleet::new(gathered, Surroundings::new(env, place.start.clone(), roots), open))
+    Ok(Fleet::new(gathered, Surroundings::new(children, place.start.clone(), roots), open))
 }
 
 /// Takes the providers' credentials out of what tools' children get, unless the operator

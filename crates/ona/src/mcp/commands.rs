@@ -5,13 +5,13 @@ use crate::args::Mcp;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Program, Purpose};
-use ona_mcp::{Cause, Definition, Endpoint};
+use ona_mcp::{Cause, Definition, Endpoint, Environments};
 use serde_json::{Value, json};
 
 pub fn run(program: &Program, command: &Mcp) -> Result<u8, Failure> {
     let open = program.look()?;
     let settings = program.effective(&open, Purpose::Look)?;
-    let gathered = gather(program, &open, &settings, &program.project, &program.env)?;
+    let gathered = gather(program, &open, &settings, &program.project, &Environments::one(&program.env))?;
     for (name, secret) in gathered.catalog.definitions.iter().flat_map(Definition::secrets) {
         open.redactor.learn(name, secret);
     }

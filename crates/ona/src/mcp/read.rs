@@ -2,8 +2,7 @@
 
 use crate::failure::Failure;
 use crate::program::{Open, Program};
-use ona_api::Env;
-use ona_mcp::{Catalog, Cause, Definition, Policy, Sources};
+use ona_mcp::{Catalog, Cause, Definition, Environments, Policy, Sources};
 use ona_trust::{Layer, Scope};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -28,13 +27,13 @@ enum FolderFile {
     Withheld,
 }
 
-/// `host` is the environment in which definitions speak of variables.
+/// `env` has the variables of which definitions speak.
 pub fn gather(
     program: &Program,
     open: &Open,
     settings: &Value,
     project: &Path,
-    host: &Env,
+    env: &Environments,
 ) -> Result<Gathered, Failure> {
     let options = &program.options;
     if !options.mcp_config.is_empty() {
@@ -52,7 +51,7 @@ pub fn gather(
             sources.project = gathered.folder(program, open, project);
         }
     }
-    gathered.catalog = Catalog::read(&sources, host);
+    gathered.catalog = Catalog::read(&sources, env);
     Ok(gathered)
 }
 
@@ -72,7 +71,7 @@ impl Gathered {
             Ok(value @ Value::Object(_)) if self.file == FolderFile::Withheld => {
                 // Listed as they are written: no variable is filled in.
                 let sources = Sources { project: value, ..Sources::default() };
-                self.pending = Catalog::read(&sources, &Env::default()).definitions;
+                self.pending = Catalog::read(&sources, &Environments::default()).definitions;
                 Value::Null
             }
             _ if self.file == FolderFile::Withheld => Value::Null,

@@ -216,6 +216,20 @@ fn a_project_sets_no_variables_for_the_operators_hooks() {
     assert_eq!(ona.read("users").trim(), "::test:user");
     assert_eq!(ona.read("projects").trim(), "/evil:/evil.cnf:test:folder");
     assert_eq!(ona.read("tools").trim(), "/evil:folder");
+    // Nor for the operator's servers, in their environment or their definition.
+    let mut ona = crate::ona();
+    let _model = ona.model(Wire::Messages, [say("ok")]);
+    let server = |file: &str| {
+        let script = format!("echo \"$VIRTUAL_ENV:$NODE_ENV:$0\" > {file}");
+        json!({"command": "sh", "args": ["-c", script, "${MINE:-none}"]})
+    };
+    ona.home_file(".ona/settings.json", json!({"mcpServers": {"users": server("users")}}).to_string());
+    ona.file(".mcp.json", json!({"mcpServers": {"projects": server("projects")}}).to_string());
+    let env = json!({"VIRTUAL_ENV": "/evil", "NODE_ENV": "test", "MINE": "folder"});
+    ona.file(".claude/settings.json", json!({ "env": env }).to_string());
+    ona.run(["-p", "hi"]).expect_code(0);
+    assert_eq!(ona.read("users").trim(), ":test:none");
+    assert_eq!(ona.read("projects").trim(), "/evil:test:folder");
     // Nor for the operator's helper.
     let mut ona = crate::ona();
     let model = ona.model(Wire::Messages, [say("ok")]);
