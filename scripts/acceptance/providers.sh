@@ -676,8 +676,10 @@ check_004_2_7_1_09() {
   is "$(ran)" 0
   choose claude_code_subscription claude_sonnet_4 '{"apiKeyHelper":"helper"}'
   says 0 -p hello
-  is "$(signed 0)" 'canary-of-the-helper Bearer canary-of-the-helper'
-  is "$(signed 1)" "$(signed 0)"
+  # doctor looks whether the endpoint answers, without a credential.
+  is "$(signed 0)" '- -'
+  is "$(signed 1)" 'canary-of-the-helper Bearer canary-of-the-helper'
+  is "$(signed 2)" "$(signed 1)"
   # Asked once for both calls.
   is "$(ran)" 1
   # Another provider needs none.
