@@ -153,7 +153,7 @@ impl<'a> Arguments<'a> {
             let (scheme, rest) = word.text.split_once(':')?;
             let scheme = scheme.rsplit('=').next().unwrap_or(scheme);
             let rest = scheme.eq_ignore_ascii_case("file").then_some(rest)?;
-            let rest = rest.strip_prefix("//").map_or(rest, |rest| &rest[rest.find('/').unwrap_or(0)..]);
+            let rest = rest.strip_prefix("//").map_or(rest, without_host);
             let rest = super::embedded::decoded(rest.split(['?', '#']).next().unwrap_or(rest));
             // curl has patterns of its own.
             let wild = rest.contains(['[', '{']);
@@ -185,4 +185,10 @@ impl<'a> Arguments<'a> {
         });
         operands.chain(self.in_options(Role::Any)).collect()
     }
+}
+
+/// The path of an address without its host. What cannot be told may be a folder as well as a host.
+fn without_host(rest: &str) -> &str {
+    let host = rest.find('/').unwrap_or(0);
+    if rest[..host].contains(super::words::HOLE) { rest } else { &rest[host..] }
 }
