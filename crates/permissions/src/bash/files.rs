@@ -115,6 +115,10 @@ fn named(command: &Command, output: Output) -> Vec<FileUse> {
             args.here_if_none(Role::Read, if opened { Reach::everything() } else { Reach::Listing })
         }
         "grep" | "egrep" | "fgrep" | "zgrep" | "rgrep" | "rg" | "ag" | "ack" | "ugrep" => search(name, &args),
+        // `git ls-files -o | xargs cat`: files that git does not know are as good as a search.
+        "git" if output == Output::Arguments && lists_untracked(command) => {
+            vec![FileUse { word: Word::plain("."), role: Role::Read, reach: Reach::everything() }]
+        }
         "find" | "fd" | "fdfind" => find(name, command, &args, output),
         "sed" | "gsed" => {
             let role = if args.has('i', &["--in-place"]) { Role::Write } else { Role::Read };
@@ -233,7 +237,15 @@ fn find(name: &str, command: &Command, args: &Arguments<'_>, output: Output) -> 
     };
     let here = Word::plain(".");
     let starts = if starts.is_empty() { vec![&here] } else { starts };
-    let (role, reach) = match (removes, runs || (output != Output::Shown && !names.is_empty())) {
+    let only_folders = words.windows(2).any(|pair| pair[0].text == "-type" && pair[1].text == "d");
+    let sees_hidden = name == "find" || has(&["-H", "-u", "--hidden", "--unrestricted"]);
+    // What is found is opened by another command: `find . -type f | xargs cat`.
+    let opened = match output {
+        Output::Shown => false,
+        Output::PassedOn => !names.is_empty(),
+        Output::Arguments => !names.is_empty() || (!only_folders && sees_hidden),
+    };
+    let (role, reach) = match (removes, runs || opened) {
         (true, _) => (Role::Remove, Reach::Below { names, hidden: true }),
         (false, true) => (Role::Read, Reach::Below { names, hidden: true }),
         (false, false) => (Role::Read, Reach::Listing),
@@ -246,6 +258,13 @@ fn find(name: &str, command: &Command, args: &Arguments<'_>, output: Output) -> 
         );
     }
     files
+}
+
+fn lists_untracked(command: &Command) -> bool {
+    let mut words = command.words.iter().map(|word| word.text.as_str()).skip_while(|word| *word != "ls-files");
+    words.next().is_some()
+        && words
+            .any(|word| word == "--others" || (word.starts_with('-') && !word.starts_with("--") && word.contains('o')))
 }
 
 /// A command that prints the names of the files below some directories.
