@@ -1,7 +1,7 @@
 //! What ends a run from outside: SIGINT, SIGTERM, SIGHUP, and a stdout nobody reads any more
 //! (DEC-188).
 //!
-//! The first becomes a cancelled token: whoever runs a child ends it, hooks are told and rows
+//! The first becomes a cancelled token: the code that runs a child ends it, hooks are notified and rows
 //! are committed. A second signal kills every child and ends the program at once. Threads of
 //! their own wait for both, because the runtime may be held up by a write to a full pipe.
 

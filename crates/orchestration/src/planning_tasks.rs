@@ -1,7 +1,7 @@
 //! Background tasks that still run when planning begins (DEC-186).
 //!
-//! The planning gate closes new calls; what was started before goes on. Model and operator are
-//! told of it once, or it is stopped where the settings say so. Looked at by the session a
+//! The planning gate closes new calls; what was started before goes on. Such tasks are listed to
+//! model and operator once, or stopped where the settings say so. Looked at by the session a
 //! person speaks with; its subagents share the tasks.
 
 use crate::session::Session;

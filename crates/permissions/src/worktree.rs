@@ -1,6 +1,6 @@
 //! git commands that throw work away, on a tree that has some (DEC-192).
 //!
-//! What is changed in a tree is told by whoever builds the engine, and only
+//! What is changed in a tree is supplied by the code that builds the engine, and only
 //! asked for when such a command is seen. A tree of which it cannot be told
 //! counts as changed.
 

@@ -1,7 +1,7 @@
 //! Reads every settings file that counts, once, at the start of a process.
 //!
 //! A file that cannot be used is named in a notice, and the rest is read. A
-//! notice `NotSettings` stops whoever wants to import the files (DEC-181). Two
+//! notice `NotSettings` stops an import of the files (DEC-181). Two
 //! kinds stop the start by themselves: a managed file, because a policy that
 //! cannot be read must not become no policy (L-3), and what the operator named
 //! with `--settings`. `BadFiles` says when they do not.

@@ -147,7 +147,7 @@ fn another_project_says_whose_settings_it_replaces() {
 fn a_row_that_is_no_object_is_imported_anew() {
     let world = World::new();
     let mut database = Database { row: Some(json!("garbage")), ..Database::default() };
-    assert_eq!(database.start(&world, How::Follow), Import::Operators, "whoever reads it will say so");
+    assert_eq!(database.start(&world, How::Follow), Import::Operators, "the caller reports it");
     database.start(&world, How::Forced);
     assert_eq!(database.row(), &world.effective());
 }
