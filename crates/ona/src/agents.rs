@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Open, Program};
-use ona_session::{Agents, Origin};
+use ona_instructions::{Agents, Origin};
 use ona_trust::Trust;
 
 pub fn load(program: &Program, open: &Open) -> Result<Agents, Failure> {

@@ -3,8 +3,8 @@
 use crate::output;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
+use ona_instructions::skills::{Plugin, Scope, Shelves, Skills, Visibility};
 use ona_orchestration::{Operator, Session, SkillDesk, SkillTerms};
-use ona_session::skills::{Plugin, Scope, Shelves, Skills, Visibility};
 use ona_trust::Trust;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

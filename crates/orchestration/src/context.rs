@@ -13,7 +13,7 @@ use crate::session::Session;
 use ona_api::row::Memory;
 use ona_api::{Access, CallId, Entry, EventName, Group, Row};
 use ona_hookplane::{Firing, HookEngine, Outcome};
-use ona_session::{Instruction, Instructions};
+use ona_instructions::{Instruction, Instructions};
 use ona_store::{Reader, Store, StoreError};
 use serde_json::{Value, json};
 use std::collections::HashSet;

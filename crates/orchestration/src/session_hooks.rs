@@ -9,8 +9,8 @@
 use ona_api::row::Place;
 use ona_api::{Group, Row, SessionId};
 use ona_hookplane::{Hook, HookEngine};
+use ona_instructions::AgentDefinition;
 use ona_permissions::PermissionEngine;
-use ona_session::AgentDefinition;
 use ona_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

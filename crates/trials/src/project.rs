@@ -3,7 +3,7 @@
 
 use ona_api::path::lexical;
 use ona_api::{ConversationId, Group, Row, digest};
-use ona_session::project::{Look, LookError, look};
+use ona_instructions::project::{Look, LookError, look};
 use ona_store::{Reader, StoreError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

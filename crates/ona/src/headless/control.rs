@@ -14,12 +14,12 @@ use crate::workplace::mode_named;
 use ona_api::Mode;
 use ona_api::model::{MODELS, ProviderName};
 use ona_hookplane::{Handler, HookEngine, HookList};
+use ona_instructions::Agents;
+use ona_instructions::skills::Skills;
 use ona_mcp::{Definition, Endpoint, Servers};
 use ona_orchestration::{Model, Seat, set_mode};
 use ona_permissions::PermissionEngine;
 use ona_process::Halt;
-use ona_session::Agents;
-use ona_session::skills::Skills;
 use ona_tools::Tasks;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -173,7 +173,7 @@ impl Levers {
     }
 
     fn introduction(&self) -> Value {
-        let agent = |agent: &ona_session::AgentDefinition| json!({"name": agent.name, "description": agent.description, "model": agent.model});
+        let agent = |agent: &ona_instructions::AgentDefinition| json!({"name": agent.name, "description": agent.description, "model": agent.model});
         let model = |(id, provider, wire): &(&str, ProviderName, Option<&str>)| json!({"value": id, "displayName": wire.unwrap_or(id), "description": provider.as_str()});
         let builtin = BUILTIN.iter().map(|(name, what)| json!({"name": name, "description": what, "argumentHint": ""}));
         let of_files = self.skills.iter().filter(|skill| skill.by_user);

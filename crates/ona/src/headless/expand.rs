@@ -3,8 +3,8 @@
 use super::Run;
 use super::commands::typed;
 use crate::skills;
+use ona_instructions::skills::Skill;
 use ona_orchestration::{Ended, Events, History, NotLoaded, Said, Session, Turn, TurnEvent, TurnOutcome};
-use ona_session::skills::Skill;
 use ona_store::StoreError;
 use std::sync::{Arc, PoisonError};
 

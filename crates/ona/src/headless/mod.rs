@@ -45,14 +45,14 @@ use desk::Desk;
 use host::Host;
 use ona_api::{EventKind, Group, Mode, Row, SessionId};
 use ona_hookplane::{HookFailure, OnFailure};
+use ona_instructions::Agents;
+use ona_instructions::skills::Skills;
 use ona_mcp::Endpoint;
 use ona_orchestration::{
     COMPACTION_CANCELLED, Compacted, Elicitations, Ended, EndedBy, Events, History, Said, Session, Turn, TurnOutcome,
     clear, end_session,
 };
 use ona_process::Halt;
-use ona_session::Agents;
-use ona_session::skills::Skills;
 use ona_store::StoreError;
 use ona_tools::TaskKind;
 use ona_transcript::Trigger;

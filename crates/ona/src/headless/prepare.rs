@@ -14,6 +14,7 @@ use ona_api::model::{Asking, ModelFailure};
 use ona_api::{EventKind, EventName, Group, Phase, Row, tool::canonical};
 use ona_auth::Class;
 use ona_hookplane::Outcome;
+use ona_instructions::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_modules::Moment;
 use ona_modules::rules::Event;
 use ona_orchestration::{
@@ -21,7 +22,6 @@ use ona_orchestration::{
     Resumed, Seat, Session, SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, equip, hide_denied, lifecycle,
     loaded, search_what_is_left,
 };
-use ona_session::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_store::StoreError;
 use ona_tools::ToolBox;
 use ona_trust::{Standing, Trust};

@@ -2,7 +2,7 @@
 
 use super::SkillDesk;
 use ona_api::{Access, ToolResult, ToolSpec};
-use ona_session::skills::{LISTING_CHARACTERS, Skill, plain};
+use ona_instructions::skills::{LISTING_CHARACTERS, Skill, plain};
 use ona_tools::{AnyTool, BadInput, BoxFuture, Cx, Offer, Plan, parse, schema};
 use schemars::JsonSchema;
 use serde::Deserialize;
