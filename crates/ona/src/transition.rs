@@ -5,7 +5,7 @@ use crate::output;
 use crate::program::{Program, Purpose, at};
 use crate::test;
 use ona_api::{ConversationId, Phase};
-use ona_trials::{StepError, Which, report, step};
+use ona_test_runner::{StepError, Which, report, step};
 use ona_workflow::Refusal;
 use serde_json::json;
 use std::io::{self, BufRead, IsTerminal, Write};

@@ -7,7 +7,7 @@ use crate::output;
 use crate::program::{Program, at};
 use ona_api::testing::{CaseStatus, TestCase};
 use ona_api::{EventKind, Group, Row, digest};
-use ona_trials::{Tests, Which};
+use ona_test_runner::{Tests, Which};
 use ona_workflow::testgen::lint::{self, Surroundings};
 use ona_workflow::testgen::touched::touched;
 use serde_json::json;

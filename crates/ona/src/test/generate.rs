@@ -13,10 +13,10 @@ use ona_api::testing::TestCase;
 use ona_api::{Phase, Row};
 use ona_orchestration::{Model, PlanDesk};
 use ona_store::SCHEMA;
-use ona_tools::ToolBox;
-use ona_trials::{
+use ona_test_runner::{
     Assignment, Author, Ground, PublicApi, Tests, Watch, Which, Withheld, WriteError, Writing, Written, gather, load,
 };
+use ona_tools::ToolBox;
 use ona_workflow::testgen::generate::{Source, contract};
 use ona_workflow::testgen::touched::{Touched, touched};
 use serde_json::{Value, json};
@@ -151,7 +151,7 @@ pub fn write(
             watch: watch(open),
         };
         let store = Arc::clone(&open.store);
-        let written = ona_trials::write(&author, &assignment, &mut |place| workplace.session(&store, place)).await;
+        let written = ona_test_runner::write(&author, &assignment, &mut |place| workplace.session(&store, place)).await;
         written.map_err(|error| match error {
             WriteError::Store(error) => program.store_failure(error),
             WriteError::Interrupted => Failure::refused("interrupted").with_code(interrupt::INTERRUPTED),

@@ -2,7 +2,7 @@
 
 use crate::output;
 use ona_api::testing::TestRun;
-use ona_trials::{Progress, Sandbox};
+use ona_test_runner::{Progress, Sandbox};
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::program::Program;
-use ona_trials::PublicApi;
+use ona_test_runner::PublicApi;
 use ona_trust::merge;
 use serde_json::Value;
 

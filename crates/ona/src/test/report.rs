@@ -4,7 +4,7 @@ use super::subject::Subject;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Program, at};
-use ona_trials::Which;
+use ona_test_runner::Which;
 use ona_workflow::testgen::report::Report as Paper;
 use std::path::PathBuf;
 

@@ -11,8 +11,8 @@ use ona_api::row::{Place, SequenceStart};
 use ona_api::testing::TestCase;
 use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
 use ona_orchestration::{Answer, Operator, Pipeline, Question};
+use ona_test_runner::{Bench, Ended, Progress, RunError, Tests, Which};
 use ona_tools::ToolBox;
-use ona_trials::{Bench, Ended, Progress, RunError, Tests, Which};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::pin::Pin;
@@ -59,7 +59,7 @@ pub fn run(program: &Program, run: &Run) -> Result<u8, Failure> {
 pub fn all(program: &Program, open: &Open) -> Result<(), Failure> {
     let subject = Subject::new(program, open)?;
     let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
-    let tests = ona_trials::load(reader, &subject.id, &subject.project, Which::Approved);
+    let tests = ona_test_runner::load(reader, &subject.id, &subject.project, Which::Approved);
     let Some(tests) = tests.map_err(|error| program.store_failure(error))? else { return Ok(()) };
     let cases = chosen(&tests, &[])?;
     if cases.is_empty() {
@@ -109,7 +109,8 @@ pub fn execute(
         let lock = || bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut watch = |progress: Progress<'_>| lock().show(&progress);
         let mut tick = tokio::time::interval(TICK);
-        let mut running = std::pin::pin!(ona_trials::run(&bench, &pipeline, &mut session, cases, opening, &mut watch));
+        let mut running =
+            std::pin::pin!(ona_test_runner::run(&bench, &pipeline, &mut session, cases, opening, &mut watch));
         let ended = loop {
             tokio::select! {
                 ended = &mut running => break ended,

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::program::{Open, Program, Purpose};
 use ona_api::ConversationId;
 use ona_orchestration::LookAt;
-use ona_trials::{Project, Tests, Which, load};
+use ona_test_runner::{Project, Tests, Which, load};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
