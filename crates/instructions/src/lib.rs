@@ -1,14 +1,13 @@
-//! What a session brings to a model besides its transcript: instruction files, agent
-//! definitions, skills, the system prompt; and which files its project has (`project`).
+//! Everything a model receives besides its transcript: instruction files, agent
+//! definitions, skills and the system prompt.
 //!
-//! Files are read here once and returned as values; firing InstructionsLoaded and
-//! deciding when to read more is left to the turn.
+//! Files are read here once and returned as values. Firing InstructionsLoaded and
+//! deciding when to read more is left to the turn (`orchestration`).
 
 mod agents;
 mod frontmatter;
 mod imports;
 mod instructions;
-pub mod project;
 mod prompt;
 mod rules;
 pub mod skills;

@@ -55,7 +55,7 @@ pub fn load(
     let mutations = reader.mutations(conversation, oldest.unwrap_or(0))?;
     // Files that can not be looked at make every result stale, which says so.
     let project_sha256 = match cases.iter().any(|case| case.run.is_some()) {
-        true => project.look().ok().map(|look| look.sha256()),
+        true => project.snapshot().ok().map(|snapshot| snapshot.sha256()),
         false => None,
     };
     let mutations = mutations.into_iter().map(|mutation| (mutation.event, mutation.tool)).collect();

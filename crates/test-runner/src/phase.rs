@@ -70,9 +70,9 @@ pub fn step(
         _ => transition(facts, to)?,
     };
     if to == Phase::Implement {
-        // Without a look nothing is known to be untouched later, so this refuses nothing (DEC-123).
-        match project.look() {
-            Ok(look) => step.rows.push(Row::Manifest(look.files)),
+        // Without a snapshot nothing is known to be untouched later, so this refuses nothing (DEC-123).
+        match project.snapshot() {
+            Ok(snapshot) => step.rows.push(Row::Manifest(snapshot.files)),
             Err(error) => step.note = Some(error.to_string()),
         }
     }

@@ -3,7 +3,7 @@
 
 use ona_api::path::lexical;
 use ona_api::{ConversationId, Group, Row, digest};
-use ona_instructions::project::{Look, LookError, look};
+use ona_files::{ProjectSnapshot, SnapshotError};
 use ona_store::{Reader, StoreError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const LONGEST: u64 = 24 * 3600;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     pub root: PathBuf,
-    /// Folders and files inside the root that tests may write and no look sees.
+    /// Folders and files inside the root that tests may write and no snapshot contains.
     pub outputs: Vec<PathBuf>,
     pub timeout: Duration,
     /// The live database.
@@ -56,12 +56,13 @@ impl Project {
 
     /// The files of the project as they are now, without build outputs, without our
     /// own reports and without the database, should it lie there.
-    pub fn look(&self) -> Result<Look, LookError> {
+    pub fn snapshot(&self) -> Result<ProjectSnapshot, SnapshotError> {
         let companions = self.database_files().into_iter().chain([self.beside_database(".locks")]);
-        let mut look = look(&self.root, &companions.chain(self.outputs.iter().cloned()).collect::<Vec<_>>())?;
+        let exclude: Vec<_> = companions.chain(self.outputs.iter().cloned()).collect();
+        let mut snapshot = ona_files::snapshot(&self.root, &exclude)?;
         // Only as long as it is what we wrote: a name alone would be a place to hide.
-        look.files.retain(|file| self.reports.get(&file.path) != Some(&file.sha256));
-        Ok(look)
+        snapshot.files.retain(|file| self.reports.get(&file.path) != Some(&file.sha256));
+        Ok(snapshot)
     }
 
     /// Learns which reports lie in the project.

@@ -6,7 +6,7 @@ use crate::shell::{Outcome, Surroundings, TestShell, exit_code};
 use ona_api::row::Place;
 use ona_api::testing::{TestCase, TestRun};
 use ona_api::{CallId, Entry, Env, EventKind, Group, Row, SessionId, ToolCall, clock, digest};
-use ona_instructions::project::LookError;
+use ona_files::SnapshotError;
 use ona_orchestration::{Pipeline, Session};
 use ona_process::End;
 use ona_store::StoreError;
@@ -58,7 +58,7 @@ pub enum RunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
-    Project(#[from] LookError),
+    Project(#[from] SnapshotError),
 }
 
 /// Runs the cases in the session, which is theirs alone. `findings` are rows that
@@ -81,7 +81,7 @@ pub async fn run(
 
     // In this order: a call that begins in between is newer than what is remembered.
     let seen_event = store.reader()?.newest_event(&place.conversation)?;
-    let project_sha256 = bench.project.look()?.sha256();
+    let project_sha256 = bench.project.snapshot()?.sha256();
     let sandbox = Sandbox::probe(&bench.project, &bench.tmp, &bench.host, &bench.cancel).await;
     watch(Progress::Begins { sandbox: &sandbox, cases: cases.len() });
     let around = Arc::new(Surroundings {
@@ -104,7 +104,7 @@ pub async fn run(
         runs.push(done);
     }
     let interrupted = bench.cancel.is_cancelled();
-    let project_changed = bench.project.look().map(|look| look.sha256()).ok() != Some(project_sha256);
+    let project_changed = bench.project.snapshot().map(|snapshot| snapshot.sha256()).ok() != Some(project_sha256);
     Ok(Ended { run: place.session, runs, interrupted, project_changed })
 }
 

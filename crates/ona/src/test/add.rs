@@ -101,7 +101,7 @@ pub fn touched_paths(program: &Program, store: &ona_store::Store, subject: &Subj
     };
     let (before, written) = rows().map_err(|error| program.store_failure(error))?;
     let now = match &before {
-        Some(_) => subject.project.look().map_err(Failure::refused)?.files,
+        Some(_) => subject.project.snapshot().map_err(Failure::refused)?.files,
         None => Vec::new(),
     };
     Ok(touched(&subject.project.root, before.as_deref(), &now, &written).paths())

@@ -233,7 +233,7 @@ fn implementation(program: &Program, open: &Open, subject: &Subject) -> Result<(
     };
     let (before, written) = rows().map_err(|error| program.store_failure(error))?;
     let root = &subject.project.root;
-    let now = subject.project.look().map_err(Failure::refused)?.files;
+    let now = subject.project.snapshot().map_err(Failure::refused)?.files;
     let touched = touched(root, before.as_deref(), &now, &written);
     let mut paths = touched.paths();
     if before.is_none() {

@@ -54,7 +54,7 @@ pub fn project(
 /// How ExitPlanMode looks at a project when its implementation begins.
 pub fn look_at(program: &Program, settings: &Value) -> LookAt {
     let (database, settings) = (program.database.path.clone(), settings.clone());
-    Arc::new(move |root| Some(Project::new(root, &database, &settings).ok()?.look().ok()?.files))
+    Arc::new(move |root| Some(Project::new(root, &database, &settings).ok()?.snapshot().ok()?.files))
 }
 
 /// Where tests get their rooms.

@@ -1,10 +1,10 @@
 //! Which files a project has, and a digest of each (DEC-123).
 //!
-//! Two looks at a project tell which files an implementation touched, and whether
-//! anything changed since its tests ran. What `.gitignore` leaves out is left out
-//! here, because builds write there; `.git` and the caller's own files are too.
-//! A look is bounded: large files, and all files once `BUDGET` is spent, are told apart by
-//! size and time instead of content, and a project of more than `MOST` files is refused.
+//! Two snapshots of a project show which files an implementation changed, and whether
+//! anything changed since its tests ran. Files that `.gitignore` excludes are not part of
+//! a snapshot, because builds write there; nor are `.git` and the caller's own files.
+//! The work is bounded: large files, and all files once `READ_LIMIT` is used up, are compared
+//! by size and time instead of content, and a project of more than `MAX_FILES` files is refused.
 
 use ignore::WalkBuilder;
 use ona_api::digest;
@@ -17,22 +17,22 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Files a look takes in.
-const MOST: usize = 100_000;
-/// Bytes a look reads.
-const BUDGET: u64 = 256 << 20;
-/// Source files are smaller.
+/// Maximum number of files in a snapshot.
+const MAX_FILES: usize = 100_000;
+/// Bytes read for one snapshot.
+const READ_LIMIT: u64 = 256 << 20;
+/// Larger files are compared by size and time; source files are smaller.
 const LARGE: u64 = 8 << 20;
 
 /// The files of a project at one moment, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct ProjectSnapshot {
     pub files: Vec<ProjectFile>,
     executable: BTreeSet<String>,
 }
 
-impl Look {
-    /// Of all files, and of which of them can be executed.
+impl ProjectSnapshot {
+    /// Returns a digest over all files and over which of them are executable.
     pub fn sha256(&self) -> String {
         let line = |file: &ProjectFile| {
             let executable = self.executable.contains(&file.path);
@@ -43,21 +43,21 @@ impl Look {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum LookError {
-    #[error("the project has more than {MOST} files that .gitignore does not leave out: {}", .0.display())]
+pub enum SnapshotError {
+    #[error("the project has more than {MAX_FILES} files that .gitignore does not exclude: {}", .0.display())]
     TooMany(PathBuf),
-    #[error("the project can not be read: {0}")]
+    #[error("cannot read the project: {0}")]
     Unreadable(String),
 }
 
-/// Looks at a project, leaving out these files and folders.
-pub fn look(root: &Path, leave_out: &[PathBuf]) -> Result<Look, LookError> {
-    let leave_out = leave_out.to_vec();
-    // A folder that was left out because of it would be one whose changes nobody sees.
+/// Takes a snapshot of a project without these files and folders.
+pub fn snapshot(root: &Path, exclude: &[PathBuf]) -> Result<ProjectSnapshot, SnapshotError> {
+    let exclude = exclude.to_vec();
+    // Skipping a folder with an unreadable ignore file would hide its changes.
     let unfit = Arc::new(Mutex::new(None));
     let check = {
         let unfit = Arc::clone(&unfit);
-        move |folder: &Path| match ona_files::check_ignore_files(folder) {
+        move |folder: &Path| match crate::check_ignore_files(folder) {
             Ok(()) => true,
             Err((file, why)) => {
                 *unfit.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("{} {why}", file.display()));
@@ -67,7 +67,7 @@ pub fn look(root: &Path, leave_out: &[PathBuf]) -> Result<Look, LookError> {
     };
     if !check(root) {
         let why = unfit.lock().unwrap_or_else(PoisonError::into_inner).take();
-        return Err(LookError::Unreadable(why.unwrap_or_default()));
+        return Err(SnapshotError::Unreadable(why.unwrap_or_default()));
     }
     let walk = WalkBuilder::new(root)
         .hidden(false)
@@ -79,40 +79,40 @@ pub fn look(root: &Path, leave_out: &[PathBuf]) -> Result<Look, LookError> {
         .same_file_system(true)
         .filter_entry(move |entry| {
             entry.file_name() != ".git"
-                && !leave_out.iter().any(|path| path == entry.path())
+                && !exclude.iter().any(|path| path == entry.path())
                 && (!entry.file_type().is_some_and(|kind| kind.is_dir()) || check(entry.path()))
         })
         .sort_by_file_path(Ord::cmp)
         .build();
-    let mut look = Look::default();
-    let mut budget = BUDGET;
+    let mut snapshot = ProjectSnapshot::default();
+    let mut budget = READ_LIMIT;
     for entry in walk {
-        // A folder that may not be read now may be readable at the next look, which then differs.
+        // If the folder is readable the next time, that snapshot differs from this one.
         let entry = match entry {
             Ok(entry) => entry,
-            Err(error) if look.files.is_empty() && !root.is_dir() => {
-                return Err(LookError::Unreadable(error.to_string()));
+            Err(error) if snapshot.files.is_empty() && !root.is_dir() => {
+                return Err(SnapshotError::Unreadable(error.to_string()));
             }
             Err(_) => continue,
         };
         if entry.file_type().is_none_or(|kind| kind.is_dir()) {
             continue;
         }
-        if look.files.len() == MOST {
-            return Err(LookError::TooMany(root.to_owned()));
+        if snapshot.files.len() == MAX_FILES {
+            return Err(SnapshotError::TooMany(root.to_owned()));
         }
-        let Some((file, executable)) = described(root, entry.path(), &mut budget) else { continue };
-        look.executable.extend(executable.then(|| file.path.clone()));
-        look.files.push(file);
+        let Some((file, executable)) = describe(root, entry.path(), &mut budget) else { continue };
+        snapshot.executable.extend(executable.then(|| file.path.clone()));
+        snapshot.files.push(file);
     }
     match unfit.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        Some(why) => Err(LookError::Unreadable(why)),
-        None => Ok(look),
+        Some(why) => Err(SnapshotError::Unreadable(why)),
+        None => Ok(snapshot),
     }
 }
 
-/// None for what is gone already, and for pipes, sockets and devices.
-fn described(root: &Path, path: &Path, budget: &mut u64) -> Option<(ProjectFile, bool)> {
+/// Returns `None` for a file that no longer exists, and for pipes, sockets and devices.
+fn describe(root: &Path, path: &Path, budget: &mut u64) -> Option<(ProjectFile, bool)> {
     let meta = fs::symlink_metadata(path).ok()?;
     let sha256 = if meta.is_symlink() {
         digest::sha256_hex(fs::read_link(path).ok()?.as_os_str().as_bytes())
@@ -127,7 +127,7 @@ fn described(root: &Path, path: &Path, budget: &mut u64) -> Option<(ProjectFile,
 }
 
 fn content(path: &Path, meta: &fs::Metadata, budget: &mut u64) -> String {
-    let read = || -> io::Result<String> { digest::sha256_of(ona_files::open_found(path).map_err(io::Error::other)?) };
+    let read = || -> io::Result<String> { digest::sha256_of(crate::open_found(path).map_err(io::Error::other)?) };
     if meta.len() > LARGE.min(*budget) {
         return format!("time:{}.{:09}", meta.mtime(), meta.mtime_nsec());
     }
@@ -139,12 +139,12 @@ fn content(path: &Path, meta: &fs::Metadata, budget: &mut u64) -> String {
 mod tests {
     use super::*;
 
-    fn paths(look: &Look) -> Vec<&str> {
-        look.files.iter().map(|file| file.path.as_str()).collect()
+    fn paths(snapshot: &ProjectSnapshot) -> Vec<&str> {
+        snapshot.files.iter().map(|file| file.path.as_str()).collect()
     }
 
     #[test]
-    fn a_look_sees_what_git_would_and_changes_with_it() {
+    fn a_snapshot_has_the_files_git_sees_and_changes_with_them() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         for folder in [".git", "src", "target", "out"] {
@@ -155,20 +155,20 @@ mod tests {
             fs::write(root.join(file), if file == ".gitignore" { "target/\n" } else { file }).unwrap();
         }
         std::os::unix::fs::symlink("z", root.join("link")).unwrap();
-        let leave_out = [root.join("ona.db"), root.join("out")];
-        let first = look(root, &leave_out).unwrap();
+        let exclude = [root.join("ona.db"), root.join("out")];
+        let first = snapshot(root, &exclude).unwrap();
         assert_eq!(paths(&first), [".gitignore", ".hidden", "link", "src/main.rs", "z"]);
         assert_eq!(first.files[3].sha256, digest::sha256_hex(b"src/main.rs"));
         assert_eq!(first.files[3].size, 11);
 
         fs::write(root.join("target/app"), "rebuilt").unwrap();
         fs::write(root.join("out/log"), "longer").unwrap();
-        assert_eq!(look(root, &leave_out).unwrap(), first);
+        assert_eq!(snapshot(root, &exclude).unwrap(), first);
 
         let differs = |change: &dyn Fn()| {
-            let before = look(root, &leave_out).unwrap().sha256();
+            let before = snapshot(root, &exclude).unwrap().sha256();
             change();
-            assert_ne!(look(root, &leave_out).unwrap().sha256(), before);
+            assert_ne!(snapshot(root, &exclude).unwrap().sha256(), before);
         };
         differs(&|| fs::write(root.join("src/main.rs"), "src/main.rt").unwrap());
         differs(&|| fs::write(root.join("new"), "").unwrap());
@@ -183,15 +183,15 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             fs::create_dir(dir.path().join("sub")).unwrap();
             let _socket = std::os::unix::net::UnixListener::bind(dir.path().join(folder).join(".gitignore")).unwrap();
-            let error = look(dir.path(), &[]).unwrap_err().to_string();
+            let error = snapshot(dir.path(), &[]).unwrap_err().to_string();
             assert!(error.contains(".gitignore is a socket, not a regular file"), "{error}");
         }
     }
 
     #[test]
-    fn a_folder_that_is_not_there_can_not_be_looked_at() {
+    fn a_missing_folder_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(matches!(look(&dir.path().join("nowhere"), &[]), Err(LookError::Unreadable(_))));
-        assert_eq!(look(dir.path(), &[]).unwrap().files, []);
+        assert!(matches!(snapshot(&dir.path().join("nowhere"), &[]), Err(SnapshotError::Unreadable(_))));
+        assert_eq!(snapshot(dir.path(), &[]).unwrap().files, []);
     }
 }
