@@ -12,7 +12,7 @@ use crate::output;
 use crate::program::Program;
 use ona_api::Env;
 use ona_process::{Command, End};
-use ona_testkit::model::{ModelServer, Turn, Wire, call, say, say_and_call};
+use ona_scripted_model::{ModelServer, Turn, Wire, call, say, say_and_call};
 use serde_json::{Value, json};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};

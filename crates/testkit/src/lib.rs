@@ -3,12 +3,12 @@
 //! Each `Ona` has its own HOME, project folder and database, and starts the
 //! program with an otherwise empty environment. Rows are read back by SQL through
 //! a plain connection, as an operator would. Nothing of the product is replaced; the
-//! model it talks to is a scripted server outside of it (`model`).
+//! model it talks to is a scripted server outside of it (`crates/scripted-model`, here as `model`).
 
-pub mod model;
 mod rows;
 mod run;
 mod talk;
 
+pub use ona_scripted_model as model;
 pub use run::{Ona, Ran, finish};
 pub use talk::Talk;

@@ -7,7 +7,7 @@
 use super::Demo;
 use crate::failure::Failure;
 use crate::output;
-use ona_testkit::model::{ModelServer, Turn, Wire, call, calls, say};
+use ona_scripted_model::{ModelServer, Turn, Wire, call, calls, say};
 use serde_json::{Value, json};
 
 const PLAN: &str = "# A word counter\n\nA script `tally` that counts the words of a file.\n\n## Success criteria\n\n\

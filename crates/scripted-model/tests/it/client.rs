@@ -1,6 +1,6 @@
 //! A client of a few lines: it sends a request and keeps what comes back as it came.
 
-use ona_testkit::model::{ModelServer, Turn, Wire};
+use ona_scripted_model::{ModelServer, Turn, Wire};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

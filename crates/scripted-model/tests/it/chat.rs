@@ -1,7 +1,7 @@
 //! The bytes of the Chat Completions wire.
 
 use crate::client::{Client, ask, streaming};
-use ona_testkit::model::{Call, ModelServer, Split, Stop, Turn, Usage, Wire, call, calls, say, say_and_call};
+use ona_scripted_model::{Call, ModelServer, Split, Stop, Turn, Usage, Wire, call, calls, say, say_and_call};
 use serde_json::{Value, json};
 
 /// The delta of each chunk.

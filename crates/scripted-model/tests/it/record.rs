@@ -1,7 +1,7 @@
 //! What the server remembers of its requests.
 
 use crate::client::{Client, streaming};
-use ona_testkit::model::{Gate, ModelServer, Wire, hang, say};
+use ona_scripted_model::{Gate, ModelServer, Wire, hang, say};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! Every way to fail, byte by byte.
 
 use crate::client::{Client, End, ask, ask_raw, streaming};
-use ona_testkit::model::{
+use ona_scripted_model::{
     Break, Gate, ModelServer, Wire, body, context_too_long, empty, error_event, garbage, half_line, hang_until, html,
     out_of_credit, overloaded, rate_limited, raw, reset, say, status,
 };

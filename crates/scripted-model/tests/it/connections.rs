@@ -1,7 +1,7 @@
 //! Many clients, bad clients, and the end.
 
 use crate::client::{Client, End, streaming};
-use ona_testkit::model::{Gate, ModelServer, Spot, Wire, body, call, hang, say};
+use ona_scripted_model::{Gate, ModelServer, Spot, Wire, body, call, hang, say};
 use serde_json::json;
 use std::time::{Duration, Instant};
 

@@ -11,7 +11,7 @@
 //! sends nonsense gets an answer or a closed connection, never a panic.
 //!
 //! ```
-//! use ona_testkit::model::{ModelServer, Wire, call, say};
+//! use ona_scripted_model::{ModelServer, Wire, call, say};
 //! use serde_json::json;
 //!
 //! let script = [call("Read", json!({"file_path": "a.txt"})), say("done")];

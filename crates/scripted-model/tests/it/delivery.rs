@@ -1,7 +1,7 @@
 //! How an answer travels: chunks, pauses, gates, the looks of the events.
 
 use crate::client::{Client, ask, streaming};
-use ona_testkit::model::{Gate, ModelServer, Split, Spot, Wire, call, say, status};
+use ona_scripted_model::{Gate, ModelServer, Split, Spot, Wire, call, say, status};
 use serde_json::json;
 use std::time::{Duration, Instant};
 

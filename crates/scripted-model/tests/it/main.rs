@@ -5,6 +5,5 @@ mod client;
 mod connections;
 mod delivery;
 mod faults;
-mod harness;
 mod messages;
 mod record;
