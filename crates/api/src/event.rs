@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 /// The JSON type of one stdin field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldType {
     Str,
     Bool,
     Any,
@@ -26,14 +26,14 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: FieldType,
     pub required: bool,
 }
 
-const fn must(name: &'static str, kind: Kind) -> Field {
+const fn required(name: &'static str, kind: FieldType) -> Field {
     Field { name, kind, required: true }
 }
-const fn may(name: &'static str, kind: Kind) -> Field {
+const fn optional(name: &'static str, kind: FieldType) -> Field {
     Field { name, kind, required: false }
 }
 
@@ -75,10 +75,10 @@ macro_rules! events {
 }
 
 const TOOL: Query = Query::Field("tool_name");
-const TRIGGER: Kind = Kind::Enum(&["manual", "auto"]);
-const ACTION: Kind = Kind::Enum(&["accept", "decline", "cancel"]);
-const ELICIT_MODE: Kind = Kind::Enum(&["form", "url"]);
-const STOP_ERRORS: Kind = Kind::Enum(&[
+const TRIGGER: FieldType = FieldType::Enum(&["manual", "auto"]);
+const ACTION: FieldType = FieldType::Enum(&["accept", "decline", "cancel"]);
+const ELICIT_MODE: FieldType = FieldType::Enum(&["form", "url"]);
+const STOP_ERRORS: FieldType = FieldType::Enum(&[
     "authentication_failed",
     "billing_error",
     "rate_limit",
@@ -90,107 +90,107 @@ const STOP_ERRORS: Kind = Kind::Enum(&[
 
 events! {
     PreToolUse: TOOL, [
-        must("tool_name", Kind::Str), must("tool_input", Kind::Any), must("tool_use_id", Kind::Str),
+        required("tool_name", FieldType::Str), required("tool_input", FieldType::Any), required("tool_use_id", FieldType::Str),
     ];
     PostToolUse: TOOL, [
-        must("tool_name", Kind::Str), must("tool_input", Kind::Any), must("tool_response", Kind::Any),
-        must("tool_use_id", Kind::Str),
+        required("tool_name", FieldType::Str), required("tool_input", FieldType::Any), required("tool_response", FieldType::Any),
+        required("tool_use_id", FieldType::Str),
     ];
     PostToolUseFailure: TOOL, [
-        must("tool_name", Kind::Str), must("tool_input", Kind::Any), must("tool_use_id", Kind::Str),
-        must("error", Kind::Str), may("is_interrupt", Kind::Bool),
+        required("tool_name", FieldType::Str), required("tool_input", FieldType::Any), required("tool_use_id", FieldType::Str),
+        required("error", FieldType::Str), optional("is_interrupt", FieldType::Bool),
     ];
     PermissionDenied: TOOL, [
-        must("tool_name", Kind::Str), must("tool_input", Kind::Any), must("tool_use_id", Kind::Str),
-        must("reason", Kind::Str),
+        required("tool_name", FieldType::Str), required("tool_input", FieldType::Any), required("tool_use_id", FieldType::Str),
+        required("reason", FieldType::Str),
     ];
     Notification: Query::Field("notification_type"), [
-        must("message", Kind::Str), may("title", Kind::Str), must("notification_type", Kind::Str),
+        required("message", FieldType::Str), optional("title", FieldType::Str), required("notification_type", FieldType::Str),
     ];
-    UserPromptSubmit: Query::Ignored, [must("prompt", Kind::Str)];
+    UserPromptSubmit: Query::Ignored, [required("prompt", FieldType::Str)];
     SessionStart: Query::Field("source"), [
-        must("source", Kind::Enum(&["startup", "resume", "clear", "compact"])),
-        may("agent_type", Kind::Str), may("model", Kind::Str),
+        required("source", FieldType::Enum(&["startup", "resume", "clear", "compact"])),
+        optional("agent_type", FieldType::Str), optional("model", FieldType::Str),
     ];
     SessionEnd: Query::Field("reason"), [
-        must("reason", Kind::Enum(&[
+        required("reason", FieldType::Enum(&[
             "clear", "resume", "logout", "prompt_input_exit", "other", "bypass_permissions_disabled",
         ])),
     ];
     Stop: Query::Ignored, [
-        must("stop_hook_active", Kind::Bool), may("last_assistant_message", Kind::Str),
+        required("stop_hook_active", FieldType::Bool), optional("last_assistant_message", FieldType::Str),
     ];
     StopFailure: Query::Field("error"), [
-        must("error", STOP_ERRORS), may("error_details", Kind::Str), may("last_assistant_message", Kind::Str),
+        required("error", STOP_ERRORS), optional("error_details", FieldType::Str), optional("last_assistant_message", FieldType::Str),
     ];
     SubagentStart: Query::Field("agent_type"), [
-        must("agent_id", Kind::Str), must("agent_type", Kind::Str),
+        required("agent_id", FieldType::Str), required("agent_type", FieldType::Str),
     ];
     SubagentStop: Query::Field("agent_type"), [
-        must("stop_hook_active", Kind::Bool), must("agent_id", Kind::Str),
-        must("agent_transcript_path", Kind::Str), must("agent_type", Kind::Str),
-        may("last_assistant_message", Kind::Str),
+        required("stop_hook_active", FieldType::Bool), required("agent_id", FieldType::Str),
+        required("agent_transcript_path", FieldType::Str), required("agent_type", FieldType::Str),
+        optional("last_assistant_message", FieldType::Str),
     ];
     PreCompact: Query::Field("trigger"), [
-        must("trigger", TRIGGER), must("custom_instructions", Kind::NullableStr),
+        required("trigger", TRIGGER), required("custom_instructions", FieldType::NullableStr),
     ];
     PostCompact: Query::Field("trigger"), [
-        must("trigger", TRIGGER), must("compact_summary", Kind::Str),
+        required("trigger", TRIGGER), required("compact_summary", FieldType::Str),
     ];
     PermissionRequest: TOOL, [
-        must("tool_name", Kind::Str), must("tool_input", Kind::Any),
-        may("permission_suggestions", Kind::Updates),
+        required("tool_name", FieldType::Str), required("tool_input", FieldType::Any),
+        optional("permission_suggestions", FieldType::Updates),
     ];
-    Setup: Query::Field("trigger"), [must("trigger", Kind::Enum(&["init", "maintenance"]))];
-    TeammateIdle: Query::Empty, [must("teammate_name", Kind::Str), must("team_name", Kind::Str)];
+    Setup: Query::Field("trigger"), [required("trigger", FieldType::Enum(&["init", "maintenance"]))];
+    TeammateIdle: Query::Empty, [required("teammate_name", FieldType::Str), required("team_name", FieldType::Str)];
     TaskCreated: Query::Empty, [
-        must("task_id", Kind::Str), must("task_subject", Kind::Str), may("task_description", Kind::Str),
-        may("teammate_name", Kind::Str), may("team_name", Kind::Str),
+        required("task_id", FieldType::Str), required("task_subject", FieldType::Str), optional("task_description", FieldType::Str),
+        optional("teammate_name", FieldType::Str), optional("team_name", FieldType::Str),
     ];
     TaskCompleted: Query::Empty, [
-        must("task_id", Kind::Str), must("task_subject", Kind::Str), may("task_description", Kind::Str),
-        may("teammate_name", Kind::Str), may("team_name", Kind::Str),
+        required("task_id", FieldType::Str), required("task_subject", FieldType::Str), optional("task_description", FieldType::Str),
+        optional("teammate_name", FieldType::Str), optional("team_name", FieldType::Str),
     ];
     Elicitation: Query::Field("mcp_server_name"), [
-        must("mcp_server_name", Kind::Str), must("message", Kind::Str), may("mode", ELICIT_MODE),
-        may("url", Kind::Str), may("elicitation_id", Kind::Str), may("requested_schema", Kind::Object),
+        required("mcp_server_name", FieldType::Str), required("message", FieldType::Str), optional("mode", ELICIT_MODE),
+        optional("url", FieldType::Str), optional("elicitation_id", FieldType::Str), optional("requested_schema", FieldType::Object),
     ];
     ElicitationResult: Query::Field("mcp_server_name"), [
-        must("mcp_server_name", Kind::Str), may("elicitation_id", Kind::Str), may("mode", ELICIT_MODE),
-        must("action", ACTION), may("content", Kind::Object),
+        required("mcp_server_name", FieldType::Str), optional("elicitation_id", FieldType::Str), optional("mode", ELICIT_MODE),
+        required("action", ACTION), optional("content", FieldType::Object),
     ];
     ConfigChange: Query::Field("source"), [
-        must("source", Kind::Enum(&[
+        required("source", FieldType::Enum(&[
             "user_settings", "project_settings", "local_settings", "policy_settings", "skills",
         ])),
-        may("file_path", Kind::Str),
+        optional("file_path", FieldType::Str),
     ];
     InstructionsLoaded: Query::Field("load_reason"), [
-        must("file_path", Kind::Str), must("memory_type", Kind::Enum(&["User", "Project", "Local", "Managed"])),
-        must("load_reason", Kind::Enum(&[
+        required("file_path", FieldType::Str), required("memory_type", FieldType::Enum(&["User", "Project", "Local", "Managed"])),
+        required("load_reason", FieldType::Enum(&[
             "session_start", "nested_traversal", "path_glob_match", "include", "compact",
         ])),
-        may("globs", Kind::StrArray), may("trigger_file_path", Kind::Str), may("parent_file_path", Kind::Str),
+        optional("globs", FieldType::StrArray), optional("trigger_file_path", FieldType::Str), optional("parent_file_path", FieldType::Str),
     ];
-    WorktreeCreate: Query::Ignored, [must("name", Kind::Str)];
-    WorktreeRemove: Query::Ignored, [must("worktree_path", Kind::Str)];
-    CwdChanged: Query::Ignored, [must("old_cwd", Kind::Str), must("new_cwd", Kind::Str)];
+    WorktreeCreate: Query::Ignored, [required("name", FieldType::Str)];
+    WorktreeRemove: Query::Ignored, [required("worktree_path", FieldType::Str)];
+    CwdChanged: Query::Ignored, [required("old_cwd", FieldType::Str), required("new_cwd", FieldType::Str)];
     FileChanged: Query::Basename("file_path"), [
-        must("file_path", Kind::Str), must("event", Kind::Enum(&["change", "add", "unlink"])),
+        required("file_path", FieldType::Str), required("event", FieldType::Enum(&["change", "add", "unlink"])),
     ];
 }
 
 /// The fields every stdin object starts with (section 6). `transcript_path` is
 /// deliberately not among them.
 pub const BASE_FIELDS: &[Field] = &[
-    must("hook_event_name", Kind::Str),
-    must("session_id", Kind::Str),
-    must("conversation_id", Kind::Str),
-    must("runtime_db_path", Kind::Str),
-    must("cwd", Kind::Str),
-    may("permission_mode", Kind::Str),
-    may("agent_id", Kind::Str),
-    may("agent_type", Kind::Str),
+    required("hook_event_name", FieldType::Str),
+    required("session_id", FieldType::Str),
+    required("conversation_id", FieldType::Str),
+    required("runtime_db_path", FieldType::Str),
+    required("cwd", FieldType::Str),
+    optional("permission_mode", FieldType::Str),
+    optional("agent_id", FieldType::Str),
+    optional("agent_type", FieldType::Str),
 ];
 
 /// The arms of `hookSpecificOutput`, in the order of Appendix B.
@@ -198,29 +198,36 @@ pub const OUTPUT_ARMS: &[(EventName, &[Field])] = &[
     (
         EventName::PreToolUse,
         &[
-            may("permissionDecision", Kind::Enum(&["allow", "deny", "ask"])),
-            may("permissionDecisionReason", Kind::Str),
-            may("updatedInput", Kind::Object),
-            may("additionalContext", Kind::Str),
+            optional("permissionDecision", FieldType::Enum(&["allow", "deny", "ask"])),
+            optional("permissionDecisionReason", FieldType::Str),
+            optional("updatedInput", FieldType::Object),
+            optional("additionalContext", FieldType::Str),
         ],
     ),
-    (EventName::UserPromptSubmit, &[may("additionalContext", Kind::Str)]),
+    (EventName::UserPromptSubmit, &[optional("additionalContext", FieldType::Str)]),
     (
         EventName::SessionStart,
-        &[may("additionalContext", Kind::Str), may("initialUserMessage", Kind::Str), may("watchPaths", Kind::StrArray)],
+        &[
+            optional("additionalContext", FieldType::Str),
+            optional("initialUserMessage", FieldType::Str),
+            optional("watchPaths", FieldType::StrArray),
+        ],
     ),
-    (EventName::Setup, &[may("additionalContext", Kind::Str)]),
-    (EventName::SubagentStart, &[may("additionalContext", Kind::Str)]),
-    (EventName::PostToolUse, &[may("additionalContext", Kind::Str), may("updatedMCPToolOutput", Kind::Any)]),
-    (EventName::PostToolUseFailure, &[may("additionalContext", Kind::Str)]),
-    (EventName::PermissionDenied, &[may("retry", Kind::Bool)]),
-    (EventName::Notification, &[may("additionalContext", Kind::Str)]),
-    (EventName::PermissionRequest, &[must("decision", Kind::Object)]),
-    (EventName::Elicitation, &[may("action", ACTION), may("content", Kind::Object)]),
-    (EventName::ElicitationResult, &[may("action", ACTION), may("content", Kind::Object)]),
-    (EventName::CwdChanged, &[may("watchPaths", Kind::StrArray)]),
-    (EventName::FileChanged, &[may("watchPaths", Kind::StrArray)]),
-    (EventName::WorktreeCreate, &[must("worktreePath", Kind::Str)]),
+    (EventName::Setup, &[optional("additionalContext", FieldType::Str)]),
+    (EventName::SubagentStart, &[optional("additionalContext", FieldType::Str)]),
+    (
+        EventName::PostToolUse,
+        &[optional("additionalContext", FieldType::Str), optional("updatedMCPToolOutput", FieldType::Any)],
+    ),
+    (EventName::PostToolUseFailure, &[optional("additionalContext", FieldType::Str)]),
+    (EventName::PermissionDenied, &[optional("retry", FieldType::Bool)]),
+    (EventName::Notification, &[optional("additionalContext", FieldType::Str)]),
+    (EventName::PermissionRequest, &[required("decision", FieldType::Object)]),
+    (EventName::Elicitation, &[optional("action", ACTION), optional("content", FieldType::Object)]),
+    (EventName::ElicitationResult, &[optional("action", ACTION), optional("content", FieldType::Object)]),
+    (EventName::CwdChanged, &[optional("watchPaths", FieldType::StrArray)]),
+    (EventName::FileChanged, &[optional("watchPaths", FieldType::StrArray)]),
+    (EventName::WorktreeCreate, &[required("worktreePath", FieldType::Str)]),
 ];
 
 impl EventName {
@@ -244,13 +251,13 @@ impl EventName {
     }
 
     /// Whether an object has this event's fields in their types.
-    pub fn check(self, object: &Map<String, Value>) -> Result<(), BadField> {
+    pub fn check(self, object: &Map<String, Value>) -> Result<(), FieldError> {
         self.fields().iter().try_for_each(|field| field.check(object))
     }
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum BadField {
+pub enum FieldError {
     #[error("the field {0:?} is missing")]
     Missing(&'static str),
     #[error("the field {name:?} must be {expected}")]
@@ -258,44 +265,44 @@ pub enum BadField {
 }
 
 impl Field {
-    pub fn check(&self, object: &Map<String, Value>) -> Result<(), BadField> {
+    pub fn check(&self, object: &Map<String, Value>) -> Result<(), FieldError> {
         match object.get(self.name) {
-            None if self.required => Err(BadField::Missing(self.name)),
+            None if self.required => Err(FieldError::Missing(self.name)),
             None => Ok(()),
             Some(value) if self.kind.accepts(value) => Ok(()),
-            Some(_) => Err(BadField::Wrong { name: self.name, expected: self.kind.to_string() }),
+            Some(_) => Err(FieldError::Wrong { name: self.name, expected: self.kind.to_string() }),
         }
     }
 }
 
-impl Kind {
+impl FieldType {
     pub fn accepts(self, value: &Value) -> bool {
         match self {
-            Kind::Str => value.is_string(),
-            Kind::Bool => value.is_boolean(),
-            Kind::Any => true,
-            Kind::Object => value.is_object(),
-            Kind::NullableStr => value.is_string() || value.is_null(),
-            Kind::StrArray => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
-            Kind::Enum(values) => value.as_str().is_some_and(|text| values.contains(&text)),
-            Kind::Updates => {
+            FieldType::Str => value.is_string(),
+            FieldType::Bool => value.is_boolean(),
+            FieldType::Any => true,
+            FieldType::Object => value.is_object(),
+            FieldType::NullableStr => value.is_string() || value.is_null(),
+            FieldType::StrArray => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            FieldType::Enum(values) => value.as_str().is_some_and(|text| values.contains(&text)),
+            FieldType::Updates => {
                 serde_json::from_value::<Vec<crate::permission_update::PermissionUpdate>>(value.clone()).is_ok()
             }
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FieldType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Str => f.write_str("a string"),
-            Kind::Bool => f.write_str("true or false"),
-            Kind::Any => f.write_str("any JSON value"),
-            Kind::Object => f.write_str("an object"),
-            Kind::NullableStr => f.write_str("a string or null"),
-            Kind::StrArray => f.write_str("an array of strings"),
-            Kind::Enum(values) => write!(f, "one of {}", values.join(", ")),
-            Kind::Updates => f.write_str("an array of permission updates"),
+            FieldType::Str => f.write_str("a string"),
+            FieldType::Bool => f.write_str("true or false"),
+            FieldType::Any => f.write_str("any JSON value"),
+            FieldType::Object => f.write_str("an object"),
+            FieldType::NullableStr => f.write_str("a string or null"),
+            FieldType::StrArray => f.write_str("an array of strings"),
+            FieldType::Enum(values) => write!(f, "one of {}", values.join(", ")),
+            FieldType::Updates => f.write_str("an array of permission updates"),
         }
     }
 }

@@ -30,6 +30,6 @@ pub use mode::Mode;
 pub use nearest::nearest;
 pub use phase::Phase;
 pub use redact::Redactor;
-pub use row::{Entry, EventKind, Group, HookRun, PlanStatus, Row, Skip};
-pub use tool::{Access, Attachment, Class, ToolCall, ToolResult, ToolSpec};
+pub use row::{Entry, EventKind, Group, HookRun, PlanStatus, Row, SkipReason};
+pub use tool::{Access, Attachment, ResultClass, ToolCall, ToolResult, ToolSpec};
 pub use verdict::{Authority, Ruling, Verdict};

@@ -46,7 +46,7 @@ pub enum Part {
 
 /// Everything of a call to a model but the messages.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asking {
+pub struct RequestParams {
     /// The wire model string.
     pub model: String,
     pub system: String,
@@ -54,7 +54,7 @@ pub struct Asking {
     pub max_tokens: u32,
 }
 
-impl Asking {
+impl RequestParams {
     /// Bytes it adds to every request, about.
     pub fn weight(&self) -> usize {
         let tool = |tool: &ToolSpec| tool.description.len() + tool.input_schema.to_string().len();

@@ -7,15 +7,15 @@
 //! A small automaton finds the first bytes of every spelling (`forms`), and only there
 //! the whole spelling is compared. Texts that arrive in pieces go through `stream`.
 
-mod forms;
+mod spellings;
 mod stream;
 
 pub use stream::RedactedStream;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
-use forms::{Compared, Form, forms};
 use regex::Regex;
 use serde_json::Value;
+use spellings::{Compared, Spelling, spellings};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard};
@@ -43,7 +43,7 @@ struct Known {
     /// Finds where a form may begin: all forms are at least `MIN_SECRET_BYTES` long.
     finder: Option<AhoCorasick>,
     /// Sorted by their text, so that those with the same beginning stand together.
-    forms: Vec<(Form, Arc<str>)>,
+    forms: Vec<(Spelling, Arc<str>)>,
     values: BTreeSet<String>,
     /// Bytes of a text's end that may be a part of a form.
     longest: usize,
@@ -136,7 +136,7 @@ impl Known {
             return false;
         }
         let label: Arc<str> = format!("[REDACTED:{name}]").into();
-        self.forms.extend(forms(value).into_iter().map(|form| (form, Arc::clone(&label))));
+        self.forms.extend(spellings(value).into_iter().map(|form| (form, Arc::clone(&label))));
         true
     }
 
@@ -185,7 +185,7 @@ impl Known {
     }
 
     fn longest_at<'a>(&'a self, text: &[u8]) -> Option<(usize, &'a str)> {
-        let complete = |(form, label): &'a (Form, Arc<str>)| match form.compare(text) {
+        let complete = |(form, label): &'a (Spelling, Arc<str>)| match form.compare(text) {
             Compared::Complete(length) => Some((length, &**label)),
             Compared::Begun | Compared::Different => None,
         };
@@ -193,7 +193,7 @@ impl Known {
     }
 
     /// The forms whose first byte is this one.
-    fn beginning_with(&self, first: u8) -> &[(Form, Arc<str>)] {
+    fn beginning_with(&self, first: u8) -> &[(Spelling, Arc<str>)] {
         let from = self.forms.partition_point(|(form, _)| form.as_str().as_bytes()[0] < first);
         let rest = &self.forms[from..];
         &rest[..rest.partition_point(|(form, _)| form.as_str().as_bytes()[0] == first)]
@@ -207,7 +207,7 @@ impl Known {
         let found: Vec<_> = self.matches(text).filter(|found| found.end > tail.min(limit)).collect();
         let inside = |at: usize| found.iter().find(|found| found.start < at && at < found.end);
         let begun = |at: &usize| {
-            let begins = |(form, _): &(Form, _)| form.compare(&bytes[*at..]) == Compared::Begun;
+            let begins = |(form, _): &(Spelling, _)| form.compare(&bytes[*at..]) == Compared::Begun;
             self.beginning_with(bytes[*at]).iter().any(begins) && inside(*at).is_none()
         };
         let cut = (tail..bytes.len()).find(begun).unwrap_or(bytes.len()).min(limit);

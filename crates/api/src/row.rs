@@ -126,7 +126,7 @@ impl PlanStatus {
 
 /// Where a group belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SessionKey {
     pub conversation: ConversationId,
     pub session: SessionId,
     pub start: SequenceStart,
@@ -258,12 +258,12 @@ pub struct HookRun {
     /// UTC with milliseconds.
     pub started_at: String,
     pub completed_at: Option<String>,
-    pub skipped: Option<Skip>,
+    pub skipped: Option<SkipReason>,
 }
 
 /// Why a hook that matched did not run. Closed (DEC-057).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
+pub enum SkipReason {
     PriorBlockOrDeny,
     AllHooksDisabled,
     UntrustedWorkspace,
@@ -272,26 +272,26 @@ pub enum Skip {
     ScriptChanged,
 }
 
-impl Skip {
-    pub const ALL: [Skip; 5] = [
-        Skip::PriorBlockOrDeny,
-        Skip::AllHooksDisabled,
-        Skip::UntrustedWorkspace,
-        Skip::ManagedOnly,
-        Skip::ScriptChanged,
+impl SkipReason {
+    pub const ALL: [SkipReason; 5] = [
+        SkipReason::PriorBlockOrDeny,
+        SkipReason::AllHooksDisabled,
+        SkipReason::UntrustedWorkspace,
+        SkipReason::ManagedOnly,
+        SkipReason::ScriptChanged,
     ];
 
     pub fn as_str(self) -> &'static str {
         match self {
-            Skip::PriorBlockOrDeny => "prior_block_or_deny",
-            Skip::AllHooksDisabled => "all_hooks_disabled",
-            Skip::UntrustedWorkspace => "untrusted_workspace",
-            Skip::ManagedOnly => "managed_only",
-            Skip::ScriptChanged => "script_changed",
+            SkipReason::PriorBlockOrDeny => "prior_block_or_deny",
+            SkipReason::AllHooksDisabled => "all_hooks_disabled",
+            SkipReason::UntrustedWorkspace => "untrusted_workspace",
+            SkipReason::ManagedOnly => "managed_only",
+            SkipReason::ScriptChanged => "script_changed",
         }
     }
 
-    pub fn from_text(text: &str) -> Option<Skip> {
+    pub fn from_text(text: &str) -> Option<SkipReason> {
         Self::ALL.into_iter().find(|skip| skip.as_str() == text)
     }
 }

@@ -75,7 +75,7 @@ pub enum Access {
 
 /// What a model (and `tool_result` row) is told; section 7.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum ResultClass {
     Success,
     /// The request could not be carried out as asked.
     Rejected,
@@ -88,14 +88,14 @@ pub const INTERNAL_PREFIX: &str = "[SDLC_INTERNAL]";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult {
-    pub class: Class,
+    pub class: ResultClass,
     pub content: String,
     /// The tool-specific fields of `tool_response` (DEC-064).
     pub data: Map<String, Value>,
     /// Pictures and pages; each becomes an `attachment` row (DEC-032).
     pub attachments: Vec<Attachment>,
     /// Files whose content this call saw or wrote.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<FileState>,
     /// The session's directory from now on, if the call moved it.
     pub moved_to: Option<PathBuf>,
 }
@@ -110,26 +110,26 @@ pub struct Attachment {
 
 /// The state of a file as this session knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct FileState {
     pub path: PathBuf,
     pub sha256: String,
 }
 
 impl ToolResult {
-    fn with_class(class: Class, content: String) -> Self {
+    fn with_class(class: ResultClass, content: String) -> Self {
         Self { class, content, data: Map::new(), attachments: Vec::new(), seen: Vec::new(), moved_to: None }
     }
 
     pub fn success(content: impl Into<String>) -> Self {
-        Self::with_class(Class::Success, content.into())
+        Self::with_class(ResultClass::Success, content.into())
     }
 
     pub fn rejected(content: impl Into<String>) -> Self {
-        Self::with_class(Class::Rejected, content.into())
+        Self::with_class(ResultClass::Rejected, content.into())
     }
 
     pub fn internal(what: impl AsRef<str>) -> Self {
-        Self::with_class(Class::Internal, format!("{INTERNAL_PREFIX} {}", what.as_ref()))
+        Self::with_class(ResultClass::Internal, format!("{INTERNAL_PREFIX} {}", what.as_ref()))
     }
 
     pub fn data(mut self, data: Value) -> Self {
@@ -140,7 +140,7 @@ impl ToolResult {
     }
 
     pub fn is_error(&self) -> bool {
-        self.class != Class::Success
+        self.class != ResultClass::Success
     }
 
     /// `tool_response` in hook stdin: the tool's own fields, then the contract of 7.1.

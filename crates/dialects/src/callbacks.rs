@@ -7,7 +7,7 @@
 
 use crate::claude::Claude;
 use crate::matcher::{Invalid, Matcher, Names};
-use ona_api::{EventName, Ordinal, Skip};
+use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Action, Dialect, Firing, Handler, Hook};
 use serde::Deserialize;
 use serde_json::Value;
@@ -47,7 +47,7 @@ pub fn callbacks(
         serde_json::from_value(value.clone()).map_err(|error| format!("hooks can not be read: {error}"))?;
     let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
     let dialect: Arc<dyn Dialect> = Arc::new(Claude { effort });
-    let disabled = (settings["disableAllHooks"] == Value::Bool(true)).then_some(Skip::AllHooksDisabled);
+    let disabled = (settings["disableAllHooks"] == Value::Bool(true)).then_some(SkipReason::AllHooksDisabled);
     for (name, groups) in events {
         let Ok(event) = name.parse::<EventName>() else {
             read.unknown.push(name);

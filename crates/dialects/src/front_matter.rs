@@ -5,7 +5,7 @@ use crate::entries::flatten;
 use crate::read::{Reader, Rejected};
 use crate::wanted::Make;
 use ona_api::digest::sha256_hex;
-use ona_api::{SessionId, Skip};
+use ona_api::{SessionId, SkipReason};
 use ona_hookplane::{Firing, Hook, Registered};
 use ona_permissions::Place;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub struct FrontMatter<'a> {
     pub dir: String,
     pub session: SessionId,
     pub whom: Whom,
-    pub disabled: Option<Skip>,
+    pub disabled: Option<SkipReason>,
 }
 
 /// Whose calls they hear of.

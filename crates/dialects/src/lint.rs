@@ -4,7 +4,7 @@
 use crate::entries::flatten;
 use crate::matcher::{Matcher, Names};
 use crate::{massgen, pi};
-use ona_api::event::{Kind, Query};
+use ona_api::event::{FieldType, Query};
 use ona_api::tool::{ALIASES, BUILTINS};
 use ona_hookplane::Hook;
 use serde_json::{Map, Value};
@@ -155,7 +155,7 @@ impl<'a> Reach<'a> {
             }
             Query::Field(name) => {
                 match event.fields().iter().find(|field| field.name == name).map(|field| field.kind) {
-                    Some(Kind::Enum(values)) => !values.iter().any(|value| self.fits(value)),
+                    Some(FieldType::Enum(values)) => !values.iter().any(|value| self.fits(value)),
                     _ => matches!(self.how, How::Never),
                 }
             }

@@ -11,7 +11,7 @@ use crate::persistent::Persistent;
 use crate::rule_matcher::{self, Shaped};
 use crate::sdlc::Sdlc;
 use crate::wanted::{Make, Wanted};
-use ona_api::{EventName, Ordinal, Skip};
+use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Action, Applies, Dialect, Firing, Handler, Hook, HookList, PluginDirs, Shell};
 use ona_permissions::{Condition, Place};
 use serde_json::{Map, Value};
@@ -176,7 +176,9 @@ impl Reader<'_> {
             timeout: timeout(handler, notes).or(default_timeout),
             dialect,
             source: tag("source").unwrap_or("settings_snapshot").to_owned(),
-            disabled: tag("disabled").and_then(Skip::from_text).or(self.all_disabled.then_some(Skip::AllHooksDisabled)),
+            disabled: tag("disabled")
+                .and_then(SkipReason::from_text)
+                .or(self.all_disabled.then_some(SkipReason::AllHooksDisabled)),
             fail_closed: self.fail_closed || flag(["fail_closed", "failClosed"]),
             detached: flag(["async", "asyncRewake"]),
             plugin: None,
@@ -251,11 +253,11 @@ impl Reader<'_> {
 }
 
 /// What the settings say about hooks that no settings file holds.
-pub fn switched_off(settings: &Value) -> Option<Skip> {
+pub fn switched_off(settings: &Value) -> Option<SkipReason> {
     let on = |key: &str| settings[key] == Value::Bool(true);
     match (on("allowManagedHooksOnly"), on("disableAllHooks")) {
-        (true, _) => Some(Skip::ManagedOnly),
-        (false, true) => Some(Skip::AllHooksDisabled),
+        (true, _) => Some(SkipReason::ManagedOnly),
+        (false, true) => Some(SkipReason::AllHooksDisabled),
         (false, false) => None,
     }
 }

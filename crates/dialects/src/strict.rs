@@ -3,7 +3,7 @@
 
 use crate::output::{Decision, Sync};
 use ona_api::EventName;
-use ona_api::event::Kind;
+use ona_api::event::FieldType;
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::text;
 use serde_json::{Map, Value};
@@ -63,13 +63,13 @@ fn specific(event: EventName, arm: &Value) -> Result<Map<String, Value>, Invalid
 
 /// The two forms of a PermissionRequest decision.
 pub(crate) fn request_decision(decision: &Value) -> Result<(), String> {
-    let optional = |name: &str, kind: Kind| match decision.get(name) {
+    let optional = |name: &str, kind: FieldType| match decision.get(name) {
         Some(value) if !kind.accepts(value) => Err(format!("decision.{name} must be {kind}")),
         _ => Ok(()),
     };
     match decision.get("behavior").and_then(Value::as_str) {
         Some("allow") => {
-            optional("updatedInput", Kind::Object)?;
+            optional("updatedInput", FieldType::Object)?;
             match decision.get("updatedPermissions") {
                 Some(updates) => serde_json::from_value::<Vec<PermissionUpdate>>(updates.clone())
                     .map(drop)
@@ -78,8 +78,8 @@ pub(crate) fn request_decision(decision: &Value) -> Result<(), String> {
             }
         }
         Some("deny") => {
-            optional("message", Kind::Str)?;
-            optional("interrupt", Kind::Bool)
+            optional("message", FieldType::Str)?;
+            optional("interrupt", FieldType::Bool)
         }
         _ => Err("decision.behavior must be allow or deny".into()),
     }

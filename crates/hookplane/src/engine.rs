@@ -10,7 +10,7 @@ use crate::list::HookList;
 use crate::outcome::Outcome;
 use crate::pins::{AskAboutChange, FilesOf, Pins, ScriptChange};
 use crate::runner::{Exit, Ran, Runner};
-use ona_api::{EventKind, EventName, HookRun, Ordinal, Redactor, Ruling, Skip, clock, text};
+use ona_api::{EventKind, EventName, HookRun, Ordinal, Redactor, Ruling, SkipReason, clock, text};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -224,7 +224,7 @@ impl HookEngine {
                 chain
                     .outcome
                     .runs
-                    .push(HookRun { skipped: Some(Skip::ScriptChanged), ..blank_row(hook, &firing, stdin) });
+                    .push(HookRun { skipped: Some(SkipReason::ScriptChanged), ..blank_row(hook, &firing, stdin) });
                 continue;
             }
             let only_run = hook.spent_key(&firing.base.session);
@@ -329,11 +329,11 @@ impl HookEngine {
         }
     }
 
-    fn skip(&self, hook: &Hook, chain: &Chain<'_>) -> Option<Skip> {
+    fn skip(&self, hook: &Hook, chain: &Chain<'_>) -> Option<SkipReason> {
         if self.environment.all_disabled {
-            return Some(Skip::AllHooksDisabled);
+            return Some(SkipReason::AllHooksDisabled);
         }
-        hook.disabled.or_else(|| chain.outcome.skips_rest(&chain.contract).then_some(Skip::PriorBlockOrDeny))
+        hook.disabled.or_else(|| chain.outcome.skips_rest(&chain.contract).then_some(SkipReason::PriorBlockOrDeny))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::dialect::Dialect;
 use crate::environment::Timeouts;
 use crate::firing::Firing;
 use crate::handler::Handler;
-use ona_api::{EventName, Ordinal, SessionId, Skip};
+use ona_api::{EventName, Ordinal, SessionId, SkipReason};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub struct Hook {
     pub dialect: Arc<dyn Dialect>,
     /// Where it was configured, for people.
     pub source: String,
-    pub disabled: Option<Skip>,
+    pub disabled: Option<SkipReason>,
     /// Any failure of this hook blocks, where the event can block.
     pub fail_closed: bool,
     /// Configured as asynchronous: it runs in its place, but decides nothing (DEC-047).

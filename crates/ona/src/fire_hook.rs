@@ -10,7 +10,7 @@ use crate::whereabouts::{self, Wanted};
 use crate::workplace::{Workplace, runtime};
 use crate::workshop;
 use ona_api::event::BASE_FIELDS;
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Access, EventKind, EventName, Group, Mode, Row, Ruling};
 use ona_hookplane::{Base, Firing, Outcome, contract};
 use ona_orchestration::{Operator, Session};
@@ -136,7 +136,7 @@ pub fn parse(text: &str) -> Result<Asked, Failure> {
     Ok(Asked { event, base, fields })
 }
 
-fn described(event: EventName, place: &Place, outcome: &Outcome) -> Value {
+fn described(event: EventName, place: &SessionKey, outcome: &Outcome) -> Value {
     let hooks: Vec<_> = outcome
         .runs
         .iter()

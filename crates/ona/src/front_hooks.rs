@@ -1,7 +1,7 @@
 //! Reads the hooks of skills and agents for a session that is running (`Registrar`).
 
 use crate::workshop;
-use ona_api::Skip;
+use ona_api::SkipReason;
 use ona_dialects::{FrontMatter, Kind, Whom, front_matter};
 use ona_mcp::Servers;
 use ona_orchestration::{Bearer, FrontHooks, HookDesk, MadeHooks, MakeHooks};
@@ -47,12 +47,12 @@ pub fn maker(
 }
 
 /// What settings and trust say about hooks that no settings file holds.
-fn disabled(settings: &Value, untrusted: bool) -> Option<Skip> {
+fn disabled(settings: &Value, untrusted: bool) -> Option<SkipReason> {
     let says = |key: &str| settings[key] == Value::Bool(true);
     match () {
-        () if untrusted => Some(Skip::UntrustedWorkspace),
-        () if says("allowManagedHooksOnly") => Some(Skip::ManagedOnly),
-        () => says("disableAllHooks").then_some(Skip::AllHooksDisabled),
+        () if untrusted => Some(SkipReason::UntrustedWorkspace),
+        () if says("allowManagedHooksOnly") => Some(SkipReason::ManagedOnly),
+        () => says("disableAllHooks").then_some(SkipReason::AllHooksDisabled),
     }
 }
 

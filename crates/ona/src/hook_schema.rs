@@ -2,7 +2,7 @@
 //! program itself works with.
 
 use ona_api::EventName;
-use ona_api::event::{BASE_FIELDS, Field, Kind, OUTPUT_ARMS, Query};
+use ona_api::event::{BASE_FIELDS, Field, FieldType, OUTPUT_ARMS, Query};
 use ona_hookplane::contract;
 use serde_json::{Map, Value, json};
 
@@ -56,14 +56,14 @@ fn fields(fields: &[Field]) -> Value {
 
 fn field(field: &Field) -> (String, Value) {
     let mut described = match field.kind {
-        Kind::Str => json!({"type": "string"}),
-        Kind::Bool => json!({"type": "boolean"}),
-        Kind::Any => json!({}),
-        Kind::Object => json!({"type": "object"}),
-        Kind::StrArray => json!({"type": "array", "items": {"type": "string"}}),
-        Kind::NullableStr => json!({"type": ["string", "null"]}),
-        Kind::Enum(values) => json!({"enum": values}),
-        Kind::Updates => json!({"type": "array", "items": "PermissionUpdate"}),
+        FieldType::Str => json!({"type": "string"}),
+        FieldType::Bool => json!({"type": "boolean"}),
+        FieldType::Any => json!({}),
+        FieldType::Object => json!({"type": "object"}),
+        FieldType::StrArray => json!({"type": "array", "items": {"type": "string"}}),
+        FieldType::NullableStr => json!({"type": ["string", "null"]}),
+        FieldType::Enum(values) => json!({"enum": values}),
+        FieldType::Updates => json!({"type": "array", "items": "PermissionUpdate"}),
     };
     described["required"] = field.required.into();
     (field.name.to_owned(), described)

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::trusting;
 use ona_api::redact::SECRET_VARIABLES;
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId};
 use ona_store::{LockError, Reader, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
@@ -456,12 +456,12 @@ fn env_secrets(env: &Env) -> Vec<(&'static str, &str)> {
 }
 
 /// Where rows of a conversation go that belong to no session.
-pub fn at(conversation: &ConversationId, session: &str) -> Place {
-    Place { conversation: conversation.clone(), session: session.into(), start: SequenceStart::Zero }
+pub fn at(conversation: &ConversationId, session: &str) -> SessionKey {
+    SessionKey { conversation: conversation.clone(), session: session.into(), start: SequenceStart::Zero }
 }
 
 /// Rows without a conversation (DEC-023).
-pub fn nowhere() -> Place {
+pub fn nowhere() -> SessionKey {
     at(&"".into(), "")
 }
 

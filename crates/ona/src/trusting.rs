@@ -2,7 +2,7 @@
 //! it, and what has changed since somebody did (DEC-182). Nothing of the folder is run here.
 
 use crate::program::{Open, Program};
-use ona_api::{Skip, digest};
+use ona_api::{SkipReason, digest};
 use ona_modules::{Places, candidates};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +57,7 @@ pub fn not_in_use(program: &Program, open: &Open) -> Option<String> {
 /// Where the operator's hooks stand that are skipped because their program lies in the folder.
 fn own_guards(effective: &Value) -> BTreeSet<String> {
     let entries = effective["hooks"].as_array().into_iter().flatten();
-    let skipped = entries.filter(|entry| entry["disabled"] == Skip::UntrustedWorkspace.as_str());
+    let skipped = entries.filter(|entry| entry["disabled"] == SkipReason::UntrustedWorkspace.as_str());
     let sources = skipped.filter_map(|entry| entry["source"].as_str());
     sources.filter(|source| source.starts_with("user:") || source.starts_with("managed:")).map(str::to_owned).collect()
 }

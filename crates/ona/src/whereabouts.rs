@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::program::Program;
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, SessionId};
 use ona_store::Store;
 
@@ -16,7 +16,7 @@ pub struct Wanted {
 }
 
 /// What is named must exist, except that a new session may be named.
-pub fn find(program: &Program, store: &Store, wanted: Wanted) -> Result<Place, Failure> {
+pub fn find(program: &Program, store: &Store, wanted: Wanted) -> Result<SessionKey, Failure> {
     let failed = |error| program.store_failure(error);
     let reader = store.reader().map_err(failed)?;
     let owner = match &wanted.session {
@@ -35,5 +35,5 @@ pub fn find(program: &Program, store: &Store, wanted: Wanted) -> Result<Place, F
     {
         return Err(Failure::usage(format_args!("session {session} belongs to conversation {owner}, not {named}")));
     }
-    Ok(Place { conversation: named.or(owner).unwrap_or(wanted.otherwise), session, start: wanted.start })
+    Ok(SessionKey { conversation: named.or(owner).unwrap_or(wanted.otherwise), session, start: wanted.start })
 }

@@ -15,8 +15,8 @@ use crate::session_hooks::{self, Written};
 use crate::workshop;
 use crate::worktree;
 use ona_api::mode::UnknownMode;
-use ona_api::row::Place as RowPlace;
-use ona_api::tool::Seen;
+use ona_api::row::SessionKey;
+use ona_api::tool::FileState;
 use ona_api::{Env, Group, Mode, Phase, credentials};
 use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
@@ -339,10 +339,10 @@ impl Workplace {
         std::mem::take(&mut self.findings)
     }
 
-    pub fn session(&mut self, store: &Store, place: RowPlace) -> Result<Session, StoreError> {
+    pub fn session(&mut self, store: &Store, place: SessionKey) -> Result<Session, StoreError> {
         let seen = SeenFiles::default();
         let known = store.reader()?.file_digests(&place.session)?;
-        let known: Vec<_> = known.into_iter().map(|(path, sha256)| Seen { path: path.into(), sha256 }).collect();
+        let known: Vec<_> = known.into_iter().map(|(path, sha256)| FileState { path: path.into(), sha256 }).collect();
         seen.note(&known);
         let mut env = self.env.clone();
         // The last name under which Gastown looks for the session of a command the agent runs.
@@ -392,7 +392,7 @@ impl Workplace {
 
     /// A session that entered planning is in plan mode until planning ends, also when
     /// another process goes on with it (DEC-115). Calls of other sessions here are not.
-    fn plan_mode(&self, store: &Store, place: &RowPlace) -> Result<(), StoreError> {
+    fn plan_mode(&self, store: &Store, place: &SessionKey) -> Result<(), StoreError> {
         let reader = store.reader()?;
         let planning = reader.phase(&place.conversation)? == Some(Phase::Planning);
         let entered = reader.state(&place.conversation, &format!("{IN_PLAN_MODE}{}", place.session))?.is_some();

@@ -1,7 +1,7 @@
 //! What hooks make of a result after the tool has run (DEC-154, DEC-172). Pure.
 
 use ona_api::ToolResult;
-use ona_api::tool::Class;
+use ona_api::tool::ResultClass;
 use ona_hookplane::{Injection, Outcome};
 
 /// The result the model gets and, if hooks changed it, the one the tool gave.
@@ -15,8 +15,8 @@ pub(crate) fn by_hooks(tool: &str, result: ToolResult, outcome: &Outcome) -> (To
             amended.content.clone_from(content);
         }
         match change.is_error {
-            Some(true) if !amended.is_error() => amended.class = Class::Rejected,
-            Some(false) => amended.class = Class::Success,
+            Some(true) if !amended.is_error() => amended.class = ResultClass::Rejected,
+            Some(false) => amended.class = ResultClass::Success,
             Some(true) | None => {}
         }
     }

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::events::Events;
 use crate::lifecycle::lifecycle;
 use crate::session::Session;
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{EventKind, EventName, Group, Row, SessionId};
 use ona_hookplane::HookEngine;
 use ona_store::{Store, StoreError};
@@ -60,7 +60,7 @@ pub async fn clear(
     end_session(store, hooks, session, events, EndedBy::Clear).await?;
     let conversation = session.place.conversation.clone();
     let before =
-        std::mem::replace(&mut session.place, Place { conversation, session: next, start: SequenceStart::Zero });
+        std::mem::replace(&mut session.place, SessionKey { conversation, session: next, start: SequenceStart::Zero });
     // What skills brought was for the session that is over.
     hooks.retire(|_| true);
     session.cx.seen = Arc::default();

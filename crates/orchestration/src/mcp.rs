@@ -6,7 +6,7 @@
 
 use crate::records;
 use crate::session::Session;
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::{EventName, Group};
 use ona_hookplane::{Base, Firing, HookEngine, Outcome};
 use ona_mcp::{Answered, Elicit, Elicitation, ListMcpResources, ReadMcpResource, Servers};
@@ -49,7 +49,7 @@ pub struct Elicitations {
     pub store: Arc<Store>,
     pub person: Option<Arc<dyn AskPerson>>,
     /// The session whose calls are being made.
-    session: Mutex<Option<(Place, Base)>>,
+    session: Mutex<Option<(SessionKey, Base)>>,
 }
 
 impl Elicitations {

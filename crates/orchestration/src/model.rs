@@ -3,7 +3,7 @@
 //! A run asks the model in its `Seat`; who changes it changes the next call (DEC-104).
 
 use crate::events::{Events, TurnEvent};
-use ona_api::model::{Asking, FailureClass, ModelFailure, ProviderName, Reply};
+use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestParams};
 use ona_api::{CallId, Env, Redactor};
 use ona_auth::http::{self, Limits};
 use ona_auth::{Choice, Class, Endpoint, Helper, Sources};
@@ -111,7 +111,7 @@ impl Model {
 
     pub async fn ask(
         &self,
-        asking: &Asking,
+        asking: &RequestParams,
         dialogue: &Dialogue,
         events: &Events,
         cancel: &CancellationToken,
@@ -122,7 +122,7 @@ impl Model {
         let asking = if asking.model == self.choice.wire_model {
             asking
         } else {
-            other = Asking { model: self.choice.wire_model.clone(), ..asking.clone() };
+            other = RequestParams { model: self.choice.wire_model.clone(), ..asking.clone() };
             &other
         };
         loop {

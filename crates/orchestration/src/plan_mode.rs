@@ -7,7 +7,7 @@
 //! Which transitions exist is `ona_workflow`'s; asking is the pipeline's.
 
 use crate::session::Session;
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::testing::ProjectFile;
 use ona_api::{Access, Authority, ConversationId, Group, Mode, Phase, PlanStatus, Row, ToolResult};
 use ona_permissions::PermissionEngine;
@@ -32,7 +32,7 @@ pub type LookAt = Arc<dyn Fn(&Path) -> Option<Vec<ProjectFile>> + Send + Sync>;
 #[derive(Clone)]
 pub struct PlanDesk {
     store: Arc<Store>,
-    place: Place,
+    place: SessionKey,
     rules: Arc<RwLock<PermissionEngine>>,
     look: LookAt,
 }

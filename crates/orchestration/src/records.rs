@@ -1,6 +1,6 @@
 //! The transcript rows a call leaves beside its result.
 
-use ona_api::tool::Seen;
+use ona_api::tool::FileState;
 use ona_api::{CallId, Entry, EventName, Group, Row, ToolCall, ToolResult};
 use ona_hookplane::{Delivered, Outcome};
 use serde_json::{Map, Value, json};
@@ -116,7 +116,7 @@ pub(crate) fn spoken(group: &mut Group, text: &str) {
 }
 
 /// The state of files as the session now knows it.
-pub(crate) fn seen(group: &mut Group, seen: &[Seen], call: Option<&CallId>) {
+pub(crate) fn seen(group: &mut Group, seen: &[FileState], call: Option<&CallId>) {
     for seen in seen {
         let fields = json!({"path": seen.path.to_string_lossy(), "sha256": seen.sha256});
         group.push(Row::Transcript(Entry::FileHistorySnapshot { fields: object(fields), call: call.cloned() }));

@@ -3,9 +3,9 @@
 use crate::context::Context;
 use crate::modules::Modules;
 use crate::watch::Watch;
-use ona_api::model::Asking;
+use ona_api::model::RequestParams;
 use ona_api::permission_update::{Destination, PermissionUpdate};
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::{Group, Mode, Phase};
 use ona_hookplane::{Base, HookEngine, Outcome};
 use ona_permissions::PermissionEngine;
@@ -20,7 +20,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub type Keep = Arc<dyn Fn(&PermissionUpdate) -> Result<Group, String> + Send + Sync>;
 
 pub struct Session {
-    pub place: Place,
+    pub place: SessionKey,
     /// The exact string of `AGENT_SDLC_DB`.
     pub database: String,
     pub agent_id: Option<String>,
@@ -89,7 +89,7 @@ impl Session {
     }
 
     /// What the model is told now: tools and words of modules may have come in between.
-    pub(crate) fn asking<'a>(&self, first: &'a Asking) -> Cow<'a, Asking> {
+    pub(crate) fn asking<'a>(&self, first: &'a RequestParams) -> Cow<'a, RequestParams> {
         let Some(modules) = &self.modules else { return Cow::Borrowed(first) };
         let tools = modules.offered(&first.tools, |name| !self.takes_away(name));
         let system = modules.system_prompt();
@@ -98,7 +98,7 @@ impl Session {
         }
         let tools = tools.unwrap_or_else(|| first.tools.clone());
         let system = system.unwrap_or_else(|| first.system.clone());
-        Cow::Owned(Asking { tools, system, ..first.clone() })
+        Cow::Owned(RequestParams { tools, system, ..first.clone() })
     }
 
     /// Plan mode ends with the planning phase, whoever ended that (DEC-115, DEC-116).
@@ -137,7 +137,7 @@ pub fn set_mode(rules: &RwLock<PermissionEngine>, mode: Mode) -> Result<(), Stri
 /// authority than it.
 #[derive(Clone)]
 pub struct Parent {
-    pub place: Place,
+    pub place: SessionKey,
     pub base: Base,
     pub database: String,
     pub rules: Arc<RwLock<PermissionEngine>>,

@@ -6,7 +6,7 @@
 //! file was changed or removed meanwhile. Which of them have had their only run is in
 //! rows of their own, written with the run. Another session has neither.
 
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::{Group, Row, SessionId};
 use ona_hookplane::{Hook, HookEngine};
 use ona_instructions::AgentDefinition;
@@ -66,7 +66,7 @@ pub struct Registrar {
 impl Registrar {
     /// A skill was loaded in a session: its hooks run from now on. Loaded again it changes
     /// nothing. What is wrong with its hooks, a sentence each.
-    pub(crate) async fn skill_loaded(&self, place: &Place, front: FrontHooks) -> Result<Vec<String>, StoreError> {
+    pub(crate) async fn skill_loaded(&self, place: &SessionKey, front: FrontHooks) -> Result<Vec<String>, StoreError> {
         let mut kept = self.kept(place)?;
         if kept.contains(&front) {
             return Ok(Vec::new());
@@ -79,14 +79,18 @@ impl Registrar {
     }
 
     /// The same in a subagent, for as long as that runs.
-    pub(crate) fn skill_loaded_by_agent(&self, place: &Place, front: &FrontHooks) -> Result<Vec<String>, StoreError> {
+    pub(crate) fn skill_loaded_by_agent(
+        &self,
+        place: &SessionKey,
+        front: &FrontHooks,
+    ) -> Result<Vec<String>, StoreError> {
         self.add(place, Bearer::SkillOfAgent(&place.session), front)
     }
 
     /// An agent starts. Its hooks, and those its skills bring, go when the guard is dropped.
     pub(crate) fn agent_started(
         self: &Arc<Self>,
-        place: &Place,
+        place: &SessionKey,
         agent: &AgentDefinition,
     ) -> Result<(AgentHooks, Vec<String>), StoreError> {
         let problems = match of_agent(agent) {
@@ -97,7 +101,7 @@ impl Registrar {
     }
 
     /// A session works as this agent from its start.
-    pub fn works_as(&self, place: &Place, agent: &AgentDefinition) -> Result<Vec<String>, StoreError> {
+    pub fn works_as(&self, place: &SessionKey, agent: &AgentDefinition) -> Result<Vec<String>, StoreError> {
         match of_agent(agent) {
             Some(front) => self.add(place, Bearer::Lead(&place.session), &front),
             None => Ok(Vec::new()),
@@ -105,7 +109,7 @@ impl Registrar {
     }
 
     /// Only what this session brought counts from now on.
-    pub fn enter(&self, place: &Place) -> Result<(), StoreError> {
+    pub fn enter(&self, place: &SessionKey) -> Result<(), StoreError> {
         self.engine.retire(|_| true);
         let reader = self.store.reader()?;
         for key in self.engine.list().iter().filter_map(|hook| hook.spent_key(&place.session)) {
@@ -119,12 +123,12 @@ impl Registrar {
         Ok(())
     }
 
-    fn kept(&self, place: &Place) -> Result<Vec<FrontHooks>, StoreError> {
+    fn kept(&self, place: &SessionKey) -> Result<Vec<FrontHooks>, StoreError> {
         let row = self.store.reader()?.state(&place.conversation, &key(&place.session))?;
         Ok(row.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
-    fn add(&self, place: &Place, bearer: Bearer<'_>, front: &FrontHooks) -> Result<Vec<String>, StoreError> {
+    fn add(&self, place: &SessionKey, bearer: Bearer<'_>, front: &FrontHooks) -> Result<Vec<String>, StoreError> {
         let mut made = (self.make)(front, bearer);
         let reader = self.store.reader()?;
         let mut left = Vec::new();

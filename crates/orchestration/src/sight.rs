@@ -9,7 +9,7 @@ use crate::history::History;
 use crate::model::Model;
 use crate::session::Session;
 use crate::turn::Turn;
-use ona_api::model::{Asking, Message, ModelFailure, Reply};
+use ona_api::model::{Message, ModelFailure, Reply, RequestParams};
 use ona_api::{Group, Row};
 use ona_providers::classify::is_about_pictures;
 use ona_store::StoreError;
@@ -54,7 +54,7 @@ impl Turn {
     /// One call, with the session's messages or with others in their place.
     async fn once(
         &self,
-        asking: &Asking,
+        asking: &RequestParams,
         history: &mut History,
         model: &Model,
         events: &Events,

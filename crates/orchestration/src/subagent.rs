@@ -16,8 +16,8 @@ use crate::session::{EnvFile, Parent, Session};
 use crate::skills::{SkillDesk, SkillTool};
 use crate::todos::TodoWrite;
 use crate::turn::{Ended, Outcome, Speaker, Turn};
-use ona_api::model::Asking;
-use ona_api::row::{Place, SequenceStart};
+use ona_api::model::RequestParams;
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Access, CallId, EventKind, EventName, Group, Phase, Row, SessionId, ToolResult};
 use ona_hookplane::{Firing, HookEngine};
 use ona_instructions::{AgentDefinition, Agents, Prompt, system_prompt};
@@ -186,7 +186,7 @@ impl Errand {
 
     async fn work(&self, agent: &SessionId) -> Result<Outcome, StoreError> {
         let office = &self.office;
-        let place = Place {
+        let place = SessionKey {
             conversation: office.parent.place.conversation.clone(),
             session: agent.clone(),
             start: SequenceStart::Zero,
@@ -280,7 +280,7 @@ impl Errand {
         }
     }
 
-    fn asking(&self, session: &Session, model: &Model, tools: &ToolBox) -> Result<Asking, StoreError> {
+    fn asking(&self, session: &Session, model: &Model, tools: &ToolBox) -> Result<RequestParams, StoreError> {
         let reader = self.office.store.reader()?;
         let conversation = &session.place.conversation;
         let system = system_prompt(&Prompt {
@@ -294,7 +294,7 @@ impl Errand {
             instructions: &[],
         });
         let model = model.choice.wire_model.clone();
-        Ok(Asking { model, system, tools: tools.specs(), max_tokens: self.office.max_tokens })
+        Ok(RequestParams { model, system, tools: tools.specs(), max_tokens: self.office.max_tokens })
     }
 }
 

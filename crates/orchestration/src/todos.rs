@@ -6,7 +6,7 @@
 
 use crate::records;
 use crate::session::Session;
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::{Access, EventName, Group, Row, ToolResult};
 use ona_hookplane::{Base, Firing, HookEngine};
 use ona_store::{Store, StoreError};
@@ -24,7 +24,7 @@ const KNOWN: &str = "todo_ids:";
 pub struct TodoWrite {
     store: Arc<Store>,
     hooks: Arc<HookEngine>,
-    place: Place,
+    place: SessionKey,
     base: Base,
 }
 
@@ -66,7 +66,7 @@ struct Item {
 }
 
 /// What a session still has to do, in the words of hook modules.
-pub(crate) fn unfinished(store: &Store, place: &Place) -> Result<Vec<Value>, StoreError> {
+pub(crate) fn unfinished(store: &Store, place: &SessionKey) -> Result<Vec<Value>, StoreError> {
     let list = store.reader()?.state(&place.conversation, &format!("{LIST}{}", place.session))?;
     let items: Vec<Item> = list.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let open = items.into_iter().filter(|item| item.status != Status::Completed);

@@ -7,7 +7,7 @@
 
 use crate::fingerprint::Seed;
 use crate::{Wire, chat, messages};
-use ona_api::model::{Asking, Message};
+use ona_api::model::{Message, RequestParams};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -72,7 +72,7 @@ impl Dialogue {
     }
 
     /// The body of a request.
-    pub fn body(&self, asking: &Asking) -> Vec<u8> {
+    pub fn body(&self, asking: &RequestParams) -> Vec<u8> {
         let head = self.head(asking);
         let mut marks: Vec<usize> = self.entries.iter().rev().filter_map(|entry| entry.mark).take(MARKED).collect();
         marks.reverse();
@@ -91,7 +91,7 @@ impl Dialogue {
         body
     }
 
-    fn head(&self, asking: &Asking) -> Arc<[u8]> {
+    fn head(&self, asking: &RequestParams) -> Arc<[u8]> {
         let fingerprint = self.seed.asking(asking);
         // A poisoned lock guards nothing but a cache.
         let mut kept = self.head.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,7 +5,7 @@
 //! made-up pair of texts from colliding on purpose.
 
 use ona_api::ToolSpec;
-use ona_api::model::Asking;
+use ona_api::model::RequestParams;
 use serde_json::Value;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
@@ -18,7 +18,7 @@ impl Seed {
     }
 
     /// Everything of a request that is not a message.
-    pub fn asking(self, asking: &Asking) -> u64 {
+    pub fn asking(self, asking: &RequestParams) -> u64 {
         let mut print = self.start();
         print.text(&asking.model);
         print.text(&asking.system);
@@ -107,9 +107,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn asking(system: &str, schema: Value) -> Asking {
+    fn asking(system: &str, schema: Value) -> RequestParams {
         let tool = ToolSpec { name: "T".into(), description: String::new(), input_schema: schema };
-        Asking { model: "m".into(), system: system.into(), tools: vec![tool], max_tokens: 1 }
+        RequestParams { model: "m".into(), system: system.into(), tools: vec![tool], max_tokens: 1 }
     }
 
     #[test]
@@ -118,9 +118,9 @@ mod tests {
             asking("", json!({})),
             asking("a", json!({})),
             asking("a\0", json!({})),
-            Asking { model: "ma".into(), ..asking("", json!({})) },
-            Asking { max_tokens: 2, ..asking("", json!({})) },
-            Asking { tools: Vec::new(), ..asking("", json!({})) },
+            RequestParams { model: "ma".into(), ..asking("", json!({})) },
+            RequestParams { max_tokens: 2, ..asking("", json!({})) },
+            RequestParams { tools: Vec::new(), ..asking("", json!({})) },
             asking("", json!({"a": 1, "b": 2})),
             asking("", json!({"b": 2, "a": 1})),
             asking("", json!({"a": "1", "b": 2})),

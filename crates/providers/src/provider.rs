@@ -6,7 +6,7 @@
 use crate::reading::{Format, Reading};
 use crate::{Dialogue, Wire, classify, retry_after, transport};
 use ona_api::Redactor;
-use ona_api::model::{Asking, Delta, FailureClass, ModelFailure, Reply};
+use ona_api::model::{Delta, FailureClass, ModelFailure, Reply, RequestParams};
 use ona_auth::{Credential, Endpoint};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response};
@@ -48,7 +48,7 @@ impl Provider {
     /// Asks once. `on_delta` sees the reply while it arrives, also if the call fails later.
     pub async fn ask(
         &self,
-        asking: &Asking,
+        asking: &RequestParams,
         dialogue: &Dialogue,
         on_delta: &mut (dyn FnMut(Delta) + Send),
         cancel: &CancellationToken,

@@ -6,7 +6,7 @@ use crate::open::{self, BUSY_TIMEOUT};
 use crate::reader::Reader;
 use crate::write::Committed;
 use crate::writer::{Job, Reply, Writer};
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::{Group, Redactor};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ impl Store {
 
     /// Writes a group in one transaction: all of it, or nothing and an error.
     /// The group is written even if the future is dropped after its first poll.
-    pub async fn commit(&self, at: &Place, group: Group) -> Result<Committed, StoreError> {
+    pub async fn commit(&self, at: &SessionKey, group: Group) -> Result<Committed, StoreError> {
         if group.is_empty() {
             return Ok(Committed::default());
         }
@@ -72,7 +72,7 @@ impl Store {
     }
 
     /// `commit` for callers that are not async. Blocks the thread.
-    pub fn commit_now(&self, at: &Place, group: Group) -> Result<Committed, StoreError> {
+    pub fn commit_now(&self, at: &SessionKey, group: Group) -> Result<Committed, StoreError> {
         if group.is_empty() {
             return Ok(Committed::default());
         }

@@ -8,9 +8,9 @@ use crate::error::StoreError;
 use crate::parents;
 use crate::pen::{Pen, cells};
 use ona_api::Entry;
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 
-pub(crate) fn insert(pen: &Pen<'_>, at: &Place, entry: &Entry) -> Result<i64, StoreError> {
+pub(crate) fn insert(pen: &Pen<'_>, at: &SessionKey, entry: &Entry) -> Result<i64, StoreError> {
     let sequence = next_sequence(pen, at)?;
     let parent = parents::find(pen, &at.session, &parents::of(entry))?;
     let sql = "INSERT INTO transcript_entries(session_id, sequence, parent_entry_id, entry_type, payload_json, \
@@ -19,7 +19,7 @@ pub(crate) fn insert(pen: &Pen<'_>, at: &Place, entry: &Entry) -> Result<i64, St
     pen.insert(sql, cells![at.session.as_str(), sequence, parent, entry.entry_type(), &entry.payload(), call])
 }
 
-fn next_sequence(pen: &Pen<'_>, at: &Place) -> Result<i64, StoreError> {
+fn next_sequence(pen: &Pen<'_>, at: &SessionKey) -> Result<i64, StoreError> {
     let of_session = "SELECT max(sequence) FROM transcript_entries WHERE session_id = ?1";
     let newest: Option<i64> = pen.first(of_session, cells![at.session.as_str()], |row| row.get(0))?.flatten();
     let newest = match (newest, at.start) {

@@ -6,8 +6,8 @@
 use crate::error::StoreError;
 use crate::pen::{Pen, cells};
 use crate::{memory, plans, settings, testing, transcript};
-use ona_api::row::Place;
-use ona_api::{Group, HookRun, Redactor, Row, Ruling, Skip, Verdict};
+use ona_api::row::SessionKey;
+use ona_api::{Group, HookRun, Redactor, Row, Ruling, SkipReason, Verdict};
 use rusqlite::{Connection, TransactionBehavior};
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub struct Committed {
 pub(crate) fn group(
     connection: &mut Connection,
     redactor: &Redactor,
-    at: &Place,
+    at: &SessionKey,
     group: &Group,
 ) -> Result<Committed, StoreError> {
     refuse_secret_ids(redactor, at)?;
@@ -47,7 +47,7 @@ pub(crate) fn group(
 
 /// These two ids are keys. Redacting them would merge what they tell apart, and
 /// storing them would break DEC-016.
-fn refuse_secret_ids(redactor: &Redactor, at: &Place) -> Result<(), StoreError> {
+fn refuse_secret_ids(redactor: &Redactor, at: &SessionKey) -> Result<(), StoreError> {
     for (what, id) in [("conversation", at.conversation.as_str()), ("session", at.session.as_str())] {
         if let Cow::Owned(_) = redactor.apply(id) {
             return Err(StoreError::SecretInId { what });
@@ -56,7 +56,7 @@ fn refuse_secret_ids(redactor: &Redactor, at: &Place) -> Result<(), StoreError> 
     Ok(())
 }
 
-fn write(pen: &Pen<'_>, at: &Place, row: &Row, committed: &mut Committed) -> Result<(), StoreError> {
+fn write(pen: &Pen<'_>, at: &SessionKey, row: &Row, committed: &mut Committed) -> Result<(), StoreError> {
     let conversation = at.conversation.as_str();
     let session = at.session.as_str();
     match row {
@@ -143,7 +143,7 @@ fn write(pen: &Pen<'_>, at: &Place, row: &Row, committed: &mut Committed) -> Res
     Ok(())
 }
 
-fn open_session(pen: &Pen<'_>, at: &Place) -> Result<(), StoreError> {
+fn open_session(pen: &Pen<'_>, at: &SessionKey) -> Result<(), StoreError> {
     let (session, conversation) = (at.session.as_str(), at.conversation.as_str());
     let sql = "INSERT INTO sessions(session_id, conversation_id) VALUES (?1, ?2) ON CONFLICT(session_id) DO NOTHING";
     if pen.run(sql, cells![session, conversation])? == 1 {
@@ -158,7 +158,7 @@ fn open_session(pen: &Pen<'_>, at: &Place) -> Result<(), StoreError> {
     }
 }
 
-fn hook(pen: &Pen<'_>, at: &Place, run: &HookRun) -> Result<(), StoreError> {
+fn hook(pen: &Pen<'_>, at: &SessionKey, run: &HookRun) -> Result<(), StoreError> {
     let sql = "INSERT INTO hook_invocations(session_id, conversation_id, hook_event, hook_ordinal, matcher, command, \
                tool_use_id, tool_name, input_json, exit_code, stdout_text, stderr_text, started_at, completed_at, \
                skipped_reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
@@ -179,7 +179,7 @@ fn hook(pen: &Pen<'_>, at: &Place, run: &HookRun) -> Result<(), StoreError> {
             run.stderr.as_ref(),
             &run.started_at,
             run.completed_at.as_ref(),
-            run.skipped.map(Skip::as_str),
+            run.skipped.map(SkipReason::as_str),
         ],
     )?;
     Ok(())

@@ -8,7 +8,7 @@
 use crate::error::StoreError;
 use crate::health::Pragmas;
 use crate::write::{self, Committed};
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::{Group, Redactor};
 use rusqlite::Connection;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -18,7 +18,7 @@ use std::thread::{self, JoinHandle};
 pub(crate) type Reply<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
 pub(crate) enum Job {
-    Commit { at: Place, group: Group, reply: Reply<Committed> },
+    Commit { at: SessionKey, group: Group, reply: Reply<Committed> },
     Pragmas { reply: Reply<Pragmas> },
 }
 
@@ -68,7 +68,7 @@ fn work(mut connection: Connection, redactor: &Redactor, queue: &Receiver<Job>) 
 fn commit(
     connection: &mut Connection,
     redactor: &Redactor,
-    at: &Place,
+    at: &SessionKey,
     group: &Group,
 ) -> Result<Committed, StoreError> {
     match write::group(connection, redactor, at, group) {

@@ -5,8 +5,8 @@
 //! written about the answers is written at the end, in one commit: a provider that fails
 //! half way leaves the sessions as a record and no case.
 
-use ona_api::model::{Asking, FailureClass, ModelFailure, Part};
-use ona_api::row::{Place, SequenceStart};
+use ona_api::model::{FailureClass, ModelFailure, Part, RequestParams};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::testing::{CaseStatus, Criterion, TestCase};
 use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, digest};
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
@@ -58,7 +58,7 @@ pub struct Author {
 }
 
 /// A session at a place, with nothing in it.
-pub type NewSession<'a> = dyn FnMut(Place) -> Result<Session, StoreError> + 'a;
+pub type NewSession<'a> = dyn FnMut(SessionKey) -> Result<Session, StoreError> + 'a;
 
 pub type Watch = Arc<dyn Fn(Writing) + Send + Sync>;
 
@@ -115,8 +115,8 @@ pub async fn write(
     Ok(written)
 }
 
-fn nobody(conversation: &ConversationId) -> Place {
-    Place { conversation: conversation.clone(), session: "".into(), start: SequenceStart::Zero }
+fn nobody(conversation: &ConversationId) -> SessionKey {
+    SessionKey { conversation: conversation.clone(), session: "".into(), start: SequenceStart::Zero }
 }
 
 /// The work on one assignment.
@@ -305,7 +305,7 @@ impl Author {
         new_session: &mut NewSession<'_>,
     ) -> Result<(SessionId, String), WriteError> {
         let id = SessionId::random();
-        let place = Place { conversation: conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
+        let place = SessionKey { conversation: conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
         let mut opening = Group::default();
         opening.push(Row::Session);
         opening.event(EventKind::SessionCreated, json!({"by": "test generate", "agent_type": AGENT_TYPE}));
@@ -318,7 +318,7 @@ impl Author {
         let turn = Turn {
             pipeline: self.bare_pipeline(),
             seat: Seat::new(Arc::clone(&self.model)),
-            asking: Asking {
+            asking: RequestParams {
                 model: self.model.choice.wire_model.clone(),
                 system: SYSTEM.to_owned(),
                 tools: Vec::new(),

@@ -3,7 +3,7 @@
 use crate::project::Project;
 use crate::sandbox::Sandbox;
 use crate::shell::{Outcome, Surroundings, TestShell, exit_code};
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::testing::{TestCase, TestRun};
 use ona_api::{CallId, Entry, Env, EventKind, Group, Row, SessionId, ToolCall, clock, digest};
 use ona_files::SnapshotError;
@@ -119,7 +119,7 @@ async fn one(
     around: &Arc<Surroundings>,
     pipeline: &Pipeline,
     session: &mut Session,
-    place: &Place,
+    place: &SessionKey,
     case: &TestCase,
     known: Known<'_>,
 ) -> Result<Done, StoreError> {

@@ -1,7 +1,7 @@
 //! What a call may know of its surroundings.
 
 use crate::Tasks;
-use ona_api::tool::Seen;
+use ona_api::tool::FileState;
 use ona_api::{CallId, Env};
 use ona_files::{FileInfo, PathForms};
 use std::collections::HashMap;
@@ -51,7 +51,7 @@ impl SeenFiles {
         self.files().get(path).cloned()
     }
 
-    pub fn note(&self, seen: &[Seen]) {
+    pub fn note(&self, seen: &[FileState]) {
         self.files().extend(seen.iter().map(|seen| (seen.path.clone(), seen.sha256.clone())));
     }
 
@@ -61,8 +61,8 @@ impl SeenFiles {
     }
 }
 
-impl FromIterator<Seen> for SeenFiles {
-    fn from_iter<I: IntoIterator<Item = Seen>>(seen: I) -> Self {
+impl FromIterator<FileState> for SeenFiles {
+    fn from_iter<I: IntoIterator<Item = FileState>>(seen: I) -> Self {
         Self(Mutex::new(seen.into_iter().map(|seen| (seen.path, seen.sha256)).collect()))
     }
 }

@@ -3,7 +3,7 @@
 use crate::Cx;
 use crate::fingerprint::Fingerprint;
 use ona_api::ToolResult;
-use ona_api::tool::Seen;
+use ona_api::tool::FileState;
 use serde_json::json;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -72,10 +72,10 @@ pub(crate) fn unchanged(path: &Path, fingerprint: &str, cx: &Cx) -> Result<(), R
     }
 }
 
-pub(crate) fn seen(path: &Path, bytes: &[u8]) -> Vec<Seen> {
+pub(crate) fn seen(path: &Path, bytes: &[u8]) -> Vec<FileState> {
     let mut fingerprint = Fingerprint::default();
     fingerprint.update(bytes);
-    vec![Seen { path: path.into(), sha256: fingerprint.finish() }]
+    vec![FileState { path: path.into(), sha256: fingerprint.finish() }]
 }
 
 /// Lines as `Read` counts them: an unterminated last line counts.

@@ -8,7 +8,7 @@
 use crate::clean::Page;
 use crate::layer::Scope;
 use crate::notice::About;
-use ona_api::Skip;
+use ona_api::SkipReason;
 use serde_json::{Map, Value};
 
 /// Handler keys in the order they are stored; others follow as written.
@@ -151,7 +151,7 @@ fn tagged(
         entry.insert("dialect".into(), dialect);
         entry.insert("source".into(), label.into());
         if withheld {
-            entry.insert("disabled".into(), Skip::UntrustedWorkspace.as_str().into());
+            entry.insert("disabled".into(), SkipReason::UntrustedWorkspace.as_str().into());
         }
         Value::Object(entry)
     };

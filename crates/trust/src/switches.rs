@@ -4,7 +4,7 @@
 //! logged. `untrusted_workspace` is already set when a layer arrives here.
 
 use crate::layer::{Layer, Scope};
-use ona_api::Skip;
+use ona_api::SkipReason;
 use serde_json::{Map, Value};
 
 pub(crate) const DISABLE_ALL: &str = "disableAllHooks";
@@ -23,11 +23,11 @@ impl Switches {
         Self { managed_only, all_off_up_to: off.map(Scope::authority).max() }
     }
 
-    fn reason(&self, scope: Scope) -> Option<Skip> {
+    fn reason(&self, scope: Scope) -> Option<SkipReason> {
         if self.managed_only && scope != Scope::Managed {
-            return Some(Skip::ManagedOnly);
+            return Some(SkipReason::ManagedOnly);
         }
-        self.all_off_up_to.filter(|off| scope.authority() <= *off).map(|_| Skip::AllHooksDisabled)
+        self.all_off_up_to.filter(|off| scope.authority() <= *off).map(|_| SkipReason::AllHooksDisabled)
     }
 
     /// The entries of a layer with what keeps them from running.

@@ -4,7 +4,7 @@
 use crate::clean::GUARDS;
 use crate::guarded::starts_below;
 use crate::permissions::DISABLE_BYPASS;
-use ona_api::Skip;
+use ona_api::SkipReason;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ pub(crate) fn keep_restrictions(value: &mut Map<String, Value>) -> Vec<String> {
 pub(crate) fn disable_below(entries: &mut [Value], plugin: Option<&str>, root: &Path, home: &Path) {
     for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
         if starts_below(entry, plugin, root, home) {
-            entry.insert("disabled".into(), Skip::UntrustedWorkspace.as_str().into());
+            entry.insert("disabled".into(), SkipReason::UntrustedWorkspace.as_str().into());
         }
     }
 }
@@ -66,6 +66,6 @@ pub fn disable_imported(row: &mut Value) {
         source.starts_with("project:") || source.starts_with("local:")
     };
     for entry in row["hooks"].as_array_mut().into_iter().flatten().filter(|entry| of_folder(entry)) {
-        entry["disabled"] = Skip::UntrustedWorkspace.as_str().into();
+        entry["disabled"] = SkipReason::UntrustedWorkspace.as_str().into();
     }
 }

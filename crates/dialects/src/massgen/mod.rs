@@ -21,7 +21,7 @@ use crate::read::Rejected;
 use command::CommandHook;
 use config::{Bad, Config, Entry, Kind};
 use dialect::Massgen;
-use ona_api::{Env, Ordinal, Skip};
+use ona_api::{Env, Ordinal, SkipReason};
 use ona_hookplane::{Action, Firing, Handler, Hook};
 use python::{Python, PythonHook};
 use roster::{Member, Owner, Roster};
@@ -44,7 +44,7 @@ pub struct Source<'a> {
     /// What a process gets that serves many firings.
     pub env: Env,
     /// Why none of its hooks may run.
-    pub disabled: Option<Skip>,
+    pub disabled: Option<SkipReason>,
     pub cancel: &'a CancellationToken,
 }
 

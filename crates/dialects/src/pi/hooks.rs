@@ -9,7 +9,7 @@ use crate::lint::UnknownField;
 use crate::matcher::{Invalid, Matcher, Names};
 use crate::read::{self, Rejected, switched_off};
 use crate::rule_matcher::{self, Shaped};
-use ona_api::{EventName, Ordinal, Skip};
+use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Action, Applies, Dialect, Firing, Hook, Shell};
 use ona_permissions::Place;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ struct Maker {
     dialect: Arc<dyn Dialect>,
     place: Arc<Place>,
     gastown: bool,
-    disabled: Option<Skip>,
+    disabled: Option<SkipReason>,
 }
 
 impl Maker {

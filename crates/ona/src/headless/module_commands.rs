@@ -3,7 +3,7 @@
 use super::place::Begin;
 use super::{Run, Trouble};
 use crate::failure::Failure;
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_modules::rules::Event;
 use ona_orchestration::{Commanded, Ended, History, Resumed, Said, Session, Turn, TurnOutcome};
 use ona_store::{SessionLock, StoreError};
@@ -28,7 +28,7 @@ impl Run<'_> {
             Some(from) => (from.clone(), Resumed::Fork),
             None => (begin.place.session.clone(), Resumed::Itself),
         };
-        let place = Place { session, ..begin.place.clone() };
+        let place = SessionKey { session, ..begin.place.clone() };
         let may = modules.may_resume(&self.open.store, &place, how, &self.halt.token()).await;
         if may.map_err(|error| self.program.store_failure(error))? {
             return Ok(());

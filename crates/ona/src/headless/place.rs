@@ -2,12 +2,12 @@
 
 use crate::failure::Failure;
 use crate::program::Program;
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, SessionId};
 use ona_store::Store;
 
 pub struct Begin {
-    pub place: Place,
+    pub place: SessionKey,
     /// SessionStart's `source`.
     pub source: &'static str,
     /// The session whose rows this one starts with.
@@ -33,7 +33,7 @@ pub fn begin(program: &Program, store: &Store) -> Result<Begin, Failure> {
             }
             false => (session, None),
         };
-        let place = Place { conversation, session, start: SequenceStart::Zero };
+        let place = SessionKey { conversation, session, start: SequenceStart::Zero };
         return Ok(Begin { place, source: "resume", copy_of });
     }
     if options.fork_session {
@@ -50,7 +50,11 @@ pub fn begin(program: &Program, store: &Store) -> Result<Begin, Failure> {
         None => ConversationId::random(),
     };
     let session = new_session(program, store)?;
-    Ok(Begin { place: Place { conversation, session, start: SequenceStart::Zero }, source: "startup", copy_of: None })
+    Ok(Begin {
+        place: SessionKey { conversation, session, start: SequenceStart::Zero },
+        source: "startup",
+        copy_of: None,
+    })
 }
 
 fn new_session(program: &Program, store: &Store) -> Result<SessionId, Failure> {

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::skills;
 use crate::workshop;
-use ona_api::model::{Asking, ModelFailure};
+use ona_api::model::{ModelFailure, RequestParams};
 use ona_api::{EventKind, EventName, Group, Phase, Row, tool::canonical};
 use ona_auth::Class;
 use ona_hookplane::Outcome;
@@ -319,7 +319,7 @@ impl Run<'_> {
         instructions: &[Instruction],
         tools: &ToolBox,
         guise: &Guise<'_>,
-    ) -> Result<Asking, StoreError> {
+    ) -> Result<RequestParams, StoreError> {
         let reader = self.open.store.reader()?;
         let conversation = &session.place.conversation;
         let system = system_prompt(&Prompt {
@@ -332,7 +332,7 @@ impl Run<'_> {
             has_approved_plan: reader.has_approved_plan(conversation)?,
             instructions,
         });
-        Ok(Asking { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
+        Ok(RequestParams { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
     }
 
     /// Everything that can be typed, without its slash.
@@ -350,7 +350,7 @@ impl Run<'_> {
         &self,
         session: &Session,
         source: &str,
-        asking: &Asking,
+        asking: &RequestParams,
         model: &Model,
         agents: &Agents,
         instructions: &[Instruction],

@@ -8,8 +8,8 @@ use crate::output;
 use crate::program::{Open, Program, Purpose};
 use crate::session_hooks::Written;
 use crate::workplace::{OtherHooks, Workplace};
-use ona_api::row::{Place, SequenceStart};
-use ona_api::{CallId, EventName, Ruling, Skip};
+use ona_api::row::{SequenceStart, SessionKey};
+use ona_api::{CallId, EventName, Ruling, SkipReason};
 use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
 use ona_dialects::pi;
@@ -85,7 +85,7 @@ impl Stand {
             Some(file) => file.starts_with(&program.project) && !program.trusts(open, &program.project),
             // Somebody who said --no-trust wants the others tried.
             None if program.standing() == Standing::Withheld => false,
-            None => self.engine.list().iter().any(|hook| hook.disabled == Some(Skip::UntrustedWorkspace)),
+            None => self.engine.list().iter().any(|hook| hook.disabled == Some(SkipReason::UntrustedWorkspace)),
         };
         match of_folder {
             true => Err(Failure::usage(format_args!(
@@ -99,7 +99,7 @@ impl Stand {
 
     /// A session for hooks to be fired in. It is nowhere recorded.
     pub fn session(&mut self, open: &Open, program: &Program) -> Result<Session, Failure> {
-        let place = Place {
+        let place = SessionKey {
             conversation: "hooks-tried".into(),
             session: CallId::random().0.into(),
             start: SequenceStart::Zero,

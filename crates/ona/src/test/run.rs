@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::output;
 use crate::program::{Open, Program, Purpose};
 use crate::workplace::{Workplace, runtime};
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::testing::TestCase;
 use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
 use ona_orchestration::{Answer, Operator, Pipeline, Question};
@@ -87,7 +87,7 @@ pub fn execute(
         let mut workplace = Workplace::new(program, open, &subject.project.root, Purpose::Call, &cancel)?;
         workplace.announce_guards(program, open)?;
         let place =
-            Place { conversation: subject.id.clone(), session: SessionId::random(), start: SequenceStart::Zero };
+            SessionKey { conversation: subject.id.clone(), session: SessionId::random(), start: SequenceStart::Zero };
         let mut opening = workplace.take_findings();
         opening.append(criteria_of(tests));
         let mut session = workplace.session(&open.store, place).map_err(failed)?;

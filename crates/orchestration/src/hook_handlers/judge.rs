@@ -15,8 +15,8 @@ use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::session::{EnvFile, Parent, Session};
 use crate::turn::{Ended, Speaker, Turn};
-use ona_api::model::Asking;
-use ona_api::row::{Place, SequenceStart};
+use ona_api::model::RequestParams;
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{EventKind, EventName, Group, Row, SessionId, clock, text};
 use ona_hookplane::{Answer, Base, Called, Exit, Handler, HookEngine, Ran};
 use ona_store::{Store, StoreError};
@@ -118,7 +118,8 @@ impl Desk {
         cancel: &CancellationToken,
     ) -> Result<(Ended, String), StoreError> {
         let id = SessionId::random();
-        let place = Place { conversation: base.conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
+        let place =
+            SessionKey { conversation: base.conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
         let mut opening = Group::default();
         opening.push(Row::Session);
         opening.push(Row::State { key: format!("session_parent:{id}"), value: base.session.0.clone() });
@@ -142,7 +143,7 @@ impl Desk {
         let mut tools = ToolBox::builtin();
         tools.retain(|name| judge == Judge::Agent && TOOLS.contains(&name));
         hide_denied(&mut tools, &session.rules);
-        let asking = Asking {
+        let asking = RequestParams {
             model: model.choice.wire_model.clone(),
             system: SYSTEM.into(),
             tools: tools.specs(),

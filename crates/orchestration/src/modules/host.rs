@@ -6,7 +6,7 @@
 use super::records;
 use super::sending::{Due, Sent};
 use super::tools::Toolkit;
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_modules::rules::Emitter;
 use ona_modules::{BoxFuture, Call, CallError, Host, System};
 use ona_store::Store;
@@ -46,9 +46,9 @@ pub struct SessionHost {
 
 pub(super) struct State {
     /// The session modules run in, once it is known.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<SessionKey>,
     /// A session a command has opened, for whoever runs the next prompt.
-    pub(super) switched: Option<Place>,
+    pub(super) switched: Option<SessionKey>,
     /// Ends the turn that runs.
     stop: CancellationToken,
     pub(super) sent: Vec<Sent>,
@@ -127,12 +127,12 @@ impl SessionHost {
     }
 
     /// The session a command has opened since this was last asked.
-    pub fn switched(&self) -> Option<Place> {
+    pub fn switched(&self) -> Option<SessionKey> {
         self.lock().switched.take()
     }
 
     /// From now on modules run in this session, and `abort` cancels this token.
-    pub fn enter(&self, place: &Place, stop: &CancellationToken) {
+    pub fn enter(&self, place: &SessionKey, stop: &CancellationToken) {
         let mut state = self.lock();
         state.place = Some(place.clone());
         state.stop = stop.clone();
@@ -178,7 +178,7 @@ impl SessionHost {
     }
 
     /// The session modules run in.
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<SessionKey> {
         self.lock().place.clone()
     }
 

@@ -20,7 +20,7 @@ use crate::history::History;
 use crate::session::Session;
 use entries::Item;
 use ona_api::model::Message;
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::{EventKind, Group, Row, ToolCall, ToolResult};
 use ona_modules::Moment;
 use ona_modules::rules::tool::presented;
@@ -80,7 +80,7 @@ impl Modules {
     pub async fn may_resume(
         &self,
         store: &Store,
-        place: &Place,
+        place: &SessionKey,
         how: Resumed,
         cancel: &CancellationToken,
     ) -> Result<bool, StoreError> {

@@ -7,7 +7,7 @@ use super::entries::{self, Item};
 use super::host::SessionHost;
 use super::{records, rows};
 use crate::records::object;
-use ona_api::row::{Block, Place, SequenceStart};
+use ona_api::row::{Block, SequenceStart, SessionKey};
 use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId};
 use ona_modules::rules::{Event, Heard, truthy};
 use ona_modules::{Call, CallError};
@@ -24,7 +24,7 @@ impl SessionHost {
         if heard.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
         }
-        let place = Place { session: SessionId::random(), start: SequenceStart::Zero, ..old };
+        let place = SessionKey { session: SessionId::random(), start: SequenceStart::Zero, ..old };
         let mut group = Group::default();
         group.push(Row::Session);
         group.event(EventKind::SessionCreated, json!({"by": "module", "parent": options["parentSession"]}));
@@ -35,7 +35,7 @@ impl SessionHost {
     /// What is done next is done there.
     pub(super) async fn enter_session(&self, session: &str) -> Result<Value, CallError> {
         let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
-        let place = Place { session: SessionId::from(session), start: SequenceStart::Zero, ..old.clone() };
+        let place = SessionKey { session: SessionId::from(session), start: SequenceStart::Zero, ..old.clone() };
         self.enter_place(&place);
         let event = Event::SessionSwitch { reason: "new", previous: Some(old.session.0) };
         self.tell_modules(&place, event).await?;
@@ -52,7 +52,7 @@ impl SessionHost {
         if self.tell_modules(&old, event).await?.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
         }
-        let place = Place { conversation, session, start: SequenceStart::Zero };
+        let place = SessionKey { conversation, session, start: SequenceStart::Zero };
         self.enter_place(&place);
         let event = Event::SessionSwitch { reason: "resume", previous: Some(old.session.0) };
         self.tell_modules(&place, event).await?;
@@ -67,7 +67,7 @@ impl SessionHost {
         if heard.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
         }
-        let place = Place { session: SessionId::random(), start: SequenceStart::Zero, ..old.clone() };
+        let place = SessionKey { session: SessionId::random(), start: SequenceStart::Zero, ..old.clone() };
         let mut group = Group::default();
         group.push(Row::Session);
         group.event(EventKind::SessionCreated, json!({"by": "module", "of": old.session}));
@@ -117,12 +117,12 @@ impl SessionHost {
     }
 
     /// Which of the session's entries has this id.
-    fn position(&self, place: &Place, id: &str) -> Result<usize, CallError> {
+    fn position(&self, place: &SessionKey, id: &str) -> Result<usize, CallError> {
         let items = entries::of(&self.store, &place.session).map_err(unstored)?;
         items.iter().position(|item| item.id() == id).ok_or_else(|| CallError::new(format!("there is no entry {id}")))
     }
 
-    async fn go_back(&self, place: &Place, to: i64, summary: Option<&Value>) -> Result<(), CallError> {
+    async fn go_back(&self, place: &SessionKey, to: i64, summary: Option<&Value>) -> Result<(), CallError> {
         let mut group = Group::default();
         let fields = object(json!({ "to_sequence": to }));
         group.push(Row::Transcript(Entry::System { subtype: REWOUND, fields }));
@@ -135,7 +135,7 @@ impl SessionHost {
         self.store.commit(place, group).await.map(drop).map_err(unstored)
     }
 
-    fn enter_place(&self, place: &Place) {
+    fn enter_place(&self, place: &SessionKey) {
         let mut state = self.lock();
         state.place = Some(place.clone());
         state.switched = Some(place.clone());
@@ -144,7 +144,7 @@ impl SessionHost {
     /// One row of a new session, as its opener writes it.
     pub(super) fn set_up(&self, what: &str, call: &Call) -> Result<Value, CallError> {
         let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
-        let place = Place { session: SessionId::from(call.text(0)), start: SequenceStart::Zero, ..old };
+        let place = SessionKey { session: SessionId::from(call.text(0)), start: SequenceStart::Zero, ..old };
         let entry = match what {
             "appendMessage" => message(call.arg(1))?,
             "appendCustomEntry" => records::entry(call.arg(1), call.arg(2)),
@@ -162,7 +162,7 @@ impl SessionHost {
         Ok(Value::Null)
     }
 
-    async fn tell_modules(&self, place: &Place, event: Event) -> Result<Heard, CallError> {
+    async fn tell_modules(&self, place: &SessionKey, event: Event) -> Result<Heard, CallError> {
         let Some(emitter) = self.emitter.get().and_then(std::sync::Weak::upgrade) else { return Ok(Heard::default()) };
         let heard = emitter.emit(&event, &CancellationToken::new()).await;
         let group = rows(&heard);

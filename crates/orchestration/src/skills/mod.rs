@@ -15,7 +15,7 @@ use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::session::{EnvFile, Parent, Session};
 use crate::session_hooks::{FrontHooks, Registrar};
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId, ToolCall};
 use ona_hookplane::HookEngine;
 use ona_instructions::skills::{Piece, Scope, Skill, Skills, Values, pieces};
@@ -196,8 +196,11 @@ impl Shell {
     async fn open(desk: &SkillDesk, skill: &Skill, cx: &Cx) -> Result<Self, StoreError> {
         let parent = &desk.parent;
         let id = SessionId::random();
-        let place =
-            Place { conversation: parent.place.conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
+        let place = SessionKey {
+            conversation: parent.place.conversation.clone(),
+            session: id.clone(),
+            start: SequenceStart::Zero,
+        };
         let mut opening = Group::default();
         opening.push(Row::Session);
         opening.push(Row::State { key: format!("session_parent:{id}"), value: parent.place.session.0.clone() });

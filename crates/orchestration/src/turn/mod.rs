@@ -21,7 +21,7 @@ use crate::records;
 use crate::said::Said;
 use crate::session::Session;
 use crate::watch;
-use ona_api::model::{Asking, EndReason, ModelFailure, Usage};
+use ona_api::model::{EndReason, ModelFailure, RequestParams, Usage};
 use ona_api::{Entry, Group, Row, ToolCall};
 use ona_hookplane::Base;
 use ona_store::StoreError;
@@ -36,7 +36,7 @@ pub struct Turn {
     pub pipeline: Pipeline,
     /// Who is asked; looked at before every call.
     pub seat: Seat,
-    pub asking: Asking,
+    pub asking: RequestParams,
     pub speaker: Speaker,
     pub events: Events,
     pub cancel: CancellationToken,
@@ -184,7 +184,7 @@ impl Turn {
     }
 
     /// What the model is asked with; tools of servers come and go.
-    pub(crate) async fn asking(&self) -> Cow<'_, Asking> {
+    pub(crate) async fn asking(&self) -> Cow<'_, RequestParams> {
         let tools = &self.pipeline.tools;
         if !tools.is_live() {
             return Cow::Borrowed(&self.asking);
@@ -194,7 +194,7 @@ impl Turn {
             // A server that is slow to say what it has now does not hold up an interrupt.
             () = self.cancel.cancelled() => {}
         }
-        Cow::Owned(Asking { tools: tools.specs(), ..self.asking.clone() })
+        Cow::Owned(RequestParams { tools: tools.specs(), ..self.asking.clone() })
     }
 
     /// Takes in what modules have sent. Whether there was anything.

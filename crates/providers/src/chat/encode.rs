@@ -5,7 +5,7 @@
 
 use crate::{Sight, words};
 use ona_api::ToolSpec;
-use ona_api::model::{Asking, Message, Part, Role};
+use ona_api::model::{Message, Part, RequestParams, Role};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -182,7 +182,7 @@ impl<'a> Tool<'a> {
 }
 
 /// The body up to the first message that is not the system's.
-pub fn head(asking: &Asking) -> Vec<u8> {
+pub fn head(asking: &RequestParams) -> Vec<u8> {
     let (max_tokens, max_completion_tokens) = match is_reasoning(&asking.model) {
         true => (None, Some(asking.max_tokens)),
         false => (Some(asking.max_tokens), None),

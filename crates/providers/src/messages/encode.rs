@@ -2,7 +2,7 @@
 
 use crate::{Sight, words};
 use ona_api::ToolSpec;
-use ona_api::model::{Asking, Message, Part, Role};
+use ona_api::model::{Message, Part, RequestParams, Role};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -104,7 +104,7 @@ fn block(part: &Part, sight: Sight) -> Option<Block<'_>> {
 }
 
 /// The body up to the first message.
-pub fn head(asking: &Asking) -> Vec<u8> {
+pub fn head(asking: &RequestParams) -> Vec<u8> {
     let mut out = br#"{"model":"#.to_vec();
     json(&asking.model, &mut out);
     out.extend_from_slice(br#","max_tokens":"#);

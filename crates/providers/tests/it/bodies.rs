@@ -1,14 +1,14 @@
 //! What is sent, byte for byte.
 
 use crate::{asking, assistant, call, failed, picture, result, text, user};
-use ona_api::model::{Asking, Message, Part};
+use ona_api::model::{Message, Part, RequestParams};
 use ona_auth::{Choice, resolve_model};
 use ona_providers::{Dialogue, Sight, Wire};
 use serde_json::{Value, json};
 
 const CHAT: Wire = Wire::Chat(Sight::Pictures);
 
-fn body(wire: Wire, asking: &Asking, messages: &[Message]) -> String {
+fn body(wire: Wire, asking: &RequestParams, messages: &[Message]) -> String {
     let mut dialogue = Dialogue::new(wire);
     dialogue.sync(messages, 0);
     String::from_utf8(dialogue.body(asking)).unwrap()
@@ -19,8 +19,8 @@ fn sent(wire: Wire, messages: &[Message]) -> Value {
     body["messages"].clone()
 }
 
-fn bare() -> Asking {
-    Asking { system: String::new(), tools: vec![], ..asking() }
+fn bare() -> RequestParams {
+    RequestParams { system: String::new(), tools: vec![], ..asking() }
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn the_o_series_takes_its_own_limit() {
     for (model, has, has_not) in
         [("o3", "max_completion_tokens", "max_tokens"), ("gpt-4o", "max_tokens", "max_completion_tokens")]
     {
-        let asking = Asking { model: model.into(), ..asking() };
+        let asking = RequestParams { model: model.into(), ..asking() };
         let body: Value = serde_json::from_str(&body(CHAT, &asking, &[])).unwrap();
         assert_eq!(body[has], 8192, "{model}");
         for never in [has_not, "temperature", "parallel_tool_calls"] {

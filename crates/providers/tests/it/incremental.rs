@@ -1,7 +1,7 @@
 //! A dialogue that grows is the dialogue encoded at once, and costs what was added.
 
 use crate::{asking, assistant, call, failed, picture, result, text, user};
-use ona_api::model::{Asking, Message, Part};
+use ona_api::model::{Message, Part, RequestParams};
 use ona_providers::{Dialogue, Sight, Wire};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -58,9 +58,9 @@ fn another_system_text_or_tool_is_seen() {
     let mut dialogue = Dialogue::new(Wire::Messages(Sight::Pictures));
     dialogue.sync(&rounds(1), 0);
     let first = dialogue.body(&asking());
-    let other = Asking { system: "Be long.".into(), ..asking() };
+    let other = RequestParams { system: "Be long.".into(), ..asking() };
     assert_ne!(dialogue.body(&other), first);
-    let fewer = Asking { tools: asking().tools[..1].to_vec(), ..asking() };
+    let fewer = RequestParams { tools: asking().tools[..1].to_vec(), ..asking() };
     assert_ne!(dialogue.body(&fewer), first);
     assert_eq!(dialogue.body(&asking()), first);
 }

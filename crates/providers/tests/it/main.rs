@@ -8,16 +8,16 @@ mod splits;
 mod streams;
 
 use ona_api::ToolSpec;
-use ona_api::model::{Asking, Message, Part, Role};
+use ona_api::model::{Message, Part, RequestParams, Role};
 use serde_json::{Value, json};
 
-pub fn asking() -> Asking {
+pub fn asking() -> RequestParams {
     let tool = |name: &str| ToolSpec {
         name: name.into(),
         description: format!("The {name} tool."),
         input_schema: json!({"type": "object", "properties": {}}),
     };
-    Asking {
+    RequestParams {
         model: "m-1".into(),
         system: "Be brief.".into(),
         tools: vec![tool("Read"), tool("Bash")],

@@ -1,7 +1,7 @@
 //! A group is written whole or not at all.
 
 use crate::support::{Db, begin, place, plain, user, write};
-use ona_api::row::{EventKind, Memory, Place, SequenceStart};
+use ona_api::row::{EventKind, Memory, SequenceStart, SessionKey};
 use ona_api::{Authority, Group, Phase, Redactor, Row, Ruling, Verdict};
 use ona_store::{Committed, Store, StoreError};
 use serde_json::json;
@@ -58,7 +58,7 @@ fn a_session_stays_with_its_conversation() {
     let db = Db::new();
     let store = db.started();
     store.commit_now(&place("s"), begin()).unwrap();
-    let elsewhere = Place { conversation: "k2".into(), ..place("s") };
+    let elsewhere = SessionKey { conversation: "k2".into(), ..place("s") };
     let error = store.commit_now(&elsewhere, begin()).unwrap_err();
     assert_eq!(error.to_string(), "session s belongs to conversation k");
     assert_eq!(db.sql("SELECT id FROM conversations"), ["k"]);
@@ -93,7 +93,7 @@ fn an_empty_group_writes_nothing() {
 fn events_without_a_session_have_none() {
     let db = Db::new();
     let store = db.open();
-    let nowhere = Place { conversation: "".into(), session: "".into(), start: SequenceStart::Zero };
+    let nowhere = SessionKey { conversation: "".into(), session: "".into(), start: SequenceStart::Zero };
     let mut group = Group::default();
     group.event(EventKind::HookError, json!({"b": 1, "a": "é"}));
     store.commit_now(&nowhere, group).unwrap();

@@ -1,12 +1,12 @@
 //! Reading transcripts back, and the list of sessions.
 
 use crate::support::{Db, begin, call, calls, place, plain, result, says, user, write};
-use ona_api::row::{Block, Place};
+use ona_api::row::{Block, SessionKey};
 use ona_api::{Entry, Group, Row};
 use ona_store::{SessionLine, Store, StoredEntry};
 
 fn add(store: &Store, conversation: &str, session: &str, project: &str, entries: impl IntoIterator<Item = Entry>) {
-    let at = Place { conversation: conversation.into(), ..place(session) };
+    let at = SessionKey { conversation: conversation.into(), ..place(session) };
     let mut group = Group(vec![Row::Conversation { project_dir: project.into() }, Row::Session]);
     group.append(Group(entries.into_iter().map(Row::Transcript).collect()));
     store.commit_now(&at, group).unwrap();
@@ -139,7 +139,7 @@ fn to_continue_is_to_go_on_where_somebody_spoke_last() {
     add(&store, "eval:1", "eval", "/p", [call("c"), result("c")]);
     add(&store, "k1", "child", "/p", [user("do a part of it")]);
     let parent = Row::State { key: "session_parent:child".into(), value: "old".into() };
-    store.commit_now(&Place { conversation: "k1".into(), ..place("child") }, Group(vec![parent])).unwrap();
+    store.commit_now(&SessionKey { conversation: "k1".into(), ..place("child") }, Group(vec![parent])).unwrap();
     assert_eq!(newest("/p").as_deref(), Some("old"));
 }
 

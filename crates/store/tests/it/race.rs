@@ -1,7 +1,7 @@
 //! Many at once on a path where nothing is yet.
 
 use crate::support::{Db, begin, place, plain, query, user};
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::{Group, Redactor, Row};
 use ona_store::{Store, check};
 use std::path::Path;
@@ -14,7 +14,7 @@ const TARGET: &str = "ONA_STORE_TEST_DB";
 
 fn open_and_write(path: &Path, name: &str) {
     let store = Store::open(path, Redactor::default()).unwrap();
-    let at = Place { conversation: name.into(), ..place(name) };
+    let at = SessionKey { conversation: name.into(), ..place(name) };
     store.commit_now(&at, begin()).unwrap();
     for _ in 0..5 {
         store.commit_now(&at, Group(vec![Row::Transcript(user(name)), Row::Transcript(user(name))])).unwrap();

@@ -1,7 +1,7 @@
 //! Typed queries, on databases an operator may have written to.
 
 use crate::support::{Db, begin, place, user, write};
-use ona_api::row::Place;
+use ona_api::row::SessionKey;
 use ona_api::{Entry, Group, Phase, Row};
 use ona_store::{Conversation, StoreError};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn the_conversation_used_last_is_listed_first() {
     let db = Db::new();
     let store = db.open();
     for conversation in ["a", "b", "c"] {
-        store.commit_now(&Place { conversation: conversation.into(), ..place(conversation) }, begin()).unwrap();
+        store.commit_now(&SessionKey { conversation: conversation.into(), ..place(conversation) }, begin()).unwrap();
     }
     db.sql("UPDATE conversations SET created_at = '2001-01-01 00:00:00', last_active = '2002-02-02 00:00:00'");
     db.sql("UPDATE conversations SET last_active = '2003-03-03 00:00:00', phase = 'verify' WHERE id = 'b'");

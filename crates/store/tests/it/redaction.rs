@@ -1,7 +1,7 @@
 //! No credential reaches a column, whichever row carries it.
 
 use crate::support::{Db, begin, place, plain, query};
-use ona_api::row::{Block, EventKind, Memory, Place, SequenceStart};
+use ona_api::row::{Block, EventKind, Memory, SequenceStart, SessionKey};
 use ona_api::{Authority, Entry, EventName, Group, HookRun, Ordinal, Redactor, Row, Ruling, Verdict};
 use ona_store::{Store, StoreError};
 use serde_json::{Map, json};
@@ -122,7 +122,7 @@ fn the_hash_of_a_plan_is_that_of_the_stored_text() {
 fn an_id_that_looks_like_a_credential_is_refused() {
     let db = Db::new();
     let store = Store::open(&db.path, Redactor::new([("TOKEN", KEY)])).unwrap();
-    let at = |conversation: &str, session: &str| Place {
+    let at = |conversation: &str, session: &str| SessionKey {
         conversation: conversation.into(),
         session: session.into(),
         start: SequenceStart::Zero,

@@ -2,7 +2,7 @@
 //! and a refused group leaves no trace.
 
 use crate::support::{Db, begin, call, calls, plain, query, result, says, user};
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Entry, Group, Phase, Row};
 use ona_store::check;
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ proptest! {
         let store = db.open();
         let mut expected = 0;
         for step in &steps {
-            let at = Place {
+            let at = SessionKey {
                 conversation: "k".into(),
                 session: format!("s{}", step.session).into(),
                 start: step.start,

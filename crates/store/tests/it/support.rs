@@ -1,7 +1,7 @@
 //! A database in a temporary directory, and a second pair of eyes on it: a plain
 //! connection, as an operator with `sqlite3` would have.
 
-use ona_api::row::{Block, Place, SequenceStart};
+use ona_api::row::{Block, SequenceStart, SessionKey};
 use ona_api::{Entry, Group, Redactor, Row};
 use ona_store::{Committed, Store};
 use rusqlite::Connection;
@@ -61,8 +61,8 @@ pub fn query(connection: &Connection, sql: &str) -> Vec<String> {
     statement.query_map([], line).unwrap().map(Result::unwrap).collect()
 }
 
-pub fn place(session: &str) -> Place {
-    Place { conversation: "k".into(), session: session.into(), start: SequenceStart::Zero }
+pub fn place(session: &str) -> SessionKey {
+    SessionKey { conversation: "k".into(), session: session.into(), start: SequenceStart::Zero }
 }
 
 pub fn begin() -> Group {

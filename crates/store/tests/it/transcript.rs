@@ -1,7 +1,7 @@
 //! Numbers, parents and text form of transcript rows.
 
 use crate::support::{Db, begin, call, calls, place, result, says, user, write};
-use ona_api::row::{Place, SequenceStart};
+use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{CallId, Entry, Group, Row};
 use serde_json::{Map, Value, json};
 
@@ -88,7 +88,7 @@ fn a_session_may_start_above_all_others() {
     let db = Db::new();
     let store = db.open();
     let eval = |session: &str| {
-        let at = Place { start: SequenceStart::AboveAll, ..place(session) };
+        let at = SessionKey { start: SequenceStart::AboveAll, ..place(session) };
         let mut group = begin();
         group.append(Group([call("c"), result("c")].map(Row::Transcript).into()));
         store.commit_now(&at, group).unwrap();

@@ -2,7 +2,7 @@
 
 use super::lines::Lines;
 use ona_api::ToolResult;
-use ona_api::tool::Seen;
+use ona_api::tool::FileState;
 use serde_json::json;
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub(super) fn describe(path: &Path, head: &[u8], lines: &Lines) -> ToolResult {
         "type": "binary",
         "file": {"filePath": path, "format": what, "originalSize": lines.size},
     }));
-    result.seen = vec![Seen { path: path.into(), sha256: lines.fingerprint.clone() }];
+    result.seen = vec![FileState { path: path.into(), sha256: lines.fingerprint.clone() }];
     result
 }
 

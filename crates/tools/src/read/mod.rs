@@ -17,7 +17,7 @@ use crate::picture::Image;
 use crate::text_file::Encoding;
 use crate::{Count, Cx, Tool};
 use lines::{Lines, Window};
-use ona_api::tool::Seen;
+use ona_api::tool::FileState;
 use ona_api::{Access, Attachment, ToolResult};
 use pdf::Pages;
 use schemars::JsonSchema;
@@ -152,7 +152,7 @@ fn text(path: &Path, lines: &Lines, window: &Window, limited: bool) -> ToolResul
             "totalLines": total,
         },
     }));
-    result.seen = vec![Seen { path: path.into(), sha256: lines.fingerprint.clone() }];
+    result.seen = vec![FileState { path: path.into(), sha256: lines.fingerprint.clone() }];
     result
 }
 
@@ -184,10 +184,10 @@ impl Loaded {
         }
     }
 
-    fn seen(&self, path: &Path) -> Vec<Seen> {
+    fn seen(&self, path: &Path) -> Vec<FileState> {
         match self {
             Loaded::Whole(bytes) => crate::files::seen(path, bytes),
-            Loaded::TooLarge { fingerprint, .. } => vec![Seen { path: path.into(), sha256: fingerprint.clone() }],
+            Loaded::TooLarge { fingerprint, .. } => vec![FileState { path: path.into(), sha256: fingerprint.clone() }],
         }
     }
 

@@ -1,5 +1,5 @@
 use crate::room::Room;
-use ona_api::Class;
+use ona_api::ResultClass;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ fn run(command: &str) -> Value {
 async fn streams_are_joined_by_the_formula() {
     let room = Room::new();
     let cases = [
-        ("echo out", Class::Success, "out\n", 0),
-        ("echo out; echo err >&2", Class::Success, "out\n\n--- stderr ---\nerr\n", 0),
-        ("echo err >&2", Class::Success, "\n--- stderr ---\nerr\n", 0),
-        ("true", Class::Success, "", 0),
-        ("echo out; exit 3", Class::Rejected, "out\n", 3),
-        ("false", Class::Rejected, "", 1),
-        ("cat", Class::Success, "", 0),
-        ("printf '\\xef\\xbb\\xbfa\\xff'", Class::Success, "a\u{fffd}", 0),
+        ("echo out", ResultClass::Success, "out\n", 0),
+        ("echo out; echo err >&2", ResultClass::Success, "out\n\n--- stderr ---\nerr\n", 0),
+        ("echo err >&2", ResultClass::Success, "\n--- stderr ---\nerr\n", 0),
+        ("true", ResultClass::Success, "", 0),
+        ("echo out; exit 3", ResultClass::Rejected, "out\n", 3),
+        ("false", ResultClass::Rejected, "", 1),
+        ("cat", ResultClass::Success, "", 0),
+        ("printf '\\xef\\xbb\\xbfa\\xff'", ResultClass::Success, "a\u{fffd}", 0),
     ];
     for (command, class, content, code) in cases {
         let result = room.call("Bash", run(command)).await;
@@ -55,7 +55,7 @@ async fn a_command_that_takes_too_long_is_an_internal_failure_and_its_group_is_g
     assert!(began.elapsed() < Duration::from_secs(10));
     assert_eq!(
         (result.class, result.content.as_str()),
-        (Class::Internal, "[SDLC_INTERNAL] The command ran longer than 200 ms and was ended.\nbegun\n")
+        (ResultClass::Internal, "[SDLC_INTERNAL] The command ran longer than 200 ms and was ended.\nbegun\n")
     );
     assert_eq!(result.data["timedOutAfterMs"], 200);
     // Gone, or a zombie that nobody has collected yet.
@@ -69,7 +69,7 @@ async fn a_signal_rejects_and_a_cancelled_call_is_an_interrupt() {
     let result = room.call("Bash", run("kill -9 $$")).await;
     assert_eq!(
         (result.class, &result.data["signal"], &result.data["exit_code"]),
-        (Class::Rejected, &json!(9), &json!(137))
+        (ResultClass::Rejected, &json!(9), &json!(137))
     );
 
     let cancel = room.cx.cancel.clone();
@@ -82,7 +82,7 @@ async fn a_signal_rejects_and_a_cancelled_call_is_an_interrupt() {
         cancel.cancel();
     };
     let (result, ()) = tokio::join!(call, interrupt);
-    assert_eq!((result.class, result.content.as_str()), (Class::Rejected, "Interrupted.\nbegun\n"));
+    assert_eq!((result.class, result.content.as_str()), (ResultClass::Rejected, "Interrupted.\nbegun\n"));
     assert_eq!((&result.data["interrupted"], &result.data["is_interrupt"]), (&json!(true), &json!(true)));
 }
 
@@ -181,7 +181,7 @@ async fn a_directory_that_was_removed_is_left_for_the_project() {
     room.cx.cwd = room.path("gone");
     let result = room.call("Bash", run("true")).await;
     assert_eq!(room.short(&result.content), "/p/gone no longer exists. Shell cwd was reset to /p");
-    assert_eq!((result.class, result.moved_to), (Class::Rejected, Some(room.cx.project.clone())));
+    assert_eq!((result.class, result.moved_to), (ResultClass::Rejected, Some(room.cx.project.clone())));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Files are opened where they were when the call was judged (DEC-184).
 
 use crate::room::Room;
-use ona_api::{Access, Class};
+use ona_api::{Access, ResultClass};
 use ona_files::PathForms;
 use serde_json::{Value, json};
 use std::fs;
@@ -34,7 +34,7 @@ fn room() -> Room {
 }
 
 /// The call as it is judged now, run after something has happened.
-async fn judged_then(room: &Room, tool: &str, input: Value, happens: impl FnOnce()) -> (Class, String) {
+async fn judged_then(room: &Room, tool: &str, input: Value, happens: impl FnOnce()) -> (ResultClass, String) {
     let mut plan = room.plan(tool, input).unwrap();
     let path = |access: &Access| match access {
         Access::Read(path) | Access::Search(path) | Access::Edit(path) => PathForms::of(path),
@@ -56,7 +56,7 @@ async fn a_folder_that_has_become_a_link_is_not_entered() {
         };
         let before = fs::read_dir(room.path("elsewhere")).unwrap().count();
         let (class, content) = judged_then(&room, tool, input.clone(), swap).await;
-        assert_eq!(class, Class::Rejected, "{tool} {input}: {content}");
+        assert_eq!(class, ResultClass::Rejected, "{tool} {input}: {content}");
         assert!(content.contains("changed while this call was being judged"), "{tool} {input}: {content}");
         assert_eq!(room.text("elsewhere/f.txt"), "secret", "{tool}");
         assert!(room.text("elsewhere/n.ipynb").contains("secret"), "{tool}");
@@ -75,7 +75,7 @@ async fn a_file_that_has_become_a_link_is_not_opened() {
             }
         };
         let (class, content) = judged_then(&room, tool, input.clone(), swap).await;
-        assert_eq!(class, Class::Rejected, "{tool} {input}: {content}");
+        assert_eq!(class, ResultClass::Rejected, "{tool} {input}: {content}");
         assert_eq!(room.text("elsewhere/f.txt"), "secret", "{tool}");
         assert!(room.path("d/f.txt").is_symlink(), "{tool}");
     }
@@ -101,7 +101,7 @@ async fn links_that_were_there_lead_where_they_led() {
         symlink("elsewhere", room.path("link")).unwrap();
     };
     let input = json!({"file_path": "link/g.txt", "content": "as judged"});
-    assert_eq!(judged_then(&room, "Write", input, turn).await.0, Class::Success);
+    assert_eq!(judged_then(&room, "Write", input, turn).await.0, ResultClass::Success);
     assert_eq!(room.text("d/g.txt"), "as judged");
     assert!(!room.path("elsewhere/g.txt").exists());
 }

@@ -1,7 +1,7 @@
 use crate::room::Room;
 use ona_api::digest::{base64, sha256_hex};
-use ona_api::tool::Seen;
-use ona_api::{Attachment, Class};
+use ona_api::tool::FileState;
+use ona_api::{Attachment, ResultClass};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 
@@ -11,7 +11,7 @@ async fn a_text_file_is_its_path_line_count_and_numbered_lines() {
     let path = room.file("a.txt", "line1\nline2\nline3\n");
     let result = room.call("Read", json!({"file_path": "a.txt"})).await;
     assert_eq!(room.short(&result.content), "/p/a.txt (3 lines)\n1\tline1\n2\tline2\n3\tline3");
-    assert_eq!(result.seen, [Seen { path: path.clone(), sha256: sha256_hex(b"line1\nline2\nline3\n") }]);
+    assert_eq!(result.seen, [FileState { path: path.clone(), sha256: sha256_hex(b"line1\nline2\nline3\n") }]);
     assert_eq!(
         result.response(),
         json!({
@@ -235,6 +235,6 @@ async fn the_fingerprint_of_a_file_is_known_after_reading_it() {
     let path = room.file("a", "x\n");
     assert_eq!(room.cx.seen.get(&path), None);
     let result = room.call("Read", json!({"file_path": "a"})).await;
-    assert_eq!(result.class, Class::Success);
+    assert_eq!(result.class, ResultClass::Success);
     assert_eq!(room.cx.seen.get(&path), Some(sha256_hex(b"x\n")));
 }

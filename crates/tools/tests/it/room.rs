@@ -1,6 +1,6 @@
 //! A directory of its own for each test, and calls made in it.
 
-use ona_api::{Class, Env, ToolResult};
+use ona_api::{Env, ResultClass, ToolResult};
 use ona_tools::{BadInput, Cx, Plan, SeenFiles, Tasks, ToolBox};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -77,14 +77,14 @@ impl Room {
     /// The content of a call that must succeed, with the room's paths shortened.
     pub async fn ok(&self, tool: &str, input: Value) -> String {
         let result = self.call(tool, input).await;
-        assert_eq!(result.class, Class::Success, "{}", result.content);
+        assert_eq!(result.class, ResultClass::Success, "{}", result.content);
         self.short(&result.content)
     }
 
     /// The content of a call that must be rejected.
     pub async fn no(&self, tool: &str, input: Value) -> String {
         let result = self.call(tool, input).await;
-        assert_eq!(result.class, Class::Rejected, "{}", result.content);
+        assert_eq!(result.class, ResultClass::Rejected, "{}", result.content);
         self.short(&result.content)
     }
 

@@ -1,5 +1,5 @@
 use crate::room::Room;
-use ona_api::Class;
+use ona_api::ResultClass;
 use ona_tools::{State, TaskInfo, TaskKind};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ async fn a_background_command_is_read_when_it_has_ended() {
         let result = room.call("TaskOutput", json!({"task_id": "b1"})).await;
         assert_eq!(
             (result.class, result.content.as_str()),
-            (Class::Success, "Task b1: ended with exit code 3\nout\n\n--- stderr ---\nerr\n")
+            (ResultClass::Success, "Task b1: ended with exit code 3\nout\n\n--- stderr ---\nerr\n")
         );
         assert_eq!(
             Value::Object(result.data),
@@ -88,6 +88,6 @@ async fn waiting_ends_with_an_interrupt() {
     room.ok("Bash", start("sleep 60")).await;
     room.cx.cancel.cancel();
     let result = room.call("TaskOutput", json!({"task_id": "b1"})).await;
-    assert_eq!((result.class, &result.data["is_interrupt"]), (Class::Rejected, &json!(true)));
+    assert_eq!((result.class, &result.data["is_interrupt"]), (ResultClass::Rejected, &json!(true)));
     room.cx.tasks.stop_all().await;
 }

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// One spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct Spelling {
     text: String,
     /// Line ends inside it do not count.
     folded: bool,
@@ -26,7 +26,7 @@ pub(super) enum Compared {
     Different,
 }
 
-impl Form {
+impl Spelling {
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -65,7 +65,7 @@ impl Form {
 }
 
 /// All spellings of a value, each once.
-pub(super) fn forms(value: &str) -> Vec<Form> {
+pub(super) fn spellings(value: &str) -> Vec<Spelling> {
     let mut texts = vec![value.to_owned()];
     let [escaped, others @ ..] = json(value);
     // JSON in a string of JSON is common: a file that is shown, a message that quotes a setting.
@@ -75,8 +75,8 @@ pub(super) fn forms(value: &str) -> Vec<Form> {
     texts.extend(percent(value));
     let mut folded = base64(value.as_bytes());
     folded.extend(hexadecimal(value.as_bytes()));
-    let plain = texts.into_iter().map(|text| Form { text, folded: false });
-    let mut forms: Vec<_> = plain.chain(folded.into_iter().map(|text| Form { text, folded: true })).collect();
+    let plain = texts.into_iter().map(|text| Spelling { text, folded: false });
+    let mut forms: Vec<_> = plain.chain(folded.into_iter().map(|text| Spelling { text, folded: true })).collect();
     forms.sort_by(|a, b| (&a.text, b.folded).cmp(&(&b.text, a.folded)));
     forms.dedup_by(|a, b| a.text == b.text);
     forms
