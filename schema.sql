@@ -188,3 +188,4 @@ CREATE TABLE IF NOT EXISTS sdlc_manifest (
 ) WITHOUT ROWID;
 
 INSERT OR IGNORE INTO schema_meta(key,value) VALUES ('schema_version','1');
+INSERT OR IGNORE INTO schema_meta(key,value) VALUES ('sdlc_schema_version','1');

@@ -30,11 +30,15 @@ fn check(program: &Program, as_json: bool) -> Result<u8, Failure> {
     let report = ona_store::check(path);
     let problems: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
     if as_json {
-        output::json(
-            &json!({"path": path.to_string_lossy(), "ok": problems.is_empty(), "problems": problems, "foreign_tables": report.foreign_tables}),
-        );
+        output::json(&json!({"path": path.to_string_lossy(), "ok": problems.is_empty(),
+                "schema_version": report.schema_version, "sdlc_schema_version": report.sdlc_schema_version, "problems": problems, "foreign_tables": report.foreign_tables}));
     } else {
         output::line(path.display());
+        output::line(format_args!("schema version: {}", report.schema_version.as_deref().unwrap_or("not recorded")));
+        output::line(format_args!(
+            "version of ona's own tables: {}",
+            report.sdlc_schema_version.as_deref().unwrap_or("1 (not recorded)")
+        ));
         problems.iter().for_each(|problem| output::line(format_args!("problem: {problem}")));
         report.foreign_tables.iter().for_each(|table| output::line(format_args!("foreign table, left alone: {table}")));
         if problems.is_empty() {

@@ -116,6 +116,12 @@ impl Examination {
             }
             Err(error) => self.problems.push(error.to_string()),
         }
+        for key in ["schema_version", "sdlc_schema_version"] {
+            match open.store.reader().and_then(|reader| reader.meta(key)) {
+                Ok(version) => section[key] = version.into(),
+                Err(error) => self.problems.push(error.to_string()),
+            }
+        }
         match open.store.reader().and_then(|reader| Ok((reader.quick_check()?, reader.counts()?))) {
             Ok((problems, counts)) => {
                 self.problems.extend(problems);

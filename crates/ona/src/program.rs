@@ -104,7 +104,7 @@ impl Program {
     pub fn open_plain(&self) -> Result<Store, Failure> {
         let redactor = Redactor::new(env_secrets(&self.env));
         let store = Store::open(&self.database.path, redactor).map_err(|error| self.store_failure(error))?;
-        say_repaired(&store);
+        print_notices(&store);
         Ok(store)
     }
 
@@ -126,7 +126,7 @@ impl Program {
         output::keep_out(secrets.iter().copied());
         let redactor = Redactor::new(secrets);
         let store = store(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
-        say_repaired(&store);
+        print_notices(&store);
         Ok(Open { store: Arc::new(store), found, merged, redactor })
     }
 
@@ -429,13 +429,20 @@ impl Program {
             }
             StoreError::Corrupt(_) | StoreError::NotADatabase => Failure::usage(format_args!("{error}: {path}"))
                 .hint("nothing was changed; move the file aside or name another one with AGENT_SDLC_DB"),
+            StoreError::TooNew { .. } => Failure::usage(format_args!("{error}: {path}"))
+                .hint("update ona, or use another database with --db /absolute/path/ona.db"),
+            StoreError::TooOld { .. } => Failure::usage(format_args!("{error}: {path}"))
+                .hint("ona db init upgrades it and keeps a backup"),
+            StoreError::Backup { .. } => Failure::refused(&error)
+                .hint("make room or make the directory writable, then start again"),
+            StoreError::Upgrade { .. } => Failure::refused(format_args!("{error}: {path}")),
             other => Failure::usage(format_args!("{other}: {path}")),
         }
     }
 }
 
-fn say_repaired(store: &Store) {
-    if let Some(sentence) = store.repaired() {
+fn print_notices(store: &Store) {
+    for sentence in store.notices() {
         output::note(format_args!("ona: {sentence}"));
     }
 }

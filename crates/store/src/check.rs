@@ -6,8 +6,9 @@
 
 use crate::error::StoreError;
 use crate::health;
+use crate::migrate::{self, STEPS};
 use crate::open;
-use crate::schema::{self, Found, TABLES};
+use crate::schema::{self, Found, OWN_PREFIX, TABLES};
 use ona_api::Phase;
 use rusqlite::{Connection, Row};
 use std::path::Path;
@@ -22,6 +23,8 @@ const MOST: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     pub schema_version: Option<String>,
+    /// Of our own tables. `None` for those made before it was recorded, which are version 1.
+    pub sdlc_schema_version: Option<String>,
     /// Tables of others. They are tolerated.
     pub foreign_tables: Vec<String>,
     pub findings: Vec<Finding>,
@@ -53,6 +56,9 @@ pub enum Finding {
     ExtraColumn { table: &'static str, column: String },
     #[error("schema version is {0:?}, not 1")]
     SchemaVersion(Option<String>),
+    /// Newer than this program knows, older, or not a version.
+    #[error("{0}")]
+    OwnVersion(String),
     #[error("session {session} continues with sequence {found} after {after}")]
     SequenceGap { session: String, after: i64, found: i64 },
     #[error("session {session} has the sequence {found}, below 0")]
@@ -84,10 +90,14 @@ fn examine(path: &Path, report: &mut Report) -> Result<(), StoreError> {
     report.foreign_tables = foreign_tables(&connection)?;
     if found.has_table("schema_meta") {
         report.schema_version = schema::stored_version(&connection)?;
+        report.sdlc_schema_version = migrate::recorded(&connection)?;
     }
     let findings = &mut report.findings;
     if report.schema_version.as_deref() != Some("1") {
         findings.push(Finding::SchemaVersion(report.schema_version.clone()));
+    }
+    if let Some(recorded) = &report.sdlc_schema_version {
+        findings.extend(own_version(recorded));
     }
     findings.extend(shape(&found));
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
@@ -106,6 +116,16 @@ fn examine(path: &Path, report: &mut Report) -> Result<(), StoreError> {
         findings.extend(index(&connection)?);
     }
     Ok(())
+}
+
+fn own_version(recorded: &str) -> Option<Finding> {
+    let known = migrate::newest(STEPS);
+    let error = match migrate::accept(recorded, STEPS) {
+        Ok(found) if found == known => return None,
+        Ok(found) => StoreError::TooOld { found, known },
+        Err(error) => error,
+    };
+    Some(Finding::OwnVersion(error.to_string()))
 }
 
 fn shape(found: &Found) -> Vec<Finding> {
@@ -161,7 +181,7 @@ fn foreign_key(row: &Row<'_>) -> rusqlite::Result<Finding> {
 fn foreign_tables(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let ours = |name: &str| {
         TABLES.iter().any(|(table, _)| *table == name)
-            || ["sqlite_", "sdlc_", "memories_fts_"].iter().any(|prefix| name.starts_with(prefix))
+            || ["sqlite_", OWN_PREFIX, "memories_fts_"].iter().any(|prefix| name.starts_with(prefix))
     };
     let names = ask(connection, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", |row| {
         row.get::<_, String>(0)

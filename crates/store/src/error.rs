@@ -43,6 +43,17 @@ pub enum StoreError {
     SchemaTooNew { found: i64 },
     #[error("the database has the unknown schema version {found:?}")]
     SchemaVersion { found: String },
+    #[error("this database was written by a newer ona (schema {found}, this one knows {known})")]
+    TooNew { found: i64, known: i64 },
+    #[error("the database has the unknown version {found:?} of ona's own tables")]
+    OwnVersion { found: String },
+    /// Only for a look, which changes nothing: opening it would upgrade it.
+    #[error("the database was written by an older ona (schema {found}, this one uses {known})")]
+    TooOld { found: i64, known: i64 },
+    #[error("the backup before the upgrade cannot be written to {}: {reason}; the database is unchanged", path.display())]
+    Backup { path: PathBuf, reason: String },
+    #[error("the upgrade to schema {to} failed: {reason}; the database is unchanged")]
+    Upgrade { to: i64, reason: String },
     #[error("the table {table} is not ours: it lacks {}", missing.join(", "))]
     Schema { table: &'static str, missing: Vec<&'static str> },
 

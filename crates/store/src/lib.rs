@@ -6,6 +6,7 @@
 //! to a person is decided elsewhere.
 
 mod accounts;
+mod backup;
 mod calls;
 mod check;
 mod error;
@@ -15,6 +16,7 @@ mod health;
 mod history;
 mod lock;
 mod memory;
+mod migrate;
 mod open;
 mod owner;
 mod parents;

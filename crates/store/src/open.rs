@@ -3,10 +3,12 @@
 //! A path is judged before anything is made there, and the file is touched by
 //! SQLite alone. Even a plain read of it in this process would, on closing,
 //! drop the POSIX locks of every connection we have. What tables there must be
-//! is known to `schema`.
+//! is known to `schema`, how an older one becomes a newer one to `migrate`.
 
 use crate::error::StoreError;
-use crate::{filesystem, owner, schema};
+use crate::migrate::{self, Step};
+use crate::schema::{self, State};
+use crate::{filesystem, owner};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs;
@@ -27,9 +29,17 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 const CACHED_STATEMENTS: usize = 64;
 
-/// The connection that writes, and a sentence if the file had to be made private. Makes the file, directories on the way to it, and missing tables; but first
-/// looks whether it may, so that a refused database is left as it was.
-pub(crate) fn writer(path: &Path, busy: Duration) -> Result<(Connection, Option<String>), StoreError> {
+/// The writing connection of a database that was just opened.
+pub(crate) struct Opened {
+    pub(crate) connection: Connection,
+    /// What the operator should know: files that were made private, an upgrade.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Opens the connection that writes. Makes the file, directories on the way to it, and
+/// missing tables, and takes the steps to the newest version; but first looks whether it
+/// may, so that a refused database is left as it was.
+pub(crate) fn writer(path: &Path, busy: Duration, steps: &[Step]) -> Result<Opened, StoreError> {
     let judged = judge(path)?;
     let made = make_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
@@ -41,16 +51,28 @@ pub(crate) fn writer(path: &Path, busy: Duration) -> Result<(Connection, Option<
     if !owner::is_same(path, judged) {
         return Err(StoreError::Replaced);
     }
-    let state = patiently(busy, || schema::judge(&connection))?;
-    let repaired = owner::repair(path);
+    let state = patiently(busy, || schema::examine(&connection, steps))?;
+    let mut notices: Vec<_> = owner::repair(path).into_iter().collect();
     enter_wal(&connection, busy)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", JOURNAL_SIZE_LIMIT)?;
     match state {
-        schema::State::Complete => {}
-        schema::State::Lacking => schema::apply(&mut connection)?,
+        State::Complete => {}
+        State::Lacking | State::Outdated { .. } => {
+            let upgrade = migrate::complete(&mut connection, path, steps)?;
+            notices.extend(upgrade.map(|upgrade| upgrade.to_string()));
+        }
     }
-    Ok((connection, repaired))
+    Ok(Opened { connection, notices })
+}
+
+/// A database that is made anew, with mode 0600.
+pub(crate) fn private(path: &Path, more: OpenFlags) -> Result<Connection, StoreError> {
+    let made = make_private(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let connection = connect(path, flags | more, BUSY_TIMEOUT).map_err(|error| made.explain(error))?;
+    made.protect(path)?;
+    Ok(connection)
 }
 
 /// A connection for queries on a database that is open already.
@@ -64,23 +86,23 @@ pub(crate) fn reader(path: &Path, busy: Duration) -> Result<Connection, StoreErr
 
 /// A connection that only looks, and leaves a database as it is: no table is added, no
 /// mode is changed. `None` where there is no database yet, or an empty file.
-pub(crate) fn onlooker(path: &Path, busy: Duration) -> Result<Option<Connection>, StoreError> {
+pub(crate) fn onlooker(path: &Path, busy: Duration, steps: &[Step]) -> Result<Option<(Connection, State)>, StoreError> {
     judge(path)?;
     if !path.exists() {
         return Ok(None);
     }
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy)?;
     connection.pragma_update(None, "query_only", true)?;
-    match patiently(busy, || schema::judge(&connection))? {
-        schema::State::Lacking if schema::is_empty(&connection)? => Ok(None),
-        schema::State::Complete | schema::State::Lacking => Ok(Some(connection)),
+    match patiently(busy, || schema::examine(&connection, steps))? {
+        State::Lacking if schema::is_empty(&connection)? => Ok(None),
+        state => Ok(Some((connection, state))),
     }
 }
 
 /// What a database that was just made would show. It is nowhere but in memory.
 pub(crate) fn imagined() -> Result<Connection, StoreError> {
     let mut connection = Connection::open_in_memory()?;
-    schema::apply(&mut connection)?;
+    migrate::make(&mut connection)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }

@@ -5,6 +5,7 @@
 //! Plans, memories and health have their queries in their own files.
 
 use crate::error::StoreError;
+use crate::migrate::STEPS;
 use crate::open;
 use ona_api::phase::UnknownPhase;
 use ona_api::{ConversationId, Phase, SessionId};
@@ -38,9 +39,10 @@ impl Reader {
     }
 
     /// Looks at a database before anything is known about this start. Makes nothing and
-    /// changes nothing; `None` where there is no database yet.
+    /// changes nothing; `None` where there is no database yet. Tables of an older version are
+    /// no obstacle: what is looked up before a start stands in tables of section 4.3.
     pub fn look(path: &Path) -> Result<Option<Self>, StoreError> {
-        Ok(open::onlooker(path, open::BUSY_TIMEOUT)?.map(Self::over))
+        Ok(open::onlooker(path, open::BUSY_TIMEOUT, STEPS)?.map(|(connection, _)| Self::over(connection)))
     }
 
     pub(crate) fn over(connection: Connection) -> Self {

@@ -2,10 +2,11 @@
 //! makes and what a database must have to be ours.
 //!
 //! Tables we do not know are none of our business (replication tools add some).
-//! Opening files and setting pragmas is left to `open`.
+//! Opening files and setting pragmas is left to `open`, changing a database to `migrate`.
 
 use crate::error::StoreError;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use crate::migrate::{self, Step};
+use rusqlite::{Connection, OptionalExtension};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The DDL, also usable as `sqlite3 new.db < schema.sql`.
@@ -54,39 +55,61 @@ pub(crate) const TABLES: [(&str, &str); 18] = [
 pub(crate) const INDEXES: [&str; 4] =
     ["idx_transcript_session", "idx_hook_inv_session", "idx_sdlc_test_cases_plan", "idx_sdlc_test_runs_case"];
 
+/// What a name of ours begins with, beyond section 4.3.
+pub(crate) const OWN_PREFIX: &str = "sdlc_";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Complete,
-    /// Something is missing that `apply` can add.
+    /// Something is missing that `migrate::complete` can add.
     Lacking,
+    /// Our own tables have an older version, for which there are steps.
+    Outdated {
+        found: i64,
+    },
 }
 
-/// Whether a database is ours or can become ours. Reads only.
-pub(crate) fn judge(connection: &Connection) -> Result<State, StoreError> {
+/// Whether a database is ours or can become ours. Reads only. The caller holds a
+/// transaction: between two statements another process may upgrade the database.
+pub(crate) fn judge(connection: &Connection, steps: &[Step]) -> Result<State, StoreError> {
     let found = Found::read(connection)?;
-    if let Some((table, missing)) = found.incomplete_tables().into_iter().next() {
-        return Err(StoreError::Schema { table, missing });
+    let lacking = |wanted: &dyn Fn(&str) -> bool| {
+        let first = found.incomplete_tables().into_iter().find(|(table, _)| wanted(table));
+        first.map_or(Ok(()), |(table, missing)| Err(StoreError::Schema { table, missing }))
+    };
+    lacking(&|table| table == "schema_meta")?;
+    let (base, own) = match found.has_table("schema_meta") {
+        true => (stored_version(connection)?, migrate::recorded(connection)?),
+        false => (None, None),
+    };
+    if let Some(base) = &base {
+        accept(base)?;
     }
-    let version = if found.has_table("schema_meta") { stored_version(connection)? } else { None };
-    if let Some(version) = &version {
-        accept(version)?;
+    let version = match &own {
+        Some(recorded) => Some(migrate::accept(recorded, steps)?),
+        None => found.has_own_table().then_some(migrate::FIRST),
+    };
+    if let Some(version) = version
+        && version < migrate::newest(steps)
+    {
+        // What our own tables lack is what the steps add.
+        lacking(&|table| !table.starts_with(OWN_PREFIX))?;
+        return Ok(State::Outdated { found: version });
     }
-    let complete = version.is_some() && found.missing_objects().is_empty();
+    lacking(&|_| true)?;
+    let complete = base.is_some() && own.is_some() && found.missing_objects().is_empty();
     Ok(if complete { State::Complete } else { State::Lacking })
+}
+
+/// `judge` for a connection without a transaction.
+pub(crate) fn examine(connection: &Connection, steps: &[Step]) -> Result<State, StoreError> {
+    let transaction = connection.unchecked_transaction()?;
+    judge(&transaction, steps)
 }
 
 /// Whether a database has none of our tables. Reads only.
 pub(crate) fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
     Ok(Found::read(connection)?.columns.is_empty())
-}
-
-/// Adds what is missing, touching nothing that is there. The database is in WAL
-/// mode by now, so the pragma in the DDL asks for nothing new.
-pub(crate) fn apply(connection: &mut Connection) -> Result<(), StoreError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch(SCHEMA)?;
-    transaction.commit()?;
-    Ok(())
 }
 
 pub(crate) fn stored_version(connection: &Connection) -> Result<Option<String>, StoreError> {
@@ -139,6 +162,10 @@ impl Found {
         self.columns.contains_key(table)
     }
 
+    fn has_own_table(&self) -> bool {
+        self.columns.keys().any(|table| table.starts_with(OWN_PREFIX))
+    }
+
     /// There, with all its columns.
     pub(crate) fn is_complete(&self, table: &str) -> bool {
         self.has_table(table) && !self.incomplete_tables().iter().any(|(incomplete, _)| *incomplete == table)
@@ -186,6 +213,29 @@ mod tests {
             .collect();
         assert_eq!(found.columns, expected);
         assert_eq!(found.missing_objects(), [""; 0]);
+    }
+
+    /// `Found` reads only names it knows, so a table that is in the DDL alone needs another look.
+    #[test]
+    fn the_ddl_makes_nothing_that_is_not_listed() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
+        let sql = "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+                   AND name NOT LIKE 'memories\\_fts\\_%' ESCAPE '\\'";
+        let mut statement = connection.prepare(sql).unwrap();
+        let names = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        let made: BTreeSet<_> = names.map(Result::unwrap).collect();
+        let listed = TABLES.iter().map(|(table, _)| *table).chain(INDEXES);
+        assert_eq!(made, listed.map(str::to_owned).collect());
+    }
+
+    #[test]
+    fn the_ddl_records_the_version_the_steps_lead_to() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
+        let newest = migrate::newest(migrate::STEPS).to_string();
+        assert_eq!(migrate::recorded(&connection).unwrap(), Some(newest));
+        assert_eq!(examine(&connection, migrate::STEPS).unwrap(), State::Complete);
     }
 
     #[test]

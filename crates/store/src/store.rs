@@ -2,8 +2,10 @@
 
 use crate::error::StoreError;
 use crate::health::PragmaReport;
-use crate::open::{self, BUSY_TIMEOUT};
+use crate::migrate::{STEPS, Step, newest};
+use crate::open::{self, BUSY_TIMEOUT, Opened};
 use crate::reader::Reader;
+use crate::schema::State;
 use crate::write::Committed;
 use crate::writer::{Job, Reply, Writer};
 use ona_api::row::SessionKey;
@@ -20,7 +22,7 @@ pub struct Store {
     busy: Duration,
     writer: Writer,
     reader: OnceLock<Reader>,
-    repaired: Option<String>,
+    notices: Vec<String>,
 }
 
 impl Store {
@@ -32,30 +34,45 @@ impl Store {
 
     /// `open`, waiting for locks this long instead of 30 seconds.
     pub fn open_with_timeout(path: &Path, redactor: Redactor, busy: Duration) -> Result<Store, StoreError> {
-        let (connection, repaired) = open::writer(path, busy)?;
+        Self::open_with_steps(path, redactor, busy, STEPS)
+    }
+
+    pub(crate) fn open_with_steps(
+        path: &Path,
+        redactor: Redactor,
+        busy: Duration,
+        steps: &[Step],
+    ) -> Result<Store, StoreError> {
+        let Opened { connection, notices } = open::writer(path, busy, steps)?;
         let writer = Writer::start(connection, redactor)?;
-        Ok(Store { path: path.to_owned(), busy, writer, reader: OnceLock::new(), repaired })
+        Ok(Store { path: path.to_owned(), busy, writer, reader: OnceLock::new(), notices })
     }
 
     /// A database to look at: it is neither made nor changed, and every commit fails.
     /// Where there is none, one that was just made is shown.
     pub fn look(path: &Path, redactor: Redactor) -> Result<Store, StoreError> {
-        let connection = || match open::onlooker(path, BUSY_TIMEOUT)? {
-            Some(connection) => Ok::<_, StoreError>(connection),
+        Self::look_with_steps(path, redactor, STEPS)
+    }
+
+    pub(crate) fn look_with_steps(path: &Path, redactor: Redactor, steps: &[Step]) -> Result<Store, StoreError> {
+        let connection = || match open::onlooker(path, BUSY_TIMEOUT, steps)? {
+            // Queries are written for the newest version.
+            Some((_, State::Outdated { found })) => Err(StoreError::TooOld { found, known: newest(steps) }),
+            Some((connection, State::Complete | State::Lacking)) => Ok(connection),
             None => open::imagined(),
         };
         let writer = Writer::start(connection()?, redactor)?;
         let reader = OnceLock::from(Reader::over(connection()?));
-        Ok(Store { path: path.to_owned(), busy: BUSY_TIMEOUT, writer, reader, repaired: None })
+        Ok(Store { path: path.to_owned(), busy: BUSY_TIMEOUT, writer, reader, notices: Vec::new() })
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A sentence for the operator, if other users could read the files until now.
-    pub fn repaired(&self) -> Option<&str> {
-        self.repaired.as_deref()
+    /// Sentences for the operator: files that other users could read until now, an upgrade.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// Writes a group in one transaction: all of it, or nothing and an error.

@@ -127,6 +127,21 @@ fn a_newer_schema_is_refused() {
     ona.execute("UPDATE schema_meta SET value='2' WHERE key='schema_version'", []);
     let ran = ona.run(["--eval", r#"{"tool":"Glob","input":{"pattern":"*"}}"#]).expect_code(2);
     assert!(ran.stderr.contains("schema version 2"), "{}", ran.stderr);
+    ona.execute("UPDATE schema_meta SET value='1' WHERE key='schema_version'", []);
+    ona.execute("UPDATE schema_meta SET value='7' WHERE key='sdlc_schema_version'", []);
+    let newer = "this database was written by a newer ona (schema 7, this one knows 1)";
+    for command in [&["db", "init"][..], &["sessions", "list"]] {
+        let ran = ona.run(command).expect_code(2);
+        assert!(
+            ran.stderr.contains(newer) && ran.stderr.contains("update ona, or use another database"),
+            "{}",
+            ran.stderr
+        );
+    }
+    for command in [["db", "check"], ["doctor", "--json"]] {
+        let ran = ona.run(command).expect_code(1);
+        assert!(ran.stdout.contains(newer), "{}", ran.stdout);
+    }
 }
 
 #[test]

@@ -9,7 +9,8 @@ fn a_database_in_use_is_clean() {
     let db = Db::new();
     let store = db.started();
     write(&store, [user("a"), user("b")]);
-    let clean = Report { schema_version: Some("1".into()), ..Report::default() };
+    let version = Some("1".to_owned());
+    let clean = Report { schema_version: version.clone(), sdlc_schema_version: version, ..Report::default() };
     assert_eq!(check(&db.path), clean);
     drop(store);
     assert_eq!(check(&db.path), clean);
@@ -35,7 +36,8 @@ fn everything_wrong_with_the_rows_is_found() {
              INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json) VALUES
                ('s', 3, 'user', '{}'), ('s', 5, 'user', '{\"a\":'), ('s', 6, 'thinking', '{}'),
                ('ghost', -1, 'user', '{}'), ('ghost', 0, 'user', '{}');
-             UPDATE schema_meta SET value = '2';",
+             UPDATE schema_meta SET value = '2' WHERE key = 'schema_version';
+             UPDATE schema_meta SET value = '7' WHERE key = 'sdlc_schema_version';",
         )
         .unwrap();
     let orphan = |rowid| Finding::ForeignKey {
@@ -47,9 +49,11 @@ fn everything_wrong_with_the_rows_is_found() {
         check(&db.path),
         Report {
             schema_version: Some("2".into()),
+            sdlc_schema_version: Some("7".into()),
             foreign_tables: vec![],
             findings: vec![
                 Finding::SchemaVersion(Some("2".into())),
+                Finding::OwnVersion("this database was written by a newer ona (schema 7, this one knows 1)".into()),
                 orphan(4),
                 orphan(5),
                 Finding::SequenceGap { session: "s".into(), after: 3, found: 5 },
