@@ -8,20 +8,20 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// Flags whose meaning is sometimes already so.
 #[derive(Debug, clap::Args)]
 pub struct Reference {
-    /// No skills, and no commands of files that begin with a slash
-    #[arg(long, requires = "printing", hide = true)]
+    /// Disable skills and slash commands
+    #[arg(long, global = true, hide = true)]
     pub disable_slash_commands: bool,
 
-    /// Whether models think before they answer; only "disabled"
-    #[arg(long, value_name = "HOW", requires = "printing", hide = true)]
+    /// Thinking of the model; only "disabled" is accepted
+    #[arg(long, value_name = "HOW", global = true, hide = true)]
     thinking: Option<String>,
 
-    /// How much they may; only 0
-    #[arg(long, value_name = "N", requires = "printing", hide = true)]
+    /// Maximum number of thinking tokens; only 0 is accepted
+    #[arg(long, value_name = "N", global = true, hide = true)]
     max_thinking_tokens: Option<u32>,
 
-    /// A guess at the next prompt after each turn; only "false"
-    #[arg(long, value_name = "BOOL", requires = "printing", num_args = 0..=1, default_missing_value = "true", hide = true)]
+    /// Suggest the next prompt after each turn; only "false" is accepted
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, default_missing_value = "true", hide = true)]
     prompt_suggestions: Option<String>,
 }
 

@@ -41,8 +41,7 @@ mod workplace;
 mod workshop;
 mod worktree;
 
-use args::{Args, Command};
-use clap::{CommandFactory, Parser};
+use args::{Command, Job, Options, Task, Wrong};
 use demo::Tour;
 use failure::Failure;
 use ona_trust::BadFiles;
@@ -50,76 +49,63 @@ use program::Program;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
-        Ok(args) => args,
-        // clap prints help, version and usage errors itself, with the right exit codes.
-        Err(error) => match flags::refusal(&error) {
-            Some(failure) => return fail(&failure),
-            None => error.exit(),
-        },
-    };
-    match run(args) {
+    match args::parse(std::env::args_os().collect()).and_then(|(task, options)| run(task, options)) {
         Ok(code) => ExitCode::from(code),
-        Err(failure) => fail(&failure),
+        Err(Wrong::Failure(failure)) => {
+            output::note(&failure);
+            ExitCode::from(failure.code)
+        }
+        // clap prints help, version and its own errors, with the right exit codes.
+        Err(Wrong::Clap(error)) => error.exit(),
     }
 }
 
-fn fail(failure: &Failure) -> ExitCode {
-    output::note(failure);
-    ExitCode::from(failure.code)
+/// Returns the exit code, or why nothing could be done.
+fn run(task: Task, options: Options) -> Result<u8, Wrong> {
+    match task {
+        Task::Nothing => {
+            output::note(args::short_help());
+            let what = "say what to do: -p PROMPT, --eval, --fire-hook, --transition, --hook-schema or a command";
+            Err(Failure::usage(what).into())
+        }
+        Task::Help(topic) => args::show_help(&topic),
+        Task::HookSchema => {
+            output::pretty(&hook_schema::schema());
+            Ok(0)
+        }
+        Task::ProtocolVersion => {
+            output::line(format_args!("{} (ona {})", headless::PROTOCOL, env!("CARGO_PKG_VERSION")));
+            Ok(0)
+        }
+        Task::Job(job) => Ok(carry_out(job, options)?),
+    }
 }
 
-/// The exit code, or why there was nothing to do it with.
-fn run(args: Args) -> Result<u8, Failure> {
-    if args.action.hook_schema {
-        output::pretty(&hook_schema::schema());
-        return Ok(0);
+fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
+    if matches!(job, Job::Print { .. }) {
+        options.reference.check()?;
     }
-    if args.protocol_version {
-        output::line(format_args!("{} (ona {})", headless::PROTOCOL, env!("CARGO_PKG_VERSION")));
-        return Ok(0);
-    }
-    let printing = args.action.print.is_some() || args.options.streams_in() || args.options.init_only;
-    if printing && args.command.is_some() {
-        return Err(Failure::usage("-p and a command exclude each other")
-            .hint("a prompt that is the name of a command goes right after the flag: ona -p 'PROMPT'"));
-    }
-    if printing {
-        args.options.reference.check()?;
-    }
-    let mut program = Program::begin(args.options)?;
-    if args.action.transition.is_some() || matches!(args.command, Some(Command::Doctor { .. })) {
+    let mut program = Program::begin(options)?;
+    if matches!(job, Job::Transition(_) | Job::Command(Command::Doctor { .. })) {
         program.bad_files = BadFiles::Report;
     }
-    if printing {
-        return headless::run(&program, args.action.print.as_deref(), args.prompt.as_deref());
-    }
-    if let Some(text) = &args.action.eval {
-        return eval::run(&program, text);
-    }
-    if let Some(text) = &args.action.fire_hook {
-        return fire_hook::run(&program, text);
-    }
-    if let Some(phase) = &args.action.transition {
-        return transition::run(&program, phase);
-    }
-    match args.command {
-        Some(Command::Demo { sdlc }) => demo::run(&program, if sdlc { Tour::Phases } else { Tour::Calls }),
-        Some(Command::Doctor { json }) => doctor::run(&program, json),
-        Some(Command::Db(command)) => db::run(&program, &command),
-        Some(Command::Settings(command)) => settings::run(&program, &command),
-        Some(Command::Sessions(command)) => sessions::run(&program, &command),
-        Some(Command::Gastown(command)) => gastown::run(&program, &command),
-        Some(Command::Plan(command)) => plan::run(&program, command),
-        Some(Command::Memory(command)) => memory::run(&program, command),
-        Some(Command::Mcp(command)) => mcp::run(&program, &command),
-        Some(Command::Hooks(command)) => hooks::run(&program, command),
-        Some(Command::Test(command)) => test::run(&program, command),
-        None => {
-            output::note(Args::command().render_help());
-            Err(Failure::usage(
-                "say what to do: a command, or one of -p, --eval, --fire-hook, --transition, --hook-schema",
-            ))
-        }
+    match job {
+        Job::Print { flag, argument } => headless::run(&program, flag.as_deref(), argument.as_deref()),
+        Job::Eval(text) => eval::run(&program, &text),
+        Job::FireHook(text) => fire_hook::run(&program, &text),
+        Job::Transition(phase) => transition::run(&program, &phase),
+        Job::Command(command) => match command {
+            Command::Demo { sdlc } => demo::run(&program, if sdlc { Tour::Phases } else { Tour::Calls }),
+            Command::Doctor { json } => doctor::run(&program, json),
+            Command::Db(command) => db::run(&program, &command),
+            Command::Settings(command) => settings::run(&program, &command),
+            Command::Sessions(command) => sessions::run(&program, &command),
+            Command::Gastown(command) => gastown::run(&program, &command),
+            Command::Plan(command) => plan::run(&program, command),
+            Command::Memory(command) => memory::run(&program, command),
+            Command::Mcp(command) => mcp::run(&program, &command),
+            Command::Hooks(command) => hooks::run(&program, command),
+            Command::Test(command) => test::run(&program, command),
+        },
     }
 }

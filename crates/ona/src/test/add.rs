@@ -17,11 +17,11 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct Add {
-    /// The script
+    /// Script to add
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The success criterion it traces, if its `# traces:` line does not say so
+    /// Success criterion it tests, if its `# traces:` line does not name one
     #[arg(long, value_name = "ID")]
     criterion: Option<String>,
 }

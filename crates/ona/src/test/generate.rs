@@ -26,11 +26,11 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, clap::Args)]
 pub struct Generate {
-    /// Ask for new tests of every criterion; generated ones they replace are retired
+    /// Write new tests for every criterion; generated tests they replace are retired
     #[arg(long)]
     all: bool,
 
-    /// Machine-readable output
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct Lint {
-    /// Scripts to look at; "-" reads stdin
+    /// Scripts to check; "-" reads stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Another program a test may call beside ona (as sdlc.publicApi.entryPoints)
+    /// Another program that tests may call (as in sdlc.publicApi.entryPoints)
     #[arg(long = "entry-point", value_name = "NAME")]
     entry_points: Vec<String>,
 
-    /// A source file of the project no assertion may look at
+    /// Source file of the project that assertions may not read
     #[arg(long, value_name = "PATH")]
     touched: Vec<String>,
 
-    /// Machine-readable output
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

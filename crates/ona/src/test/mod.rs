@@ -18,15 +18,15 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Say whether scripts are behavioural tests: exit 0 if all are, 1 with what is wrong
+    /// Check that scripts are behavioural tests: exit 0 if all are, 1 with the findings
     Lint(lint::Lint),
-    /// Add a script of your own to the tests of a conversation's plan
+    /// Add your own script to the tests of a plan
     Add(add::Add),
-    /// Have a model write tests of a conversation's plan, from the plan and public interfaces alone
+    /// Let a model write tests of a plan, from the plan and public interfaces alone
     Generate(generate::Generate),
-    /// Run the tests of a conversation's plan
+    /// Run the tests of a plan
     Run(run::Run),
-    /// Show what the tests came to
+    /// Show the results of the tests
     Report(report::Report),
 }
 

@@ -10,11 +10,11 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct Report {
-    /// Machine-readable output
+    /// Print JSON
     #[arg(long)]
     json: bool,
 
-    /// Also write it as one self-contained page
+    /// Also write the report as a self-contained HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

@@ -22,11 +22,11 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// Only these cases, by id; all accepted ones if none is named
+    /// Ids of the cases to run [default: all accepted ones]
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
 
-    /// Machine-readable output
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

@@ -34,6 +34,12 @@ fn wrong_use_is_one_helpful_sentence_and_exit_2() {
         ),
         (&["--db", "relative.db", "db", "init"], "must be an absolute path"),
         (&[], "say what to do"),
+        (&["sesions", "list"], "unknown command 'sesions'; did you mean 'sessions'?"),
+        (&["doctr", "--jsn"], "unknown command 'doctr'; did you mean 'doctor'?"),
+        (&["help", "nowhere"], "unknown command 'nowhere'"),
+        (&["--max-turns", "3", "db", "path"], "--max-turns cannot be used with ona db path"),
+        (&["db", "path", "--max-turns", "3"], "--max-turns cannot be used with ona db path"),
+        (&["--eval", "{}", "--approve"], "--approve cannot be used with --eval"),
     ];
     for (args, sentence) in cases {
         let ran = ona.run(*args);
@@ -79,6 +85,13 @@ fn help_version_and_schema_need_no_database() {
     ona.env("AGENT_SDLC_DB", "relative");
     for args in [&["--help"][..], &["--version"], &["--hook-schema"]] {
         assert_eq!(ona.run(args).code, 0, "{args:?}");
+    }
+    let short = ona.run(["-h"]).stdout;
+    assert!(short.contains("--output-format") && !short.contains("--massgen-config"), "{short}");
+    assert!(short.lines().count() < 50 && short.lines().all(|line| line.len() <= 80), "{short}");
+    for args in [["help", "db", "check"], ["db", "check", "--help"]] {
+        let help = ona.run(args).expect_code(0).stdout;
+        assert!(help.contains("Usage: ona db check") && help.contains("--db") && !help.contains("--model"), "{help}");
     }
     let schema = ona.run(["--hook-schema"]).json();
     assert_eq!(schema["events"].as_array().unwrap().len(), 27);

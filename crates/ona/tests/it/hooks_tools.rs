@@ -398,7 +398,7 @@ fn what_is_wrong_with_a_fixture_is_one_sentence_about_it() {
         assert!(!ran.stderr.contains("--fire-hook"), "{ran:?}");
     }
     let help = ona.run(["hooks", "test", "--help"]).expect_code(0).stdout;
-    for word in ["\"expect\"", "decision", "Exit status", "--json"] {
+    for word in ["\"expect\"", "decision", "Exit codes", "--json"] {
         assert!(help.contains(word), "{word} in {help}");
     }
 }

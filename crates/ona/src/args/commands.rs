@@ -1,0 +1,186 @@
+//! The commands and their arguments.
+
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show how tool calls are decided, on a toy project without a key
+    Demo {
+        /// Show one conversation through all phases: plan, approval, work, tests, report
+        #[arg(long)]
+        sdlc: bool,
+    },
+    /// Check the database, shells, settings and hooks
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Create, check or locate the database
+    #[command(subcommand)]
+    Db(Db),
+    /// Show the effective settings or import them again
+    #[command(subcommand)]
+    Settings(Settings),
+    /// List, show, approve or import plans
+    #[command(subcommand)]
+    Plan(Plan),
+    /// List, show or export recorded sessions
+    #[command(subcommand)]
+    Sessions(Sessions),
+    /// Add, search, import or remove memories
+    #[command(subcommand)]
+    Memory(Memory),
+    /// List, test, lint, replay, explain or import hooks
+    #[command(subcommand)]
+    Hooks(crate::hooks::Command),
+    /// List the configured MCP servers (starts none of them)
+    #[command(subcommand)]
+    Mcp(Mcp),
+    /// Register ona as an agent of a Gastown town
+    #[command(subcommand)]
+    Gastown(Gastown),
+    /// Generate, lint, run or report the tests of a plan
+    #[command(subcommand)]
+    Test(crate::test::Command),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Mcp {
+    /// List the servers and those that are not used
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one server
+    Get {
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Db {
+    /// Create the database, or the tables it lacks
+    Init,
+    /// Check integrity, schema and transcript; changes nothing
+    Check {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the path of the database
+    Path,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Settings {
+    /// Print the effective settings
+    Show,
+    /// Read the settings files again and store the result
+    Import,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Plan {
+    /// List the plans of one conversation, or of all
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print one plan
+    Show {
+        id: i64,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Approve a draft
+    Approve { id: i64 },
+    /// Store the text of a file as a draft
+    Import {
+        #[arg(value_name = "FILE")]
+        file: std::path::PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Sessions {
+    /// List sessions, newest first
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a session for people, with its tokens and cost
+    Show {
+        session: String,
+        /// Print only its facts, tokens and cost, by model and by turn, as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a session for other programs; ona never reads it back
+    Export {
+        session: String,
+        #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
+        format: ExportFormat,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExportFormat {
+    Markdown,
+    Json,
+    // One line per message, as usage and status-line tools read it.
+    Jsonl,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Gastown {
+    /// Add ona to the settings of a town; existing entries stay unchanged
+    Install {
+        /// Folder of the town [default: GT_ROOT]
+        #[arg(long, value_name = "DIR")]
+        town: Option<std::path::PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Memory {
+    /// Store a memory
+    Add {
+        title: String,
+        /// Text; "-" reads stdin
+        content: String,
+        /// Kind of memory
+        #[arg(long = "type", value_name = "TYPE", default_value = "note")]
+        kind: String,
+        #[arg(long, value_name = "WORDS")]
+        keywords: Option<String>,
+        /// Use it in this project only
+        #[arg(long)]
+        project: bool,
+    },
+    /// List all memories
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Search by words
+    Search {
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Store each Markdown file of a folder as a memory
+    Import { dir: std::path::PathBuf },
+    /// Remove a memory
+    Rm { id: String },
+}

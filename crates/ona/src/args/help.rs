@@ -1,0 +1,83 @@
+//! What `-h`, `--help` and `ona help` show.
+
+use super::{Args, Wrong};
+use crate::failure::Failure;
+use clap::CommandFactory;
+use std::ffi::OsString;
+
+/// The modes come first; commands and options follow as clap lists them.
+pub const TEMPLATE: &str = "\
+{about-with-newline}
+Usage:
+  ona [OPTIONS] -p PROMPT           Answer a prompt, with stdin added to it
+  ona [OPTIONS] --eval JSON         Run one tool call through hooks and rules
+  ona [OPTIONS] --fire-hook JSON    Run the hooks of one event
+  ona [OPTIONS] --transition PHASE  Move a --conversation to another phase
+  ona --hook-schema                 Print the contracts of the hook events
+  ona [OPTIONS] COMMAND             Run one of the commands below
+
+{all-args}{after-help}";
+
+pub const AFTER: &str = "\
+Permission modes: default (or manual), acceptEdits, plan, dontAsk,
+bypassPermissions. Exit codes: 0 done, 1 refused or failed, 2 usage or
+configuration error, 75 database busy, 130 interrupted.
+
+ona --help lists all options, ona help COMMAND those of a command.
+Try it without a key: ona demo";
+
+/// How many of the options help shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Those people use every day.
+    Short,
+    Full,
+}
+
+/// What `ona` alone prints.
+pub fn short() -> String {
+    super::command(Detail::Short).render_help().to_string()
+}
+
+/// `ona help [COMMAND...]`: the same as `ona COMMAND... --help`.
+pub fn show(topic: &[String]) -> Result<u8, Wrong> {
+    let mut command = Args::command();
+    for word in topic {
+        command = match command.find_subcommand(word) {
+            Some(below) => below.clone(),
+            None => return Err(unknown_command(word).into()),
+        };
+    }
+    let words = std::iter::once("ona").chain(topic.iter().map(String::as_str)).chain(["--help"]);
+    match super::parse(words.map(OsString::from).collect()) {
+        Err(wrong) => Err(wrong),
+        Ok(_) => Ok(0),
+    }
+}
+
+/// A word where a command was expected.
+pub fn unknown_command(word: &str) -> Failure {
+    let shown = ona_permissions::shown(word.lines().next().unwrap_or_default());
+    let command = Args::command();
+    let names = command.get_subcommands().map(|one| one.get_name());
+    match ona_api::nearest(word, names) {
+        Some(name) => Failure::usage(format_args!("unknown command '{shown}'; did you mean '{name}'?")),
+        None => Failure::usage(format_args!("unknown command '{shown}'"))
+            .hint(format!("ona -p '{shown}' answers a prompt; ona -h lists the commands")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Args as _;
+
+    #[test]
+    fn every_mode_is_in_the_first_lines() {
+        for mode in super::super::Action::augment_args(clap::Command::new("ona")).get_arguments() {
+            let (short, long) = (mode.get_short(), mode.get_long().unwrap());
+            let flag = short.map_or_else(|| format!("--{long}"), |letter| format!("-{letter}"));
+            assert!(TEMPLATE.contains(&format!(" {flag} ")), "{flag}");
+        }
+    }
+}

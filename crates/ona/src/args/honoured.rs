@@ -1,0 +1,195 @@
+//! Which flags each mode and each command uses.
+//!
+//! clap knows every flag everywhere, so that a flag may stand before or after a command's name.
+//! This table says where a flag means something: help lists only those, and any other use is
+//! refused with a sentence instead of being ignored.
+
+use super::Options;
+use crate::failure::Failure;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command};
+
+type Ids = &'static [&'static str];
+
+const DB: Ids = &["db"];
+const CONVERSATION: Ids = &["conversation"];
+const MODEL: Ids = &["model"];
+const VERBOSE: Ids = &["verbose"];
+/// Which settings files are read.
+const FILES: Ids =
+    &["settings", "setting_sources", "no_claude_settings", "bare", "ignore_bad_settings", "plugin_dir", "no_trust"];
+const TRUST: Ids = &["trust"];
+const GUARDS: Ids = &["strict_guards"];
+const HOOKS: Ids = &[
+    "hooks_config",
+    "hook",
+    "extension",
+    "extension_flag",
+    "gastown",
+    "claude_settings_hooks",
+    "massgen_config",
+    "agent_id",
+];
+const MCP: Ids = &["mcp_config", "strict_mcp_config"];
+const RULES: Ids = &["permission_mode", "dangerously_skip_permissions", "allowed_tools", "disallowed_tools", "add_dir"];
+
+/// Used by `-p` and by nothing else.
+const PRINT: Ids = &[
+    "continue_newest",
+    "resume",
+    "output_format",
+    "session_id",
+    "fork_session",
+    "max_turns",
+    "init",
+    "init_only",
+    "maintenance",
+    "agent",
+    "tools",
+    "system_prompt",
+    "system_prompt_file",
+    "append_system_prompt",
+    "append_system_prompt_file",
+    "append_subagent_system_prompt",
+    "allow_dangerously_skip_permissions",
+    "permission_prompt_tool",
+    "permission_prompts",
+    "input_format",
+    "include_partial_messages",
+    "include_hook_events",
+    "replay_user_messages",
+    "forward_subagent_text",
+    "disable_slash_commands",
+    "thinking",
+    "max_thinking_tokens",
+    "prompt_suggestions",
+];
+
+/// The modes and commands, and what each uses.
+const TABLE: &[(&str, &[Ids])] = &[
+    ("-p", &[PRINT, DB, CONVERSATION, MODEL, VERBOSE, &["agents"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
+    ("--eval", &[DB, CONVERSATION, VERBOSE, &["agents", "yes"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
+    ("--fire-hook", &[DB, CONVERSATION, VERBOSE, &["yes"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
+    // Entering the test phase writes and runs tests.
+    ("--transition", &[DB, CONVERSATION, MODEL, VERBOSE, &["approve"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
+    ("--hook-schema", &[]),
+    ("demo", &[]),
+    ("doctor", &[DB, MODEL, FILES, TRUST, HOOKS, MCP, RULES]),
+    ("db init", &[DB]),
+    ("db check", &[DB]),
+    ("db path", &[DB]),
+    ("settings show", &[DB, FILES, TRUST]),
+    ("settings import", &[DB, FILES, TRUST]),
+    ("plan list", &[DB, CONVERSATION, FILES]),
+    ("plan show", &[DB, FILES]),
+    ("plan approve", &[DB, FILES]),
+    ("plan import", &[DB, CONVERSATION, FILES]),
+    ("sessions list", &[DB, CONVERSATION]),
+    ("sessions show", &[DB]),
+    ("sessions export", &[DB]),
+    ("memory add", &[DB, FILES]),
+    ("memory list", &[DB, FILES]),
+    ("memory search", &[DB, FILES]),
+    ("memory import", &[DB, FILES]),
+    ("memory rm", &[DB, FILES]),
+    ("hooks list", &[DB, &["agents"], FILES, TRUST, HOOKS, MCP]),
+    ("hooks types", &[]),
+    ("hooks explain", &[DB]),
+    ("hooks test", &[DB, VERBOSE, FILES, TRUST, HOOKS, MCP, RULES]),
+    ("hooks lint", &[DB, FILES, TRUST, HOOKS, MCP]),
+    ("hooks replay", &[DB, VERBOSE, FILES, TRUST, HOOKS, MCP, RULES]),
+    ("hooks import", &[]),
+    ("mcp list", &[DB, FILES, TRUST, MCP]),
+    ("mcp get", &[DB, FILES, TRUST, MCP]),
+    ("gastown install", &[]),
+    ("test lint", &[]),
+    ("test add", &[DB, CONVERSATION, FILES, TRUST]),
+    ("test generate", &[DB, CONVERSATION, MODEL, VERBOSE, FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
+    ("test run", &[DB, CONVERSATION, VERBOSE, FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
+    ("test report", &[DB, CONVERSATION, FILES, TRUST]),
+    ("help", &[]),
+];
+
+fn honours(mode: &str, id: &str) -> bool {
+    let row = TABLE.iter().find(|(name, _)| *name == mode);
+    row.is_some_and(|(_, lists)| lists.iter().any(|list| list.contains(&id)))
+}
+
+/// Hides what a command does not use from its help. Runs when the command is the one in use.
+pub fn hide_unused(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let below: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+    let flags: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let hidden_in = |command: Command, mode: &str| {
+        let unused = flags.iter().filter(|flag| !honours(mode, flag.get_id().as_str()));
+        command.args(unused.map(|flag| flag.clone().hide(true)))
+    };
+    let mut command = command.mut_args(|arg| {
+        let id = arg.get_id().as_str();
+        let used = match below.is_empty() {
+            true => honours(&name, id),
+            false => below.iter().any(|one| honours(&format!("{name} {one}"), id)),
+        };
+        let hidden = arg.is_hide_set() || arg.is_global_set() && !used;
+        arg.hide(hidden)
+    });
+    for one in &below {
+        command = command.mut_subcommand(one, |command| hidden_in(command, &format!("{name} {one}")));
+    }
+    command
+}
+
+/// Refuses the first flag that was given to a mode or command that does not use it.
+pub fn check(mode: &str, matches: &ArgMatches) -> Result<(), Failure> {
+    let given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let all = Options::augment_args(Command::new("ona"));
+    let unused = all.get_arguments().find(|flag| {
+        let id = flag.get_id().as_str();
+        given(id) && !honours(mode, id)
+    });
+    let Some(flag) = unused else { return Ok(()) };
+    let name = flag.get_long().unwrap_or_default();
+    let command = if mode.starts_with('-') { mode.to_owned() } else { format!("ona {mode}") };
+    let failure = Failure::usage(format_args!("--{name} cannot be used with {command}"));
+    let others: Vec<&str> =
+        TABLE.iter().filter(|(mode, _)| honours(mode, flag.get_id().as_str())).map(|row| row.0).collect();
+    Err(failure.hint(match others[..] {
+        [] | [_, _, _, _, _, ..] if mode.starts_with('-') => "ona --help lists the options by topic".to_owned(),
+        [] | [_, _, _, _, _, ..] => format!("ona help {mode}"),
+        _ => format!("it is an option of {}", others.join(", ")),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Args as CommandLine, command};
+    use super::*;
+    use clap::CommandFactory;
+    use std::collections::BTreeSet;
+
+    fn ids() -> BTreeSet<String> {
+        Options::augment_args(Command::new("ona")).get_arguments().map(|arg| arg.get_id().to_string()).collect()
+    }
+
+    #[test]
+    fn the_table_names_every_command_and_only_flags_there_are() {
+        let mut commands = BTreeSet::new();
+        for command in CommandLine::command().get_subcommands() {
+            let below: Vec<_> =
+                command.get_subcommands().map(|one| format!("{} {}", command.get_name(), one.get_name())).collect();
+            commands.extend(if below.is_empty() { vec![command.get_name().to_owned()] } else { below });
+        }
+        let named: BTreeSet<_> =
+            TABLE.iter().map(|row| row.0.to_owned()).filter(|mode| !mode.starts_with('-')).collect();
+        assert_eq!(named, commands);
+        let ids = ids();
+        let used: BTreeSet<_> =
+            TABLE.iter().flat_map(|row| row.1.iter().copied().flatten()).map(|id| (*id).to_owned()).collect();
+        assert_eq!(used, ids, "each flag is used somewhere");
+    }
+
+    #[test]
+    fn clap_accepts_the_whole_command_line() {
+        command(super::super::Detail::Full).debug_assert();
+    }
+}

@@ -1,0 +1,281 @@
+//! The command line: names, help, and what excludes what. It decides nothing else.
+
+mod commands;
+mod help;
+mod honoured;
+mod options;
+
+pub use commands::{Command, Db, ExportFormat, Gastown, Mcp, Memory, Plan, Sessions, Settings};
+pub use help::{short as short_help, show as show_help};
+pub use options::{Options, OutputFormat, PermissionPrompts};
+
+use crate::failure::Failure;
+use crate::flags;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use help::Detail;
+use std::ffi::OsString;
+
+/// A coding agent for the terminal; every tool call passes hooks and rules
+#[derive(Debug, Parser)]
+#[command(
+    name = "ona",
+    version,
+    help_template = help::TEMPLATE,
+    after_help = help::AFTER,
+    override_usage = "ona [OPTIONS] -p PROMPT\n       ona [OPTIONS] COMMAND",
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+struct Args {
+    #[command(flatten)]
+    action: Action,
+
+    #[command(flatten)]
+    options: Options,
+
+    /// The prompt, for -p
+    #[arg(value_name = "PROMPT", hide = true)]
+    prompt: Option<String>,
+
+    /// The version of the stream-json protocol, then our own: programs that drive ona ask for it
+    #[arg(short = 'v', hide = true)]
+    protocol_version: bool,
+
+    #[command(subcommand)]
+    command: Option<FirstWord>,
+}
+
+/// `help` is a command that needs neither a project nor a database.
+#[derive(Debug, clap::Subcommand)]
+enum FirstWord {
+    #[command(flatten)]
+    Command(Command),
+    /// Show the help of a command
+    Help {
+        /// Names of a command, such as: db check
+        #[arg(value_name = "COMMAND")]
+        topic: Vec<String>,
+    },
+}
+
+/// What the command line asks for.
+pub enum Task {
+    Nothing,
+    Help(Vec<String>),
+    HookSchema,
+    ProtocolVersion,
+    /// Something that needs a project and its database.
+    Job(Job),
+}
+
+pub enum Job {
+    /// `-p`: the prompt beside the flag, and the one that stands alone.
+    Print {
+        flag: Option<String>,
+        argument: Option<String>,
+    },
+    Eval(String),
+    FireHook(String),
+    Transition(String),
+    Command(Command),
+}
+
+/// The modes. The help's first lines describe them, so clap hides them.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+struct Action {
+    /// Answer a prompt and exit; the prompt is the argument, stdin, or both
+    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = "", hide = true)]
+    print: Option<String>,
+
+    /// Run one tool call through hooks, gate, rules and execution; "-" reads calls from stdin
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true, hide = true)]
+    eval: Option<String>,
+
+    /// Run the hooks of one event and print the result; "-" reads stdin
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true, hide = true)]
+    fire_hook: Option<String>,
+
+    /// Move a conversation to another phase (needs --conversation)
+    #[arg(long, value_name = "PHASE", hide = true)]
+    transition: Option<String>,
+
+    /// Print the contracts of the 27 hook events as JSON
+    #[arg(long, hide = true)]
+    hook_schema: bool,
+}
+
+/// Why the command line is not carried out.
+pub enum Wrong {
+    /// Help, version, or a mistake that clap describes.
+    Clap(clap::Error),
+    Failure(Failure),
+}
+
+impl From<Failure> for Wrong {
+    fn from(failure: Failure) -> Self {
+        Wrong::Failure(failure)
+    }
+}
+
+/// Reads a command line, the program's name first.
+pub fn parse(words: Vec<OsString>) -> Result<(Task, Options), Wrong> {
+    // Both spellings show the same flags in subcommands; at the top `-h` is the short list.
+    let detail = if words.iter().any(|word| word == "-h") { Detail::Short } else { Detail::Full };
+    let matches = match command(detail).try_get_matches_from(&words) {
+        Ok(matches) => matches,
+        Err(error) => return Err(explain(error, words)),
+    };
+    let args = Args::from_arg_matches(&matches).map_err(Wrong::Clap)?;
+    if let Some(word) = args.prompt.as_deref().filter(|_| !args.prints()) {
+        return Err(help::unknown_command(word).into());
+    }
+    if let Some(mode) = args.mode(&matches) {
+        honoured::check(&mode, &matches)?;
+    }
+    if args.prints() && args.command.is_some() {
+        let failure = Failure::usage("-p cannot be used with a command");
+        let hint = "a prompt that is the name of a command goes right after the flag: ona -p 'PROMPT'";
+        return Err(failure.hint(hint).into());
+    }
+    Ok(args.task())
+}
+
+fn command(detail: Detail) -> clap::Command {
+    let command = Args::command();
+    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+    let command = names
+        .into_iter()
+        .fold(command, |command, name| command.mut_subcommand(name, |command| command.defer(honoured::hide_unused)));
+    match detail {
+        Detail::Full => command,
+        Detail::Short => command.mut_args(|arg| {
+            let rare = arg.get_help_heading().is_some();
+            let hidden = arg.is_hide_set() || rare;
+            arg.hide(hidden)
+        }),
+    }
+}
+
+/// A sentence of our own for what clap would describe less well.
+fn explain(error: clap::Error, words: Vec<OsString>) -> Wrong {
+    if !error.use_stderr() {
+        return Wrong::Clap(error);
+    }
+    if let Some(failure) = flags::refusal(&error) {
+        return failure.into();
+    }
+    // A mistyped command is read as a prompt, and what follows it as a mistake.
+    let guessed = Args::command().ignore_errors(true).try_get_matches_from(words);
+    if let Ok(matches) = guessed
+        && let Ok(args) = Args::from_arg_matches(&matches)
+        && let Some(word) = args.prompt.as_deref()
+        && args.mode(&matches).is_none()
+    {
+        return help::unknown_command(word).into();
+    }
+    Wrong::Clap(error)
+}
+
+impl Args {
+    fn task(self) -> (Task, Options) {
+        let prints = self.prints();
+        let Action { print, eval, fire_hook, transition, hook_schema } = self.action;
+        let task = match (eval, fire_hook, transition, self.command) {
+            _ if hook_schema => Task::HookSchema,
+            _ if self.protocol_version => Task::ProtocolVersion,
+            _ if prints => Task::Job(Job::Print { flag: print, argument: self.prompt }),
+            (Some(call), ..) => Task::Job(Job::Eval(call)),
+            (_, Some(event), ..) => Task::Job(Job::FireHook(event)),
+            (_, _, Some(phase), _) => Task::Job(Job::Transition(phase)),
+            (_, _, _, Some(FirstWord::Command(command))) => Task::Job(Job::Command(command)),
+            (_, _, _, Some(FirstWord::Help { topic })) => Task::Help(topic),
+            (None, None, None, None) => Task::Nothing,
+        };
+        (task, self.options)
+    }
+
+    /// Whether this is a run of `-p`, also where another flag implies it.
+    fn prints(&self) -> bool {
+        self.action.print.is_some() || self.options.streams_in() || self.options.init_only
+    }
+
+    /// The mode or the command, as `honoured` names it.
+    fn mode(&self, matches: &ArgMatches) -> Option<String> {
+        let action = &self.action;
+        let mode = match () {
+            () if self.prints() => "-p",
+            () if action.eval.is_some() => "--eval",
+            () if action.fire_hook.is_some() => "--fire-hook",
+            () if action.transition.is_some() => "--transition",
+            () if action.hook_schema => "--hook-schema",
+            () => return command_path(matches),
+        };
+        Some(mode.to_owned())
+    }
+}
+
+/// The names of the command, as in `db check`.
+fn command_path(matches: &ArgMatches) -> Option<String> {
+    let (name, mut below) = matches.subcommand()?;
+    let mut path = name.to_owned();
+    while let Some((name, next)) = below.subcommand() {
+        path = format!("{path} {name}");
+        below = next;
+    }
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(line: &str) -> String {
+        let words = std::iter::once("ona").chain(line.split_whitespace()).map(OsString::from).collect();
+        match parse(words) {
+            Ok(_) => "accepted".to_owned(),
+            Err(Wrong::Clap(error)) => error.to_string().lines().next().unwrap_or_default().to_owned(),
+            Err(Wrong::Failure(failure)) => failure.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_flag_is_used_or_refused() {
+        for line in [
+            "-p x --max-turns 3",
+            "x -p",
+            "--db /x db path",
+            "db path --db /x",
+            "--db /x sessions --conversation c list",
+            "--input-format stream-json --output-format stream-json",
+            "doctor --model m",
+            "--eval {} --yes",
+        ] {
+            assert_eq!(told(line), "accepted", "{line}");
+        }
+        for (line, sentence) in [
+            ("--max-turns 3 db path", "ona: --max-turns cannot be used with ona db path\n  it is an option of -p"),
+            ("db path --max-turns 3", "ona: --max-turns cannot be used with ona db path\n  it is an option of -p"),
+            ("--eval {} --approve", "ona: --approve cannot be used with --eval\n  it is an option of --transition"),
+            ("-p x --yes", "ona: --yes cannot be used with -p\n  it is an option of --eval, --fire-hook"),
+            ("hooks types --bare", "ona: --bare cannot be used with ona hooks types\n  ona help hooks types"),
+        ] {
+            assert_eq!(told(line), sentence, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_command_is_named_with_the_nearest_one() {
+        for (line, sentence) in [
+            ("sesions list", "ona: unknown command 'sesions'; did you mean 'sessions'?"),
+            ("doctr", "ona: unknown command 'doctr'; did you mean 'doctor'?"),
+            ("doctr --jsn", "ona: unknown command 'doctr'; did you mean 'doctor'?"),
+            ("--db /x hoks list --json", "ona: unknown command 'hoks'; did you mean 'hooks'?"),
+            ("xyzzy", "ona: unknown command 'xyzzy'\n  ona -p 'xyzzy' answers a prompt; ona -h lists the commands"),
+        ] {
+            assert_eq!(told(line), sentence, "{line}");
+        }
+        assert_eq!(told("sessions lst"), "error: unrecognized subcommand 'lst'");
+        assert_eq!(told("--no-such-flag"), "error: unexpected argument '--no-such-flag' found");
+    }
+}
