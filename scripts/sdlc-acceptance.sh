@@ -2,12 +2,13 @@
 # Runs every row of docs/ACCEPTANCE_MATRIX.md, in the order of the table. Exits 0 iff
 # all rows pass; on the first failure exits 1 and names the row id on stderr.
 #
-#   scripts/sdlc-acceptance.sh              the rows this build claims
-#   scripts/sdlc-acceptance.sh --delivered  the same, and nothing may be left unclaimed
-#   scripts/sdlc-acceptance.sh HOOK-5.1     only rows whose id starts so
+#   scripts/sdlc-acceptance.sh              the rows this build claims, one at a time
+#   scripts/sdlc-acceptance.sh --jobs N     N rows at a time, started and printed in the same order
+#   scripts/sdlc-acceptance.sh --delivered  nothing may be left unclaimed
+#   scripts/sdlc-acceptance.sh HOOK-5.1 ... only rows whose id begins with HOOK-5.1 (or another prefix)
 #
 # The program under test is $ONA, else target/release/ona or target/debug/ona,
-# whichever is newer. There is no way to skip a row.
+# whichever is newer. There is no way to skip a row. The rows of $alone never run beside others.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -16,16 +17,26 @@ musts=docs/OPEN_MUSTS.md
 
 die() { printf 'sdlc-acceptance: %s\n' "$*" >&2; exit 1; }
 
-delivered=no only=
-for argument in "$@"; do
-  case $argument in
+# Rows that another row could disturb: they fail when something takes too long, or need a fixed
+# port. Ids between blanks.
+alone=' HOOK-1.5 HOOK-5.9.2 HOOK-5.9.3 HOOK-5.9.5 HOOK-5.9.6 TOOL-7.1.6 TOOL-7.2.6 ACC-10.21 PROV-2.3.5 '
+
+delivered=no only=() jobs=1
+while [ $# -gt 0 ]; do
+  case $1 in
     --delivered) delivered=yes ;;
-    -*) die "unknown option $argument" ;;
-    *) only=$argument ;;
+    --jobs)
+      [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "--jobs needs a number of rows, not '${2:-}'"
+      jobs=$2
+      shift
+      ;;
+    -*) die "unknown option $1" ;;
+    *) only+=("$1") ;;
   esac
+  shift
 done
 
-[ $delivered = no ] || [ -z "$only" ] || die "--delivered is about all rows"
+[ $delivered = no ] || [ ${#only[@]} = 0 ] || die "--delivered is about all rows"
 for tool in sqlite3 jq node; do
   command -v "$tool" >/dev/null || die "$tool is needed; scripts/test installs it"
 done
@@ -55,32 +66,101 @@ fi
 vague=$(grep -niE 'manual review|TBD|smoke test|nightly only|best effort|eventually|similar to' "$matrix")
 [ -z "$vague" ] || die "row FORM-0: vague words in $matrix: $vague"
 
+# trim NAME : takes the blanks around the variable's value away
+trim() { local -n cell=$1; cell=${cell#"${cell%%[![:space:]]*}"} cell=${cell%"${cell##*[![:space:]]}"}; }
+
+# ---- rows that run ---------------------------------------------------------------
+
+# Each row is a job with a process group of its own (set -m), so that an interrupted or failed
+# run can end it with everything it started. Row number n leaves its output in $scratch/n and
+# its exit code in $scratch/n.code; the arrays below say what the table says about it. The commands
+# that passed are in the file ACCEPTANCE_PASSED, so that a roll-up need not run them a second time.
+scratch=$(mktemp -d) || die 'cannot make a temporary directory'
+export ACCEPTANCE_PASSED=$scratch/passed
+: >"$scratch/passed"
+set -m
+row_id=() row_obligation=() row_want=() row_command=() row_pid=()
+printed=0
+end_all() {
+  local n
+  for ((n = printed; n < ${#row_id[@]}; n++)); do
+    ended $n || kill -TERM -- "-${row_pid[n]}" 2>/dev/null
+    wait "${row_pid[n]}" 2>/dev/null
+  done
+  rm -rf "$scratch"
+}
+trap end_all EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# start ID OBLIGATION WANT COMMAND
+start() {
+  local n=${#row_id[@]}
+  row_id+=("$1") row_obligation+=("$2") row_want+=("$3") row_command+=("$4")
+  { bash -c "$4" </dev/null >"$scratch/$n" 2>&1; echo $? >"$scratch/$n.code"; } &
+  row_pid+=($!)
+}
+# ended N : whether row number N ended; its exit code is in $code
+ended() { [ -e "$scratch/$1.code" ] && read -r code <"$scratch/$1.code"; }
+# print_ended : prints the rows that ended, in the order of the table; the first failure ends the run
+print_ended() {
+  while [ $printed -lt ${#row_id[@]} ] && ended $printed; do
+    if [ "$code" -ne "${row_want[printed]}" ]; then
+      tail -n 40 "$scratch/$printed" >&2
+      die "row ${row_id[printed]} FAILED (exit $code, expected ${row_want[printed]}):${row_obligation[printed]}"
+    fi
+    printf 'PASS %-16s%s\n' "${row_id[printed]}" "${row_obligation[printed]}"
+    printf '%s\n' "${row_command[printed]}" >>"$scratch/passed"
+    printed=$((printed + 1))
+  done
+}
+# leave N : waits until at most N rows run
+leave() {
+  local running
+  while running=($(jobs -rp)); [ ${#running[@]} -gt "$1" ]; do
+    wait -n 2>/dev/null
+    print_ended
+  done
+  print_ended
+  [ "$1" -gt 0 ] || [ $printed = ${#row_id[@]} ] || die "row ${row_id[printed]} FAILED (it was killed):${row_obligation[printed]}"
+}
+# stop_at MESSAGE : the table cannot be read further; rows that run are waited for first
+stop_at() { leave 0; die "$1"; }
+
+# chosen ID : whether the command line asks for this row
+chosen() {
+  local prefix
+  [ ${#only[@]} -gt 0 ] || return 0
+  for prefix in "${only[@]}"; do [[ $1 != "$prefix"* ]] || return 0; done
+  return 1
+}
+
+# ---- the table -------------------------------------------------------------------
+
 # Cells: | id | obligation | criterion | `command` | expected |
-passed=0
 declare -A seen=()
 started=$SECONDS
-while IFS='|' read -r _ id obligation _ command expected _; do
-  trim() { local text=$1; text=${text#"${text%%[![:space:]]*}"}; printf '%s' "${text%"${text##*[![:space:]]}"}"; }
-  id=$(trim "$id")
+mapfile -t table < <(grep '^|' "$matrix")
+for line in "${table[@]}"; do
+  IFS='|' read -r _ id obligation _ command expected _ <<<"$line"
+  trim id
   case $id in '' | id | -*) continue ;; esac
-  [[ $id =~ ^[A-Z]+-[0-9.]+[a-z]?$ ]] || die "row $id: an id has the form [A-Z]+-[0-9.]+[a-z]?"
-  [ -z "${seen[$id]:-}" ] || die "row $id: the id is there twice"
+  [[ $id =~ ^[A-Z]+-[0-9.]+[a-z]?$ ]] || stop_at "row $id: an id has the form [A-Z]+-[0-9.]+[a-z]?"
+  [ -z "${seen[$id]:-}" ] || stop_at "row $id: the id is there twice"
   seen[$id]=1
-  [[ $id == "$only"* ]] || continue
-  command=$(trim "$command") expected=$(trim "$expected")
+  chosen "$id" || continue
+  trim command
+  trim expected
   command=${command#\`} command=${command%\`}
-  [ -n "$command" ] || die "row $id: there is no command"
-  [[ $expected =~ ^exit\ ([0-9]+)$ ]] || die "row $id: expected must be 'exit N', not '$expected'"
+  [ -n "$command" ] || stop_at "row $id: there is no command"
+  [[ $expected =~ ^exit\ ([0-9]+)$ ]] || stop_at "row $id: expected must be 'exit N', not '$expected'"
   want=${BASH_REMATCH[1]}
-  output=$(bash -c "$command" </dev/null 2>&1)
-  code=$?
-  if [ "$code" -ne "$want" ]; then
-    printf '%s\n' "$output" | tail -n 40 >&2
-    die "row $id FAILED (exit $code, expected $want):$obligation"
-  fi
-  passed=$((passed + 1))
-  printf 'PASS %-16s%s\n' "$id" "$obligation"
-done < <(grep '^|' "$matrix")
+  case $alone in
+    *" $id "*) leave 0; start "$id" "$obligation" "$want" "$command"; leave 0 ;;
+    *) leave $((jobs - 1)); start "$id" "$obligation" "$want" "$command" ;;
+  esac
+done
+leave 0
 
-[ "$passed" -gt 0 ] || die "no row was run"
-printf 'acceptance: %d passed, 0 failed, in %d s, with %s\n' "$passed" $((SECONDS - started)) "$ONA"
+[ $printed -gt 0 ] || die "no row was run"
+printf 'acceptance: %d passed, 0 failed, in %d s, with %s\n' $printed $((SECONDS - started)) "$ONA"

@@ -16,8 +16,11 @@ copy() {
   mkdir -p "$tree/target/debug"
   cp -RL "$ONA_ROOT/.ci" "$ONA_ROOT/scripts" "$ONA_ROOT/docs" "$tree"
   ln -s "$ONA" "$tree/target/debug/ona"
-  # The attack cases take a minute, and they are not what is looked at here.
-  printf '#!/bin/sh\necho attack-cases >>"%s/log"\n' "$WORLD" >"$tree/scripts/attack-cases"
+  # The attack cases take a minute and the prose is that of the whole tree; neither is looked at here.
+  local step
+  for step in attack-cases prose-habits; do
+    printf '#!/bin/sh\necho %s >>"%s/log"\n[ %s != "$(cat "%s/broken" 2>/dev/null)" ]\n' $step "$WORLD" $step "$WORLD" >"$tree/scripts/$step"
+  done
   awk -F'|' -v OFS='|' '/^\| [A-Z]+-[0-9]/ { id = $2; gsub(/ /, "", id); $5 = " `echo " id " >>ran` " } { print }' "$matrix" >"$tree/docs/ACCEPTANCE_MATRIX.md"
 }
 # runner EXPECTED [ARGUMENT...] : the copy's acceptance script
@@ -56,13 +59,18 @@ instead() {
   printf '#!/bin/sh\necho "acceptance $* $ONA" >>"%s/log"\necho PASS STUB-1\nexit %d\n' "$WORLD" "$1" >"$tree/scripts/sdlc-acceptance.sh"
 }
 
+# passes COMMAND : a row's command ends well; one that did so in this very run of the matrix is not run again
+rows_passed=${ACCEPTANCE_PASSED:-/dev/null}
+passes() {
+  grep -qxF "$1" "$rows_passed" || (cd "$ONA_ROOT" && $1) >"$WORLD/row" 2>&1 || fail "$1: $(cat "$WORLD/row")"
+}
 # all_of SCRIPT ID... : the checks pass, and each has a row of its own in the matrix
 all_of() {
   local script=$1 id
   shift
   for id; do
     grep -qF "\`scripts/acceptance/$script $id\`" "$matrix" || fail "the matrix has no row for $id of $script"
-    bash "$here/$script" "$id" || fail "$script $id"
+    passes "scripts/acceptance/$script $id"
   done
 }
 
@@ -142,6 +150,10 @@ check_004_F_1_05() {
   is "$(awk '/^PASS / { print $2 }' <<<"$out")" "$(ids "$matrix")"
   is "$(ran)" "$(ids "$matrix")"
   is "$err" ''
+  # Two at a time: every row once, printed in the order of the table.
+  runner 0 --jobs 2
+  is "$(awk '/^PASS / { print $2 }' <<<"$out")" "$(ids "$matrix")"
+  is "$(ran | sort)" "$(ids "$matrix" | sort)"
   # A row taken out is not made up, one put in is run at its place.
   plant 3 "$(row ZZ-9.9a 'echo ZZ-9.9a >>ran')"
   sed -i '/^| HR-3 /d' "$tree/docs/ACCEPTANCE_MATRIX.md"
@@ -156,6 +168,15 @@ check_004_F_1_05() {
   runner 1
 }
 
+# gone COMPLAINT : the process of $WORLD/child ends soon
+gone() {
+  local n
+  for n in {1..100}; do
+    kill -0 "$(cat "$WORLD/child")" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  fail "$1"
+}
 check_004_F_1_06() {
   copy
   plant 3 "$(row ZZ-6.6 'echo the reason >&2; exit 4')"
@@ -167,7 +188,26 @@ check_004_F_1_06() {
   lacks "$err$out" ZZ-7.7
   is "$(ran)" "$(ids "$matrix" | head -n 3)"
   is "$(grep -c '^PASS ' <<<"$out")" 3
-  # So does a row that can not be run.
+  # The same with rows beside each other: the first failure of the table, whichever ended first.
+  plant 2 "$(row ZZ-5.5 'sleep 0.3; exit 6')"
+  runner 1 --jobs 3
+  has "$err" 'row ZZ-5.5 FAILED (exit 6, expected 0)'
+  lacks "$err$out" ZZ-6.6
+  is "$(grep -c '^PASS ' <<<"$out")" 2
+  # What still runs then is ended with its children, and so it is when the run is interrupted.
+  copy
+  plant 1 "$(row ZZ-5.5 "sleep 0.5; exit 6")"
+  plant 2 "$(row ZZ-6.6 "sh -c 'echo \$\$ >$WORLD/child; exec sleep 600'; true")"
+  runner 1 --jobs 2
+  gone 'a row goes on after the end'
+  rm "$WORLD/child"
+  sed -i '/^| ZZ-5.5 /d' "$tree/docs/ACCEPTANCE_MATRIX.md"
+  "$tree/scripts/sdlc-acceptance.sh" >/dev/null 2>&1 &
+  until [ -s "$WORLD/child" ]; do sleep 0.05; done
+  kill -TERM $!
+  wait $! || is $? 143
+  gone 'a row goes on after an interrupt'
+  # A row that cannot be run ends it as well.
   local line
   for line in "$(row ZZ-6.6 '')" "$(row ZZ-6.6 true 'as expected')" '| ZZ-6.6 | planted |' "$(row zz-6.6 true)" "$(row "$(ids "$matrix" | head -n 1)" true)"; do
     copy
@@ -218,7 +258,7 @@ check_004_F_4_01() {
 check_004_F_4_02() {
   gate
   ci 0
-  is "$(ran)" "$(ids "$matrix")"
+  is "$(ran | sort)" "$(ids "$matrix" | sort)"
   # An open item blocks the gate, and so does a row that fails.
   echo '- [ ] planted must' >>"$tree/docs/OPEN_MUSTS.md"
   ci 1
@@ -241,7 +281,7 @@ check_004_F_5_01() {
     has "$err" "unknown option $option"
     is "$(ran)" ''
   done
-  is "$(grep -oE '^ *--[a-z-]+\)' "$ONA_ROOT/scripts/sdlc-acceptance.sh" | tr -d ' )')" --delivered
+  is "$(grep -oE '^ *--[a-z-]+\)' "$ONA_ROOT/scripts/sdlc-acceptance.sh" | tr -d ' )' | paste -sd,)" --delivered,--jobs
   # Nor a variable: of the environment it reads the program's path and nothing else.
   is "$(cat "$ONA_ROOT/scripts/sdlc-acceptance.sh" "$ONA_ROOT/scripts/test" "$ONA_ROOT/.ci/run" | grep -v '^ *#' | grep -oE '\$\{?[A-Z][A-Z_]*' | tr -d '${' | grep -vxE 'PWD|SECONDS|BASH_REMATCH' | sort -u)" ONA
   for name in SKIP FORCE CI NO_VERIFY SDLC_SKIP ACCEPTANCE_SKIP; do
@@ -253,7 +293,9 @@ check_004_F_5_01() {
   gate
   plant 3 "$(row ZZ-6.6 'exit 4')"
   code 1 "$tree/.ci/run" --skip
-  code 1 "$tree/scripts/test" --skip ZZ-6.6
+  code 2 "$tree/scripts/test" --skip ZZ-6.6
+  has "$err" 'unknown option --skip'
+  code 1 "$tree/scripts/test"
   # Some rows alone never make DELIVERED.
   copy
   sed -i '/^- not claimed:/d; s/Not claimed: [0-9]*/Not claimed: 0/' "$tree/docs/OPEN_MUSTS.md"
@@ -273,7 +315,7 @@ check_004_HR_10() {
   instead 0
   ci 0
   # Once, as the last step, on the program that was built and tested.
-  is "$(tail -n 1 "$WORLD/log")" "acceptance  $tree/target/debug/ona"
+  is "$(tail -n 1 "$WORLD/log")" "acceptance --jobs $(getconf _NPROCESSORS_ONLN) $tree/target/debug/ona"
   is "$(grep -c '^acceptance' "$WORLD/log")" 1
   is "$(grep -oE '^cargo (fmt|clippy|build|nextest run|test)' "$WORLD/log" | paste -sd,)" 'cargo fmt,cargo clippy,cargo build,cargo nextest run'
   has "$out" 'PASS STUB-1'
@@ -297,7 +339,7 @@ check_004_HR_11() {
   done
   # A step before it that fails blocks as well, and nothing is claimed.
   instead 0
-  for step in fmt clippy build nextest; do
+  for step in fmt prose-habits clippy build nextest attack-cases; do
     echo $step >"$WORLD/broken"
     ci_fails "$step"
   done
@@ -528,7 +570,7 @@ rows_for() {
   local id script
   for id in "$@"; do
     script=$(grep -oE "\`scripts/acceptance/[a-z]+\.sh $id\`" "$matrix" | head -n 1 | tr -d '`') || fail "the matrix has no row for $id"
-    (cd "$ONA_ROOT" && $script) >"$WORLD/row" 2>&1 || fail "$id: $(cat "$WORLD/row")"
+    passes "$script"
   done
 }
 
