@@ -8,7 +8,7 @@
 use crate::claude::Claude;
 use crate::matcher::{Invalid, Matcher, Names};
 use ona_api::{EventName, Ordinal, SkipReason};
-use ona_hookplane::{Action, Dialect, Firing, Handler, Hook};
+use ona_hookplane::{Dialect, Firing, Hook, HookAction, HookHandler};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub struct Callbacks {
 pub fn callbacks(
     value: &Value,
     settings: &Value,
-    answering: impl Fn(String) -> Arc<dyn Handler>,
+    answering: impl Fn(String) -> Arc<dyn HookHandler>,
 ) -> Result<Callbacks, String> {
     let mut read = Callbacks::default();
     if value.is_null() {
@@ -68,7 +68,7 @@ pub fn callbacks(
                     event,
                     matcher: text.clone(),
                     condition: String::new(),
-                    action: Action::Handler(answering(id)),
+                    action: HookAction::Handler(answering(id)),
                     timeout,
                     dialect: Arc::clone(&dialect),
                     source: CALLBACKS.to_owned(),
@@ -89,22 +89,22 @@ pub fn callbacks(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ona_hookplane::{Answer, Called, Exit, Ran};
+    use ona_hookplane::{Exit, HandlerFuture, HookExecution, HookInvocation};
     use serde_json::json;
 
     struct Named(String);
 
-    impl Handler for Named {
+    impl HookHandler for Named {
         fn label(&self) -> &str {
             &self.0
         }
 
-        fn run<'a>(&'a self, _: Called<'a>) -> Answer<'a, Ran> {
-            Box::pin(async { Ran::ended(String::new(), Exit::Code(0), String::new(), String::new()) })
+        fn run<'a>(&'a self, _: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution> {
+            Box::pin(async { HookExecution::ended(String::new(), Exit::Code(0), String::new(), String::new()) })
         }
     }
 
-    fn named(id: String) -> Arc<dyn Handler> {
+    fn named(id: String) -> Arc<dyn HookHandler> {
         Arc::new(Named(id))
     }
 

@@ -8,7 +8,9 @@ use crate::lenient::{self, Lenient, Read};
 use crate::output::{shallow_merge, trimmed, whole};
 use crate::sdlc::unreadable;
 use ona_api::{EventKind, EventName, Ruling, text};
-use ona_hookplane::{Context, Dialect, Exit, Failing, Firing, Hook, OnTimeout, Ran, Said, Timeouts, contract};
+use ona_hookplane::{
+    Dialect, Exit, FailureEffect, Firing, Hook, HookContext, HookExecution, HookOutput, OnTimeout, Timeouts, contract,
+};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -38,9 +40,9 @@ impl Dialect for Claude {
         Value::Object(stdin)
     }
 
-    fn said(&self, event: EventName, ran: &Ran) -> Said {
+    fn parse_output(&self, event: EventName, ran: &HookExecution) -> HookOutput {
         if ran.exit != Exit::Code(0) {
-            return Said::default();
+            return HookOutput::default();
         }
         let mut said = match lenient::read(event, &ran.stdout) {
             Read::Object(answer) => translate(event, answer),
@@ -49,7 +51,10 @@ impl Dialect for Claude {
             Read::PlainText => {
                 let counts = contract::of(event).plain_text_is_context || event == EventName::Setup;
                 let text = trimmed(&ran.stdout);
-                Said { context: (counts && !text.is_empty()).then(|| whole(text.to_owned())), ..Said::default() }
+                HookOutput {
+                    context: (counts && !text.is_empty()).then(|| whole(text.to_owned())),
+                    ..HookOutput::default()
+                }
             }
         };
         said.context = said.context.map(|context| bounded(event, context.text));
@@ -72,7 +77,7 @@ impl Dialect for Claude {
     /// Copies in several settings files are one handler, whatever condition let each of them
     /// through; what comes with a plugin, a skill or an agent is its own, and a copy that is
     /// switched off stands in for nobody (DEC-043).
-    fn same_twin(&self, one: &Hook, other: &Hook) -> bool {
+    fn is_duplicate(&self, one: &Hook, other: &Hook) -> bool {
         let same = one.action == other.action && one.disabled == other.disabled;
         let origin = one.plugin == other.plugin && one.registered == other.registered;
         same && origin && one.dialect.name() == other.dialect.name()
@@ -80,13 +85,13 @@ impl Dialect for Claude {
 
     /// With the first line of what the hook itself said about it, and the remedy for the one
     /// thing such hooks are used to that is not there by default.
-    fn failing(&self, hook: &Hook, _: EventName, ran: &Ran, why: String) -> Failing {
+    fn failing(&self, hook: &Hook, _: EventName, ran: &HookExecution, why: String) -> FailureEffect {
         let said = ran.stderr.lines().map(str::trim).find(|line| !line.is_empty());
         let mut why = said.map_or_else(|| why.clone(), |line| format!("{why}: {line}"));
         if ran.stderr.contains("transcript_path") {
             why.push_str(" (hooks that read a transcript need the setting claudeCompat.transcriptPath)");
         }
-        if hook.fail_closed { Failing::Block(why) } else { Failing::Pass(why) }
+        if hook.fail_closed { FailureEffect::Block(why) } else { FailureEffect::Pass(why) }
     }
 
     fn reads_transcripts(&self) -> bool {
@@ -94,11 +99,11 @@ impl Dialect for Claude {
     }
 
     /// stderr; if that is empty the reason in valid JSON, else stdout.
-    fn cut_answer_denies(&self) -> bool {
+    fn truncated_answer_denies(&self) -> bool {
         true
     }
 
-    fn block_message(&self, ran: &Ran) -> String {
+    fn block_message(&self, ran: &HookExecution) -> String {
         let stderr = ran.stderr.trim_end_matches('\n');
         if !stderr.is_empty() {
             return stderr.to_owned();
@@ -112,7 +117,7 @@ impl Dialect for Claude {
     }
 }
 
-fn translate(event: EventName, answer: Lenient) -> Said {
+fn translate(event: EventName, answer: Lenient) -> HookOutput {
     let system_message = answer.sync.system_message.clone();
     let mut said = answer.sync.said(event);
     said.notes = answer.ignored.into_iter().map(|why| (EventKind::HookOutputInvalid, why)).collect();
@@ -130,7 +135,7 @@ fn translate(event: EventName, answer: Lenient) -> Said {
     said
 }
 
-fn bounded(event: EventName, context: String) -> Context {
+fn bounded(event: EventName, context: String) -> HookContext {
     let length = context.chars().count();
     let fits = match event {
         EventName::SessionStart => context.len() <= SESSION_START_CONTEXT_LIMIT,
@@ -142,5 +147,5 @@ fn bounded(event: EventName, context: String) -> Context {
     let (preview, _) = text::head(&context, PREVIEW);
     let preview =
         format!("{preview}\n[{length} characters in all; the whole text is attached to the session's record]");
-    Context { text: preview, whole: Some(context) }
+    HookContext { text: preview, whole: Some(context) }
 }

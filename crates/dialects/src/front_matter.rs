@@ -6,7 +6,7 @@ use crate::read::{Reader, Rejected};
 use crate::wanted::Make;
 use ona_api::digest::sha256_hex;
 use ona_api::{SessionId, SkipReason};
-use ona_hookplane::{Firing, Hook, Registered};
+use ona_hookplane::{Firing, Hook, SessionRegistration};
 use ona_permissions::Place;
 use serde_json::Value;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub fn front_matter(
         hook.disabled = front.disabled.or(hook.disabled);
         let once = kind == Kind::Skill && entry.handler.get("once") == Some(&Value::Bool(true));
         hook.once = None;
-        hook.registered = Some(Registered {
+        hook.registered = Some(SessionRegistration {
             by: front.by.clone(),
             session: front.session.clone(),
             dir: front.dir.clone(),

@@ -7,11 +7,12 @@
 
 use ona_api::{EventKind, EventName, Ordinal, Ruling, clock, text};
 use ona_hookplane::{
-    Action, Answer, Called, Dialect, Exit, Firing, Handler, Hook, OnTimeout, Ran, ResultChange, Said, Timeouts,
+    Dialect, Exit, Firing, HandlerFuture, Hook, HookAction, HookExecution, HookHandler, HookInvocation, HookOutput,
+    OnTimeout, ResultChange, Timeouts,
 };
 use ona_modules::rules::tool::{self, Told};
 use ona_modules::rules::{self, Emitter};
-use ona_modules::{Answer as Outcome, Emission, Module, Moment, Request};
+use ona_modules::{Answer as HookOutcome, Emission, Module, Moment, Request};
 use serde_json::{Map, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -43,28 +44,30 @@ impl Dialect for Omp {
         }
     }
 
-    fn said(&self, event: EventName, ran: &Ran) -> Said {
+    fn parse_output(&self, event: EventName, ran: &HookExecution) -> HookOutput {
         let returned: Option<Value> = text::json(&ran.stdout).ok();
         // A handler that blocked returned something; one that failed did not.
         let threw = ran.exit == Exit::Code(2) && ran.stdout.is_empty();
         match (event, threw) {
             (EventName::PreToolUse, true) => {
-                Said { ruling: Some(Ruling::Deny), reason: ran.stderr.clone(), ..Said::default() }
+                HookOutput { ruling: Some(Ruling::Deny), reason: ran.stderr.clone(), ..HookOutput::default() }
             }
-            (EventName::PreToolUse, false) => match tool::block(&Outcome::Returned(returned)) {
-                Some(reason) => Said { ruling: Some(Ruling::Deny), reason, ..Said::default() },
-                None => Said::default(),
+            (EventName::PreToolUse, false) => match tool::block(&HookOutcome::Returned(returned)) {
+                Some(reason) => HookOutput { ruling: Some(Ruling::Deny), reason, ..HookOutput::default() },
+                None => HookOutput::default(),
             },
-            (_, true) => Said { notes: vec![(EventKind::HookError, ran.stderr.clone())], ..Said::default() },
+            (_, true) => {
+                HookOutput { notes: vec![(EventKind::HookError, ran.stderr.clone())], ..HookOutput::default() }
+            }
             (EventName::PostToolUse, false) => {
                 // A later result takes the place of an earlier one as a whole; `isError` is
                 // typed but never applied (003, "what hooks cannot mutate").
                 let change = tool::replacement(returned.as_ref());
                 let result = change.map(|one| ResultChange { content: one.content, is_error: None });
-                Said { result, ..Said::default() }
+                HookOutput { result, ..HookOutput::default() }
             }
             // The original error stands, whatever a handler returns.
-            (_, false) => Said::default(),
+            (_, false) => HookOutput::default(),
         }
     }
 
@@ -81,11 +84,11 @@ impl Dialect for Omp {
         if event == EventName::PreToolUse { OnTimeout::Block } else { OnTimeout::Pass }
     }
 
-    fn block_message(&self, ran: &Ran) -> String {
+    fn block_message(&self, ran: &HookExecution) -> String {
         ran.stderr.clone()
     }
 
-    fn exit_codes_speak(&self) -> bool {
+    fn uses_exit_codes(&self) -> bool {
         false
     }
 }
@@ -115,7 +118,7 @@ pub fn hooks(emitter: &Arc<Emitter>) -> Vec<Hook> {
                     event: fired_by,
                     matcher: "*".into(),
                     condition: String::new(),
-                    action: Action::Handler(Arc::new(handler)),
+                    action: HookAction::Handler(Arc::new(handler)),
                     timeout: None,
                     dialect: Arc::clone(&dialect),
                     source: path.into_owned(),
@@ -142,7 +145,7 @@ struct ModuleHandler {
     nth: usize,
 }
 
-impl Handler for ModuleHandler {
+impl HookHandler for ModuleHandler {
     fn label(&self) -> &str {
         &self.label
     }
@@ -151,7 +154,7 @@ impl Handler for ModuleHandler {
         self.module.files()
     }
 
-    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+    fn run<'a>(&'a self, called: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution> {
         Box::pin(async move {
             let started_at = clock::utc_millis(clock::now());
             let cwd = called.firing.base.cwd.to_string_lossy().into_owned();
@@ -174,22 +177,22 @@ impl Handler for ModuleHandler {
 
 /// What a run leaves in its row (DEC-174): the returned value as stdout, what was thrown
 /// as stderr, 2 for a block or a throw.
-fn ran(started_at: String, event: EventName, answer: &Outcome) -> Ran {
+fn ran(started_at: String, event: EventName, answer: &HookOutcome) -> HookExecution {
     let (exit, stdout, stderr) = match answer {
-        Outcome::Returned(value) => {
+        HookOutcome::Returned(value) => {
             let blocks = event == EventName::PreToolUse && tool::block(answer).is_some();
             let text = value.as_ref().map(Value::to_string).unwrap_or_default();
             (Exit::Code(if blocks { 2 } else { 0 }), text, String::new())
         }
-        Outcome::TimedOut(after) => (Exit::TimedOut { after: *after }, String::new(), String::new()),
-        Outcome::Cancelled => (Exit::Cancelled, String::new(), String::new()),
-        Outcome::Threw { .. } | Outcome::Overrun(_) | Outcome::Lost(_) => {
+        HookOutcome::TimedOut(after) => (Exit::TimedOut { after: *after }, String::new(), String::new()),
+        HookOutcome::Cancelled => (Exit::Cancelled, String::new(), String::new()),
+        HookOutcome::Threw { .. } | HookOutcome::Overrun(_) | HookOutcome::Lost(_) => {
             let blocks = event == EventName::PreToolUse;
             let why = if blocks { tool::block(answer) } else { rules::failure(answer) };
             (Exit::Code(2), String::new(), why.unwrap_or_default())
         }
     };
-    Ran::ended(started_at, exit, stdout, stderr)
+    HookExecution::ended(started_at, exit, stdout, stderr)
 }
 
 /// The same for all handlers of one firing, so that they share their context object.

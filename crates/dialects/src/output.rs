@@ -3,7 +3,7 @@
 //! Whether a field was well formed has been settled before; here it only means something.
 
 use ona_api::{EventName, Ruling};
-use ona_hookplane::{Context, Said};
+use ona_hookplane::{HookContext, HookOutput};
 use serde_json::{Map, Value};
 
 /// The well-formed part of a hook's answer.
@@ -26,12 +26,12 @@ pub(crate) enum Decision {
 }
 
 impl Sync {
-    pub(crate) fn said(mut self, event: EventName) -> Said {
-        let mut said = Said {
+    pub(crate) fn said(mut self, event: EventName) -> HookOutput {
+        let mut said = HookOutput {
             suppress_output: self.suppress_output,
             context: self.take_text("additionalContext").filter(|text| !text.is_empty()).map(whole),
             stop: (self.go_on == Some(false)).then(|| self.stop_reason.take().unwrap_or_default()),
-            ..Said::default()
+            ..HookOutput::default()
         };
         self.decide(event, &mut said);
         said.system_message = self.system_message;
@@ -40,7 +40,7 @@ impl Sync {
     }
 
     /// DEC-049: what `decision` does depends on the event.
-    fn decide(&mut self, event: EventName, said: &mut Said) {
+    fn decide(&mut self, event: EventName, said: &mut HookOutput) {
         let reason = self.reason.clone().unwrap_or_default();
         match event {
             EventName::PreToolUse => {
@@ -80,8 +80,8 @@ impl Sync {
     }
 }
 
-pub(crate) fn whole(text: String) -> Context {
-    Context { text, whole: None }
+pub(crate) fn whole(text: String) -> HookContext {
+    HookContext { text, whole: None }
 }
 
 /// Names an update may never set, at any depth: they would reach prototypes in

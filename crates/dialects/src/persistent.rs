@@ -25,7 +25,9 @@
 //! environment says of a single firing is therefore left out of it.
 
 use ona_api::{clock, text};
-use ona_hookplane::{Action, Answer, CAPTURE, Called, Exit, Handler, Ran, argv, decode, not_started};
+use ona_hookplane::{
+    CAPTURE, Exit, HandlerFuture, HookAction, HookExecution, HookHandler, HookInvocation, argv, decode, not_started,
+};
 use ona_process::{Command, Lost, SpawnError, Worker};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -35,7 +37,7 @@ use tokio::sync::Mutex;
 const OF_ONE_FIRING: [&str; 2] = ["CLAUDE_ENV_FILE", "GT_HOOK_SOURCE"];
 
 pub(crate) struct Persistent {
-    action: Action,
+    action: HookAction,
     label: String,
     /// Taken out by whoever speaks to it, so that a conversation that is broken off
     /// leaves none behind that is out of step.
@@ -59,17 +61,17 @@ impl Ended {
 
 impl Persistent {
     /// `action` must be a shell or an exec form.
-    pub(crate) fn new(action: Action) -> Self {
+    pub(crate) fn new(action: HookAction) -> Self {
         // Unlike the text of a command, the label tells two of them apart in full.
         let label = match &action {
-            Action::Shell { shell, command } => format!("persistent {} {command}", shell.as_str()),
-            Action::Exec { program, args } => format!("persistent {program} {}", json!(args)),
-            Action::Handler(handler) => handler.label().to_owned(),
+            HookAction::Shell { shell, command } => format!("persistent {} {command}", shell.as_str()),
+            HookAction::Exec { program, args } => format!("persistent {program} {}", json!(args)),
+            HookAction::Handler(handler) => handler.label().to_owned(),
         };
         Self { action, label, worker: Mutex::new(None) }
     }
 
-    async fn firing(&self, called: &Called<'_>) -> Ended {
+    async fn firing(&self, called: &HookInvocation<'_>) -> Ended {
         let mut place = self.worker.lock().await;
         let mut worker = place.take().filter(|worker| !worker.has_more_to_say());
         let mut first = true;
@@ -105,7 +107,7 @@ impl Persistent {
         }
     }
 
-    async fn start(&self, called: &Called<'_>) -> Result<Worker, SpawnError> {
+    async fn start(&self, called: &HookInvocation<'_>) -> Result<Worker, SpawnError> {
         let (program, args) = argv(&self.action, &called.env).map_err(SpawnError::MissingProgram)?;
         let mut env = called.env.clone();
         OF_ONE_FIRING.into_iter().for_each(|name| env.remove(name));
@@ -123,16 +125,16 @@ impl Persistent {
     }
 }
 
-impl Handler for Persistent {
+impl HookHandler for Persistent {
     fn label(&self) -> &str {
         &self.label
     }
 
-    fn action(&self) -> Option<&Action> {
+    fn action(&self) -> Option<&HookAction> {
         Some(&self.action)
     }
 
-    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+    fn run<'a>(&'a self, called: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution> {
         Box::pin(async move {
             let started_at = clock::utc_millis(clock::now());
             // Breaking off drops the process, and with it its group.
@@ -142,7 +144,7 @@ impl Handler for Persistent {
                 () = called.cancel.cancelled() => Ended::with(Exit::Cancelled),
             };
             let Ended { exit, stdout, stderr, cut_off } = ended;
-            Ran { truncated: cut_off, ..Ran::ended(started_at, exit, stdout, stderr) }
+            HookExecution { truncated: cut_off, ..HookExecution::ended(started_at, exit, stdout, stderr) }
         })
     }
 }

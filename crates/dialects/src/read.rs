@@ -12,7 +12,7 @@ use crate::rule_matcher::{self, Shaped};
 use crate::sdlc::Sdlc;
 use crate::wanted::{Make, Wanted};
 use ona_api::{EventName, Ordinal, SkipReason};
-use ona_hookplane::{Action, Applies, Dialect, Firing, Handler, Hook, HookList, PluginDirs, Shell};
+use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookHandler, HookList, HookShell, PluginDirs};
 use ona_permissions::{Condition, Place};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -165,7 +165,7 @@ impl Reader<'_> {
                 if handler.get("persistent") == Some(&Value::Bool(true)) {
                     notes.push("persistent counts for hooks of type command only".into());
                 }
-                (Action::Handler((self.make)(wanted)?), default)
+                (HookAction::Handler((self.make)(wanted)?), default)
             }
             None => (self.command(handler, dialect_name, notes)?, None),
         };
@@ -219,9 +219,9 @@ impl Reader<'_> {
         handler: &Map<String, Value>,
         dialect: &str,
         notes: &mut Vec<String>,
-    ) -> Result<Action, String> {
+    ) -> Result<HookAction, String> {
         let action = action(handler, dialect)?;
-        if let Action::Exec { program, .. } = &action
+        if let HookAction::Exec { program, .. } = &action
             && program.contains(char::is_whitespace)
             && !program.contains('/')
         {
@@ -232,7 +232,7 @@ impl Reader<'_> {
             Some(Value::Bool(true)) => {
                 let new = Persistent::new(action);
                 let shared = self.persistent.entry(new.label().to_owned()).or_insert_with(|| Arc::new(new));
-                Ok(Action::Handler(Arc::clone(shared) as Arc<dyn Handler>))
+                Ok(HookAction::Handler(Arc::clone(shared) as Arc<dyn HookHandler>))
             }
             Some(other) => {
                 notes.push(format!("persistent must be true or false, not {other}; the hook is started each time"));
@@ -275,7 +275,7 @@ pub(crate) fn condition(text: &str, place: &Arc<Place>, notes: &mut Vec<String>)
     })
 }
 
-fn action(handler: &Map<String, Value>, dialect: &str) -> Result<Action, String> {
+fn action(handler: &Map<String, Value>, dialect: &str) -> Result<HookAction, String> {
     match handler.get("type").map(|kind| kind.as_str().unwrap_or("")) {
         None | Some("command") => {}
         Some(other) => return Err(format!("the hook type {other:?} is not known")),
@@ -289,20 +289,20 @@ fn action(handler: &Map<String, Value>, dialect: &str) -> Result<Action, String>
         Some(Value::Array(words)) => {
             let words: Option<Vec<_>> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
             let args = words.ok_or("args must be an array of strings")?;
-            return Ok(Action::Exec { program: command, args });
+            return Ok(HookAction::Exec { program: command, args });
         }
         Some(_) => return Err("args must be an array of strings".into()),
     }
     let shell = match handler.get("shell") {
         // A login profile does not belong in the path of hooks that never asked for one (DEC-160).
-        None | Some(Value::Null) if dialect == "claude" => Shell::Sh,
-        None | Some(Value::Null) => Shell::Bash,
+        None | Some(Value::Null) if dialect == "claude" => HookShell::Sh,
+        None | Some(Value::Null) => HookShell::Bash,
         Some(value) => {
-            let known = value.as_str().and_then(Shell::from_text);
+            let known = value.as_str().and_then(HookShell::from_text);
             known.ok_or_else(|| format!("the shell {value} is not known; use bash, sh or powershell"))?
         }
     };
-    Ok(Action::Shell { shell, command })
+    Ok(HookAction::Shell { shell, command })
 }
 
 fn timeout(handler: &Map<String, Value>, notes: &mut Vec<String>) -> Option<Duration> {

@@ -3,7 +3,7 @@
 use crate::output::{shallow_merge, trimmed, whole};
 use crate::strict::{self, Invalid};
 use ona_api::{EventKind, EventName, Ruling};
-use ona_hookplane::{Dialect, Exit, Firing, OnTimeout, Ran, Said, Timeouts, contract};
+use ona_hookplane::{Dialect, Exit, Firing, HookExecution, HookOutput, OnTimeout, Timeouts, contract};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ impl Dialect for Sdlc {
         Value::Object(firing.stdin(input))
     }
 
-    fn said(&self, event: EventName, ran: &Ran) -> Said {
+    fn parse_output(&self, event: EventName, ran: &HookExecution) -> HookOutput {
         if ran.exit != Exit::Code(0) {
-            return Said::default();
+            return HookOutput::default();
         }
         let text = trimmed(&ran.stdout);
         if !text.starts_with('{') {
             let context = contract::of(event).plain_text_is_context && !text.is_empty();
-            return Said { context: context.then(|| whole(text.to_owned())), ..Said::default() };
+            return HookOutput { context: context.then(|| whole(text.to_owned())), ..HookOutput::default() };
         }
         match strict::read(event, text) {
             Ok(sync) => {
@@ -53,15 +53,15 @@ impl Dialect for Sdlc {
         OnTimeout::Block
     }
 
-    fn cut_answer_denies(&self) -> bool {
+    fn truncated_answer_denies(&self) -> bool {
         true
     }
 
-    fn block_message(&self, ran: &Ran) -> String {
+    fn block_message(&self, ran: &HookExecution) -> String {
         ran.stderr.trim_end_matches('\n').to_owned()
     }
 }
 
-pub(crate) fn unreadable(kind: EventKind, why: String) -> Said {
-    Said { notes: vec![(kind, why)], unreadable: true, ..Said::default() }
+pub(crate) fn unreadable(kind: EventKind, why: String) -> HookOutput {
+    HookOutput { notes: vec![(kind, why)], unreadable: true, ..HookOutput::default() }
 }

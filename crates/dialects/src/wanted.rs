@@ -5,7 +5,7 @@
 
 use ona_api::EventName;
 use ona_api::notation::fits_url;
-use ona_hookplane::Handler;
+use ona_hookplane::HookHandler;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub enum Wanted {
 }
 
 /// Makes a handler, or says why it can not.
-pub type Make<'a> = &'a dyn Fn(Wanted) -> Result<Arc<dyn Handler>, String>;
+pub type Make<'a> = &'a dyn Fn(Wanted) -> Result<Arc<dyn HookHandler>, String>;
 
 impl Wanted {
     /// Reads a handler of one of these types; `None` if it is of another.

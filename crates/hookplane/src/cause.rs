@@ -1,11 +1,11 @@
 //! Why a hook probably failed, in a sentence for people. Pure.
 
-use crate::hook::{Action, Hook};
-use crate::runner::{Exit, Ran};
+use crate::hook::{Hook, HookAction};
+use crate::runner::{Exit, HookExecution};
 use std::path::Path;
 
 /// The likely cause of a failure, where there is one that people run into.
-pub(crate) fn likely(hook: &Hook, ran: &Ran, cwd: &Path) -> Option<String> {
+pub(crate) fn probable(hook: &Hook, ran: &HookExecution, cwd: &Path) -> Option<String> {
     let command = text(&hook.action);
     if ran.stderr.contains("transcript_path") || is_launch(ran) && command.contains("transcript_path") {
         return Some("hooks that read a transcript need the setting claudeCompat.transcriptPath".to_owned());
@@ -31,17 +31,17 @@ pub(crate) fn likely(hook: &Hook, ran: &Ran, cwd: &Path) -> Option<String> {
 }
 
 /// Whether something could not be started: the hook, or what it starts.
-fn is_launch(ran: &Ran) -> bool {
+fn is_launch(ran: &HookExecution) -> bool {
     matches!(ran.exit, Exit::Code(126 | 127) | Exit::NotStarted(_))
 }
 
-fn text(action: &Action) -> String {
+fn text(action: &HookAction) -> String {
     match action {
-        Action::Shell { command, .. } => command.clone(),
-        Action::Exec { program, args } => {
+        HookAction::Shell { command, .. } => command.clone(),
+        HookAction::Exec { program, args } => {
             std::iter::once(program).chain(args).map(String::as_str).collect::<Vec<_>>().join(" ")
         }
-        Action::Handler(handler) => match handler.action() {
+        HookAction::Handler(handler) => match handler.action() {
             Some(action) => text(action),
             None => handler.label().rsplit(':').next().unwrap_or_default().to_owned(),
         },

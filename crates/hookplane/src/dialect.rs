@@ -5,7 +5,7 @@
 use crate::environment::Timeouts;
 use crate::firing::Firing;
 use crate::hook::Hook;
-use crate::runner::Ran;
+use crate::runner::HookExecution;
 use ona_api::{EventKind, EventName, Ruling};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ pub trait Dialect: Send + Sync {
 
     /// What a hook that ran to its end said, in the words all dialects share.
     /// Called for exit codes only; timeouts and failures to start are the engine's.
-    fn said(&self, event: EventName, ran: &Ran) -> Said;
+    fn parse_output(&self, event: EventName, ran: &HookExecution) -> HookOutput;
 
     /// The input after a hook's `updatedInput`.
     fn updated(&self, current: &Value, update: Map<String, Value>) -> Value;
@@ -29,7 +29,7 @@ pub trait Dialect: Send + Sync {
     fn on_timeout(&self, event: EventName) -> OnTimeout;
 
     /// The block message of an exit code 2.
-    fn block_message(&self, ran: &Ran) -> String;
+    fn block_message(&self, ran: &HookExecution) -> String;
 
     /// Whether exit code 2 is a block; elsewhere it is one failure among others.
     fn exit_two_blocks(&self) -> bool {
@@ -38,18 +38,18 @@ pub trait Dialect: Send + Sync {
 
     /// Whether an answer that begins as a JSON object and was cut off refuses a call. It may have
     /// been a deny (amends DEC-055).
-    fn cut_answer_denies(&self) -> bool {
+    fn truncated_answer_denies(&self) -> bool {
         false
     }
 
     /// Whether an exit code other than 0 is neither a block nor a failure in this event.
-    fn shrugs_at(&self, _event: EventName, _code: i32) -> bool {
+    fn ignores_exit_code(&self, _event: EventName, _code: i32) -> bool {
         false
     }
 
     /// What is said when a failure of a hook that may not fail blocks; `None` leaves the
     /// words to the engine.
-    fn failure_message(&self, _ran: &Ran) -> Option<String> {
+    fn failure_message(&self, _ran: &HookExecution) -> Option<String> {
         None
     }
 
@@ -59,13 +59,17 @@ pub trait Dialect: Send + Sync {
     }
 
     /// What the dialect's own log says of a run, beside the row that every run leaves.
-    fn log(&self, _hook: &Hook, _ran: &Ran, _took: Duration) -> Option<LogEntry> {
+    fn log(&self, _hook: &Hook, _ran: &HookExecution, _took: Duration) -> Option<LogEntry> {
         None
     }
 
     /// What a failed run comes to; `why` tells it in the engine's words.
-    fn failing(&self, hook: &Hook, _event: EventName, ran: &Ran, why: String) -> Failing {
-        if hook.fail_closed { Failing::Block(self.failure_message(ran).unwrap_or(why)) } else { Failing::Pass(why) }
+    fn failing(&self, hook: &Hook, _event: EventName, ran: &HookExecution, why: String) -> FailureEffect {
+        if hook.fail_closed {
+            FailureEffect::Block(self.failure_message(ran).unwrap_or(why))
+        } else {
+            FailureEffect::Pass(why)
+        }
     }
 
     /// Whether its hooks may be told of a file with the transcript, where one is kept for them.
@@ -74,13 +78,13 @@ pub trait Dialect: Send + Sync {
     }
 
     /// Whether an exit code says more than `said` has made of the run already.
-    fn exit_codes_speak(&self) -> bool {
+    fn uses_exit_codes(&self) -> bool {
         true
     }
 
     /// Whether two hooks that match one firing are one and the same, so that only the first
     /// of them runs (DEC-043).
-    fn same_twin(&self, _one: &Hook, _other: &Hook) -> bool {
+    fn is_duplicate(&self, _one: &Hook, _other: &Hook) -> bool {
         false
     }
 }
@@ -94,7 +98,7 @@ pub enum OnTimeout {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failing {
+pub enum FailureEffect {
     /// As exit code 2 with this message.
     Block(String),
     /// As a hook that said no for this reason; logged as well.
@@ -105,14 +109,14 @@ pub enum Failing {
 
 /// What one hook said (DEC-067).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct HookOutput {
     pub ruling: Option<Ruling>,
     /// Accompanies a ruling or a block.
     pub reason: String,
     /// The event's own kind of stop: a rejected prompt, "do not stop", a message to the model.
     pub block: Option<String>,
     pub input: Option<Map<String, Value>>,
-    pub context: Option<Context>,
+    pub context: Option<HookContext>,
     /// After a tool ran: another result for the model.
     pub result: Option<ResultChange>,
     /// After a tool ran: text beside its result.
@@ -147,7 +151,7 @@ pub enum Injection {
 
 /// Text for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Context {
+pub struct HookContext {
     pub text: String,
     /// The whole text, when `text` is only a preview of it.
     pub whole: Option<String>,

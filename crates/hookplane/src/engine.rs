@@ -2,14 +2,14 @@
 
 use crate::cause;
 use crate::contract::{self, Contract, ExitTwo};
-use crate::dialect::{Failing, LogEntry, OnTimeout, Said};
+use crate::dialect::{FailureEffect, HookOutput, LogEntry, OnTimeout};
 use crate::environment::HookEnvironment;
 use crate::firing::{Base, Firing};
-use crate::hook::{Action, Hook, Registered};
+use crate::hook::{Hook, HookAction, SessionRegistration};
 use crate::list::HookList;
-use crate::outcome::Outcome;
-use crate::pins::{AskAboutChange, FilesOf, Pins, ScriptChange};
-use crate::runner::{Exit, Ran, Runner};
+use crate::outcome::HookOutcome;
+use crate::pins::{ConfirmScriptChange, FilesOf, Pins, ScriptChange};
+use crate::runner::{Exit, HookExecution, Runner};
 use ona_api::{EventKind, EventName, HookRun, Ordinal, Redactor, Ruling, SkipReason, clock, text};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Told of every log entry as soon as its hook has run.
-pub type Watch = Arc<dyn Fn(&LogEntry) + Send + Sync>;
+pub type OnLogEntry = Arc<dyn Fn(&LogEntry) + Send + Sync>;
 
 /// A failure of a hook, the first time it fails in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct HookEngine {
     environment: HookEnvironment,
     runner: Arc<dyn Runner>,
     redactor: Redactor,
-    watch: Watch,
+    on_log: OnLogEntry,
     on_failure: OnFailure,
     /// Keys of hooks that have had their only run.
     spent: Arc<Mutex<HashSet<String>>>,
@@ -50,7 +50,7 @@ pub struct HookEngine {
     noted: Arc<Mutex<HashSet<Ordinal>>>,
     /// Scripts as they were when the session began; nothing is compared without a session.
     pins: Arc<RwLock<Option<Arc<Pins>>>>,
-    person: Arc<RwLock<Option<Arc<dyn AskAboutChange>>>>,
+    person: Arc<RwLock<Option<Arc<dyn ConfirmScriptChange>>>>,
 }
 
 impl HookEngine {
@@ -60,7 +60,7 @@ impl HookEngine {
             environment,
             runner,
             redactor,
-            watch: Arc::new(|_| ()),
+            on_log: Arc::new(|_| ()),
             on_failure: Arc::new(|_| ()),
             spent: Arc::default(),
             told: Arc::default(),
@@ -79,7 +79,7 @@ impl HookEngine {
     }
 
     /// Who is asked about scripts that changed. Without anybody they do not run.
-    pub fn asks(&self, person: Arc<dyn AskAboutChange>) {
+    pub fn set_script_confirmer(&self, person: Arc<dyn ConfirmScriptChange>) {
         *self.person.write().unwrap_or_else(PoisonError::into_inner) = Some(person);
     }
 
@@ -121,11 +121,11 @@ impl HookEngine {
         None
     }
 
-    pub fn watched_by(self, watch: Watch) -> Self {
-        Self { watch, ..self }
+    pub fn with_log_listener(self, on_log: OnLogEntry) -> Self {
+        Self { on_log, ..self }
     }
 
-    pub fn failures_to(self, on_failure: OnFailure) -> Self {
+    pub fn with_failure_listener(self, on_failure: OnFailure) -> Self {
         Self { on_failure, ..self }
     }
 
@@ -154,7 +154,7 @@ impl HookEngine {
     }
 
     /// Takes away hooks that were registered, from the next firing on.
-    pub fn retire(&self, which: impl Fn(&Registered) -> bool) {
+    pub fn unregister(&self, which: impl Fn(&SessionRegistration) -> bool) {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         let goes = |hook: &Hook| hook.registered.as_ref().is_some_and(&which);
         if list.iter().any(goes) {
@@ -163,7 +163,7 @@ impl HookEngine {
     }
 
     /// A hook has had its only run, in this process or in one before.
-    pub fn spend(&self, key: String) {
+    pub fn mark_used(&self, key: String) {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
     }
 
@@ -180,7 +180,7 @@ impl HookEngine {
             environment: self.environment.clone(),
             runner: Arc::clone(&self.runner),
             redactor: self.redactor.clone(),
-            watch: Arc::clone(&self.watch),
+            on_log: Arc::clone(&self.on_log),
             on_failure: Arc::clone(&self.on_failure),
             spent: Arc::clone(&self.spent),
             told: Arc::clone(&self.told),
@@ -198,17 +198,18 @@ impl HookEngine {
 
     /// Runs the matching hooks one after another, in ordinal order. Each sees the
     /// input as the one before left it. Writes nothing: the rows are returned.
-    pub async fn fire(&self, firing: Firing) -> Outcome {
+    pub async fn fire(&self, firing: Firing) -> HookOutcome {
         self.fire_to(firing, |_| true).await
     }
 
     /// The same, to some of the hooks only.
-    pub async fn fire_to(&self, firing: Firing, whom: impl Fn(&Hook) -> bool) -> Outcome {
+    pub async fn fire_to(&self, firing: Firing, whom: impl Fn(&Hook) -> bool) -> HookOutcome {
         let list = self.list();
         let mut chain = Chain::new(&firing);
         let mut met: Vec<&Hook> = Vec::new();
         for hook in list.of(firing.event).filter(|hook| whom(hook)) {
-            if !(hook.applies)(&firing, &chain.input) || met.iter().any(|other| hook.dialect.same_twin(other, hook)) {
+            if !(hook.applies)(&firing, &chain.input) || met.iter().any(|other| hook.dialect.is_duplicate(other, hook))
+            {
                 continue;
             }
             met.push(hook);
@@ -227,34 +228,35 @@ impl HookEngine {
                     .push(HookRun { skipped: Some(SkipReason::ScriptChanged), ..blank_row(hook, &firing, stdin) });
                 continue;
             }
-            let only_run = hook.spent_key(&firing.base.session);
+            let only_run = hook.once_key(&firing.base.session);
             if !self.claims(only_run.as_ref()) {
                 continue;
             }
             chain.outcome.spent.extend(only_run);
-            let timeout = hook.patience(&self.environment.timeouts);
+            let timeout = hook.effective_timeout(&self.environment.timeouts);
             let began = Instant::now();
             let ran = self.runner.run(hook, &firing, stdin.clone(), timeout).await;
             // A dialect with a log of its own knows what is news.
             let mut log = OwnLog::None;
             if let Some(entry) = hook.dialect.log(hook, &ran, began.elapsed()) {
                 log = if entry.warnings.is_empty() { OwnLog::Silent } else { OwnLog::Told };
-                (self.watch)(&entry);
+                (self.on_log)(&entry);
                 chain.outcome.log.push((hook.ordinal, hook.dialect.name(), entry));
             }
-            let exit_code = if hook.detached { self.let_go(hook, &ran, &mut chain) } else { chain.judge(hook, &ran) };
+            let exit_code =
+                if hook.detached { self.record_detached(hook, &ran, &mut chain) } else { chain.judge(hook, &ran) };
             if let Some(why) = chain.failure.take().filter(|_| log != OwnLog::Silent) {
                 self.tell(hook, &firing, &ran, &why, log == OwnLog::Told);
             }
             chain.outcome.runs.push(ran_row(hook, blank_row(hook, &firing, stdin), ran, exit_code));
         }
-        self.look_ahead(&firing, &mut chain).await;
+        self.check_post_hooks(&firing, &mut chain).await;
         chain.outcome
     }
 
     /// The first failure of a hook in a process is told at once: a guard that does not run
     /// guards nothing.
-    fn tell(&self, hook: &Hook, firing: &Firing, ran: &Ran, why: &str, logged: bool) {
+    fn tell(&self, hook: &Hook, firing: &Firing, ran: &HookExecution, why: &str, logged: bool) {
         if !self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(hook.ordinal) {
             return;
         }
@@ -266,7 +268,7 @@ impl HookEngine {
         if let Some(line) = said.map(|line| hook.dialect.recorded(line)).filter(|line| !why.contains(line.as_ref())) {
             text.push_str(&format!(": {line}"));
         }
-        let cause = cause::likely(hook, ran, &firing.base.cwd).filter(|cause| !text.contains(cause.as_str()));
+        let cause = cause::probable(hook, ran, &firing.base.cwd).filter(|cause| !text.contains(cause.as_str()));
         if let Some(cause) = cause {
             text.push_str(&format!(" ({cause})"));
         }
@@ -287,7 +289,7 @@ impl HookEngine {
 
     /// A hook that could not run after the tool denies the call before it: later there
     /// would be nothing left to deny (DEC-153).
-    async fn look_ahead(&self, firing: &Firing, chain: &mut Chain<'_>) {
+    async fn check_post_hooks(&self, firing: &Firing, chain: &mut Chain<'_>) {
         if firing.event != EventName::PreToolUse || self.environment.all_disabled || chain.outcome.is_denied() {
             return;
         }
@@ -300,7 +302,7 @@ impl HookEngine {
                 chain.outcome.ruling = Some((Ruling::Deny, hook.ordinal, change.message()));
                 return;
             }
-            let Action::Handler(handler) = &hook.action else { continue };
+            let HookAction::Handler(handler) = &hook.action else { continue };
             if let Err(why) = handler.ready().await {
                 chain.outcome.note(hook, EventKind::HookError, why.clone());
                 chain.outcome.ruling = Some((Ruling::Deny, hook.ordinal, why));
@@ -310,7 +312,7 @@ impl HookEngine {
     }
 
     /// A detached hook decides nothing, however it ended (DEC-047). The exit code to record.
-    fn let_go(&self, hook: &Hook, ran: &Ran, chain: &mut Chain<'_>) -> Option<i32> {
+    fn record_detached(&self, hook: &Hook, ran: &HookExecution, chain: &mut Chain<'_>) -> Option<i32> {
         if self.noted.lock().unwrap_or_else(PoisonError::into_inner).insert(hook.ordinal) {
             let why = "configured as asynchronous: it ran in its place and its result has no effect";
             chain.outcome.note(hook, EventKind::HookAsyncRejected, why.into());
@@ -354,7 +356,7 @@ struct Chain<'a> {
     firing: &'a Firing,
     contract: Contract,
     input: Value,
-    outcome: Outcome,
+    outcome: HookOutcome,
     /// Why the hook that ran last failed.
     failure: Option<String>,
 }
@@ -362,11 +364,11 @@ struct Chain<'a> {
 impl<'a> Chain<'a> {
     fn new(firing: &'a Firing) -> Self {
         let (contract, input) = (contract::of(firing.event), firing.input());
-        Self { firing, contract, input, outcome: Outcome::default(), failure: None }
+        Self { firing, contract, input, outcome: HookOutcome::default(), failure: None }
     }
 
     /// Folds one run into the outcome; returns the exit code to record.
-    fn judge(&mut self, hook: &Hook, ran: &Ran) -> Option<i32> {
+    fn judge(&mut self, hook: &Hook, ran: &HookExecution) -> Option<i32> {
         match &ran.exit {
             Exit::Code(code) => {
                 self.judge_exit(hook, ran, *code);
@@ -404,12 +406,12 @@ impl<'a> Chain<'a> {
     }
 
     /// Whether an answer about a call was too long to be read. It may have been a no.
-    fn is_cut_off(&self, hook: &Hook, ran: &Ran) -> bool {
-        ran.truncated && self.contract.denies_call() && hook.dialect.cut_answer_denies()
+    fn is_cut_off(&self, hook: &Hook, ran: &HookExecution) -> bool {
+        ran.truncated && self.contract.denies_call() && hook.dialect.truncated_answer_denies()
     }
 
-    fn judge_exit(&mut self, hook: &Hook, ran: &Ran, code: i32) {
-        let mut said = hook.dialect.said(self.firing.event, ran);
+    fn judge_exit(&mut self, hook: &Hook, ran: &HookExecution, code: i32) {
+        let mut said = hook.dialect.parse_output(self.firing.event, ran);
         if let Some(update) = said.input.take() {
             self.input = hook.dialect.updated(&self.input, update);
             self.outcome.input = Some(self.input.clone());
@@ -421,7 +423,7 @@ impl<'a> Chain<'a> {
         self.outcome.absorb(hook, said);
         self.outcome.failed |= unreadable && self.contract.exit_two == ExitTwo::FailCreation;
         match code {
-            _ if !hook.dialect.exit_codes_speak() => {}
+            _ if !hook.dialect.uses_exit_codes() => {}
             0 if ran.stdout.trim_start().starts_with('{') && self.is_cut_off(hook, ran) => {
                 self.outcome.block(hook, &self.contract, CUT_OFF.to_owned());
             }
@@ -429,7 +431,7 @@ impl<'a> Chain<'a> {
                 self.fail(hook, ran, "[SDLC] hook output could not be read".to_owned());
             }
             0 => {}
-            code if hook.dialect.shrugs_at(self.firing.event, code) => {}
+            code if hook.dialect.ignores_exit_code(self.firing.event, code) => {}
             2 if hook.dialect.exit_two_blocks() => {
                 self.outcome.block(hook, &self.contract, hook.dialect.block_message(ran))
             }
@@ -441,24 +443,24 @@ impl<'a> Chain<'a> {
 
     /// A failure blocks only where the hook asked for it, or the event can not do without.
     /// Whether this one did.
-    fn fail(&mut self, hook: &Hook, ran: &Ran, why: String) -> bool {
+    fn fail(&mut self, hook: &Hook, ran: &HookExecution, why: String) -> bool {
         self.outcome.failed |= self.contract.exit_two == ExitTwo::FailCreation;
         let failing = hook.dialect.failing(hook, self.firing.event, ran, why);
         if ran.exit != Exit::Cancelled {
-            let (Failing::Block(why) | Failing::Deny(why) | Failing::Pass(why)) = &failing;
+            let (FailureEffect::Block(why) | FailureEffect::Deny(why) | FailureEffect::Pass(why)) = &failing;
             self.failure = Some(why.clone());
         }
         match failing {
-            Failing::Block(message) => {
+            FailureEffect::Block(message) => {
                 self.outcome.block(hook, &self.contract, message);
                 true
             }
-            Failing::Deny(reason) => {
+            FailureEffect::Deny(reason) => {
                 self.outcome.note(hook, EventKind::HookError, reason.clone());
-                self.outcome.absorb(hook, Said { ruling: Some(Ruling::Deny), reason, ..Said::default() });
+                self.outcome.absorb(hook, HookOutput { ruling: Some(Ruling::Deny), reason, ..HookOutput::default() });
                 true
             }
-            Failing::Pass(why) => {
+            FailureEffect::Pass(why) => {
                 self.outcome.note(hook, EventKind::HookError, why);
                 false
             }
@@ -496,7 +498,7 @@ fn blank_row(hook: &Hook, firing: &Firing, input_json: String) -> HookRun {
     }
 }
 
-fn ran_row(hook: &Hook, blank: HookRun, ran: Ran, exit_code: Option<i32>) -> HookRun {
+fn ran_row(hook: &Hook, blank: HookRun, ran: HookExecution, exit_code: Option<i32>) -> HookRun {
     let explanation = match &ran.exit {
         Exit::Code(_) => None,
         Exit::TimedOut { after } => Some(timed_out(*after)),

@@ -27,7 +27,7 @@ pub enum Lifetime {
     /// The end of the turn.
     Turn,
     /// They report a call that was interrupted, and share the time there is for that.
-    Aftermath,
+    Report,
     /// Nothing: a session ends also after an interrupt.
     Own,
 }

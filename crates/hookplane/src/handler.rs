@@ -5,8 +5,8 @@
 //! that rows, exit codes and merging are the same for all.
 
 use crate::firing::Firing;
-use crate::hook::Action;
-use crate::runner::Ran;
+use crate::hook::HookAction;
+use crate::runner::HookExecution;
 use ona_api::Env;
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// One firing, as a handler sees it.
-pub struct Called<'a> {
+pub struct HookInvocation<'a> {
     pub firing: &'a Firing,
     /// The object a process would read from stdin, secrets taken out.
     pub stdin: String,
@@ -26,9 +26,9 @@ pub struct Called<'a> {
     pub cancel: &'a CancellationToken,
 }
 
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type HandlerFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-pub trait Handler: Send + Sync {
+pub trait HookHandler: Send + Sync {
     /// The `command` column.
     fn label(&self) -> &str;
 
@@ -37,16 +37,16 @@ pub trait Handler: Send + Sync {
         self.label()
     }
 
-    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran>;
+    fn run<'a>(&'a self, called: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution>;
 
     /// Whether it could run at all. Asked before a tool runs of the hooks that come
     /// after it; what is wrong then denies the call (DEC-153).
-    fn ready(&self) -> Answer<'_, Result<(), String>> {
+    fn ready(&self) -> HandlerFuture<'_, Result<(), String>> {
         Box::pin(async { Ok(()) })
     }
 
     /// What it starts, if that is a command like another's.
-    fn action(&self) -> Option<&Action> {
+    fn action(&self) -> Option<&HookAction> {
         None
     }
 

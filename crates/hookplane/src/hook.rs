@@ -3,7 +3,7 @@
 use crate::dialect::Dialect;
 use crate::environment::Timeouts;
 use crate::firing::Firing;
-use crate::handler::Handler;
+use crate::handler::HookHandler;
 use ona_api::{EventName, Ordinal, SessionId, SkipReason};
 use serde_json::Value;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Hook {
     pub matcher: String,
     /// What limits it besides the matcher: a permission rule, an agent; "" when nothing does.
     pub condition: String,
-    pub action: Action,
+    pub action: HookAction,
     pub timeout: Option<Duration>,
     pub dialect: Arc<dyn Dialect>,
     /// Where it was configured, for people.
@@ -37,7 +37,7 @@ pub struct Hook {
     /// Runs a single time in each session: a short name that is the same in every process.
     pub once: Option<String>,
     /// It came into a session that was running already.
-    pub registered: Option<Registered>,
+    pub registered: Option<SessionRegistration>,
     pub applies: Applies,
 }
 
@@ -50,7 +50,7 @@ pub struct PluginDirs {
 /// How a hook came into a running session: with a skill that was loaded or an agent that was
 /// started (section 5.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registered {
+pub struct SessionRegistration {
     /// `skill:careful`, `agent:reviewer`
     pub by: String,
     /// The session it belongs to and goes with.
@@ -62,9 +62,9 @@ pub struct Registered {
 }
 
 #[derive(Clone)]
-pub enum Action {
+pub enum HookAction {
     Shell {
-        shell: Shell,
+        shell: HookShell,
         command: String,
     },
     /// Started directly, no shell and no splitting.
@@ -73,28 +73,29 @@ pub enum Action {
         args: Vec<String>,
     },
     /// No process of its own for each firing.
-    Handler(Arc<dyn Handler>),
+    Handler(Arc<dyn HookHandler>),
 }
 
-impl PartialEq for Action {
+impl PartialEq for HookAction {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Action::Shell { shell, command }, Action::Shell { shell: other_shell, command: other_command }) => {
-                shell == other_shell && command == other_command
-            }
-            (Action::Exec { program, args }, Action::Exec { program: other_program, args: other_args }) => {
+            (
+                HookAction::Shell { shell, command },
+                HookAction::Shell { shell: other_shell, command: other_command },
+            ) => shell == other_shell && command == other_command,
+            (HookAction::Exec { program, args }, HookAction::Exec { program: other_program, args: other_args }) => {
                 program == other_program && args == other_args
             }
-            (Action::Handler(one), Action::Handler(other)) => {
+            (HookAction::Handler(one), HookAction::Handler(other)) => {
                 one.label() == other.label() && one.identity() == other.identity()
             }
-            (Action::Shell { .. } | Action::Exec { .. } | Action::Handler(_), _) => false,
+            (HookAction::Shell { .. } | HookAction::Exec { .. } | HookAction::Handler(_), _) => false,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shell {
+pub enum HookShell {
     Bash,
     Sh,
     /// `/bin/sh` with the person's profile; a dialect's own choice, no setting names it.
@@ -102,22 +103,22 @@ pub enum Shell {
     PowerShell,
 }
 
-impl Shell {
+impl HookShell {
     pub fn from_text(text: &str) -> Option<Self> {
         match text {
-            "bash" => Some(Shell::Bash),
-            "sh" => Some(Shell::Sh),
-            "powershell" => Some(Shell::PowerShell),
+            "bash" => Some(HookShell::Bash),
+            "sh" => Some(HookShell::Sh),
+            "powershell" => Some(HookShell::PowerShell),
             _ => None,
         }
     }
 
     pub fn as_str(self) -> &'static str {
         match self {
-            Shell::Bash => "bash",
-            Shell::Sh => "sh",
-            Shell::LoginSh => "sh -l",
-            Shell::PowerShell => "powershell",
+            HookShell::Bash => "bash",
+            HookShell::Sh => "sh",
+            HookShell::LoginSh => "sh -l",
+            HookShell::PowerShell => "powershell",
         }
     }
 }
@@ -128,7 +129,7 @@ const DETACHED: Duration = Duration::from_secs(10);
 
 impl Hook {
     /// How long it may take.
-    pub fn patience(&self, timeouts: &Timeouts) -> Duration {
+    pub fn effective_timeout(&self, timeouts: &Timeouts) -> Duration {
         self.timeout.unwrap_or_else(|| {
             let usual = self.dialect.timeout(self.event, timeouts);
             if self.detached { usual.min(DETACHED) } else { usual }
@@ -136,7 +137,7 @@ impl Hook {
     }
 
     /// The `state` key that says it has had its only run in this session.
-    pub fn spent_key(&self, session: &SessionId) -> Option<String> {
+    pub fn once_key(&self, session: &SessionId) -> Option<String> {
         let registered = self.registered.as_ref().and_then(|registered| registered.once.clone());
         registered.or_else(|| Some(format!("hook_spent:{session}:{}", self.once.as_ref()?)))
     }
@@ -144,9 +145,9 @@ impl Hook {
     /// The `command` column.
     pub fn command(&self) -> &str {
         match &self.action {
-            Action::Shell { command, .. } => command,
-            Action::Exec { program, .. } => program,
-            Action::Handler(handler) => handler.label(),
+            HookAction::Shell { command, .. } => command,
+            HookAction::Exec { program, .. } => program,
+            HookAction::Handler(handler) => handler.label(),
         }
     }
 

@@ -1,13 +1,13 @@
 //! Folds what hooks said into one outcome. Pure; section 5.6.
 
 use crate::contract::{Contract, ExitTwo};
-use crate::dialect::Said;
+use crate::dialect::HookOutput;
 use crate::hook::Hook;
-use crate::outcome::{Delivered, Note, Outcome};
+use crate::outcome::{AttributedContext, HookIncident, HookOutcome};
 use ona_api::{EventKind, Ruling};
 
-impl Outcome {
-    pub(crate) fn absorb(&mut self, hook: &Hook, said: Said) {
+impl HookOutcome {
+    pub(crate) fn absorb(&mut self, hook: &Hook, said: HookOutput) {
         let ordinal = hook.ordinal;
         if let Some(ruling) = said.ruling {
             // Strictly stricter, so that among equals the lowest ordinal keeps its reason.
@@ -19,7 +19,7 @@ impl Outcome {
             self.blocks.push((ordinal, message));
         }
         if let Some(context) = said.context {
-            self.context.push(Delivered { ordinal, dialect: hook.dialect.name(), context });
+            self.context.push(AttributedContext { ordinal, dialect: hook.dialect.name(), context });
         }
         if let Some(change) = said.result {
             self.result = Some((ordinal, change));
@@ -58,7 +58,7 @@ impl Outcome {
     }
 
     pub(crate) fn note(&mut self, hook: &Hook, kind: EventKind, why: String) {
-        self.notes.push(Note {
+        self.notes.push(HookIncident {
             kind,
             event: hook.event,
             ordinal: hook.ordinal,

@@ -1,12 +1,12 @@
 //! What a whole chain came to.
 
-use crate::dialect::{Context, Injection, LogEntry, ResultChange};
+use crate::dialect::{HookContext, Injection, LogEntry, ResultChange};
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::{EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling};
 use serde_json::{Map, Value, json};
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct HookOutcome {
     /// One per hook that matched, skipped ones included, in ordinal order.
     pub runs: Vec<HookRun>,
     /// The merged ruling and the reason of the lowest ordinal that gave it (DEC-068).
@@ -15,7 +15,7 @@ pub struct Outcome {
     pub blocks: Vec<(Ordinal, String)>,
     /// The tool input, if a hook changed it.
     pub input: Option<Value>,
-    pub context: Vec<Delivered>,
+    pub context: Vec<AttributedContext>,
     /// Another result for the model: the last hook that gave one is heard.
     pub result: Option<(Ordinal, ResultChange)>,
     /// Text beside the result, in ordinal order.
@@ -26,7 +26,7 @@ pub struct Outcome {
     pub messages: Vec<(Ordinal, String)>,
     /// `hookSpecificOutput` fields for the owner of the event.
     pub specific: Vec<(Ordinal, Map<String, Value>)>,
-    pub notes: Vec<Note>,
+    pub notes: Vec<HookIncident>,
     /// What dialects with a log of their own wrote into it, with the hook's dialect.
     pub log: Vec<(Ordinal, &'static str, LogEntry)>,
     /// `state` keys of hooks that have had their only run.
@@ -37,15 +37,15 @@ pub struct Outcome {
 
 /// Context for the model, with where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivered {
+pub struct AttributedContext {
     pub ordinal: Ordinal,
     pub dialect: &'static str,
-    pub context: Context,
+    pub context: HookContext,
 }
 
 /// Something about a run that deserves an `events` row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct HookIncident {
     pub kind: EventKind,
     pub event: EventName,
     pub ordinal: Ordinal,
@@ -60,7 +60,7 @@ pub enum RequestDecision {
     Deny { message: String, interrupt: bool },
 }
 
-impl Outcome {
+impl HookOutcome {
     /// Whether the call, prompt or change must not go on.
     pub fn is_denied(&self) -> bool {
         !self.blocks.is_empty() || matches!(self.ruling, Some((Ruling::Deny, ..)))

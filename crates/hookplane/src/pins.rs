@@ -5,7 +5,7 @@
 //! same text changes nothing. What a program reads besides its own file is not watched, and
 //! nothing holds a file still between the look and the run.
 
-use crate::handler::Answer;
+use crate::handler::HandlerFuture;
 use crate::hook::Hook;
 use ona_api::{EventName, Ordinal, digest};
 use std::collections::HashMap;
@@ -33,9 +33,9 @@ pub struct ScriptChange {
 }
 
 /// Puts the question whether a changed script may run to a person.
-pub trait AskAboutChange: Send + Sync {
+pub trait ConfirmScriptChange: Send + Sync {
     /// Who allowed it, as rows name them; `None`: it may not run.
-    fn may_run<'a>(&'a self, change: &'a ScriptChange) -> Answer<'a, Option<&'static str>>;
+    fn may_run<'a>(&'a self, change: &'a ScriptChange) -> HandlerFuture<'a, Option<&'static str>>;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use crate::environment::HookEnvironment;
 use crate::firing::{Firing, Lifetime};
-use crate::handler::Called;
-use crate::hook::{Action, Hook, Shell};
+use crate::handler::HookInvocation;
+use crate::hook::{Hook, HookAction, HookShell};
 use ona_api::{Env, clock, text};
-use ona_process::{Captured, Command, End, Halt, SpawnError, find_in_path, first_existing};
+use ona_process::{Captured, Command, End, SpawnError, TurnCancellation, find_in_path, first_existing};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// A run as the engine and dialects see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct HookExecution {
     pub exit: Exit,
     pub stdout: String,
     pub stderr: String,
@@ -31,7 +31,7 @@ pub struct Ran {
     pub completed_at: String,
 }
 
-impl Ran {
+impl HookExecution {
     /// The run of a handler that began at `started_at` and ends now.
     pub fn ended(started_at: String, exit: Exit, stdout: String, stderr: String) -> Self {
         let completed_at = clock::utc_millis(clock::now());
@@ -59,40 +59,47 @@ pub trait Runner: Send + Sync {
         firing: &'a Firing,
         stdin: String,
         timeout: Duration,
-    ) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = HookExecution> + Send + 'a>>;
 }
 
 /// Real processes, one at a time in the whole program (DEC-138).
 pub struct ProcessRunner {
     pub environment: HookEnvironment,
-    pub halt: Halt,
+    pub cancellation: TurnCancellation,
     one_at_a_time: Mutex<()>,
 }
 
 impl ProcessRunner {
-    pub fn new(environment: HookEnvironment, halt: impl Into<Halt>) -> Self {
-        Self { environment, halt: halt.into(), one_at_a_time: Mutex::new(()) }
+    pub fn new(environment: HookEnvironment, cancellation: impl Into<TurnCancellation>) -> Self {
+        Self { environment, cancellation: cancellation.into(), one_at_a_time: Mutex::new(()) }
     }
 
-    async fn run_hook(&self, hook: &Hook, firing: &Firing, stdin: String, timeout: Duration) -> Ran {
+    async fn run_hook(&self, hook: &Hook, firing: &Firing, stdin: String, timeout: Duration) -> HookExecution {
         let cancel = match firing.lifetime {
-            Lifetime::Turn => self.halt.token(),
-            Lifetime::Aftermath => self.halt.aftermath(),
+            Lifetime::Turn => self.cancellation.token(),
+            Lifetime::Report => self.cancellation.report_token(),
             Lifetime::Own => CancellationToken::new(),
         };
-        let called = Called { firing, stdin, timeout, env: self.environment.of(hook, firing), cancel: &cancel };
+        let called = HookInvocation { firing, stdin, timeout, env: self.environment.of(hook, firing), cancel: &cancel };
         let waits = match &hook.action {
-            Action::Handler(handler) => handler.is_exclusive(),
-            Action::Shell { .. } | Action::Exec { .. } => true,
+            HookAction::Handler(handler) => handler.is_exclusive(),
+            HookAction::Shell { .. } | HookAction::Exec { .. } => true,
         };
         let _turn = if waits { Some(self.one_at_a_time.lock().await) } else { None };
         if cancel.is_cancelled() {
             // Nothing is started only to be ended.
-            return Ran::ended(clock::utc_millis(clock::now()), Exit::Cancelled, String::new(), String::new());
+            return HookExecution::ended(
+                clock::utc_millis(clock::now()),
+                Exit::Cancelled,
+                String::new(),
+                String::new(),
+            );
         }
         match &hook.action {
-            Action::Handler(handler) => handler.run(called).await,
-            Action::Shell { .. } | Action::Exec { .. } => run_process(argv(&hook.action, &called.env), called).await,
+            HookAction::Handler(handler) => handler.run(called).await,
+            HookAction::Shell { .. } | HookAction::Exec { .. } => {
+                run_process(argv(&hook.action, &called.env), called).await
+            }
         }
     }
 }
@@ -101,8 +108,8 @@ impl ProcessRunner {
 pub type Argv = Result<(String, Vec<String>), String>;
 
 /// Runs a process for one firing and waits for its end.
-pub async fn run_process(argv: Argv, called: Called<'_>) -> Ran {
-    let Called { firing, stdin, timeout, env, cancel } = called;
+pub async fn run_process(argv: Argv, called: HookInvocation<'_>) -> HookExecution {
+    let HookInvocation { firing, stdin, timeout, env, cancel } = called;
     let started_at = clock::utc_millis(clock::now());
     let ran = match argv {
         Ok((program, args)) => {
@@ -122,7 +129,7 @@ pub async fn run_process(argv: Argv, called: Called<'_>) -> Ran {
         Err(missing) => Err(SpawnError::MissingProgram(missing)),
     };
     match ran {
-        Err(error) => Ran::ended(started_at, not_started(&error), String::new(), String::new()),
+        Err(error) => HookExecution::ended(started_at, not_started(&error), String::new(), String::new()),
         Ok(ran) => {
             let exit = match ran.end {
                 End::Exited(code) => Exit::Code(code),
@@ -132,7 +139,10 @@ pub async fn run_process(argv: Argv, called: Called<'_>) -> Ran {
                 End::Cancelled => Exit::Cancelled,
             };
             let truncated = ran.stdout.truncated;
-            Ran { truncated, ..Ran::ended(started_at, exit, decode(ran.stdout), decode(ran.stderr)) }
+            HookExecution {
+                truncated,
+                ..HookExecution::ended(started_at, exit, decode(ran.stdout), decode(ran.stderr))
+            }
         }
     }
 }
@@ -143,29 +153,29 @@ pub fn not_started(error: &SpawnError) -> Exit {
 }
 
 /// What a shell or exec action starts. The environment is the one the process gets.
-pub fn argv(action: &Action, env: &Env) -> Argv {
+pub fn argv(action: &HookAction, env: &Env) -> Argv {
     let words = |program: &str, args: &[&str]| (program.to_owned(), args.iter().map(|a| (*a).to_owned()).collect());
     let path = env.get("PATH").unwrap_or_default();
     match action {
-        Action::Shell { shell: Shell::Bash, command } => {
+        HookAction::Shell { shell: HookShell::Bash, command } => {
             Ok(words(first_existing(&["/bin/bash", "/usr/bin/bash"], "bash"), &["-lc", command]))
         }
-        Action::Shell { shell: Shell::Sh, command } => {
+        HookAction::Shell { shell: HookShell::Sh, command } => {
             Ok(words(first_existing(&["/bin/sh", "/usr/bin/sh"], "sh"), &["-c", command]))
         }
-        Action::Shell { shell: Shell::LoginSh, command } => {
+        HookAction::Shell { shell: HookShell::LoginSh, command } => {
             let command = format!("{}{command}", login_path(path));
             Ok(words(first_existing(&["/bin/sh", "/usr/bin/sh"], "sh"), &["-lc", &command]))
         }
-        Action::Shell { shell: Shell::PowerShell, command } => {
+        HookAction::Shell { shell: HookShell::PowerShell, command } => {
             let found = find_in_path(path, "pwsh").or_else(|| find_in_path(path, "powershell"));
             let program = found.ok_or("pwsh or powershell")?;
             Ok(words(&program.to_string_lossy(), &["-NoProfile", "-NonInteractive", "-Command", command]))
         }
-        Action::Exec { program, args } => {
+        HookAction::Exec { program, args } => {
             Ok((filled(program, env), args.iter().map(|word| filled(word, env)).collect()))
         }
-        Action::Handler(_) => unreachable!("a handler runs itself"),
+        HookAction::Handler(_) => unreachable!("a handler runs itself"),
     }
 }
 
@@ -187,7 +197,7 @@ impl Runner for ProcessRunner {
         firing: &'a Firing,
         stdin: String,
         timeout: Duration,
-    ) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = HookExecution> + Send + 'a>> {
         Box::pin(self.run_hook(hook, firing, stdin, timeout))
     }
 }

@@ -237,7 +237,7 @@ impl Examination {
         let hooks: Vec<_> = list
             .iter()
             .map(|hook| {
-                let timeout = hook.patience(&timeouts);
+                let timeout = hook.effective_timeout(&timeouts);
                 json!({
                     "hook_ordinal": hook.ordinal,
                     "hook_event": hook.event.as_str(),

@@ -13,8 +13,8 @@ use crate::{skills, staff, test};
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
 use ona_orchestration::{
-    Boundary, ChangedScripts, Elicitations, Operator, Pipeline, PlanDesk, SkillTool, TodoWrite, equip,
-    search_what_is_left,
+    DeliveryPoint, Elicitations, Operator, Pipeline, PlanModeTools, ScriptChangePrompt, SkillTool, TodoWrite,
+    add_mcp_tools, refresh_tool_search,
 };
 use ona_tools::{State, ToolBox};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ impl Places<'_> {
         let mut session = workplace.session(store, place.clone()).map_err(failed)?;
         let operator: Arc<dyn Operator> =
             Arc::new(EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes });
-        workplace.hooks.asks(Arc::new(ChangedScripts(Arc::clone(&operator))));
+        workplace.hooks.set_script_confirmer(Arc::new(ScriptChangePrompt(Arc::clone(&operator))));
         workshop::seat_if_needed(self.program, self.open, workplace, &session, &operator)?;
         let fleet = &workplace.fleet;
         fleet.start_for_hooks(&workplace.hooks.list()).await;
@@ -111,8 +111,8 @@ impl Places<'_> {
         asked.enter(&session);
         fleet.servers.around.answered_by(asked);
         let mut tools = ToolBox::builtin();
-        equip(&mut tools, &fleet.servers, |_| true);
-        PlanDesk::of(&session, store, test::subject::look_at(self.program, &workplace.settings)).equip(&mut tools);
+        add_mcp_tools(&mut tools, &fleet.servers, |_| true);
+        PlanModeTools::of(&session, store, test::subject::look_at(self.program, &workplace.settings)).equip(&mut tools);
         tools.add(Arc::new(TodoWrite::of(&session, store, &workplace.hooks)));
         if ona_api::tool::canonical(&call.name) == "Agent" {
             tools.add(staff::agent_tool(self.program, self.open, workplace, &session)?);
@@ -121,10 +121,10 @@ impl Places<'_> {
             let known = Arc::new(skills::load(self.program, self.open));
             let tell = Arc::new(|note: String| output::note(format_args!("ona: {note}")));
             // He typed this call and none of those its text asks for.
-            let desk = skills::desk(self.open, workplace, &session, &known, Arc::new(Nobody), tell);
-            tools.add(Arc::new(SkillTool::new(desk)));
+            let loader = skills::loader(self.open, workplace, &session, &known, Arc::new(Nobody), tell);
+            tools.add(Arc::new(SkillTool::new(loader)));
         }
-        search_what_is_left(&mut tools);
+        refresh_tool_search(&mut tools);
         let pipeline = Pipeline {
             store: Arc::clone(store),
             tools: Arc::new(tools),
@@ -135,7 +135,7 @@ impl Places<'_> {
         // Every call typed here is a turn of its own.
         session.rules.write().unwrap_or_else(PoisonError::into_inner).end_turn();
         if let Some(modules) = &session.modules {
-            modules.deliver(store, &session, Boundary::End).await.map_err(failed)?;
+            modules.deliver(store, &session, DeliveryPoint::End).await.map_err(failed)?;
         }
         workplace.keep(session);
 

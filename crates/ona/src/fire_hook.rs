@@ -12,7 +12,7 @@ use crate::workshop;
 use ona_api::event::BASE_FIELDS;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Access, EventKind, EventName, Group, Mode, Row, Ruling};
-use ona_hookplane::{Base, Firing, Outcome, contract};
+use ona_hookplane::{Base, Firing, HookOutcome, contract};
 use ona_orchestration::{Operator, Session};
 use ona_tools::ToolBox;
 use serde_json::{Map, Value, json};
@@ -136,7 +136,7 @@ pub fn parse(text: &str) -> Result<Asked, Failure> {
     Ok(Asked { event, base, fields })
 }
 
-fn described(event: EventName, place: &SessionKey, outcome: &Outcome) -> Value {
+fn described(event: EventName, place: &SessionKey, outcome: &HookOutcome) -> Value {
     let hooks: Vec<_> = outcome
         .runs
         .iter()

@@ -1,10 +1,10 @@
-//! Reads the hooks of skills and agents for a session that is running (`Registrar`).
+//! Reads the hooks of skills and agents for a session that is running (`SessionHookRegistry`).
 
 use crate::workshop;
 use ona_api::SkipReason;
 use ona_dialects::{FrontMatter, Kind, Whom, front_matter};
 use ona_mcp::Servers;
-use ona_orchestration::{Bearer, FrontHooks, HookDesk, MadeHooks, MakeHooks};
+use ona_orchestration::{BuildHooks, BuiltHooks, FrontMatterHooks, HookOwner, SharedJudgeDeps};
 use ona_permissions::Place;
 use ona_trust::Trust;
 use serde_json::{Value, json};
@@ -14,19 +14,19 @@ use std::sync::Arc;
 pub fn maker(
     settings: &Value,
     place: &Place,
-    judges: &Arc<HookDesk>,
+    judges: &Arc<SharedJudgeDeps>,
     servers: &Arc<Servers>,
     trust: Trust,
     startup: Vec<PathBuf>,
-) -> MakeHooks {
+) -> BuildHooks {
     let (settings, place) = (settings.clone(), place.clone());
     let (judges, servers) = (Arc::clone(judges), Arc::clone(servers));
-    Arc::new(move |front: &FrontHooks, bearer: Bearer<'_>| {
+    Arc::new(move |front: &FrontMatterHooks, bearer: HookOwner<'_>| {
         let (kind, session, whom) = match bearer {
-            Bearer::Skill(session) => (Kind::Skill, session, Whom::Everybody),
-            Bearer::SkillOfAgent(session) => (Kind::Skill, session, Whom::Agent(session.0.clone())),
-            Bearer::Agent(session) => (Kind::Agent, session, Whom::Agent(session.0.clone())),
-            Bearer::Lead(session) => (Kind::Agent, session, Whom::Lead),
+            HookOwner::Skill(session) => (Kind::Skill, session, Whom::Everybody),
+            HookOwner::SkillOfAgent(session) => (Kind::Skill, session, Whom::Agent(session.0.clone())),
+            HookOwner::Agent(session) => (Kind::Agent, session, Whom::Agent(session.0.clone())),
+            HookOwner::Lead(session) => (Kind::Agent, session, Whom::Lead),
         };
         let dir = front.file.parent().unwrap_or(&front.file).to_string_lossy().into_owned();
         let read = FrontMatter {
@@ -42,7 +42,7 @@ pub fn maker(
         let problems = rejected.iter().map(|one| format!("a hook of {} is not used: {}", front.by, one.why)).collect();
         let mut files = scripts(&front.hooks, &dir, &place);
         files.extend(startup.iter().cloned());
-        MadeHooks { hooks, problems, files }
+        BuiltHooks { hooks, problems, files }
     })
 }
 

@@ -4,7 +4,7 @@
 //! that are not a command: the module with what it imports, the Python file of a function. A
 //! program that is found by its bare name in PATH is not a script of ours to watch.
 
-use ona_hookplane::{Action, FilesOf, Hook};
+use ona_hookplane::{FilesOf, Hook, HookAction};
 use ona_permissions::Place;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use std::sync::Arc;
 pub fn files_of(place: &Place) -> FilesOf {
     let place = place.clone();
     Arc::new(move |hook| match &hook.action {
-        Action::Handler(handler) => match handler.action() {
+        HookAction::Handler(handler) => match handler.action() {
             Some(action) => of_command(hook, action, &place),
             None => handler.files(),
         },
-        action @ (Action::Shell { .. } | Action::Exec { .. }) => of_command(hook, action, &place),
+        action @ (HookAction::Shell { .. } | HookAction::Exec { .. }) => of_command(hook, action, &place),
     })
 }
 
-fn of_command(hook: &Hook, action: &Action, place: &Place) -> Vec<PathBuf> {
+fn of_command(hook: &Hook, action: &HookAction, place: &Place) -> Vec<PathBuf> {
     let placed = |word: &str| {
         let mut word = word.to_owned();
         let plugin = hook.plugin.as_ref().map(|plugin| ("CLAUDE_PLUGIN_ROOT", plugin.root.as_str()));
@@ -31,11 +31,11 @@ fn of_command(hook: &Hook, action: &Action, place: &Place) -> Vec<PathBuf> {
         word
     };
     let (command, args) = match action {
-        Action::Shell { command, .. } => (placed(command), None),
-        Action::Exec { program, args } => {
+        HookAction::Shell { command, .. } => (placed(command), None),
+        HookAction::Exec { program, args } => {
             (placed(program), Some(args.iter().map(|word| placed(word)).collect::<Vec<_>>()))
         }
-        Action::Handler(_) => return Vec::new(),
+        HookAction::Handler(_) => return Vec::new(),
     };
     let mut files = Vec::new();
     // A hook runs in the session's directory; guards are looked for from the project's root.

@@ -4,13 +4,13 @@
 use crate::program::{Open, Program};
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::{Group, Row};
-use ona_orchestration::Keep;
+use ona_orchestration::PersistUpdate;
 use ona_store::{Store, StoreError};
 use ona_trust::{Anchors, Found, ImportRecord, Mirrored};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub fn keeper(program: &Program, open: &Open) -> Keep {
+pub fn keeper(program: &Program, open: &Open) -> PersistUpdate {
     let (env, project) = (program.env.clone(), program.project.clone());
     let kept = Mutex::new(Kept {
         store: Arc::clone(&open.store),

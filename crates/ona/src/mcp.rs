@@ -13,7 +13,7 @@ pub use read::{Gathered, gather};
 use crate::output;
 use crate::program::Open;
 use ona_api::{EventKind, Redactor};
-use ona_hookplane::{Action, Hook, HookList};
+use ona_hookplane::{Hook, HookAction, HookList};
 use ona_mcp::{Cause, Definition, Server, Servers, Surroundings};
 use serde_json::json;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Fleet {
 /// The server a hook calls; the inner error is the name of one that is not there. `None`
 /// if the hook is of another type.
 pub fn called_by(hook: &Hook, servers: &Servers) -> Option<Result<Arc<Server>, String>> {
-    let Action::Handler(handler) = &hook.action else { return None };
+    let HookAction::Handler(handler) = &hook.action else { return None };
     let called = handler.label().strip_prefix("mcp_tool ")?;
     // Names may hold a slash themselves.
     let ends = called.match_indices('/').map(|(at, _)| &called[..at]);

@@ -2,7 +2,7 @@
 
 use crate::output;
 use ona_api::{Authority, Ruling, Verdict};
-use ona_orchestration::{Answer, Operator, Question};
+use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion};
 use std::future::Future;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::pin::Pin;
@@ -17,17 +17,20 @@ pub struct EvalOperator {
 }
 
 impl Operator for EvalOperator {
-    fn writes_calls(&self) -> bool {
+    fn authors_calls(&self) -> bool {
         !self.agent_shell
     }
 
-    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+    fn confirm<'a>(
+        &'a self,
+        question: PermissionQuestion<'a>,
+    ) -> Pin<Box<dyn Future<Output = OperatorAnswer> + Send + 'a>> {
         Box::pin(async move { self.answer(&question).into() })
     }
 }
 
 impl EvalOperator {
-    fn answer(&self, question: &Question<'_>) -> Verdict {
+    fn answer(&self, question: &PermissionQuestion<'_>) -> Verdict {
         if self.agent_shell {
             return nobody(question);
         }
@@ -41,12 +44,12 @@ impl EvalOperator {
     }
 }
 
-fn nobody(question: &Question<'_>) -> Verdict {
+fn nobody(question: &PermissionQuestion<'_>) -> Verdict {
     let asked = &question.asked.message;
     Verdict::new(Ruling::Deny, Authority::NoOperator, format!("Denied: there is nobody to ask. {asked}"))
 }
 
-fn dialog(question: &Question<'_>) -> Verdict {
+fn dialog(question: &PermissionQuestion<'_>) -> Verdict {
     for line in shown(question) {
         output::note(line);
     }
@@ -64,7 +67,7 @@ fn dialog(question: &Question<'_>) -> Verdict {
 
 /// What decides the answer first: the part no rule covers, then every program and
 /// every file that would change, with where links lead; the whole input last.
-fn shown(question: &Question<'_>) -> Vec<String> {
+fn shown(question: &PermissionQuestion<'_>) -> Vec<String> {
     let explanation = &question.explanation;
     let mut lines = vec![question.asked.message.clone(), format!("  tool       {}", question.call.name)];
     if let Some((part, why)) = &explanation.uncovered {

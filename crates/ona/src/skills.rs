@@ -4,7 +4,7 @@ use crate::output;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_instructions::skills::{Plugin, Scope, Shelves, Skills, Visibility};
-use ona_orchestration::{Operator, Session, SkillDesk, SkillTerms};
+use ona_orchestration::{Operator, Session, SkillLoader, SkillPolicy};
 use ona_trust::Trust;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,21 +63,21 @@ fn claude_dir(program: &Program) -> Option<PathBuf> {
 }
 
 /// `operator` answers for the commands a text asks for; `tell` is told what a person should know.
-pub fn desk(
+pub fn loader(
     open: &Open,
     workplace: &Workplace,
     session: &Session,
     skills: &Arc<Skills>,
     operator: Arc<dyn Operator>,
     tell: Arc<dyn Fn(String) + Send + Sync>,
-) -> SkillDesk {
-    SkillDesk {
+) -> SkillLoader {
+    SkillLoader {
         skills: Arc::clone(skills),
         store: Arc::clone(&open.store),
         hooks: Arc::clone(&workplace.hooks),
         operator,
         parent: session.as_parent(),
-        terms: SkillTerms {
+        terms: SkillPolicy {
             project_may_allow: open.merged.trust == Trust::Trusted,
             no_shell: workplace.settings["disableSkillShellExecution"] == true,
             effort: workplace.settings["effortLevel"].as_str().unwrap_or("medium").to_owned(),

@@ -8,7 +8,7 @@ use crate::output;
 use crate::program::{Open, Program};
 use crate::skills;
 use crate::workplace::Workplace;
-use ona_orchestration::{Agent, Events, Model, Office, Seat, Session, TurnEvent, Unstaffed};
+use ona_orchestration::{AgentTool, AgentWithoutModel, CurrentModel, Events, Model, Session, SubagentDeps, TurnEvent};
 use ona_tools::AnyTool;
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ pub fn agent_tool(
 ) -> Result<Arc<dyn AnyTool>, Failure> {
     let chosen = match choose_model(program, open, None, &workplace.settings, &workplace.operators) {
         Ok(chosen) => chosen,
-        Err(wrong) => return Ok(Arc::new(Unstaffed::new(wrong.message))),
+        Err(wrong) => return Ok(Arc::new(AgentWithoutModel::new(wrong.message))),
     };
     let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
-        Ok(model) => Seat::new(Arc::new(model)),
-        Err(failure) => return Ok(Arc::new(Unstaffed::new(failure.message))),
+        Ok(model) => CurrentModel::new(Arc::new(model)),
+        Err(failure) => return Ok(Arc::new(AgentWithoutModel::new(failure.message))),
     };
     let redactor = open.redactor.clone();
     let events: Events = Arc::new(move |event| {
@@ -36,13 +36,13 @@ pub fn agent_tool(
     });
     let known = Arc::new(skills::load(program, open));
     let tell = Arc::new(|note: String| output::note(format_args!("ona: {note}")));
-    let skills = skills::desk(open, workplace, session, &known, Arc::new(Nobody), tell);
-    Ok(Arc::new(Agent::new(Office {
+    let skills = skills::loader(open, workplace, session, &known, Arc::new(Nobody), tell);
+    Ok(Arc::new(AgentTool::new(SubagentDeps {
         store: Arc::clone(&open.store),
         hooks: Arc::clone(&workplace.hooks),
         // He typed this call and none of those the agent makes.
         operator: Arc::new(Nobody),
-        seat: model,
+        current_model: model,
         agents: agents::load(program, open)?,
         events,
         parent: session.as_parent(),

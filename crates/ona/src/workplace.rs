@@ -29,10 +29,11 @@ use ona_hookplane::{
 use ona_mcp::{Environments, Surroundings};
 use ona_modules::Listed;
 use ona_orchestration::{
-    Context, EnvFile, HookDesk, IN_PLAN_MODE, Keep, Modules, Projection, Registrar, Session, Watch,
+    EnvFile, FileWatch, IN_PLAN_MODE, Modules, PersistUpdate, Session, SessionContext, SessionHookRegistry,
+    SharedJudgeDeps, TranscriptFiles,
 };
 use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Planning, Rules};
-use ona_process::Halt;
+use ona_process::TurnCancellation;
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
 use ona_transcript::Prices;
@@ -49,12 +50,12 @@ pub struct Workplace {
     /// Keys of hooks of this session that mean nothing.
     pub unknown: Vec<UnknownField>,
     /// What hooks that ask a model go by.
-    pub judges: Arc<HookDesk>,
+    pub judges: Arc<SharedJudgeDeps>,
     pub tasks: Arc<Tasks>,
     /// Keeps the hooks that skills and agents bring.
-    pub registrar: Arc<Registrar>,
+    pub registrar: Arc<SessionHookRegistry>,
     /// A transcript in a file, where hooks are to have one.
-    projection: Option<Arc<Projection>>,
+    projection: Option<Arc<TranscriptFiles>>,
     rules: Arc<RwLock<PermissionEngine>>,
     place: Place,
     database: String,
@@ -62,7 +63,7 @@ pub struct Workplace {
     env: Env,
     /// The variables it lacks, because they carry a credential.
     withheld: Arc<[String]>,
-    keep: Keep,
+    persist: PersistUpdate,
     findings: Group,
     cancel: CancellationToken,
     env_file: EnvFile,
@@ -108,8 +109,16 @@ impl Workplace {
         purpose: Purpose,
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
-        let halt = Halt::new(cancel.clone());
-        Self::with_runner(program, open, cwd, purpose, &halt, |processes| Arc::new(processes), failures_to_stderr())
+        let cancellation = TurnCancellation::new(cancel.clone());
+        Self::with_runner(
+            program,
+            open,
+            cwd,
+            purpose,
+            &cancellation,
+            |processes| Arc::new(processes),
+            failures_to_stderr(),
+        )
     }
 
     /// With hooks that run, or are watched, in a way of the caller's own.
@@ -118,7 +127,7 @@ impl Workplace {
         open: &Open,
         cwd: &Path,
         purpose: Purpose,
-        halt: &Halt,
+        cancellation: &TurnCancellation,
         runner: impl FnOnce(ProcessRunner) -> Arc<dyn Runner>,
         on_failure: OnFailure,
     ) -> Result<Self, Failure> {
@@ -129,27 +138,34 @@ impl Workplace {
         let place = place(program, &permissions, cwd);
         let (mut rules, dropped) = Rules::parse(&permissions);
         rules.fix(managed_rules(open));
-        let judges = Arc::new(HookDesk::default());
+        let judges = Arc::new(SharedJudgeDeps::default());
         let host = host_environment(program, &settings);
         let operators = operator_environment(program, open, &settings);
         let database = program.database.path.to_string_lossy().into_owned();
         // Children of tools are told whose database is live, so that an `ona`
         // they start knows it speaks for the agent.
-        let of_agent = |env: &Env| {
+        let hooks_of_agent = |env: &Env| {
             let mut env = env.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
             // Gastown takes what has it for a hook.
             env.remove("GT_HOOK_SOURCE");
             env
         };
-        let mut env = of_agent(&host);
+        let mut env = hooks_of_agent(&host);
         let withheld = withhold_credentials(&mut env, &settings);
         let named = Environments { operators: operators.clone(), projects: host.clone() };
-        let children = Environments { operators: of_agent(&operators), projects: env.clone() };
+        let children = Environments { operators: hooks_of_agent(&operators), projects: env.clone() };
         let fleet = fleet(program, open, &settings, &place, &named, children)?;
         let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges, &fleet.servers));
         make_data_folders(&loaded.list);
         let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
-        of_session.extend(session_hooks::massgen(program, &settings, &operators, &place, halt.program(), &mut loaded)?);
+        of_session.extend(session_hooks::massgen(
+            program,
+            &settings,
+            &operators,
+            &place,
+            cancellation.program(),
+            &mut loaded,
+        )?);
         let announced = session_hooks::announce(&pi, program.options.verbose);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
@@ -176,11 +192,11 @@ impl Workplace {
             });
         let projection = projection(program, open, &settings);
         let hooks = hook_engine(program, open, loaded.list, (&operators, &host), &place, |environment| {
-            runner(ProcessRunner::new(environment, halt.clone()))
+            runner(ProcessRunner::new(environment, cancellation.clone()))
         });
-        let hooks = hooks.failures_to(on_failure).with_transcript(projection.as_ref().map(told_of));
+        let hooks = hooks.with_failure_listener(on_failure).with_transcript(projection.as_ref().map(told_of));
         let (hooks, rules) = (Arc::new(hooks), Arc::new(RwLock::new(engine)));
-        let registrar = Registrar {
+        let registrar = SessionHookRegistry {
             engine: Arc::clone(&hooks),
             rules: Arc::clone(&rules),
             store: Arc::clone(&open.store),
@@ -220,8 +236,8 @@ impl Workplace {
             database,
             env,
             withheld,
-            keep: keeper::keeper(program, open),
-            cancel: halt.token(),
+            persist: keeper::keeper(program, open),
+            cancel: cancellation.token(),
             env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
             cwd: place.start.clone(),
             files,
@@ -276,7 +292,8 @@ impl Workplace {
         }
         let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel.clone())) };
         let engine = hook_engine(program, open, loaded.list, (&self.operators, &self.host), place, processes);
-        let engine = engine.failures_to(failures_to_stderr()).with_transcript(self.projection.as_ref().map(told_of));
+        let engine =
+            engine.with_failure_listener(failures_to_stderr()).with_transcript(self.projection.as_ref().map(told_of));
         Ok(OtherHooks { engine, rejected: loaded.rejected, unknown: loaded.unknown })
     }
 
@@ -383,9 +400,9 @@ impl Workplace {
             },
             rules: Arc::clone(&self.rules),
             env_file: std::mem::take(&mut self.env_file),
-            watch: Some(Watch::default()),
-            keep: Arc::clone(&self.keep),
-            context: Context::default(),
+            watch: Some(FileWatch::default()),
+            persist: Arc::clone(&self.persist),
+            context: SessionContext::default(),
             modules: self.modules.clone(),
         })
     }
@@ -421,7 +438,7 @@ impl Drop for Workplace {
 }
 
 /// The transcript in a file, if the settings ask for it (DEC-062).
-fn projection(program: &Program, open: &Open, settings: &Value) -> Option<Arc<Projection>> {
+fn projection(program: &Program, open: &Open, settings: &Value) -> Option<Arc<TranscriptFiles>> {
     match &settings["claudeCompat"]["transcriptPath"] {
         Value::Bool(true) => {}
         Value::Null | Value::Bool(false) => return None,
@@ -432,10 +449,10 @@ fn projection(program: &Program, open: &Open, settings: &Value) -> Option<Arc<Pr
     }
     let tell = |why: String| output::note(format_args!("ona: {why}"));
     let (scratch, version) = (program.env.non_empty("TMPDIR").unwrap_or("/tmp"), env!("CARGO_PKG_VERSION"));
-    Some(Arc::new(Projection::new(Arc::clone(&open.store), scratch, version, prices(settings), tell)))
+    Some(Arc::new(TranscriptFiles::new(Arc::clone(&open.store), scratch, version, prices(settings), tell)))
 }
 
-fn told_of(projection: &Arc<Projection>) -> TranscriptOf {
+fn told_of(projection: &Arc<TranscriptFiles>) -> TranscriptOf {
     let projection = Arc::clone(projection);
     Arc::new(move |base| projection.path(base))
 }
@@ -627,10 +644,12 @@ fn hook_engine(
         HookEnvironment::new(operators.clone(), place.project.clone(), timeouts).with_project(host.clone());
     let runner = runner(environment.clone());
     let (redactor, verbose) = (open.redactor.clone(), program.options.verbose);
-    HookEngine::new(list, environment, runner, open.redactor.clone()).watched_by(Arc::new(move |entry: &LogEntry| {
-        entry.warnings.iter().for_each(|line| output::note(redactor.apply(line)));
-        if verbose {
-            output::note(redactor.apply(&Value::Object(entry.record.clone()).to_string()));
-        }
-    }))
+    HookEngine::new(list, environment, runner, open.redactor.clone()).with_log_listener(Arc::new(
+        move |entry: &LogEntry| {
+            entry.warnings.iter().for_each(|line| output::note(redactor.apply(line)));
+            if verbose {
+                output::note(redactor.apply(&Value::Object(entry.record.clone()).to_string()));
+            }
+        },
+    ))
 }

@@ -5,19 +5,25 @@ use crate::headless::choose_model;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_dialects::Wanted;
-use ona_hookplane::{Action, Handler, Hook};
+use ona_hookplane::{Hook, HookAction, HookHandler};
 use ona_mcp::Servers;
-use ona_orchestration::{Desk, HookDesk, HttpHook, Judge, JudgeHook, McpToolHook, Model, Operator, Seat, Session};
+use ona_orchestration::{
+    CurrentModel, HttpHook, JudgeDeps, JudgeHook, JudgeKind, McpToolHook, Model, Operator, Session, SharedJudgeDeps,
+};
 use std::sync::Arc;
 
-pub fn maker(desk: &Arc<HookDesk>, servers: &Arc<Servers>) -> impl Fn(Wanted) -> Result<Arc<dyn Handler>, String> {
-    let (desk, servers) = (Arc::clone(desk), Arc::clone(servers));
+pub fn maker(
+    deps: &Arc<SharedJudgeDeps>,
+    servers: &Arc<Servers>,
+) -> impl Fn(Wanted) -> Result<Arc<dyn HookHandler>, String> {
+    let (deps, servers) = (Arc::clone(deps), Arc::clone(servers));
     move |wanted| {
-        let judge = |judge, prompt| -> Arc<dyn Handler> { Arc::new(JudgeHook::new(judge, prompt, Arc::clone(&desk))) };
+        let judge =
+            |judge, prompt| -> Arc<dyn HookHandler> { Arc::new(JudgeHook::new(judge, prompt, Arc::clone(&deps))) };
         Ok(match wanted {
             Wanted::Http { url, headers, variables } => Arc::new(HttpHook::new(url, headers, variables)?),
-            Wanted::Prompt { prompt, continue_on_block } => judge(Judge::Prompt { continue_on_block }, prompt),
-            Wanted::Agent(prompt) => judge(Judge::Agent, prompt),
+            Wanted::Prompt { prompt, continue_on_block } => judge(JudgeKind::Prompt { continue_on_block }, prompt),
+            Wanted::Agent(prompt) => judge(JudgeKind::Agent, prompt),
             Wanted::McpTool { server, tool, input } => {
                 Arc::new(McpToolHook::new(server, tool, input, Arc::clone(&servers)))
             }
@@ -27,14 +33,20 @@ pub fn maker(desk: &Arc<HookDesk>, servers: &Arc<Servers>) -> impl Fn(Wanted) ->
 
 /// Whether a hook asks a model, or could wait for one that does.
 fn judges(hook: &Hook) -> bool {
-    matches!(&hook.action, Action::Handler(handler) if !handler.is_exclusive())
+    matches!(&hook.action, HookAction::Handler(handler) if !handler.is_exclusive())
 }
 
 /// Gives hooks that judge this model to ask, also those that a skill may bring later.
-pub fn seat(open: &Open, workplace: &Workplace, session: &Session, seat: &Seat, operator: &Arc<dyn Operator>) {
-    workplace.judges.set(Desk {
+pub fn seat(
+    open: &Open,
+    workplace: &Workplace,
+    session: &Session,
+    current_model: &CurrentModel,
+    operator: &Arc<dyn Operator>,
+) {
+    workplace.judges.set(JudgeDeps {
         store: Arc::clone(&open.store),
-        seat: seat.clone(),
+        current_model: current_model.clone(),
         hooks: Arc::new(workplace.hooks.only(|hook| !judges(hook))),
         operator: Arc::clone(operator),
         parent: session.as_parent(),
@@ -57,7 +69,7 @@ pub fn seat_if_needed(
     let wanted = program.options.model.as_deref();
     let chosen = choose_model(program, open, wanted, &workplace.settings, &workplace.operators)?;
     if let Ok(model) = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
-        seat(open, workplace, session, &Seat::new(Arc::new(model)), operator);
+        seat(open, workplace, session, &CurrentModel::new(Arc::new(model)), operator);
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ impl Turn {
         }
         (self.events)(TurnEvent::Compacting);
         let (began, before) = (Instant::now(), ona_transcript::tokens(history.weight()));
-        let model = self.seat.model();
+        let model = self.current_model.model();
         let from_module = wanted.summary.is_some();
         let (summary, usage) = match wanted.summary {
             Some(summary) => (summary, None),
@@ -147,7 +147,7 @@ impl Turn {
         request: String,
     ) -> Result<(String, Usage), ModelFailure> {
         let dialogue = history.dialogue_with(Message { role: Role::User, parts: vec![Part::Text(request)] });
-        let reply = model.ask(&*self.asking().await, &dialogue, &without_words(&self.events), &self.cancel).await?;
+        let reply = model.request(&*self.asking().await, &dialogue, &without_words(&self.events), &self.cancel).await?;
         let text = |part: &Part| match part {
             Part::Text(text) => Some(text.clone()),
             _ => None,

@@ -6,13 +6,13 @@
 //! off the rows (`given`). What a summary has covered may come again.
 
 use crate::events::Events;
-use crate::given::given;
 use crate::lifecycle::lifecycle;
+use crate::loaded_context::loaded_context;
 use crate::records::object;
 use crate::session::Session;
 use ona_api::row::Memory;
 use ona_api::{Access, CallId, Entry, EventName, Group, Row};
-use ona_hookplane::{Firing, HookEngine, Outcome};
+use ona_hookplane::{Firing, HookEngine, HookOutcome};
 use ona_instructions::{Instruction, Instructions};
 use ona_store::{Reader, Store, StoreError};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 const LOOKED_AT: usize = 4_000;
 
 #[derive(Default)]
-pub struct Context {
+pub struct SessionContext {
     instructions: Option<Instructions>,
     memories: Recall,
 }
@@ -38,25 +38,25 @@ enum Recall {
 
 /// Whether prompts are answered with memories in mind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memories {
-    Recalled,
+pub enum MemoryRecall {
+    Enabled,
     /// `--bare`.
-    LeftAlone,
+    Disabled,
 }
 
-impl Context {
+impl SessionContext {
     /// Of a session that may have rows already.
     pub fn of(
         session: &Session,
         reader: &Reader,
         mut instructions: Instructions,
-        memories: Memories,
+        memories: MemoryRecall,
     ) -> Result<Self, StoreError> {
-        let given = given(reader, &session.place.session)?;
+        let given = loaded_context(reader, &session.place.session)?;
         instructions.told(given.instructions);
         let memories = match memories {
-            Memories::Recalled => Recall::Except(given.memories.into_iter().collect()),
-            Memories::LeftAlone => Recall::Never,
+            MemoryRecall::Enabled => Recall::Except(given.memories.into_iter().collect()),
+            MemoryRecall::Disabled => Recall::Never,
         };
         Ok(Self { instructions: Some(instructions), memories })
     }
@@ -124,7 +124,7 @@ pub(crate) async fn brought_in(
     session: &mut Session,
     file: &Path,
     call: Option<&CallId>,
-) -> Vec<(Outcome, Row)> {
+) -> Vec<(HookOutcome, Row)> {
     let mut brought = Vec::new();
     for one in session.context.after_reading(file) {
         // What may not be read is not sent by another way.

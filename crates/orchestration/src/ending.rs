@@ -4,7 +4,7 @@
 //! stay, the model's context is empty. Whatever else begins with a session (SessionStart
 //! with source `clear`, instructions, tools) is the front end's to do, as for any other.
 
-use crate::context::Context;
+use crate::context::SessionContext;
 use crate::events::Events;
 use crate::lifecycle::lifecycle;
 use crate::session::Session;
@@ -17,17 +17,17 @@ use std::sync::Arc;
 
 /// SessionEnd's `reason`, as far as this build ends sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndedBy {
+pub enum SessionEndReason {
     Clear,
     /// The run is over.
     Other,
 }
 
-impl EndedBy {
+impl SessionEndReason {
     pub fn as_str(self) -> &'static str {
         match self {
-            EndedBy::Clear => "clear",
-            EndedBy::Other => "other",
+            SessionEndReason::Clear => "clear",
+            SessionEndReason::Other => "other",
         }
     }
 }
@@ -38,7 +38,7 @@ pub async fn end_session(
     hooks: &HookEngine,
     session: &mut Session,
     events: &Events,
-    by: EndedBy,
+    by: SessionEndReason,
 ) -> Result<(), StoreError> {
     let last = store.reader()?.last_assistant_text(&session.place.session)?;
     if let Some(text) = last {
@@ -57,15 +57,15 @@ pub async fn clear(
     events: &Events,
     next: SessionId,
 ) -> Result<(), StoreError> {
-    end_session(store, hooks, session, events, EndedBy::Clear).await?;
+    end_session(store, hooks, session, events, SessionEndReason::Clear).await?;
     let conversation = session.place.conversation.clone();
     let before =
         std::mem::replace(&mut session.place, SessionKey { conversation, session: next, start: SequenceStart::Zero });
     // What skills brought was for the session that is over.
-    hooks.retire(|_| true);
+    hooks.unregister(|_| true);
     session.cx.seen = Arc::default();
     session.env_file = session.env_file.renewed();
-    session.context = Context::default();
+    session.context = SessionContext::default();
     let mut opening = Group::default();
     opening.push(Row::Session);
     opening.event(EventKind::SessionCreated, json!({"by": "clear", "after": before.session}));

@@ -95,7 +95,7 @@ fn on_tool(session: &Session, event: EventName, fields: Value, tool: &Arc<dyn An
     // A call that has run is reported, also when the turn was interrupted meanwhile.
     let reports = matches!(event, EventName::PostToolUse | EventName::PostToolUseFailure);
     if reports && session.cx.cancel.is_cancelled() {
-        firing.lifetime = Lifetime::Aftermath;
+        firing.lifetime = Lifetime::Report;
     }
     firing
 }

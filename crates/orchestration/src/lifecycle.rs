@@ -4,7 +4,7 @@ use crate::events::{Events, TurnEvent};
 use crate::records;
 use crate::session::Session;
 use ona_api::{EventName, Group};
-use ona_hookplane::{Firing, HookEngine, Outcome, contract};
+use ona_hookplane::{Firing, HookEngine, HookOutcome, contract};
 use ona_store::{Store, StoreError};
 use serde_json::Value;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub async fn lifecycle(
     events: &Events,
     event: EventName,
     fields: Value,
-) -> Result<Outcome, StoreError> {
+) -> Result<HookOutcome, StoreError> {
     let outcome = fire(hooks, session, event, fields).await;
     let mut group = Group::default();
     records::chain(&mut group, event, None, &outcome);
@@ -29,16 +29,16 @@ pub async fn lifecycle(
     Ok(outcome)
 }
 
-pub(crate) async fn fire(hooks: &HookEngine, session: &mut Session, event: EventName, fields: Value) -> Outcome {
+pub(crate) async fn fire(hooks: &HookEngine, session: &mut Session, event: EventName, fields: Value) -> HookOutcome {
     if !hooks.listens_to(event) {
-        return Outcome::default();
+        return HookOutcome::default();
     }
     let env_file = contract::of(event).env_file.then(|| session.env_file.path().map(Path::to_owned)).flatten();
     let firing = Firing { env_file, ..Firing::new(event, session.base(), fields) };
     hooks.fire(firing).await
 }
 
-pub(crate) fn tell(events: &Events, outcome: &Outcome) {
+pub(crate) fn tell(events: &Events, outcome: &HookOutcome) {
     for (_, message) in &outcome.messages {
         events(TurnEvent::Message(message.clone()));
     }

@@ -8,7 +8,7 @@ use crate::records;
 use crate::session::Session;
 use ona_api::row::SessionKey;
 use ona_api::{EventName, Group};
-use ona_hookplane::{Base, Firing, HookEngine, Outcome};
+use ona_hookplane::{Base, Firing, HookEngine, HookOutcome};
 use ona_mcp::{Answered, Elicit, Elicitation, ListMcpResources, ReadMcpResource, Servers};
 use ona_permissions::PermissionEngine;
 use ona_store::Store;
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Puts the tools of servers into a box, and those that deal with servers and tools.
-pub fn equip(tools: &mut ToolBox, servers: &Arc<Servers>, keep: impl Fn(&str) -> bool + Send + Sync + 'static) {
+pub fn add_mcp_tools(tools: &mut ToolBox, servers: &Arc<Servers>, keep: impl Fn(&str) -> bool + Send + Sync + 'static) {
     tools.add(Arc::new(ListMcpResources(Arc::clone(servers))));
     tools.add(Arc::new(ReadMcpResource(Arc::clone(servers))));
     if !servers.is_empty() {
@@ -27,7 +27,7 @@ pub fn equip(tools: &mut ToolBox, servers: &Arc<Servers>, keep: impl Fn(&str) ->
 }
 
 /// ToolSearch finds what the session has, not what was taken away from it.
-pub fn search_what_is_left(tools: &mut ToolBox) {
+pub fn refresh_tool_search(tools: &mut ToolBox) {
     if tools.get("ToolSearch").is_some() {
         tools.add(Arc::new(ToolSearch(tools.clone())));
     }
@@ -40,20 +40,20 @@ pub fn hide_denied(tools: &mut ToolBox, rules: &Arc<RwLock<PermissionEngine>>) {
 }
 
 /// Somebody in the person's place; `None` if he has nothing to say.
-pub trait AskPerson: Send + Sync {
-    fn ask(&self, fields: Map<String, Value>) -> BoxFuture<'_, Option<Map<String, Value>>>;
+pub trait ElicitationPrompter: Send + Sync {
+    fn prompt(&self, fields: Map<String, Value>) -> BoxFuture<'_, Option<Map<String, Value>>>;
 }
 
 pub struct Elicitations {
     pub hooks: Arc<HookEngine>,
     pub store: Arc<Store>,
-    pub person: Option<Arc<dyn AskPerson>>,
+    pub person: Option<Arc<dyn ElicitationPrompter>>,
     /// The session whose calls are being made.
     session: Mutex<Option<(SessionKey, Base)>>,
 }
 
 impl Elicitations {
-    pub fn new(hooks: Arc<HookEngine>, store: Arc<Store>, person: Option<Arc<dyn AskPerson>>) -> Self {
+    pub fn new(hooks: Arc<HookEngine>, store: Arc<Store>, person: Option<Arc<dyn ElicitationPrompter>>) -> Self {
         Self { hooks, store, person, session: Mutex::default() }
     }
 
@@ -64,9 +64,11 @@ impl Elicitations {
     }
 
     /// Fires an event and keeps its rows.
-    async fn fire(&self, event: EventName, fields: Value) -> Outcome {
+    async fn fire(&self, event: EventName, fields: Value) -> HookOutcome {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some((place, base)) = session.filter(|_| self.hooks.listens_to(event)) else { return Outcome::default() };
+        let Some((place, base)) = session.filter(|_| self.hooks.listens_to(event)) else {
+            return HookOutcome::default();
+        };
         let outcome = self.hooks.fire(Firing::new(event, base, fields)).await;
         let mut group = Group::default();
         records::chain(&mut group, event, None, &outcome);
@@ -104,14 +106,14 @@ impl Elicitations {
             json!({"message": message, "title": "ona", "notification_type": "elicitation_dialog"}),
         )
         .await;
-        let answer = person.ask(fields).await;
+        let answer = person.prompt(fields).await;
         // Broken means no.
         answer.as_ref().and_then(Answered::read).unwrap_or_else(Answered::declined)
     }
 }
 
 /// What hooks answered: a block is a no (DEC-050), otherwise the last one is heard.
-fn by_hooks(said: &Outcome) -> Option<Answered> {
+fn by_hooks(said: &HookOutcome) -> Option<Answered> {
     if said.is_denied() {
         return Some(Answered::declined());
     }

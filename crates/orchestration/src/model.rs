@@ -1,6 +1,6 @@
 //! One model as a turn sees it: ask, and ask again when that may help.
 //!
-//! A run asks the model in its `Seat`; who changes it changes the next call (DEC-104).
+//! A run asks the model in its `CurrentModel`; who changes it changes the next call (DEC-104).
 
 use crate::events::{Events, TurnEvent};
 use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestParams};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// What a model call is made of, before any credential is looked at.
-pub struct Setup {
+pub struct ModelSetup {
     pub env: Env,
     /// `--bare`: only ANTHROPIC_API_KEY and the helper supply credentials.
     pub bare: bool,
@@ -22,21 +22,21 @@ pub struct Setup {
     pub handed: Option<SecretString>,
     /// Learns every credential that is used (DEC-016).
     pub redactor: Redactor,
-    pub window: Window,
+    pub window: ContextWindow,
 }
 
 /// How much of a conversation a model is taken to hold before it is compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
+pub enum ContextWindow {
     /// What is known of the model.
-    OfTheModel,
+    FromModel,
     /// Tokens, because the operator knows better (`autoCompactWindow`).
     Tokens(usize),
     /// Nothing is compacted unasked (`autoCompactEnabled: false`).
-    Endless,
+    Unlimited,
 }
 
-impl Setup {
+impl ModelSetup {
     fn sources(&self) -> Sources<'_> {
         Sources {
             bare: self.bare,
@@ -54,7 +54,7 @@ impl Setup {
 
 pub struct Model {
     pub choice: Choice,
-    setup: Arc<Setup>,
+    setup: Arc<ModelSetup>,
     endpoint: Endpoint,
     client: reqwest::Client,
     retry: Retry,
@@ -62,7 +62,7 @@ pub struct Model {
 
 impl Model {
     /// Fails before any network I/O when the configuration can not be right (section 2.4).
-    pub fn new(choice: Choice, setup: Setup) -> Result<Self, ModelFailure> {
+    pub fn new(choice: Choice, setup: ModelSetup) -> Result<Self, ModelFailure> {
         Self::with(choice, Arc::new(setup))
     }
 
@@ -77,7 +77,7 @@ impl Model {
         self.sibling(ona_auth::resolve_model(&config, &self.setup.env)?)
     }
 
-    fn with(choice: Choice, setup: Arc<Setup>) -> Result<Self, ModelFailure> {
+    fn with(choice: Choice, setup: Arc<ModelSetup>) -> Result<Self, ModelFailure> {
         let endpoint = Endpoint::of(choice.provider, &setup.env)?;
         let client = http::client(&endpoint, Limits::from_env(&setup.env))?;
         let retry = Retry::from_env(&setup.env);
@@ -87,9 +87,11 @@ impl Model {
     /// Tokens of a conversation this model holds; `None` if nobody is to count.
     pub fn context(&self) -> Option<usize> {
         match self.setup.window {
-            Window::OfTheModel => Some(ona_transcript::context_tokens(self.choice.provider, &self.choice.wire_model)),
-            Window::Tokens(tokens) => Some(tokens),
-            Window::Endless => None,
+            ContextWindow::FromModel => {
+                Some(ona_transcript::context_tokens(self.choice.provider, &self.choice.wire_model))
+            }
+            ContextWindow::Tokens(tokens) => Some(tokens),
+            ContextWindow::Unlimited => None,
         }
     }
 
@@ -109,7 +111,7 @@ impl Model {
         }
     }
 
-    pub async fn ask(
+    pub async fn request(
         &self,
         asking: &RequestParams,
         dialogue: &Dialogue,
@@ -174,9 +176,9 @@ impl Model {
 
 /// Which model is asked next.
 #[derive(Clone)]
-pub struct Seat(Arc<RwLock<Arc<Model>>>);
+pub struct CurrentModel(Arc<RwLock<Arc<Model>>>);
 
-impl Seat {
+impl CurrentModel {
     pub fn new(model: Arc<Model>) -> Self {
         Self(Arc::new(RwLock::new(model)))
     }
@@ -186,7 +188,7 @@ impl Seat {
     }
 
     /// A reply that is streaming is not torn: it applies to the next call.
-    pub fn seat(&self, model: Arc<Model>) {
+    pub fn set(&self, model: Arc<Model>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = model;
     }
 }

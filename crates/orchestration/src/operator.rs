@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 /// Everything a person needs to see to answer.
-pub struct Question<'a> {
+pub struct PermissionQuestion<'a> {
     pub call: &'a ToolCall,
     /// The agent that wants to make the call; the session's own has none.
     pub agent: Option<&'a str>,
@@ -19,7 +19,7 @@ pub struct Question<'a> {
     pub plan: Option<&'a str>,
 }
 
-impl Question<'_> {
+impl PermissionQuestion<'_> {
     /// What would let this very call pass from now on, to be offered with the question.
     pub fn suggestions(&self) -> Vec<PermissionUpdate> {
         suggestions(&self.explanation.remember).into_iter().collect()
@@ -36,7 +36,7 @@ pub(crate) fn suggestions(remember: &[String]) -> Option<PermissionUpdate> {
 
 /// What a person says to a question.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct OperatorAnswer {
     /// Allow or deny, never ask; it says who answered.
     pub verdict: Verdict,
     /// The input to run with instead.
@@ -47,7 +47,7 @@ pub struct Answer {
     pub interrupt: bool,
 }
 
-impl From<Verdict> for Answer {
+impl From<Verdict> for OperatorAnswer {
     fn from(verdict: Verdict) -> Self {
         Self { verdict, input: None, updates: Vec::new(), interrupt: false }
     }
@@ -58,15 +58,18 @@ impl From<Verdict> for Answer {
 pub trait Operator: Send + Sync {
     /// Whether a question of the model itself (AskUserQuestion) can be put to anybody. The
     /// answers come back as the call's input.
-    fn hears_questions(&self) -> bool {
+    fn can_answer_questions(&self) -> bool {
         false
     }
 
     /// Whether calls are this operator's own and no model's: what a person writes into a
     /// call is the person's word.
-    fn writes_calls(&self) -> bool {
+    fn authors_calls(&self) -> bool {
         false
     }
 
-    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+    fn confirm<'a>(
+        &'a self,
+        question: PermissionQuestion<'a>,
+    ) -> Pin<Box<dyn Future<Output = OperatorAnswer> + Send + 'a>>;
 }

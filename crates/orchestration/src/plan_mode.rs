@@ -26,26 +26,26 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub const IN_PLAN_MODE: &str = "plan_mode:";
 
 /// The files of the project at a path, if they can be looked at.
-pub type LookAt = Arc<dyn Fn(&Path) -> Option<Vec<ProjectFile>> + Send + Sync>;
+pub type ProjectFilesAt = Arc<dyn Fn(&Path) -> Option<Vec<ProjectFile>> + Send + Sync>;
 
 /// Where one session's plans are kept and decided.
 #[derive(Clone)]
-pub struct PlanDesk {
+pub struct PlanModeTools {
     store: Arc<Store>,
     place: SessionKey,
     rules: Arc<RwLock<PermissionEngine>>,
-    look: LookAt,
+    look: ProjectFilesAt,
 }
 
-impl PlanDesk {
-    pub fn of(session: &Session, store: &Arc<Store>, look: LookAt) -> Self {
+impl PlanModeTools {
+    pub fn of(session: &Session, store: &Arc<Store>, look: ProjectFilesAt) -> Self {
         Self { store: Arc::clone(store), place: session.place.clone(), rules: Arc::clone(&session.rules), look }
     }
 
     /// Adds both tools.
     pub fn equip(self, tools: &mut ToolBox) {
-        tools.add(Arc::new(EnterPlanMode { desk: self.clone() }));
-        tools.add(Arc::new(ExitPlanMode { desk: self }));
+        tools.add(Arc::new(EnterPlanMode { tools: self.clone() }));
+        tools.add(Arc::new(ExitPlanMode { tools: self }));
     }
 
     fn conversation(&self) -> &ConversationId {
@@ -198,7 +198,7 @@ fn told(error: StoreError) -> ToolResult {
 }
 
 struct EnterPlanMode {
-    desk: PlanDesk,
+    tools: PlanModeTools,
 }
 
 /// No input.
@@ -217,12 +217,12 @@ impl Tool for EnterPlanMode {
     }
 
     async fn run(&self, _: EnterPlanModeInput, _: &Cx) -> ToolResult {
-        self.desk.enter().await.unwrap_or_else(told)
+        self.tools.enter().await.unwrap_or_else(told)
     }
 }
 
 struct ExitPlanMode {
-    desk: PlanDesk,
+    tools: PlanModeTools,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -243,10 +243,10 @@ impl Tool for ExitPlanMode {
         let Some(fields) = input.as_object_mut() else { return };
         let given = fields.get("plan").is_some_and(|plan| !plan.is_null());
         // A database that can not be read is reported when the plan is offered.
-        if given || self.desk.approved().unwrap_or(true) {
+        if given || self.tools.approved().unwrap_or(true) {
             return;
         }
-        if let Ok(Some(draft)) = self.desk.newest(PlanStatus::Draft) {
+        if let Ok(Some(draft)) = self.tools.newest(PlanStatus::Draft) {
             fields.insert("plan".into(), draft.content.into());
         }
     }
@@ -256,10 +256,10 @@ impl Tool for ExitPlanMode {
     }
 
     async fn offer(&self, input: &ExitPlanModeInput, _: &Cx) -> Offer {
-        self.desk.offer(input.plan.as_deref()).await.unwrap_or_else(|error| Offer::Refused(told(error)))
+        self.tools.offer(input.plan.as_deref()).await.unwrap_or_else(|error| Offer::Refused(told(error)))
     }
 
     async fn run(&self, input: ExitPlanModeInput, _: &Cx) -> ToolResult {
-        self.desk.leave(input.plan.as_deref()).await.unwrap_or_else(told)
+        self.tools.leave(input.plan.as_deref()).await.unwrap_or_else(told)
     }
 }

@@ -2,12 +2,12 @@
 
 use ona_api::tool::FileState;
 use ona_api::{CallId, Entry, EventName, Group, Row, ToolCall, ToolResult};
-use ona_hookplane::{Delivered, Outcome};
+use ona_hookplane::{AttributedContext, HookOutcome};
 use serde_json::{Map, Value, json};
 
 /// Everything one chain leaves: its hook rows, its context for the model, its
 /// messages for the operator.
-pub(crate) fn chain(group: &mut Group, event: EventName, call: Option<&CallId>, outcome: &Outcome) {
+pub(crate) fn chain(group: &mut Group, event: EventName, call: Option<&CallId>, outcome: &HookOutcome) {
     group.append(outcome.rows());
     for delivered in &outcome.context {
         context(group, event, call, delivered);
@@ -23,14 +23,14 @@ pub(crate) fn chain(group: &mut Group, event: EventName, call: Option<&CallId>, 
 }
 
 /// The context alone, for a session other than the one the hooks ran in.
-pub(crate) fn contexts(group: &mut Group, event: EventName, outcome: &Outcome) {
+pub(crate) fn contexts(group: &mut Group, event: EventName, outcome: &HookOutcome) {
     for delivered in &outcome.context {
         context(group, event, None, delivered);
     }
 }
 
 /// One row per text (DEC-033); a preview's whole text goes to an attachment row.
-fn context(group: &mut Group, event: EventName, call: Option<&CallId>, delivered: &Delivered) {
+fn context(group: &mut Group, event: EventName, call: Option<&CallId>, delivered: &AttributedContext) {
     internal(
         group,
         call,
@@ -48,7 +48,7 @@ fn context(group: &mut Group, event: EventName, call: Option<&CallId>, delivered
 }
 
 /// Messages of PostToolUse hooks that exited 2, joined in ordinal order, for the model.
-pub(crate) fn post_messages(group: &mut Group, event: EventName, call: &CallId, outcome: &Outcome) {
+pub(crate) fn post_messages(group: &mut Group, event: EventName, call: &CallId, outcome: &HookOutcome) {
     if let Some((ordinal, _)) = outcome.blocks.first() {
         internal(
             group,

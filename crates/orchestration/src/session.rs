@@ -1,13 +1,13 @@
 //! What the calls of one session share, and what a call may change for the next.
 
-use crate::context::Context;
+use crate::context::SessionContext;
+use crate::file_watch::FileWatch;
 use crate::modules::Modules;
-use crate::watch::Watch;
 use ona_api::model::RequestParams;
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::row::SessionKey;
 use ona_api::{Group, Mode, Phase};
-use ona_hookplane::{Base, HookEngine, Outcome};
+use ona_hookplane::{Base, HookEngine, HookOutcome};
 use ona_permissions::PermissionEngine;
 use ona_store::{Store, StoreError};
 use ona_tools::{AnyTool, Cx};
@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// Keeps a permission update beyond this process (DEC-078): returns the rows that
 /// belong to it, or a sentence saying why it is not kept.
-pub type Keep = Arc<dyn Fn(&PermissionUpdate) -> Result<Group, String> + Send + Sync>;
+pub type PersistUpdate = Arc<dyn Fn(&PermissionUpdate) -> Result<Group, String> + Send + Sync>;
 
 pub struct Session {
     pub place: SessionKey,
@@ -29,10 +29,10 @@ pub struct Session {
     pub rules: Arc<RwLock<PermissionEngine>>,
     pub env_file: EnvFile,
     /// Files hooks want to hear of; only in the session a person sees.
-    pub watch: Option<Watch>,
-    pub keep: Keep,
+    pub watch: Option<FileWatch>,
+    pub persist: PersistUpdate,
     /// What its model has been given beside prompts and results.
-    pub context: Context,
+    pub context: SessionContext,
     /// Hook modules that hear of what happens here.
     pub modules: Option<Arc<Modules>>,
 }
@@ -52,19 +52,19 @@ impl Session {
     }
 
     /// What a subagent takes over from this session.
-    pub fn as_parent(&self) -> Parent {
-        Parent {
+    pub fn as_parent(&self) -> ParentSession {
+        ParentSession {
             place: self.place.clone(),
             base: self.base(),
             database: self.database.clone(),
             rules: Arc::clone(&self.rules),
-            keep: Arc::clone(&self.keep),
+            persist: Arc::clone(&self.persist),
             depth: 0,
         }
     }
 
     /// Watches what hooks have asked for.
-    pub(crate) fn follow(&mut self, outcome: &Outcome, hooks: &HookEngine) {
+    pub(crate) fn follow(&mut self, outcome: &HookOutcome, hooks: &HookEngine) {
         if let Some(watch) = &mut self.watch {
             watch.follow(outcome, hooks, &self.cx.cwd);
         }
@@ -119,7 +119,7 @@ impl Session {
         if let Some(dropped) = dropped.first() {
             return Err(format!("the rule {:?} means nothing: {}", dropped.rule, dropped.why));
         }
-        let rows = (self.keep)(update)?;
+        let rows = (self.persist)(update)?;
         self.cx.extra.clone_from(&tried.place().extra);
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = tried;
         Ok(rows)
@@ -136,12 +136,12 @@ pub fn set_mode(rules: &RwLock<PermissionEngine>, mode: Mode) -> Result<(), Stri
 /// A session as its subagents see it. They share its rules, so that none has more
 /// authority than it.
 #[derive(Clone)]
-pub struct Parent {
+pub struct ParentSession {
     pub place: SessionKey,
     pub base: Base,
     pub database: String,
     pub rules: Arc<RwLock<PermissionEngine>>,
-    pub keep: Keep,
+    pub persist: PersistUpdate,
     /// How many agents stand between it and a person.
     pub depth: u32,
 }

@@ -19,7 +19,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// The hooks of one file's front matter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FrontHooks {
+pub struct FrontMatterHooks {
     /// `skill:careful`, `agent:reviewer`
     pub by: String,
     pub file: PathBuf,
@@ -31,7 +31,7 @@ pub struct FrontHooks {
 
 /// In whose name hooks are made.
 #[derive(Clone, Copy, Debug)]
-pub enum Bearer<'a> {
+pub enum HookOwner<'a> {
     /// A skill loaded in this session.
     Skill(&'a SessionId),
     /// A skill a subagent has loaded for itself.
@@ -44,7 +44,7 @@ pub enum Bearer<'a> {
 
 /// What came of it.
 #[derive(Default)]
-pub struct MadeHooks {
+pub struct BuiltHooks {
     pub hooks: Vec<Hook>,
     /// Entries that are not used, a sentence each.
     pub problems: Vec<String>,
@@ -53,25 +53,29 @@ pub struct MadeHooks {
 }
 
 /// Reads front matter in its dialect; handed in, because dialects are not known here.
-pub type MakeHooks = Arc<dyn Fn(&FrontHooks, Bearer<'_>) -> MadeHooks + Send + Sync>;
+pub type BuildHooks = Arc<dyn Fn(&FrontMatterHooks, HookOwner<'_>) -> BuiltHooks + Send + Sync>;
 
 /// Keeps the list of a session's own hooks.
-pub struct Registrar {
+pub struct SessionHookRegistry {
     pub engine: Arc<HookEngine>,
     pub rules: Arc<RwLock<PermissionEngine>>,
     pub store: Arc<Store>,
-    pub make: MakeHooks,
+    pub make: BuildHooks,
 }
 
-impl Registrar {
+impl SessionHookRegistry {
     /// A skill was loaded in a session: its hooks run from now on. Loaded again it changes
     /// nothing. What is wrong with its hooks, a sentence each.
-    pub(crate) async fn skill_loaded(&self, place: &SessionKey, front: FrontHooks) -> Result<Vec<String>, StoreError> {
+    pub(crate) async fn skill_loaded(
+        &self,
+        place: &SessionKey,
+        front: FrontMatterHooks,
+    ) -> Result<Vec<String>, StoreError> {
         let mut kept = self.kept(place)?;
         if kept.contains(&front) {
             return Ok(Vec::new());
         }
-        let problems = self.add(place, Bearer::Skill(&place.session), &front)?;
+        let problems = self.add(place, HookOwner::Skill(&place.session), &front)?;
         kept.push(front);
         let value = serde_json::to_string(&kept).unwrap_or_default();
         self.store.commit(place, Group(vec![Row::State { key: key(&place.session), value }])).await?;
@@ -82,9 +86,9 @@ impl Registrar {
     pub(crate) fn skill_loaded_by_agent(
         &self,
         place: &SessionKey,
-        front: &FrontHooks,
+        front: &FrontMatterHooks,
     ) -> Result<Vec<String>, StoreError> {
-        self.add(place, Bearer::SkillOfAgent(&place.session), front)
+        self.add(place, HookOwner::SkillOfAgent(&place.session), front)
     }
 
     /// An agent starts. Its hooks, and those its skills bring, go when the guard is dropped.
@@ -93,8 +97,8 @@ impl Registrar {
         place: &SessionKey,
         agent: &AgentDefinition,
     ) -> Result<(AgentHooks, Vec<String>), StoreError> {
-        let problems = match of_agent(agent) {
-            Some(front) => self.add(place, Bearer::Agent(&place.session), &front)?,
+        let problems = match hooks_of_agent(agent) {
+            Some(front) => self.add(place, HookOwner::Agent(&place.session), &front)?,
             None => Vec::new(),
         };
         Ok((AgentHooks { registrar: Arc::clone(self), session: place.session.clone() }, problems))
@@ -102,33 +106,38 @@ impl Registrar {
 
     /// A session works as this agent from its start.
     pub fn works_as(&self, place: &SessionKey, agent: &AgentDefinition) -> Result<Vec<String>, StoreError> {
-        match of_agent(agent) {
-            Some(front) => self.add(place, Bearer::Lead(&place.session), &front),
+        match hooks_of_agent(agent) {
+            Some(front) => self.add(place, HookOwner::Lead(&place.session), &front),
             None => Ok(Vec::new()),
         }
     }
 
     /// Only what this session brought counts from now on.
     pub fn enter(&self, place: &SessionKey) -> Result<(), StoreError> {
-        self.engine.retire(|_| true);
+        self.engine.unregister(|_| true);
         let reader = self.store.reader()?;
-        for key in self.engine.list().iter().filter_map(|hook| hook.spent_key(&place.session)) {
+        for key in self.engine.list().iter().filter_map(|hook| hook.once_key(&place.session)) {
             if reader.state(&place.conversation, &key)?.is_some() {
-                self.engine.spend(key);
+                self.engine.mark_used(key);
             }
         }
         for front in self.kept(place)? {
-            self.add(place, Bearer::Skill(&place.session), &front)?;
+            self.add(place, HookOwner::Skill(&place.session), &front)?;
         }
         Ok(())
     }
 
-    fn kept(&self, place: &SessionKey) -> Result<Vec<FrontHooks>, StoreError> {
+    fn kept(&self, place: &SessionKey) -> Result<Vec<FrontMatterHooks>, StoreError> {
         let row = self.store.reader()?.state(&place.conversation, &key(&place.session))?;
         Ok(row.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
-    fn add(&self, place: &SessionKey, bearer: Bearer<'_>, front: &FrontHooks) -> Result<Vec<String>, StoreError> {
+    fn add(
+        &self,
+        place: &SessionKey,
+        bearer: HookOwner<'_>,
+        front: &FrontMatterHooks,
+    ) -> Result<Vec<String>, StoreError> {
         let mut made = (self.make)(front, bearer);
         let reader = self.store.reader()?;
         let mut left = Vec::new();
@@ -150,8 +159,8 @@ impl Registrar {
 }
 
 /// The hooks an agent brings, if it brings any.
-pub fn of_agent(agent: &AgentDefinition) -> Option<FrontHooks> {
-    (!agent.hooks.is_null()).then(|| FrontHooks {
+pub fn hooks_of_agent(agent: &AgentDefinition) -> Option<FrontMatterHooks> {
+    (!agent.hooks.is_null()).then(|| FrontMatterHooks {
         by: format!("agent:{}", agent.name),
         file: agent.origin.file.clone(),
         dialect: agent.origin.dialect.to_owned(),
@@ -167,12 +176,12 @@ fn key(session: &SessionId) -> String {
 
 /// While it is there, so are the hooks of an agent.
 pub(crate) struct AgentHooks {
-    registrar: Arc<Registrar>,
+    registrar: Arc<SessionHookRegistry>,
     session: SessionId,
 }
 
 impl Drop for AgentHooks {
     fn drop(&mut self) {
-        self.registrar.engine.retire(|registered| registered.session == self.session);
+        self.registrar.engine.unregister(|registered| registered.session == self.session);
     }
 }

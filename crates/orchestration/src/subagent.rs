@@ -4,18 +4,18 @@
 //! session_id (DEC-036). Its launch is not what is judged: every call it makes is,
 //! by the parent's rules. Only its last words come back.
 
-use crate::context::Context;
+use crate::context::SessionContext;
 use crate::events::{Events, TurnEvent};
 use crate::history::History;
 use crate::mcp;
-use crate::model::{Model, Seat};
+use crate::model::{CurrentModel, Model};
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::records;
-use crate::session::{EnvFile, Parent, Session};
-use crate::skills::{SkillDesk, SkillTool};
+use crate::session::{EnvFile, ParentSession, Session};
+use crate::skills::{SkillLoader, SkillTool};
 use crate::todos::TodoWrite;
-use crate::turn::{Ended, Outcome, Speaker, Turn};
+use crate::turn::{PromptSource, Turn, TurnEnd, TurnOutcome};
 use ona_api::model::RequestParams;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Access, CallId, EventKind, EventName, Group, Phase, Row, SessionId, ToolResult};
@@ -40,24 +40,24 @@ const MOST: usize = 20;
 
 /// What every subagent of a run needs.
 #[derive(Clone)]
-pub struct Office {
+pub struct SubagentDeps {
     pub store: Arc<Store>,
     pub hooks: Arc<HookEngine>,
     pub operator: Arc<dyn Operator>,
-    pub seat: Seat,
+    pub current_model: CurrentModel,
     pub agents: Agents,
     pub events: Events,
-    pub parent: Parent,
+    pub parent: ParentSession,
     pub max_tokens: u32,
     /// What every subagent is told after its own instructions.
     pub also: Option<String>,
-    pub skills: SkillDesk,
+    pub skills: SkillLoader,
     /// MCP servers, whose tools subagents have as well.
     pub servers: Arc<Servers>,
 }
 
-pub struct Agent {
-    office: Arc<Office>,
+pub struct AgentTool {
+    deps: Arc<SubagentDeps>,
     /// One permit per agent that may still be started; shared by all depths.
     places: Arc<tokio::sync::Semaphore>,
 }
@@ -76,21 +76,21 @@ pub struct AgentInput {
     run_in_background: Option<bool>,
 }
 
-impl Agent {
-    pub fn new(office: Office) -> Self {
-        Self { office: Arc::new(office), places: Arc::new(tokio::sync::Semaphore::new(MOST)) }
+impl AgentTool {
+    pub fn new(deps: SubagentDeps) -> Self {
+        Self { deps: Arc::new(deps), places: Arc::new(tokio::sync::Semaphore::new(MOST)) }
     }
 
     fn definition(&self, input: &AgentInput) -> Result<AgentDefinition, String> {
         let name = input.subagent_type.as_deref().unwrap_or("general-purpose");
-        self.office.agents.get(name).cloned().ok_or_else(|| {
-            let known: Vec<_> = self.office.agents.iter().map(|agent| agent.name.as_str()).collect();
+        self.deps.agents.get(name).cloned().ok_or_else(|| {
+            let known: Vec<_> = self.deps.agents.iter().map(|agent| agent.name.as_str()).collect();
             format!("There is no agent {name}. The agents are: {}.", known.join(", "))
         })
     }
 }
 
-impl Tool for Agent {
+impl Tool for AgentTool {
     type Input = AgentInput;
     const NAME: &'static str = "Agent";
     const DESCRIPTION: &'static str = "Hands a task of its own to another agent, which works with the same project and rules \
@@ -107,7 +107,7 @@ impl Tool for Agent {
             Ok(definition) => definition,
             Err(unknown) => return ToolResult::rejected(unknown),
         };
-        if self.office.parent.depth >= DEEPEST {
+        if self.deps.parent.depth >= DEEPEST {
             return ToolResult::rejected(format!("Agents can not be nested more than {DEEPEST} deep."));
         }
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
@@ -115,15 +115,15 @@ impl Tool for Agent {
         };
         let background = input.run_in_background.unwrap_or(definition.background);
         let cancel = if background { CancellationToken::new() } else { cx.cancel.clone() };
-        let errand = Errand {
-            office: Arc::clone(&self.office),
+        let task_run = SubagentTask {
+            deps: Arc::clone(&self.deps),
             places: Arc::clone(&self.places),
             definition,
             prompt: input.prompt,
             cx: Cx { cancel: cancel.clone(), seen: Arc::default(), ..cx.clone() },
         };
         if !background {
-            let report = errand.go().await;
+            let report = task_run.go().await;
             drop(place);
             return report;
         }
@@ -131,21 +131,17 @@ impl Tool for Agent {
         let job = Background { report, cancel };
         let description = input.description;
         let id = cx.tasks.add(TaskKind::Agent, description.clone(), Arc::new(job.clone()));
-        let (office, name) = (Arc::clone(&self.office), errand.definition.name.clone());
+        let (deps, name) = (Arc::clone(&self.deps), task_run.definition.name.clone());
         let (task, call) = (id.clone(), cx.call.clone());
-        (office.events)(TurnEvent::TaskStarted {
-            id: id.clone(),
-            call: call.clone(),
-            description: description.clone(),
-        });
+        (deps.events)(TurnEvent::TaskStarted { id: id.clone(), call: call.clone(), description: description.clone() });
         tokio::spawn(async move {
-            let report = errand.go().await;
+            let report = task_run.go().await;
             let summary = report.content.clone();
             tell.send_replace(Some(report));
             let status = job.state().status();
-            (office.events)(TurnEvent::TaskEnded { id: task, call, description, status, summary });
+            (deps.events)(TurnEvent::TaskEnded { id: task, call, description, status, summary });
             let fields = json!({"teammate_name": name, "team_name": "default"});
-            office.fire(EventName::TeammateIdle, fields).await;
+            deps.fire(EventName::TeammateIdle, fields).await;
             drop(place);
         });
         ToolResult::success(format!("Started task {id}. TaskOutput returns its report, TaskStop ends it."))
@@ -153,9 +149,9 @@ impl Tool for Agent {
     }
 }
 
-impl Office {
+impl SubagentDeps {
     /// Fires an event in the parent's name and keeps its rows.
-    async fn fire(&self, event: EventName, fields: serde_json::Value) -> ona_hookplane::Outcome {
+    async fn fire(&self, event: EventName, fields: serde_json::Value) -> ona_hookplane::HookOutcome {
         let said = self.hooks.fire(Firing::new(event, self.parent.base.clone(), fields)).await;
         // The rows of an event whose session is ending have nobody left to report to.
         self.store.commit(&self.parent.place, said.rows()).await.ok();
@@ -164,16 +160,16 @@ impl Office {
 }
 
 /// One task on its way.
-struct Errand {
-    office: Arc<Office>,
+struct SubagentTask {
+    deps: Arc<SubagentDeps>,
     places: Arc<tokio::sync::Semaphore>,
     definition: AgentDefinition,
     prompt: String,
     cx: Cx,
 }
 
-impl Errand {
-    /// Boxed, because an errand may send others.
+impl SubagentTask {
+    /// Boxed, because a task may start others.
     fn go(self) -> Pin<Box<dyn Future<Output = ToolResult> + Send>> {
         Box::pin(async move {
             let (agent, name) = (SessionId::random(), self.definition.name.clone());
@@ -184,54 +180,53 @@ impl Errand {
         })
     }
 
-    async fn work(&self, agent: &SessionId) -> Result<Outcome, StoreError> {
-        let office = &self.office;
+    async fn work(&self, agent: &SessionId) -> Result<TurnOutcome, StoreError> {
+        let deps = &self.deps;
         let place = SessionKey {
-            conversation: office.parent.place.conversation.clone(),
+            conversation: deps.parent.place.conversation.clone(),
             session: agent.clone(),
             start: SequenceStart::Zero,
         };
         let mut opening = Group::default();
         opening.push(Row::Session);
-        opening
-            .push(Row::State { key: format!("session_parent:{agent}"), value: office.parent.place.session.0.clone() });
+        opening.push(Row::State { key: format!("session_parent:{agent}"), value: deps.parent.place.session.0.clone() });
         opening.event(EventKind::SessionCreated, json!({"by": "agent", "agent_type": self.definition.name}));
-        let (_hooks, problems) = office.skills.registrar.agent_started(&place, &self.definition)?;
-        problems.into_iter().for_each(|problem| (office.events)(TurnEvent::Message(problem)));
+        let (_hooks, problems) = deps.skills.registrar.agent_started(&place, &self.definition)?;
+        problems.into_iter().for_each(|problem| (deps.events)(TurnEvent::Message(problem)));
         let started = json!({"agent_id": agent, "agent_type": self.definition.name});
-        let said = office.fire(EventName::SubagentStart, started).await;
+        let said = deps.fire(EventName::SubagentStart, started).await;
         records::contexts(&mut opening, EventName::SubagentStart, &said);
-        office.store.commit(&place, opening).await?;
+        deps.store.commit(&place, opening).await?;
 
         let mut session = Session {
             place,
-            database: office.parent.database.clone(),
+            database: deps.parent.database.clone(),
             agent_id: Some(agent.0.clone()),
             agent_type: Some(self.definition.name.clone()),
             cx: self.cx.clone(),
-            rules: Arc::clone(&office.parent.rules),
+            rules: Arc::clone(&deps.parent.rules),
             env_file: EnvFile::default(),
             watch: None,
-            keep: Arc::clone(&office.parent.keep),
-            context: Context::default(),
+            persist: Arc::clone(&deps.parent.persist),
+            context: SessionContext::default(),
             // The events of oh-my-pi are those of the session a person sees.
             modules: None,
         };
         let tools = self.tools(&session);
-        let seat = self.seat();
-        let asking = self.asking(&session, &seat.model(), &tools)?;
-        let mut history = History::load(&office.store, agent, seat.model().wire())?;
+        let current_model = self.current_model();
+        let asking = self.asking(&session, &current_model.model(), &tools)?;
+        let mut history = History::load(&deps.store, agent, current_model.model().wire())?;
         let turn = Turn {
             pipeline: Pipeline {
-                store: Arc::clone(&office.store),
+                store: Arc::clone(&deps.store),
                 tools: Arc::new(tools),
-                hooks: Arc::clone(&office.hooks),
-                operator: Arc::clone(&office.operator),
+                hooks: Arc::clone(&deps.hooks),
+                operator: Arc::clone(&deps.operator),
             },
-            seat,
+            current_model,
             asking,
-            speaker: Speaker::Agent(Box::new(office.parent.base.clone())),
-            events: inside(&office.events, self.cx.call.clone()),
+            prompt_source: PromptSource::Agent(Box::new(deps.parent.base.clone())),
+            events: inside(&deps.events, self.cx.call.clone()),
             cancel: self.cx.cancel.clone(),
             max_turns: self.definition.max_turns,
         };
@@ -241,16 +236,16 @@ impl Errand {
     /// What the definition grants, never more than the parent has.
     fn tools(&self, session: &Session) -> ToolBox {
         let mut tools = ToolBox::builtin();
-        tools.add(Arc::new(TodoWrite::of(session, &self.office.store, &self.office.hooks)));
-        let depth = self.office.parent.depth + 1;
+        tools.add(Arc::new(TodoWrite::of(session, &self.deps.store, &self.deps.hooks)));
+        let depth = self.deps.parent.depth + 1;
         if depth < DEEPEST {
-            let parent = Parent { depth, ..session.as_parent() };
-            let office = Arc::new(Office { parent, ..(*self.office).clone() });
-            tools.add(Arc::new(Agent { office, places: Arc::clone(&self.places) }));
+            let parent = ParentSession { depth, ..session.as_parent() };
+            let deps = Arc::new(SubagentDeps { parent, ..(*self.deps).clone() });
+            tools.add(Arc::new(AgentTool { deps, places: Arc::clone(&self.places) }));
         }
-        tools.add(Arc::new(SkillTool::new(self.office.skills.of(session))));
+        tools.add(Arc::new(SkillTool::new(self.deps.skills.of(session))));
         let definition = self.definition.clone();
-        mcp::equip(&mut tools, &self.office.servers, move |name| definition.grants(name));
+        mcp::add_mcp_tools(&mut tools, &self.deps.servers, move |name| definition.grants(name));
         tools.retain(|name| {
             self.definition.grants(name)
                 && (name != "TaskOutput" || self.definition.tools.is_some())
@@ -258,34 +253,34 @@ impl Errand {
                 && name != "AskUserQuestion"
         });
         mcp::hide_denied(&mut tools, &session.rules);
-        mcp::search_what_is_left(&mut tools);
+        mcp::refresh_tool_search(&mut tools);
         tools
     }
 
     /// The model of the definition, or the parent's.
-    fn seat(&self) -> Seat {
-        let seat = &self.office.seat;
+    fn current_model(&self) -> CurrentModel {
+        let current_model = &self.deps.current_model;
         let Some(name) = self.definition.model.as_deref().filter(|name| *name != "inherit") else {
-            return seat.clone();
+            return current_model.clone();
         };
-        match seat.model().named(name) {
-            Ok(model) => Seat::new(Arc::new(model)),
+        match current_model.model().named(name) {
+            Ok(model) => CurrentModel::new(Arc::new(model)),
             Err(failure) => {
                 let name = &self.definition.name;
-                (self.office.events)(TurnEvent::Message(format!(
+                (self.deps.events)(TurnEvent::Message(format!(
                     "The agent {name} works with its parent's model: {failure}"
                 )));
-                seat.clone()
+                current_model.clone()
             }
         }
     }
 
     fn asking(&self, session: &Session, model: &Model, tools: &ToolBox) -> Result<RequestParams, StoreError> {
-        let reader = self.office.store.reader()?;
+        let reader = self.deps.store.reader()?;
         let conversation = &session.place.conversation;
         let system = system_prompt(&Prompt {
             instead: Some(&self.definition.prompt),
-            also: self.office.also.as_deref(),
+            also: self.deps.also.as_deref(),
             cwd: &session.cx.cwd,
             project: &session.cx.project,
             extra: &session.cx.extra,
@@ -294,21 +289,21 @@ impl Errand {
             instructions: &[],
         });
         let model = model.choice.wire_model.clone();
-        Ok(RequestParams { model, system, tools: tools.specs(), max_tokens: self.office.max_tokens })
+        Ok(RequestParams { model, system, tools: tools.specs(), max_tokens: self.deps.max_tokens })
     }
 }
 
 /// What the parent is told.
-fn report(outcome: Outcome) -> ToolResult {
+fn report(outcome: TurnOutcome) -> ToolResult {
     match outcome.ended {
-        Ended::Done | Ended::Stopped { .. } => ToolResult::success(outcome.text),
-        Ended::MaxTurns => ToolResult::rejected(format!("The agent reached its limit of turns.\n{}", outcome.text)),
-        Ended::Failed(failure) => {
+        TurnEnd::Done | TurnEnd::Stopped { .. } => ToolResult::success(outcome.text),
+        TurnEnd::MaxTurns => ToolResult::rejected(format!("The agent reached its limit of turns.\n{}", outcome.text)),
+        TurnEnd::Failed(failure) => {
             ToolResult::rejected(format!("The agent ended early: {failure}\n{}", outcome.text).trim_end().to_owned())
         }
-        Ended::Blocked { message } => ToolResult::rejected(message),
-        Ended::NeverStopped { message } => ToolResult::rejected(format!("{message}\n{}", outcome.text)),
-        Ended::Interrupted(_) => ToolResult::rejected("Interrupted."),
+        TurnEnd::Blocked { message } => ToolResult::rejected(message),
+        TurnEnd::NeverStopped { message } => ToolResult::rejected(format!("{message}\n{}", outcome.text)),
+        TurnEnd::Interrupted(_) => ToolResult::rejected("Interrupted."),
     }
 }
 

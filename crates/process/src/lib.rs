@@ -5,10 +5,10 @@
 //! streams, and a deadline. Which program, which environment and what an exit
 //! code means is the caller's business.
 
+mod cancellation;
 mod capture;
 mod end;
 mod groups;
-mod halt;
 pub mod mark;
 mod running;
 pub mod scratch;
@@ -16,10 +16,10 @@ pub mod secrets;
 mod spawn;
 mod worker;
 
+pub use cancellation::{REPORT_TIME, TurnCancellation};
 pub use capture::Captured;
 pub use end::End;
 pub use groups::kill_all;
-pub use halt::{AFTERMATH, Halt};
 pub use running::{Ran, Running};
 pub use spawn::{Command, SpawnError};
 pub use worker::{Listener, Lost, Rest as WorkerRest, Speaker, Worker};

@@ -10,7 +10,9 @@ use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::testing::{CaseStatus, Criterion, TestCase};
 use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, digest};
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
-use ona_orchestration::{Ended, Events, History, Model, Operator, Pipeline, Seat, Session, Speaker, Turn, TurnEvent};
+use ona_orchestration::{
+    CurrentModel, Events, History, Model, Operator, Pipeline, PromptSource, Session, Turn, TurnEnd, TurnEvent,
+};
 use ona_store::{Plan, Store, StoreError};
 use ona_tools::ToolBox;
 use ona_workflow::testgen::generate::{
@@ -317,14 +319,14 @@ impl Author {
         let answer = Arc::new(Mutex::new(String::new()));
         let turn = Turn {
             pipeline: self.bare_pipeline(),
-            seat: Seat::new(Arc::clone(&self.model)),
+            current_model: CurrentModel::new(Arc::clone(&self.model)),
             asking: RequestParams {
                 model: self.model.choice.wire_model.clone(),
                 system: SYSTEM.to_owned(),
                 tools: Vec::new(),
                 max_tokens: self.max_tokens,
             },
-            speaker: Speaker::Agent(Box::new(session.base())),
+            prompt_source: PromptSource::Agent(Box::new(session.base())),
             events: listen(&answer, &self.watch),
             cancel: self.cancel.clone(),
             max_turns: Some(1),
@@ -332,17 +334,17 @@ impl Author {
         let mut history = History::load(&self.store, &id, self.model.wire())?;
         let outcome = turn.run(&mut session, &mut history, text).await?;
         match outcome.ended {
-            Ended::Interrupted(_) => return Err(WriteError::Interrupted),
+            TurnEnd::Interrupted(_) => return Err(WriteError::Interrupted),
             // What is whole in an answer that was cut off counts; the rest is asked for again.
-            Ended::Failed(failure) if failure.class != FailureClass::MaxOutputTokens => {
+            TurnEnd::Failed(failure) if failure.class != FailureClass::MaxOutputTokens => {
                 return Err(WriteError::Model(failure));
             }
-            Ended::Failed(_)
-            | Ended::Done
-            | Ended::MaxTurns
-            | Ended::NeverStopped { .. }
-            | Ended::Stopped { .. }
-            | Ended::Blocked { .. } => {}
+            TurnEnd::Failed(_)
+            | TurnEnd::Done
+            | TurnEnd::MaxTurns
+            | TurnEnd::NeverStopped { .. }
+            | TurnEnd::Stopped { .. }
+            | TurnEnd::Blocked { .. } => {}
         }
         let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Ok((id, answer))

@@ -5,7 +5,7 @@ use super::python::interpreter;
 use super::roster::Roster;
 use super::words;
 use ona_api::Env;
-use ona_hookplane::{Answer, Argv, Called, Handler, Ran, run_process};
+use ona_hookplane::{Argv, HandlerFuture, HookExecution, HookHandler, HookInvocation, run_process};
 use ona_process::find_in_path;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +22,7 @@ pub(super) struct CommandHook {
     pub roster: Arc<Roster>,
 }
 
-impl Handler for CommandHook {
+impl HookHandler for CommandHook {
     fn label(&self) -> &str {
         &self.label
     }
@@ -36,7 +36,7 @@ impl Handler for CommandHook {
         Some(format!("{program} is neither beside the configuration nor in the project, nor installed"))
     }
 
-    fn run<'a>(&'a self, mut called: Called<'a>) -> Answer<'a, Ran> {
+    fn run<'a>(&'a self, mut called: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution> {
         let (base, env) = (&called.firing.base, &mut called.env);
         env.set("MASSGEN_HOOK_TYPE", called.firing.event.as_str());
         env.set("MASSGEN_TOOL_NAME", called.firing.tool().unwrap_or_default());

@@ -6,7 +6,7 @@ use super::roster::Roster;
 use crate::output::{trimmed, without_forbidden};
 use crate::sdlc::unreadable;
 use ona_api::{EventKind, EventName, clock, text};
-use ona_hookplane::{Dialect, Exit, Failing, Firing, Hook, OnTimeout, Ran, Said, Timeouts};
+use ona_hookplane::{Dialect, Exit, FailureEffect, Firing, Hook, HookExecution, HookOutput, OnTimeout, Timeouts};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,21 +39,21 @@ impl Dialect for Massgen {
         Value::Object(stdin)
     }
 
-    fn said(&self, event: EventName, ran: &Ran) -> Said {
+    fn parse_output(&self, event: EventName, ran: &HookExecution) -> HookOutput {
         match (&ran.exit, self.kind) {
             (Exit::Code(0), _) | (Exit::Code(2), Kind::Python) => {}
-            _ => return Said::default(),
+            _ => return HookOutput::default(),
         }
         let text = trimmed(&ran.stdout);
         if text.is_empty() {
-            return Said::default();
+            return HookOutput::default();
         }
         match (text::json::<Value>(text), self.kind) {
             (Ok(Value::Object(fields)), _) => HookResult::read(&fields).said(event, &self.name),
             // Returning False does not deny; it only looks like it.
             (Ok(other), Kind::Python) => {
                 let why = format!("it returned {other}, which is no HookResult and counts as allow");
-                Said { notes: vec![(EventKind::HookOutputInvalid, why)], ..Said::default() }
+                HookOutput { notes: vec![(EventKind::HookOutputInvalid, why)], ..HookOutput::default() }
             }
             (Ok(_), Kind::Command) => unreadable(EventKind::HookOutputInvalid, "not a JSON object".into()),
             (Err(error), _) => unreadable(EventKind::HookOutputInvalid, format!("not one JSON value: {error}")),
@@ -74,7 +74,7 @@ impl Dialect for Massgen {
         OnTimeout::Pass
     }
 
-    fn block_message(&self, ran: &Ran) -> String {
+    fn block_message(&self, ran: &HookExecution) -> String {
         ran.stderr.trim_end_matches('\n').to_owned()
     }
 
@@ -84,13 +84,13 @@ impl Dialect for Massgen {
     }
 
     /// A function that said no has the code of a no in its row; it did not fail.
-    fn shrugs_at(&self, _: EventName, code: i32) -> bool {
+    fn ignores_exit_code(&self, _: EventName, code: i32) -> bool {
         self.kind == Kind::Python && code == 2
     }
 
     /// Open, unless the hook asked otherwise or can not even be imported. After the tool
     /// there is nothing left to deny.
-    fn failing(&self, hook: &Hook, event: EventName, ran: &Ran, why: String) -> Failing {
+    fn failing(&self, hook: &Hook, event: EventName, ran: &HookExecution, why: String) -> FailureEffect {
         let name = &self.name;
         let missing = self.kind == Kind::Python && matches!(ran.exit, Exit::NotStarted(_));
         let reason = match (&ran.exit, self.kind) {
@@ -104,9 +104,9 @@ impl Dialect for Massgen {
             (Exit::NotStarted(_), Kind::Command) => format!("Hook {name} failed: {why}"),
         };
         if event == EventName::PreToolUse && (hook.fail_closed || missing) {
-            Failing::Deny(reason)
+            FailureEffect::Deny(reason)
         } else {
-            Failing::Pass(reason)
+            FailureEffect::Pass(reason)
         }
     }
 }

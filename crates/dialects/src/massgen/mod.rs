@@ -22,7 +22,7 @@ use command::CommandHook;
 use config::{Bad, Config, Entry, Kind};
 use dialect::Massgen;
 use ona_api::{Env, Ordinal, SkipReason};
-use ona_hookplane::{Action, Firing, Handler, Hook};
+use ona_hookplane::{Firing, Hook, HookAction, HookHandler};
 use python::{Python, PythonHook};
 use roster::{Member, Owner, Roster};
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ impl Builder<'_> {
         let label = format!("massgen:{}:{handler}", kind.as_str());
         let roster = Arc::clone(&self.roster);
         let files = files_of(kind, &handler, &self.folder, self.source.cwd);
-        let action: Arc<dyn Handler> = match kind {
+        let action: Arc<dyn HookHandler> = match kind {
             Kind::Python => Arc::new(PythonHook { files, label, handler, python: Arc::clone(&self.python) }),
             Kind::Command => {
                 let (folder, roster) = (self.folder.clone(), Arc::clone(&roster));
@@ -133,7 +133,7 @@ impl Builder<'_> {
                 Owner::Everyone => String::new(),
                 Owner::Agent(index) => format!("agent {}", self.roster.name(index)),
             },
-            action: Action::Handler(action),
+            action: HookAction::Handler(action),
             timeout,
             dialect: Arc::new(Massgen { roster: Arc::clone(&roster), kind, name }),
             source: self.source.path.to_string_lossy().into_owned(),

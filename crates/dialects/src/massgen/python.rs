@@ -7,7 +7,7 @@
 
 use super::result::{Decision, HookResult};
 use ona_api::{Env, EventName, clock};
-use ona_hookplane::{Answer, CAPTURE, Called, Exit, Handler, Ran, decode};
+use ona_hookplane::{CAPTURE, Exit, HandlerFuture, HookExecution, HookHandler, HookInvocation, decode};
 use ona_process::{Command, Lost, SpawnError, Worker};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(super) struct PythonHook {
     pub python: Arc<Python>,
 }
 
-impl Handler for PythonHook {
+impl HookHandler for PythonHook {
     fn label(&self) -> &str {
         &self.label
     }
@@ -38,15 +38,15 @@ impl Handler for PythonHook {
         self.files.clone()
     }
 
-    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+    fn run<'a>(&'a self, called: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution> {
         Box::pin(async move {
             let started_at = clock::utc_millis(clock::now());
             let (exit, stdout, stderr) = self.python.call(&self.handler, called).await;
-            Ran::ended(started_at, exit, stdout, stderr)
+            HookExecution::ended(started_at, exit, stdout, stderr)
         })
     }
 
-    fn ready(&self) -> Answer<'_, Result<(), String>> {
+    fn ready(&self) -> HandlerFuture<'_, Result<(), String>> {
         Box::pin(async move {
             let mut place = self.python.live.lock().await;
             match self.python.imported(&mut place, &self.handler, &self.python.cancel).await {
@@ -108,7 +108,7 @@ impl Python {
     }
 
     /// How one call ended, with what goes into its row.
-    async fn call(&self, handler: &str, called: Called<'_>) -> (Exit, String, String) {
+    async fn call(&self, handler: &str, called: HookInvocation<'_>) -> (Exit, String, String) {
         let mut place = self.live.lock().await;
         let mut live = match self.imported(&mut place, handler, called.cancel).await {
             Ok(live) => live,

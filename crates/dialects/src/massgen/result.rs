@@ -4,7 +4,7 @@
 //! deny beside it away.
 
 use ona_api::{EventKind, EventName, Ruling};
-use ona_hookplane::{Injection, Said};
+use ona_hookplane::{HookOutput, Injection};
 use serde_json::{Map, Value, json};
 
 pub(super) struct HookResult {
@@ -41,8 +41,8 @@ impl HookResult {
     }
 
     /// `name` is the hook's display name.
-    pub(super) fn said(self, event: EventName, name: &str) -> Said {
-        let mut said = Said { unreadable: !self.ignored.is_empty(), ..Said::default() };
+    pub(super) fn said(self, event: EventName, name: &str) -> HookOutput {
+        let mut said = HookOutput { unreadable: !self.ignored.is_empty(), ..HookOutput::default() };
         said.notes.extend(self.ignored.into_iter().map(|why| (EventKind::HookOutputInvalid, why)));
         said.notes.extend(self.errors.into_iter().map(|why| (EventKind::HookError, why)));
         match event {
@@ -152,10 +152,10 @@ fn text(value: Option<&Value>, name: &str, ignored: &mut Vec<String>) -> Option<
 mod tests {
     use super::*;
 
-    fn said(event: EventName, result: Value) -> Said {
+    fn said(event: EventName, result: Value) -> HookOutput {
         HookResult::read(result.as_object().unwrap()).said(event, "python_m.f")
     }
-    fn pre(result: Value) -> Said {
+    fn pre(result: Value) -> HookOutput {
         said(EventName::PreToolUse, result)
     }
 

@@ -10,7 +10,7 @@ use crate::matcher::{Invalid, Matcher, Names};
 use crate::read::{self, Rejected, switched_off};
 use crate::rule_matcher::{self, Shaped};
 use ona_api::{EventName, Ordinal, SkipReason};
-use ona_hookplane::{Action, Applies, Dialect, Firing, Hook, Shell};
+use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookShell};
 use ona_permissions::Place;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -77,8 +77,8 @@ impl Maker {
             both
         };
         let action = match definition.args {
-            Some(args) => Action::Exec { program: definition.command, args },
-            None => Action::Shell { shell: Shell::LoginSh, command: definition.command },
+            Some(args) => HookAction::Exec { program: definition.command, args },
+            None => HookAction::Shell { shell: HookShell::LoginSh, command: definition.command },
         };
         Hook {
             ordinal: Ordinal(0),

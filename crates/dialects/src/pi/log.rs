@@ -8,14 +8,14 @@ use super::said::{self, Decision};
 use super::source::Source;
 use super::{builtin, is_own};
 use ona_api::EventName;
-use ona_hookplane::{Exit, Hook, LogEntry, Ran};
+use ona_hookplane::{Exit, Hook, HookExecution, LogEntry};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// Characters of a reason in a line for people.
 const LINE: usize = 160;
 
-pub(super) fn entry(source: Source, hook: &Hook, ran: &Ran, took: Duration) -> LogEntry {
+pub(super) fn entry(source: Source, hook: &Hook, ran: &HookExecution, took: Duration) -> LogEntry {
     let end = End::of(hook, ran);
     let stdout = redact::shown(&ran.stdout);
     let stderr = redact::shown(match &ran.exit {
@@ -69,7 +69,7 @@ struct End<'a> {
 }
 
 impl<'a> End<'a> {
-    fn of(hook: &Hook, ran: &'a Ran) -> Self {
+    fn of(hook: &Hook, ran: &'a HookExecution) -> Self {
         let code = match ran.exit {
             Exit::Code(code) => code,
             Exit::TimedOut { .. } | Exit::NotStarted(_) | Exit::Cancelled => 1,

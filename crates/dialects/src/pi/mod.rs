@@ -30,7 +30,7 @@ pub use source::{Claude as ClaudeFiles, Layer, Offered, Source, choose};
 use crate::claude::Claude;
 use crate::output::shallow_merge;
 use ona_api::EventName;
-use ona_hookplane::{Dialect, Exit, Firing, Hook, LogEntry, OnTimeout, Ran, Said, Timeouts};
+use ona_hookplane::{Dialect, Exit, Firing, Hook, HookExecution, HookOutput, LogEntry, OnTimeout, Timeouts};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -79,11 +79,11 @@ impl Dialect for Pi {
         Value::Object(stdin)
     }
 
-    fn said(&self, event: EventName, ran: &Ran) -> Said {
+    fn parse_output(&self, event: EventName, ran: &HookExecution) -> HookOutput {
         match ran.exit {
             Exit::Code(0) if is_own(event) => said::translate(event, ran),
-            Exit::Code(0) => self.others.said(event, ran),
-            _ => Said::default(),
+            Exit::Code(0) => self.others.parse_output(event, ran),
+            _ => HookOutput::default(),
         }
     }
 
@@ -99,15 +99,15 @@ impl Dialect for Pi {
         OnTimeout::Pass
     }
 
-    fn block_message(&self, ran: &Ran) -> String {
+    fn block_message(&self, ran: &HookExecution) -> String {
         said::block_message(ran)
     }
 
-    fn shrugs_at(&self, event: EventName, code: i32) -> bool {
+    fn ignores_exit_code(&self, event: EventName, code: i32) -> bool {
         code == 2 && is_own(event) && event != EventName::PreToolUse
     }
 
-    fn failure_message(&self, ran: &Ran) -> Option<String> {
+    fn failure_message(&self, ran: &HookExecution) -> Option<String> {
         Some(said::failure_message(ran))
     }
 
@@ -115,7 +115,7 @@ impl Dialect for Pi {
         redact::redact(text)
     }
 
-    fn log(&self, hook: &Hook, ran: &Ran, took: Duration) -> Option<LogEntry> {
+    fn log(&self, hook: &Hook, ran: &HookExecution, took: Duration) -> Option<LogEntry> {
         Some(log::entry(self.source, hook, ran, took))
     }
 }

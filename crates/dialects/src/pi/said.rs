@@ -3,7 +3,7 @@
 use super::redact;
 use crate::output::{trimmed, whole};
 use ona_api::{EventKind, EventName, Ruling, text};
-use ona_hookplane::{Ran, Said};
+use ona_hookplane::{HookExecution, HookOutput};
 use serde_json::{Map, Value};
 
 const BLOCKED: &str = "Tool call blocked by hook";
@@ -128,13 +128,13 @@ fn fields(event: EventName, object: &Map<String, Value>) -> Answer {
     Answer { decision, reason, context, update, structured: true, warnings }
 }
 
-pub(super) fn translate(event: EventName, ran: &Ran) -> Said {
+pub(super) fn translate(event: EventName, ran: &HookExecution) -> HookOutput {
     let answer = answer(event, &ran.stdout);
     let denies = answer.decision == Some(Decision::Deny);
     let mut context = context(event, &answer, ran);
-    let mut said = Said {
+    let mut said = HookOutput {
         notes: answer.warnings.into_iter().map(|why| (EventKind::HookOutputInvalid, why)).collect(),
-        ..Said::default()
+        ..HookOutput::default()
     };
     if event == EventName::PreToolUse {
         if denies {
@@ -152,7 +152,7 @@ pub(super) fn translate(event: EventName, ran: &Ran) -> Said {
 }
 
 /// The hook's one contribution, if it has any.
-fn context(event: EventName, answer: &Answer, ran: &Ran) -> Vec<String> {
+fn context(event: EventName, answer: &Answer, ran: &HookExecution) -> Vec<String> {
     if let Some(text) = &answer.context {
         return Some(text.clone()).filter(|text| !text.is_empty()).into_iter().collect();
     }
@@ -169,18 +169,18 @@ fn context(event: EventName, answer: &Answer, ran: &Ran) -> Vec<String> {
 }
 
 /// Both streams, stdout first.
-fn joined(ran: &Ran) -> String {
+fn joined(ran: &HookExecution) -> String {
     let parts = [trimmed(&ran.stdout), ran.stderr.trim()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn block_message(ran: &Ran) -> String {
+pub(super) fn block_message(ran: &HookExecution) -> String {
     let reason = text::json::<Value>(trimmed(&ran.stdout)).ok();
     let reason = reason.and_then(|answer| answer.get("reason")?.as_str().map(str::to_owned));
     message(reason.unwrap_or_else(|| joined(ran)), BLOCKED)
 }
 
-pub(super) fn failure_message(ran: &Ran) -> String {
+pub(super) fn failure_message(ran: &HookExecution) -> String {
     message(joined(ran), BLOCKED_BY_FAILURE)
 }
 
@@ -191,18 +191,18 @@ fn message(text: String, otherwise: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ona_hookplane::{Context, Exit};
+    use ona_hookplane::{Exit, HookContext};
 
-    fn ran(stdout: &str, stderr: &str) -> Ran {
-        Ran::ended(String::new(), Exit::Code(0), stdout.to_owned(), stderr.to_owned())
+    fn ran(stdout: &str, stderr: &str) -> HookExecution {
+        HookExecution::ended(String::new(), Exit::Code(0), stdout.to_owned(), stderr.to_owned())
     }
 
-    fn said(event: EventName, stdout: &str) -> Said {
+    fn said(event: EventName, stdout: &str) -> HookOutput {
         translate(event, &ran(stdout, ""))
     }
 
-    fn text(said: Said) -> Option<String> {
-        said.context.map(|Context { text, .. }| text)
+    fn text(said: HookOutput) -> Option<String> {
+        said.context.map(|HookContext { text, .. }| text)
     }
 
     /// P40 to P45 as far as stdout decides; the rest is exit codes, which are not read here.

@@ -9,7 +9,7 @@ fn settings(commands: &[&str]) -> Value {
     json!({"hooksDialect": "claude", "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": handlers}]}})
 }
 
-async fn pre(world: &World, commands: &[&str]) -> ona_hookplane::Outcome {
+async fn pre(world: &World, commands: &[&str]) -> ona_hookplane::HookOutcome {
     world.fire(settings(commands), EventName::PreToolUse, bash("ls")).await
 }
 

@@ -7,7 +7,7 @@ mod spawn;
 
 use ona_api::{Env, EventName, Mode, Redactor};
 use ona_dialects::load;
-use ona_hookplane::{Base, Firing, HookEngine, HookEnvironment, Outcome, ProcessRunner, Timeouts};
+use ona_hookplane::{Base, Firing, HookEngine, HookEnvironment, HookOutcome, ProcessRunner, Timeouts};
 use ona_permissions::Place;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -51,11 +51,11 @@ impl World {
         HookEngine::new(load(&settings, &self.place(), &no_others).list, environment, runner, self.redactor.clone())
     }
 
-    pub async fn fire(&self, settings: Value, event: EventName, fields: Value) -> Outcome {
+    pub async fn fire(&self, settings: Value, event: EventName, fields: Value) -> HookOutcome {
         self.fire_in(&self.path(), settings, event, fields).await
     }
 
-    pub async fn fire_in(&self, cwd: &Path, settings: Value, event: EventName, fields: Value) -> Outcome {
+    pub async fn fire_in(&self, cwd: &Path, settings: Value, event: EventName, fields: Value) -> HookOutcome {
         self.engine(settings).fire(Firing::new(event, self.base(cwd), fields)).await
     }
 
@@ -72,7 +72,7 @@ impl World {
     }
 
     /// PreToolUse for a Bash call, with these flat sdlc entries.
-    pub async fn pre(&self, hooks: Value) -> Outcome {
+    pub async fn pre(&self, hooks: Value) -> HookOutcome {
         self.fire(json!({ "hooks": hooks }), EventName::PreToolUse, bash("ls")).await
     }
 }
@@ -97,11 +97,11 @@ pub(crate) fn decide(decision: &str, reason: &str) -> String {
 }
 
 /// (ordinal, exit code, skipped reason) of every row.
-pub(crate) fn rows(outcome: &Outcome) -> Vec<(u32, Option<i32>, Option<&'static str>)> {
+pub(crate) fn rows(outcome: &HookOutcome) -> Vec<(u32, Option<i32>, Option<&'static str>)> {
     outcome.runs.iter().map(|run| (run.ordinal.0, run.exit_code, run.skipped.map(|skip| skip.as_str()))).collect()
 }
 
 /// Nobody here makes hooks that are no process.
-pub fn no_others(wanted: ona_dialects::Wanted) -> Result<std::sync::Arc<dyn ona_hookplane::Handler>, String> {
+pub fn no_others(wanted: ona_dialects::Wanted) -> Result<std::sync::Arc<dyn ona_hookplane::HookHandler>, String> {
     Err(format!("not made here: {wanted:?}"))
 }

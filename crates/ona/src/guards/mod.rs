@@ -20,7 +20,7 @@ use crate::workplace::Workplace;
 use ona_api::permission_update::Behavior;
 use ona_dialects::Rejected;
 use ona_dialects::lint::{self, Reach, UnknownField};
-use ona_hookplane::{Action, Hook};
+use ona_hookplane::{Hook, HookAction};
 use ona_permissions::Dropped;
 use ona_trust::{About, Notice};
 use serde_json::Value;
@@ -167,7 +167,7 @@ pub async fn tried(workplace: &Workplace, hooks: impl IntoIterator<Item = &Hook>
     let mut findings = Vec::new();
     let all_off = workplace.host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
     for hook in hooks.into_iter().filter(|hook| hook.disabled.is_none() && !all_off) {
-        if let Action::Handler(handler) = &hook.action
+        if let HookAction::Handler(handler) = &hook.action
             && let Err(why) = handler.ready().await
         {
             findings.push(Finding::of_hook("not-ready", hook, why));

@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::workplace::Workplace;
 use ona_api::Env;
 use ona_api::path::lexical;
-use ona_hookplane::{Action, Hook, Shell};
+use ona_hookplane::{Hook, HookAction, HookShell};
 use ona_mcp::Servers;
 use ona_process::find_in_path;
 use std::os::unix::fs::PermissionsExt;
@@ -38,16 +38,16 @@ impl<'a> Around<'a> {
 type Wrong = (&'static str, String);
 
 /// Why the action cannot start, or will not once the agent has changed directory.
-pub fn unstartable(hook: &Hook, action: &Action, around: &Around<'_>) -> Option<Wrong> {
+pub fn unstartable(hook: &Hook, action: &HookAction, around: &Around<'_>) -> Option<Wrong> {
     let words = match action {
-        Action::Exec { program, args } => std::iter::once(program).chain(args).cloned().collect(),
-        Action::Shell { shell: Shell::Bash | Shell::Sh | Shell::LoginSh, command } => words(command),
-        Action::Shell { shell: Shell::PowerShell, .. } => {
+        HookAction::Exec { program, args } => std::iter::once(program).chain(args).cloned().collect(),
+        HookAction::Shell { shell: HookShell::Bash | HookShell::Sh | HookShell::LoginSh, command } => words(command),
+        HookAction::Shell { shell: HookShell::PowerShell, .. } => {
             let path = around.env.get("PATH").unwrap_or_default();
             let there = ["pwsh", "powershell"].iter().any(|name| find_in_path(path, name).is_some());
             return (!there).then(|| ("missing-program", "pwsh or powershell is not on the search path".to_owned()));
         }
-        Action::Handler(handler) => {
+        HookAction::Handler(handler) => {
             if let Some(action) = handler.action() {
                 return unstartable(hook, action, around);
             }
@@ -64,7 +64,7 @@ pub fn unstartable(hook: &Hook, action: &Action, around: &Around<'_>) -> Option<
     };
     let program = filled(words.first()?, hook, around)?;
     // What a profile adds to the search path is not known here.
-    let in_profile = matches!(action, Action::Shell { shell: Shell::LoginSh, .. }) && !program.contains('/');
+    let in_profile = matches!(action, HookAction::Shell { shell: HookShell::LoginSh, .. }) && !program.contains('/');
     let missing = if in_profile { None } else { missing(&program, around) };
     missing.or_else(|| {
         let script = filled(script(&program, &words[1..])?, hook, around)?;

@@ -7,8 +7,8 @@ use super::printer::Printer;
 use super::translate::informational;
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::{Authority, Ruling, Verdict};
-use ona_orchestration::{Answer, Operator, Question};
-use ona_process::Halt;
+use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion};
+use ona_process::TurnCancellation;
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::pin::Pin;
@@ -18,7 +18,10 @@ use std::sync::Arc;
 pub struct Nobody;
 
 impl Operator for Nobody {
-    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+    fn confirm<'a>(
+        &'a self,
+        question: PermissionQuestion<'a>,
+    ) -> Pin<Box<dyn Future<Output = OperatorAnswer> + Send + 'a>> {
         let message = format!("Denied: there is nobody to ask. {}", question.asked.message);
         Box::pin(async move { Verdict::new(Ruling::Deny, Authority::Headless, message).into() })
     }
@@ -28,23 +31,26 @@ impl Operator for Nobody {
 pub struct Asker {
     pub host: Arc<Host>,
     pub printer: Arc<Printer>,
-    pub halt: Halt,
+    pub cancellation: TurnCancellation,
 }
 
 impl Operator for Asker {
-    fn hears_questions(&self) -> bool {
+    fn can_answer_questions(&self) -> bool {
         true
     }
 
-    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+    fn confirm<'a>(
+        &'a self,
+        question: PermissionQuestion<'a>,
+    ) -> Pin<Box<dyn Future<Output = OperatorAnswer> + Send + 'a>> {
         Box::pin(self.ask(question))
     }
 }
 
 impl Asker {
-    async fn ask(&self, question: Question<'_>) -> Answer {
+    async fn ask(&self, question: PermissionQuestion<'_>) -> OperatorAnswer {
         let shown = self.printer.redacted(&question.call.input);
-        match self.host.ask(request(&question, &shown), &self.halt.token()).await {
+        match self.host.ask(request(&question, &shown), &self.cancellation.token()).await {
             Ok(answer) => {
                 let (answer, warning) = read(answer, &shown);
                 if let Some(warning) = warning {
@@ -60,7 +66,7 @@ impl Asker {
     }
 }
 
-fn request(question: &Question<'_>, shown: &Value) -> Value {
+fn request(question: &PermissionQuestion<'_>, shown: &Value) -> Value {
     let call = question.call;
     let mut request = json!({
         "subtype": "can_use_tool",
@@ -103,7 +109,7 @@ fn reason_type(by: &Authority) -> &'static str {
 }
 
 /// The answer, and a warning about a part of it that was left out. Broken means no.
-fn read(answer: Value, shown: &Value) -> (Answer, Option<String>) {
+fn read(answer: Value, shown: &Value) -> (OperatorAnswer, Option<String>) {
     let Value::Object(mut answer) = answer else {
         return (deny(Authority::Headless, UNREADABLE), None);
     };
@@ -120,7 +126,7 @@ fn read(answer: Value, shown: &Value) -> (Answer, Option<String>) {
     }
 }
 
-fn allow(answer: &mut Map<String, Value>, shown: &Value) -> (Answer, Option<String>) {
+fn allow(answer: &mut Map<String, Value>, shown: &Value) -> (OperatorAnswer, Option<String>) {
     let input = match answer.remove("updatedInput") {
         None | Some(Value::Null) => None,
         // Repeated as it was shown, in which secrets are replaced: the call itself has them.
@@ -137,14 +143,14 @@ fn allow(answer: &mut Map<String, Value>, shown: &Value) -> (Answer, Option<Stri
         }
     }
     let verdict = Verdict::new(Ruling::Allow, Authority::Human, "");
-    (Answer { verdict, input, updates, interrupt: false }, warning)
+    (OperatorAnswer { verdict, input, updates, interrupt: false }, warning)
 }
 
 /// DEC-053; what the operator says follows in a line of its own.
 const DENIED: &str = "Denied by operator";
 const UNREADABLE: &str = "Denied: the answer to the permission question could not be read";
 
-fn deny(by: Authority, message: &str) -> Answer {
+fn deny(by: Authority, message: &str) -> OperatorAnswer {
     Verdict::new(Ruling::Deny, by, message).into()
 }
 

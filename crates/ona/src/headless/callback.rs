@@ -5,7 +5,7 @@
 
 use super::host::{Host, Unanswered};
 use ona_api::{EventName, clock};
-use ona_hookplane::{Answer, Called, Exit, Handler, Ran};
+use ona_hookplane::{Exit, HandlerFuture, HookExecution, HookHandler, HookInvocation};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ pub struct Callback {
     pub host: Arc<Host>,
 }
 
-impl Handler for Callback {
+impl HookHandler for Callback {
     fn label(&self) -> &str {
         &self.id
     }
 
-    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+    fn run<'a>(&'a self, called: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution> {
         Box::pin(async move {
             let started_at = clock::utc_millis(clock::now());
             let asked = self.host.ask(self.request(&called), called.cancel);
@@ -36,13 +36,13 @@ impl Handler for Callback {
                     (Exit::NotStarted(format!("[SDLC] hook not started: {gone}")), String::new(), String::new())
                 }
             };
-            Ran::ended(started_at, exit, stdout, stderr)
+            HookExecution::ended(started_at, exit, stdout, stderr)
         })
     }
 }
 
 impl Callback {
-    fn request(&self, called: &Called<'_>) -> Value {
+    fn request(&self, called: &HookInvocation<'_>) -> Value {
         let input: Value = serde_json::from_str(&called.stdin).unwrap_or_default();
         let mut request = json!({"subtype": "hook_callback", "callback_id": self.id, "input": input});
         if let Some(call) = &called.firing.call {

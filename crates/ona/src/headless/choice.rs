@@ -6,14 +6,14 @@ use crate::program::{Open, Program, nowhere};
 use ona_api::model::{MODELS, ModelFailure, ProviderName};
 use ona_api::{Env, Group, Row};
 use ona_auth::{Choice, ConfigError, Helper, default_model_config, handed_token, resolve_model};
-use ona_orchestration::{Setup, Window};
+use ona_orchestration::{ContextWindow, ModelSetup};
 use serde_json::{Value, json};
 use std::sync::Once;
 
 pub struct Chosen {
     /// The model, or why none can be asked: a turn that fails before it begins (section 2.4).
     pub choice: Result<Choice, ModelFailure>,
-    pub setup: Setup,
+    pub setup: ModelSetup,
     /// What the settings do not say yet, for the first turn to write down (DEC-082).
     pub fresh: Option<Value>,
 }
@@ -30,7 +30,7 @@ pub fn model(
     let helper =
         settings["apiKeyHelper"].as_str().map(|command| Helper::new(command, program.project.clone(), env.clone()));
     let bare = program.options.bare;
-    let setup = Setup {
+    let setup = ModelSetup {
         env: env.clone(),
         bare,
         helper,
@@ -77,14 +77,14 @@ fn mention_socket(choice: &Choice, env: &Env) {
 }
 
 /// When a conversation is compacted unasked (DEC-035), as the settings have it.
-fn window(settings: &Value, env: &Env) -> Result<Window, Failure> {
+fn window(settings: &Value, env: &Env) -> Result<ContextWindow, Failure> {
     if settings["autoCompactEnabled"] == Value::Bool(false) || env.get("DISABLE_AUTO_COMPACT") == Some("1") {
-        return Ok(Window::Endless);
+        return Ok(ContextWindow::Unlimited);
     }
     match &settings["autoCompactWindow"] {
-        Value::Null => Ok(Window::OfTheModel),
+        Value::Null => Ok(ContextWindow::FromModel),
         value => match value.as_u64().and_then(|tokens| usize::try_from(tokens).ok()).filter(|tokens| *tokens > 0) {
-            Some(tokens) => Ok(Window::Tokens(tokens)),
+            Some(tokens) => Ok(ContextWindow::Tokens(tokens)),
             None => Err(Failure::usage(format_args!("autoCompactWindow must be a number of tokens, not {value}"))),
         },
     }

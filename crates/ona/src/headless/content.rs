@@ -1,12 +1,12 @@
 //! The content of a user message on stdin: words, pictures, documents.
 
 use ona_api::digest::from_base64;
-use ona_orchestration::Said;
+use ona_orchestration::UserPrompt;
 use serde_json::Value;
 
 /// What was said, and a sentence for every block that can not be used. `None` if nothing is left.
-pub fn said(content: &Value) -> (Option<Said>, Vec<String>) {
-    let mut said = Said::default();
+pub fn said(content: &Value) -> (Option<UserPrompt>, Vec<String>) {
+    let mut said = UserPrompt::default();
     let mut complaints = Vec::new();
     match content {
         Value::String(text) => said.text.clone_from(text),

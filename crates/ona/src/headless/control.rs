@@ -13,20 +13,20 @@ use super::translate::informational;
 use crate::workplace::mode_named;
 use ona_api::Mode;
 use ona_api::model::{MODELS, ProviderName};
-use ona_hookplane::{Handler, HookEngine, HookList};
+use ona_hookplane::{HookEngine, HookHandler, HookList};
 use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
 use ona_mcp::{Definition, Endpoint, Servers};
-use ona_orchestration::{Model, Seat, set_mode};
+use ona_orchestration::{CurrentModel, Model, set_mode};
 use ona_permissions::PermissionEngine;
-use ona_process::Halt;
+use ona_process::TurnCancellation;
 use ona_tools::Tasks;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Everything a request can read or move.
 pub struct Levers {
-    pub halt: Halt,
+    pub cancellation: TurnCancellation,
     pub rules: Arc<RwLock<PermissionEngine>>,
     pub hooks: Arc<HookEngine>,
     /// Who answers the hooks it registers.
@@ -41,7 +41,7 @@ pub struct Levers {
     /// bypassPermissions was allowed on the command line.
     pub may_bypass: bool,
     /// There once the first prompt has been taken up.
-    pub seat: Option<(Seat, Arc<Model>)>,
+    pub current_model: Option<(CurrentModel, Arc<Model>)>,
     pub wishes: Wishes,
     /// Tokens of the newest request and its answer.
     pub context: Arc<Mutex<u64>>,
@@ -130,12 +130,12 @@ impl Levers {
 
     /// Everything is read before anything is changed.
     fn initialize(&mut self, request: &Value) -> Result<Value, Refused> {
-        let begun = self.seat.is_some();
+        let begun = self.current_model.is_some();
         if !request["jsonSchema"].is_null() {
             return Err("replies can not be held to a schema yet (jsonSchema)".into());
         }
         let host = &self.host;
-        let answering = |id| -> Arc<dyn Handler> { Arc::new(Callback { id, host: Arc::clone(host) }) };
+        let answering = |id| -> Arc<dyn HookHandler> { Arc::new(Callback { id, host: Arc::clone(host) }) };
         let read = ona_dialects::callbacks(&request["hooks"], &self.settings, answering)?;
         let agents = match &request["agents"] {
             Value::Null => None,
@@ -210,11 +210,11 @@ impl Levers {
             Value::String(name) => Some(name.as_str()),
             _ => return Err("model must be a string or null".into()),
         };
-        match (&self.seat, name) {
-            (Some((seat, first)), None) => seat.seat(Arc::clone(first)),
-            (Some((seat, _)), Some(name)) => {
-                let model = seat.model().named(name).map_err(|failure| failure.to_string())?;
-                seat.seat(Arc::new(model));
+        match (&self.current_model, name) {
+            (Some((current_model, first)), None) => current_model.set(Arc::clone(first)),
+            (Some((current_model, _)), Some(name)) => {
+                let model = current_model.model().named(name).map_err(|failure| failure.to_string())?;
+                current_model.set(Arc::new(model));
             }
             (None, name) => {
                 if let Some(name) = name {
@@ -227,15 +227,15 @@ impl Levers {
     }
 
     fn model(&self) -> Option<String> {
-        self.seat.as_ref().map(|(seat, _)| seat.model().choice.wire_model.clone())
+        self.current_model.as_ref().map(|(current_model, _)| current_model.model().choice.wire_model.clone())
     }
 
     /// How much of the context the model's newest answer used, in the words of its provider.
     fn context_usage(&self) -> Value {
-        let Some((seat, _)) = &self.seat else {
+        let Some((current_model, _)) = &self.current_model else {
             return json!({"totalTokens": 0, "maxTokens": 0, "rawMaxTokens": 0, "percentage": 0, "categories": []});
         };
-        let choice = seat.model().choice.clone();
+        let choice = current_model.model().choice.clone();
         let most = ona_transcript::context_tokens(choice.provider, &choice.wire_model);
         let used = *self.context.lock().unwrap_or_else(PoisonError::into_inner);
         json!({

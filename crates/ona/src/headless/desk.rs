@@ -10,7 +10,7 @@ use super::messages::{Level, Message, Response, User};
 use super::printer::Printer;
 use super::translate::informational;
 use ona_api::clock;
-use ona_orchestration::Said;
+use ona_orchestration::UserPrompt;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -54,7 +54,7 @@ impl Desk {
 
     /// One prompt and nothing else.
     pub fn put(&mut self, text: String) {
-        self.queue.push_back(Prompt { said: Said::from(&text), ..Prompt::default() });
+        self.queue.push_back(Prompt { said: UserPrompt::from(&text), ..Prompt::default() });
     }
 
     pub fn listen(&mut self, inbox: mpsc::Receiver<Incoming>) {
@@ -62,8 +62,8 @@ impl Desk {
     }
 
     /// The next prompt; `None` if there will be none.
-    pub async fn next(&mut self) -> Option<Said> {
-        let program = self.levers.halt.program().clone();
+    pub async fn next(&mut self) -> Option<UserPrompt> {
+        let program = self.levers.cancellation.program().clone();
         loop {
             if program.is_cancelled() {
                 return None;
@@ -92,7 +92,7 @@ impl Desk {
         }
     }
 
-    fn take_up(&mut self, mut prompt: Prompt) -> Said {
+    fn take_up(&mut self, mut prompt: Prompt) -> UserPrompt {
         if self.replay {
             self.printer.say(&Message::User(User {
                 message: prompt.message.take(),
@@ -107,7 +107,7 @@ impl Desk {
         let mut said = std::mem::take(&mut prompt.said);
         noted.text.push(said.text);
         noted.pictures.append(&mut said.pictures);
-        Said { text: noted.text.join("\n\n"), pictures: noted.pictures, typed: None }
+        UserPrompt { text: noted.text.join("\n\n"), pictures: noted.pictures, typed: None }
     }
 
     fn handle(&mut self, incoming: Option<Incoming>) {
@@ -166,7 +166,7 @@ impl Desk {
 
     /// Ends the running turn; what waits is named, or called off with it.
     fn interrupt(&mut self, request: &Value) -> Value {
-        self.levers.halt.press();
+        self.levers.cancellation.cancel_turn();
         let waiting = self.queue.iter().filter_map(|prompt| prompt.uuid.clone()).collect::<Vec<_>>();
         if request["cancel_queued"] == true {
             self.queue.clear();

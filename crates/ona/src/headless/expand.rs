@@ -4,7 +4,7 @@ use super::Run;
 use super::commands::typed;
 use crate::skills;
 use ona_instructions::skills::Skill;
-use ona_orchestration::{Ended, Events, History, NotLoaded, Said, Session, Turn, TurnEvent, TurnOutcome};
+use ona_orchestration::{Events, History, NotLoaded, Session, Turn, TurnEnd, TurnEvent, TurnOutcome, UserPrompt};
 use ona_store::StoreError;
 use std::sync::{Arc, PoisonError};
 
@@ -19,7 +19,7 @@ impl Run<'_> {
         turn: &Turn,
         session: &mut Session,
         history: &mut History,
-        said: Said,
+        said: UserPrompt,
         events: &Events,
     ) -> Result<TurnOutcome, StoreError> {
         let Some((name, rest)) = typed(&said.text).filter(|_| !self.program.options.reference.disable_slash_commands)
@@ -33,10 +33,10 @@ impl Run<'_> {
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let operator = Arc::clone(&turn.pipeline.operator);
-        let desk = skills::desk(self.open, &self.workplace, session, &self.skills, operator, tell);
+        let loader = skills::loader(self.open, &self.workplace, session, &self.skills, operator, tell);
         let mut texts = Vec::new();
         for skill in named {
-            match desk.load(skill, arguments, &session.cx).await {
+            match loader.load(skill, arguments, &session.cx).await {
                 Ok(text) => texts.push(text),
                 Err(NotLoaded::Store(error)) => return Err(error),
                 Err(why) => {
@@ -46,7 +46,7 @@ impl Run<'_> {
             }
         }
         let typed = Some(said.text);
-        turn.run(session, history, Said { text: texts.join("\n\n"), typed, ..said }).await
+        turn.run(session, history, UserPrompt { text: texts.join("\n\n"), typed, ..said }).await
     }
 
     /// The skills a prompt begins with, and their argument: `/a /b text`.
@@ -71,5 +71,5 @@ impl Run<'_> {
 }
 
 fn refused(message: String) -> TurnOutcome {
-    TurnOutcome { ended: Ended::Blocked { message }, ..TurnOutcome::nothing() }
+    TurnOutcome { ended: TurnEnd::Blocked { message }, ..TurnOutcome::nothing() }
 }

@@ -5,7 +5,7 @@
 //! understood becomes a value that says so; none is dropped in silence.
 
 use super::content;
-use ona_orchestration::Said;
+use ona_orchestration::UserPrompt;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use tokio::sync::mpsc;
@@ -34,7 +34,7 @@ pub enum Incoming {
 /// What somebody wants done.
 #[derive(Debug, Default)]
 pub struct Prompt {
-    pub said: Said,
+    pub said: UserPrompt,
     pub uuid: Option<String>,
     /// `message` as it came, for who wants it repeated.
     pub message: Value,

@@ -49,10 +49,10 @@ use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
 use ona_mcp::Endpoint;
 use ona_orchestration::{
-    COMPACTION_CANCELLED, Compacted, Elicitations, Ended, EndedBy, Events, History, Said, Session, Turn, TurnOutcome,
-    clear, end_session,
+    COMPACTION_CANCELLED, Compacted, Elicitations, Events, History, Session, SessionEndReason, Turn, TurnEnd,
+    TurnOutcome, UserPrompt, clear, end_session,
 };
-use ona_process::Halt;
+use ona_process::TurnCancellation;
 use ona_store::StoreError;
 use ona_tools::TaskKind;
 use ona_transcript::Trigger;
@@ -94,14 +94,14 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         let printer = Printer::new(form, place.session.0.clone(), open.redactor.clone(), interrupt.clone());
         let printer = Arc::new(printer);
         let host = Arc::new(Host::new(Arc::clone(&printer)));
-        let halt = Halt::new(interrupt.token().clone());
+        let cancellation = TurnCancellation::new(interrupt.token().clone());
         let stage = |processes| -> Arc<dyn ona_hookplane::Runner> {
             Arc::new(Stage { processes, printer: Arc::clone(&printer), told: options.include_hook_events })
         };
         let told = Arc::clone(&printer);
         let fails: OnFailure = Arc::new(move |failure: &HookFailure| stage::tell_failure(&told, failure));
         let mut workplace =
-            Workplace::with_runner(program, &open, &program.cwd, Purpose::Session, &halt, stage, fails)?;
+            Workplace::with_runner(program, &open, &program.cwd, Purpose::Session, &cancellation, stage, fails)?;
         let _settings = program.keep_settings(&open)?;
         workplace.load_modules(program, &open).await?;
         workplace.pin_scripts();
@@ -113,14 +113,14 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         for (file, why) in &skills.left_out {
             output::note(format_args!("ona: {}: {why}", file.display()));
         }
-        let person = options.streams_in().then(|| servers::Person::of(&host, &halt));
+        let person = options.streams_in().then(|| servers::Person::of(&host, &cancellation));
         let elicitations = Elicitations::new(Arc::clone(&workplace.hooks), Arc::clone(&open.store), person);
         let elicitations = Arc::new(elicitations);
         workplace.fleet.servers.around.answered_by(Arc::clone(&elicitations) as _);
-        workplace.fleet.servers.around.carried_by(servers::Post::of(&host, &halt));
+        workplace.fleet.servers.around.carried_by(servers::Post::of(&host, &cancellation));
         // Those of the other side have to wait for its introduction.
         workplace.fleet.start(|definition| definition.endpoint != Endpoint::Host);
-        let mut run = Run { program, open: &open, workplace, halt, host, teller, skills, elicitations };
+        let mut run = Run { program, open: &open, workplace, cancellation, host, teller, skills, elicitations };
         let code = run.go(input, Begin { place, source, copy_of }).await;
         run.workplace.tasks.stop_all().await;
         run.workplace.fleet.servers.close().await;
@@ -195,7 +195,7 @@ struct Run<'a> {
     program: &'a Program,
     open: &'a Open,
     workplace: Workplace,
-    halt: Halt,
+    cancellation: TurnCancellation,
     host: Arc<Host>,
     teller: Arc<Teller>,
     skills: Arc<Skills>,
@@ -218,7 +218,7 @@ impl Run<'_> {
         let first = desk.next().await;
         if first.is_none() && !alone {
             // A program that only introduced itself has got what it came for.
-            return if desk.heard || self.halt.program().is_cancelled() {
+            return if desk.heard || self.cancellation.program().is_cancelled() {
                 Ok(0)
             } else {
                 Err(Failure::usage("stdin ended without a message"))
@@ -230,7 +230,7 @@ impl Run<'_> {
         let mut session = self.open_session(begin).await.map_err(failed)?;
         let events = self.teller.events();
         let talked = match first {
-            None => self.setup(&mut session, &events).await.map(|_| Ended::Done).map_err(Trouble::from),
+            None => self.setup(&mut session, &events).await.map(|_| TurnEnd::Done).map_err(Trouble::from),
             Some(first) => self.talk(&mut session, source, first, &mut desk, &events).await,
         };
         let ended = match talked {
@@ -245,12 +245,12 @@ impl Run<'_> {
         };
         self.end(&mut session, &mut desk).await.map_err(failed)?;
         Ok(match ended {
-            Ended::Done | Ended::Stopped { .. } => 0,
-            Ended::Blocked { .. }
-            | Ended::MaxTurns
-            | Ended::NeverStopped { .. }
-            | Ended::Failed(_)
-            | Ended::Interrupted(_) => 1,
+            TurnEnd::Done | TurnEnd::Stopped { .. } => 0,
+            TurnEnd::Blocked { .. }
+            | TurnEnd::MaxTurns
+            | TurnEnd::NeverStopped { .. }
+            | TurnEnd::Failed(_)
+            | TurnEnd::Interrupted(_) => 1,
         })
     }
 
@@ -262,7 +262,7 @@ impl Run<'_> {
             || options.permission_mode.as_deref() == Some(Mode::BypassPermissions.as_str());
         let row = self.open.store.reader()?.settings()?;
         Ok(Levers {
-            halt: self.halt.clone(),
+            cancellation: self.cancellation.clone(),
             rules,
             hooks: Arc::clone(&self.workplace.hooks),
             host: Arc::clone(&self.host),
@@ -272,7 +272,7 @@ impl Run<'_> {
             agents,
             skills: Arc::clone(&self.skills),
             may_bypass: bypassing && !self.program.agent_shell,
-            seat: None,
+            current_model: None,
             wishes: Wishes::default(),
             context: Arc::clone(&self.teller.context),
             changed: None,
@@ -303,21 +303,21 @@ impl Run<'_> {
         &self,
         session: &mut Session,
         source: &str,
-        first: Said,
+        first: UserPrompt,
         desk: &mut Desk,
         events: &Events,
-    ) -> Result<Ended, Trouble> {
+    ) -> Result<TurnEnd, Trouble> {
         let conversation = session.place.conversation.0.clone();
         let (agents, mut wishes) = (desk.levers.agents.clone(), std::mem::take(&mut desk.levers.wishes));
         if wishes.subagent_text {
             self.teller.want_subagent_text();
         }
-        session.cx.cancel = self.halt.renew();
+        session.cx.cancel = self.cancellation.begin_turn();
         let mut ready = desk.during(self.prepare(session, source, agents.clone(), &wishes, events)).await?;
         let configured = ready.model();
         let mut locks = Vec::new();
         let mut next = Some(first);
-        let mut ended = Ended::Done;
+        let mut ended = TurnEnd::Done;
         while let Some(said) = next.take() {
             let clears = commands::clears(&said.text);
             let stays = clears && !self.may_leave(session).await?;
@@ -338,9 +338,9 @@ impl Run<'_> {
                     return Ok(outcome.ended.clone());
                 }
             };
-            let configured = configured.clone().unwrap_or_else(|| turn.seat.model());
-            desk.levers.seat = Some((turn.seat.clone(), configured));
-            turn.cancel = self.halt.renew();
+            let configured = configured.clone().unwrap_or_else(|| turn.current_model.model());
+            desk.levers.current_model = Some((turn.current_model.clone(), configured));
+            turn.cancel = self.cancellation.begin_turn();
             session.cx.cancel = turn.cancel.clone();
             let outcome = match clears {
                 true if stays => module_commands::refused("A hook module cancelled /clear; the session goes on."),
@@ -358,7 +358,7 @@ impl Run<'_> {
             };
             desk.during(granted(turn, session, history)).await?;
             desk.during(self.follow_up(turn, session, history, &mut locks)).await?;
-            let provider = Some(turn.seat.model().choice.provider);
+            let provider = Some(turn.current_model.model().choice.provider);
             self.teller.result(&outcome, &Setting { conversation: &conversation, provider });
             ended = outcome.ended;
             next = desk.next().await;
@@ -372,18 +372,18 @@ impl Run<'_> {
         let waiting = async {
             tokio::select! {
                 () = self.workplace.tasks.finish(TaskKind::Agent) => {}
-                () = self.halt.program().cancelled() => {}
+                () = self.cancellation.program().cancelled() => {}
                 () = tokio::time::sleep(FOR_AGENTS) => {}
             }
         };
         desk.during(waiting).await;
-        self.halt.renew();
-        if self.halt.program().is_cancelled() {
+        self.cancellation.begin_turn();
+        if self.cancellation.program().is_cancelled() {
             // Nobody waits for what still runs, and its hooks are to be heard before the last ones.
             desk.during(self.workplace.tasks.stop_all()).await;
         }
         let events = self.teller.afterwards();
-        let ending = end_session(&self.open.store, &self.workplace.hooks, session, &events, EndedBy::Other);
+        let ending = end_session(&self.open.store, &self.workplace.hooks, session, &events, SessionEndReason::Other);
         desk.during(ending).await?;
         desk.during(self.shut_down(session)).await
     }

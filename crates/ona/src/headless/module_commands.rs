@@ -5,7 +5,7 @@ use super::{Run, Trouble};
 use crate::failure::Failure;
 use ona_api::row::SessionKey;
 use ona_modules::rules::Event;
-use ona_orchestration::{Commanded, Ended, History, Resumed, Said, Session, Turn, TurnOutcome};
+use ona_orchestration::{History, ModuleCommandResult, ResumeKind, Session, Turn, TurnEnd, TurnOutcome, UserPrompt};
 use ona_store::{SessionLock, StoreError};
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +17,7 @@ impl Run<'_> {
     pub(super) async fn may_leave(&self, session: &Session) -> Result<bool, StoreError> {
         let Some(modules) = &session.modules else { return Ok(true) };
         let event = Event::SessionBeforeSwitch { reason: "new", target: None };
-        let heard = modules.fire(&self.open.store, session, event, &self.halt.token()).await?;
+        let heard = modules.fire(&self.open.store, session, event, &self.cancellation.token()).await?;
         Ok(!heard.is_cancelled())
     }
 
@@ -25,11 +25,11 @@ impl Run<'_> {
     pub(super) async fn may_resume(&self, begin: &Begin) -> Result<(), Failure> {
         let Some(modules) = self.workplace.modules.as_ref().filter(|_| begin.source == "resume") else { return Ok(()) };
         let (session, how) = match &begin.copy_of {
-            Some(from) => (from.clone(), Resumed::Fork),
-            None => (begin.place.session.clone(), Resumed::Itself),
+            Some(from) => (from.clone(), ResumeKind::Fork),
+            None => (begin.place.session.clone(), ResumeKind::Itself),
         };
         let place = SessionKey { session, ..begin.place.clone() };
-        let may = modules.may_resume(&self.open.store, &place, how, &self.halt.token()).await;
+        let may = modules.may_resume(&self.open.store, &place, how, &self.cancellation.token()).await;
         if may.map_err(|error| self.program.store_failure(error))? {
             return Ok(());
         }
@@ -37,17 +37,17 @@ impl Run<'_> {
     }
 
     /// Tells modules that the run goes on with a session.
-    pub(super) async fn resumed(&self, session: &Session, how: Resumed) -> Result<(), StoreError> {
+    pub(super) async fn resumed(&self, session: &Session, how: ResumeKind) -> Result<(), StoreError> {
         let Some(modules) = &session.modules else { return Ok(()) };
         let event = Event::SessionSwitch { reason: how.as_str(), previous: None };
-        modules.fire(&self.open.store, session, event, &self.halt.token()).await.map(drop)
+        modules.fire(&self.open.store, session, event, &self.cancellation.token()).await.map(drop)
     }
 
     pub(super) async fn left(&self, session: &Session, previous: String) -> Result<(), StoreError> {
         let Some(modules) = &session.modules else { return Ok(()) };
-        modules.host.enter(&session.place, &self.halt.token());
+        modules.host.enter(&session.place, &self.cancellation.token());
         let event = Event::SessionSwitch { reason: "new", previous: Some(previous) };
-        modules.fire(&self.open.store, session, event, &self.halt.token()).await.map(drop)
+        modules.fire(&self.open.store, session, event, &self.cancellation.token()).await.map(drop)
     }
 
     /// The run is over, also after an interrupt: the handlers' own deadline is short.
@@ -58,9 +58,13 @@ impl Run<'_> {
     }
 
     /// A prompt as modules leave it; nothing if one of them has seen to it.
-    pub(super) async fn heard_by_modules(&self, session: &Session, mut said: Said) -> Result<Option<Said>, StoreError> {
+    pub(super) async fn heard_by_modules(
+        &self,
+        session: &Session,
+        mut said: UserPrompt,
+    ) -> Result<Option<UserPrompt>, StoreError> {
         let Some(modules) = &session.modules else { return Ok(Some(said)) };
-        let text = modules.input(&self.open.store, session, &said.text, &self.halt.token()).await?;
+        let text = modules.input(&self.open.store, session, &said.text, &self.cancellation.token()).await?;
         Ok(text.map(|text| {
             said.text = text;
             said
@@ -84,7 +88,7 @@ impl Run<'_> {
             }
             for line in lines {
                 let ran = self.command(turn, session, history, &line, locks).await?;
-                if let Some(TurnOutcome { ended: Ended::Blocked { message }, .. }) = ran {
+                if let Some(TurnOutcome { ended: TurnEnd::Blocked { message }, .. }) = ran {
                     self.teller.printer.note(&format!("ona: {line}: {message}"));
                 }
             }
@@ -106,7 +110,7 @@ impl Run<'_> {
         let Some(line) = text.strip_prefix('/') else { return Ok(None) };
         let (name, args) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let ran = modules.command(&self.open.store, session, name, args.trim(), &turn.cancel).await?;
-        let Some(Commanded { error, wakes }) = ran else { return Ok(None) };
+        let Some(ModuleCommandResult { error, wakes }) = ran else { return Ok(None) };
         let switched = modules.host.switched();
         let stays = switched.is_none();
         if let Some(place) = switched {
@@ -116,7 +120,7 @@ impl Run<'_> {
             }
             session.place = place;
             self.workplace.registrar.enter(&session.place)?;
-            *history = History::load(&self.open.store, &session.place.session, turn.seat.model().wire())?;
+            *history = History::load(&self.open.store, &session.place.session, turn.current_model.model().wire())?;
         }
         match error {
             Some(message) => Ok(Some(refused(message))),
@@ -129,5 +133,5 @@ impl Run<'_> {
 
 /// Nothing was done, and this is why.
 pub(super) fn refused(message: impl Into<String>) -> TurnOutcome {
-    TurnOutcome { ended: Ended::Blocked { message: message.into() }, ..TurnOutcome::nothing() }
+    TurnOutcome { ended: TurnEnd::Blocked { message: message.into() }, ..TurnOutcome::nothing() }
 }

@@ -13,14 +13,14 @@ use crate::workshop;
 use ona_api::model::{ModelFailure, RequestParams};
 use ona_api::{EventKind, EventName, Group, Phase, Row, tool::canonical};
 use ona_auth::Class;
-use ona_hookplane::Outcome;
+use ona_hookplane::HookOutcome;
 use ona_instructions::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_modules::Moment;
 use ona_modules::rules::Event;
 use ona_orchestration::{
-    Agent, ChangedScripts, Context, Ended, Events, History, Memories, Model, Office, Operator, Pipeline, PlanDesk,
-    Resumed, Seat, Session, SkillTool, Speaker, TodoWrite, Turn, TurnEvent, TurnOutcome, equip, hide_denied, lifecycle,
-    loaded, search_what_is_left,
+    AgentTool, CurrentModel, Events, History, MemoryRecall, Model, Operator, Pipeline, PlanModeTools, PromptSource,
+    ResumeKind, ScriptChangePrompt, Session, SessionContext, SkillTool, SubagentDeps, TodoWrite, Turn, TurnEnd,
+    TurnEvent, TurnOutcome, add_mcp_tools, hide_denied, lifecycle, loaded, refresh_tool_search,
 };
 use ona_store::StoreError;
 use ona_tools::ToolBox;
@@ -40,7 +40,7 @@ impl Ready {
     /// The model that is asked now.
     pub fn model(&self) -> Option<Arc<Model>> {
         match self {
-            Ready::Turn(turn, _) => Some(turn.seat.model()),
+            Ready::Turn(turn, _) => Some(turn.current_model.model()),
             Ready::Refused(_) => None,
         }
     }
@@ -65,7 +65,7 @@ impl Run<'_> {
         let options = &self.program.options;
         let guise = self.guise(&agents, wishes)?;
         let (store, hooks) = (&self.open.store, &self.workplace.hooks);
-        hooks.asks(Arc::new(ChangedScripts(self.operator())));
+        hooks.set_script_confirmer(Arc::new(ScriptChangePrompt(self.operator())));
         session.agent_type = guise.agent.map(|agent| agent.name.clone());
         let wanted = wishes.model.as_deref().or(options.model.as_deref());
         let wanted = wanted.or(guise.agent.and_then(|agent| agent.model.as_deref()).filter(|name| *name != "inherit"));
@@ -91,16 +91,16 @@ impl Run<'_> {
                 modules.emitter.set_moment(Moment { model: Some(model), ..modules.emitter.moment() });
             }
             if source != "clear" {
-                modules.fire(store, session, Event::SessionStart, &self.halt.token()).await?;
+                modules.fire(store, session, Event::SessionStart, &self.cancellation.token()).await?;
             }
             if source == "resume" {
                 let fork = options.fork_session;
-                self.resumed(session, if fork { Resumed::Fork } else { Resumed::Itself }).await?;
+                self.resumed(session, if fork { ResumeKind::Fork } else { ResumeKind::Itself }).await?;
             }
         }
         if let Some((_, reason)) = start.stop.or(setup.stop) {
             events(TurnEvent::Message(format!("Stopped by hook: {reason}")));
-            let ended = Ended::Stopped { reason };
+            let ended = TurnEnd::Stopped { reason };
             return Ok(Ready::Refused(TurnOutcome { ended, ..TurnOutcome::nothing() }));
         }
         let instructions = self.instructions(session, events).await?;
@@ -110,35 +110,35 @@ impl Run<'_> {
             Err(failure) => return Ok(Ready::Refused(self.refuse(session, events, failure).await?)),
         };
         let operator = self.operator();
-        let seat = Seat::new(Arc::clone(&model));
-        workshop::seat(self.open, &self.workplace, session, &seat, &operator);
+        let current_model = CurrentModel::new(Arc::clone(&model));
+        workshop::seat(self.open, &self.workplace, session, &current_model, &operator);
         let mut tools = ToolBox::builtin();
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let skills = Arc::clone(&self.skills);
-        let desk = skills::desk(self.open, &self.workplace, session, &skills, Arc::clone(&operator), tell);
-        tools.add(Arc::new(SkillTool::new(desk.clone())));
-        let office = Office {
+        let loader = skills::loader(self.open, &self.workplace, session, &skills, Arc::clone(&operator), tell);
+        tools.add(Arc::new(SkillTool::new(loader.clone())));
+        let deps = SubagentDeps {
             store: Arc::clone(store),
             hooks: Arc::clone(hooks),
             operator: Arc::clone(&operator),
-            seat: seat.clone(),
+            current_model: current_model.clone(),
             agents: agents.clone(),
             events: Arc::clone(events),
             parent: session.as_parent(),
             max_tokens: MAX_TOKENS,
             also: options.append_subagent_system_prompt.clone(),
-            skills: desk,
+            skills: loader,
             servers: Arc::clone(&self.workplace.fleet.servers),
         };
-        tools.add(Arc::new(Agent::new(office)));
+        tools.add(Arc::new(AgentTool::new(deps)));
         let look = crate::test::subject::look_at(self.program, &self.workplace.settings);
-        PlanDesk::of(session, store, look).equip(&mut tools);
+        PlanModeTools::of(session, store, look).equip(&mut tools);
         tools.add(Arc::new(TodoWrite::of(session, store, hooks)));
         self.connected(session).await?;
         let granted = guise.agent.cloned();
         let keep = move |name: &str| granted.as_ref().is_none_or(|agent| agent.grants(name));
-        equip(&mut tools, &self.workplace.fleet.servers, keep);
+        add_mcp_tools(&mut tools, &self.workplace.fleet.servers, keep);
         if let Some(modules) = &session.modules {
             modules.equip(&mut tools);
         }
@@ -159,11 +159,11 @@ impl Run<'_> {
         }
         let turn = Turn {
             pipeline: Pipeline { store: Arc::clone(store), tools: Arc::new(tools), hooks: Arc::clone(hooks), operator },
-            seat,
+            current_model,
             asking,
-            speaker: Speaker::Operator,
+            prompt_source: PromptSource::Operator,
             events: Arc::clone(events),
-            cancel: self.halt.token(),
+            cancel: self.cancellation.token(),
             max_turns: options.max_turns.or(guise.agent.and_then(|agent| agent.max_turns)),
         };
         let first = start.specific.iter().find_map(|(_, fields)| fields.get("initialUserMessage")?.as_str());
@@ -209,12 +209,12 @@ impl Run<'_> {
     }
 
     /// Setup hooks, if somebody asked for them.
-    pub(super) async fn setup(&self, session: &mut Session, events: &Events) -> Result<Outcome, StoreError> {
+    pub(super) async fn setup(&self, session: &mut Session, events: &Events) -> Result<HookOutcome, StoreError> {
         let options = &self.program.options;
         let trigger = match (options.init || options.init_only, options.maintenance) {
             (true, _) => "init",
             (false, true) => "maintenance",
-            (false, false) => return Ok(Outcome::default()),
+            (false, false) => return Ok(HookOutcome::default()),
         };
         let (store, hooks) = (&self.open.store, &self.workplace.hooks);
         lifecycle(store, hooks, session, events, EventName::Setup, json!({ "trigger": trigger })).await
@@ -235,7 +235,7 @@ impl Run<'_> {
         Arc::new(Asker {
             host: Arc::clone(&self.host),
             printer: Arc::clone(&self.teller.printer),
-            halt: self.halt.clone(),
+            cancellation: self.cancellation.clone(),
         })
     }
 
@@ -261,7 +261,7 @@ impl Run<'_> {
             tools.retain(|name| agent.grants(canonical(name)));
         }
         hide_denied(tools, &session.rules);
-        search_what_is_left(tools);
+        refresh_tool_search(tools);
         Ok(())
     }
 
@@ -277,7 +277,7 @@ impl Run<'_> {
         self.open.store.commit(&session.place, group).await?;
         let fields = json!({"error": class, "error_details": details});
         lifecycle(&self.open.store, &self.workplace.hooks, session, events, EventName::StopFailure, fields).await?;
-        Ok(TurnOutcome { ended: Ended::Failed(failure), ..TurnOutcome::nothing() })
+        Ok(TurnOutcome { ended: TurnEnd::Failed(failure), ..TurnOutcome::nothing() })
     }
 
     async fn instructions(&self, session: &mut Session, events: &Events) -> Result<Vec<Instruction>, StoreError> {
@@ -307,8 +307,8 @@ impl Run<'_> {
             lifecycle(store, hooks, session, events, EventName::InstructionsLoaded, loaded(one)).await?;
         }
         let texts = instructions.loaded().to_vec();
-        let memories = if options.bare { Memories::LeftAlone } else { Memories::Recalled };
-        session.context = Context::of(session, store.reader()?, instructions, memories)?;
+        let memories = if options.bare { MemoryRecall::Disabled } else { MemoryRecall::Enabled };
+        session.context = SessionContext::of(session, store.reader()?, instructions, memories)?;
         Ok(texts)
     }
 

@@ -5,7 +5,7 @@ use super::messages::{Denial, Message, Outcome, Tokens};
 use super::stream::stop_reason;
 use super::translate::millis;
 use ona_api::model::ProviderName;
-use ona_orchestration::{Activity, Ended, TurnEvent, TurnOutcome};
+use ona_orchestration::{Activity, TurnEnd, TurnEvent, TurnOutcome};
 use std::time::{Duration, Instant};
 
 /// What is counted while a turn runs. It is there also when the turn itself has nothing left
@@ -45,7 +45,7 @@ impl Tally {
     pub fn result(&mut self, outcome: &TurnOutcome, setting: &Setting<'_>) -> Message {
         let told = Told::of(outcome);
         let error = match &outcome.ended {
-            Ended::Failed(failure) => Some(failure),
+            TurnEnd::Failed(failure) => Some(failure),
             _ => None,
         };
         let (total_cost_usd, model_usage) = self.bill.settle(&outcome.spent, setting.provider);
@@ -106,18 +106,18 @@ impl Told {
             error: error.map(str::to_owned),
         };
         match &outcome.ended {
-            Ended::Done => told("success", false, Some("completed"), so_far, None),
-            Ended::Stopped { .. } => told("success", false, Some("hook_stopped"), so_far, None),
-            Ended::Blocked { message } => told("success", true, None, message.clone(), None),
-            Ended::MaxTurns => told("error_max_turns", true, Some("max_turns"), so_far, Some(MAX_TURNS)),
-            Ended::NeverStopped { message } => {
+            TurnEnd::Done => told("success", false, Some("completed"), so_far, None),
+            TurnEnd::Stopped { .. } => told("success", false, Some("hook_stopped"), so_far, None),
+            TurnEnd::Blocked { message } => told("success", true, None, message.clone(), None),
+            TurnEnd::MaxTurns => told("error_max_turns", true, Some("max_turns"), so_far, Some(MAX_TURNS)),
+            TurnEnd::NeverStopped { message } => {
                 told("error_during_execution", true, Some("stop_hook_prevented"), so_far, Some(message))
             }
-            Ended::Failed(failure) => told("success", true, Some("api_error"), failure.message.clone(), None),
-            Ended::Interrupted(Activity::Asking) => {
+            TurnEnd::Failed(failure) => told("success", true, Some("api_error"), failure.message.clone(), None),
+            TurnEnd::Interrupted(Activity::Asking) => {
                 told("error_during_execution", true, Some("aborted_streaming"), so_far, Some(INTERRUPTED))
             }
-            Ended::Interrupted(Activity::Tools) => {
+            TurnEnd::Interrupted(Activity::Tools) => {
                 told("error_during_execution", true, Some("aborted_tools"), so_far, Some(INTERRUPTED))
             }
         }
@@ -145,23 +145,23 @@ mod tests {
 
     #[test]
     fn every_end_has_its_words() {
-        let failed = Ended::Failed(ModelFailure {
+        let failed = TurnEnd::Failed(ModelFailure {
             class: FailureClass::RateLimit,
             message: "slow down".into(),
             transient: true,
             retry_after: None,
             status: Some(429),
         });
-        let never = Ended::NeverStopped { message: "Stop hooks blocked".into() };
+        let never = TurnEnd::NeverStopped { message: "Stop hooks blocked".into() };
         let ends = [
-            (Ended::Done, "success", false, Some("completed")),
-            (Ended::Stopped { reason: "r".into() }, "success", false, Some("hook_stopped")),
-            (Ended::Blocked { message: "no".into() }, "success", true, None),
-            (Ended::MaxTurns, "error_max_turns", true, Some("max_turns")),
+            (TurnEnd::Done, "success", false, Some("completed")),
+            (TurnEnd::Stopped { reason: "r".into() }, "success", false, Some("hook_stopped")),
+            (TurnEnd::Blocked { message: "no".into() }, "success", true, None),
+            (TurnEnd::MaxTurns, "error_max_turns", true, Some("max_turns")),
             (never, "error_during_execution", true, Some("stop_hook_prevented")),
             (failed, "success", true, Some("api_error")),
-            (Ended::Interrupted(Activity::Asking), "error_during_execution", true, Some("aborted_streaming")),
-            (Ended::Interrupted(Activity::Tools), "error_during_execution", true, Some("aborted_tools")),
+            (TurnEnd::Interrupted(Activity::Asking), "error_during_execution", true, Some("aborted_streaming")),
+            (TurnEnd::Interrupted(Activity::Tools), "error_during_execution", true, Some("aborted_tools")),
         ];
         let setting = Setting { conversation: "c", provider: None };
         let mut tally = Tally::new(Bill::new(Prices::with(&serde_json::Value::Null).0));

@@ -4,8 +4,8 @@
 use super::control::Refused;
 use super::host::Host;
 use ona_mcp::{Carrier, Server, Servers, Status};
-use ona_orchestration::AskPerson;
-use ona_process::Halt;
+use ona_orchestration::ElicitationPrompter;
+use ona_process::TurnCancellation;
 use ona_tools::BoxFuture;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -82,12 +82,12 @@ pub fn slugs(servers: &Servers) -> Vec<String> {
 /// Carries messages to servers of the other side.
 pub struct Post {
     host: Arc<Host>,
-    halt: Halt,
+    cancellation: TurnCancellation,
 }
 
 impl Post {
-    pub fn of(host: &Arc<Host>, halt: &Halt) -> Arc<dyn Carrier> {
-        Arc::new(Self { host: Arc::clone(host), halt: halt.clone() })
+    pub fn of(host: &Arc<Host>, cancellation: &TurnCancellation) -> Arc<dyn Carrier> {
+        Arc::new(Self { host: Arc::clone(host), cancellation: cancellation.clone() })
     }
 }
 
@@ -95,7 +95,7 @@ impl Carrier for Post {
     fn carry<'a>(&'a self, server: &'a str, message: Value) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(async move {
             let request = json!({"subtype": "mcp_message", "server_name": server, "message": message});
-            let answer = self.host.ask(request, self.halt.program()).await;
+            let answer = self.host.ask(request, self.cancellation.program()).await;
             answer.map(|mut answer| answer["mcp_response"].take()).map_err(|why| why.to_string())
         })
     }
@@ -104,23 +104,23 @@ impl Carrier for Post {
 /// Puts questions of servers to the other side.
 pub struct Person {
     host: Arc<Host>,
-    halt: Halt,
+    cancellation: TurnCancellation,
 }
 
 impl Person {
-    pub fn of(host: &Arc<Host>, halt: &Halt) -> Arc<dyn AskPerson> {
-        Arc::new(Self { host: Arc::clone(host), halt: halt.clone() })
+    pub fn of(host: &Arc<Host>, cancellation: &TurnCancellation) -> Arc<dyn ElicitationPrompter> {
+        Arc::new(Self { host: Arc::clone(host), cancellation: cancellation.clone() })
     }
 }
 
-impl AskPerson for Person {
-    fn ask(&self, fields: Map<String, Value>) -> BoxFuture<'_, Option<Map<String, Value>>> {
+impl ElicitationPrompter for Person {
+    fn prompt(&self, fields: Map<String, Value>) -> BoxFuture<'_, Option<Map<String, Value>>> {
         Box::pin(async move {
             let mut request = json!({"subtype": "elicitation"});
             for (name, value) in fields {
                 request[name] = value;
             }
-            let answer = self.host.ask(request, &self.halt.token()).await.ok()?;
+            let answer = self.host.ask(request, &self.cancellation.token()).await.ok()?;
             answer.as_object().cloned()
         })
     }

@@ -4,7 +4,7 @@ use super::messages::{HookId, Level, Message, System};
 use super::printer::Printer;
 use super::translate::informational;
 use ona_api::{CallId, EventName, text};
-use ona_hookplane::{Exit, Firing, Hook, HookFailure, ProcessRunner, Ran, Runner};
+use ona_hookplane::{Exit, Firing, Hook, HookExecution, HookFailure, ProcessRunner, Runner};
 use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
@@ -29,7 +29,7 @@ impl Runner for Stage {
         firing: &'a Firing,
         stdin: String,
         timeout: Duration,
-    ) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = HookExecution> + Send + 'a>> {
         Box::pin(async move {
             let id = self.tells(firing.event).then(|| hook_id(firing));
             if let Some(id) = &id {
@@ -76,7 +76,7 @@ fn hook_id(firing: &Firing) -> HookId {
     }
 }
 
-fn response(hook: HookId, ran: &Ran) -> Message {
+fn response(hook: HookId, ran: &HookExecution) -> Message {
     let told = |stream: &str| text::head(stream, TOLD).0.to_owned();
     let (exit_code, outcome) = match &ran.exit {
         Exit::Code(0) => (Some(0), "success"),

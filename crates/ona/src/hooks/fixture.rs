@@ -16,7 +16,7 @@ use super::module_fixture::{self, ModuleFixture};
 use super::stand::decision;
 use crate::failure::Failure;
 use crate::fire_hook::{Asked, parse};
-use ona_hookplane::Outcome;
+use ona_hookplane::HookOutcome;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -154,7 +154,7 @@ fn fixture(value: Value, place: &str) -> Result<Fixture, Failure> {
 
 impl EventTrial {
     /// What is not as expected, a sentence each.
-    pub fn differences(&self, outcome: &Outcome) -> Vec<String> {
+    pub fn differences(&self, outcome: &HookOutcome) -> Vec<String> {
         let mut differences = Vec::new();
         let mut check = |what: &str, expected: String, found: String| {
             if expected != found {

@@ -11,7 +11,7 @@ use crate::workplace::runtime;
 use ona_api::{EventName, SessionId};
 use ona_hookplane::Hook;
 use ona_modules::Listed;
-use ona_orchestration::{Bearer, front_hooks, of_agent};
+use ona_orchestration::{HookOwner, front_hooks, hooks_of_agent};
 use ona_store::HookTimes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -76,9 +76,9 @@ fn coming(program: &Program, open: &Open, stand: &Stand) -> Result<Vec<Hook>, Fa
     let nobody = SessionId::from("");
     let make = &stand.workplace.registrar.make;
     let skills = skills::load(program, open);
-    let skills = skills.iter().filter_map(front_hooks).map(|front| make(&front, Bearer::Skill(&nobody)));
+    let skills = skills.iter().filter_map(front_hooks).map(|front| make(&front, HookOwner::Skill(&nobody)));
     let agents = agents::load(program, open)?;
-    let agents = agents.iter().filter_map(of_agent).map(|front| make(&front, Bearer::Agent(&nobody)));
+    let agents = agents.iter().filter_map(hooks_of_agent).map(|front| make(&front, HookOwner::Agent(&nobody)));
     Ok(skills.chain(agents).flat_map(|made| made.hooks).collect())
 }
 

@@ -3,7 +3,7 @@
 
 use ona_modules::rules::StatusLine;
 use ona_modules::{BoxFuture, Call};
-use ona_orchestration::Screen;
+use ona_orchestration::ModuleUi;
 use serde_json::{Map, Value, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -38,8 +38,8 @@ impl Person {
     }
 }
 
-impl Screen for Person {
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value> {
+impl ModuleUi for Person {
+    fn prompt<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value> {
         let mut state = self.lock();
         let answer = match call.name.as_str() {
             "ui.getEditorText" => state.editor.clone().into(),

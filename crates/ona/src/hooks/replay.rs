@@ -12,7 +12,7 @@ use crate::output;
 use crate::program::Program;
 use crate::workplace::runtime;
 use ona_api::SessionId;
-use ona_hookplane::Outcome;
+use ona_hookplane::HookOutcome;
 use ona_orchestration::Session;
 use ona_store::RecordedCall;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ async fn replayed(stand: &Stand, session: &mut Session, call: &RecordedCall) -> 
 }
 
 /// What would be different, or nothing.
-fn difference(call: &RecordedCall, input: &Value, outcome: &Outcome) -> Option<Value> {
+fn difference(call: &RecordedCall, input: &Value, outcome: &HookOutcome) -> Option<Value> {
     let denied_then = denial(call);
     let now = decision(outcome);
     let input_then = call.effective_input.as_ref().unwrap_or(input);

@@ -13,7 +13,7 @@ use ona_api::{CallId, EventName, Ruling, SkipReason};
 use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
 use ona_dialects::pi;
-use ona_hookplane::{HookEngine, Outcome};
+use ona_hookplane::{HookEngine, HookOutcome};
 use ona_modules::Listed;
 use ona_orchestration::Session;
 use ona_tools::ToolBox;
@@ -107,7 +107,7 @@ impl Stand {
         self.workplace.session(&open.store, place).map_err(|error| program.store_failure(error))
     }
 
-    pub async fn fire(&self, session: &mut Session, asked: &Asked) -> Result<Outcome, Failure> {
+    pub async fn fire(&self, session: &mut Session, asked: &Asked) -> Result<HookOutcome, Failure> {
         let firing = firing(asked, session, &self.tools)?;
         let connect = async || self.workplace.fleet.start_for_hooks(&self.engine.list()).await;
         self.connected.get_or_init(connect).await;
@@ -121,7 +121,7 @@ impl Stand {
 }
 
 /// What a chain decides, in one word.
-pub fn decision(outcome: &Outcome) -> &'static str {
+pub fn decision(outcome: &HookOutcome) -> &'static str {
     match &outcome.ruling {
         _ if outcome.is_denied() => "deny",
         Some((Ruling::Allow, ..)) => "allow",

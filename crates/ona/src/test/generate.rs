@@ -11,7 +11,7 @@ use crate::program::{Open, Program, Purpose};
 use crate::workplace::{Workplace, runtime};
 use ona_api::testing::TestCase;
 use ona_api::{Phase, Row};
-use ona_orchestration::{Model, PlanDesk};
+use ona_orchestration::{Model, PlanModeTools};
 use ona_store::SCHEMA;
 use ona_test_runner::{
     Assignment, Author, Ground, PublicApi, Tests, Watch, Which, Withheld, WriteError, Writing, Written, gather, load,
@@ -219,7 +219,7 @@ fn tools(program: &Program, open: &Open, workplace: &mut Workplace) -> Result<To
     let nowhere = crate::program::nowhere();
     let session = workplace.session(&open.store, nowhere).map_err(|error| program.store_failure(error))?;
     let mut tools = ToolBox::builtin();
-    PlanDesk::of(&session, &open.store, super::subject::look_at(program, &Value::Null)).equip(&mut tools);
+    PlanModeTools::of(&session, &open.store, super::subject::look_at(program, &Value::Null)).equip(&mut tools);
     workplace.keep(session);
     Ok(tools)
 }

@@ -10,7 +10,7 @@ use crate::workplace::{Workplace, runtime};
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::testing::TestCase;
 use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
-use ona_orchestration::{Answer, Operator, Pipeline, Question};
+use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion, Pipeline};
 use ona_test_runner::{Bench, Ended, Progress, RunError, Tests, Which};
 use ona_tools::ToolBox;
 use serde_json::{Value, json};
@@ -182,7 +182,10 @@ fn described(subject: &Subject, ended: &Ended) -> Value {
 struct TypedIt;
 
 impl Operator for TypedIt {
-    fn rule<'a>(&'a self, question: Question<'a>) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+    fn confirm<'a>(
+        &'a self,
+        question: PermissionQuestion<'a>,
+    ) -> Pin<Box<dyn Future<Output = OperatorAnswer> + Send + 'a>> {
         let asked = question.asked;
         let verdict = match asked.by.asks_a_person() {
             true => {

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::program::{Open, Program, Purpose};
 use ona_api::ConversationId;
-use ona_orchestration::LookAt;
+use ona_orchestration::ProjectFilesAt;
 use ona_test_runner::{Project, Tests, Which, load};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub fn project(
 }
 
 /// How ExitPlanMode looks at a project when its implementation begins.
-pub fn look_at(program: &Program, settings: &Value) -> LookAt {
+pub fn look_at(program: &Program, settings: &Value) -> ProjectFilesAt {
     let (database, settings) = (program.database.path.clone(), settings.clone());
     Arc::new(move |root| Some(Project::new(root, &database, &settings).ok()?.snapshot().ok()?.files))
 }

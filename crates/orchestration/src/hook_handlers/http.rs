@@ -3,7 +3,7 @@
 use super::{CAPTURE, blocking, label};
 use ona_api::{Env, clock, text};
 use ona_auth::http;
-use ona_hookplane::{Answer, Called, Exit, Handler, Ran};
+use ona_hookplane::{Exit, HandlerFuture, HookExecution, HookHandler, HookInvocation};
 use serde_json::Value;
 use std::sync::OnceLock;
 
@@ -31,7 +31,7 @@ impl HttpHook {
     }
 
     /// The answer as text, or why there is none.
-    async fn ask(&self, body: String, env: &Env) -> Result<String, Unusable> {
+    async fn send(&self, body: String, env: &Env) -> Result<String, Unusable> {
         let mut request = self.client()?.post(&self.url).header("content-type", "application/json").body(body);
         for (name, value) in &self.headers {
             request = request.header(name, filled(value, &self.variables, env));
@@ -66,28 +66,35 @@ impl From<String> for Unusable {
     }
 }
 
-impl Handler for HttpHook {
+impl HookHandler for HttpHook {
     fn label(&self) -> &str {
         &self.label
     }
 
-    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+    fn run<'a>(&'a self, called: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution> {
         Box::pin(async move {
             let started = clock::utc_millis(clock::now());
             let asked = tokio::select! {
-                asked = tokio::time::timeout(called.timeout, self.ask(called.stdin, &called.env)) => asked,
-                () = called.cancel.cancelled() => return Ran::ended(started, Exit::Cancelled, String::new(), String::new()),
+                asked = tokio::time::timeout(called.timeout, self.send(called.stdin, &called.env)) => asked,
+                () = called.cancel.cancelled() => return HookExecution::ended(started, Exit::Cancelled, String::new(), String::new()),
             };
             match asked {
-                Err(_) => Ran::ended(started, Exit::TimedOut { after: called.timeout }, String::new(), String::new()),
+                Err(_) => HookExecution::ended(
+                    started,
+                    Exit::TimedOut { after: called.timeout },
+                    String::new(),
+                    String::new(),
+                ),
                 Ok(Err(Unusable { why, cut_json })) => {
-                    Ran { truncated: cut_json, ..failed(started, &why, String::new()) }
+                    HookExecution { truncated: cut_json, ..failed(started, &why, String::new()) }
                 }
-                Ok(Ok(text)) if text.trim().is_empty() => Ran::ended(started, Exit::Code(0), text, String::new()),
+                Ok(Ok(text)) if text.trim().is_empty() => {
+                    HookExecution::ended(started, Exit::Code(0), text, String::new())
+                }
                 Ok(Ok(text)) => match text::json::<Value>(&text) {
                     Ok(object @ Value::Object(_)) => match blocking(&object) {
-                        Some(reason) => Ran::ended(started, Exit::Code(2), text, reason),
-                        None => Ran::ended(started, Exit::Code(0), text, String::new()),
+                        Some(reason) => HookExecution::ended(started, Exit::Code(2), text, reason),
+                        None => HookExecution::ended(started, Exit::Code(0), text, String::new()),
                     },
                     // Text of a server never becomes context.
                     _ => failed(started, "the answer is not a JSON object", text),
@@ -97,8 +104,8 @@ impl Handler for HttpHook {
     }
 }
 
-fn failed(started: String, why: &str, said: String) -> Ran {
-    Ran::ended(started, Exit::NotStarted(format!("[SDLC] http hook: {why}")), said, String::new())
+fn failed(started: String, why: &str, said: String) -> HookExecution {
+    HookExecution::ended(started, Exit::NotStarted(format!("[SDLC] http hook: {why}")), said, String::new())
 }
 
 /// `$NAME` and `${NAME}` with the values of the variables that are allowed.
@@ -139,7 +146,7 @@ mod tests {
         let env = Env::default().with("TOKEN", "t").with("OTHER", "o");
         let allowed = ["TOKEN".to_owned()];
         let cases = [
-            ("Bearer $TOKEN", "Bearer t"),
+            ("HookOwner $TOKEN", "HookOwner t"),
             ("${TOKEN}x$OTHER.", "tx."),
             ("a$ b$$TOKEN ${TOKEN", "a$ b$t ${TOKEN"),
             ("$MISSING", ""),

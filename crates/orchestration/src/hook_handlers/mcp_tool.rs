@@ -6,7 +6,7 @@
 
 use super::{CAPTURE, blocking, label};
 use ona_api::{clock, text};
-use ona_hookplane::{Answer, Called, Exit, Handler, Ran};
+use ona_hookplane::{Exit, HandlerFuture, HookExecution, HookHandler, HookInvocation};
 use ona_mcp::{Caller, Servers};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl McpToolHook {
     }
 
     /// The text of the answer, or why there is none.
-    async fn ask(&self, called: &Called<'_>) -> Result<String, String> {
+    async fn call_tool(&self, called: &HookInvocation<'_>) -> Result<String, String> {
         let event: Value = serde_json::from_str(&called.stdin).unwrap_or_default();
         let input = self.input.iter().map(|(name, value)| (name.clone(), filled(value, &event))).collect();
         let server = self.servers.find(&self.server);
@@ -45,7 +45,7 @@ impl McpToolHook {
     }
 }
 
-impl Handler for McpToolHook {
+impl HookHandler for McpToolHook {
     fn label(&self) -> &str {
         &self.label
     }
@@ -54,22 +54,27 @@ impl Handler for McpToolHook {
         &self.identity
     }
 
-    fn run<'a>(&'a self, called: Called<'a>) -> Answer<'a, Ran> {
+    fn run<'a>(&'a self, called: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution> {
         Box::pin(async move {
             let started = clock::utc_millis(clock::now());
             let asked = tokio::select! {
-                asked = tokio::time::timeout(called.timeout, self.ask(&called)) => asked,
-                () = called.cancel.cancelled() => return Ran::ended(started, Exit::Cancelled, String::new(), String::new()),
+                asked = tokio::time::timeout(called.timeout, self.call_tool(&called)) => asked,
+                () = called.cancel.cancelled() => return HookExecution::ended(started, Exit::Cancelled, String::new(), String::new()),
             };
             match asked {
-                Err(_) => Ran::ended(started, Exit::TimedOut { after: called.timeout }, String::new(), String::new()),
+                Err(_) => HookExecution::ended(
+                    started,
+                    Exit::TimedOut { after: called.timeout },
+                    String::new(),
+                    String::new(),
+                ),
                 Ok(Err(why)) => {
                     let why = format!("[SDLC] mcp_tool hook: {}", text::head(&why, 2000).0);
-                    Ran::ended(started, Exit::NotStarted(why), String::new(), String::new())
+                    HookExecution::ended(started, Exit::NotStarted(why), String::new(), String::new())
                 }
                 Ok(Ok(said)) => match serde_json::from_str(&said).ok().and_then(|answer: Value| blocking(&answer)) {
-                    Some(reason) => Ran::ended(started, Exit::Code(2), said, reason),
-                    None => Ran::ended(started, Exit::Code(0), said, String::new()),
+                    Some(reason) => HookExecution::ended(started, Exit::Code(2), said, reason),
+                    None => HookExecution::ended(started, Exit::Code(0), said, String::new()),
                 },
             }
         })

@@ -9,7 +9,7 @@ mod judge;
 mod mcp_tool;
 
 pub use http::HttpHook;
-pub use judge::{Desk, HookDesk, Judge, JudgeHook};
+pub use judge::{JudgeDeps, JudgeHook, JudgeKind, SharedJudgeDeps};
 pub use mcp_tool::McpToolHook;
 
 use serde_json::Value;

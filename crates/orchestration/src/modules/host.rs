@@ -4,7 +4,7 @@
 //! module is never the one that writes, and no transaction is open while it runs (DEC-017).
 
 use super::records;
-use super::sending::{Due, Sent};
+use super::sending::{DeliverAt, ModuleMessage};
 use super::tools::Toolkit;
 use ona_api::row::SessionKey;
 use ona_modules::rules::Emitter;
@@ -18,14 +18,14 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 /// Takes a module's log lines: which module, which level, what.
-pub type Log = Arc<dyn Fn(&Path, &str, &str) + Send + Sync>;
+pub type ModuleLog = Arc<dyn Fn(&Path, &str, &str) + Send + Sync>;
 
 /// A person in front of a screen. Without one modules get the documented answers of an
 /// agent nobody watches and never ask.
-pub trait Screen: Send + Sync {
+pub trait ModuleUi: Send + Sync {
     /// `ui.select`, `ui.confirm`, `ui.input`, `ui.editor`, `ui.custom`, `ui.getEditorText`; null is
     /// "cancelled".
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value>;
+    fn prompt<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value>;
 
     /// `ui.notify`, `ui.setStatus`, `ui.setEditorText`, `ui.setTitle`, …
     fn show(&self, call: &Call);
@@ -34,10 +34,10 @@ pub trait Screen: Send + Sync {
 pub struct SessionHost {
     pub(super) system: System,
     pub(super) store: Arc<Store>,
-    log: Log,
+    log: ModuleLog,
     state: Mutex<State>,
     idle: watch::Sender<bool>,
-    screen: OnceLock<Arc<dyn Screen>>,
+    screen: OnceLock<Arc<dyn ModuleUi>>,
     pub(super) emitter: OnceLock<Weak<Emitter>>,
     pub(super) kit: Toolkit,
     /// Values of the flags modules register, as they were given on the command line.
@@ -51,7 +51,7 @@ pub(super) struct State {
     pub(super) switched: Option<SessionKey>,
     /// Ends the turn that runs.
     stop: CancellationToken,
-    pub(super) sent: Vec<Sent>,
+    pub(super) sent: Vec<ModuleMessage>,
     /// Something that was written while nothing ran wants an answer.
     pub(super) woke: bool,
     system: String,
@@ -60,16 +60,16 @@ pub(super) struct State {
     /// Tokens the model can be sent.
     pub(super) window: Option<usize>,
     /// Compactions modules wish for, with what they are to keep in mind.
-    compactions: Vec<Wish>,
+    compactions: Vec<CompactionRequest>,
 }
 
 /// A compaction a module wished for. Answering it tells the module.
-pub struct Wish {
+pub struct CompactionRequest {
     pub instructions: Option<String>,
     answer: oneshot::Sender<Result<Value, CallError>>,
 }
 
-impl Wish {
+impl CompactionRequest {
     /// The summary there is now, or why there is none.
     pub fn answer(self, done: Result<String, &str>) {
         let done = done.map(|summary| json!({ "summary": summary })).map_err(CallError::new);
@@ -79,7 +79,7 @@ impl Wish {
 }
 
 impl SessionHost {
-    pub fn new(system: System, store: Arc<Store>, log: Log) -> Self {
+    pub fn new(system: System, store: Arc<Store>, log: ModuleLog) -> Self {
         let state = State {
             place: None,
             switched: None,
@@ -121,7 +121,7 @@ impl SessionHost {
     }
 
     /// From now on somebody is there to be asked. `Moment::has_ui` tells modules.
-    pub fn show_on(&self, screen: Arc<dyn Screen>) {
+    pub fn show_on(&self, screen: Arc<dyn ModuleUi>) {
         // A program has one screen.
         self.screen.set(screen).ok();
     }
@@ -156,7 +156,7 @@ impl SessionHost {
     }
 
     /// The oldest compaction that was wished for and not done yet.
-    pub fn wish(&self) -> Option<Wish> {
+    pub fn wish(&self) -> Option<CompactionRequest> {
         let mut state = self.lock();
         (!state.compactions.is_empty()).then(|| state.compactions.remove(0))
     }
@@ -198,7 +198,7 @@ impl Host for SessionHost {
                 return self.system.call(call).await;
             }
             if let (Some(screen), true) = (self.screen.get(), call.name.starts_with("ui.")) {
-                return Ok(screen.ask(&call).await);
+                return Ok(screen.prompt(&call).await);
             }
             if let Some(what) = call.name.strip_prefix("session.") {
                 return self.session(what, &call);
@@ -206,7 +206,7 @@ impl Host for SessionHost {
             match call.name.as_str() {
                 "context.isIdle" => Ok(self.is_idle().into()),
                 "context.hasQueuedMessages" => {
-                    Ok(self.lock().sent.iter().any(|sent| !matches!(sent, Sent::Entry(_))).into())
+                    Ok(self.lock().sent.iter().any(|sent| !matches!(sent, ModuleMessage::Entry(_))).into())
                 }
                 "flags.get" => Ok(self.flags.get(call.text(0)).cloned().unwrap_or_default()),
                 "tools.register" => Ok(self.kit.register(module, call.text(0), call.arg(1)).into()),
@@ -229,7 +229,7 @@ impl Host for SessionHost {
                 "context.compact" => {
                     let (tell, told) = oneshot::channel();
                     let instructions = call.arg(0).as_str().map(str::to_owned);
-                    self.lock().compactions.push(Wish { instructions, answer: tell });
+                    self.lock().compactions.push(CompactionRequest { instructions, answer: tell });
                     told.await.unwrap_or_else(|_| Err(CallError::new("the session ended before it was compacted")))
                 }
                 "command.reload" => self.reload().await,
@@ -257,24 +257,26 @@ impl Host for SessionHost {
         match call.name.as_str() {
             "sendMessage" => {
                 let options = call.arg(1);
-                let when = Due::of(options);
-                let triggers = ona_modules::rules::truthy(&options["triggerTurn"]) && when != Due::NextPrompt;
-                state.sent.push(Sent::Message { message: call.arg(0).clone(), triggers, when, while_idle });
+                let when = DeliverAt::of(options);
+                let triggers = ona_modules::rules::truthy(&options["triggerTurn"]) && when != DeliverAt::NextPrompt;
+                state.sent.push(ModuleMessage::Message { message: call.arg(0).clone(), triggers, when, while_idle });
             }
             // A command is run, by whoever runs the next prompt.
             "sendUserMessage" if self.is_command(call.text(0)) => state.commands.push(call.text(0).to_owned()),
             "sendUserMessage" => {
-                state.sent.push(Sent::Words { content: call.arg(0).clone(), when: Due::of(call.arg(1)) });
+                state
+                    .sent
+                    .push(ModuleMessage::Words { content: call.arg(0).clone(), when: DeliverAt::of(call.arg(1)) });
             }
-            "session.setLabel" => state.sent.push(Sent::Entry(records::label(call.arg(0), call.arg(1)))),
-            "session.setName" => state.sent.push(Sent::Entry(records::name(call.arg(0)))),
+            "session.setLabel" => state.sent.push(ModuleMessage::Entry(records::label(call.arg(0), call.arg(1)))),
+            "session.setName" => state.sent.push(ModuleMessage::Entry(records::name(call.arg(0)))),
             "bus.emit" => {
                 drop(state);
                 for other in self.modules().iter().flat_map(|all| all.modules()).filter(|one| one.path() != module) {
                     other.hear(call.text(0), call.arg(1));
                 }
             }
-            "appendEntry" => state.sent.push(Sent::Entry(records::entry(call.arg(0), call.arg(1)))),
+            "appendEntry" => state.sent.push(ModuleMessage::Entry(records::entry(call.arg(0), call.arg(1)))),
             "context.abort" => state.stop.cancel(),
             "log" => {
                 drop(state);
@@ -299,8 +301,8 @@ mod tests {
 
     struct Person(Mutex<Vec<String>>);
 
-    impl Screen for Person {
-        fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value> {
+    impl ModuleUi for Person {
+        fn prompt<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value> {
             Box::pin(async move { json!([call.name, call.arg(0)]) })
         }
 
@@ -319,7 +321,7 @@ mod tests {
         let call = |name: &str| Call { name: name.into(), args: vec![json!("t")], cancel: CancellationToken::new() };
         assert!(host.call(Path::new("m"), call("ui.confirm")).await.is_err());
         let person = Arc::new(Person(Mutex::default()));
-        host.show_on(Arc::clone(&person) as Arc<dyn Screen>);
+        host.show_on(Arc::clone(&person) as Arc<dyn ModuleUi>);
         assert_eq!(host.call(Path::new("m"), call("ui.confirm")).await, Ok(json!(["ui.confirm", "t"])));
         host.tell(Path::new("m"), call("ui.setStatus"));
         assert_eq!(*person.0.lock().unwrap(), ["ui.setStatus"]);

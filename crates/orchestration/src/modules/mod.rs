@@ -4,17 +4,17 @@
 //! handler that ran leaves one `omp_event` row, every failure one `hook_error` row
 //! (DEC-174). What modules send while they run is kept and committed at the next boundary.
 
-mod asking;
 mod entries;
 mod filtered;
 mod host;
 mod reading;
 mod records;
+mod requesting;
 mod sending;
 mod switching;
 mod tools;
 
-pub use host::{Log, Screen, SessionHost, Wish};
+pub use host::{CompactionRequest, ModuleLog, ModuleUi, SessionHost};
 
 use crate::history::History;
 use crate::session::Session;
@@ -81,7 +81,7 @@ impl Modules {
         &self,
         store: &Store,
         place: &SessionKey,
-        how: Resumed,
+        how: ResumeKind,
         cancel: &CancellationToken,
     ) -> Result<bool, StoreError> {
         let target = Some(place.session.0.clone());
@@ -94,7 +94,7 @@ impl Modules {
     }
 
     /// Writes what modules sent since the last model call. Whether anything was.
-    pub async fn deliver(&self, store: &Store, session: &Session, when: Boundary) -> Result<bool, StoreError> {
+    pub async fn deliver(&self, store: &Store, session: &Session, when: DeliveryPoint) -> Result<bool, StoreError> {
         let (mut group, sent) = (self.refusals(), self.host.sent(when));
         let any = !sent.0.is_empty();
         group.append(sent);
@@ -121,7 +121,7 @@ impl Modules {
         name: &str,
         args: &str,
         cancel: &CancellationToken,
-    ) -> Result<Option<Commanded>, StoreError> {
+    ) -> Result<Option<ModuleCommandResult>, StoreError> {
         let Some(module) = self.emitter.command(name) else { return Ok(None) };
         let path = module.path().to_string_lossy().into_owned();
         let Some(answer) = self.emitter.run_command(name, args, cancel).await else { return Ok(None) };
@@ -139,7 +139,7 @@ impl Modules {
         let wakes = self.host.woke();
         store.commit(&session.place, group).await?;
         store.commit(&self.host.place().unwrap_or_else(|| session.place.clone()), sent).await?;
-        Ok(Some(Commanded { error, wakes }))
+        Ok(Some(ModuleCommandResult { error, wakes }))
     }
 
     /// What modules make of what was said; nothing if one has seen to it.
@@ -218,7 +218,7 @@ impl Modules {
         let new = all.into_iter().skip(self.before.load(Ordering::Relaxed)).collect();
         self.fire(store, session, Event::AgentEnd { messages: new }, cancel).await?;
         // Kept back for an end that has come.
-        self.deliver(store, session, Boundary::End).await.map(drop)
+        self.deliver(store, session, DeliveryPoint::End).await.map(drop)
     }
 
     /// A call is about to be made, or refused (extension API).
@@ -377,24 +377,24 @@ impl Modules {
 
 /// How a run comes to go on with a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resumed {
+pub enum ResumeKind {
     Itself,
     /// In a copy.
     Fork,
 }
 
-impl Resumed {
+impl ResumeKind {
     pub fn as_str(self) -> &'static str {
         match self {
-            Resumed::Itself => "resume",
-            Resumed::Fork => "fork",
+            ResumeKind::Itself => "resume",
+            ResumeKind::Fork => "fork",
         }
     }
 }
 
 /// How a command of a module went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commanded {
+pub struct ModuleCommandResult {
     /// What it threw.
     pub error: Option<String>,
     /// It sent something that wants an answer.
@@ -403,7 +403,7 @@ pub struct Commanded {
 
 /// When messages of modules are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Boundary {
+pub enum DeliveryPoint {
     /// Before a model call.
     ModelCall,
     /// The loop would end; what was held back until then comes now.

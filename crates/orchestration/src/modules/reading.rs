@@ -2,7 +2,7 @@
 
 use super::entries::{self, Item};
 use super::host::SessionHost;
-use super::sending::Sent;
+use super::sending::ModuleMessage;
 use ona_api::Entry;
 use ona_modules::{Call, CallError};
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ impl SessionHost {
     pub(super) fn noted(&self, kind: &str, about: impl Fn(&Value) -> bool) -> Result<Value, CallError> {
         let state = self.lock();
         let waiting = state.sent.iter().rev().find_map(|sent| match sent {
-            Sent::Entry(Entry::Attachment { attachment, .. }) => {
+            ModuleMessage::Entry(Entry::Attachment { attachment, .. }) => {
                 let fields = Value::from(attachment.clone());
                 (fields["kind"] == kind && about(&fields)).then_some(fields)
             }

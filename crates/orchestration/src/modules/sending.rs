@@ -1,29 +1,29 @@
 //! What modules send, kept until the boundary it waits for (sheet section 8).
 
 use super::host::SessionHost;
-use super::{Boundary, records};
+use super::{DeliveryPoint, records};
 use ona_api::{Entry, Group, Row};
 use serde_json::Value;
 
 /// Something a module sent.
-pub(super) enum Sent {
+pub(super) enum ModuleMessage {
     Message {
         message: Value,
         triggers: bool,
-        when: Due,
+        when: DeliverAt,
         while_idle: bool,
     },
     /// As if the user had said it.
     Words {
         content: Value,
-        when: Due,
+        when: DeliverAt,
     },
     Entry(Entry),
 }
 
 /// What a message waits for while a turn runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(super) enum DeliverAt {
     ModelCall,
     /// The loop would end.
     End,
@@ -31,12 +31,12 @@ pub(super) enum Due {
     NextPrompt,
 }
 
-impl Due {
+impl DeliverAt {
     pub(super) fn of(options: &Value) -> Self {
         match options["deliverAs"].as_str() {
-            Some("followUp") => Due::End,
-            Some("nextTurn") => Due::NextPrompt,
-            _ => Due::ModelCall,
+            Some("followUp") => DeliverAt::End,
+            Some("nextTurn") => DeliverAt::NextPrompt,
+            _ => DeliverAt::ModelCall,
         }
     }
 }
@@ -44,13 +44,13 @@ impl Due {
 impl SessionHost {
     /// What was sent while nothing runs, written at once. It starts a turn if it says so.
     pub(super) fn sent_while_idle(&self) -> Group {
-        let due = |sent: &Sent| !matches!(sent, Sent::Message { when: Due::NextPrompt, .. });
+        let due = |sent: &ModuleMessage| !matches!(sent, ModuleMessage::Message { when: DeliverAt::NextPrompt, .. });
         if self.is_idle() { self.take(due) } else { Group::default() }
     }
 
     /// What was kept for the prompt that is given now.
     pub(super) fn sent_for_prompt(&self) -> Group {
-        self.take(|sent| matches!(sent, Sent::Message { when: Due::NextPrompt, .. }))
+        self.take(|sent| matches!(sent, ModuleMessage::Message { when: DeliverAt::NextPrompt, .. }))
     }
 
     /// Whether what was written since this was last asked wants an answer.
@@ -58,31 +58,35 @@ impl SessionHost {
         std::mem::take(&mut self.lock().woke)
     }
 
-    pub(super) fn sent(&self, when: Boundary) -> Group {
+    pub(super) fn sent(&self, when: DeliveryPoint) -> Group {
         self.take(|sent| match sent {
-            Sent::Message { when: Due::NextPrompt, .. } => false,
-            Sent::Message { when: due, .. } | Sent::Words { when: due, .. } => {
-                when == Boundary::End || *due == Due::ModelCall
+            ModuleMessage::Message { when: DeliverAt::NextPrompt, .. } => false,
+            ModuleMessage::Message { when: due, .. } | ModuleMessage::Words { when: due, .. } => {
+                when == DeliveryPoint::End || *due == DeliverAt::ModelCall
             }
-            Sent::Entry(_) => true,
+            ModuleMessage::Entry(_) => true,
         })
     }
 
-    fn take(&self, due: impl Fn(&Sent) -> bool) -> Group {
+    fn take(&self, due: impl Fn(&ModuleMessage) -> bool) -> Group {
         let mut state = self.lock();
         let (now, later) = std::mem::take(&mut state.sent).into_iter().partition(|sent| due(sent));
         state.sent = later;
         drop(state);
-        let now: Vec<Sent> = now;
-        let wakes = |sent: &Sent| matches!(sent, Sent::Message { triggers: true, .. } | Sent::Words { .. });
+        let now: Vec<ModuleMessage> = now;
+        let wakes = |sent: &ModuleMessage| {
+            matches!(sent, ModuleMessage::Message { triggers: true, .. } | ModuleMessage::Words { .. })
+        };
         if now.iter().any(wakes) {
             self.lock().woke = true;
         }
         let row = |sent| match sent {
-            Sent::Entry(entry) => entry,
-            Sent::Words { content, .. } => records::words(&content),
+            ModuleMessage::Entry(entry) => entry,
+            ModuleMessage::Words { content, .. } => records::words(&content),
             // While a turn runs a message is always answered; otherwise only if it asks for it.
-            Sent::Message { message, triggers, while_idle, .. } => records::message(&message, !while_idle || triggers),
+            ModuleMessage::Message { message, triggers, while_idle, .. } => {
+                records::message(&message, !while_idle || triggers)
+            }
         };
         Group(now.into_iter().map(row).map(Row::Transcript).collect())
     }

@@ -2,13 +2,13 @@
 
 use super::{Pipeline, Trail, denial, is_question};
 use crate::firings;
-use crate::operator::{Answer, Question};
+use crate::operator::{OperatorAnswer, PermissionQuestion};
 use crate::records;
 use crate::session::Session;
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::{Access, Authority, EventName, Ruling, ToolCall, Verdict};
 use ona_files::PathForms;
-use ona_hookplane::{Outcome, RequestDecision};
+use ona_hookplane::{HookOutcome, RequestDecision};
 use ona_permissions::Explanation;
 use ona_store::StoreError;
 use ona_tools::{AnyTool, Plan};
@@ -54,7 +54,7 @@ impl Pipeline {
                 }
                 // A rewritten call is judged like a new one: an allow must not carry
                 // something else past a rule. The question it was given for is answered.
-                let again = self.judge(session, call, plan, &Outcome::default())?;
+                let again = self.judge(session, call, plan, &HookOutcome::default())?;
                 let same = again.by == asked.by && !again.by.asks_a_person();
                 let answered = matches!(again.by, Authority::Mode(_)) || same;
                 match again.ruling {
@@ -62,23 +62,29 @@ impl Pipeline {
                     Ruling::Ask if !answered => {}
                     Ruling::Ask | Ruling::Allow => return Ok(Verdict::new(Ruling::Allow, by, "")),
                 }
-                return self.ask(session, call, tool, plan, again, trail).await;
+                return self.confirm(session, call, tool, plan, again, trail).await;
             }
             None => {}
         }
-        self.ask(session, call, tool, plan, asked, trail).await
+        self.confirm(session, call, tool, plan, asked, trail).await
     }
 
     /// Puts a question to the person, who sees what a yes would mean.
-    pub(crate) async fn put(&self, session: &Session, call: &ToolCall, access: &[Access], asked: &Verdict) -> Answer {
+    pub(crate) async fn prompt_operator(
+        &self,
+        session: &Session,
+        call: &ToolCall,
+        access: &[Access],
+        asked: &Verdict,
+    ) -> OperatorAnswer {
         let explanation = explained(session, call, access, asked);
         let agent = session.agent_id.as_deref();
         let plan = (call.name == "ExitPlanMode").then(|| call.input["plan"].as_str()).flatten();
-        self.operator.rule(Question { call, agent, asked, explanation, plan }).await
+        self.operator.confirm(PermissionQuestion { call, agent, asked, explanation, plan }).await
     }
 
     /// The person's word, and what comes with it.
-    pub(super) async fn ask(
+    pub(super) async fn confirm(
         &self,
         session: &mut Session,
         call: &mut ToolCall,
@@ -88,11 +94,11 @@ impl Pipeline {
         trail: &mut Trail,
     ) -> Result<Verdict, StoreError> {
         // At once and not after a while: what hooks hear must not depend on how fast one answers.
-        if self.operator.hears_questions() && self.hooks.listens_to(EventName::Notification) {
+        if self.operator.can_answer_questions() && self.hooks.listens_to(EventName::Notification) {
             let heard = self.hooks.fire(firings::waits_for_answer(session, call)).await;
             trail.chain(EventName::Notification, call, &heard);
         }
-        let mut answer = self.put(session, call, &plan.access, &asked).await;
+        let mut answer = self.prompt_operator(session, call, &plan.access, &asked).await;
         trail.interrupt |= answer.interrupt;
         if !answer.verdict.is_allow() {
             return Ok(answer.verdict);
@@ -109,7 +115,7 @@ impl Pipeline {
                 return Ok(Verdict::new(Ruling::Deny, answer.verdict.by, words));
             }
             // He has seen what he wrote himself, so only a no is left to say.
-            let again = self.judge(session, call, plan, &Outcome::default())?;
+            let again = self.judge(session, call, plan, &HookOutcome::default())?;
             if again.ruling == Ruling::Deny {
                 return Ok(again);
             }
@@ -124,7 +130,7 @@ impl Pipeline {
         session: &Session,
         call: &ToolCall,
         plan: &mut Plan,
-        pre: &Outcome,
+        pre: &HookOutcome,
         answered: Verdict,
         trail: &mut Trail,
     ) -> Result<Verdict, StoreError> {

@@ -8,19 +8,19 @@ mod asking;
 
 pub(crate) use asking::moved;
 
-use crate::amended;
 use crate::context;
 use crate::firings;
 use crate::operator::Operator;
 use crate::planning_tasks::{self, LeftRunning};
 use crate::records;
+use crate::result_changes;
 use crate::session::Session;
 use ona_api::{
     Authority, EventKind, EventName, Group, HookRun, Ordinal, Phase, Row, Ruling, ToolCall, ToolResult, Verdict,
     tool::canonical,
 };
 use ona_files::PathForms;
-use ona_hookplane::{HookEngine, Outcome};
+use ona_hookplane::{HookEngine, HookOutcome};
 use ona_store::{Store, StoreError};
 use ona_tools::{AnyTool, Offer, Plan, ToolBox, answers_itself, has_open_questions};
 use ona_workflow::planning_gate;
@@ -37,7 +37,7 @@ pub struct Pipeline {
 
 /// How a call ended, for whoever goes on from here.
 #[derive(Debug)]
-pub struct Finished {
+pub struct FinishedCall {
     pub result: ToolResult,
     /// Somebody or something said no, so that the tool never ran.
     pub denied: bool,
@@ -96,7 +96,7 @@ struct Trail {
 }
 
 impl Trail {
-    fn chain(&mut self, event: EventName, call: &ToolCall, outcome: &Outcome) {
+    fn chain(&mut self, event: EventName, call: &ToolCall, outcome: &HookOutcome) {
         records::chain(&mut self.group, event, Some(&call.id), outcome);
         self.account.extend(outcome.runs.iter().map(told));
         self.messages.extend(outcome.messages.iter().map(|(_, message)| message.clone()));
@@ -125,7 +125,7 @@ impl Pipeline {
     /// and are committed before anything outside could miss them, a hook, a person or
     /// the tool. Where there is nothing to wait for they share the commit that
     /// announces the tool, which spares every call a write to the disk.
-    pub async fn run(&self, session: &mut Session, call: ToolCall, held: Group) -> Result<Finished, StoreError> {
+    pub async fn run(&self, session: &mut Session, call: ToolCall, held: Group) -> Result<FinishedCall, StoreError> {
         let mut trail = Trail { held, ..Trail::default() };
         session.follow_phase(&self.store)?;
         let mut left = planning_tasks::look(session, &self.store).await?;
@@ -150,7 +150,7 @@ impl Pipeline {
         let mut group = trail.held;
         group.append(trail.group);
         self.store.commit(&session.place, group).await?;
-        Ok(Finished {
+        Ok(FinishedCall {
             result,
             denied: trail.denied,
             stop: trail.stop,
@@ -178,7 +178,8 @@ impl Pipeline {
             Ok(plan) => plan,
             Err(bad) => return rejected(bad.to_string()),
         };
-        if let Some(why) = answers_itself(&call.input).filter(|_| is_question(&call) && !self.operator.writes_calls()) {
+        if let Some(why) = answers_itself(&call.input).filter(|_| is_question(&call) && !self.operator.authors_calls())
+        {
             return rejected(why.to_owned());
         }
         let requested = call.clone();
@@ -211,7 +212,7 @@ impl Pipeline {
                 Offer::Settled(by, words) => settled(verdict, by, words),
                 Offer::Submission(words) => {
                     if matches!(verdict.by, Authority::Hook(_)) && verdict.is_allow() {
-                        verdict = self.judge(session, &call, &mut plan, &Outcome::default())?;
+                        verdict = self.judge(session, &call, &mut plan, &HookOutcome::default())?;
                     }
                     submitted(verdict, &words)
                 }
@@ -226,7 +227,7 @@ impl Pipeline {
             trail.permission(&call, &verdict);
         } else if self.is_for_the_person(&call) {
             self.commit_held(session, trail).await?;
-            verdict = self.ask(session, &mut call, &tool, &mut plan, verdict, trail).await?;
+            verdict = self.confirm(session, &mut call, &tool, &mut plan, verdict, trail).await?;
             trail.permission(&call, &verdict);
         } else {
             trail.account.push(format!("allow {}", verdict.reason()));
@@ -248,11 +249,17 @@ impl Pipeline {
 
     /// A question of the model that nobody has answered yet, and somebody who could (DEC-135).
     fn is_for_the_person(&self, call: &ToolCall) -> bool {
-        is_question(call) && self.operator.hears_questions() && has_open_questions(&call.input)
+        is_question(call) && self.operator.can_answer_questions() && has_open_questions(&call.input)
     }
 
     /// Gate, then rules and mode. The phase is read at this moment (DEC-116).
-    fn judge(&self, session: &Session, call: &ToolCall, plan: &mut Plan, pre: &Outcome) -> Result<Verdict, StoreError> {
+    fn judge(
+        &self,
+        session: &Session,
+        call: &ToolCall,
+        plan: &mut Plan,
+        pre: &HookOutcome,
+    ) -> Result<Verdict, StoreError> {
         let reader = self.store.reader()?;
         let conversation = &session.place.conversation;
         // What a module's tool does nobody can see beforehand, no more than what a script does.
@@ -335,7 +342,7 @@ impl Pipeline {
         let post = firings::post_tool_use(session, call, tool, &result).written(&trail.written);
         let event = post.event;
         let outcome = self.hooks.fire(post).await;
-        let (result, original) = amended::by_hooks(&call.name, result, &outcome);
+        let (result, original) = result_changes::apply(&call.name, result, &outcome);
         records::result(&mut trail.group, &call.id, &result);
         if let Some(original) = original {
             records::replaced(&mut trail.group, &call.id, &original);
@@ -347,7 +354,7 @@ impl Pipeline {
             trail.chain(EventName::PostToolUse, call, &outcome);
             records::post_messages(&mut trail.group, EventName::PostToolUse, &call.id, &outcome);
         }
-        amended::user_messages(&outcome).for_each(|text| records::spoken(&mut trail.group, text));
+        result_changes::user_messages(&outcome).for_each(|text| records::spoken(&mut trail.group, text));
         if let Some(new) = result.moved_to.clone() {
             let old = std::mem::replace(&mut session.cx.cwd, new.clone());
             let outcome = self.hooks.fire(firings::cwd_changed(session, &old, &new)).await;
@@ -396,7 +403,7 @@ fn told(run: &HookRun) -> String {
 }
 
 /// A deny, a block or `continue: false` of PreToolUse hooks.
-fn refused_by_hooks(pre: &Outcome) -> Option<Verdict> {
+fn refused_by_hooks(pre: &HookOutcome) -> Option<Verdict> {
     if pre.is_denied() {
         let ordinal = match (pre.blocks.first(), &pre.ruling) {
             (Some((ordinal, _)), _) => *ordinal,

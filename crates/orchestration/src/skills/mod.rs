@@ -10,11 +10,11 @@ mod tool;
 
 pub use tool::SkillTool;
 
-use crate::context::Context;
+use crate::context::SessionContext;
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
-use crate::session::{EnvFile, Parent, Session};
-use crate::session_hooks::{FrontHooks, Registrar};
+use crate::session::{EnvFile, ParentSession, Session};
+use crate::session_hooks::{FrontMatterHooks, SessionHookRegistry};
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId, ToolCall};
 use ona_hookplane::HookEngine;
@@ -29,23 +29,23 @@ const SHELL_OFF: &str = "[shell command execution disabled by policy]";
 
 /// Everything loading a skill needs of the session that loads it.
 #[derive(Clone)]
-pub struct SkillDesk {
+pub struct SkillLoader {
     pub skills: Arc<Skills>,
     pub store: Arc<Store>,
     pub hooks: Arc<HookEngine>,
     /// Who is asked about the commands of a text.
     pub operator: Arc<dyn Operator>,
-    pub parent: Parent,
-    pub terms: SkillTerms,
+    pub parent: ParentSession,
+    pub terms: SkillPolicy,
     /// Takes the hooks a skill brings.
-    pub registrar: Arc<Registrar>,
+    pub registrar: Arc<SessionHookRegistry>,
     /// Hears what the operator should know.
     pub tell: Arc<dyn Fn(String) + Send + Sync>,
 }
 
 /// What the settings and the standing of the project say about skills.
 #[derive(Clone, Debug)]
-pub struct SkillTerms {
+pub struct SkillPolicy {
     /// `disableSkillShellExecution`: the commands of texts are not run.
     pub no_shell: bool,
     /// Somebody said that this project is trusted: its skills may bring rules that allow.
@@ -62,8 +62,8 @@ pub enum NotLoaded {
     Store(#[from] StoreError),
 }
 
-impl SkillDesk {
-    /// The desk of another session of the same run: a subagent's.
+impl SkillLoader {
+    /// The loader of another session of the same run: a subagent's.
     pub(crate) fn of(&self, session: &Session) -> Self {
         Self { parent: session.as_parent(), ..self.clone() }
     }
@@ -176,8 +176,8 @@ impl SkillDesk {
 }
 
 /// The hooks a skill brings, if it brings any.
-pub fn front_hooks(skill: &Skill) -> Option<FrontHooks> {
-    (!skill.hooks.is_null()).then(|| FrontHooks {
+pub fn front_hooks(skill: &Skill) -> Option<FrontMatterHooks> {
+    (!skill.hooks.is_null()).then(|| FrontMatterHooks {
         by: format!("skill:{}", skill.name),
         file: skill.file.clone(),
         dialect: skill.family.dialect().to_owned(),
@@ -193,8 +193,8 @@ struct Shell {
 }
 
 impl Shell {
-    async fn open(desk: &SkillDesk, skill: &Skill, cx: &Cx) -> Result<Self, StoreError> {
-        let parent = &desk.parent;
+    async fn open(loader: &SkillLoader, skill: &Skill, cx: &Cx) -> Result<Self, StoreError> {
+        let parent = &loader.parent;
         let id = SessionId::random();
         let place = SessionKey {
             conversation: parent.place.conversation.clone(),
@@ -205,15 +205,15 @@ impl Shell {
         opening.push(Row::Session);
         opening.push(Row::State { key: format!("session_parent:{id}"), value: parent.place.session.0.clone() });
         opening.event(EventKind::SessionCreated, json!({"by": "skill", "skill": skill.name}));
-        desk.store.commit(&place, opening).await?;
+        loader.store.commit(&place, opening).await?;
         let mut tools = ToolBox::builtin();
         tools.retain(|name| name == "Bash");
         Ok(Self {
             pipeline: Pipeline {
-                store: Arc::clone(&desk.store),
+                store: Arc::clone(&loader.store),
                 tools: Arc::new(tools),
-                hooks: Arc::clone(&desk.hooks),
-                operator: Arc::clone(&desk.operator),
+                hooks: Arc::clone(&loader.hooks),
+                operator: Arc::clone(&loader.operator),
             },
             session: Session {
                 place,
@@ -223,8 +223,8 @@ impl Shell {
                 cx: cx.clone(),
                 rules: Arc::clone(&parent.rules),
                 env_file: EnvFile::default(),
-                keep: Arc::clone(&parent.keep),
-                context: Context::default(),
+                persist: Arc::clone(&parent.persist),
+                context: SessionContext::default(),
                 modules: None,
                 watch: None,
             },

@@ -1,6 +1,6 @@
 //! The Skill tool (DEC-139): a model loads a skill by its name.
 
-use super::SkillDesk;
+use super::SkillLoader;
 use ona_api::{Access, ToolResult, ToolSpec};
 use ona_instructions::skills::{LISTING_CHARACTERS, Skill, plain};
 use ona_tools::{AnyTool, BadInput, BoxFuture, Cx, Offer, Plan, parse, schema};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub struct SkillTool {
-    desk: SkillDesk,
+    loader: SkillLoader,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -26,15 +26,15 @@ const DESCRIPTION: &str = "Loads a skill: instructions of this project or its pe
     you begin work that a skill is for, then do what its text says. Only skills that are listed here can be loaded.";
 
 impl SkillTool {
-    pub fn new(desk: SkillDesk) -> Self {
-        Self { desk }
+    pub fn new(loader: SkillLoader) -> Self {
+        Self { loader }
     }
 
     /// The skill a model may load, or what it is told instead.
     fn find(&self, name: &str) -> Result<&Skill, String> {
-        let Some(skill) = self.desk.skills.get(name) else {
+        let Some(skill) = self.loader.skills.get(name) else {
             let known: Vec<_> =
-                self.desk.skills.iter().filter(|skill| skill.by_model).map(|skill| skill.name.as_str()).collect();
+                self.loader.skills.iter().filter(|skill| skill.by_model).map(|skill| skill.name.as_str()).collect();
             return Err(match known.is_empty() {
                 true => format!("There is no skill {name}; there are no skills here."),
                 false => format!("There is no skill {name}. The skills are: {}.", known.join(", ")),
@@ -54,7 +54,7 @@ impl SkillTool {
             Ok(skill) => skill,
             Err(why) => return ToolResult::rejected(why),
         };
-        match self.desk.load(skill, input.args.as_deref().unwrap_or_default().trim(), cx).await {
+        match self.loader.load(skill, input.args.as_deref().unwrap_or_default().trim(), cx).await {
             Ok(text) => ToolResult::success(text).data(json!({"success": true, "commandName": skill.name})),
             Err(super::NotLoaded::Store(error)) => ToolResult::internal(error.to_string()),
             Err(refused) => ToolResult::rejected(refused.to_string()),
@@ -64,7 +64,7 @@ impl SkillTool {
 
 impl AnyTool for SkillTool {
     fn spec(&self) -> ToolSpec {
-        let listing = self.desk.skills.listing(LISTING_CHARACTERS);
+        let listing = self.loader.skills.listing(LISTING_CHARACTERS);
         let listed = if listing.is_empty() { "There are none.".to_owned() } else { format!("Skills:\n{listing}") };
         ToolSpec {
             name: "Skill".into(),
@@ -76,7 +76,7 @@ impl AnyTool for SkillTool {
     fn plan(self: Arc<Self>, input: &Value, _: &Cx) -> Result<Plan, BadInput> {
         let mut parsed = parse::<SkillInput>(input)?;
         // Rules and hooks see the name under which it is found, however it was written.
-        parsed.skill = match self.desk.skills.get(&parsed.skill) {
+        parsed.skill = match self.loader.skills.get(&parsed.skill) {
             Some(skill) => skill.name.clone(),
             None => plain(&parsed.skill).to_owned(),
         };

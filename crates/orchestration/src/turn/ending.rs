@@ -2,7 +2,7 @@
 //! it is, the transcript left behind is one a provider accepts.
 
 use super::prompt::user;
-use super::{Activity, Cut, Ended, Speaker, Turn};
+use super::{Activity, Cut, PromptSource, Turn, TurnEnd};
 use crate::events::TurnEvent;
 use crate::history::History;
 use crate::lifecycle::{fire, tell};
@@ -25,14 +25,14 @@ impl Turn {
         session: &mut Session,
         blocks: u32,
         text: &str,
-    ) -> Result<Option<Ended>, StoreError> {
+    ) -> Result<Option<TurnEnd>, StoreError> {
         let mut fields = json!({"stop_hook_active": blocks > 0});
-        let (event, said) = match &self.speaker {
-            Speaker::Operator => {
+        let (event, said) = match &self.prompt_source {
+            PromptSource::Operator => {
                 fields["last_assistant_message"] = text.into();
                 (EventName::Stop, fire(&self.pipeline.hooks, session, EventName::Stop, fields).await)
             }
-            Speaker::Agent(parent) => {
+            PromptSource::Agent(parent) => {
                 fields["agent_id"] = json!(session.agent_id);
                 fields["agent_transcript_path"] = "".into();
                 fields["agent_type"] = json!(session.agent_type);
@@ -40,21 +40,21 @@ impl Turn {
                 let firing = Firing::new(EventName::SubagentStop, (**parent).clone(), fields);
                 (EventName::SubagentStop, self.pipeline.hooks.fire(firing).await)
             }
-            Speaker::Hook => return Ok(Some(Ended::Done)),
+            PromptSource::Hook => return Ok(Some(TurnEnd::Done)),
         };
         let mut group = Group::default();
         records::chain(&mut group, event, None, &said);
         let ended = match (&said.stop, said.is_denied()) {
-            (Some((_, reason)), _) => Some(Ended::Stopped { reason: reason.clone() }),
+            (Some((_, reason)), _) => Some(TurnEnd::Stopped { reason: reason.clone() }),
             (None, true) if blocks < STOP_BLOCKS => {
                 let feedback: Vec<_> = said.blocks.iter().map(|(_, text)| text.as_str()).collect();
                 group.push(Row::Transcript(user(&format!("{STOP_FEEDBACK}{}", feedback.join("\n")))));
                 None
             }
-            (None, true) => Some(Ended::NeverStopped {
+            (None, true) => Some(TurnEnd::NeverStopped {
                 message: format!("{event} hooks blocked {STOP_BLOCKS} times in a row; the turn was ended"),
             }),
-            (None, false) => Some(Ended::Done),
+            (None, false) => Some(TurnEnd::Done),
         };
         self.pipeline.store.commit(&session.place, group).await?;
         tell(&self.events, &said);
@@ -88,13 +88,13 @@ impl Turn {
         session: &Session,
         history: &mut History,
         during: Activity,
-    ) -> Result<Ended, StoreError> {
+    ) -> Result<TurnEnd, StoreError> {
         history.refresh(&self.pipeline.store)?;
         self.answer_open(session, history, "Interrupted by the operator").await?;
         let mut group = Group::default();
         group.event(EventKind::Interrupted, json!({}));
         self.pipeline.store.commit(&session.place, group).await?;
-        Ok(Ended::Interrupted(during))
+        Ok(TurnEnd::Interrupted(during))
     }
 
     pub(super) async fn answer_open(
@@ -113,20 +113,20 @@ impl Turn {
         session: &Session,
         history: &mut History,
         cut: Cut,
-    ) -> Result<Ended, StoreError> {
+    ) -> Result<TurnEnd, StoreError> {
         match cut {
             Cut::Stopped(reason) => {
                 history.refresh(&self.pipeline.store)?;
                 self.answer_open(session, history, &format!("Stopped by hook: {reason}")).await?;
-                Ok(Ended::Stopped { reason })
+                Ok(TurnEnd::Stopped { reason })
             }
             Cut::Interrupted => self.interrupted(session, history, Activity::Tools).await,
         }
     }
 
     /// A turn that ends early because a hook said so must not look like one that is done.
-    pub(super) fn say_why(&self, ended: &Ended) {
-        if let Ended::Stopped { reason } = ended {
+    pub(super) fn say_why(&self, ended: &TurnEnd) {
+        if let TurnEnd::Stopped { reason } = ended {
             let colon = if reason.is_empty() { "" } else { ": " };
             (self.events)(TurnEvent::Message(format!("Stopped by hook{colon}{reason}")));
         }

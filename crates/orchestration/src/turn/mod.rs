@@ -11,16 +11,16 @@ mod wire_name;
 
 pub(crate) use reply::used;
 
-use crate::account::account;
 use crate::events::{Events, TurnEvent};
+use crate::file_watch;
 use crate::history::History;
-use crate::model::Seat;
-use crate::modules::Boundary;
+use crate::model::CurrentModel;
+use crate::modules::DeliveryPoint;
 use crate::pipeline::Pipeline;
 use crate::records;
-use crate::said::Said;
 use crate::session::Session;
-use crate::watch;
+use crate::session_usage::session_usage;
+use crate::user_prompt::UserPrompt;
 use ona_api::model::{EndReason, ModelFailure, RequestParams, Usage};
 use ona_api::{Entry, Group, Row, ToolCall};
 use ona_hookplane::Base;
@@ -35,9 +35,9 @@ use tokio_util::sync::CancellationToken;
 pub struct Turn {
     pub pipeline: Pipeline,
     /// Who is asked; looked at before every call.
-    pub seat: Seat,
+    pub current_model: CurrentModel,
     pub asking: RequestParams,
-    pub speaker: Speaker,
+    pub prompt_source: PromptSource,
     pub events: Events,
     pub cancel: CancellationToken,
     /// `--max-turns`: how many times the model may be asked.
@@ -46,7 +46,7 @@ pub struct Turn {
 
 /// Who gave the prompt.
 #[derive(Clone, Debug)]
-pub enum Speaker {
+pub enum PromptSource {
     /// A person, or a program in his place.
     Operator,
     /// The agent that started this one; the fields hooks are told of it (DEC-036).
@@ -58,7 +58,7 @@ pub enum Speaker {
 
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ended {
+pub enum TurnEnd {
     Done,
     /// A UserPromptSubmit hook refused the prompt.
     Blocked {
@@ -86,8 +86,8 @@ pub enum Activity {
 
 /// What a turn came to.
 #[derive(Clone, Debug)]
-pub struct Outcome {
-    pub ended: Ended,
+pub struct TurnOutcome {
+    pub ended: TurnEnd,
     pub text: String,
     pub usage: Usage,
     /// By model, what subagents used included.
@@ -98,11 +98,11 @@ pub struct Outcome {
     pub stop: Option<EndReason>,
 }
 
-impl Outcome {
+impl TurnOutcome {
     /// Of a turn in which no model was asked.
     pub fn nothing() -> Self {
         Self {
-            ended: Ended::Done,
+            ended: TurnEnd::Done,
             text: String::new(),
             usage: Usage::default(),
             spent: Spent::default(),
@@ -118,11 +118,11 @@ impl Turn {
         &self,
         session: &mut Session,
         history: &mut History,
-        said: impl Into<Said>,
-    ) -> Result<Outcome, StoreError> {
+        said: impl Into<UserPrompt>,
+    ) -> Result<TurnOutcome, StoreError> {
         let ended = self.run_prompt(session, history, said.into()).await;
         // What a skill allowed or denied was for this turn.
-        if matches!(self.speaker, Speaker::Operator) {
+        if matches!(self.prompt_source, PromptSource::Operator) {
             session.rules.write().unwrap_or_else(PoisonError::into_inner).end_turn();
         }
         ended
@@ -132,9 +132,9 @@ impl Turn {
         &self,
         session: &mut Session,
         history: &mut History,
-        words: Said,
-    ) -> Result<Outcome, StoreError> {
-        let mut outcome = Outcome::nothing();
+        words: UserPrompt,
+    ) -> Result<TurnOutcome, StoreError> {
+        let mut outcome = TurnOutcome::nothing();
         let before = self.pipeline.store.reader()?.newest_entry()?;
         if let Some(ended) = self.submit(session, &words).await? {
             self.say_why(&ended);
@@ -144,16 +144,18 @@ impl Turn {
         history.refresh(&self.pipeline.store)?;
         outcome.ended = self.agent(session, history, &mut outcome).await?;
         self.say_why(&outcome.ended);
-        if let (Ended::Failed(failure), Speaker::Operator | Speaker::Agent(_)) = (&outcome.ended, &self.speaker) {
+        if let (TurnEnd::Failed(failure), PromptSource::Operator | PromptSource::Agent(_)) =
+            (&outcome.ended, &self.prompt_source)
+        {
             self.stop_failure(session, failure, &outcome.text).await?;
         }
-        outcome.spent = account(self.pipeline.store.reader()?, &session.place.session, before)?.spent;
+        outcome.spent = session_usage(self.pipeline.store.reader()?, &session.place.session, before)?.spent;
         Ok(outcome)
     }
 
     /// Goes on with what is there, without a prompt: what a command of a module has sent.
-    pub async fn go_on(&self, session: &mut Session, history: &mut History) -> Result<Outcome, StoreError> {
-        let mut outcome = Outcome::nothing();
+    pub async fn go_on(&self, session: &mut Session, history: &mut History) -> Result<TurnOutcome, StoreError> {
+        let mut outcome = TurnOutcome::nothing();
         history.refresh(&self.pipeline.store)?;
         if history.step() == Step::AskModel {
             outcome.ended = self.agent(session, history, &mut outcome).await?;
@@ -167,8 +169,8 @@ impl Turn {
         &self,
         session: &mut Session,
         history: &mut History,
-        outcome: &mut Outcome,
-    ) -> Result<Ended, StoreError> {
+        outcome: &mut TurnOutcome,
+    ) -> Result<TurnEnd, StoreError> {
         let Some(modules) = session.modules.clone() else { return self.work(session, history, outcome).await };
         let store = &*self.pipeline.store;
         loop {
@@ -177,7 +179,7 @@ impl Turn {
             let ended = self.work(session, history, outcome).await?;
             modules.agent_end(store, session, &self.cancel).await?;
             history.refresh(store)?;
-            if ended != Ended::Done || history.step() != Step::AskModel {
+            if ended != TurnEnd::Done || history.step() != Step::AskModel {
                 return Ok(ended);
             }
         }
@@ -198,7 +200,12 @@ impl Turn {
     }
 
     /// Takes in what modules have sent. Whether there was anything.
-    async fn hear_modules(&self, session: &Session, history: &mut History, when: Boundary) -> Result<bool, StoreError> {
+    async fn hear_modules(
+        &self,
+        session: &Session,
+        history: &mut History,
+        when: DeliveryPoint,
+    ) -> Result<bool, StoreError> {
         let Some(modules) = &session.modules else { return Ok(false) };
         let heard = modules.deliver(&self.pipeline.store, session, when).await?;
         if heard {
@@ -211,8 +218,8 @@ impl Turn {
         &self,
         session: &mut Session,
         history: &mut History,
-        outcome: &mut Outcome,
-    ) -> Result<Ended, StoreError> {
+        outcome: &mut TurnOutcome,
+    ) -> Result<TurnEnd, StoreError> {
         let mut stop_blocks = 0;
         // The rows hold calls without their secrets; what runs is what the model said (DEC-016).
         let mut said: Vec<ToolCall> = Vec::new();
@@ -220,21 +227,21 @@ impl Turn {
             if self.cancel.is_cancelled() {
                 return self.interrupted(session, history, Activity::Tools).await;
             }
-            self.hear_modules(session, history, Boundary::ModelCall).await?;
-            watch::look(&self.pipeline.store, &self.pipeline.hooks, session, &self.events).await?;
+            self.hear_modules(session, history, DeliveryPoint::ModelCall).await?;
+            file_watch::look(&self.pipeline.store, &self.pipeline.hooks, session, &self.events).await?;
             match history.step() {
                 Step::AskModel => {
                     if self.max_turns.is_some_and(|most| outcome.model_calls >= most) {
-                        return Ok(Ended::MaxTurns);
+                        return Ok(TurnEnd::MaxTurns);
                     }
-                    let model = self.seat.model();
+                    let model = self.current_model.model();
                     self.record_wire_name(session, &model).await?;
                     self.see(session, history, &model)?;
                     self.make_room(session, history, &model).await?;
                     let (events, retries) = self.watched();
                     let asked = match session.modules.clone() {
-                        Some(modules) => modules.ask(self, session, history, &model, &events).await?,
-                        None => self.ask(session, history, &model, &events, None).await?,
+                        Some(modules) => modules.request_reply(self, session, history, &model, &events).await?,
+                        None => self.request_reply(session, history, &model, &events, None).await?,
                     };
                     self.keep(session, &retries).await?;
                     match asked {
@@ -252,13 +259,13 @@ impl Turn {
                                 return self.cut_short(session, history, cut).await;
                             }
                             if let Some(failure) = cut {
-                                return Ok(Ended::Failed(failure));
+                                return Ok(TurnEnd::Failed(failure));
                             }
                         }
                         Err(_) if self.cancel.is_cancelled() => {
                             return self.interrupted(session, history, Activity::Asking).await;
                         }
-                        Err(failure) => return Ok(Ended::Failed(failure)),
+                        Err(failure) => return Ok(TurnEnd::Failed(failure)),
                     }
                 }
                 Step::RunTools(recorded) => {
@@ -268,7 +275,7 @@ impl Turn {
                         return self.cut_short(session, history, cut).await;
                     }
                 }
-                Step::End if self.hear_modules(session, history, Boundary::End).await? => {}
+                Step::End if self.hear_modules(session, history, DeliveryPoint::End).await? => {}
                 Step::End => match self.stop(session, stop_blocks, &outcome.text).await? {
                     None => stop_blocks += 1,
                     Some(ended) => return Ok(ended),
@@ -309,7 +316,7 @@ impl Turn {
         session: &mut Session,
         calls: &[ToolCall],
         mut held: Group,
-        outcome: &mut Outcome,
+        outcome: &mut TurnOutcome,
     ) -> Result<Option<Cut>, StoreError> {
         for call in calls.iter().cloned() {
             if self.cancel.is_cancelled() {

@@ -1,11 +1,11 @@
-//! Taking in a prompt: hooks first, then the user row and everything that stands beside it.
+//! Taking in a prompt: hooks first, then the user row and everything that stands attachments it.
 
-use super::{Activity, Ended, Speaker, Turn};
+use super::{Activity, PromptSource, Turn, TurnEnd};
 use crate::events::TurnEvent;
 use crate::lifecycle::{fire, tell};
 use crate::records;
-use crate::said::Said;
 use crate::session::Session;
+use crate::user_prompt::UserPrompt;
 use ona_api::row::Block;
 use ona_api::{CallId, Entry, EventKind, EventName, Group, Row};
 use ona_store::StoreError;
@@ -13,13 +13,17 @@ use serde_json::json;
 
 impl Turn {
     /// Hooks first, then the user row and what belongs to it (section 2.5, step 3).
-    pub(super) async fn submit(&self, session: &mut Session, words: &Said) -> Result<Option<Ended>, StoreError> {
+    pub(super) async fn submit(
+        &self,
+        session: &mut Session,
+        words: &UserPrompt,
+    ) -> Result<Option<TurnEnd>, StoreError> {
         let prompt = words.text.as_str();
         let event = EventName::UserPromptSubmit;
-        let said = match self.speaker {
-            Speaker::Operator => fire(&self.pipeline.hooks, session, event, json!({ "prompt": prompt })).await,
+        let said = match self.prompt_source {
+            PromptSource::Operator => fire(&self.pipeline.hooks, session, event, json!({ "prompt": prompt })).await,
             // What one agent asks of another is not a prompt of the user.
-            Speaker::Agent(_) | Speaker::Hook => ona_hookplane::Outcome::default(),
+            PromptSource::Agent(_) | PromptSource::Hook => ona_hookplane::HookOutcome::default(),
         };
         let mut group = Group::default();
         let ended = if said.is_denied() {
@@ -33,17 +37,17 @@ impl Turn {
             if interrupted {
                 group.event(EventKind::Interrupted, json!({}));
             }
-            Some(if interrupted { Ended::Interrupted(Activity::Asking) } else { Ended::Blocked { message } })
+            Some(if interrupted { TurnEnd::Interrupted(Activity::Asking) } else { TurnEnd::Blocked { message } })
         } else {
             if let Some(typed) = &words.typed {
                 let fields = records::object(json!({ "typed": typed }));
                 group.push(Row::Transcript(Entry::System { subtype: "command", fields }));
             }
             group.push(Row::Transcript(user(prompt)));
-            if matches!(self.speaker, Speaker::Operator) {
-                let beside = self.pipeline.beside(session, words).await;
-                group.append(beside.group);
-                for message in beside.messages {
+            if matches!(self.prompt_source, PromptSource::Operator) {
+                let attachments = self.pipeline.attachments(session, words).await;
+                group.append(attachments.group);
+                for message in attachments.messages {
                     (self.events)(TurnEvent::Message(message));
                 }
                 let project = session.cx.project.clone();
@@ -55,7 +59,7 @@ impl Turn {
                 group.append(modules.before_agent_start(store, session, prompt, system, &self.cancel).await?);
             }
             records::chain(&mut group, event, None, &said);
-            said.stop.as_ref().map(|(_, reason)| Ended::Stopped { reason: reason.clone() })
+            said.stop.as_ref().map(|(_, reason)| TurnEnd::Stopped { reason: reason.clone() })
         };
         self.pipeline.store.commit(&session.place, group).await?;
         tell(&self.events, &said);

@@ -1,6 +1,6 @@
 //! A reply of the model as rows, calls and verdict.
 
-use super::{Outcome, Turn};
+use super::{Turn, TurnOutcome};
 use crate::events::TurnEvent;
 use crate::model::Model;
 use crate::records;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 impl Turn {
     /// The rows of a reply and its calls: one group (section 2.5, step 5).
-    pub(super) fn record(&self, model: &Model, reply: Reply, outcome: &mut Outcome) -> Group {
+    pub(super) fn record(&self, model: &Model, reply: Reply, outcome: &mut TurnOutcome) -> Group {
         let mut group = Group::default();
         let content = reply.parts.iter().filter_map(block).collect();
         group.push(Row::Transcript(Entry::Assistant { uuid: CallId::random().0, content }));

@@ -27,7 +27,7 @@ impl Turn {
     }
 
     /// Asks the model, and once more in words if it is the pictures that it refuses.
-    pub(crate) async fn ask(
+    pub(crate) async fn request_reply(
         &self,
         session: &Session,
         history: &mut History,
@@ -37,7 +37,7 @@ impl Turn {
     ) -> Result<Result<Reply, ModelFailure>, StoreError> {
         let offered = self.asking().await;
         let asking = session.asking(&offered);
-        let failure = match self.once(&asking, history, model, events, instead).await {
+        let failure = match self.request_once(&asking, history, model, events, instead).await {
             Ok(reply) => return Ok(Ok(reply)),
             Err(failure) => failure,
         };
@@ -48,11 +48,11 @@ impl Turn {
         self.pipeline.store.commit(&session.place, Group(vec![refused])).await?;
         (self.events)(TurnEvent::Message(BLIND.to_owned()));
         self.see(session, history, model)?;
-        Ok(self.once(&asking, history, model, events, instead).await)
+        Ok(self.request_once(&asking, history, model, events, instead).await)
     }
 
     /// One call, with the session's messages or with others in their place.
-    async fn once(
+    async fn request_once(
         &self,
         asking: &RequestParams,
         history: &mut History,
@@ -63,9 +63,9 @@ impl Turn {
         match instead {
             Some(messages) => {
                 let dialogue = history.dialogue_of(messages);
-                model.ask(asking, &dialogue, events, &self.cancel).await
+                model.request(asking, &dialogue, events, &self.cancel).await
             }
-            None => model.ask(asking, history.dialogue(), events, &self.cancel).await,
+            None => model.request(asking, history.dialogue(), events, &self.cancel).await,
         }
     }
 }

@@ -16,7 +16,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub struct Projection {
+pub struct TranscriptFiles {
     store: Arc<Store>,
     scratch: PathBuf,
     version: String,
@@ -41,7 +41,7 @@ struct Page {
     last: Option<i64>,
 }
 
-impl Projection {
+impl TranscriptFiles {
     /// `tell` is told once if no file can be made.
     pub fn new(
         store: Arc<Store>,
@@ -131,7 +131,7 @@ impl Projection {
     }
 }
 
-impl Drop for Projection {
+impl Drop for TranscriptFiles {
     fn drop(&mut self) {
         self.end();
     }

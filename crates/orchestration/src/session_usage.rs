@@ -6,7 +6,7 @@ use ona_store::{Reader, StoreError};
 use ona_transcript::{Account, Whose};
 
 /// Of everything written after the row with id `after`; 0 is everything.
-pub fn account(reader: &Reader, session: &SessionId, after: i64) -> Result<Account, StoreError> {
+pub fn session_usage(reader: &Reader, session: &SessionId, after: i64) -> Result<Account, StoreError> {
     let mut account = Account::default();
     reader.each_accounted(session, after, |own, entry| {
         if let Some(record) = record(&entry) {

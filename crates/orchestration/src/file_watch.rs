@@ -9,7 +9,7 @@ use crate::events::Events;
 use crate::lifecycle::lifecycle;
 use crate::session::Session;
 use ona_api::EventName;
-use ona_hookplane::{HookEngine, HookList, Outcome};
+use ona_hookplane::{HookEngine, HookList, HookOutcome};
 use ona_store::{Store, StoreError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 #[derive(Default)]
-pub struct Watch {
+pub struct FileWatch {
     /// What hooks asked for at run time.
     asked_for: Vec<PathBuf>,
     /// How each watched file was when last looked at; `None`: not there.
@@ -39,10 +39,10 @@ struct Change {
     event: &'static str,
 }
 
-impl Watch {
+impl FileWatch {
     /// Takes over the paths a hook wants watched from now on, and sets down how they and
     /// the named files are, so that only what happens later is news.
-    pub(crate) fn follow(&mut self, outcome: &Outcome, hooks: &HookEngine, cwd: &Path) {
+    pub(crate) fn follow(&mut self, outcome: &HookOutcome, hooks: &HookEngine, cwd: &Path) {
         let lists = outcome.specific.iter().filter_map(|(_, fields)| fields.get("watchPaths")?.as_array());
         let lists: Vec<_> = lists.collect();
         if !lists.is_empty() {

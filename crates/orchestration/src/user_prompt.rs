@@ -25,7 +25,7 @@ const LISTED: usize = 500;
 const LOOKED_AT: usize = 10_000;
 
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct UserPrompt {
     pub text: String,
     /// The bytes of pictures and PDF documents.
     pub pictures: Vec<Vec<u8>>,
@@ -33,13 +33,13 @@ pub struct Said {
     pub typed: Option<String>,
 }
 
-impl From<&str> for Said {
+impl From<&str> for UserPrompt {
     fn from(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
     }
 }
 
-impl From<&String> for Said {
+impl From<&String> for UserPrompt {
     fn from(text: &String) -> Self {
         Self::from(text.as_str())
     }
@@ -47,12 +47,12 @@ impl From<&String> for Said {
 
 /// The rows that follow the user row, and what the operator is to be told.
 #[derive(Default)]
-pub(crate) struct Beside {
+pub(crate) struct PromptAttachments {
     pub group: Group,
     pub messages: Vec<String>,
 }
 
-impl Beside {
+impl PromptAttachments {
     fn attach(&mut self, attachment: Attachment, path: Option<&Path>) {
         let mut fields = json!({"kind": attachment.kind, "media_type": attachment.media_type, "data": attachment.data});
         if let Some(path) = path {
@@ -79,33 +79,33 @@ impl Beside {
 
 impl Pipeline {
     /// Everything a prompt brings along.
-    pub(crate) async fn beside(&self, session: &mut Session, said: &Said) -> Beside {
-        let mut beside = Beside::default();
+    pub(crate) async fn attachments(&self, session: &mut Session, said: &UserPrompt) -> PromptAttachments {
+        let mut attachments = PromptAttachments::default();
         for (number, bytes) in said.pictures.iter().cloned().enumerate() {
             match shown(bytes).await {
-                Ok(attachment) => beside.attach(attachment, None),
-                Err(why) => beside.refuse(&format!("Picture {}", number + 1), &why),
+                Ok(attachment) => attachments.attach(attachment, None),
+                Err(why) => attachments.refuse(&format!("Picture {}", number + 1), &why),
             }
         }
         let Mentions { found: mentions, missing } = mentions(&said.text, &session.cx);
         for word in missing.iter().take(MOST) {
-            beside.refuse(&format!("@{word}"), "there is no such file or folder");
+            attachments.refuse(&format!("@{word}"), "there is no such file or folder");
         }
         for mention in mentions.iter().take(MOST) {
             match self.consent(session, mention).await {
-                Err(why) => beside.refuse(&format!("@{}", mention.word), &why),
+                Err(why) => attachments.refuse(&format!("@{}", mention.word), &why),
                 Ok(judged) if mention.is_folder => match listing(&mention.path, &judged, session) {
-                    Ok(text) => beside.text(&mention.path, &text),
-                    Err(why) => beside.refuse(&format!("@{}", mention.word), &why),
+                    Ok(text) => attachments.text(&mention.path, &text),
+                    Err(why) => attachments.refuse(&format!("@{}", mention.word), &why),
                 },
-                Ok(judged) => self.read(session, mention, judged, &mut beside).await,
+                Ok(judged) => self.read(session, mention, judged, &mut attachments).await,
             }
         }
         if mentions.len() > MOST {
             let more = mentions.len() - MOST;
-            beside.refuse(&format!("{more} of {} files", mentions.len()), &format!("at most {MOST} at a time"));
+            attachments.refuse(&format!("{more} of {} files", mentions.len()), &format!("at most {MOST} at a time"));
         }
-        beside
+        attachments
     }
 
     /// Where what is mentioned leads, if that may be read; if not, why.
@@ -129,7 +129,7 @@ impl Pipeline {
             return Ok(paths);
         }
         if verdict.ruling == Ruling::Ask {
-            verdict = self.put(session, &call, &access, &verdict).await.verdict;
+            verdict = self.prompt_operator(session, &call, &access, &verdict).await.verdict;
         }
         if !verdict.is_allow() {
             return Err(verdict.message);
@@ -143,7 +143,13 @@ impl Pipeline {
     }
 
     /// As the Read tool does, and with what reading brings in.
-    async fn read(&self, session: &mut Session, mention: &Mention, judged: Vec<PathForms>, beside: &mut Beside) {
+    async fn read(
+        &self,
+        session: &mut Session,
+        mention: &Mention,
+        judged: Vec<PathForms>,
+        attachments: &mut PromptAttachments,
+    ) {
         let mut input = json!({"file_path": mention.path.to_string_lossy()});
         if let Some((first, count)) = mention.lines {
             input["offset"] = first.into();
@@ -158,20 +164,20 @@ impl Pipeline {
             Err(bad) => ToolResult::rejected(bad.to_string()),
         };
         if result.is_error() {
-            return beside.refuse(&format!("@{}", mention.word), &result.content);
+            return attachments.refuse(&format!("@{}", mention.word), &result.content);
         }
         if result.attachments.is_empty() {
-            beside.text(&mention.path, &result.content);
+            attachments.text(&mention.path, &result.content);
         }
         for attachment in result.attachments {
-            beside.attach(attachment, Some(&mention.path));
+            attachments.attach(attachment, Some(&mention.path));
         }
-        records::seen(&mut beside.group, &result.seen, None);
+        records::seen(&mut attachments.group, &result.seen, None);
         for (said, row) in context::brought_in(&self.hooks, session, &mention.path, None).await {
-            records::chain(&mut beside.group, EventName::InstructionsLoaded, None, &said);
-            beside.group.push(row);
+            records::chain(&mut attachments.group, EventName::InstructionsLoaded, None, &said);
+            attachments.group.push(row);
         }
-        beside.messages.extend(session.context.left_out());
+        attachments.messages.extend(session.context.left_out());
     }
 }
 

@@ -1,23 +1,23 @@
 //! The Agent tool where no model can be asked: it takes the call and says why nobody comes.
 
-use crate::subagent::{Agent, AgentInput};
+use crate::subagent::{AgentInput, AgentTool};
 use ona_api::{Access, ToolResult};
 use ona_tools::{Cx, Tool};
 
-pub struct Unstaffed {
+pub struct AgentWithoutModel {
     why: String,
 }
 
-impl Unstaffed {
+impl AgentWithoutModel {
     pub fn new(why: String) -> Self {
         Self { why }
     }
 }
 
-impl Tool for Unstaffed {
+impl Tool for AgentWithoutModel {
     type Input = AgentInput;
-    const NAME: &'static str = Agent::NAME;
-    const DESCRIPTION: &'static str = Agent::DESCRIPTION;
+    const NAME: &'static str = AgentTool::NAME;
+    const DESCRIPTION: &'static str = AgentTool::DESCRIPTION;
 
     fn access(&self, _: &AgentInput, _: &Cx) -> Vec<Access> {
         vec![Access::Plain]

@@ -2,10 +2,10 @@
 
 use ona_api::ToolResult;
 use ona_api::tool::ResultClass;
-use ona_hookplane::{Injection, Outcome};
+use ona_hookplane::{HookOutcome, Injection};
 
 /// The result the model gets and, if hooks changed it, the one the tool gave.
-pub(crate) fn by_hooks(tool: &str, result: ToolResult, outcome: &Outcome) -> (ToolResult, Option<ToolResult>) {
+pub(crate) fn apply(tool: &str, result: ToolResult, outcome: &HookOutcome) -> (ToolResult, Option<ToolResult>) {
     let mut amended = result.clone();
     if let Some(output) = other_output(tool, &result, outcome) {
         amended.content = output;
@@ -31,7 +31,7 @@ pub(crate) fn by_hooks(tool: &str, result: ToolResult, outcome: &Outcome) -> (To
 }
 
 /// What a hook put in the place of an MCP tool's output; the last one is heard (Appendix B).
-fn other_output(tool: &str, result: &ToolResult, outcome: &Outcome) -> Option<String> {
+fn other_output(tool: &str, result: &ToolResult, outcome: &HookOutcome) -> Option<String> {
     if !tool.starts_with("mcp__") || result.is_error() {
         return None;
     }
@@ -40,7 +40,7 @@ fn other_output(tool: &str, result: &ToolResult, outcome: &Outcome) -> Option<St
 }
 
 /// The texts that follow the result as words of the user, in ordinal order.
-pub(crate) fn user_messages(outcome: &Outcome) -> impl Iterator<Item = &str> {
+pub(crate) fn user_messages(outcome: &HookOutcome) -> impl Iterator<Item = &str> {
     outcome.injected.iter().filter_map(|(_, injection)| match injection {
         Injection::UserMessage(text) => Some(text.as_str()),
         Injection::ToolResult(_) => None,
@@ -53,17 +53,17 @@ mod tests {
     use ona_api::Ordinal;
     use ona_hookplane::ResultChange;
 
-    fn outcome(result: Option<ResultChange>, injected: Vec<Injection>) -> Outcome {
-        Outcome {
+    fn outcome(result: Option<ResultChange>, injected: Vec<Injection>) -> HookOutcome {
+        HookOutcome {
             result: result.map(|change| (Ordinal(0), change)),
             injected: injected.into_iter().map(|one| (Ordinal(1), one)).collect(),
-            ..Outcome::default()
+            ..HookOutcome::default()
         }
     }
 
     #[test]
     fn nothing_said_leaves_the_result_alone() {
-        let (result, original) = by_hooks("Bash", ToolResult::success("out"), &Outcome::default());
+        let (result, original) = apply("Bash", ToolResult::success("out"), &HookOutcome::default());
         assert_eq!((result.content.as_str(), original), ("out", None));
     }
 
@@ -76,7 +76,7 @@ mod tests {
             Injection::ToolResult("B".into()),
         ];
         let outcome = outcome(Some(change), injected);
-        let (result, original) = by_hooks("Bash", ToolResult::success("out"), &outcome);
+        let (result, original) = apply("Bash", ToolResult::success("out"), &outcome);
         assert_eq!((result.content.as_str(), result.is_error()), ("other\nA\nB", true));
         assert_eq!(original.map(|one| one.content), Some("out".to_owned()));
         assert_eq!(user_messages(&outcome).collect::<Vec<_>>(), ["U"]);
@@ -86,11 +86,11 @@ mod tests {
     fn only_the_output_of_an_mcp_tool_that_succeeded_is_replaced() {
         let fields =
             |value: serde_json::Value| serde_json::Map::from_iter([("updatedMCPToolOutput".to_owned(), value)]);
-        let outcome = Outcome {
+        let outcome = HookOutcome {
             specific: vec![(Ordinal(0), fields("first".into())), (Ordinal(1), fields("last".into()))],
-            ..Outcome::default()
+            ..HookOutcome::default()
         };
-        let amended = |tool, result| by_hooks(tool, result, &outcome).0.content;
+        let amended = |tool, result| apply(tool, result, &outcome).0.content;
         assert_eq!(amended("mcp__s__t", ToolResult::success("out")), "last");
         assert_eq!(amended("Bash", ToolResult::success("out")), "out");
         assert_eq!(amended("mcp__s__t", ToolResult::rejected("no")), "no");

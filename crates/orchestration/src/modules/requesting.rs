@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::unbounded_channel;
 
 impl Modules {
-    pub(crate) async fn ask(
+    pub(crate) async fn request_reply(
         &self,
         turn: &Turn,
         session: &Session,
@@ -37,7 +37,7 @@ impl Modules {
             }
             own(event);
         });
-        let asked = turn.ask(session, history, model, &events, changed.as_deref());
+        let asked = turn.request_reply(session, history, model, &events, changed.as_deref());
         tokio::pin!(asked);
         let mut attempts = 0;
         let reply = loop {

@@ -9,18 +9,18 @@ use std::path::PathBuf;
 
 /// Neither covered by a summary nor left behind by a turn back.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct LoadedContext {
     pub instructions: Vec<PathBuf>,
     pub memories: Vec<String>,
 }
 
-pub(crate) fn given(reader: &Reader, session: &SessionId) -> Result<Given, StoreError> {
+pub(crate) fn loaded_context(reader: &Reader, session: &SessionId) -> Result<LoadedContext, StoreError> {
     let mut rows = Vec::new();
     reader.each_given(session, |row| rows.push(row))?;
     Ok(standing(&rows))
 }
 
-fn standing(rows: &[StoredEntry]) -> Given {
+fn standing(rows: &[StoredEntry]) -> LoadedContext {
     let mut course = Course::default();
     let mut summaries = Vec::new();
     for row in rows.iter().filter(|row| row.entry_type != "attachment") {
@@ -32,7 +32,7 @@ fn standing(rows: &[StoredEntry]) -> Given {
         }
     }
     let covered = summaries.into_iter().filter(|(at, _)| course.holds(*at)).map(|(_, to)| to).max();
-    let mut given = Given::default();
+    let mut given = LoadedContext::default();
     for row in rows.iter().filter(|row| row.entry_type == "attachment") {
         if covered.is_some_and(|covered| row.sequence <= covered) || !course.holds(row.sequence) {
             continue;
@@ -70,10 +70,10 @@ mod tests {
         let all = [file.clone(), memory(2, "a"), memory(3, "b")];
         assert_eq!(
             standing(&all),
-            Given { instructions: vec!["/p/CLAUDE.md".into()], memories: vec!["a".into(), "b".into()] }
+            LoadedContext { instructions: vec!["/p/CLAUDE.md".into()], memories: vec!["a".into(), "b".into()] }
         );
         let covered = [file, memory(2, "a"), summary(4, 2), memory(5, "c")];
-        assert_eq!(standing(&covered), Given { instructions: vec![], memories: vec!["c".into()] });
+        assert_eq!(standing(&covered), LoadedContext { instructions: vec![], memories: vec!["c".into()] });
         assert_eq!(memories(&[memory(1, "a"), memory(3, "b"), back(5, 2), memory(6, "c")]), "a c");
         // A summary that was left behind covers nothing.
         assert_eq!(memories(&[memory(1, "a"), summary(3, 2), back(5, 2), memory(6, "c")]), "a c");

@@ -5,17 +5,17 @@
 //! counts. Whatever ends the program ends the turn as well.
 //!
 //! Hooks that report an interrupted call must not be ended by the interrupt they report:
-//! they have a token of their own, which runs out after [`AFTERMATH`].
+//! they have a token of their own, which runs out after [`REPORT_TIME`].
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Time that all hooks together have to report what was interrupted (DEC-188).
-pub const AFTERMATH: Duration = Duration::from_secs(5);
+pub const REPORT_TIME: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
-pub struct Halt {
+pub struct TurnCancellation {
     program: CancellationToken,
     turn: Arc<Mutex<Turn>>,
 }
@@ -24,13 +24,13 @@ pub struct Halt {
 struct Turn {
     token: CancellationToken,
     /// There once something asked for it after the turn was ended.
-    aftermath: Option<CancellationToken>,
+    report: Option<CancellationToken>,
 }
 
-impl Halt {
+impl TurnCancellation {
     /// `program` ends everything.
     pub fn new(program: CancellationToken) -> Self {
-        let turn = Arc::new(Mutex::new(Turn { token: program.child_token(), aftermath: None }));
+        let turn = Arc::new(Mutex::new(Turn { token: program.child_token(), report: None }));
         Self { program, turn }
     }
 
@@ -42,27 +42,27 @@ impl Halt {
     /// The token of hooks that report an interrupted call. All hooks of an interrupted turn
     /// share one; a call that was stopped by itself, in a background agent, gets its own.
     /// Must be called inside a runtime.
-    pub fn aftermath(&self) -> CancellationToken {
+    pub fn report_token(&self) -> CancellationToken {
         let mut turn = self.turn();
         if !turn.token.is_cancelled() {
-            return runs_out();
+            return expiring_token();
         }
-        turn.aftermath.get_or_insert_with(runs_out).clone()
+        turn.report.get_or_insert_with(expiring_token).clone()
     }
 
     /// Ends what runs now; the program goes on.
-    pub fn press(&self) {
+    pub fn cancel_turn(&self) {
         self.token().cancel();
     }
 
     /// A fresh token, unless the program itself is ending.
-    pub fn renew(&self) -> CancellationToken {
+    pub fn begin_turn(&self) -> CancellationToken {
         let fresh = self.program.child_token();
         let mut turn = self.turn();
         turn.token = fresh.clone();
         // The program ends once, and what it leaves to report shares one allowance.
         if !self.program.is_cancelled() {
-            turn.aftermath = None;
+            turn.report = None;
         }
         fresh
     }
@@ -77,18 +77,18 @@ impl Halt {
     }
 }
 
-impl From<CancellationToken> for Halt {
+impl From<CancellationToken> for TurnCancellation {
     fn from(program: CancellationToken) -> Self {
         Self::new(program)
     }
 }
 
-/// A token that is cancelled after [`AFTERMATH`].
-fn runs_out() -> CancellationToken {
+/// A token that is cancelled after [`REPORT_TIME`].
+fn expiring_token() -> CancellationToken {
     let token = CancellationToken::new();
     let timer = token.clone();
     tokio::spawn(async move {
-        tokio::time::sleep(AFTERMATH).await;
+        tokio::time::sleep(REPORT_TIME).await;
         timer.cancel();
     });
     token
@@ -101,32 +101,32 @@ mod tests {
     #[test]
     fn a_pressed_button_ends_one_turn_and_the_program_ends_all() {
         let program = CancellationToken::new();
-        let halt = Halt::new(program.clone());
-        let first = halt.token();
-        halt.press();
+        let cancellation = TurnCancellation::new(program.clone());
+        let first = cancellation.token();
+        cancellation.cancel_turn();
         assert!(first.is_cancelled() && !program.is_cancelled());
-        let second = halt.renew();
+        let second = cancellation.begin_turn();
         assert!(!second.is_cancelled());
         program.cancel();
-        assert!(second.is_cancelled() && halt.renew().is_cancelled());
+        assert!(second.is_cancelled() && cancellation.begin_turn().is_cancelled());
     }
 
     #[tokio::test]
     async fn reports_of_one_interrupt_share_a_token() {
-        let halt = Halt::new(CancellationToken::new());
-        halt.aftermath().cancel();
-        halt.press();
-        let (first, second) = (halt.aftermath(), halt.aftermath());
+        let cancellation = TurnCancellation::new(CancellationToken::new());
+        cancellation.report_token().cancel();
+        cancellation.cancel_turn();
+        let (first, second) = (cancellation.report_token(), cancellation.report_token());
         assert!(!first.is_cancelled(), "a task that was stopped by itself shares nothing");
         first.cancel();
         assert!(second.is_cancelled());
-        halt.renew();
-        halt.press();
-        assert!(!halt.aftermath().is_cancelled(), "the next interrupt has its own");
-        halt.program().cancel();
-        let last = halt.aftermath();
-        halt.renew();
+        cancellation.begin_turn();
+        cancellation.cancel_turn();
+        assert!(!cancellation.report_token().is_cancelled(), "the next interrupt has its own");
+        cancellation.program().cancel();
+        let last = cancellation.report_token();
+        cancellation.begin_turn();
         last.cancel();
-        assert!(halt.aftermath().is_cancelled(), "the program ends once");
+        assert!(cancellation.report_token().is_cancelled(), "the program ends once");
     }
 }
