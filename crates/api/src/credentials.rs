@@ -5,14 +5,8 @@
 //! program of the same user can look for a credential in other places.
 
 use crate::Env;
-use crate::redact::SECRET_VARIABLES;
+use crate::redact::{CREDENTIAL_CARRIERS, SECRET_VARIABLES, is_own_credential, secrets_of};
 use std::ffi::OsStr;
-
-/// Names the descriptor on which a parent process hands over a token.
-pub const TOKEN_DESCRIPTOR: &str = "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR";
-
-/// Variables that carry a credential in a part of their value, or say where one is.
-const CARRIERS: [&str; 2] = [TOKEN_DESCRIPTOR, "ANTHROPIC_CUSTOM_HEADERS"];
 
 /// A shorter value may be an ordinary word.
 const SHORTEST_EQUAL: usize = 8;
@@ -22,10 +16,10 @@ const SHORTEST_INSIDE: usize = 20;
 /// Removes the providers' credentials: by name, and wherever else their values are.
 /// Returns the names of the variables that were set, sorted.
 pub fn withhold(env: &mut Env) -> Vec<String> {
-    let is_named = |name: &OsStr| SECRET_VARIABLES.iter().chain(&CARRIERS).any(|known| name == *known);
-    let values: Vec<Vec<u8>> = SECRET_VARIABLES
-        .iter()
-        .filter_map(|name| env.non_empty(name))
+    let is_named = |name: &OsStr| name.to_str().is_some_and(is_own_credential);
+    let values: Vec<Vec<u8>> = secrets_of(env)
+        .into_iter()
+        .map(|(_, value)| value)
         .filter(|value| value.len() >= SHORTEST_EQUAL && *value != "lm-studio")
         .map(|value| value.as_bytes().to_vec())
         .collect();
@@ -40,7 +34,7 @@ pub fn withhold(env: &mut Env) -> Vec<String> {
         .filter(|(name, value)| !value.is_empty() && (is_named(name) || holds(value)))
         .map(|(name, _)| name.to_string_lossy().into_owned())
         .collect();
-    SECRET_VARIABLES.iter().chain(&CARRIERS).for_each(|name| env.remove(name));
+    SECRET_VARIABLES.iter().chain(&CREDENTIAL_CARRIERS).for_each(|name| env.remove(name));
     withheld.iter().for_each(|name| env.remove(name));
     withheld
 }
@@ -72,7 +66,7 @@ mod tests {
             .with("OPENAI_API_KEY", "")
             .with("LM_STUDIO_API_KEY", "lm-studio")
             .with("CLAUDE_CODE_OAUTH_TOKEN", "word-like")
-            .with(TOKEN_DESCRIPTOR, "9")
+            .with("CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "9")
             .with("MY_KEY", key)
             .with("HEADERS", format!("x-api-key: {key}"))
             .with("TOOL", "lm-studio")
@@ -85,7 +79,7 @@ mod tests {
             [
                 "ANTHROPIC_API_KEY",
                 "CLAUDE_CODE_OAUTH_TOKEN",
-                TOKEN_DESCRIPTOR,
+                "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR",
                 "HEADERS",
                 "LM_STUDIO_API_KEY",
                 "MY_KEY",

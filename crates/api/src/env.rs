@@ -1,6 +1,7 @@
 //! The process environment as one value, read once in the `ona` crate and
 //! passed down. Library crates never look at the real one.
 
+use crate::environment::{self, Variable};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -13,30 +14,35 @@ impl Env {
         Self(vars.into_iter().collect())
     }
 
-    /// The value as text; a value that is not UTF-8 counts as unset here, but
+    /// Returns the value as text. A value that is not UTF-8 counts as unset here, but
     /// children still inherit it.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(OsStr::new(name)).and_then(|value| value.to_str())
+    pub fn get(&self, variable: Variable) -> Option<&str> {
+        self.lookup(variable.name())
     }
 
     /// Like `get`, but an empty value counts as unset.
-    pub fn non_empty(&self, name: &str) -> Option<&str> {
-        self.get(name).filter(|value| !value.is_empty())
+    pub fn non_empty(&self, variable: Variable) -> Option<&str> {
+        self.get(variable).filter(|value| !value.is_empty())
     }
 
-    pub fn is_set(&self, name: &str) -> bool {
-        self.0.contains_key(OsStr::new(name))
+    /// Like `get`, for a name that comes from a configuration file or another program.
+    pub fn lookup(&self, name: &str) -> Option<&str> {
+        self.0.get(OsStr::new(name)).and_then(|value| value.to_str())
     }
 
-    pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
-        self.0.insert(name.into(), value.into());
+    pub fn is_set(&self, variable: Variable) -> bool {
+        self.0.contains_key(OsStr::new(variable.name()))
     }
 
-    pub fn remove(&mut self, name: &str) {
-        self.0.remove(OsStr::new(name));
+    pub fn set(&mut self, name: impl AsRef<str>, value: impl Into<OsString>) {
+        self.0.insert(name.as_ref().into(), value.into());
     }
 
-    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+    pub fn remove(&mut self, name: impl AsRef<str>) {
+        self.0.remove(OsStr::new(name.as_ref()));
+    }
+
+    pub fn with(mut self, name: impl AsRef<str>, value: impl Into<OsString>) -> Self {
         self.set(name, value);
         self
     }
@@ -48,7 +54,7 @@ impl Env {
     }
 
     pub fn home(&self) -> PathBuf {
-        self.non_empty("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
+        self.non_empty(environment::HOME).map_or_else(|| PathBuf::from("/"), PathBuf::from)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {

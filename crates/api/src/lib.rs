@@ -7,6 +7,7 @@ pub mod clock;
 pub mod credentials;
 pub mod digest;
 pub mod env;
+pub mod environment;
 pub mod event;
 pub mod ids;
 pub mod mode;
@@ -24,6 +25,7 @@ pub mod tool;
 pub mod verdict;
 
 pub use env::Env;
+pub use environment::Variable;
 pub use event::EventName;
 pub use ids::{CallId, ConversationId, Ordinal, SessionId};
 pub use mode::Mode;

@@ -12,6 +12,8 @@ mod stream;
 
 pub use stream::RedactedStream;
 
+use crate::Env;
+use crate::environment::{self, Variable};
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 use regex::Regex;
 use serde_json::Value;
@@ -24,14 +26,27 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard};
 const MIN_SECRET_BYTES: usize = 8;
 
 /// Environment variables whose value is a credential.
-pub const SECRET_VARIABLES: [&str; 5] =
-    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "LM_STUDIO_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
+pub const SECRET_VARIABLES: [Variable; 5] = [
+    environment::ANTHROPIC_API_KEY,
+    environment::ANTHROPIC_AUTH_TOKEN,
+    environment::OPENAI_API_KEY,
+    environment::LM_STUDIO_API_KEY,
+    environment::CLAUDE_CODE_OAUTH_TOKEN,
+];
+
+/// Returns the names and values of the credentials in this environment.
+pub fn secrets_of(env: &Env) -> Vec<(&'static str, &str)> {
+    SECRET_VARIABLES.iter().filter_map(|variable| Some((variable.name(), env.non_empty(*variable)?))).collect()
+}
+
+/// Variables that carry a credential in a part of their value, or say where one is.
+pub const CREDENTIAL_CARRIERS: [Variable; 2] =
+    [environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR, environment::ANTHROPIC_CUSTOM_HEADERS];
 
 /// Whether a variable holds a credential of this program's own, which nothing that a project
 /// configured may read (DEC-182).
 pub fn is_own_credential(name: &str) -> bool {
-    const OTHERS: [&str; 2] = ["ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"];
-    SECRET_VARIABLES.contains(&name) || OTHERS.contains(&name)
+    SECRET_VARIABLES.iter().chain(&CREDENTIAL_CARRIERS).any(|variable| variable.name() == name)
 }
 
 /// Clones share what they know, so that a secret learnt later is kept out everywhere.

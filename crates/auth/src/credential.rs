@@ -6,7 +6,7 @@
 //! reason to try the next.
 
 use crate::{AuthError, Helper};
-use ona_api::Env;
+use ona_api::{Env, environment};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
@@ -148,17 +148,17 @@ impl<'a> Sources<'a> {
 
     /// The order of DEC-084.
     fn winner(&self) -> Option<Winner<'a>> {
-        let variable = |name| self.env.non_empty(name);
-        let key = || variable("ANTHROPIC_API_KEY").map(Winner::ApiKey);
+        let variable = |variable| self.env.non_empty(variable);
+        let key = || variable(environment::ANTHROPIC_API_KEY).map(Winner::ApiKey);
         let helper = || self.helper.map(Winner::Helper);
         if self.bare {
             return key().or_else(helper);
         }
-        variable("ANTHROPIC_AUTH_TOKEN")
+        variable(environment::ANTHROPIC_AUTH_TOKEN)
             .map(Winner::Bearer)
             .or_else(key)
             .or_else(helper)
-            .or_else(|| variable("CLAUDE_CODE_OAUTH_TOKEN").map(Winner::Token))
+            .or_else(|| variable(environment::CLAUDE_CODE_OAUTH_TOKEN).map(Winner::Token))
             .or_else(|| self.handed.map(|token| Winner::Token(token.expose_secret())))
             .or_else(|| self.stored.map(Winner::Login))
     }
@@ -177,10 +177,10 @@ enum Winner<'a> {
 pub async fn resolve_anthropic(sources: &Sources<'_>, cancel: &CancellationToken) -> Result<Credential, AuthError> {
     let none = if sources.bare { AuthError::NoAnthropicBare } else { AuthError::NoAnthropic };
     let (carried, source, secret) = match sources.winner().ok_or(none)? {
-        Winner::Bearer(token) => (Carried::Bearer, "ANTHROPIC_AUTH_TOKEN", token.into()),
-        Winner::ApiKey(key) => (Carried::ApiKey, "ANTHROPIC_API_KEY", key.into()),
+        Winner::Bearer(token) => (Carried::Bearer, environment::ANTHROPIC_AUTH_TOKEN.name(), token.into()),
+        Winner::ApiKey(key) => (Carried::ApiKey, environment::ANTHROPIC_API_KEY.name(), key.into()),
         Winner::Helper(helper) => (Carried::Both, "apiKeyHelper", helper.key(cancel).await?),
-        Winner::Token(token) => (Carried::Bearer, "CLAUDE_CODE_OAUTH_TOKEN", token.into()),
+        Winner::Token(token) => (Carried::Bearer, environment::CLAUDE_CODE_OAUTH_TOKEN.name(), token.into()),
         Winner::Login(token) => (Carried::Bearer, "the stored login", token.clone()),
     };
     Credential::new(sources.class(), carried, source, secret)
@@ -188,15 +188,15 @@ pub async fn resolve_anthropic(sources: &Sources<'_>, cancel: &CancellationToken
 
 /// The credential of `openai_compatible`.
 pub fn openai(env: &Env) -> Result<Credential, AuthError> {
-    let key = env.non_empty("OPENAI_API_KEY").ok_or(AuthError::Missing("OPENAI_API_KEY"))?;
-    Credential::new(Class::EnvApiKey, Carried::Bearer, "OPENAI_API_KEY", key.into())
+    let key = env.non_empty(environment::OPENAI_API_KEY).ok_or(AuthError::Missing(environment::OPENAI_API_KEY))?;
+    Credential::new(Class::EnvApiKey, Carried::Bearer, environment::OPENAI_API_KEY.name(), key.into())
 }
 
 /// The credential of `lm_studio_local`.
 pub fn lm_studio(env: &Env) -> Result<Credential, AuthError> {
-    let (class, key) = match env.non_empty("LM_STUDIO_API_KEY") {
+    let (class, key) = match env.non_empty(environment::LM_STUDIO_API_KEY) {
         Some(key) => (Class::EnvApiKey, key),
         None => (Class::LocalDefault, LM_STUDIO_KEY),
     };
-    Credential::new(class, Carried::Bearer, "LM_STUDIO_API_KEY", key.into())
+    Credential::new(class, Carried::Bearer, environment::LM_STUDIO_API_KEY.name(), key.into())
 }

@@ -5,8 +5,8 @@
 //! hold a password.
 
 use crate::ConfigError;
-use ona_api::Env;
 use ona_api::model::ProviderName;
+use ona_api::{Env, environment};
 use reqwest::Url;
 use std::fmt;
 
@@ -22,9 +22,9 @@ pub struct Endpoint {
 impl Endpoint {
     pub fn of(provider: ProviderName, env: &Env) -> Result<Self, ConfigError> {
         let (variable, default, path) = match provider {
-            ProviderName::ClaudeCodeSubscription => ("ANTHROPIC_BASE_URL", Some(ANTHROPIC), "/v1/messages"),
-            ProviderName::OpenaiCompatible => ("OPENAI_BASE_URL", None, "/chat/completions"),
-            ProviderName::LmStudioLocal => ("LM_STUDIO_BASE_URL", Some(LM_STUDIO), "/chat/completions"),
+            ProviderName::ClaudeCodeSubscription => (environment::ANTHROPIC_BASE_URL, Some(ANTHROPIC), "/v1/messages"),
+            ProviderName::OpenaiCompatible => (environment::OPENAI_BASE_URL, None, "/chat/completions"),
+            ProviderName::LmStudioLocal => (environment::LM_STUDIO_BASE_URL, Some(LM_STUDIO), "/chat/completions"),
         };
         let base = env.non_empty(variable).or(default).ok_or(ConfigError::MissingVariable(variable))?;
         let mut url = Url::parse(base.trim()).map_err(|_| ConfigError::BadUrl(variable))?;

@@ -4,13 +4,14 @@
 //! variable holds is a secret even when it is unusable.
 
 use crate::http::HttpError;
+use ona_api::Variable;
 use ona_api::model::{FailureClass, MODELS, ModelFailure, ProviderName};
 
 /// No usable credential. To a turn this is `authentication_failed` (DEC-089).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthError {
     #[error("{0} is not set")]
-    Missing(&'static str),
+    Missing(Variable),
     #[error("no Anthropic credential: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or log in")]
     NoAnthropic,
     #[error("no Anthropic credential: a bare run takes ANTHROPIC_API_KEY or an apiKeyHelper from --settings only")]
@@ -55,13 +56,13 @@ pub enum ConfigError {
     #[error("{provider} has no model {model_id}; it has {known}", provider = .provider.as_str(), known = models(Some(*.provider)))]
     WrongProvider { provider: ProviderName, model_id: String },
     #[error("{0} is not set")]
-    MissingVariable(&'static str),
+    MissingVariable(Variable),
     #[error("ONA_WIRE_MODEL_OVERRIDE: {0} is not of the form model_id=wire_name")]
     BadOverride(String),
     #[error("ONA_WIRE_MODEL_OVERRIDE: unknown model_id {0}; known are {known}", known = models(None))]
     UnknownOverride(String),
     #[error("{0} is not an http or https URL")]
-    BadUrl(&'static str),
+    BadUrl(Variable),
 }
 
 fn providers() -> String {

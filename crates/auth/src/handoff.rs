@@ -6,8 +6,7 @@
 //! bounded time and length, and what is not one line of visible characters counts
 //! as nothing.
 
-use ona_api::Env;
-use ona_api::credentials::TOKEN_DESCRIPTOR;
+use ona_api::{Env, environment};
 use secrecy::SecretString;
 use std::fs::File;
 use std::io::Read;
@@ -20,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Reads the token. A pipe gives it once, so call this once, at start, and keep it;
 /// the redactor wants to know it too.
 pub fn handed_token(env: &Env) -> Option<SecretString> {
-    read(env.non_empty(TOKEN_DESCRIPTOR)?, PATIENCE)
+    read(env.non_empty(environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR)?, PATIENCE)
 }
 
 fn read(number: &str, patience: Duration) -> Option<SecretString> {

@@ -9,7 +9,7 @@
 //! none, so a client for plain HTTP on this machine does without them.
 
 use crate::Endpoint;
-use ona_api::Env;
+use ona_api::{Env, environment};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use rustls::RootCertStore;
@@ -39,7 +39,8 @@ impl Default for Limits {
 impl Limits {
     /// ONA_READ_TIMEOUT_MS sets `silence`; what is not a positive number is ignored.
     pub fn from_env(env: &Env) -> Self {
-        let silence = env.get("ONA_READ_TIMEOUT_MS").and_then(|text| text.trim().parse().ok()).filter(|ms| *ms > 0);
+        let silence =
+            env.get(environment::ONA_READ_TIMEOUT_MS).and_then(|text| text.trim().parse().ok()).filter(|ms| *ms > 0);
         Self { connect: CONNECT, silence: silence.map_or(SILENCE, Duration::from_millis) }
     }
 }

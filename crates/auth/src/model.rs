@@ -4,9 +4,9 @@
 //! here, before any network. Where requests go is for `endpoint`.
 
 use crate::ConfigError;
-use ona_api::Env;
 use ona_api::model::{MODELS, ProviderName};
 use ona_api::text::head;
+use ona_api::{Env, environment};
 use serde_json::{Value, json};
 
 /// The default when no other source names a model (DEC-082).
@@ -38,7 +38,9 @@ pub fn resolve_model(model_config: &Value, env: &Env) -> Result<Choice, ConfigEr
     // Required by section 2.3 also when an override hides it.
     let wire = match wire {
         Some(wire) => wire,
-        None => env.non_empty("LM_STUDIO_MODEL").ok_or(ConfigError::MissingVariable("LM_STUDIO_MODEL"))?,
+        None => env
+            .non_empty(environment::LM_STUDIO_MODEL)
+            .ok_or(ConfigError::MissingVariable(environment::LM_STUDIO_MODEL))?,
     };
     let replaced = overrides(env)?.into_iter().rfind(|(id, _)| *id == model_id);
     let overridden = replaced.is_some();
@@ -48,7 +50,7 @@ pub fn resolve_model(model_config: &Value, env: &Env) -> Result<Choice, ConfigEr
 
 /// ONA_WIRE_MODEL_OVERRIDE as pairs of model id and wire string.
 pub fn overrides(env: &Env) -> Result<Vec<(&'static str, String)>, ConfigError> {
-    let text = env.get("ONA_WIRE_MODEL_OVERRIDE").unwrap_or_default();
+    let text = env.get(environment::ONA_WIRE_MODEL_OVERRIDE).unwrap_or_default();
     let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
     pairs
         .map(|pair| {
@@ -65,12 +67,12 @@ pub fn overrides(env: &Env) -> Result<Vec<(&'static str, String)>, ConfigError> 
 
 /// What a turn writes into a snapshot that names no model (DEC-082).
 pub fn default_model_config(env: &Env, anthropic_available: bool) -> Value {
-    let set = |name| env.non_empty(name).is_some();
+    let set = |variable| env.non_empty(variable).is_some();
     let (provider, model_id) = if anthropic_available {
         FIRST
-    } else if set("OPENAI_API_KEY") && set("OPENAI_BASE_URL") {
+    } else if set(environment::OPENAI_API_KEY) && set(environment::OPENAI_BASE_URL) {
         (ProviderName::OpenaiCompatible, "gpt_4o")
-    } else if set("LM_STUDIO_MODEL") {
+    } else if set(environment::LM_STUDIO_MODEL) {
         (ProviderName::LmStudioLocal, "lm_studio_server_routed")
     } else {
         FIRST

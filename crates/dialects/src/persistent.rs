@@ -24,7 +24,7 @@
 //! answer in time is ended. Entries with the same command share one process; what the
 //! environment says of a single firing is therefore left out of it.
 
-use ona_api::{clock, text};
+use ona_api::{Variable, clock, environment, text};
 use ona_hookplane::{
     CAPTURE, Exit, HandlerFuture, HookAction, HookExecution, HookHandler, HookInvocation, argv, decode, not_started,
 };
@@ -34,7 +34,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// Variables that are about the firing at hand; `stdin` says the same of every firing.
-const OF_ONE_FIRING: [&str; 2] = ["CLAUDE_ENV_FILE", "GT_HOOK_SOURCE"];
+const OF_ONE_FIRING: [Variable; 2] = [environment::CLAUDE_ENV_FILE, environment::GT_HOOK_SOURCE];
 
 pub(crate) struct Persistent {
     action: HookAction,

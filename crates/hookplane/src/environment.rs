@@ -2,7 +2,7 @@
 
 use crate::firing::Firing;
 use crate::hook::Hook;
-use ona_api::{Env, EventName, SessionId};
+use ona_api::{Env, EventName, SessionId, Variable, environment};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,18 +18,19 @@ impl Timeouts {
     /// Values that are not positive whole numbers are ignored; the second part names them.
     pub fn from_env(env: &Env) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
-        let mut read = |name: &str| {
-            let text = env.get(name)?;
+        let mut read = |variable: Variable| {
+            let text = env.get(variable)?;
             match text.trim().parse::<u64>() {
                 Ok(ms) if ms > 0 => Some(Duration::from_millis(ms)),
                 _ => {
-                    warnings.push(format!("{name}={text:?} is ignored: it must be a positive number of milliseconds"));
+                    warnings
+                        .push(format!("{variable}={text:?} is ignored: it must be a positive number of milliseconds"));
                     None
                 }
             }
         };
-        let general = read("SDLC_HOOK_TIMEOUT_MS");
-        let session_end = read("SDLC_SESSIONEND_HOOK_TIMEOUT_MS");
+        let general = read(environment::SDLC_HOOK_TIMEOUT_MS);
+        let session_end = read(environment::SDLC_SESSIONEND_HOOK_TIMEOUT_MS);
         (Self { general, session_end }, warnings)
     }
 
@@ -53,7 +54,7 @@ pub struct HookEnvironment {
 
 impl HookEnvironment {
     pub fn new(host: Env, project: PathBuf, timeouts: Timeouts) -> Self {
-        let all_disabled = host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
+        let all_disabled = host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
         let of_project = host.clone().without_own_credentials();
         Self { host, of_project, project, timeouts, all_disabled }
     }
@@ -67,18 +68,18 @@ impl HookEnvironment {
     pub(crate) fn of(&self, hook: &Hook, firing: &Firing) -> Env {
         let of_project = hook.source.starts_with("project:") || hook.source.starts_with("local:");
         let mut env = self.over(if of_project { &self.of_project } else { &self.host }, &firing.base.database);
-        env.set("CLAUDE_CODE_SESSION_ID", firing.base.session.as_str());
+        env.set(environment::CLAUDE_CODE_SESSION_ID, firing.base.session.as_str());
         gastown(&mut env, firing);
         name_session(&mut env, &firing.base.session);
         if let Some(plugin) = &hook.plugin {
-            env.set("CLAUDE_PLUGIN_ROOT", &plugin.root);
-            env.set("CLAUDE_PLUGIN_DATA", &plugin.data);
+            env.set(environment::CLAUDE_PLUGIN_ROOT, &plugin.root);
+            env.set(environment::CLAUDE_PLUGIN_DATA, &plugin.data);
         }
         if let Some(registered) = &hook.registered {
-            env.set("CLAUDE_SKILL_DIR", &registered.dir);
+            env.set(environment::CLAUDE_SKILL_DIR, &registered.dir);
         }
         if let Some(file) = &firing.env_file {
-            env.set("CLAUDE_ENV_FILE", file.as_os_str());
+            env.set(environment::CLAUDE_ENV_FILE, file.as_os_str());
         }
         env
     }
@@ -91,18 +92,18 @@ impl HookEnvironment {
 
     fn over(&self, host: &Env, database: &str) -> Env {
         let mut env = host.clone();
-        env.set("AGENT_SDLC_DB", database);
-        env.set("SDLC_HOOK", "1");
-        env.set("CLAUDE_PROJECT_DIR", self.project.as_os_str());
-        let depth: u32 = self.host.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
-        env.set("ONA_HOOK_DEPTH", (depth + 1).to_string());
+        env.set(environment::AGENT_SDLC_DB, database);
+        env.set(environment::SDLC_HOOK, "1");
+        env.set(environment::CLAUDE_PROJECT_DIR, self.project.as_os_str());
+        let depth: u32 = self.host.get(environment::ONA_HOOK_DEPTH).and_then(|text| text.parse().ok()).unwrap_or(0);
+        env.set(environment::ONA_HOOK_DEPTH, (depth + 1).to_string());
         // "LANG or LC_ALL unset" is read literally (DEC-061).
-        if env.non_empty("LANG").is_none() || env.non_empty("LC_ALL").is_none() {
-            env.set("LANG", "C.UTF-8");
+        if env.non_empty(environment::LANG).is_none() || env.non_empty(environment::LC_ALL).is_none() {
+            env.set(environment::LANG, "C.UTF-8");
         }
-        if let Some(path) = env.get("PATH") {
+        if let Some(path) = env.get(environment::PATH) {
             let fixed = absolute_entries(path);
-            env.set("PATH", fixed);
+            env.set(environment::PATH, fixed);
         }
         env
     }
@@ -110,10 +111,10 @@ impl HookEnvironment {
 
 /// Tells a child whose session it belongs to, also under the name that Gastown reads.
 pub fn name_session(env: &mut Env, session: &SessionId) {
-    env.set("ONA_SESSION_ID", session.as_str());
+    env.set(environment::ONA_SESSION_ID, session.as_str());
     let is_name = |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     // GT_SESSION_ID is Gastown's own to set.
-    let named = env.non_empty("GT_SESSION_ID_ENV").filter(is_name).filter(|name| *name != "GT_SESSION_ID");
+    let named = env.non_empty(environment::GT_SESSION_ID_ENV).filter(is_name).filter(|name| *name != "GT_SESSION_ID");
     if let Some(name) = named.map(str::to_owned) {
         env.set(&name, session.as_str());
     }
@@ -122,17 +123,17 @@ pub fn name_session(env: &mut Env, session: &SessionId) {
 /// `gt prime --hook` looks at the environment first, and if it finds a session there it
 /// reads no stdin: so it gets what it would lose, and no session of an agent further up.
 fn gastown(env: &mut Env, firing: &Firing) {
-    env.remove("GT_HOOK_SOURCE");
-    if env.non_empty("GT_ROLE").or(env.non_empty("GT_ROOT")).is_none() {
+    env.remove(environment::GT_HOOK_SOURCE);
+    if env.non_empty(environment::GT_ROLE).or(env.non_empty(environment::GT_ROOT)).is_none() {
         return;
     }
-    env.remove("CLAUDE_SESSION_ID");
+    env.remove(environment::CLAUDE_SESSION_ID);
     match firing.event {
         EventName::SessionStart => {
             let source = firing.fields.get("source").and_then(Value::as_str);
-            env.set("GT_HOOK_SOURCE", source.unwrap_or("startup"));
+            env.set(environment::GT_HOOK_SOURCE, source.unwrap_or("startup"));
         }
-        EventName::PreCompact => env.set("GT_HOOK_SOURCE", "compact"),
+        EventName::PreCompact => env.set(environment::GT_HOOK_SOURCE, "compact"),
         _ => {}
     }
 }

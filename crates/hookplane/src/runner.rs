@@ -4,7 +4,7 @@ use crate::environment::HookEnvironment;
 use crate::firing::{Firing, Lifetime};
 use crate::handler::HookInvocation;
 use crate::hook::{Hook, HookAction, HookShell};
-use ona_api::{Env, clock, text};
+use ona_api::{Env, clock, environment, text};
 use ona_process::{Captured, Command, End, SpawnError, TurnCancellation, find_in_path, first_existing};
 use std::future::Future;
 use std::pin::Pin;
@@ -155,7 +155,7 @@ pub fn not_started(error: &SpawnError) -> Exit {
 /// What a shell or exec action starts. The environment is the one the process gets.
 pub fn argv(action: &HookAction, env: &Env) -> Argv {
     let words = |program: &str, args: &[&str]| (program.to_owned(), args.iter().map(|a| (*a).to_owned()).collect());
-    let path = env.get("PATH").unwrap_or_default();
+    let path = env.get(environment::PATH).unwrap_or_default();
     match action {
         HookAction::Shell { shell: HookShell::Bash, command } => {
             Ok(words(first_existing(&["/bin/bash", "/usr/bin/bash"], "bash"), &["-lc", command]))
@@ -182,9 +182,14 @@ pub fn argv(action: &HookAction, env: &Env) -> Argv {
 /// The exec form has no shell that would expand these names.
 fn filled(word: &str, env: &Env) -> String {
     let mut word = word.to_owned();
-    for name in ["CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_SKILL_DIR"] {
-        if let Some(value) = env.get(name) {
-            word = word.replace(&format!("${{{name}}}"), value);
+    for variable in [
+        environment::CLAUDE_PROJECT_DIR,
+        environment::CLAUDE_PLUGIN_ROOT,
+        environment::CLAUDE_PLUGIN_DATA,
+        environment::CLAUDE_SKILL_DIR,
+    ] {
+        if let Some(value) = env.get(variable) {
+            word = word.replace(&format!("${{{variable}}}"), value);
         }
     }
     word

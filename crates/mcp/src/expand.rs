@@ -21,7 +21,9 @@ pub(crate) fn expand(text: &str, env: &Env, missing: &mut Vec<String>) -> String
         let whole = &rest[at..at + 2 + end + 1];
         if !is_name(name) {
             expanded.push_str(whole);
-        } else if let Some(value) = env.non_empty(name).or(otherwise).or(env.get(name)) {
+        } else if let Some(value) =
+            env.lookup(name).filter(|value| !value.is_empty()).or(otherwise).or(env.lookup(name))
+        {
             expanded.push_str(value);
         } else {
             missing.push(name.to_owned());

@@ -3,8 +3,7 @@
 use crate::carrier::Carrier;
 use crate::definition::Owner;
 use crate::elicit::{Answered, Elicit, Elicitation};
-use ona_api::Env;
-use ona_api::credentials;
+use ona_api::{Env, credentials, environment};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -54,9 +53,9 @@ impl Surroundings {
     /// MCP_TIMEOUT and MAX_MCP_OUTPUT_TOKENS set the limits; a project may.
     pub fn new(mut env: Environments, cwd: PathBuf, roots: Vec<PathBuf>) -> Self {
         let number =
-            |name: &str| env.projects.get(name).and_then(|text| text.trim().parse::<u64>().ok()).filter(|n| *n > 0);
-        let connect = number("MCP_TIMEOUT").map_or(CONNECT, Duration::from_millis);
-        let tokens = number("MAX_MCP_OUTPUT_TOKENS").and_then(|tokens| usize::try_from(tokens).ok());
+            |variable| env.projects.get(variable).and_then(|text| text.trim().parse::<u64>().ok()).filter(|n| *n > 0);
+        let connect = number(environment::MCP_TIMEOUT).map_or(CONNECT, Duration::from_millis);
+        let tokens = number(environment::MAX_MCP_OUTPUT_TOKENS).and_then(|tokens| usize::try_from(tokens).ok());
         let output = tokens.unwrap_or(OUTPUT_TOKENS).saturating_mul(CHARS_PER_TOKEN);
         credentials::withhold(&mut env.operators);
         credentials::withhold(&mut env.projects);

@@ -1,6 +1,6 @@
 //! Which JavaScript runtime is there (DEC-170).
 
-use ona_api::Env;
+use ona_api::{Env, environment};
 use ona_process::{Command, find_in_path};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -64,7 +64,7 @@ const NODE: u32 = 18;
 
 /// The wanted runtime, or the first of bun, node and deno. The error says what is missing.
 pub async fn find(wanted: &Wanted, env: &Env) -> Result<Runtime, String> {
-    let path = env.get("PATH").unwrap_or_default();
+    let path = env.get(environment::PATH).unwrap_or_default();
     if let Wanted::Runtime(name) = wanted {
         let program = if name.contains('/') {
             Some(PathBuf::from(name)).filter(|file| file.is_file())

@@ -5,13 +5,13 @@
 //! environments of all ancestors count as well; and one that has outlived its ancestors
 //! still carries the mark of `ona_process::mark`.
 
-use ona_api::Env;
+use ona_api::{Env, Variable, environment};
 use ona_process::mark;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-const MARK: &str = "ONA_AGENT_DB";
+const MARK: Variable = environment::ONA_AGENT_DB;
 
 pub fn started_by_an_agent(env: &Env, database: &Path) -> bool {
     let own = env.non_empty(MARK).map(PathBuf::from);

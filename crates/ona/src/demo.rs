@@ -10,7 +10,7 @@ mod sdlc;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
-use ona_api::Env;
+use ona_api::{Env, environment};
 use ona_process::{Command, End};
 use ona_scripted_model::{ModelServer, Turn, Wire, call, say, say_and_call};
 use serde_json::{Value, json};
@@ -65,17 +65,17 @@ const PLAN: &str = "# Greet in capitals\n\n## Success criteria\n\n- SC-1: greet.
 impl Demo {
     /// A folder with an empty project, a home and a database of its own.
     fn prepare(program: &Program, tour: Tour) -> Result<Self, Failure> {
-        let base = PathBuf::from(program.env.non_empty("TMPDIR").unwrap_or("/tmp"));
+        let base = PathBuf::from(program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp"));
         let root = base.join(format!("ona-demo-{}", ona_api::CallId::random()));
         let database = root.join("ona.db");
-        let path = program.env.get("PATH").unwrap_or("/usr/bin:/bin");
+        let path = program.env.get(environment::PATH).unwrap_or("/usr/bin:/bin");
         let env = Env::default()
             // It made the folder itself.
-            .with("ONA_TRUST", "always")
-            .with("PATH", path)
-            .with("HOME", root.join("home"))
-            .with("TMPDIR", &root)
-            .with("AGENT_SDLC_DB", &database);
+            .with(environment::ONA_TRUST, "always")
+            .with(environment::PATH, path)
+            .with(environment::HOME, root.join("home"))
+            .with(environment::TMPDIR, &root)
+            .with(environment::AGENT_SDLC_DB, &database);
         let executable = std::env::current_exe().map_err(not_made)?;
         // The longer tour has its rules in its settings.
         let allowed = match tour {

@@ -10,7 +10,7 @@ use crate::program::{Open, Program, Purpose};
 use crate::workplace::{Workplace, runtime};
 use checks::{Check, State};
 use ona_api::permission_update::Behavior;
-use ona_api::{EventName, Redactor};
+use ona_api::{EventName, Redactor, environment};
 use ona_hookplane::{Timeouts, contract};
 use ona_mcp::{Definition, Endpoint, Environments};
 use ona_process::find_in_path;
@@ -68,7 +68,7 @@ impl Examination {
     }
 
     fn shells(&mut self, program: &Program) {
-        let path = program.env.get("PATH").unwrap_or_default();
+        let path = program.env.get(environment::PATH).unwrap_or_default();
         let found = |name: &str| find_in_path(path, name).map(|file| file.to_string_lossy().into_owned());
         let bash = ["/bin/bash", "/usr/bin/bash"].iter().find(|file| Path::new(file).exists());
         let bash = bash.map(|file| (*file).to_owned()).or_else(|| found("bash"));
@@ -89,7 +89,7 @@ impl Examination {
     fn database(&mut self, program: &Program, open: &Open) {
         let source = match program.database.source {
             DatabaseSource::Flag => "--db",
-            DatabaseSource::Environment => "AGENT_SDLC_DB",
+            DatabaseSource::Environment => environment::AGENT_SDLC_DB.name(),
             DatabaseSource::ProjectDefault => "default of this project",
         };
         let mut section = json!({
@@ -212,7 +212,7 @@ impl Examination {
             Err(failure) => return self.problems.push(failure.message),
         };
         self.problems.extend(gathered.problems().iter().map(|text| open.redactor.apply(text).into_owned()));
-        let path = program.env.get("PATH").unwrap_or_default();
+        let path = program.env.get(environment::PATH).unwrap_or_default();
         for server in &gathered.catalog.definitions {
             if let Endpoint::Stdio { command, .. } = &server.endpoint
                 && !command.contains('/')
@@ -259,8 +259,10 @@ impl Examination {
             .collect();
         self.sections.insert("hooks".into(), hooks.into());
         self.sections.insert("hook_timeouts_ms".into(), defaults.into());
-        self.sections
-            .insert("all_hooks_disabled".into(), json!(program.env.get("SDLC_DISABLE_ALL_HOOKS") == Some("1")));
+        self.sections.insert(
+            "all_hooks_disabled".into(),
+            json!(program.env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1")),
+        );
     }
 
     fn print(&self) {

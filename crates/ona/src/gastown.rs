@@ -9,6 +9,7 @@ use crate::args::Gastown;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
+use ona_api::environment;
 use ona_files::NotRead;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ const READY: &str = "❯ ";
 pub fn run(program: &Program, command: &Gastown) -> Result<u8, Failure> {
     let Gastown::Install { town } = command;
     program.operator_only("the agents of a town")?;
-    let town = town.clone().or_else(|| program.env.non_empty("GT_ROOT").map(PathBuf::from));
+    let town = town.clone().or_else(|| program.env.non_empty(environment::GT_ROOT).map(PathBuf::from));
     let town = town.ok_or_else(|| Failure::usage("which town? Neither --town nor GT_ROOT names its folder"))?;
     let town = program.cwd.join(town);
     if !town.is_dir() {

@@ -4,6 +4,7 @@
 //! that are not a command: the module with what it imports, the Python file of a function. A
 //! program that is found by its bare name in PATH is not a script of ours to watch.
 
+use ona_api::environment;
 use ona_hookplane::{FilesOf, Hook, HookAction};
 use ona_permissions::Place;
 use std::path::PathBuf;
@@ -23,8 +24,8 @@ pub fn files_of(place: &Place) -> FilesOf {
 fn of_command(hook: &Hook, action: &HookAction, place: &Place) -> Vec<PathBuf> {
     let placed = |word: &str| {
         let mut word = word.to_owned();
-        let plugin = hook.plugin.as_ref().map(|plugin| ("CLAUDE_PLUGIN_ROOT", plugin.root.as_str()));
-        let skill = hook.registered.as_ref().map(|registered| ("CLAUDE_SKILL_DIR", registered.dir.as_str()));
+        let plugin = hook.plugin.as_ref().map(|plugin| (environment::CLAUDE_PLUGIN_ROOT, plugin.root.as_str()));
+        let skill = hook.registered.as_ref().map(|registered| (environment::CLAUDE_SKILL_DIR, registered.dir.as_str()));
         for (name, value) in plugin.into_iter().chain(skill) {
             word = word.replace(&format!("${{{name}}}"), value).replace(&format!("${name}"), value);
         }

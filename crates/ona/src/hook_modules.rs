@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Open, Program};
-use ona_api::{Env, EventKind, Group};
+use ona_api::{Env, EventKind, Group, environment};
 use ona_modules::rules::Emitter;
 use ona_modules::{Candidate, Listed, Loaded, Loader, Module, Moment, Places, Refused, System, Wanted, candidates};
 use ona_orchestration::{ModuleLog, Modules, SessionHost};
@@ -34,14 +34,14 @@ impl Files {
     pub fn find(program: &Program, open: &Open, settings: &Value, cwd: &Path) -> Self {
         let (options, env) = (&program.options, &program.env);
         let off = settings["disableAllHooks"] == true || settings["allowManagedHooksOnly"] == true;
-        if off || env.get("SDLC_DISABLE_ALL_HOOKS") == Some("1") {
+        if off || env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1") {
             return Self::default();
         }
         let places = Places {
             cwd: cwd.to_owned(),
             home: env.home(),
-            agent_dir: env.non_empty("PI_CODING_AGENT_DIR").map(|dir| cwd.join(dir)),
-            claude: !options.no_claude_settings && env.get("ONA_CLAUDE_SETTINGS") != Some("0"),
+            agent_dir: env.non_empty(environment::PI_CODING_AGENT_DIR).map(|dir| cwd.join(dir)),
+            claude: !options.no_claude_settings && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0"),
             project: program.trusts(open, &project_root(cwd)),
             nothing: options.bare,
         };
@@ -63,8 +63,8 @@ impl Files {
         let host = Arc::new(
             SessionHost::new(system, Arc::clone(&open.store), log(program, open)).with_flags(self.flags.clone()),
         );
-        let scratch = program.env.non_empty("TMPDIR").unwrap_or("/tmp");
-        let wanted = Wanted::parse(program.env.get("ONA_JS_RUNTIME"));
+        let scratch = program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp");
+        let wanted = Wanted::parse(program.env.get(environment::ONA_JS_RUNTIME));
         let loader = Loader::new(cwd.to_owned(), env.clone(), wanted, scratch.into(), Arc::clone(&host) as _);
         let Loaded { modules, errors, listing } = loader.load(self.candidates, self.refused).await;
         let mut rows = Group::default();

@@ -68,7 +68,7 @@ fn run(task: Task, options: Options) -> Result<u8, Wrong> {
             let what = "say what to do: -p PROMPT, --eval, --fire-hook, --transition, --hook-schema or a command";
             Err(Failure::usage(what).into())
         }
-        Task::Help(topic) => args::show_help(&topic),
+        Task::Help { topic, json } => args::show_help(&topic, json),
         Task::HookSchema => {
             output::pretty(&hook_schema::schema());
             Ok(0)

@@ -5,7 +5,7 @@
 //! It says nothing itself: whoever starts a session tells people, `ona doctor` only looks.
 
 use crate::program::{Open, Program};
-use ona_api::Env;
+use ona_api::{Env, environment};
 use ona_dialects::pi::{ClaudeFiles, Installed, Invalid, Layer, Offered, PROBES, choose};
 use ona_files::NotRead;
 use ona_process::{Command, find_in_path};
@@ -27,11 +27,12 @@ impl PiSession {
     /// Takes out of the settings what does not count here, and notes the mode in them.
     pub fn read(program: &Program, open: &Open, settings: &mut Value) -> Self {
         let (options, env) = (&program.options, &program.env);
-        let asked_for_claude = options.claude_settings_hooks || env.get("PI_ENABLE_CLAUDE_SETTINGS_HOOKS") == Some("1");
+        let asked_for_claude =
+            options.claude_settings_hooks || env.get(environment::PI_ENABLE_CLAUDE_SETTINGS_HOOKS) == Some("1");
         let file = options.hooks_config.as_ref().map(|path| program.cwd.join(path));
         // Bytes that are no text are no JSON either, and somebody did hand them over.
-        let unreadable = env.is_set("PI_HOOKS_JSON").then_some("\u{fffd}");
-        let handed_over = env.get("PI_HOOKS_JSON").or(unreadable).filter(|text| !text.is_empty());
+        let unreadable = env.is_set(environment::PI_HOOKS_JSON).then_some("\u{fffd}");
+        let handed_over = env.get(environment::PI_HOOKS_JSON).or(unreadable).filter(|text| !text.is_empty());
         let mode = Gastown::of(program, open, settings);
         if mode != Gastown::Off {
             settings["gastownMode"] = true.into();
@@ -45,7 +46,7 @@ impl PiSession {
             Gastown::Folders => ClaudeHooks::WithoutTheFolders,
             Gastown::Off => ClaudeHooks::On,
         };
-        let in_town = env.non_empty("GT_ROLE").and(env.non_empty("GT_ROOT")).is_some();
+        let in_town = env.non_empty(environment::GT_ROLE).and(env.non_empty(environment::GT_ROOT)).is_some();
         let claude_off = keep_for_session(settings, SessionTerms { claude_hooks, in_town });
         let installed = || installed(env, &program.cwd);
         let layer = choose(Offered {
@@ -76,7 +77,7 @@ enum Gastown {
 
 impl Gastown {
     fn of(program: &Program, open: &Open, settings: &Value) -> Self {
-        if program.options.gastown || program.env.get("PI_GASTOWN_MODE") == Some("1") {
+        if program.options.gastown || program.env.get(environment::PI_GASTOWN_MODE) == Some("1") {
             return Gastown::Operators;
         }
         let on = |value: &Value| value["gastownMode"] == Value::Bool(true);
@@ -119,7 +120,7 @@ fn claude_files(open: &Open) -> ClaudeFiles {
 /// What is not found by name may still be known to the login shell, which is what the
 /// hooks run in.
 fn installed(env: &Env, cwd: &Path) -> Installed {
-    let path = env.get("PATH").unwrap_or_default();
+    let path = env.get(environment::PATH).unwrap_or_default();
     let mut found = PROBES.map(|name| find_in_path(path, name).is_some());
     if found.contains(&false) {
         let said = ask_login_shell(env.clone(), cwd.to_owned());

@@ -7,9 +7,9 @@ use crate::args::Options;
 use crate::failure::Failure;
 use crate::output;
 use crate::trusting;
-use ona_api::redact::SECRET_VARIABLES;
+use ona_api::redact::{SECRET_VARIABLES, secrets_of};
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId};
+use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, Variable, environment};
 use ona_store::{LockError, Reader, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
     About, BadFiles, Compatible, DatabasePath, Discovery, FlagSettings, Found, How, Import, ImportRecord, Merged,
@@ -68,14 +68,14 @@ impl Program {
         #[expect(unsafe_code, reason = "the values are kept in `env` from here on")]
         // SAFETY: this is the only thread so far, and nothing reads credentials but from `env`.
         unsafe {
-            ona_process::secrets::hide_environment(&SECRET_VARIABLES);
+            ona_process::secrets::hide_environment(&SECRET_VARIABLES.map(Variable::name));
         }
-        output::keep_out(env_secrets(&env));
-        let depth = env.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
+        output::keep_out(secrets_of(&env));
+        let depth = env.get(environment::ONA_HOOK_DEPTH).and_then(|text| text.parse().ok()).unwrap_or(0);
         if depth >= DEEPEST_HOOK {
             return Err(Failure::refused(format_args!("hooks call ona {depth} levels deep; that is the limit")));
         }
-        let named = || env.non_empty("PWD").map(PathBuf::from);
+        let named = || env.non_empty(environment::PWD).map(PathBuf::from);
         let cwd = std::env::current_dir().ok().or_else(named).unwrap_or_else(|| "/".into());
         let project = project_root(&cwd);
         let database = database_path(options.db.as_deref(), &env, &project)
@@ -102,7 +102,7 @@ impl Program {
 
     /// The database with nothing known of settings, for `ona db` and what only reads.
     pub fn open_plain(&self) -> Result<Store, Failure> {
-        let redactor = Redactor::new(env_secrets(&self.env));
+        let redactor = Redactor::new(secrets_of(&self.env));
         let store = Store::open(&self.database.path, redactor).map_err(|error| self.store_failure(error))?;
         print_notices(&store);
         Ok(store)
@@ -110,7 +110,7 @@ impl Program {
 
     /// The same, only to be looked at.
     pub fn look_plain(&self) -> Result<Store, Failure> {
-        Store::look(&self.database.path, Redactor::new(env_secrets(&self.env)))
+        Store::look(&self.database.path, Redactor::new(secrets_of(&self.env)))
             .map_err(|error| self.store_failure(error))
     }
 
@@ -122,7 +122,7 @@ impl Program {
     fn open_by(&self, store: impl FnOnce(&Path, Redactor) -> Result<Store, StoreError>) -> Result<Open, Failure> {
         let found = self.discover()?;
         let merged = merge(&found, &self.env);
-        let secrets: Vec<_> = env_secrets(&self.env).into_iter().chain(merged.secrets.iter()).collect();
+        let secrets: Vec<_> = secrets_of(&self.env).into_iter().chain(merged.secrets.iter()).collect();
         output::keep_out(secrets.iter().copied());
         let redactor = Redactor::new(secrets);
         let store = store(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
@@ -136,7 +136,7 @@ impl Program {
 
     pub fn discovery(&self) -> Result<Discovery, Failure> {
         let options = &self.options;
-        let off = options.no_claude_settings || self.env.get("ONA_CLAUDE_SETTINGS") == Some("0");
+        let off = options.no_claude_settings || self.env.get(environment::ONA_CLAUDE_SETTINGS) == Some("0");
         let mut discovery = Discovery::new(&self.project, self.standing().trust());
         discovery.compatible = if off { Compatible::Off } else { Compatible::On };
         discovery.bare = options.bare;
@@ -168,7 +168,7 @@ impl Program {
             let imported = ImportRecord::load(recorded);
             let in_use =
                 imported.is_some_and(|one| one.trust == Trust::Trusted && Path::new(&one.project_root) == root);
-            let env = self.env.clone().with("ONA_TRUST", "");
+            let env = self.env.clone().with(environment::ONA_TRUST, "");
             return match in_use {
                 true => Standing::Trusted { recorded: true },
                 false => standing(Wish::Unsaid, &env, root, recorded),
@@ -370,7 +370,7 @@ impl Program {
             (Trust::Withheld, _) => trusting::not_in_use(self, open),
             (Trust::Trusted, Standing::Trusted { recorded: true }) if !self.options.trust && !self.agent_shell => {
                 let digests = || self.before()?.meta(&trust_digests_key(&self.project)).ok()?;
-                let recorded = if self.env.get("ONA_TRUST") == Some("always") { None } else { digests() };
+                let recorded = if self.env.get(environment::ONA_TRUST) == Some("always") { None } else { digests() };
                 recorded.and_then(|recorded| trusting::changed_since(&recorded, &trusting::running(self, open)))
             }
             (Trust::Trusted, _) => None,
@@ -456,10 +456,6 @@ fn settings_in_use(error: LockError, owner: Option<String>) -> Failure {
 
 fn in_use_for(project: &str) -> Failure {
     Failure::usage(format_args!("the database is in use for project {project}"))
-}
-
-fn env_secrets(env: &Env) -> Vec<(&'static str, &str)> {
-    SECRET_VARIABLES.iter().filter_map(|name| Some((*name, env.non_empty(name)?))).collect()
 }
 
 /// Where rows of a conversation go that belong to no session.

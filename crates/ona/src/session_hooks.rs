@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::pi_session::PiSession;
 use crate::program::Program;
-use ona_api::{Env, EventKind, Group};
+use ona_api::{Env, EventKind, Group, environment};
 use ona_dialects::Loaded;
 use ona_dialects::massgen;
 use ona_dialects::pi::{self, Layer, Surroundings};
@@ -86,7 +86,7 @@ pub fn massgen(
     loaded: &mut Loaded,
 ) -> Result<Vec<PathBuf>, Failure> {
     let options = &program.options;
-    let named = options.massgen_config.as_deref().or(host.non_empty("ONA_MASSGEN_CONFIG"));
+    let named = options.massgen_config.as_deref().or(host.non_empty(environment::ONA_MASSGEN_CONFIG));
     let path = match (named, &settings["massgenConfig"]) {
         (Some(path), _) => program.cwd.join(path),
         // Settings are about a project, wherever in it somebody starts.

@@ -3,6 +3,7 @@
 use crate::output;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
+use ona_api::environment;
 use ona_instructions::skills::{Plugin, Scope, Shelves, Skills, Visibility};
 use ona_orchestration::{Operator, Session, SkillLoader, SkillPolicy};
 use ona_trust::Trust;
@@ -18,7 +19,7 @@ pub fn load(program: &Program, open: &Open) -> Skills {
     }
     let named =
         |name: &str| options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name));
-    let compatible = !options.no_claude_settings && program.env.get("ONA_CLAUDE_SETTINGS") != Some("0");
+    let compatible = !options.no_claude_settings && program.env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
     let mut shelves = Shelves::default();
     if !options.bare && named("user") {
         shelves.add_user(&program.env.home(), claude_dir(program).as_deref(), compatible);
@@ -59,7 +60,7 @@ pub fn load(program: &Program, open: &Open) -> Skills {
 
 /// The user's `.claude` under another name; a relative one would name another folder everywhere.
 fn claude_dir(program: &Program) -> Option<PathBuf> {
-    program.env.non_empty("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute())
+    program.env.non_empty(environment::CLAUDE_CONFIG_DIR).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 /// `operator` answers for the commands a text asks for; `tell` is told what a person should know.

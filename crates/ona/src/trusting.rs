@@ -2,7 +2,7 @@
 //! it, and what has changed since somebody did (DEC-182). Nothing of the folder is run here.
 
 use crate::program::{Open, Program};
-use ona_api::{SkipReason, digest};
+use ona_api::{SkipReason, digest, environment};
 use ona_modules::{Places, candidates};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -153,8 +153,8 @@ fn modules(program: &Program) -> Vec<PathBuf> {
     let places = Places {
         cwd: program.cwd.clone(),
         home: env.home(),
-        agent_dir: env.non_empty("PI_CODING_AGENT_DIR").map(|dir| program.cwd.join(dir)),
-        claude: !program.options.no_claude_settings && env.get("ONA_CLAUDE_SETTINGS") != Some("0"),
+        agent_dir: env.non_empty(environment::PI_CODING_AGENT_DIR).map(|dir| program.cwd.join(dir)),
+        claude: !program.options.no_claude_settings && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0"),
         project: true,
         nothing: program.options.bare,
     };

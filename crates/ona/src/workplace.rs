@@ -17,7 +17,7 @@ use crate::worktree;
 use ona_api::mode::UnknownMode;
 use ona_api::row::SessionKey;
 use ona_api::tool::FileState;
-use ona_api::{Env, Group, Mode, Phase, credentials};
+use ona_api::{Env, Group, Mode, Phase, credentials, environment};
 use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
 use ona_dialects::pi::Source;
@@ -145,9 +145,10 @@ impl Workplace {
         // Children of tools are told whose database is live, so that an `ona`
         // they start knows it speaks for the agent.
         let hooks_of_agent = |env: &Env| {
-            let mut env = env.clone().with("AGENT_SDLC_DB", &database).with("ONA_AGENT_DB", &database);
+            let mut env =
+                env.clone().with(environment::AGENT_SDLC_DB, &database).with(environment::ONA_AGENT_DB, &database);
             // Gastown takes what has it for a hook.
-            env.remove("GT_HOOK_SOURCE");
+            env.remove(environment::GT_HOOK_SOURCE);
             env
         };
         let mut env = hooks_of_agent(&host);
@@ -238,7 +239,7 @@ impl Workplace {
             withheld,
             persist: keeper::keeper(program, open),
             cancel: cancellation.token(),
-            env_file: EnvFile::in_dir(program.env.non_empty("TMPDIR").unwrap_or("/tmp")),
+            env_file: EnvFile::in_dir(program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp")),
             cwd: place.start.clone(),
             files,
             claude_off: pi.claude_off,
@@ -301,10 +302,11 @@ impl Workplace {
     pub async fn load_modules(&mut self, program: &Program, open: &Open) -> Result<Vec<Listed>, Failure> {
         let files = std::mem::take(&mut self.files);
         // What a hook's process would have (DEC-061); a module is no child of the agent.
-        let depth: u32 = self.host.get("ONA_HOOK_DEPTH").and_then(|text| text.parse().ok()).unwrap_or(0);
-        let env = self.operators.clone().with("AGENT_SDLC_DB", &self.database).with("SDLC_HOOK", "1");
-        let env = env.with("CLAUDE_PROJECT_DIR", self.place.project.as_os_str());
-        let env = env.with("ONA_HOOK_DEPTH", (depth + 1).to_string());
+        let depth: u32 = self.host.get(environment::ONA_HOOK_DEPTH).and_then(|text| text.parse().ok()).unwrap_or(0);
+        let env =
+            self.operators.clone().with(environment::AGENT_SDLC_DB, &self.database).with(environment::SDLC_HOOK, "1");
+        let env = env.with(environment::CLAUDE_PROJECT_DIR, self.place.project.as_os_str());
+        let env = env.with(environment::ONA_HOOK_DEPTH, (depth + 1).to_string());
         let loaded = files.load(program, open, &env, &self.cwd).await?;
         self.findings.append(loaded.rows);
         if let Some(modules) = &loaded.modules {
@@ -363,7 +365,7 @@ impl Workplace {
         seen.note(&known);
         let mut env = self.env.clone();
         // The last name under which Gastown looks for the session of a command the agent runs.
-        env.set("CLAUDE_SESSION_ID", place.session.as_str());
+        env.set(environment::CLAUDE_SESSION_ID, place.session.as_str());
         name_session(&mut env, &place.session);
         self.plan_mode(store, &place)?;
         self.registrar.enter(&place)?;
@@ -448,7 +450,7 @@ fn projection(program: &Program, open: &Open, settings: &Value) -> Option<Arc<Tr
         }
     }
     let tell = |why: String| output::note(format_args!("ona: {why}"));
-    let (scratch, version) = (program.env.non_empty("TMPDIR").unwrap_or("/tmp"), env!("CARGO_PKG_VERSION"));
+    let (scratch, version) = (program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp"), env!("CARGO_PKG_VERSION"));
     Some(Arc::new(TranscriptFiles::new(Arc::clone(&open.store), scratch, version, prices(settings), tell)))
 }
 
@@ -549,7 +551,7 @@ fn fleet(
 ) -> Result<Fleet, Failure> {
     let gathered = mcp::gather(program, open, settings, &place.project, named)?;
     for env in [&mut children.operators, &mut children.projects] {
-        env.set("CLAUDE_PROJECT_DIR", place.project.as_os_str());
+        env.set(environment::CLAUDE_PROJECT_DIR, place.project.as_os_str());
     }
     let roots = std::iter::once(&place.project).chain(&place.extra).cloned().collect();
     Ok(Fleet::new(gathered, Surroundings::new(children, place.start.clone(), roots), open))
@@ -563,7 +565,9 @@ fn withhold_credentials(env: &mut Env, settings: &Value) -> Arc<[String]> {
         Value::Null | Value::Bool(false) => {}
         other => output::note(format_args!("ona: passCredentials must be true or false, not {other}; taken as false")),
     }
-    if let Some(number) = env.get(credentials::TOKEN_DESCRIPTOR).and_then(|text| text.trim().parse().ok()) {
+    if let Some(number) =
+        env.get(environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR).and_then(|text| text.trim().parse().ok())
+    {
         ona_process::secrets::withhold_descriptor(number);
     }
     credentials::withhold(env).into()

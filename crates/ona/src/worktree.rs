@@ -4,7 +4,7 @@
 //! neither write the index nor read the content of files, so that no filter, hook
 //! or monitor of its configuration runs, and no object is fetched.
 
-use ona_api::Env;
+use ona_api::{Env, environment};
 use ona_permissions::WorkTree;
 use ona_process::{Command, End, find_in_path, run_blocking};
 use std::path::{Path, PathBuf};
@@ -59,11 +59,11 @@ struct Git {
 impl Git {
     /// git and an environment that names no repository and traces nothing.
     fn find(env: &Env) -> Option<Self> {
-        let path = env.non_empty("PATH")?;
+        let path = env.non_empty(environment::PATH)?;
         let own = Env::new([])
-            .with("PATH", path)
-            .with("HOME", env.home().into_os_string())
-            .with("LC_ALL", "C")
+            .with(environment::PATH, path)
+            .with(environment::HOME, env.home().into_os_string())
+            .with(environment::LC_ALL, "C")
             .with("GIT_OPTIONAL_LOCKS", "0")
             .with("GIT_NO_LAZY_FETCH", "1")
             .with("GIT_TERMINAL_PROMPT", "0")

@@ -4,7 +4,7 @@
 
 use crate::events::{Events, TurnEvent};
 use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestParams};
-use ona_api::{CallId, Env, Redactor};
+use ona_api::{CallId, Env, Redactor, environment};
 use ona_auth::http::{self, Limits};
 use ona_auth::{Choice, Class, Endpoint, Helper, Sources};
 use ona_providers::{Dialogue, Provider, Retry, Wire};
@@ -101,11 +101,11 @@ impl Model {
 
     /// What signs its requests, as far as can be told without running anything.
     pub fn credential_class(&self) -> Class {
-        let set = |name| self.setup.env.non_empty(name).is_some();
+        let set = |variable| self.setup.env.non_empty(variable).is_some();
         match self.choice.provider {
             ProviderName::ClaudeCodeSubscription => self.setup.sources().class(),
-            ProviderName::OpenaiCompatible if set("OPENAI_API_KEY") => Class::EnvApiKey,
-            ProviderName::LmStudioLocal if set("LM_STUDIO_API_KEY") => Class::EnvApiKey,
+            ProviderName::OpenaiCompatible if set(environment::OPENAI_API_KEY) => Class::EnvApiKey,
+            ProviderName::LmStudioLocal if set(environment::LM_STUDIO_API_KEY) => Class::EnvApiKey,
             ProviderName::LmStudioLocal => Class::LocalDefault,
             ProviderName::OpenaiCompatible => Class::None,
         }

@@ -2,7 +2,7 @@
 
 use crate::groups::{self, Registered};
 use crate::{mark, secrets};
-use ona_api::Env;
+use ona_api::{Env, Variable, environment};
 use rustix::process::Pid;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub struct Command {
 
 /// The variable that names an agent's database to its children. Who has it is marked as
 /// well, and gets no descriptor that is for this program alone.
-const AGENT_DATABASE: &str = "ONA_AGENT_DB";
+const AGENT_DATABASE: Variable = environment::ONA_AGENT_DB;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {

@@ -1,7 +1,7 @@
 //! Whether and when a failed call is tried again (DEC-089). Waiting is the caller's.
 
-use ona_api::Env;
 use ona_api::model::ModelFailure;
+use ona_api::{Env, environment};
 use std::time::Duration;
 
 const DEFAULT_LIMIT: u32 = 4;
@@ -25,7 +25,7 @@ impl Default for Retry {
 impl Retry {
     /// ONA_MAX_RETRIES; what is not a number is ignored.
     pub fn from_env(env: &Env) -> Self {
-        let limit = env.get("ONA_MAX_RETRIES").and_then(|text| text.trim().parse().ok());
+        let limit = env.get(environment::ONA_MAX_RETRIES).and_then(|text| text.trim().parse().ok());
         Self { limit: limit.unwrap_or(DEFAULT_LIMIT) }
     }
 

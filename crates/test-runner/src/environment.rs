@@ -1,7 +1,7 @@
 //! The environment a case runs in: the operator's, without credentials, without their
 //! own directories and without what would change how a shell starts.
 
-use ona_api::{Env, credentials};
+use ona_api::{Env, credentials, environment};
 use std::path::Path;
 
 /// Names that say that their value is a credential (as DEC-015 has it for settings).
@@ -38,14 +38,14 @@ pub(crate) fn of_case(host: &Env, own: &Own<'_>) -> Env {
     credentials::withhold(&mut host);
     let kept = host.iter().filter(|(name, _)| name.to_str().is_none_or(is_kept));
     let mut env = Env::new(kept.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    for name in ["HOME", "TMPDIR", "SDLC_TEST_TMP"] {
+    for name in [environment::HOME, environment::TMPDIR, environment::SDLC_TEST_TMP] {
         env.set(name, own.home);
     }
-    env.set("AGENT_SDLC_DB", own.database);
-    env.set("ONA_AGENT_DB", own.live_database);
+    env.set(environment::AGENT_SDLC_DB, own.database);
+    env.set(environment::ONA_AGENT_DB, own.live_database);
     if let Some(dir) = own.program_dir.and_then(Path::to_str) {
-        let path = env.non_empty("PATH").map_or_else(|| dir.to_owned(), |path| format!("{path}:{dir}"));
-        env.set("PATH", path);
+        let path = env.non_empty(environment::PATH).map_or_else(|| dir.to_owned(), |path| format!("{path}:{dir}"));
+        env.set(environment::PATH, path);
     }
     env
 }

@@ -7,7 +7,7 @@
 //! change files, and its result is stale from then on.
 
 use crate::project::Project;
-use ona_api::Env;
+use ona_api::{Env, environment};
 use ona_process::{Command, End, find_in_path};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,9 @@ impl Sandbox {
 
     /// What can be used here, found out by using it.
     pub(crate) async fn probe(project: &Project, tmp: &Path, env: &Env, cancel: &CancellationToken) -> Self {
-        let Some(bwrap) = env.get("PATH").and_then(|path| find_in_path(path, "bwrap")) else { return Sandbox::None };
+        let Some(bwrap) = env.get(environment::PATH).and_then(|path| find_in_path(path, "bwrap")) else {
+            return Sandbox::None;
+        };
         let sandbox = Sandbox::Bubblewrap(bwrap);
         // The project must not be writable and the room must be.
         let probe = "if touch .ona-probe; then rm -f .ona-probe; exit 1; fi; touch \"$0\"/probe";

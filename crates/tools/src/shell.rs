@@ -16,6 +16,7 @@
 //! nothing is tracked and no file is written.
 
 use crate::Cx;
+use ona_api::environment;
 use ona_process::{Command, find_in_path, first_existing};
 use std::ffi::OsString;
 use std::fs;
@@ -67,19 +68,20 @@ impl Shell {
             return Ok(Shell { command, files: ShellFiles(None) });
         }
         let below = |root: &str| ona_process::scratch::folder("ona-shell-", root);
-        let directory = match below(cx.env.non_empty("TMPDIR").unwrap_or("/tmp")).or_else(|_| below("/tmp")) {
+        let directory = match below(cx.env.non_empty(environment::TMPDIR).unwrap_or("/tmp")).or_else(|_| below("/tmp"))
+        {
             Ok(directory) => directory,
             // Without room for our files a plain command still runs, and may make some.
             Err(_) if cx.prelude.is_empty() && !long => return Ok(Shell { command, files: ShellFiles(None) }),
             Err(error) => return Err(error),
         };
         let files = Files { prelude: &cx.prelude, track, at: directory.path() };
-        if long || sees_traps(script) || cx.env.is_set("POSIXLY_CORRECT") {
+        if long || sees_traps(script) || cx.env.is_set(environment::POSIXLY_CORRECT) {
             fs::write(directory.path().join("command"), script)?;
             command.args[1] = files.around_eval()?.into();
         } else {
-            fs::write(directory.path().join("init"), files.before(cx.env.get("BASH_ENV"))?)?;
-            command.env.set("BASH_ENV", directory.path().join("init"));
+            fs::write(directory.path().join("init"), files.before(cx.env.get(environment::BASH_ENV))?)?;
+            command.env.set(environment::BASH_ENV, directory.path().join("init"));
         }
         Ok(Shell { command, files: ShellFiles(Some(directory)) })
     }
@@ -98,7 +100,7 @@ impl ShellFiles {
 fn stays(script: &str, cx: &Cx) -> bool {
     can_not_move(script)
         && cx.prelude.is_empty()
-        && !cx.env.is_set("BASH_ENV")
+        && !cx.env.is_set(environment::BASH_ENV)
         && !cx.env.iter().any(|(name, _)| name.to_string_lossy().starts_with("BASH_FUNC_"))
 }
 
@@ -122,7 +124,9 @@ fn sees_traps(script: &str) -> bool {
 
 fn bash(cx: &Cx) -> OsString {
     match first_existing(&["/bin/bash", "/usr/bin/bash"], "bash") {
-        "bash" => cx.env.get("PATH").and_then(|path| find_in_path(path, "bash")).map_or("bash".into(), Into::into),
+        "bash" => {
+            cx.env.get(environment::PATH).and_then(|path| find_in_path(path, "bash")).map_or("bash".into(), Into::into)
+        }
         found => found.into(),
     }
 }

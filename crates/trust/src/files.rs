@@ -6,7 +6,7 @@ use crate::discovery::{Compatible, Discovery};
 use crate::layer::Scope;
 use crate::notice::{About, Notice};
 use crate::read::is_absent;
-use ona_api::Env;
+use ona_api::{Env, Variable, environment};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub(crate) const MANAGED_FILE: &str = "managed-settings.json";
 pub(crate) const MANAGED_PARTS: &str = "managed-settings.d";
 
 /// Names a managed file. See `managed`.
-pub(crate) const MANAGED_VARIABLE: &str = "ONA_MANAGED_SETTINGS";
+pub(crate) const MANAGED_VARIABLE: Variable = environment::ONA_MANAGED_SETTINGS;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
@@ -25,7 +25,7 @@ pub(crate) struct Candidate {
 
 /// The files below the managed ones and `--settings`, as far as the switches of this start go.
 pub(crate) fn candidates(how: &Discovery, env: &Env) -> Vec<Candidate> {
-    let compatible = how.compatible != Compatible::Off && env.get("ONA_CLAUDE_SETTINGS") != Some("0");
+    let compatible = how.compatible != Compatible::Off && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
     let wanted = |candidate: &Candidate| {
         let source = match candidate.scope {
             Scope::User => how.sources.user,
@@ -62,13 +62,13 @@ pub(crate) fn claude_home(env: &Env) -> PathBuf {
 
 /// A relative CLAUDE_CONFIG_DIR would name another folder in every project, so it is no name.
 fn claude_dir(env: &Env) -> Option<PathBuf> {
-    env.non_empty("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute())
+    env.non_empty(environment::CLAUDE_CONFIG_DIR).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 /// Gastown keeps the settings of a worker above its checkout. Outermost first,
 /// so that the nearest wins.
 fn town(project_root: &Path, env: &Env) -> Vec<PathBuf> {
-    let town = env.non_empty("GT_ROLE").and(env.non_empty("GT_ROOT")).map(PathBuf::from);
+    let town = env.non_empty(environment::GT_ROLE).and(env.non_empty(environment::GT_ROOT)).map(PathBuf::from);
     let Some(town) = town.filter(|town| town.is_absolute()) else { return Vec::new() };
     let town = fs::canonicalize(&town).unwrap_or(town);
     let above = project_root.ancestors().skip(1).take_while(|dir| dir.starts_with(&town));

@@ -5,7 +5,7 @@ use crate::discovery::{Discovery, FlagSettings};
 use crate::files::{self, MANAGED_FILE, MANAGED_PARTS, MANAGED_VARIABLE};
 use crate::hooks::flatten;
 use crate::shell_words;
-use ona_api::Env;
+use ona_api::{Env, environment};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -51,12 +51,12 @@ pub fn startup_files(env: &Env) -> Vec<PathBuf> {
     let home = env.home();
     let mut files: BTreeSet<PathBuf> = STARTUP.iter().map(|name| home.join(name)).collect();
     files.extend(SYSTEM_STARTUP.map(PathBuf::from));
-    let named = |name: &str| {
-        let path = resolved(env.non_empty(name)?, Path::new("/"), &home);
+    let named = |variable| {
+        let path = resolved(env.non_empty(variable)?, Path::new("/"), &home);
         path.is_absolute().then_some(path)
     };
-    files.extend(["BASH_ENV", "ENV"].into_iter().filter_map(named));
-    if let Some(dir) = named("ZDOTDIR") {
+    files.extend([environment::BASH_ENV, environment::ENV].into_iter().filter_map(named));
+    if let Some(dir) = named(environment::ZDOTDIR) {
         files.extend(STARTUP.iter().filter(|name| name.starts_with(".z")).map(|name| dir.join(name)));
     }
     with_targets(files)

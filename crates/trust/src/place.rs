@@ -1,6 +1,6 @@
 //! Where a session is: its project folder and its database.
 
-use ona_api::{Env, digest};
+use ona_api::{Env, Variable, digest, environment};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub struct BadDatabasePath {
     pub value: String,
 }
 
-const VARIABLE: &str = "AGENT_SDLC_DB";
+const VARIABLE: Variable = environment::AGENT_SDLC_DB;
 const FLAG: &str = "--db";
 
 impl BadDatabasePath {
@@ -69,7 +69,7 @@ pub fn database_path(flag: Option<&str>, env: &Env, project_root: &Path) -> Resu
     }
     if env.is_set(VARIABLE) {
         // Hooks get this path as JSON text, so bytes that are not UTF-8 count as no path at all.
-        return absolute(VARIABLE, env.get(VARIABLE).unwrap_or_default(), DatabaseSource::Environment);
+        return absolute(VARIABLE.name(), env.get(VARIABLE).unwrap_or_default(), DatabaseSource::Environment);
     }
     let path = state_dir(env).join("ona").join(folder_name(project_root)).join("ona.db");
     Ok(DatabasePath { path, source: DatabaseSource::ProjectDefault })
@@ -77,7 +77,7 @@ pub fn database_path(flag: Option<&str>, env: &Env, project_root: &Path) -> Resu
 
 /// A relative XDG_STATE_HOME is ignored, as its specification asks.
 fn state_dir(env: &Env) -> PathBuf {
-    match env.non_empty("XDG_STATE_HOME").map(PathBuf::from) {
+    match env.non_empty(environment::XDG_STATE_HOME).map(PathBuf::from) {
         Some(dir) if dir.is_absolute() => dir,
         _ => env.home().join(".local/state"),
     }

@@ -13,7 +13,7 @@ use crate::hooks;
 use crate::layer::{Layer, Scope};
 use crate::notice::{About, Notice};
 use crate::read::{self, Reading};
-use ona_api::{Env, digest};
+use ona_api::{Env, digest, environment};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +50,7 @@ pub(crate) fn switched(layers: &[Layer]) -> BTreeMap<String, bool> {
 pub(crate) fn bring(how: &Discovery, env: &Env, layers: &[Layer]) -> Result<Brought, SettingsError> {
     let mut brought = Brought::default();
     let home = claude_home(env);
-    let compatible = how.compatible != Compatible::Off && env.get("ONA_CLAUDE_SETTINGS") != Some("0");
+    let compatible = how.compatible != Compatible::Off && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
     let on: Vec<_> = switched(layers).into_iter().filter(|(_, on)| *on).map(|(id, _)| id).collect();
     if compatible && !how.bare && !on.is_empty() {
         let list = home.join("plugins/installed_plugins.json");

@@ -6,7 +6,7 @@
 //! server from a project file, must not fetch somebody else's token.
 
 use ona_api::Env;
-use ona_api::redact::{Redactor, SECRET_VARIABLES};
+use ona_api::redact::{Redactor, secrets_of};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,8 +30,7 @@ fn placeholder(pointer: &str) -> String {
 impl Secrets {
     /// Moves the credentials out of `effective`.
     pub(crate) fn take(effective: &mut Value, env: &Env) -> Self {
-        let known = SECRET_VARIABLES.iter().filter_map(|name| Some((*name, env.non_empty(name)?)));
-        let redactor = Redactor::new(known);
+        let redactor = Redactor::new(secrets_of(env));
         let mut secrets = BTreeMap::new();
         each_map(effective, |base, values| {
             for (name, value) in values {

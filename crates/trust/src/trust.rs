@@ -5,7 +5,7 @@
 //! keeps the rows of `schema_meta`; this module makes the key, so that no other
 //! key is ever looked up.
 
-use ona_api::Env;
+use ona_api::{Env, environment};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -76,10 +76,10 @@ pub(crate) fn path_text(path: &Path) -> String {
 /// Where this session stands with its project root, in every form (DEC-182). `recorded`
 /// looks up one value of `schema_meta`.
 pub fn standing(wish: Wish, env: &Env, root: &Path, recorded: impl FnOnce(&str) -> Option<String>) -> Standing {
-    if wish == Wish::Withhold || env.get("ONA_TRUST") == Some("never") {
+    if wish == Wish::Withhold || env.get(environment::ONA_TRUST) == Some("never") {
         return Standing::Withheld;
     }
-    if env.get("ONA_TRUST") == Some("always") {
+    if env.get(environment::ONA_TRUST) == Some("always") {
         return Standing::Trusted { recorded: true };
     }
     // A yes to the home directory or to `/` would reach every folder without a

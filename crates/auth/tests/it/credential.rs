@@ -156,7 +156,10 @@ async fn a_value_that_is_no_header_is_named_and_not_shown() {
 fn openai_needs_its_key() {
     let credential = openai(&env([("OPENAI_API_KEY", "o")])).unwrap();
     assert_eq!(headers(&credential), owned([("authorization", "Bearer o")]));
-    assert_eq!(openai(&env([("OPENAI_API_KEY", "")])).unwrap_err(), AuthError::Missing("OPENAI_API_KEY"));
+    assert_eq!(
+        openai(&env([("OPENAI_API_KEY", "")])).unwrap_err(),
+        AuthError::Missing(ona_api::environment::OPENAI_API_KEY)
+    );
 }
 
 #[test]

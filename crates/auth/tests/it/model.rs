@@ -40,7 +40,7 @@ fn whatever_is_not_in_the_enums_is_a_configuration_error() {
         ),
         (
             json!({"provider": "lm_studio_local", "model_id": "lm_studio_server_routed"}),
-            ConfigError::MissingVariable("LM_STUDIO_MODEL"),
+            ConfigError::MissingVariable(ona_api::environment::LM_STUDIO_MODEL),
         ),
     ] {
         assert_eq!(resolve_model(&config, &env([("LM_STUDIO_MODEL", "")])), Err(expected), "{config}");
@@ -119,9 +119,9 @@ fn endpoints_have_defaults_and_lose_their_trailing_slashes() {
         assert_eq!(Endpoint::of(provider, &env(vars)).unwrap().url().as_str(), expected);
     }
     let openai = |url| Endpoint::of(OpenaiCompatible, &env([("OPENAI_BASE_URL", url)])).unwrap_err();
-    assert_eq!(openai(""), ConfigError::MissingVariable("OPENAI_BASE_URL"));
+    assert_eq!(openai(""), ConfigError::MissingVariable(ona_api::environment::OPENAI_BASE_URL));
     for wrong in ["h/v1", "ftp://h", "file:///etc", "http://"] {
-        assert_eq!(openai(wrong), ConfigError::BadUrl("OPENAI_BASE_URL"), "{wrong}");
+        assert_eq!(openai(wrong), ConfigError::BadUrl(ona_api::environment::OPENAI_BASE_URL), "{wrong}");
     }
 }
 

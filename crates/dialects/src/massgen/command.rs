@@ -4,7 +4,7 @@
 use super::python::interpreter;
 use super::roster::Roster;
 use super::words;
-use ona_api::Env;
+use ona_api::{Env, environment};
 use ona_hookplane::{Argv, HandlerFuture, HookExecution, HookHandler, HookInvocation, run_process};
 use ona_process::find_in_path;
 use std::io::Read;
@@ -38,11 +38,11 @@ impl HookHandler for CommandHook {
 
     fn run<'a>(&'a self, mut called: HookInvocation<'a>) -> HandlerFuture<'a, HookExecution> {
         let (base, env) = (&called.firing.base, &mut called.env);
-        env.set("MASSGEN_HOOK_TYPE", called.firing.event.as_str());
-        env.set("MASSGEN_TOOL_NAME", called.firing.tool().unwrap_or_default());
-        env.set("MASSGEN_SESSION_ID", base.session.as_str());
-        env.set("MASSGEN_ORCHESTRATOR_ID", base.conversation.as_str());
-        env.set("MASSGEN_AGENT_ID", self.roster.id(base).unwrap_or_default());
+        env.set(environment::MASSGEN_HOOK_TYPE, called.firing.event.as_str());
+        env.set(environment::MASSGEN_TOOL_NAME, called.firing.tool().unwrap_or_default());
+        env.set(environment::MASSGEN_SESSION_ID, base.session.as_str());
+        env.set(environment::MASSGEN_ORCHESTRATOR_ID, base.conversation.as_str());
+        env.set(environment::MASSGEN_AGENT_ID, self.roster.id(base).unwrap_or_default());
         let argv = argv(&self.handler, &self.folder, &base.cwd, env);
         Box::pin(run_process(argv, called))
     }
@@ -76,7 +76,7 @@ fn argv(handler: &str, folder: &Path, cwd: &Path, env: &Env) -> Argv {
 /// A bare name is looked up as a shell would first: a file in the project must not take
 /// the place of `python3`.
 fn find(name: &str, folder: &Path, cwd: &Path, env: &Env) -> Option<PathBuf> {
-    let installed = || find_in_path(env.get("PATH").unwrap_or_default(), name);
+    let installed = || find_in_path(env.get(environment::PATH).unwrap_or_default(), name);
     if name.contains('/') { beside(name, folder, cwd) } else { installed().or_else(|| beside(name, folder, cwd)) }
 }
 

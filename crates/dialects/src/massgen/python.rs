@@ -6,7 +6,7 @@
 //! its own: it happens once and is often slow.
 
 use super::result::{Decision, HookResult};
-use ona_api::{Env, EventName, clock};
+use ona_api::{Env, EventName, clock, environment};
 use ona_hookplane::{CAPTURE, Exit, HandlerFuture, HookExecution, HookHandler, HookInvocation, decode};
 use ona_process::{Command, Lost, SpawnError, Worker};
 use serde::Deserialize;
@@ -231,10 +231,10 @@ fn joined(mut text: String, more: &str) -> String {
 /// `ONA_PYTHON`, the active virtual environment, `python3`.
 pub(super) fn interpreter(env: &Env) -> String {
     let virtual_one = || {
-        let folder = Path::new(env.non_empty("VIRTUAL_ENV")?).join("bin");
+        let folder = Path::new(env.non_empty(environment::VIRTUAL_ENV)?).join("bin");
         ["python3", "python"].into_iter().map(|name| folder.join(name)).find(|file| file.is_file())
     };
-    match env.non_empty("ONA_PYTHON") {
+    match env.non_empty(environment::ONA_PYTHON) {
         Some(named) => named.to_owned(),
         None => virtual_one().map_or_else(|| "python3".to_owned(), |file| file.to_string_lossy().into_owned()),
     }

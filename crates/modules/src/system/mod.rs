@@ -7,7 +7,7 @@ mod files;
 mod programs;
 
 use crate::host::{Call, CallError};
-use ona_api::Env;
+use ona_api::{Env, environment};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ impl System {
     }
 
     fn agent_dir(&self) -> PathBuf {
-        match self.env.non_empty("PI_CODING_AGENT_DIR") {
+        match self.env.non_empty(environment::PI_CODING_AGENT_DIR) {
             Some(dir) => self.cwd.join(dir),
             None => self.env.home().join(".omp/agent"),
         }

@@ -2,7 +2,7 @@
 
 use super::{System, base64};
 use crate::host::{Call, CallError};
-use ona_api::{Env, text};
+use ona_api::{Env, environment, text};
 use ona_process::{Command, End, SpawnError, find_in_path};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl System {
     }
 
     pub(super) fn which(&self, program: &str) -> Option<String> {
-        let found = find_in_path(self.env.get("PATH").unwrap_or_default(), program)?;
+        let found = find_in_path(self.env.get(environment::PATH).unwrap_or_default(), program)?;
         Some(found.to_string_lossy().into_owned())
     }
 

@@ -1,6 +1,6 @@
 //! What `-h`, `--help` and `ona help` show.
 
-use super::{Args, Wrong};
+use super::{Args, Wrong, environment};
 use crate::failure::Failure;
 use clap::CommandFactory;
 use std::ffi::OsString;
@@ -23,7 +23,8 @@ Permission modes: default (or manual), acceptEdits, plan, dontAsk,
 bypassPermissions. Exit codes: 0 done, 1 refused or failed, 2 usage or
 configuration error, 75 database busy, 130 interrupted.
 
-ona --help lists all options, ona help COMMAND those of a command.
+ona --help lists all options, ona help COMMAND those of a command,
+ona help environment the environment variables.
 Try it without a key: ona demo";
 
 /// How many of the options help shows.
@@ -39,8 +40,16 @@ pub fn short() -> String {
     super::command(Detail::Short).render_help().to_string()
 }
 
-/// `ona help [COMMAND...]`: the same as `ona COMMAND... --help`.
-pub fn show(topic: &[String]) -> Result<u8, Wrong> {
+/// `ona help [COMMAND...]`: the same as `ona COMMAND... --help`; `ona help environment`.
+pub fn show(topic: &[String], as_json: bool) -> Result<u8, Wrong> {
+    if topic == [environment::TOPIC] {
+        environment::print(as_json);
+        return Ok(0);
+    }
+    if as_json {
+        let what = format_args!("--json can only be used with `ona help {}`", environment::TOPIC);
+        return Err(Failure::usage(what).into());
+    }
     let mut command = Args::command();
     for word in topic {
         command = match command.find_subcommand(word) {

@@ -1,6 +1,7 @@
 //! The command line: names, help, and what excludes what. It decides nothing else.
 
 mod commands;
+mod environment;
 mod help;
 mod honoured;
 mod options;
@@ -50,18 +51,24 @@ struct Args {
 enum FirstWord {
     #[command(flatten)]
     Command(Command),
-    /// Show the help of a command
+    /// Show the help of a command, or all environment variables (ona help environment)
     Help {
         /// Names of a command, such as: db check
         #[arg(value_name = "COMMAND")]
         topic: Vec<String>,
+        /// Machine-readable output, for `environment`
+        #[arg(long)]
+        json: bool,
     },
 }
 
 /// What the command line asks for.
 pub enum Task {
     Nothing,
-    Help(Vec<String>),
+    Help {
+        topic: Vec<String>,
+        json: bool,
+    },
     HookSchema,
     ProtocolVersion,
     /// Something that needs a project and its database.
@@ -189,7 +196,7 @@ impl Args {
             (_, Some(event), ..) => Task::Job(Job::FireHook(event)),
             (_, _, Some(phase), _) => Task::Job(Job::Transition(phase)),
             (_, _, _, Some(FirstWord::Command(command))) => Task::Job(Job::Command(command)),
-            (_, _, _, Some(FirstWord::Help { topic })) => Task::Help(topic),
+            (_, _, _, Some(FirstWord::Help { topic, json })) => Task::Help { topic, json },
             (None, None, None, None) => Task::Nothing,
         };
         (task, self.options)

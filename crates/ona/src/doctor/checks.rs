@@ -9,8 +9,8 @@
 use crate::headless::choose_model;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
-use ona_api::Env;
 use ona_api::model::ProviderName;
+use ona_api::{Env, Variable, environment};
 use ona_auth::http::{self, Limits};
 use ona_auth::{Class, Endpoint};
 use ona_modules::{Wanted, find_runtime};
@@ -87,7 +87,7 @@ impl fmt::Display for Check {
 pub async fn all(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Check> {
     let mut checks = model(program, open, workplace).await;
     checks.push(javascript(&workplace.host).await);
-    let path = workplace.host.get("PATH").unwrap_or_default();
+    let path = workplace.host.get(environment::PATH).unwrap_or_default();
     let found = |name: &'static str, programs: &[&str], remedy: &str| match programs
         .iter()
         .find_map(|program| find_in_path(path, program))
@@ -129,11 +129,11 @@ const CREDENTIALS: &str =
     "export ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY, or start LM Studio and choose --model lm_studio";
 
 /// The variable that names another endpoint than the provider's own.
-fn named_by(provider: ProviderName) -> &'static str {
+fn named_by(provider: ProviderName) -> Variable {
     match provider {
-        ProviderName::ClaudeCodeSubscription => "ANTHROPIC_BASE_URL",
-        ProviderName::OpenaiCompatible => "OPENAI_BASE_URL",
-        ProviderName::LmStudioLocal => "LM_STUDIO_BASE_URL",
+        ProviderName::ClaudeCodeSubscription => environment::ANTHROPIC_BASE_URL,
+        ProviderName::OpenaiCompatible => environment::OPENAI_BASE_URL,
+        ProviderName::LmStudioLocal => environment::LM_STUDIO_BASE_URL,
     }
 }
 
@@ -163,7 +163,7 @@ async fn endpoint(provider: ProviderName, env: &Env) -> Check {
 
 async fn javascript(env: &Env) -> Check {
     const NAME: &str = "javascript";
-    let wanted = Wanted::parse(env.get("ONA_JS_RUNTIME"));
+    let wanted = Wanted::parse(env.get(environment::ONA_JS_RUNTIME));
     match (find_runtime(&wanted, env).await, wanted) {
         (_, Wanted::Embedded) => Check::ok(NAME, "the engine inside ona (ONA_JS_RUNTIME=embedded)"),
         (Ok(runtime), _) => Check::ok(NAME, &runtime.program.display().to_string()),

@@ -17,6 +17,7 @@ use crate::mcp::called_by;
 use crate::output;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
+use ona_api::environment;
 use ona_api::permission_update::Behavior;
 use ona_dialects::Rejected;
 use ona_dialects::lint::{self, Reach, UnknownField};
@@ -165,7 +166,7 @@ pub fn of_hook(hook: &Hook, around: &Around<'_>) -> Vec<Finding> {
 /// would see. Hooks that are switched off are not tried.
 pub async fn tried(workplace: &Workplace, hooks: impl IntoIterator<Item = &Hook>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let all_off = workplace.host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
+    let all_off = workplace.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
     for hook in hooks.into_iter().filter(|hook| hook.disabled.is_none() && !all_off) {
         if let HookAction::Handler(handler) = &hook.action
             && let Err(why) = handler.ready().await

@@ -5,8 +5,8 @@
 
 use crate::program::Program;
 use crate::workplace::Workplace;
-use ona_api::Env;
 use ona_api::path::lexical;
+use ona_api::{Env, environment};
 use ona_hookplane::{Hook, HookAction, HookShell};
 use ona_mcp::Servers;
 use ona_process::find_in_path;
@@ -43,7 +43,7 @@ pub fn unstartable(hook: &Hook, action: &HookAction, around: &Around<'_>) -> Opt
         HookAction::Exec { program, args } => std::iter::once(program).chain(args).cloned().collect(),
         HookAction::Shell { shell: HookShell::Bash | HookShell::Sh | HookShell::LoginSh, command } => words(command),
         HookAction::Shell { shell: HookShell::PowerShell, .. } => {
-            let path = around.env.get("PATH").unwrap_or_default();
+            let path = around.env.get(environment::PATH).unwrap_or_default();
             let there = ["pwsh", "powershell"].iter().any(|name| find_in_path(path, name).is_some());
             return (!there).then(|| ("missing-program", "pwsh or powershell is not on the search path".to_owned()));
         }
@@ -151,7 +151,7 @@ const BUILTIN: [&str; 46] = [
 
 fn missing(program: &str, around: &Around<'_>) -> Option<Wrong> {
     if !program.contains('/') {
-        let path = around.env.get("PATH").unwrap_or_default();
+        let path = around.env.get(environment::PATH).unwrap_or_default();
         let found = BUILTIN.contains(&program) || find_in_path(path, program).is_some();
         return (!found && !program.is_empty())
             .then(|| ("missing-program", format!("{program} is not on the search path")));

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::program::{Open, Program, nowhere};
 use ona_api::model::{MODELS, ModelFailure, ProviderName};
-use ona_api::{Env, Group, Row};
+use ona_api::{Env, Group, Row, Variable, environment};
 use ona_auth::{Choice, ConfigError, Helper, default_model_config, handed_token, resolve_model};
 use ona_orchestration::{ContextWindow, ModelSetup};
 use serde_json::{Value, json};
@@ -65,8 +65,8 @@ pub fn model(
 /// A launcher that hands requests to a proxy of its own must not believe that it sees them.
 fn mention_socket(choice: &Choice, env: &Env) {
     static ONCE: Once = Once::new();
-    let unused =
-        choice.provider == ProviderName::ClaudeCodeSubscription && env.non_empty("ANTHROPIC_UNIX_SOCKET").is_some();
+    let unused = choice.provider == ProviderName::ClaudeCodeSubscription
+        && env.non_empty(environment::ANTHROPIC_UNIX_SOCKET).is_some();
     if unused {
         ONCE.call_once(|| {
             output::note(
@@ -78,7 +78,7 @@ fn mention_socket(choice: &Choice, env: &Env) {
 
 /// When a conversation is compacted unasked (DEC-035), as the settings have it.
 fn window(settings: &Value, env: &Env) -> Result<ContextWindow, Failure> {
-    if settings["autoCompactEnabled"] == Value::Bool(false) || env.get("DISABLE_AUTO_COMPACT") == Some("1") {
+    if settings["autoCompactEnabled"] == Value::Bool(false) || env.get(environment::DISABLE_AUTO_COMPACT) == Some("1") {
         return Ok(ContextWindow::Unlimited);
     }
     match &settings["autoCompactWindow"] {
@@ -91,15 +91,19 @@ fn window(settings: &Value, env: &Env) -> Result<ContextWindow, Failure> {
 }
 
 /// Variables that bring a credential for Anthropic, or say where one is handed over.
-const ANTHROPIC_CREDENTIALS: [&str; 4] =
-    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"];
+const ANTHROPIC_CREDENTIALS: [Variable; 4] = [
+    environment::ANTHROPIC_API_KEY,
+    environment::ANTHROPIC_AUTH_TOKEN,
+    environment::CLAUDE_CODE_OAUTH_TOKEN,
+    environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR,
+];
 
 /// Whether anybody could be asked without a person doing something first. Runs nothing and asks nobody.
 pub fn can_be_asked(program: &Program, settings: &Value) -> bool {
     let env = &program.env;
-    let openai = env.non_empty("OPENAI_API_KEY").is_some();
-    let anthropic =
-        settings["apiKeyHelper"].is_string() || ANTHROPIC_CREDENTIALS.iter().any(|name| env.non_empty(name).is_some());
+    let openai = env.non_empty(environment::OPENAI_API_KEY).is_some();
+    let anthropic = settings["apiKeyHelper"].is_string()
+        || ANTHROPIC_CREDENTIALS.iter().any(|variable| env.non_empty(*variable).is_some());
     match settings["model_config"]["provider"].as_str().and_then(ProviderName::from_text) {
         Some(ProviderName::ClaudeCodeSubscription) => anthropic,
         Some(ProviderName::OpenaiCompatible) => openai,

@@ -11,7 +11,7 @@ use crate::output;
 use crate::skills;
 use crate::workshop;
 use ona_api::model::{ModelFailure, RequestParams};
-use ona_api::{EventKind, EventName, Group, Phase, Row, tool::canonical};
+use ona_api::{EventKind, EventName, Group, Phase, Row, environment, tool::canonical};
 use ona_auth::Class;
 use ona_hookplane::HookOutcome;
 use ona_instructions::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
@@ -397,10 +397,10 @@ fn told_name(name: &str) -> &str {
 fn key_source(model: &Model) -> &'static str {
     use ona_api::model::ProviderName::{ClaudeCodeSubscription, LmStudioLocal, OpenaiCompatible};
     match (model.credential_class(), model.choice.provider) {
-        (Class::EnvApiKey, ClaudeCodeSubscription) => "ANTHROPIC_API_KEY",
-        (Class::EnvApiKey, OpenaiCompatible) => "OPENAI_API_KEY",
-        (Class::EnvApiKey, LmStudioLocal) => "LM_STUDIO_API_KEY",
-        (Class::EnvBearer, _) => "ANTHROPIC_AUTH_TOKEN",
+        (Class::EnvApiKey, ClaudeCodeSubscription) => environment::ANTHROPIC_API_KEY.name(),
+        (Class::EnvApiKey, OpenaiCompatible) => environment::OPENAI_API_KEY.name(),
+        (Class::EnvApiKey, LmStudioLocal) => environment::LM_STUDIO_API_KEY.name(),
+        (Class::EnvBearer, _) => environment::ANTHROPIC_AUTH_TOKEN.name(),
         (Class::Helper, _) => "apiKeyHelper",
         (Class::OauthToken | Class::Login, _) => "/login managed key",
         (Class::LocalDefault | Class::None, _) => "none",

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
+use ona_api::environment;
 use std::io::{IsTerminal, Read};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ pub fn read(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Re
         }
         (one, other) => one.or(other).unwrap_or_default(),
     };
-    let patience = match program.env.get("ONA_STDIN_WAIT_MS").and_then(|text| text.trim().parse().ok()) {
+    let patience = match program.env.get(environment::ONA_STDIN_WAIT_MS).and_then(|text| text.trim().parse().ok()) {
         Some(ms) => Duration::from_millis(ms),
         None => PATIENCE,
     };

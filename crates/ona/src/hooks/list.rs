@@ -8,7 +8,7 @@ use crate::output;
 use crate::program::{Open, Program, at};
 use crate::skills;
 use crate::workplace::runtime;
-use ona_api::{EventName, SessionId};
+use ona_api::{EventName, SessionId, environment};
 use ona_hookplane::Hook;
 use ona_modules::Listed;
 use ona_orchestration::{HookOwner, front_hooks, hooks_of_agent};
@@ -34,7 +34,7 @@ pub fn run(program: &Program, event: Option<&str>, session: Option<&str>, as_jso
     let coming = coming(program, &open, &stand)?;
     let coming: Vec<_> = coming.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
     let times = reader.hook_times().map_err(|error| program.store_failure(error))?;
-    let all_off = stand.workplace.host.get("SDLC_DISABLE_ALL_HOOKS") == Some("1");
+    let all_off = stand.workplace.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
     let list = stand.engine.list();
     let listed: Vec<_> = list.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
     if as_json {

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::program::{Open, Program, Purpose};
-use ona_api::ConversationId;
+use ona_api::{ConversationId, environment};
 use ona_orchestration::ProjectFilesAt;
 use ona_test_runner::{Project, Tests, Which, load};
 use serde_json::Value;
@@ -59,5 +59,5 @@ pub fn look_at(program: &Program, settings: &Value) -> ProjectFilesAt {
 
 /// Where tests get their rooms.
 pub fn tmp(program: &Program) -> PathBuf {
-    program.env.non_empty("TMPDIR").unwrap_or("/tmp").into()
+    program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp").into()
 }

@@ -83,7 +83,7 @@ fn without_the_variable_each_project_has_its_own_database() {
 fn help_version_and_schema_need_no_database() {
     let mut ona = ona();
     ona.env("AGENT_SDLC_DB", "relative");
-    for args in [&["--help"][..], &["--version"], &["--hook-schema"]] {
+    for args in [&["--help"][..], &["help", "db"], &["help", "environment"], &["--version"], &["--hook-schema"]] {
         assert_eq!(ona.run(args).code, 0, "{args:?}");
     }
     let short = ona.run(["-h"]).stdout;

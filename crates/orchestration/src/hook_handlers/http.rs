@@ -125,7 +125,7 @@ fn filled(text: &str, allowed: &[String], env: &Env) -> String {
         match after {
             Some(after) if !name.is_empty() => {
                 if allowed.iter().any(|one| one == name) {
-                    filled.push_str(env.get(name).unwrap_or_default());
+                    filled.push_str(env.lookup(name).unwrap_or_default());
                 }
                 rest = after;
             }

@@ -16,7 +16,7 @@ use crate::pipeline::Pipeline;
 use crate::session::{EnvFile, ParentSession, Session};
 use crate::session_hooks::{FrontMatterHooks, SessionHookRegistry};
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId, ToolCall};
+use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId, ToolCall, environment};
 use ona_hookplane::HookEngine;
 use ona_instructions::skills::{Piece, Scope, Skill, Skills, Values, pieces};
 use ona_permissions::PermissionEngine;
@@ -116,14 +116,14 @@ impl SkillLoader {
 
     fn variables(&self, skill: &Skill, cx: &Cx) -> Vec<(&'static str, String)> {
         let mut variables = vec![
-            ("CLAUDE_SESSION_ID", self.parent.place.session.0.clone()),
-            ("CLAUDE_SKILL_DIR", skill.dir.to_string_lossy().into_owned()),
-            ("CLAUDE_PROJECT_DIR", cx.project.to_string_lossy().into_owned()),
-            ("CLAUDE_EFFORT", self.terms.effort.clone()),
+            (environment::CLAUDE_SESSION_ID.name(), self.parent.place.session.0.clone()),
+            (environment::CLAUDE_SKILL_DIR.name(), skill.dir.to_string_lossy().into_owned()),
+            (environment::CLAUDE_PROJECT_DIR.name(), cx.project.to_string_lossy().into_owned()),
+            (environment::CLAUDE_EFFORT.name(), self.terms.effort.clone()),
         ];
         if let Some(plugin) = &skill.plugin {
-            variables.push(("CLAUDE_PLUGIN_ROOT", plugin.root.to_string_lossy().into_owned()));
-            variables.push(("CLAUDE_PLUGIN_DATA", plugin.data.to_string_lossy().into_owned()));
+            variables.push((environment::CLAUDE_PLUGIN_ROOT.name(), plugin.root.to_string_lossy().into_owned()));
+            variables.push((environment::CLAUDE_PLUGIN_DATA.name(), plugin.data.to_string_lossy().into_owned()));
         }
         variables
     }

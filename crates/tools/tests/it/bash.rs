@@ -219,5 +219,5 @@ async fn nothing_is_left_behind() {
     let room = Room::new();
     room.ok("Bash", run("trap : INT; true")).await;
     room.ok("Bash", run("true")).await;
-    assert_eq!(std::fs::read_dir(room.cx.env.get("TMPDIR").unwrap()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(room.cx.env.lookup("TMPDIR").unwrap()).unwrap().count(), 0);
 }
