@@ -6,7 +6,7 @@
 
 use crate::HelperFailure;
 use ona_api::Env;
-use ona_process::{Command, End};
+use ona_process::{ChildCommand, ChildExit};
 use secrecy::SecretString;
 use std::fmt;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ impl Helper {
     }
 
     async fn run(&self, cancel: &CancellationToken) -> Result<SecretString, HelperFailure> {
-        let command = Command {
+        let command = ChildCommand {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), self.command.clone().into()],
             cwd: self.cwd.clone(),
@@ -72,11 +72,11 @@ impl Helper {
         };
         let ran = ona_process::run(command, cancel).await.map_err(|_| HelperFailure::NotStarted)?;
         match ran.end {
-            End::Exited(0) => {}
-            End::Exited(code) => return Err(HelperFailure::Exit(code)),
-            End::Signalled(signal) => return Err(HelperFailure::Signal(signal)),
-            End::TimedOut => return Err(HelperFailure::TimedOut),
-            End::Cancelled => return Err(HelperFailure::Cancelled),
+            ChildExit::Exited(0) => {}
+            ChildExit::Exited(code) => return Err(HelperFailure::Exit(code)),
+            ChildExit::Signalled(signal) => return Err(HelperFailure::Signal(signal)),
+            ChildExit::TimedOut => return Err(HelperFailure::TimedOut),
+            ChildExit::Cancelled => return Err(HelperFailure::Cancelled),
         }
         let printed = std::str::from_utf8(&ran.stdout.bytes).map_err(|_| HelperFailure::Unusable)?.trim();
         match printed {

@@ -28,7 +28,7 @@ use ona_api::{Variable, clock, environment, text};
 use ona_hookplane::{
     CAPTURE, Exit, HandlerFuture, HookAction, HookExecution, HookHandler, HookInvocation, argv, decode, not_started,
 };
-use ona_process::{Command, Lost, SpawnError, Worker};
+use ona_process::{ChildCommand, ChildIoError, PersistentChild, SpawnError};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -41,7 +41,7 @@ pub(crate) struct Persistent {
     label: String,
     /// Taken out by whoever speaks to it, so that a conversation that is broken off
     /// leaves none behind that is out of step.
-    worker: Mutex<Option<Worker>>,
+    worker: Mutex<Option<PersistentChild>>,
 }
 
 /// One firing, as a process would have left it.
@@ -73,7 +73,7 @@ impl Persistent {
 
     async fn firing(&self, called: &HookInvocation<'_>) -> Ended {
         let mut place = self.worker.lock().await;
-        let mut worker = place.take().filter(|worker| !worker.has_more_to_say());
+        let mut worker = place.take().filter(|worker| !worker.has_unread_output());
         let mut first = true;
         loop {
             let mut speaking = match worker.take() {
@@ -85,8 +85,8 @@ impl Persistent {
             };
             match converse(&mut speaking, &called.stdin).await {
                 Ok(line) => {
-                    let complaints = decode(speaking.complaints());
-                    if speaking.has_more_to_say() {
+                    let complaints = decode(speaking.take_stderr());
+                    if speaking.has_unread_output() {
                         let exit = broken("its answer is more than one line");
                         return Ended { exit, stdout: line, stderr: complaints, cut_off: false };
                     }
@@ -98,20 +98,20 @@ impl Persistent {
                         Err((why, stderr)) => Ended { exit: broken(&why), stdout: line, stderr, cut_off: false },
                     };
                 }
-                Err(Lost::Ended) if first => first = false,
+                Err(ChildIoError::Ended) if first => first = false,
                 Err(lost) => {
-                    let (exit, cut_off) = (broken(&lost.to_string()), matches!(lost, Lost::TooLong(_)));
-                    return Ended { exit, stdout: String::new(), stderr: decode(speaking.complaints()), cut_off };
+                    let (exit, cut_off) = (broken(&lost.to_string()), matches!(lost, ChildIoError::TooLong(_)));
+                    return Ended { exit, stdout: String::new(), stderr: decode(speaking.take_stderr()), cut_off };
                 }
             }
         }
     }
 
-    async fn start(&self, called: &HookInvocation<'_>) -> Result<Worker, SpawnError> {
+    async fn start(&self, called: &HookInvocation<'_>) -> Result<PersistentChild, SpawnError> {
         let (program, args) = argv(&self.action, &called.env).map_err(SpawnError::MissingProgram)?;
         let mut env = called.env.clone();
         OF_ONE_FIRING.into_iter().for_each(|name| env.remove(name));
-        let command = Command {
+        let command = ChildCommand {
             program: program.into(),
             args: args.into_iter().map(Into::into).collect(),
             cwd: called.firing.base.cwd.clone(),
@@ -121,7 +121,7 @@ impl Persistent {
             deadline: None,
             grace: Duration::ZERO,
         };
-        Worker::start(&command).await
+        PersistentChild::start(&command).await
     }
 }
 
@@ -149,7 +149,7 @@ impl HookHandler for Persistent {
     }
 }
 
-async fn converse(worker: &mut Worker, line: &str) -> Result<String, Lost> {
+async fn converse(worker: &mut PersistentChild, line: &str) -> Result<String, ChildIoError> {
     worker.send(line).await?;
     worker.receive().await
 }

@@ -7,7 +7,7 @@
 //! work (a directory one may not write to, a single file mounted into a container) the
 //! file is written in place, if it is still the same file.
 
-use crate::target::{FileInfo, OpenError, Target};
+use crate::location::{FileInfo, FileLocation, OpenError};
 use rustix::fs::{self as sys, AtFlags, FileType, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ use std::os::fd::BorrowedFd;
 const ATTEMPTS: usize = 16;
 
 /// Puts `bytes` in the place of `old`, or of nothing. Parent directories are created.
-pub fn replace(target: &mut Target, old: Option<&FileInfo>, bytes: &[u8]) -> Result<(), OpenError> {
+pub fn replace(target: &mut FileLocation, old: Option<&FileInfo>, bytes: &[u8]) -> Result<(), OpenError> {
     let name = target.name().to_owned();
     let dir = target.directory()?;
     match by_rename(dir, &name, old, bytes) {
@@ -131,7 +131,7 @@ mod tests {
     use std::path::Path;
 
     fn put(path: &Path, bytes: &[u8]) -> Result<(), OpenError> {
-        let mut target = Target::at(path)?;
+        let mut target = FileLocation::at(path)?;
         let old = target.info()?;
         replace(&mut target, old.as_ref(), bytes)
     }
@@ -156,7 +156,7 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         std::fs::write(root.join("f"), "secret").unwrap();
         std::fs::set_permissions(root.join("f"), std::fs::Permissions::from_mode(0o600)).unwrap();
-        let mut target = Target::at(&root.join("f")).unwrap();
+        let mut target = FileLocation::at(&root.join("f")).unwrap();
         let old = target.info().unwrap().unwrap();
         let (temporary, file) = Temporary::create(target.directory().unwrap(), Some(&old)).unwrap();
         let (now, named) = (file.metadata().unwrap(), std::fs::metadata(root.join(&temporary.name)).unwrap());
@@ -171,7 +171,7 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         std::fs::write(root.join("f"), "old").unwrap();
         std::fs::write(root.join("guarded"), "kept").unwrap();
-        let mut target = Target::at(&root.join("f")).unwrap();
+        let mut target = FileLocation::at(&root.join("f")).unwrap();
         let old = target.info().unwrap();
         std::fs::remove_file(root.join("f")).unwrap();
         symlink("guarded", root.join("f")).unwrap();

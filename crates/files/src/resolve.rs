@@ -37,11 +37,11 @@ type FileId = (u64, u64);
 
 impl PathForms {
     pub fn of(path: &Path) -> Self {
-        Self::with(path, &mut Links::default())
+        Self::with(path, &mut LinkCache::default())
     }
 
     /// As `of`, remembering what was looked at.
-    pub fn with(path: &Path, links: &mut Links) -> Self {
+    pub fn with(path: &Path, links: &mut LinkCache) -> Self {
         let real = links.resolve(path);
         let folder = real.as_deref().and_then(|real| links.innermost(real));
         Self { given: lexical(path), real, folder }
@@ -53,7 +53,7 @@ impl PathForms {
     }
 
     /// Returns the folder on the way that has been exchanged for another one, or is gone.
-    pub fn exchanged(&self) -> Option<&Path> {
+    pub fn replaced_folder(&self) -> Option<&Path> {
         let folder = self.folder.as_ref()?;
         let now = std::fs::symlink_metadata(&folder.path).ok().map(|meta| (meta.dev(), meta.ino()));
         (now != Some(folder.id)).then_some(&folder.path)
@@ -74,7 +74,7 @@ impl PathForms {
 /// What was found at the paths looked at so far. Lives for one call: the next
 /// one looks again.
 #[derive(Default)]
-pub struct Links(HashMap<PathBuf, Entry>);
+pub struct LinkCache(HashMap<PathBuf, Entry>);
 
 #[derive(Clone)]
 enum Entry {
@@ -86,7 +86,7 @@ enum Entry {
     Unreadable,
 }
 
-impl Links {
+impl LinkCache {
     /// Where opening the path would lead. `..` follows links, unlike in `lexical`.
     fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
         let mut todo: VecDeque<OsString> = parts(path);
@@ -173,7 +173,7 @@ mod tests {
         symlink("a/b", root.join("link")).unwrap();
         symlink(root.join("elsewhere/key"), root.join("dangling")).unwrap();
         symlink("loop", root.join("loop")).unwrap();
-        let real = |path: &str| Links::default().resolve(&root.join(path));
+        let real = |path: &str| LinkCache::default().resolve(&root.join(path));
         assert_eq!(real("link/x"), Some(root.join("a/b/x")));
         assert_eq!(real("link/../x"), Some(root.join("a/x")), "`..` of a link is the parent of its target");
         assert_eq!(real("dangling"), Some(root.join("elsewhere/key")));
@@ -195,11 +195,11 @@ mod tests {
         // Files and new folders inside may come and go.
         std::fs::remove_file(root.join("a/b/file")).unwrap();
         std::fs::create_dir(root.join("a/b/missing")).unwrap();
-        assert!(paths.iter().all(|path| path.exchanged().is_none()));
+        assert!(paths.iter().all(|path| path.replaced_folder().is_none()));
         std::fs::rename(root.join("a"), root.join("gone")).unwrap();
-        assert!(paths.iter().all(|path| path.exchanged() == Some(&root.join("a/b"))));
+        assert!(paths.iter().all(|path| path.replaced_folder() == Some(&root.join("a/b"))));
         std::fs::rename(root.join("other"), root.join("a")).unwrap();
-        assert!(paths.iter().all(|path| path.exchanged() == Some(&root.join("a/b"))));
-        assert_eq!(apart.exchanged(), None);
+        assert!(paths.iter().all(|path| path.replaced_folder() == Some(&root.join("a/b"))));
+        assert_eq!(apart.replaced_folder(), None);
     }
 }

@@ -127,7 +127,7 @@ fn describe(root: &Path, path: &Path, budget: &mut u64) -> Option<(ProjectFile, 
 }
 
 fn content(path: &Path, meta: &fs::Metadata, budget: &mut u64) -> String {
-    let read = || -> io::Result<String> { digest::sha256_of(crate::open_found(path).map_err(io::Error::other)?) };
+    let read = || -> io::Result<String> { digest::sha256_of(crate::open_regular(path).map_err(io::Error::other)?) };
     if meta.len() > LARGE.min(*budget) {
         return format!("time:{}.{:09}", meta.mtime(), meta.mtime_nsec());
     }

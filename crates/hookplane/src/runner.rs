@@ -5,7 +5,7 @@ use crate::firing::{Firing, Lifetime};
 use crate::handler::HookInvocation;
 use crate::hook::{Hook, HookAction, HookShell};
 use ona_api::{Env, clock, environment, text};
-use ona_process::{Captured, Command, End, SpawnError, TurnCancellation, find_in_path, first_existing};
+use ona_process::{Captured, ChildCommand, ChildExit, SpawnError, TurnCancellation, find_in_path, first_existing};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -114,7 +114,7 @@ pub async fn run_process(argv: Argv, called: HookInvocation<'_>) -> HookExecutio
     let ran = match argv {
         Ok((program, args)) => {
             let at_once = firing.event == ona_api::EventName::SessionEnd;
-            let command = Command {
+            let command = ChildCommand {
                 program: program.into(),
                 args: args.into_iter().map(Into::into).collect(),
                 cwd: firing.base.cwd.clone(),
@@ -132,11 +132,11 @@ pub async fn run_process(argv: Argv, called: HookInvocation<'_>) -> HookExecutio
         Err(error) => HookExecution::ended(started_at, not_started(&error), String::new(), String::new()),
         Ok(ran) => {
             let exit = match ran.end {
-                End::Exited(code) => Exit::Code(code),
+                ChildExit::Exited(code) => Exit::Code(code),
                 // As a shell reports it.
-                End::Signalled(signal) => Exit::Code(128 + signal),
-                End::TimedOut => Exit::TimedOut { after: timeout },
-                End::Cancelled => Exit::Cancelled,
+                ChildExit::Signalled(signal) => Exit::Code(128 + signal),
+                ChildExit::TimedOut => Exit::TimedOut { after: timeout },
+                ChildExit::Cancelled => Exit::Cancelled,
             };
             let truncated = ran.stdout.truncated;
             HookExecution {

@@ -5,7 +5,7 @@
 //! where it runs, not here.
 
 use crate::frontmatter::{self, Words};
-use ona_files::CUT;
+use ona_files::TOO_MANY_ENTRIES;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -127,8 +127,8 @@ impl Agents {
         }
         for folder in folders {
             let files = crate::rules::files(&folder.file);
-            if files.cut {
-                agents.left_out.push((folder.file.clone(), CUT.to_owned()));
+            if files.truncated {
+                agents.left_out.push((folder.file.clone(), TOO_MANY_ENTRIES.to_owned()));
             }
             for file in files.paths {
                 let text = match ona_files::read_text(&file) {

@@ -6,7 +6,7 @@
 
 use crate::imports;
 use crate::rules::{self, ScopedRule};
-use ona_files::{CUT, NotRead};
+use ona_files::{ReadError, TOO_MANY_ENTRIES};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -177,7 +177,7 @@ impl Instructions {
     fn read(&mut self, file: &Path, real: &Path) -> Option<String> {
         match read(real) {
             Ok(text) => Some(text),
-            Err(NotRead::Absent) => None,
+            Err(ReadError::Absent) => None,
             Err(why) => {
                 self.leave_out(file, why);
                 None
@@ -258,8 +258,8 @@ impl Instructions {
             return;
         }
         let files = rules::files(folder);
-        if files.cut {
-            self.leave_out(folder, CUT);
+        if files.truncated {
+            self.leave_out(folder, TOO_MANY_ENTRIES);
         }
         for file in files.paths {
             if !self.may_read(&file, memory_type) {
@@ -347,7 +347,7 @@ fn shown(text: &str) -> String {
     imports::without_comments(rules::body(text)).trim().to_owned()
 }
 
-fn read(file: &Path) -> Result<String, NotRead> {
+fn read(file: &Path) -> Result<String, ReadError> {
     ona_files::read_bytes(file).map(|bytes| ona_api::text::decode(&bytes))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::frontmatter::{self, Words};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use ona_files::{Entries, Follow};
+use ona_files::{DirEntries, Follow};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -54,8 +54,8 @@ const DEEPEST: usize = 8;
 
 /// Markdown files below a folder, sorted, and whether there are too many to look at them all.
 /// Links are followed, cycles are not.
-pub(crate) fn files(folder: &Path) -> Entries {
-    let mut found = ona_files::below(folder, DEEPEST, Follow::Links);
+pub(crate) fn files(folder: &Path) -> DirEntries {
+    let mut found = ona_files::list_below(folder, DEEPEST, Follow::Links);
     found.paths.retain(|path| path.extension().is_some_and(|ending| ending == "md") && !path.is_dir());
     found
 }

@@ -8,7 +8,7 @@ use crate::definition::{Definition, Endpoint, Owner};
 use crate::handler::{Handler, Inbox};
 use crate::surroundings::Surroundings;
 use http::{HeaderName, HeaderValue};
-use ona_process::{Command, End, Worker, WorkerRest};
+use ona_process::{ChildCommand, ChildExit, ChildHandle, PersistentChild};
 use rmcp::model::{ClientRequest, CustomRequest};
 use rmcp::service::{PeerRequestOptions, RoleClient, RunningService, ServiceError, serve_client};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -56,7 +56,7 @@ pub enum CallError {
 pub(crate) struct Link {
     service: Mutex<Option<RunningService<RoleClient, Handler>>>,
     peer: rmcp::service::Peer<RoleClient>,
-    child: Mutex<Option<WorkerRest>>,
+    child: Mutex<Option<ChildHandle>>,
     pub inbox: Arc<Inbox>,
     /// `serverInfo`, `capabilities` and `instructions`, as the server gave them.
     pub info: Value,
@@ -71,7 +71,7 @@ impl Link {
         let mut child = None;
         let served = match &definition.endpoint {
             Endpoint::Stdio { command, args, env } => {
-                let worker = Worker::start(&stdio(definition.owner, command, args, env, around)).await;
+                let worker = PersistentChild::start(&stdio(definition.owner, command, args, env, around)).await;
                 let (stdout, stdin, rest) = worker.map_err(|error| failed(error.to_string()))?.streams();
                 child = Some(rest);
                 serve_client(handler, AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LONGEST)).await
@@ -201,12 +201,18 @@ const MOST: usize = 10_000;
 /// A server that has always one more page has none.
 const PAGES: usize = 1_000;
 
-fn stdio(owner: Owner, command: &str, args: &[String], own: &[(String, String)], around: &Surroundings) -> Command {
+fn stdio(
+    owner: Owner,
+    command: &str,
+    args: &[String],
+    own: &[(String, String)],
+    around: &Surroundings,
+) -> ChildCommand {
     let mut env = around.env.of(owner).clone();
     for (name, value) in own {
         env.set(name, value);
     }
-    Command {
+    ChildCommand {
         program: command.into(),
         args: args.iter().map(Into::into).collect(),
         cwd: around.cwd.clone(),
@@ -229,13 +235,13 @@ fn parsed(headers: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValu
 }
 
 /// How a server ended, with the last thing it complained about.
-async fn ended(child: &mut WorkerRest) -> String {
+async fn ended(child: &mut ChildHandle) -> String {
     let how = match child.end(GRACE).await {
-        Some(End::Exited(code)) => format!("the server ended with exit code {code}"),
-        Some(End::Signalled(signal)) => format!("the server was ended by signal {signal}"),
-        Some(End::TimedOut | End::Cancelled) | None => "the server closed its side".to_owned(),
+        Some(ChildExit::Exited(code)) => format!("the server ended with exit code {code}"),
+        Some(ChildExit::Signalled(signal)) => format!("the server was ended by signal {signal}"),
+        Some(ChildExit::TimedOut | ChildExit::Cancelled) | None => "the server closed its side".to_owned(),
     };
-    let complaints = ona_api::text::decode(&child.complaints().bytes);
+    let complaints = ona_api::text::decode(&child.stderr_so_far().bytes);
     match complaints.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
         Some(line) => format!("{how}: {}", ona_api::text::head(line, 500).0),
         None => how,

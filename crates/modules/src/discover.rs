@@ -4,7 +4,7 @@
 //! hidden by it. Then configured paths. One absolute path is loaded once.
 
 use crate::graph::normal;
-use ona_files::CUT;
+use ona_files::TOO_MANY_ENTRIES;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -127,9 +127,9 @@ fn key(kind: &str, path: &Path, source: Source) -> String {
 /// Plain files of a folder by name; dot-files, links and folders are left out, and what is
 /// neither is refused.
 fn files(folder: &Path, refused: &mut Vec<Refused>) -> Vec<PathBuf> {
-    let mut entries = ona_files::entries(folder);
-    if entries.cut {
-        refused.push(Refused { path: folder.display().to_string(), why: format!("it {CUT}") });
+    let mut entries = ona_files::list_dir(folder);
+    if entries.truncated {
+        refused.push(Refused { path: folder.display().to_string(), why: format!("it {TOO_MANY_ENTRIES}") });
     }
     entries.paths.retain(|path| {
         let hidden = path.file_name().unwrap_or_default().to_string_lossy().starts_with('.');
@@ -138,7 +138,7 @@ fn files(folder: &Path, refused: &mut Vec<Refused>) -> Vec<PathBuf> {
         };
         if !(kind.is_file() || kind.is_dir() || kind.is_symlink()) {
             let why =
-                ona_files::open_found(path).map_or_else(|why| format!("it {why}"), |_| "it has changed".to_owned());
+                ona_files::open_regular(path).map_or_else(|why| format!("it {why}"), |_| "it has changed".to_owned());
             refused.push(Refused { path: path.display().to_string(), why });
         }
         kind.is_file()

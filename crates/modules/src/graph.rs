@@ -5,7 +5,7 @@
 //! modules, the engine is chosen.
 
 use crate::source::{Kind, Linked, Names, Parsed, SyntaxError, parse};
-use ona_files::NotRead;
+use ona_files::ReadError;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -178,8 +178,8 @@ impl Graph {
 
 fn read(path: &Path) -> Result<Parsed, GraphError> {
     let source = ona_files::read_text(path).map_err(|why| match why {
-        NotRead::Absent => GraphError::Missing(path.to_owned()),
-        NotRead::Kind(_) => GraphError::NotAModule(path.to_owned()),
+        ReadError::Absent => GraphError::Missing(path.to_owned()),
+        ReadError::Kind(_) => GraphError::NotAModule(path.to_owned()),
         why => GraphError::Io { path: path.to_owned(), error: why.to_string() },
     })?;
     let kind = Kind::of(path).ok_or_else(|| GraphError::NotAModule(path.to_owned()))?;

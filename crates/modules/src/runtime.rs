@@ -1,7 +1,7 @@
 //! Which JavaScript runtime is there (DEC-170).
 
 use ona_api::{Env, environment};
-use ona_process::{Command, find_in_path};
+use ona_process::{ChildCommand, find_in_path};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -94,7 +94,7 @@ fn brand(program: &Path) -> Brand {
 
 /// `v20.1.0` is 20.
 async fn version(node: &Path, env: &Env) -> Option<u32> {
-    let command = Command {
+    let command = ChildCommand {
         program: node.into(),
         args: vec!["--version".into()],
         cwd: "/".into(),

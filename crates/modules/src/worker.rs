@@ -10,7 +10,7 @@ use crate::graph::Target;
 use crate::host::BoxFuture;
 use crate::runtime::Runtime;
 use crate::source::Linked;
-use ona_process::{Command, Listener, Worker as Child};
+use ona_process::{ChildCommand, ChildReader, PersistentChild};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io;
@@ -48,7 +48,7 @@ impl Worker {
         let config = lay_out(program, dir.path()).map_err(says)?;
         let args =
             self.runtime.kind.args().iter().map(|arg| (*arg).into()).chain([dir.path().join("worker.mjs").into()]);
-        let command = Command {
+        let command = ChildCommand {
             program: self.runtime.program.clone().into(),
             args: args.collect(),
             cwd: program.cwd.clone(),
@@ -58,7 +58,7 @@ impl Worker {
             deadline: None,
             grace: Duration::ZERO,
         };
-        let child = Child::start(&command).await.map_err(|error| error.to_string())?;
+        let child = PersistentChild::start(&command).await.map_err(|error| error.to_string())?;
         let (mut speaker, listener) = child.split();
         let (to, mut lines) = unbounded_channel::<String>();
         let pulse = Arc::new(Pulse::default());
@@ -158,7 +158,7 @@ impl Pulse {
     }
 }
 
-async fn listen(mut listener: Listener, sink: Sink, pulse: Arc<Pulse>) {
+async fn listen(mut listener: ChildReader, sink: Sink, pulse: Arc<Pulse>) {
     let why = loop {
         match listener.receive().await {
             // What a child of the module prints on our line is not for us.

@@ -15,12 +15,12 @@ const MARK: Variable = environment::ONA_AGENT_DB;
 
 pub fn started_by_an_agent(env: &Env, database: &Path) -> bool {
     let own = env.non_empty(MARK).map(PathBuf::from);
-    let carried = match mark::carried() {
-        mark::Carried::Nothing => false,
-        mark::Carried::Mark(mark) => mark::of(database) == Some(mark),
-        mark::Carried::Defaced => true,
+    let is_marked = match mark::current() {
+        mark::ProcessMark::Unmarked => false,
+        mark::ProcessMark::Mark(mark) => mark::of_file(database) == Some(mark),
+        mark::ProcessMark::Tampered => true,
     };
-    carried || own.into_iter().chain(marks_of_ancestors()).any(|live| same_file(&live, database))
+    is_marked || own.into_iter().chain(marks_of_ancestors()).any(|live| same_file(&live, database))
 }
 
 /// The mark in the environment each ancestor was started with.

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
 use ona_api::{Env, environment};
-use ona_process::{Command, End};
+use ona_process::{ChildCommand, ChildExit};
 use ona_scripted_model::{ModelServer, Turn, Wire, call, say, say_and_call};
 use serde_json::{Value, json};
 use std::os::unix::fs::DirBuilderExt;
@@ -218,7 +218,7 @@ impl Demo {
 
     async fn both(&self, args: &[&str], more: &[(&str, String)]) -> Result<(i32, String, String), Failure> {
         let env = more.iter().fold(self.env.clone(), |env, (name, value)| env.with(name, value));
-        let command = Command {
+        let command = ChildCommand {
             program: self.executable.clone().into(),
             args: args.iter().map(Into::into).collect(),
             cwd: Path::new(&self.project).to_owned(),
@@ -230,8 +230,8 @@ impl Demo {
         };
         let ran = ona_process::run(command, &CancellationToken::new()).await.map_err(Failure::refused)?;
         let code = match ran.end {
-            End::Exited(code) => code,
-            End::Signalled(_) | End::TimedOut | End::Cancelled => {
+            ChildExit::Exited(code) => code,
+            ChildExit::Signalled(_) | ChildExit::TimedOut | ChildExit::Cancelled => {
                 return Err(Failure::refused(format_args!("the demo could not go on: {:?}", ran.end)));
             }
         };

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
 use ona_api::environment;
-use ona_files::NotRead;
+use ona_files::ReadError;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ fn read(file: &Path) -> Result<Map<String, Value>, Failure> {
             Value::Object(value) => Ok(value),
             _ => Err(unusable(file, "it does not hold a JSON object")),
         },
-        Err(NotRead::Absent) => Ok(Map::new()),
+        Err(ReadError::Absent) => Ok(Map::new()),
         Err(why) => Err(unusable(file, format_args!("it {why}"))),
     }
 }

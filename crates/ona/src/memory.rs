@@ -66,9 +66,9 @@ fn markdown_files(program: &Program, dir: &Path) -> Result<Vec<Row>, Failure> {
     const DEEPEST: usize = 32;
     let scope = program.project.to_string_lossy().into_owned();
     std::fs::read_dir(dir).map_err(|error| Failure::usage(format_args!("{}: {error}", dir.display())))?;
-    let mut found = ona_files::below(dir, DEEPEST, Follow::Nothing);
-    if found.cut {
-        return Err(Failure::usage(format_args!("{} {}", dir.display(), ona_files::CUT)));
+    let mut found = ona_files::list_below(dir, DEEPEST, Follow::Nothing);
+    if found.truncated {
+        return Err(Failure::usage(format_args!("{} {}", dir.display(), ona_files::TOO_MANY_ENTRIES)));
     }
     found
         .paths

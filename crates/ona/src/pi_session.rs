@@ -7,8 +7,8 @@
 use crate::program::{Open, Program};
 use ona_api::{Env, environment};
 use ona_dialects::pi::{ClaudeFiles, Installed, Invalid, Layer, Offered, PROBES, choose};
-use ona_files::NotRead;
-use ona_process::{Command, find_in_path};
+use ona_files::ReadError;
+use ona_process::{ChildCommand, find_in_path};
 use ona_trust::{About, ClaudeHooks, Scope, SessionTerms, has_hooks_of_an_orchestrator, keep_for_session};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ impl Gastown {
 
 fn config_text(file: &Path) -> Result<String, String> {
     ona_files::read_named(file).map_err(|why| match why {
-        NotRead::Absent => "hooks config file not found".to_owned(),
+        ReadError::Absent => "hooks config file not found".to_owned(),
         why => format!("hooks config file {why}"),
     })
 }
@@ -138,7 +138,7 @@ fn installed(env: &Env, cwd: &Path) -> Installed {
 fn ask_login_shell(env: Env, cwd: PathBuf) -> String {
     let script: String =
         PROBES.iter().map(|name| format!("command -v {name} >/dev/null 2>&1 && echo {name}; ")).collect();
-    let command = Command {
+    let command = ChildCommand {
         program: "/bin/sh".into(),
         args: vec!["-lc".into(), script.into()],
         cwd,

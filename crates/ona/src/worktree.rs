@@ -6,7 +6,7 @@
 
 use ona_api::{Env, environment};
 use ona_permissions::WorkTree;
-use ona_process::{Command, End, find_in_path, run_blocking};
+use ona_process::{ChildCommand, ChildExit, find_in_path, run_blocking};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ impl Git {
 
     fn lines(&self, cwd: &Path, args: &[&str], separator: char) -> Option<Vec<String>> {
         let pinned = PINNED.iter().flat_map(|setting| ["-c", setting]);
-        let ran = run_blocking(Command {
+        let ran = run_blocking(ChildCommand {
             program: self.program.clone().into(),
             args: pinned.chain(["--no-pager"]).chain(args.iter().copied()).map(Into::into).collect(),
             cwd: cwd.to_path_buf(),
@@ -83,7 +83,7 @@ impl Git {
             deadline: Some(DEADLINE),
             grace: Duration::ZERO,
         });
-        let ran = ran.ok().filter(|ran| ran.end == End::Exited(0) && !ran.stdout.truncated)?;
+        let ran = ran.ok().filter(|ran| ran.end == ChildExit::Exited(0) && !ran.stdout.truncated)?;
         let text = String::from_utf8(ran.stdout.bytes).ok()?;
         Some(text.split(separator).filter(|line| !line.is_empty()).map(str::to_owned).collect())
     }

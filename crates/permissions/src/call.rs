@@ -9,7 +9,7 @@ use crate::bash::words::{HOLE, Word};
 use crate::bash::{self, Script};
 use crate::domain;
 use crate::place::Place;
-use crate::resolve::{Forms, Links};
+use crate::resolve::{Forms, LinkCache};
 use ona_api::Access;
 use ona_api::path::lexical;
 use serde_json::Value;
@@ -34,7 +34,7 @@ pub(crate) enum Part {
 
 impl<'a> Call<'a> {
     pub fn new(tool: &'a str, input: &'a Value, access: &[Access], place: &Place) -> Self {
-        let mut links = Links::default();
+        let mut links = LinkCache::default();
         let mut parts: Vec<Part> = access
             .iter()
             .map(|access| match access {
@@ -86,7 +86,7 @@ pub(crate) struct Spot {
 }
 
 impl Shell {
-    fn new(text: &str, cwd: &Path, place: &Place, links: &mut Links) -> Self {
+    fn new(text: &str, cwd: &Path, place: &Place, links: &mut LinkCache) -> Self {
         let script = bash::parse(text);
         let dirs = cwd::follow(&script, cwd, &place.home);
         let has = |name: &str| script.commands.iter().any(|command| command.name() == Some(name));
@@ -118,7 +118,7 @@ impl Shell {
     }
 }
 
-pub(crate) fn spots(word: &Word, dirs: &Dirs, place: &Place, links: &mut Links) -> Vec<Spot> {
+pub(crate) fn spots(word: &Word, dirs: &Dirs, place: &Place, links: &mut LinkCache) -> Vec<Spot> {
     let wild = word.glob || word.has_hole();
     let fixed_root = word.home || word.text.starts_with('/');
     let mut spot = |dir: &Path| {

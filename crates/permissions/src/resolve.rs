@@ -1,7 +1,7 @@
 //! What permission decisions look at in the file system: where links lead
 //! (`ona_files`), and what lies below a directory.
 
-pub(crate) use ona_files::{Links, PathForms as Forms};
+pub(crate) use ona_files::{LinkCache, PathForms as Forms};
 use std::path::Path;
 
 pub(crate) fn is_link(path: &Path) -> bool {

@@ -10,7 +10,7 @@ use crate::bash::words::HOLE;
 use crate::call::{Call, Part, Shell, Use, spots};
 use crate::guarded::Guarded;
 use crate::place::{Grounds, Place};
-use crate::resolve::{Forms, Links};
+use crate::resolve::{Forms, LinkCache};
 use crate::text::{brief, is_direction_mark, path_text, reorders};
 use crate::unreadable;
 use serde_json::Value;
@@ -81,7 +81,7 @@ fn home_passed_on<'s>(shell: &'s Shell, place: &Place) -> Option<&'s Use> {
     let removed =
         |used: &&Use| used.file.role == Role::Remove && used.file.word.derived && unreadable::is_bare(&used.file.word);
     let used = shell.uses.iter().find(removed)?;
-    let mut links = Links::default();
+    let mut links = LinkCache::default();
     let names_home = |(at, command): (usize, &Command)| {
         let words = match (walk(command), command.name()) {
             (Some(walk), _) if walk.names.is_empty() => walk.starts,

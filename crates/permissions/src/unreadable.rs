@@ -14,7 +14,7 @@ use crate::bash::words::{HOLE, Word};
 use crate::call::{Shell, Spot, Use, spots};
 use crate::guarded::Guarded;
 use crate::place::Place;
-use crate::resolve::Links;
+use crate::resolve::LinkCache;
 use crate::text::brief;
 
 /// Why a person should look at the script, if its targets can be what nothing may change.
@@ -55,7 +55,7 @@ pub(crate) fn is_bare(word: &Word) -> bool {
 
 /// The guarded file a command may print the name of.
 fn source<'g>(command: &Command, at: usize, shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&'g str> {
-    let mut links = Links::default();
+    let mut links = LinkCache::default();
     let mut spots = |word: &Word| spots(word, &shell.dirs[at], place, &mut links);
     if let Some(walk) = walk(command) {
         let starts = walk.starts.iter().flat_map(&mut spots).collect::<Vec<_>>();

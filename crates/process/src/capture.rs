@@ -16,9 +16,9 @@ pub struct Captured {
 
 /// A capture that is still being filled.
 #[derive(Clone, Default)]
-pub(crate) struct Filling(Arc<Mutex<Captured>>);
+pub(crate) struct CaptureBuffer(Arc<Mutex<Captured>>);
 
-impl Filling {
+impl CaptureBuffer {
     pub(crate) fn snapshot(&self) -> Captured {
         self.lock().clone()
     }
@@ -42,9 +42,12 @@ impl Filling {
 }
 
 /// Reads until end of file, also after nobody is interested any more.
-pub(crate) fn fill(mut stream: impl AsyncRead + Unpin + Send + 'static, cap: usize) -> (Filling, JoinHandle<()>) {
-    let filling = Filling::default();
-    let sink = filling.clone();
+pub(crate) fn capture(
+    mut stream: impl AsyncRead + Unpin + Send + 'static,
+    cap: usize,
+) -> (CaptureBuffer, JoinHandle<()>) {
+    let captured = CaptureBuffer::default();
+    let sink = captured.clone();
     let reader = tokio::spawn(async move {
         let mut buffer = Vec::with_capacity(64 * 1024);
         loop {
@@ -55,5 +58,5 @@ pub(crate) fn fill(mut stream: impl AsyncRead + Unpin + Send + 'static, cap: usi
             }
         }
     });
-    (filling, reader)
+    (captured, reader)
 }

@@ -14,19 +14,19 @@ struct Groups {
 
 /// A child's place in the list, given up when the child was waited for.
 #[derive(Debug)]
-pub(crate) struct Registered(i32);
+pub(crate) struct GroupRegistration(i32);
 
-pub(crate) fn register(group: Pid) -> Registered {
+pub(crate) fn register(group: Pid) -> GroupRegistration {
     let id = group.as_raw_nonzero().get();
     let mut groups = groups();
     groups.running.insert(id);
     if groups.ended {
         kill(id);
     }
-    Registered(id)
+    GroupRegistration(id)
 }
 
-impl Drop for Registered {
+impl Drop for GroupRegistration {
     fn drop(&mut self) {
         groups().running.remove(&self.0);
     }

@@ -7,43 +7,43 @@
 
 mod cancellation;
 mod capture;
-mod end;
+mod exit;
 mod groups;
 pub mod mark;
+mod persistent;
 mod running;
 pub mod scratch;
 pub mod secrets;
 mod spawn;
-mod worker;
 
 pub use cancellation::{REPORT_TIME, TurnCancellation};
 pub use capture::Captured;
-pub use end::End;
+pub use exit::ChildExit;
 pub use groups::kill_all;
-pub use running::{Ran, Running};
-pub use spawn::{Command, SpawnError};
-pub use worker::{Listener, Lost, Rest as WorkerRest, Speaker, Worker};
+pub use persistent::{ChildHandle, ChildIoError, ChildReader, ChildWriter, PersistentChild};
+pub use running::{ChildOutput, Running};
+pub use spawn::{ChildCommand, SpawnError};
 
-use running::Rest;
+use running::Descendants;
 use tokio_util::sync::CancellationToken;
 
 /// Starts a child that goes on by itself; see [`Running`].
-pub fn start(command: Command) -> Result<Running, SpawnError> {
-    Running::start(command, Rest::LeftAlone)
+pub fn start(command: ChildCommand) -> Result<Running, SpawnError> {
+    Running::start(command, Descendants::Keep)
 }
 
 /// Runs a child to its end.
-pub async fn run(command: Command, cancel: &CancellationToken) -> Result<Ran, SpawnError> {
-    to_the_end(start(command)?, cancel).await
+pub async fn run(command: ChildCommand, cancel: &CancellationToken) -> Result<ChildOutput, SpawnError> {
+    wait_or_stop(start(command)?, cancel).await
 }
 
 /// Runs a child to its end and ends whatever of its group is left then.
-pub async fn run_and_clear(command: Command, cancel: &CancellationToken) -> Result<Ran, SpawnError> {
-    to_the_end(Running::start(command, Rest::Ended)?, cancel).await
+pub async fn run_and_clear(command: ChildCommand, cancel: &CancellationToken) -> Result<ChildOutput, SpawnError> {
+    wait_or_stop(Running::start(command, Descendants::Kill)?, cancel).await
 }
 
 /// Runs a child to its end where nothing can be awaited, on a thread of its own.
-pub fn run_blocking(command: Command) -> Result<Ran, SpawnError> {
+pub fn run_blocking(command: ChildCommand) -> Result<ChildOutput, SpawnError> {
     let run_alone = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(run_and_clear(command, &CancellationToken::new()))
@@ -54,7 +54,7 @@ pub fn run_blocking(command: Command) -> Result<Ran, SpawnError> {
     })
 }
 
-async fn to_the_end(running: Running, cancel: &CancellationToken) -> Result<Ran, SpawnError> {
+async fn wait_or_stop(running: Running, cancel: &CancellationToken) -> Result<ChildOutput, SpawnError> {
     let end = tokio::select! {
         end = running.wait() => end,
         () = cancel.cancelled() => {

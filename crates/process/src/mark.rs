@@ -16,16 +16,16 @@ const FORM: u64 = 0x006f_6e61_0000_0000;
 
 /// What a process carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carried {
-    Nothing,
+pub enum ProcessMark {
+    Unmarked,
     Mark(u64),
     /// A limit nobody but a process that wants to be rid of its mark would set.
-    Defaced,
+    Tampered,
 }
 
 /// The mark of a file, by its identity, so that links to it have the same. None if there is no such file.
 #[cfg(target_os = "linux")]
-pub fn of(file: &Path) -> Option<u64> {
+pub fn of_file(file: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
     let meta = std::fs::metadata(file).ok()?;
     let identity = meta.ino().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ meta.dev().rotate_left(17);
@@ -34,17 +34,17 @@ pub fn of(file: &Path) -> Option<u64> {
 
 /// What this process carries.
 #[cfg(target_os = "linux")]
-pub fn carried() -> Carried {
+pub fn current() -> ProcessMark {
     match rustix::process::getrlimit(rustix::process::Resource::Locks).maximum {
-        None => Carried::Nothing,
-        Some(mark) if mark & !0xffff_ffff == FORM => Carried::Mark(mark),
-        Some(_) => Carried::Defaced,
+        None => ProcessMark::Unmarked,
+        Some(mark) if mark & !0xffff_ffff == FORM => ProcessMark::Mark(mark),
+        Some(_) => ProcessMark::Tampered,
     }
 }
 
 /// Marks this process and all it will start. What is marked stays as it is: the outermost agent counts.
 #[cfg(target_os = "linux")]
-pub(crate) fn put(mark: u64) {
+pub(crate) fn set(mark: u64) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     if getrlimit(Resource::Locks).maximum.is_none() {
         // A kernel that does not let us leaves the environment as the only mark.
@@ -53,14 +53,14 @@ pub(crate) fn put(mark: u64) {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn of(_: &Path) -> Option<u64> {
+pub fn of_file(_: &Path) -> Option<u64> {
     None
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn carried() -> Carried {
-    Carried::Nothing
+pub fn current() -> ProcessMark {
+    ProcessMark::Unmarked
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn put(_: u64) {}
+pub(crate) fn set(_: u64) {}

@@ -1,9 +1,9 @@
 //! A child while it runs: waiting, deadline, stopping, and what it printed.
 
-use crate::capture::{Captured, Filling, fill};
-use crate::end::End;
-use crate::groups::Registered;
-use crate::spawn::{Command, SpawnError, spawn};
+use crate::capture::{CaptureBuffer, Captured, capture};
+use crate::exit::ChildExit;
+use crate::groups::GroupRegistration;
+use crate::spawn::{ChildCommand, SpawnError, spawn};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -19,16 +19,16 @@ const LINGER: Duration = Duration::from_millis(200);
 const POLL: Duration = Duration::from_millis(10);
 
 pub struct Running {
-    stdout: Filling,
-    stderr: Filling,
-    end: watch::Receiver<Option<End>>,
+    stdout: CaptureBuffer,
+    stderr: CaptureBuffer,
+    end: watch::Receiver<Option<ChildExit>>,
     stop: CancellationToken,
     started: Instant,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
-    pub end: End,
+pub struct ChildOutput {
+    pub end: ChildExit,
     pub stdout: Captured,
     pub stderr: Captured,
     pub took: Duration,
@@ -36,14 +36,14 @@ pub struct Ran {
 
 /// What becomes of descendants in the child's group when the child itself has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum Descendants {
     /// `cmd &` in a hook is normal.
-    LeftAlone,
-    Ended,
+    Keep,
+    Kill,
 }
 
 impl Running {
-    pub(crate) fn start(command: Command, rest: Rest) -> Result<Self, SpawnError> {
+    pub(crate) fn start(command: ChildCommand, descendants: Descendants) -> Result<Self, SpawnError> {
         // Who is told nothing gets /dev/null: programs tell an interactive pipe from none.
         let stdin = if command.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
         let (mut child, registered) = spawn(&command, stdin)?;
@@ -57,12 +57,12 @@ impl Running {
                 }
             });
         }
-        let (stdout, out) = fill(child.stdout.take().expect("stdout is piped"), command.cap);
-        let (stderr, err) = fill(child.stderr.take().expect("stderr is piped"), command.cap);
+        let (stdout, out) = capture(child.stdout.take().expect("stdout is piped"), command.cap);
+        let (stderr, err) = capture(child.stderr.take().expect("stderr is piped"), command.cap);
         let stop = CancellationToken::new();
         let (tell, end) = watch::channel(None);
         let (deadline, grace) = (command.deadline, command.grace);
-        let watcher = Watcher { child, deadline, grace, rest, stop: stop.clone(), _registered: registered };
+        let watcher = Watcher { child, deadline, grace, descendants, stop: stop.clone(), _registered: registered };
         tokio::spawn(async move {
             let how = watcher.wait().await;
             drain(out, err).await;
@@ -77,16 +77,16 @@ impl Running {
     }
 
     /// How it ended, if it has.
-    pub fn end(&self) -> Option<End> {
+    pub fn end(&self) -> Option<ChildExit> {
         *self.end.borrow()
     }
 
-    pub async fn wait(&self) -> End {
+    pub async fn wait(&self) -> ChildExit {
         let mut end = self.end.clone();
         match end.wait_for(Option::is_some).await {
             Ok(known) => known.expect("waited for it"),
             // The runtime is going down and took the watcher with it.
-            Err(_) => End::Cancelled,
+            Err(_) => ChildExit::Cancelled,
         }
     }
 
@@ -95,8 +95,8 @@ impl Running {
         self.stop.cancel();
     }
 
-    pub(crate) fn finish(self, end: End) -> Ran {
-        Ran { end, stdout: self.stdout.take(), stderr: self.stderr.take(), took: self.started.elapsed() }
+    pub(crate) fn finish(self, end: ChildExit) -> ChildOutput {
+        ChildOutput { end, stdout: self.stdout.take(), stderr: self.stderr.take(), took: self.started.elapsed() }
     }
 }
 
@@ -104,14 +104,14 @@ struct Watcher {
     child: tokio::process::Child,
     deadline: Option<Duration>,
     grace: Duration,
-    rest: Rest,
+    descendants: Descendants,
     stop: CancellationToken,
     /// Until the child was waited for.
-    _registered: Registered,
+    _registered: GroupRegistration,
 }
 
 impl Watcher {
-    async fn wait(mut self) -> End {
+    async fn wait(mut self) -> ChildExit {
         let group = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let deadline = async {
             match self.deadline {
@@ -121,14 +121,14 @@ impl Watcher {
         };
         let end = tokio::select! {
             status = self.child.wait() => {
-                if let (Rest::Ended, Some(group)) = (self.rest, group) {
+                if let (Descendants::Kill, Some(group)) = (self.descendants, group) {
                     // Nobody left is the usual case.
                     kill_process_group(group, Signal::KILL).ok();
                 }
-                return status.map_or(End::Signalled(0), End::from);
+                return status.map_or(ChildExit::Signalled(0), ChildExit::from);
             }
-            () = deadline => End::TimedOut,
-            () = self.stop.cancelled() => End::Cancelled,
+            () = deadline => ChildExit::TimedOut,
+            () = self.stop.cancelled() => ChildExit::Cancelled,
         };
         if let Some(group) = group {
             end_group(&mut self.child, group, self.grace).await;

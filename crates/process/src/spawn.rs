@@ -1,6 +1,6 @@
 //! From a description to a child in its own session.
 
-use crate::groups::{self, Registered};
+use crate::groups::{self, GroupRegistration};
 use crate::{mark, secrets};
 use ona_api::{Env, Variable, environment};
 use rustix::process::Pid;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// What to run. The environment is complete: nothing is inherited besides it.
 #[derive(Clone, Debug)]
-pub struct Command {
+pub struct ChildCommand {
     pub program: OsString,
     pub args: Vec<OsString>,
     pub cwd: PathBuf,
@@ -39,7 +39,10 @@ pub enum SpawnError {
 }
 
 /// The child, and its place among those that are killed when the program has to end at once.
-pub(crate) fn spawn(command: &Command, stdin: Stdio) -> Result<(tokio::process::Child, Registered), SpawnError> {
+pub(crate) fn spawn(
+    command: &ChildCommand,
+    stdin: Stdio,
+) -> Result<(tokio::process::Child, GroupRegistration), SpawnError> {
     if !command.cwd.is_dir() {
         return Err(SpawnError::MissingDirectory(command.cwd.clone()));
     }
@@ -53,7 +56,7 @@ pub(crate) fn spawn(command: &Command, stdin: Stdio) -> Result<(tokio::process::
         .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mark = command.env.non_empty(AGENT_DATABASE).and_then(|file| mark::of(file.as_ref()));
+    let mark = command.env.non_empty(AGENT_DATABASE).and_then(|file| mark::of_file(file.as_ref()));
     own_session(&mut child, mark, command.env.is_set(AGENT_DATABASE));
     let child = child.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SpawnError::MissingProgram(command.program.to_string_lossy().into_owned()),
@@ -71,7 +74,7 @@ fn own_session(child: &mut tokio::process::Command, mark: Option<u64>, of_agent:
         child.pre_exec(move || {
             rustix::process::setsid()?;
             if let Some(mark) = mark {
-                mark::put(mark);
+                mark::set(mark);
             }
             if of_agent {
                 secrets::close_descriptor_on_exec();

@@ -9,7 +9,7 @@
 use crate::environment::{Own, of_case};
 use ona_api::Env;
 use ona_api::path::lexical;
-use ona_process::{Command, End};
+use ona_process::{ChildCommand, ChildExit};
 use ona_workflow::testgen::generate::Piece;
 use ona_workflow::testgen::touched::Touched;
 use serde_json::Value;
@@ -124,7 +124,7 @@ fn content(file: &str, ground: &Ground<'_>) -> Result<String, Withheld> {
         return Err(Withheld::Touched(file.to_owned()));
     }
     let mut bytes = Vec::new();
-    let opened = ona_files::open_found(&real).map_err(|why| unreadable(std::io::Error::other(why)))?;
+    let opened = ona_files::open_regular(&real).map_err(|why| unreadable(std::io::Error::other(why)))?;
     opened.take(LONGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LONGEST {
         return Err(Withheld::TooLong(file.to_owned()));
@@ -155,7 +155,7 @@ async fn output(command: &str, ground: &Ground<'_>) -> Result<String, Withheld> 
         program_dir: ground.program_dir,
     };
     let ran = ona_process::run_and_clear(
-        Command {
+        ChildCommand {
             program: ona_process::first_existing(&["/bin/bash", "/usr/bin/bash"], "bash").into(),
             args: vec!["-c".into(), command.into()],
             cwd: PathBuf::from(ground.root),
@@ -171,10 +171,10 @@ async fn output(command: &str, ground: &Ground<'_>) -> Result<String, Withheld> 
     match ran.end {
         // How a program is used is often told with an exit code of its own; that the
         // shell did not find it is not an answer.
-        End::Exited(126 | 127) => return Err(failed("the command was not found".to_owned())),
-        End::Exited(_) => {}
-        End::TimedOut => return Err(failed(format!("it did not end in {} seconds", PATIENCE.as_secs()))),
-        End::Signalled(_) | End::Cancelled => return Err(failed("it was interrupted".to_owned())),
+        ChildExit::Exited(126 | 127) => return Err(failed("the command was not found".to_owned())),
+        ChildExit::Exited(_) => {}
+        ChildExit::TimedOut => return Err(failed(format!("it did not end in {} seconds", PATIENCE.as_secs()))),
+        ChildExit::Signalled(_) | ChildExit::Cancelled => return Err(failed("it was interrupted".to_owned())),
     }
     let (stdout, stderr) = (ona_tools::stream_text(&ran.stdout), ona_tools::stream_text(&ran.stderr));
     let said = if stdout.trim().is_empty() { stderr } else { stdout };

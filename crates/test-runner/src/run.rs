@@ -8,7 +8,7 @@ use ona_api::testing::{TestCase, TestRun};
 use ona_api::{CallId, Entry, Env, EventKind, Group, Row, SessionId, ToolCall, clock, digest};
 use ona_files::SnapshotError;
 use ona_orchestration::{Pipeline, Session};
-use ona_process::End;
+use ona_process::ChildExit;
 use ona_store::StoreError;
 use ona_tools::ToolBox;
 use serde_json::json;
@@ -146,8 +146,8 @@ async fn one(
         run: place.session.to_string(),
         exit_code: code,
         started_at,
-        completed_at: end.filter(|end| *end != End::Cancelled).map(|_| clock::utc_seconds(clock::now())),
-        timed_out: end == Some(End::TimedOut),
+        completed_at: end.filter(|end| *end != ChildExit::Cancelled).map(|_| clock::utc_seconds(clock::now())),
+        timed_out: end == Some(ChildExit::TimedOut),
         took_ms: outcome.as_ref().map(|outcome| i64::try_from(outcome.took.as_millis()).unwrap_or(i64::MAX)),
         script_sha256: Some(digest::sha256_hex(case.script.as_bytes())),
         project_sha256: Some(known.project_sha256.to_owned()),
@@ -171,7 +171,7 @@ async fn one(
             "project_sha256": run.project_sha256,
         }),
     );
-    if end == Some(End::Cancelled) {
+    if end == Some(ChildExit::Cancelled) {
         group.event(EventKind::Interrupted, json!({"test_case_id": case.id}));
     }
     group.push(Row::TestRun(run.clone()));

@@ -8,7 +8,7 @@
 
 use crate::project::Project;
 use ona_api::{Env, environment};
-use ona_process::{Command, End, find_in_path};
+use ona_process::{ChildCommand, ChildExit, find_in_path};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl Sandbox {
         let Ok(room) = ona_process::scratch::folder("ona-probe-", tmp) else { return Sandbox::None };
         let inner = ["/bin/sh".into(), "-c".into(), probe.into(), room.path().into()];
         let (program, args) = sandbox.around(project, room.path(), inner.to_vec());
-        let command = Command {
+        let command = ChildCommand {
             program,
             args,
             cwd: project.root.clone(),
@@ -52,7 +52,7 @@ impl Sandbox {
             grace: Duration::ZERO,
         };
         match ona_process::run_and_clear(command, cancel).await {
-            Ok(ran) if ran.end == End::Exited(0) => sandbox,
+            Ok(ran) if ran.end == ChildExit::Exited(0) => sandbox,
             _ => Sandbox::None,
         }
     }

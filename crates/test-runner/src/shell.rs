@@ -8,7 +8,7 @@ use crate::room::Room;
 use crate::sandbox::Sandbox;
 use ona_api::testing::TestCase;
 use ona_api::{Access, Env, ToolResult, ToolSpec};
-use ona_process::{Command, End, Ran, first_existing};
+use ona_process::{ChildCommand, ChildExit, ChildOutput, first_existing};
 use ona_tools::{AnyTool, BadInput, Cx, Plan, STREAM_CAP, joined, stream_text};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub(crate) struct Surroundings {
 /// How one case ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
-    pub end: Option<End>,
+    pub end: Option<ChildExit>,
     pub stdout: String,
     pub stderr: String,
     pub took: Duration,
@@ -67,7 +67,7 @@ impl TestShell {
         let bash = first_existing(&["/bin/bash", "/usr/bin/bash"], "bash");
         let inner = vec![bash.into(), room.script().into()];
         let (program, args) = around.sandbox.around(&around.project, room.path(), inner);
-        let command = Command {
+        let command = ChildCommand {
             program,
             args,
             cwd: around.project.root.clone(),
@@ -83,18 +83,18 @@ impl TestShell {
         }
     }
 
-    fn ran(&self, ran: Ran) -> ToolResult {
+    fn ran(&self, ran: ChildOutput) -> ToolResult {
         let (stdout, stderr) = (stream_text(&ran.stdout), stream_text(&ran.stderr));
         let content = joined(&stdout, &stderr);
-        let mut data = json!({"stdout": stdout, "stderr": stderr, "interrupted": ran.end == End::Cancelled});
+        let mut data = json!({"stdout": stdout, "stderr": stderr, "interrupted": ran.end == ChildExit::Cancelled});
         let result = match ran.end {
-            End::Exited(0) => ToolResult::success(content),
-            End::Exited(_) | End::Signalled(_) => ToolResult::rejected(content),
-            End::TimedOut => {
+            ChildExit::Exited(0) => ToolResult::success(content),
+            ChildExit::Exited(_) | ChildExit::Signalled(_) => ToolResult::rejected(content),
+            ChildExit::TimedOut => {
                 let limit = self.around.project.timeout.as_secs();
                 ToolResult::internal(format!("The test ran longer than {limit} s and was ended.\n{content}"))
             }
-            End::Cancelled => ToolResult::rejected(format!("Interrupted.\n{content}")),
+            ChildExit::Cancelled => ToolResult::rejected(format!("Interrupted.\n{content}")),
         };
         data["exit_code"] = exit_code(ran.end).into();
         let outcome = Outcome { end: Some(ran.end), stdout, stderr, took: ran.took };
@@ -104,11 +104,11 @@ impl TestShell {
 }
 
 /// As a shell would report it; None for an end that was not the case's own.
-pub(crate) fn exit_code(end: End) -> Option<i64> {
+pub(crate) fn exit_code(end: ChildExit) -> Option<i64> {
     match end {
-        End::Exited(code) => Some(code.into()),
-        End::Signalled(signal) => Some(i64::from(128 + signal)),
-        End::TimedOut | End::Cancelled => None,
+        ChildExit::Exited(code) => Some(code.into()),
+        ChildExit::Signalled(signal) => Some(i64::from(128 + signal)),
+        ChildExit::TimedOut | ChildExit::Cancelled => None,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{BoxFuture, Count, Cx, Tool};
 use ona_api::credentials;
 use ona_api::text::{decode, head};
 use ona_api::{Access, ToolResult};
-use ona_process::{Captured, End, Ran, Running, SpawnError};
+use ona_process::{Captured, ChildExit, ChildOutput, Running, SpawnError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -101,7 +101,7 @@ fn place(ended: Option<PathBuf>, cx: &Cx) -> Place {
     }
 }
 
-fn finished(ran: Ran, limit: u64, place: Place, command: &str, cx: &Cx) -> ToolResult {
+fn finished(ran: ChildOutput, limit: u64, place: Place, command: &str, cx: &Cx) -> ToolResult {
     let stdout = stream_text(&ran.stdout);
     let mut stderr = stream_text(&ran.stderr);
     if let Some(note) = credentials_note(command, cx) {
@@ -120,23 +120,23 @@ fn finished(ran: Ran, limit: u64, place: Place, command: &str, cx: &Cx) -> ToolR
     let mut data = Map::from_iter([
         ("stdout".to_owned(), Value::from(stdout)),
         ("stderr".to_owned(), Value::from(stderr)),
-        ("interrupted".to_owned(), Value::from(ran.end == End::Cancelled)),
+        ("interrupted".to_owned(), Value::from(ran.end == ChildExit::Cancelled)),
     ]);
     let mut result = match ran.end {
-        End::Exited(code) => {
+        ChildExit::Exited(code) => {
             data.insert("exit_code".into(), code.into());
             if code == 0 { ToolResult::success(output) } else { ToolResult::rejected(output) }
         }
-        End::Signalled(signal) => {
+        ChildExit::Signalled(signal) => {
             data.insert("exit_code".into(), (128 + signal).into());
             data.insert("signal".into(), signal.into());
             ToolResult::rejected(output)
         }
-        End::TimedOut => {
+        ChildExit::TimedOut => {
             data.insert("timedOutAfterMs".into(), limit.into());
             ToolResult::internal(before(&format!("The command ran longer than {limit} ms and was ended.")))
         }
-        End::Cancelled => {
+        ChildExit::Cancelled => {
             data.insert("is_interrupt".into(), true.into());
             ToolResult::rejected(before(INTERRUPTED))
         }
@@ -253,9 +253,9 @@ impl Job for BackgroundShell {
     fn state(&self) -> State {
         match self.running.end() {
             None => State::Running,
-            Some(End::Exited(code)) => State::Exited(code),
-            Some(End::Signalled(signal)) => State::Signalled(signal),
-            Some(End::TimedOut | End::Cancelled) => State::Stopped,
+            Some(ChildExit::Exited(code)) => State::Exited(code),
+            Some(ChildExit::Signalled(signal)) => State::Signalled(signal),
+            Some(ChildExit::TimedOut | ChildExit::Cancelled) => State::Stopped,
         }
     }
 

@@ -13,7 +13,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use ona_api::path::lexical;
 use ona_api::{Access, ToolResult};
-use ona_files::{FileType, OpenError, Target, open_dir};
+use ona_files::{FileLocation, FileType, OpenError, open_dir};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -244,7 +244,7 @@ impl ParallelVisitor for Seeker<'_> {
 /// has become a link since the walk began does not lend its names. A link counts as what
 /// it leads to.
 fn modified(path: &Path) -> Option<SystemTime> {
-    match Target::at(path).ok()?.info() {
+    match FileLocation::at(path).ok()?.info() {
         Ok(info) => info.filter(|info| info.kind != FileType::Directory).map(|info| info.modified),
         Err(OpenError::Link) => {
             let metadata = std::fs::metadata(path).ok().filter(|metadata| !metadata.is_dir())?;

@@ -7,7 +7,7 @@
 
 use crate::Cx;
 use crate::files::{Refused, io_refusal};
-use ona_files::{FileInfo, FileType, OpenError, PathForms, Target};
+use ona_files::{FileInfo, FileLocation, FileType, OpenError, PathForms};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
@@ -33,13 +33,13 @@ pub(crate) fn real(path: &Path, cx: &Cx) -> Result<PathBuf, Refused> {
 pub(crate) struct Located<'p> {
     pub path: &'p Path,
     pub real: PathBuf,
-    target: Target,
+    target: FileLocation,
 }
 
 impl<'p> Located<'p> {
     pub fn new(path: &'p Path, cx: &Cx) -> Result<Self, Refused> {
         let real = real(path, cx)?;
-        let target = Target::at(&real).map_err(|error| refusal(path, error))?;
+        let target = FileLocation::at(&real).map_err(|error| refusal(path, error))?;
         Ok(Self { path, real, target })
     }
 

@@ -17,7 +17,7 @@
 
 use crate::Cx;
 use ona_api::environment;
-use ona_process::{Command, find_in_path, first_existing};
+use ona_process::{ChildCommand, find_in_path, first_existing};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -42,7 +42,7 @@ pub(crate) enum Track {
 
 /// A shell ready to be started. Its files live as long as this value.
 pub(crate) struct Shell {
-    pub command: Command,
+    pub command: ChildCommand,
     pub files: ShellFiles,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct ShellFiles(Option<TempDir>);
 
 impl Shell {
     pub fn new(script: &str, track: Track, deadline: Option<Duration>, cx: &Cx) -> io::Result<Shell> {
-        let mut command = Command {
+        let mut command = ChildCommand {
             program: bash(cx),
             // The last one is `$0`, as if it had been found by its name.
             args: vec!["-c".into(), script.into(), "bash".into()],

@@ -3,7 +3,7 @@
 //! The file may have been written by anybody: it is read only if it is a regular
 //! file of a sensible size, and only as strict JSON.
 
-use ona_files::NotRead;
+use ona_files::ReadError;
 use serde_json::{Map, Value};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -18,13 +18,13 @@ pub(crate) enum Reading {
     Unfit(String),
 }
 
-impl From<Result<String, NotRead>> for Reading {
-    fn from(read: Result<String, NotRead>) -> Self {
+impl From<Result<String, ReadError>> for Reading {
+    fn from(read: Result<String, ReadError>) -> Self {
         match read {
             Ok(text) => Reading::Text(text),
-            Err(NotRead::Absent) => Reading::Absent,
-            Err(why @ (NotRead::Kind(_) | NotRead::TooLarge(_))) => Reading::Unfit(format!("it {why}")),
-            Err(why @ (NotRead::NotText | NotRead::Io(_))) => Reading::Unreadable(format!("it {why}")),
+            Err(ReadError::Absent) => Reading::Absent,
+            Err(why @ (ReadError::Kind(_) | ReadError::TooLarge(_))) => Reading::Unfit(format!("it {why}")),
+            Err(why @ (ReadError::NotText | ReadError::Io(_))) => Reading::Unreadable(format!("it {why}")),
         }
     }
 }

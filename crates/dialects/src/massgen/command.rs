@@ -105,5 +105,5 @@ fn how(file: &Path) -> How {
 
 fn has_shebang(file: &Path) -> bool {
     let mut start = [0; 2];
-    ona_files::open_found(file).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && &start == b"#!"
+    ona_files::open_regular(file).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && &start == b"#!"
 }

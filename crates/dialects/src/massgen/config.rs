@@ -8,7 +8,7 @@ use super::glob::Matcher;
 use super::words;
 use crate::lint::strange_keys;
 use ona_api::EventName;
-use ona_files::NotRead;
+use ona_files::ReadError;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("the massgen configuration could not be read: it {why}: {}", .path.display())]
-    Unreadable { path: PathBuf, why: NotRead },
+    Unreadable { path: PathBuf, why: ReadError },
     #[error("the massgen configuration is not valid YAML: {why}: {}", .path.display())]
     NotYaml { path: PathBuf, why: String },
     #[error("the massgen configuration can not be used: {at} {what}: {}", .path.display())]

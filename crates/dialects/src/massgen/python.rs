@@ -8,7 +8,7 @@
 use super::result::{Decision, HookResult};
 use ona_api::{Env, EventName, clock, environment};
 use ona_hookplane::{CAPTURE, Exit, HandlerFuture, HookExecution, HookHandler, HookInvocation, decode};
-use ona_process::{Command, Lost, SpawnError, Worker};
+use ona_process::{ChildCommand, ChildIoError, PersistentChild, SpawnError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -76,7 +76,7 @@ pub(super) struct Python {
 }
 
 struct Live {
-    worker: Worker,
+    worker: PersistentChild,
     imported: HashSet<String>,
 }
 
@@ -119,16 +119,16 @@ impl Python {
         let line = format!(r#"{{"call":{},"cwd":{},"event":{}}}"#, json!(handler), json!(cwd), called.stdin);
         let answer = tokio::select! {
             answer = tokio::time::timeout(called.timeout, live.ask(&line)) => answer,
-            () = called.cancel.cancelled() => return (Exit::Cancelled, String::new(), live.complaints()),
+            () = called.cancel.cancelled() => return (Exit::Cancelled, String::new(), live.take_stderr()),
         };
         match answer {
-            Err(_) => (Exit::TimedOut { after: called.timeout }, String::new(), live.complaints()),
+            Err(_) => (Exit::TimedOut { after: called.timeout }, String::new(), live.take_stderr()),
             Ok(Err(lost)) => {
-                let said = joined(live.complaints(), &format!("the Python process was lost: {lost}"));
+                let said = joined(live.take_stderr(), &format!("the Python process was lost: {lost}"));
                 (Exit::Code(1), String::new(), said)
             }
             Ok(Ok(reply)) => {
-                let said = joined(live.complaints(), &reply.prints);
+                let said = joined(live.take_stderr(), &reply.prints);
                 *place = Some(live);
                 reply.ended(said, called.firing.event)
             }
@@ -158,10 +158,10 @@ impl Python {
             () = cancel.cancelled() => return Err(Unusable::Cancelled),
         };
         match answer {
-            Err(_) => Err(missing(&format!("it took longer than {} s", IMPORT_BUDGET.as_secs()), live.complaints())),
-            Ok(Err(lost)) => Err(missing(&format!("the Python process was lost: {lost}"), live.complaints())),
+            Err(_) => Err(missing(&format!("it took longer than {} s", IMPORT_BUDGET.as_secs()), live.take_stderr())),
+            Ok(Err(lost)) => Err(missing(&format!("the Python process was lost: {lost}"), live.take_stderr())),
             Ok(Ok(Reply { missing: Some(why), prints, .. })) => {
-                let said = joined(live.complaints(), &prints);
+                let said = joined(live.take_stderr(), &prints);
                 *place = Some(live);
                 Err(missing(&why, said))
             }
@@ -173,7 +173,7 @@ impl Python {
     }
 
     async fn start(&self) -> Result<Live, SpawnError> {
-        let command = Command {
+        let command = ChildCommand {
             program: interpreter(&self.env).into(),
             // Hooks leave no compiled files in a project.
             args: ["-B".into(), "-c".into(), SERVER.into(), self.folder.clone().into(), self.cwd.clone().into()].into(),
@@ -184,20 +184,20 @@ impl Python {
             deadline: None,
             grace: Duration::ZERO,
         };
-        Ok(Live { worker: Worker::start(&command).await?, imported: HashSet::new() })
+        Ok(Live { worker: PersistentChild::start(&command).await?, imported: HashSet::new() })
     }
 }
 
 impl Live {
-    async fn ask(&mut self, line: &str) -> Result<Reply, Lost> {
+    async fn ask(&mut self, line: &str) -> Result<Reply, ChildIoError> {
         self.worker.send(line).await?;
         let answer = self.worker.receive().await?;
-        serde_json::from_str(&answer).map_err(|error| Lost::Io(error.into()))
+        serde_json::from_str(&answer).map_err(|error| ChildIoError::Io(error.into()))
     }
 
     /// What went past Python's own streams.
-    fn complaints(&self) -> String {
-        decode(self.worker.complaints())
+    fn take_stderr(&self) -> String {
+        decode(self.worker.take_stderr())
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::meta::Page;
 use super::{Family, Kind, Plugin, Scope, Skill, Skills};
-use ona_files::{CUT, Follow};
+use ona_files::{Follow, TOO_MANY_ENTRIES};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -103,9 +103,9 @@ fn files(shelf: &Shelf, kind: Kind, left_out: &mut Vec<(PathBuf, String)>) -> Ve
         Kind::Skill => (shelf.folder.join("skills"), 0),
         Kind::Command => (shelf.folder.join("commands"), DEEPEST),
     };
-    let found = ona_files::below(&folder, depth, Follow::Links);
-    if found.cut {
-        left_out.push((folder.clone(), format!("it {CUT}")));
+    let found = ona_files::list_below(&folder, depth, Follow::Links);
+    if found.truncated {
+        left_out.push((folder.clone(), format!("it {TOO_MANY_ENTRIES}")));
     }
     let named = |path: PathBuf| match kind {
         Kind::Skill => {

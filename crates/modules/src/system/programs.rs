@@ -3,7 +3,7 @@
 use super::{System, base64};
 use crate::host::{Call, CallError};
 use ona_api::{Env, environment, text};
-use ona_process::{Command, End, SpawnError, find_in_path};
+use ona_process::{ChildCommand, ChildExit, SpawnError, find_in_path};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ impl System {
     pub(super) async fn exec(&self, call: &Call) -> Result<Value, CallError> {
         let ran = ona_process::run(self.command(call)?, &call.cancel).await.map_err(|error| refused(&error, call))?;
         let (code, killed) = match ran.end {
-            End::Exited(code) => (code, false),
-            End::Signalled(signal) => (128 + signal, false),
-            End::TimedOut | End::Cancelled => (0, true),
+            ChildExit::Exited(code) => (code, false),
+            ChildExit::Signalled(signal) => (128 + signal, false),
+            ChildExit::TimedOut | ChildExit::Cancelled => (0, true),
         };
         Ok(json!({
             "stdout": text::decode(&ran.stdout.bytes), "stderr": text::decode(&ran.stderr.bytes),
@@ -31,9 +31,9 @@ impl System {
     pub(super) async fn run(&self, call: &Call) -> Result<Value, CallError> {
         let ran = ona_process::run(self.command(call)?, &call.cancel).await.map_err(|error| refused(&error, call))?;
         let (code, signal, killed) = match ran.end {
-            End::Exited(code) => (Some(code), None, false),
-            End::Signalled(signal) => (None, Some(name(signal)), false),
-            End::TimedOut | End::Cancelled => (None, None, true),
+            ChildExit::Exited(code) => (Some(code), None, false),
+            ChildExit::Signalled(signal) => (None, Some(name(signal)), false),
+            ChildExit::TimedOut | ChildExit::Cancelled => (None, None, true),
         };
         Ok(json!({
             "stdout": base64::encode(&ran.stdout.bytes), "stderr": base64::encode(&ran.stderr.bytes),
@@ -46,7 +46,7 @@ impl System {
         Some(found.to_string_lossy().into_owned())
     }
 
-    fn command(&self, call: &Call) -> Result<Command, CallError> {
+    fn command(&self, call: &Call) -> Result<ChildCommand, CallError> {
         let options = call.arg(2);
         let args = call.arg(1).as_array().into_iter().flatten();
         let args = args.map(|arg| arg.as_str().map_or_else(|| arg.to_string(), str::to_owned).into()).collect();
@@ -64,7 +64,7 @@ impl System {
             None => Vec::new(),
             Some(input) => base64::decode(input).ok_or_else(|| CallError::new("unreadable bytes"))?,
         };
-        Ok(Command {
+        Ok(ChildCommand {
             program: call.text(0).into(),
             args,
             cwd: options["cwd"].as_str().map_or_else(|| self.cwd.clone(), |cwd| self.path(cwd)),

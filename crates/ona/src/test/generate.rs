@@ -244,7 +244,7 @@ fn implementation(program: &Program, open: &Open, subject: &Subject) -> Result<(
     let read = |path: String| {
         let mut bytes = Vec::new();
         // What is gone can not be shown to anybody.
-        let file = ona_files::open_found(&root.join(&path)).ok()?;
+        let file = ona_files::open_regular(&root.join(&path)).ok()?;
         file.take(SOURCE).read_to_end(&mut bytes).ok()?;
         Some(Source { path, text: String::from_utf8_lossy(&bytes).into_owned() })
     };

@@ -193,7 +193,7 @@ pub(crate) fn moved(before: &[PathForms], now: &[PathForms]) -> Option<Verdict> 
         return Some(refusal(&is.given, format!("led to {was} when this was asked about and leads to {now} now")));
     }
     let used = |was: &&PathForms| now.iter().any(|is| is.given == was.given);
-    let folder = before.iter().filter(used).find_map(PathForms::exchanged)?;
+    let folder = before.iter().filter(used).find_map(PathForms::replaced_folder)?;
     Some(refusal(folder, "is not the folder it was when this was asked about".to_owned()))
 }
 

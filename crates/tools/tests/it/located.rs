@@ -113,7 +113,7 @@ async fn a_second_name_of_a_guarded_file_is_not_changed() {
     fs::hard_link(&guarded, room.path("alias")).unwrap();
     fs::hard_link(room.path("d/f.txt"), room.path("harmless")).unwrap();
     room.cx.guarded = Arc::new(move |file| {
-        let known = ona_files::Target::at(&guarded).unwrap().info().unwrap().unwrap();
+        let known = ona_files::FileLocation::at(&guarded).unwrap().info().unwrap().unwrap();
         file.is_same_file(&known).then(|| "/guarded".to_owned())
     });
     for (tool, input) in [

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum ChildExit {
     Exited(i32),
     /// By a signal that was not ours.
     Signalled(i32),
@@ -14,11 +14,11 @@ pub enum End {
     Cancelled,
 }
 
-impl From<ExitStatus> for End {
+impl From<ExitStatus> for ChildExit {
     fn from(status: ExitStatus) -> Self {
         match (status.code(), status.signal()) {
-            (Some(code), _) => End::Exited(code),
-            (None, signal) => End::Signalled(signal.unwrap_or_default()),
+            (Some(code), _) => ChildExit::Exited(code),
+            (None, signal) => ChildExit::Signalled(signal.unwrap_or_default()),
         }
     }
 }

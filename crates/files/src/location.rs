@@ -88,14 +88,14 @@ fn modified(seconds: i64, nanos: u32) -> SystemTime {
 }
 
 #[derive(Debug)]
-pub struct Target {
+pub struct FileLocation {
     /// `None` while the directory does not exist.
     dir: Option<OwnedFd>,
     parent: PathBuf,
     name: OsString,
 }
 
-impl Target {
+impl FileLocation {
     /// Opens the directory of a path that has been resolved.
     pub fn at(real: &Path) -> Result<Self, OpenError> {
         let (parent, name) = match (real.parent(), real.file_name()) {
@@ -164,7 +164,7 @@ pub fn open_dir(path: &Path) -> Result<OwnedFd, OpenError> {
 pub fn open_file(path: &Path) -> Result<File, OpenError> {
     let file = match at_once(path, READ) {
         Some(opened) => File::from(opened?),
-        None => Target::at(path)?.open()?,
+        None => FileLocation::at(path)?.open()?,
     };
     match FileInfo::of_open(&file)?.kind {
         FileType::RegularFile => Ok(file),
@@ -257,22 +257,22 @@ mod tests {
                 matches!(open(&root.join("a/none/b")), Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound)
             );
         }
-        let last = Target::at(&root.join("a/b/last")).unwrap();
+        let last = FileLocation::at(&root.join("a/b/last")).unwrap();
         assert!(matches!(last.info(), Err(OpenError::Link)));
         assert!(matches!(last.open(), Err(OpenError::Link)));
-        assert!(Target::at(&root.join("a/b/file")).unwrap().open().is_ok());
-        assert_eq!(Target::at(Path::new("/")).unwrap().info().unwrap().unwrap().kind, FileType::Directory);
+        assert!(FileLocation::at(&root.join("a/b/file")).unwrap().open().is_ok());
+        assert_eq!(FileLocation::at(Path::new("/")).unwrap().info().unwrap().unwrap().kind, FileType::Directory);
     }
 
     #[test]
     fn missing_folders_are_created_and_links_in_their_place_are_not_followed() {
         let (_dir, root) = room();
-        let mut target = Target::at(&root.join("x/y/z")).unwrap();
+        let mut target = FileLocation::at(&root.join("x/y/z")).unwrap();
         assert_eq!(target.info().unwrap(), None);
         target.directory().unwrap();
         assert!(root.join("x/y").is_dir());
 
-        let mut late = Target::at(&root.join("p/q/r")).unwrap();
+        let mut late = FileLocation::at(&root.join("p/q/r")).unwrap();
         std::fs::create_dir(root.join("elsewhere")).unwrap();
         symlink("elsewhere", root.join("p")).unwrap();
         assert!(matches!(late.directory(), Err(OpenError::Link)));
@@ -285,7 +285,7 @@ mod tests {
         std::fs::create_dir(root.join("d")).unwrap();
         std::fs::create_dir(root.join("other")).unwrap();
         std::fs::write(root.join("other/f"), "wrong").unwrap();
-        let target = Target::at(&root.join("d/f")).unwrap();
+        let target = FileLocation::at(&root.join("d/f")).unwrap();
         std::fs::rename(root.join("d"), root.join("moved")).unwrap();
         symlink("other", root.join("d")).unwrap();
         assert_eq!(target.info().unwrap(), None);

@@ -13,7 +13,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file that came with a folder.
-pub const MAX_FOUND: u64 = 4 * 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Bytes of a file that was named by the operator.
 const MAX_NAMED: u64 = 64 * 1024 * 1024;
 /// Names in one folder that are looked at.
@@ -21,7 +21,7 @@ const MAX_ENTRIES: usize = 10_000;
 
 /// Why a file was not read. Its name is for the caller to add.
 #[derive(Debug, thiserror::Error)]
-pub enum NotRead {
+pub enum ReadError {
     #[error("does not exist")]
     Absent,
     /// It is something else than a file.
@@ -35,37 +35,37 @@ pub enum NotRead {
     Io(io::Error),
 }
 
-impl NotRead {
+impl ReadError {
     pub fn is_absent(&self) -> bool {
-        matches!(self, NotRead::Absent)
+        matches!(self, ReadError::Absent)
     }
 }
 
-impl From<io::Error> for NotRead {
+impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => NotRead::Absent,
-            _ => NotRead::Io(error),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => ReadError::Absent,
+            _ => ReadError::Io(error),
         }
     }
 }
 
 /// The text of a file that came with a folder.
-pub fn read_text(path: &Path) -> Result<String, NotRead> {
-    String::from_utf8(read_bytes(path)?).map_err(|_| NotRead::NotText)
+pub fn read_text(path: &Path) -> Result<String, ReadError> {
+    String::from_utf8(read_bytes(path)?).map_err(|_| ReadError::NotText)
 }
 
 /// The bytes of a file that came with a folder.
-pub fn read_bytes(path: &Path) -> Result<Vec<u8>, NotRead> {
-    let file = open_found(path)?;
-    if file.metadata()?.len() > MAX_FOUND {
-        return Err(NotRead::TooLarge(MAX_FOUND));
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
+    let file = open_regular(path)?;
+    if file.metadata()?.len() > MAX_FILE_BYTES {
+        return Err(ReadError::TooLarge(MAX_FILE_BYTES));
     }
-    up_to(file, MAX_FOUND)
+    up_to(file, MAX_FILE_BYTES)
 }
 
 /// Opens a file that came with a folder.
-pub fn open_found(path: &Path) -> Result<File, NotRead> {
+pub fn open_regular(path: &Path) -> Result<File, ReadError> {
     // Looked at before it is opened, because opening alone wakes some devices.
     regular(std::fs::metadata(path)?.file_type())?;
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
@@ -75,37 +75,37 @@ pub fn open_found(path: &Path) -> Result<File, NotRead> {
 }
 
 /// The text of a file that the operator named: it may be a pipe, and is waited for.
-pub fn read_named(path: &Path) -> Result<String, NotRead> {
-    String::from_utf8(up_to(File::open(path)?, MAX_NAMED)?).map_err(|_| NotRead::NotText)
+pub fn read_named(path: &Path) -> Result<String, ReadError> {
+    String::from_utf8(up_to(File::open(path)?, MAX_NAMED)?).map_err(|_| ReadError::NotText)
 }
 
 /// Refuses a folder whose ignore files a walk would read and must not: the first that is not
 /// a regular file of a sensible size.
-pub fn check_ignore_files(folder: &Path) -> Result<(), (PathBuf, NotRead)> {
+pub fn check_ignore_files(folder: &Path) -> Result<(), (PathBuf, ReadError)> {
     for name in [".gitignore", ".ignore", ".git/info/exclude"] {
         let path = folder.join(name);
         let Some(about) = std::fs::metadata(&path).ok().filter(|about| !about.is_dir()) else { continue };
         if let Err(why) = regular(about.file_type()) {
             return Err((path, why));
         }
-        if about.len() > MAX_FOUND {
-            return Err((path, NotRead::TooLarge(MAX_FOUND)));
+        if about.len() > MAX_FILE_BYTES {
+            return Err((path, ReadError::TooLarge(MAX_FILE_BYTES)));
         }
     }
     Ok(())
 }
 
-fn up_to(file: File, limit: u64) -> Result<Vec<u8>, NotRead> {
+fn up_to(file: File, limit: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit { Err(NotRead::TooLarge(limit)) } else { Ok(bytes) }
+    if bytes.len() as u64 > limit { Err(ReadError::TooLarge(limit)) } else { Ok(bytes) }
 }
 
-fn regular(kind: FileType) -> Result<(), NotRead> {
+fn regular(kind: FileType) -> Result<(), ReadError> {
     if kind.is_file() {
         return Ok(());
     }
-    Err(NotRead::Kind(if kind.is_dir() {
+    Err(ReadError::Kind(if kind.is_dir() {
         "a directory"
     } else if kind.is_fifo() {
         "a named pipe"
@@ -118,18 +118,18 @@ fn regular(kind: FileType) -> Result<(), NotRead> {
 
 /// What a folder holds, sorted by name.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Entries {
+pub struct DirEntries {
     pub paths: Vec<PathBuf>,
     /// There are more than `MAX_ENTRIES`; which ones are missing is up to the file system.
-    pub cut: bool,
+    pub truncated: bool,
 }
 
 /// What is said of a folder of which not everything was looked at.
-pub const CUT: &str = "has more than 10000 entries; the others are ignored";
+pub const TOO_MANY_ENTRIES: &str = "has more than 10000 entries; the others are ignored";
 
 /// What a folder holds, up to `MAX_ENTRIES` names. A folder that cannot be read holds nothing.
-pub fn entries(folder: &Path) -> Entries {
-    below(folder, 0, Follow::Links)
+pub fn list_dir(folder: &Path) -> DirEntries {
+    list_below(folder, 0, Follow::Links)
 }
 
 /// Whether a walk looks into what links lead to.
@@ -142,8 +142,8 @@ pub enum Follow {
 /// Everything but folders at most `depth` levels below the entries of a folder. Each folder is
 /// visited once, and `MAX_ENTRIES` counts for all of them together. Folders at the last level
 /// are entries, and links to folders if they are not followed.
-pub fn below(folder: &Path, depth: usize, follow: Follow) -> Entries {
-    let mut found = Entries::default();
+pub fn list_below(folder: &Path, depth: usize, follow: Follow) -> DirEntries {
+    let mut found = DirEntries::default();
     let mut seen = 0;
     let mut visited = HashSet::new();
     let mut pending = vec![(folder.to_owned(), depth)];
@@ -153,7 +153,7 @@ pub fn below(folder: &Path, depth: usize, follow: Follow) -> Entries {
         for path in listed.into_iter().flatten().flatten().map(|entry| entry.path()) {
             seen += 1;
             if seen > MAX_ENTRIES {
-                found.cut = true;
+                found.truncated = true;
                 break;
             }
             if depth > 0 && path.is_dir() && (follow == Follow::Links || !path.is_symlink()) {
@@ -180,7 +180,7 @@ mod tests {
         std::fs::write(at("text"), "words").unwrap();
         symlink("text", at("link")).unwrap();
         std::fs::write(at("bytes"), b"\xff").unwrap();
-        File::create(at("limit")).unwrap().set_len(MAX_FOUND).unwrap();
+        File::create(at("limit")).unwrap().set_len(MAX_FILE_BYTES).unwrap();
         File::create(at("sparse")).unwrap().set_len(8 << 30).unwrap();
         rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
         let _listener = UnixListener::bind(at("socket")).unwrap();
@@ -216,22 +216,22 @@ mod tests {
         for at in 0..20 {
             symlink("..", root.join(format!("a/loop{at}"))).unwrap();
         }
-        let names = |entries: Entries| -> Vec<String> {
-            entries.paths.iter().map(|path| path.strip_prefix(root).unwrap().display().to_string()).collect()
+        let names = |list_dir: DirEntries| -> Vec<String> {
+            list_dir.paths.iter().map(|path| path.strip_prefix(root).unwrap().display().to_string()).collect()
         };
-        assert_eq!(names(below(root, 8, Follow::Links)), ["a/b/c/deep", "a/near"]);
-        assert_eq!(names(below(root, 2, Follow::Links)), ["a/b/c", "a/near"]);
-        assert_eq!(names(entries(root)), ["a"]);
-        assert_eq!(below(root, 8, Follow::Nothing).paths.len(), 22);
-        assert_eq!(entries(&root.join("none")), Entries::default());
+        assert_eq!(names(list_below(root, 8, Follow::Links)), ["a/b/c/deep", "a/near"]);
+        assert_eq!(names(list_below(root, 2, Follow::Links)), ["a/b/c", "a/near"]);
+        assert_eq!(names(list_dir(root)), ["a"]);
+        assert_eq!(list_below(root, 8, Follow::Nothing).paths.len(), 22);
+        assert_eq!(list_dir(&root.join("none")), DirEntries::default());
 
         let many = tempfile::tempdir().unwrap();
         for at in 0..=MAX_ENTRIES {
             File::create(many.path().join(at.to_string())).unwrap();
         }
-        let listed = entries(many.path());
-        assert_eq!((listed.paths.len(), listed.cut), (MAX_ENTRIES, true));
-        assert!(CUT.contains(&MAX_ENTRIES.to_string()));
+        let listed = list_dir(many.path());
+        assert_eq!((listed.paths.len(), listed.truncated), (MAX_ENTRIES, true));
+        assert!(TOO_MANY_ENTRIES.contains(&MAX_ENTRIES.to_string()));
     }
 
     #[test]
@@ -245,6 +245,6 @@ mod tests {
         });
         assert_eq!(read_named(&fifo).unwrap(), "through a pipe");
         writer.join().unwrap().unwrap();
-        assert!(matches!(read_named(Path::new("/dev/zero")), Err(NotRead::TooLarge(_))));
+        assert!(matches!(read_named(Path::new("/dev/zero")), Err(ReadError::TooLarge(_))));
     }
 }
