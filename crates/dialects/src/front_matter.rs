@@ -7,7 +7,7 @@ use crate::wanted::Make;
 use ona_api::digest::sha256_hex;
 use ona_api::{SessionId, SkipReason};
 use ona_hookplane::{Firing, Hook, SessionRegistration};
-use ona_permissions::Place;
+use ona_permissions::SessionDirs;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub fn front_matter(
     front: &FrontMatter<'_>,
     kind: Kind,
     settings: &Value,
-    place: &Place,
+    place: &SessionDirs,
     make: Make<'_>,
 ) -> (Vec<Hook>, Vec<Rejected>) {
     let mut reader = Reader::new(settings, place, make);

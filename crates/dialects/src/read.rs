@@ -13,7 +13,7 @@ use crate::sdlc::Sdlc;
 use crate::wanted::{Make, Wanted};
 use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookHandler, HookList, HookShell, PluginDirs};
-use ona_permissions::{Condition, Place};
+use ona_permissions::{Condition, SessionDirs};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct Rejected {
 }
 
 /// `make` supplies the hooks that are no process.
-pub fn load(settings: &Value, place: &Place, make: Make<'_>) -> Loaded {
+pub fn load(settings: &Value, place: &SessionDirs, make: Make<'_>) -> Loaded {
     let mut reader = Reader::new(settings, place, make);
     reader.read(&settings["hooks"], settings["hooksDialect"].as_str().unwrap_or("sdlc"), None);
     if let Some(plugins) = settings["plugins"].as_object() {
@@ -54,7 +54,7 @@ pub fn load(settings: &Value, place: &Place, make: Make<'_>) -> Loaded {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(settings: &'a Value, place: &Place, make: Make<'a>) -> Self {
+    pub(crate) fn new(settings: &'a Value, place: &SessionDirs, make: Make<'a>) -> Self {
         let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
         Reader {
             sdlc: Arc::new(Sdlc),
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
 pub(crate) struct Reader<'a> {
     sdlc: Arc<dyn Dialect>,
     claude: Arc<dyn Dialect>,
-    place: Arc<Place>,
+    place: Arc<SessionDirs>,
     make: Make<'a>,
     settings: &'a Value,
     gastown: bool,
@@ -263,7 +263,7 @@ pub fn switched_off(settings: &Value) -> Option<SkipReason> {
 }
 
 /// When a hook's `if` holds.
-pub(crate) fn condition(text: &str, place: &Arc<Place>, notes: &mut Vec<String>) -> Applies {
+pub(crate) fn condition(text: &str, place: &Arc<SessionDirs>, notes: &mut Vec<String>) -> Applies {
     let Some(rule) = Condition::parse(text) else {
         notes.push(format!("the condition {text:?} is not a permission rule, so the hook never runs"));
         return Arc::new(|_: &Firing, _: &Value| false);

@@ -7,18 +7,18 @@
 use crate::matcher::{Matcher, Names};
 use ona_api::tool::{ALIASES, BUILTINS, canonical};
 use ona_hookplane::Firing;
-use ona_permissions::{Condition, Place};
+use ona_permissions::{Condition, SessionDirs};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// A matcher with the rule it may stand for.
 pub(crate) struct Shaped {
     matcher: Matcher,
-    rule: Option<(Condition, Arc<Place>)>,
+    rule: Option<(Condition, Arc<SessionDirs>)>,
 }
 
 impl Shaped {
-    pub(crate) fn new(matcher: Matcher, text: &str, gastown: bool, place: &Arc<Place>) -> Self {
+    pub(crate) fn new(matcher: Matcher, text: &str, gastown: bool, place: &Arc<SessionDirs>) -> Self {
         let rule = if gastown { rule(text) } else { None };
         Self { matcher, rule: rule.map(|rule| (rule, Arc::clone(place))) }
     }

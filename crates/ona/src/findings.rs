@@ -5,7 +5,7 @@
 
 use ona_api::{EventKind, Group, Row, digest};
 use ona_dialects::Rejected;
-use ona_permissions::{Dropped, Finding as Unknown};
+use ona_permissions::{DroppedRule, PermissionsFinding};
 use ona_store::{Store, StoreError};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub fn group(store: &Store, settings: &Value, findings: Vec<Finding>) -> Result<
     Ok(group)
 }
 
-pub fn dropped_rule(dropped: &Dropped) -> Finding {
+pub fn dropped_rule(dropped: &DroppedRule) -> Finding {
     let detail = json!({"list": dropped.list.as_str(), "rule": dropped.rule, "why": dropped.why.to_string()});
     (EventKind::PermissionRuleDropped, detail)
 }
@@ -51,6 +51,6 @@ pub fn rejected_hook(rejected: &Rejected) -> Finding {
     (EventKind::HookConfigRejected, json!({"entry": rejected.entry, "why": rejected.why}))
 }
 
-pub fn permission_setting(unknown: &Unknown) -> Finding {
+pub fn permission_setting(unknown: &PermissionsFinding) -> Finding {
     (EventKind::SettingsUnknownKey, json!({ "why": unknown.to_string() }))
 }

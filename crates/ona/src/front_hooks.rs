@@ -5,7 +5,7 @@ use ona_api::SkipReason;
 use ona_dialects::{FrontMatter, Kind, Whom, front_matter};
 use ona_mcp::Servers;
 use ona_orchestration::{BuildHooks, BuiltHooks, FrontMatterHooks, HookOwner, SharedJudgeDeps};
-use ona_permissions::Place;
+use ona_permissions::SessionDirs;
 use ona_trust::Trust;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub fn maker(
     settings: &Value,
-    place: &Place,
+    place: &SessionDirs,
     judges: &Arc<SharedJudgeDeps>,
     servers: &Arc<Servers>,
     trust: Trust,
@@ -57,7 +57,7 @@ fn disabled(settings: &Value, untrusted: bool) -> Option<SkipReason> {
 }
 
 /// The scripts these hooks start, which lie beside the file as a rule.
-fn scripts(hooks: &Value, dir: &str, place: &Place) -> Vec<PathBuf> {
+fn scripts(hooks: &Value, dir: &str, place: &SessionDirs) -> Vec<PathBuf> {
     let mut hooks = hooks.clone();
     fill(&mut hooks, dir);
     ona_trust::hook_scripts(&json!({ "hooks": hooks }), &place.project, &place.home)

@@ -6,11 +6,11 @@
 
 use ona_api::environment;
 use ona_hookplane::{FilesOf, Hook, HookAction};
-use ona_permissions::Place;
+use ona_permissions::SessionDirs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub fn files_of(place: &Place) -> FilesOf {
+pub fn files_of(place: &SessionDirs) -> FilesOf {
     let place = place.clone();
     Arc::new(move |hook| match &hook.action {
         HookAction::Handler(handler) => match handler.action() {
@@ -21,7 +21,7 @@ pub fn files_of(place: &Place) -> FilesOf {
     })
 }
 
-fn of_command(hook: &Hook, action: &HookAction, place: &Place) -> Vec<PathBuf> {
+fn of_command(hook: &Hook, action: &HookAction, place: &SessionDirs) -> Vec<PathBuf> {
     let placed = |word: &str| {
         let mut word = word.to_owned();
         let plugin = hook.plugin.as_ref().map(|plugin| (environment::CLAUDE_PLUGIN_ROOT, plugin.root.as_str()));

@@ -88,5 +88,5 @@ fn shown(question: &PermissionQuestion<'_>) -> Vec<String> {
         Some(plan) => lines.extend(plan.lines().map(|line| format!("  | {line}"))),
         None => lines.push(format!("  input      {}", question.call.input)),
     }
-    lines.iter().map(|line| ona_permissions::shown(line)).collect()
+    lines.iter().map(|line| ona_permissions::printable(line)).collect()
 }

@@ -10,7 +10,7 @@ use ona_dialects::Loaded;
 use ona_dialects::massgen;
 use ona_dialects::pi::{self, Layer, Surroundings};
 use ona_hookplane::{HookEnvironment, Timeouts};
-use ona_permissions::Place;
+use ona_permissions::SessionDirs;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
@@ -25,7 +25,7 @@ pub enum Written {
 
 /// The hooks of `--hooks-config`, `PI_HOOKS_JSON` or gastown mode. The files that decide
 /// about them, which the agent may not change.
-pub fn pi(session: &PiSession, settings: &Value, place: &Place, loaded: &mut Loaded) -> Vec<PathBuf> {
+pub fn pi(session: &PiSession, settings: &Value, place: &SessionDirs, loaded: &mut Loaded) -> Vec<PathBuf> {
     let mut guarded: Vec<_> = session.file.iter().cloned().collect();
     if let Layer::Hooks { source, definitions } = &session.layer {
         guarded.extend(pi_hooks(*source, definitions, settings, place, loaded));
@@ -38,7 +38,7 @@ pub fn pi_hooks(
     source: pi::Source,
     definitions: &[pi::Definition],
     settings: &Value,
-    place: &Place,
+    place: &SessionDirs,
     loaded: &mut Loaded,
 ) -> Vec<PathBuf> {
     let words = |one: &pi::Definition| json!({"command": one.command, "args": one.args});
@@ -81,7 +81,7 @@ pub fn massgen(
     program: &Program,
     settings: &Value,
     host: &Env,
-    place: &Place,
+    place: &SessionDirs,
     cancel: &CancellationToken,
     loaded: &mut Loaded,
 ) -> Result<Vec<PathBuf>, Failure> {
@@ -117,7 +117,7 @@ pub fn massgen_file(
     path: &Path,
     settings: &Value,
     host: &Env,
-    place: &Place,
+    place: &SessionDirs,
     cancel: &CancellationToken,
     loaded: &mut Loaded,
 ) -> Result<Vec<PathBuf>, Failure> {

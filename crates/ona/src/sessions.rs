@@ -59,7 +59,7 @@ fn list(lines: &[SessionLine], as_json: bool) {
     }
     for line in lines {
         let words = line.title.as_deref().or(line.first_user_text.as_deref()).unwrap_or("(nothing said yet)");
-        let words = ona_permissions::shown(words.lines().next().unwrap_or_default());
+        let words = ona_permissions::printable(words.lines().next().unwrap_or_default());
         let when = line.last_entry_at.as_deref().unwrap_or(&line.started_at);
         output::line(format_args!("{}  {when}  {:>5} rows  {words:.60}", line.id, line.entries));
     }

@@ -32,7 +32,7 @@ use ona_orchestration::{
     EnvFile, FileWatch, IN_PLAN_MODE, Modules, PersistUpdate, Session, SessionContext, SessionHookRegistry,
     SharedJudgeDeps, TranscriptFiles,
 };
-use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Planning, Rules};
+use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Planning, Rules, SessionDirs};
 use ona_process::TurnCancellation;
 use ona_store::{Store, StoreError};
 use ona_tools::{Cx, SeenFiles, Tasks};
@@ -57,7 +57,7 @@ pub struct Workplace {
     /// A transcript in a file, where hooks are to have one.
     projection: Option<Arc<TranscriptFiles>>,
     rules: Arc<RwLock<PermissionEngine>>,
-    place: Place,
+    place: SessionDirs,
     database: String,
     /// What tools' children get.
     env: Env,
@@ -137,7 +137,7 @@ impl Workplace {
         let (permissions, mut notes, strange) = permissions(program, &settings)?;
         let place = place(program, &permissions, cwd);
         let (mut rules, dropped) = Rules::parse(&permissions);
-        rules.fix(managed_rules(open));
+        rules.set_managed(managed_rules(open));
         let judges = Arc::new(SharedJudgeDeps::default());
         let host = host_environment(program, &settings);
         let operators = operator_environment(program, open, &settings);
@@ -179,7 +179,7 @@ impl Workplace {
         if !loaded.list.is_empty() || files.any() {
             guarded.extend(ona_trust::startup_files(&host));
         }
-        let guarded = Guarded::new(Some(program.database.path.clone()), guarded, &place);
+        let guarded = GuardedFiles::new(Some(program.database.path.clone()), guarded, &place);
         notes.extend(fleet.findings());
         let servers = fleet.servers.list();
         let (planning, wrong) = Planning::read(&settings);
@@ -315,7 +315,7 @@ impl Workplace {
             self.hooks.set_list(list);
             let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
             for tool in loaded.listing.iter().flat_map(|module| &module.tools) {
-                let counting = rules.know(tool);
+                let counting = rules.register_tool(tool);
                 // What seemed to name no tool names one.
                 self.findings.0.retain(|row| !findings::drops(row, &counting));
                 self.evidence.dropped.retain(|one| !counting.contains(&one.rule));
@@ -374,7 +374,7 @@ impl Workplace {
         let rules = Arc::clone(&self.rules);
         let guarded = move |file: &FileInfo| {
             let rules = rules.read().unwrap_or_else(PoisonError::into_inner);
-            rules.guards_file(file.dev, file.ino).map(str::to_owned)
+            rules.guarded_file(file.dev, file.ino).map(str::to_owned)
         };
         if let Some(modules) = &self.modules {
             modules.host.enter(&place, &self.cancel);
@@ -527,9 +527,9 @@ fn managed_rules(open: &Open) -> Vec<String> {
     lists.filter_map(Value::as_array).flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
 }
 
-fn place(program: &Program, permissions: &PermissionSettings, cwd: &Path) -> Place {
+fn place(program: &Program, permissions: &PermissionSettings, cwd: &Path) -> SessionDirs {
     let project = if cwd == program.cwd { program.project.clone() } else { project_root(cwd) };
-    let mut place = Place { project, start: cwd.to_owned(), home: program.env.home(), extra: Vec::new() };
+    let mut place = SessionDirs { project, start: cwd.to_owned(), home: program.env.home(), extra: Vec::new() };
     for text in &permissions.additional_directories {
         match place.directory(text) {
             Some(directory) => place.extra.push(directory),
@@ -545,7 +545,7 @@ fn fleet(
     program: &Program,
     open: &Open,
     settings: &Value,
-    place: &Place,
+    place: &SessionDirs,
     named: &Environments,
     mut children: Environments,
 ) -> Result<Fleet, Failure> {
@@ -639,7 +639,7 @@ fn hook_engine(
     open: &Open,
     list: HookList,
     (operators, host): (&Env, &Env),
-    place: &Place,
+    place: &SessionDirs,
     runner: impl FnOnce(HookEnvironment) -> Arc<dyn Runner>,
 ) -> HookEngine {
     let (timeouts, warnings) = Timeouts::from_env(&program.env);

@@ -5,7 +5,7 @@
 //! or monitor of its configuration runs, and no object is fetched.
 
 use ona_api::{Env, environment};
-use ona_permissions::WorkTree;
+use ona_permissions::WorktreeChanges;
 use ona_process::{ChildCommand, ChildExit, find_in_path, run_blocking};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,9 +28,9 @@ const PINNED: [&str; 9] = [
 ];
 
 /// Looks at the tree a directory lies in; `None` if it cannot be told what is changed there.
-pub fn look(env: &Env, dir: &Path) -> Option<WorkTree> {
+pub fn look(env: &Env, dir: &Path) -> Option<WorktreeChanges> {
     if !dir.ancestors().any(|dir| dir.join(".git").symlink_metadata().is_ok()) {
-        return Some(WorkTree::default());
+        return Some(WorktreeChanges::default());
     }
     let git = Git::find(env)?;
     let top = git.lines(dir, &["rev-parse", "--show-toplevel"], '\n')?;
@@ -48,7 +48,7 @@ pub fn look(env: &Env, dir: &Path) -> Option<WorkTree> {
     let others = ["ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory"];
     let untracked = files(&others)?;
     let ignored = files(&[&others[..], &["--ignored"]].concat())?;
-    Some(WorkTree { changed, untracked, ignored })
+    Some(WorktreeChanges { changed, untracked, ignored })
 }
 
 struct Git {

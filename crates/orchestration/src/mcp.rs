@@ -36,7 +36,7 @@ pub fn refresh_tool_search(tools: &mut ToolBox) {
 /// Leaves tools that a rule denies as a whole out of what is offered (DEC-185), of servers too.
 pub fn hide_denied(tools: &mut ToolBox, rules: &Arc<RwLock<PermissionEngine>>) {
     let rules = Arc::clone(rules);
-    tools.hide(move |name| rules.read().unwrap_or_else(PoisonError::into_inner).removes(name));
+    tools.hide(move |name| rules.read().unwrap_or_else(PoisonError::into_inner).hides_tool(name));
 }
 
 /// Somebody in the person's place; `None` if he has nothing to say.

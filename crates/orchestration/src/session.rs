@@ -77,15 +77,15 @@ impl Session {
     /// A tool a module has registered since the session began. Rules may name it from now on.
     pub(crate) fn added_tool(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
         let tool = self.modules.as_ref()?.added(name)?;
-        self.rules.write().unwrap_or_else(PoisonError::into_inner).know(name);
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).register_tool(name);
         Some(tool)
     }
 
     /// Whether a rule takes a module's tool away. It may be the first that is heard of the tool.
     fn takes_away(&self, tool: &str) -> bool {
         let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
-        rules.know(tool);
-        rules.removes(tool)
+        rules.register_tool(tool);
+        rules.hides_tool(tool)
     }
 
     /// What the model is told now: tools and words of modules may have come in between.
@@ -120,7 +120,7 @@ impl Session {
             return Err(format!("the rule {:?} means nothing: {}", dropped.rule, dropped.why));
         }
         let rows = (self.persist)(update)?;
-        self.cx.extra.clone_from(&tried.place().extra);
+        self.cx.extra.clone_from(&tried.session_dirs().extra);
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = tried;
         Ok(rows)
     }

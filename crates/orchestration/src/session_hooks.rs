@@ -151,7 +151,7 @@ impl SessionHookRegistry {
         }
         if !left.is_empty() {
             made.files.extend(Some(front.file.clone()).filter(|file| file.is_absolute()));
-            self.rules.write().unwrap_or_else(PoisonError::into_inner).guard(made.files);
+            self.rules.write().unwrap_or_else(PoisonError::into_inner).add_guarded(made.files);
         }
         self.engine.register(left);
         Ok(made.problems)

@@ -119,7 +119,7 @@ impl Pipeline {
         let judge = || {
             session.with_rules(|rules| {
                 let (verdict, paths) = rules.decide_with_paths(&call.name, &call.input, &access, None);
-                let inside = paths.iter().all(|path| rules.holds(path));
+                let inside = paths.iter().all(|path| rules.is_in_working_dirs(path));
                 (verdict, paths, inside)
             })
         };

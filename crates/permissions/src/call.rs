@@ -3,12 +3,12 @@
 //! Scripts are parsed and paths resolved here, once, before anything is decided.
 
 use crate::bash::cwd::{self, Dirs};
-use crate::bash::files::{self, FileUse, Output, Reach, Role};
+use crate::bash::files::{self, FileReach, FileRole, FileUse, Output};
 use crate::bash::redirect::{Direction, is_free};
-use crate::bash::words::{HOLE, Word};
-use crate::bash::{self, Script};
+use crate::bash::words::{HOLE, ShellWord};
+use crate::bash::{self, ParsedScript};
+use crate::dirs::SessionDirs;
 use crate::domain;
-use crate::place::Place;
 use crate::resolve::{Forms, LinkCache};
 use ona_api::Access;
 use ona_api::path::lexical;
@@ -16,79 +16,81 @@ use serde_json::Value;
 use std::path::Path;
 use url::Url;
 
-pub(crate) struct Call<'a> {
+pub(crate) struct ParsedCall<'a> {
     pub tool: &'a str,
     pub input: &'a Value,
-    pub parts: Vec<Part>,
+    pub parts: Vec<CallPart>,
 }
 
-pub(crate) enum Part {
+pub(crate) enum CallPart {
     Read(Forms),
     Search(Forms),
     Edit(Forms),
-    Shell(Box<Shell>),
+    Shell(Box<ShellPart>),
     /// `None`: no address that can be fetched.
     Fetch(Option<Url>),
     Plain,
 }
 
-impl<'a> Call<'a> {
-    pub fn new(tool: &'a str, input: &'a Value, access: &[Access], place: &Place) -> Self {
+impl<'a> ParsedCall<'a> {
+    pub fn new(tool: &'a str, input: &'a Value, access: &[Access], session_dirs: &SessionDirs) -> Self {
         let mut links = LinkCache::default();
-        let mut parts: Vec<Part> = access
+        let mut parts: Vec<CallPart> = access
             .iter()
             .map(|access| match access {
-                Access::Read(path) => Part::Read(Forms::with(path, &mut links)),
-                Access::Search(path) => Part::Search(Forms::with(path, &mut links)),
-                Access::Edit(path) => Part::Edit(Forms::with(path, &mut links)),
-                Access::Shell { script, cwd } => Part::Shell(Box::new(Shell::new(script, cwd, place, &mut links))),
-                Access::Fetch { url } => Part::Fetch(domain::address(url)),
-                Access::Plain => Part::Plain,
+                Access::Read(path) => CallPart::Read(Forms::with(path, &mut links)),
+                Access::Search(path) => CallPart::Search(Forms::with(path, &mut links)),
+                Access::Edit(path) => CallPart::Edit(Forms::with(path, &mut links)),
+                Access::Shell { script, cwd } => {
+                    CallPart::Shell(Box::new(ShellPart::new(script, cwd, session_dirs, &mut links)))
+                }
+                Access::Fetch { url } => CallPart::Fetch(domain::address(url)),
+                Access::Plain => CallPart::Plain,
             })
             .collect();
         if parts.is_empty() {
-            parts.push(Part::Plain);
+            parts.push(CallPart::Plain);
         }
         Self { tool, input, parts }
     }
 
-    pub fn shells(&self) -> impl Iterator<Item = &Shell> {
+    pub fn shells(&self) -> impl Iterator<Item = &ShellPart> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Shell(shell) => Some(&**shell),
-            Part::Read(_) | Part::Search(_) | Part::Edit(_) | Part::Fetch(_) | Part::Plain => None,
+            CallPart::Shell(shell) => Some(&**shell),
+            CallPart::Read(_) | CallPart::Search(_) | CallPart::Edit(_) | CallPart::Fetch(_) | CallPart::Plain => None,
         })
     }
 }
 
 /// A script in a directory.
-pub(crate) struct Shell {
+pub(crate) struct ShellPart {
     pub text: String,
-    pub script: Script,
+    pub script: ParsedScript,
     /// Of every command.
     pub dirs: Vec<Dirs>,
-    pub uses: Vec<Use>,
+    pub uses: Vec<ResolvedUse>,
 }
 
 /// A file a command of a script is told about.
-pub(crate) struct Use {
+pub(crate) struct ResolvedUse {
     /// Index of the command.
     pub command: usize,
     pub file: FileUse,
     pub redirected: bool,
-    pub spots: Vec<Spot>,
+    pub candidates: Vec<CandidatePath>,
 }
 
 /// A place a word may name.
-pub(crate) struct Spot {
+pub(crate) struct CandidatePath {
     pub path: Forms,
     /// Has patterns or holes in it, or hangs below an unknown directory.
     pub wild: bool,
 }
 
-impl Shell {
-    fn new(text: &str, cwd: &Path, place: &Place, links: &mut LinkCache) -> Self {
+impl ShellPart {
+    fn new(text: &str, cwd: &Path, session_dirs: &SessionDirs, links: &mut LinkCache) -> Self {
         let script = bash::parse(text);
-        let dirs = cwd::follow(&script, cwd, &place.home);
+        let dirs = cwd::follow(&script, cwd, &session_dirs.home);
         let has = |name: &str| script.commands.iter().any(|command| command.name() == Some(name));
         let output = match script.unclear.is_some() || has("read") {
             _ if has("xargs") => Output::Arguments,
@@ -99,8 +101,8 @@ impl Shell {
         for (at, (command, dirs)) in script.commands.iter().zip(&dirs).enumerate() {
             let mut add = |file: FileUse, redirected: bool| {
                 if !is_free(&file.word.text) {
-                    let spots = spots(&file.word, dirs, place, links);
-                    uses.push(Use { command: at, file, redirected, spots });
+                    let candidates = candidates(&file.word, dirs, session_dirs, links);
+                    uses.push(ResolvedUse { command: at, file, redirected, candidates });
                 }
             };
             for file in files::uses(command, output) {
@@ -108,35 +110,40 @@ impl Shell {
             }
             for redirect in &command.redirects {
                 let role = match redirect.direction {
-                    Direction::Read => Role::Read,
-                    Direction::Write => Role::Write,
+                    Direction::Read => FileRole::Read,
+                    Direction::Write => FileRole::Write,
                 };
-                add(FileUse { word: redirect.target.clone(), role, reach: Reach::One }, true);
+                add(FileUse { word: redirect.target.clone(), role, reach: FileReach::One }, true);
             }
         }
         Self { text: text.to_owned(), script, dirs, uses }
     }
 }
 
-pub(crate) fn spots(word: &Word, dirs: &Dirs, place: &Place, links: &mut LinkCache) -> Vec<Spot> {
+pub(crate) fn candidates(
+    word: &ShellWord,
+    dirs: &Dirs,
+    session_dirs: &SessionDirs,
+    links: &mut LinkCache,
+) -> Vec<CandidatePath> {
     let wild = word.glob || word.has_hole();
     let fixed_root = word.home || word.text.starts_with('/');
-    let mut spot = |dir: &Path| {
-        let path = cwd::path_of(word, dir, &place.home);
+    let mut candidate = |dir: &Path| {
+        let path = cwd::path_of(word, dir, &session_dirs.home);
         match wild {
-            true => Spot { path: Forms::unresolved(lexical(&path)), wild },
-            false => Spot { path: Forms::with(&path, links), wild },
+            true => CandidatePath { path: Forms::unresolved(lexical(&path)), wild },
+            false => CandidatePath { path: Forms::with(&path, links), wild },
         }
     };
     if fixed_root {
-        return vec![spot(Path::new("/"))];
+        return vec![candidate(Path::new("/"))];
     }
-    let mut spots: Vec<Spot> = dirs.possible.iter().map(|dir| spot(dir)).collect();
+    let mut candidates: Vec<CandidatePath> = dirs.possible.iter().map(|dir| candidate(dir)).collect();
     // `$D/x` may start at the root.
     if dirs.unknown || word.text.starts_with(HOLE) {
         let below = if word.text.starts_with(HOLE) { String::new() } else { HOLE.to_string() };
         let anywhere = lexical(&Path::new("/").join(below).join(&word.text));
-        spots.push(Spot { path: Forms::unresolved(anywhere), wild: true });
+        candidates.push(CandidatePath { path: Forms::unresolved(anywhere), wild: true });
     }
-    spots
+    candidates
 }

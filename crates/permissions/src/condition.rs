@@ -1,10 +1,10 @@
 //! The `if` of a hook (DEC-046): one rule, read as a deny rule would be.
 
-use crate::call::Call;
-use crate::grammar::{Rule, Why};
+use crate::call::ParsedCall;
+use crate::dirs::SessionDirs;
+use crate::grammar::{Rule, RuleError};
 use crate::overlap::Overlap;
-use crate::place::Place;
-use crate::rules::Ready;
+use crate::rules::CompiledRule;
 use ona_api::Access;
 use ona_api::permission_update::Behavior;
 use serde_json::Value;
@@ -23,7 +23,7 @@ impl Condition {
         match Rule::parse(text, Behavior::Deny) {
             Ok(rule) => Some(Self { rule, only: None }),
             // As a permission such a rule means nothing, but a guard has to guard.
-            Err(Why::PathOnOtherTool { tool, instead }) => {
+            Err(RuleError::PathOnOtherTool { tool, instead }) => {
                 let path = text.trim().strip_prefix(tool.as_str())?;
                 let rule = Rule::parse(&format!("{instead}{path}"), Behavior::Deny).ok()?;
                 Some(Self { rule, only: Some(tool) })
@@ -34,12 +34,12 @@ impl Condition {
 
     /// Any part of the call is enough, and what can not be told counts: a hook
     /// that guards something has to see the call.
-    pub fn matches(&self, tool: &str, input: &Value, access: &[Access], place: &Place) -> bool {
+    pub fn matches(&self, tool: &str, input: &Value, access: &[Access], session_dirs: &SessionDirs) -> bool {
         if self.only.as_ref().is_some_and(|only| only != tool) {
             return false;
         }
-        let call = Call::new(tool, input, access, place);
-        Ready::new(&self.rule, Behavior::Deny, place).strikes(&call) != Overlap::No
+        let call = ParsedCall::new(tool, input, access, session_dirs);
+        CompiledRule::new(&self.rule, Behavior::Deny, session_dirs).matches(&call) != Overlap::No
     }
 }
 
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn a_condition_sees_every_part_of_a_script() {
-        let place = Place { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
+        let session_dirs = SessionDirs { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
         let matches = |rule: &str, script: &str| {
             let access = [Access::Shell { script: script.into(), cwd: "/w".into() }];
-            Condition::parse(rule).unwrap().matches("Bash", &json!({"command": script}), &access, &place)
+            Condition::parse(rule).unwrap().matches("Bash", &json!({"command": script}), &access, &session_dirs)
         };
         assert!(matches("Bash(git push*)", "ls && FOO=1 git push"));
         assert!(matches("Bash(git push*)", "$X push"), "what can not be told matches");
@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn a_path_may_be_written_on_any_file_tool() {
-        let place = Place { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
+        let session_dirs = SessionDirs { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
         let condition = Condition::parse("Write(*.ts)").unwrap();
         let matches =
-            |tool: &str, path: &str| condition.matches(tool, &json!({}), &[Access::Edit(path.into())], &place);
+            |tool: &str, path: &str| condition.matches(tool, &json!({}), &[Access::Edit(path.into())], &session_dirs);
         assert!(matches("Write", "/w/src/a.ts"));
         assert!(!matches("Edit", "/w/src/a.ts") && !matches("Write", "/w/a.js"));
     }

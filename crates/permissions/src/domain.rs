@@ -53,7 +53,7 @@ impl Domain {
         Some(Self { labels, any_depth, path })
     }
 
-    pub fn means(&self, url: &Url) -> bool {
+    pub fn matches(&self, url: &Url) -> bool {
         let host = host(url);
         let names: Vec<&str> = if host.starts_with('[') { vec![&host] } else { host.split('.').collect() };
         let Some(extra) = names.len().checked_sub(self.labels.len()) else { return false };
@@ -93,7 +93,7 @@ mod tests {
             ("host.test/org/*", "https://host.test/org/../evil/a", false),
         ] {
             let address = address(url).unwrap();
-            assert_eq!(Domain::parse(domain).unwrap().means(&address), expected, "{domain} {url}");
+            assert_eq!(Domain::parse(domain).unwrap().matches(&address), expected, "{domain} {url}");
         }
     }
 

@@ -3,18 +3,18 @@
 //! `decide` is section 5.12 as one page. It does nothing but decide: no dialog,
 //! no hook, no row.
 
-use crate::call::{Call, Part};
+use crate::allow::{AllowRules, UncoveredPart};
+use crate::call::{CallPart, ParsedCall};
+use crate::dirs::{SessionDirs, WorkingDirs};
 use crate::floor;
-use crate::grant::{Gap, Granting};
-use crate::guarded::Guarded;
+use crate::guarded::GuardedFiles;
 use crate::overlap::Overlap;
-use crate::place::{Grounds, Place};
 use crate::planning::Planning;
 use crate::resolve::Forms;
-use crate::rules::{Ready, ReadyRules, Rules};
+use crate::rules::{CompiledRule, CompiledRules, Rules};
 use crate::safety::{self, Risk};
 use crate::text::brief;
-use crate::worktree::{Loss, TreeLook};
+use crate::worktree::{Loss, WorktreeReader};
 use ona_api::{Access, Authority, Mode, Ordinal, Ruling, Verdict};
 use serde_json::Value;
 use std::path::Path;
@@ -22,28 +22,28 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub struct PermissionEngine {
     pub(crate) rules: Rules,
-    pub(crate) ready: ReadyRules,
+    pub(crate) compiled: CompiledRules,
     pub(crate) mode: Mode,
     /// The mode to go back to when planning ends (DEC-115); set while plan mode is the planning phase's.
     pub(crate) before_planning: Option<Mode>,
-    pub(crate) place: Place,
-    pub(crate) grounds: Grounds,
-    pub(crate) guarded: Guarded,
+    pub(crate) session_dirs: SessionDirs,
+    pub(crate) working_dirs: WorkingDirs,
+    pub(crate) guarded: GuardedFiles,
     pub(crate) servers: Option<Vec<String>>,
-    pub(crate) worktree: Option<TreeLook>,
+    pub(crate) worktree: Option<WorktreeReader>,
     planning: Planning,
 }
 
 impl PermissionEngine {
-    pub fn new(rules: Rules, mode: Mode, place: Place, guarded: Guarded) -> Self {
-        let (ready, grounds) = (ReadyRules::new(&rules, &place), Grounds::of(&place));
+    pub fn new(rules: Rules, mode: Mode, session_dirs: SessionDirs, guarded: GuardedFiles) -> Self {
+        let (compiled, working_dirs) = (CompiledRules::new(&rules, &session_dirs), WorkingDirs::of(&session_dirs));
         Self {
             rules,
-            ready,
+            compiled,
             mode,
             before_planning: None,
-            place,
-            grounds,
+            session_dirs,
+            working_dirs,
             guarded,
             servers: None,
             worktree: None,
@@ -61,21 +61,21 @@ impl PermissionEngine {
 
     /// Tells the names of the MCP servers, so that `mcp__a__b__c` has one owner (K-2).
     pub fn with_servers(mut self, servers: impl IntoIterator<Item = String>) -> Self {
-        self.know_servers(servers);
+        self.set_servers(servers);
         self
     }
 
     /// Tells the name of a tool of a hook module. The rules that count because of it.
-    pub fn know(&mut self, tool: &str) -> Vec<String> {
-        let counting = self.rules.know(tool);
+    pub fn register_tool(&mut self, tool: &str) -> Vec<String> {
+        let counting = self.rules.register_tool(tool);
         if !counting.is_empty() {
-            self.ready = ReadyRules::new(&self.rules, &self.place);
+            self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
         }
         counting
     }
 
     /// The same for an engine that is in use. Nothing is known of none.
-    pub fn know_servers(&mut self, servers: impl IntoIterator<Item = String>) {
+    pub fn set_servers(&mut self, servers: impl IntoIterator<Item = String>) {
         let servers: Vec<_> = servers.into_iter().collect();
         self.servers = (!servers.is_empty()).then_some(servers);
     }
@@ -103,8 +103,8 @@ impl PermissionEngine {
         self.before_planning
     }
 
-    pub fn place(&self) -> &Place {
-        &self.place
+    pub fn session_dirs(&self) -> &SessionDirs {
+        &self.session_dirs
     }
 
     pub fn rules(&self) -> &Rules {
@@ -133,7 +133,7 @@ impl PermissionEngine {
         access: &[Access],
         hook: Option<(Ruling, Ordinal, String)>,
     ) -> Verdict {
-        self.decide_call(&Call::new(tool, input, access, &self.place), hook, self.planning.mcp)
+        self.decide_call(&ParsedCall::new(tool, input, access, &self.session_dirs), hook, self.planning.mcp)
     }
 
     /// As `decide`, and the paths of the call as they were resolved for the decision. It
@@ -145,20 +145,25 @@ impl PermissionEngine {
         access: &[Access],
         hook: Option<(Ruling, Ordinal, String)>,
     ) -> (Verdict, Vec<Forms>) {
-        let call = Call::new(tool, input, access, &self.place);
+        let call = ParsedCall::new(tool, input, access, &self.session_dirs);
         let verdict = self.decide_call(&call, hook, None);
         let paths = call.parts.into_iter().filter_map(|part| match part {
-            Part::Read(path) | Part::Search(path) | Part::Edit(path) => Some(path),
-            Part::Shell(_) | Part::Fetch(_) | Part::Plain => None,
+            CallPart::Read(path) | CallPart::Search(path) | CallPart::Edit(path) => Some(path),
+            CallPart::Shell(_) | CallPart::Fetch(_) | CallPart::Plain => None,
         });
         (verdict, paths.collect())
     }
 
     /// `listed`: as if the list of this ruling had an entry for the call.
-    fn decide_call(&self, call: &Call<'_>, hook: Option<(Ruling, Ordinal, String)>, listed: Option<Ruling>) -> Verdict {
+    fn decide_call(
+        &self,
+        call: &ParsedCall<'_>,
+        hook: Option<(Ruling, Ordinal, String)>,
+        listed: Option<Ruling>,
+    ) -> Verdict {
         let tool = call.tool;
         // (0)
-        if let Some(verdict) = floor::verdict(call, &self.guarded, &self.place) {
+        if let Some(verdict) = floor::verdict(call, &self.guarded, &self.session_dirs) {
             return verdict;
         }
         let losses = self.losses(call);
@@ -177,7 +182,7 @@ impl PermissionEngine {
             None => {}
         }
         // (1)
-        let deny = hit(&self.ready.deny, call);
+        let deny = strongest_match(&self.compiled.deny, call);
         let denied = |rule: &str| {
             let message = format!("Denied by permission rule {rule}");
             Verdict::new(Ruling::Deny, Authority::Rule(rule.to_owned()), message)
@@ -191,17 +196,22 @@ impl PermissionEngine {
         }
         // (2)
         let by_planning = (listed == Some(Ruling::Ask)).then(|| Planning::rule(Ruling::Ask));
-        let asking = hit(&self.ready.ask, call).map(|(_, rule)| rule).or(by_planning.as_deref());
+        let asking = strongest_match(&self.compiled.ask, call).map(|(_, rule)| rule).or(by_planning.as_deref());
         if let Some(rule) = asking {
-            let message = format!("{}, which rule {} asks about", wish(call), brief(rule));
+            let message = format!("{}, which rule {} asks about", describe(call), brief(rule));
             let question = Verdict::new(Ruling::Ask, Authority::Rule(rule.to_owned()), message);
-            return self.for_a_person(call, deny, &losses, question);
+            return self.with_floor_question(call, deny, &losses, question);
         }
         if let Some((by, message)) = hook_ask {
-            return self.for_a_person(call, deny, &losses, Verdict::new(Ruling::Ask, Authority::Hook(by), message));
+            return self.with_floor_question(
+                call,
+                deny,
+                &losses,
+                Verdict::new(Ruling::Ask, Authority::Hook(by), message),
+            );
         }
         // (3), else the hook, else (4)
-        let granted = self.granting().rule(call);
+        let granted = self.allow_rules().rule(call);
         let verdict = match (&granted, hook_allow) {
             (Ok(rule), _) => Verdict::new(Ruling::Allow, Authority::Rule((*rule).to_owned()), ""),
             (Err(_), Some((by, message))) if !self.plan_denies(tool) => {
@@ -216,68 +226,68 @@ impl PermissionEngine {
             if matches!(self.mode, Mode::DontAsk) || self.plan_denies(tool) && granted.is_err() {
                 return self.denied_by_mode();
             }
-            return only_a_person(what);
+            return floor_question(what);
         }
         verdict
     }
 
     /// A question of a rule or a hook. Where the floor asks as well, the question is the
     /// floor's, because a hook may answer the other one (DEC-183).
-    fn for_a_person(
+    fn with_floor_question(
         &self,
-        call: &Call<'_>,
+        call: &ParsedCall<'_>,
         deny: Option<(Overlap, &str)>,
         losses: &[Loss],
         question: Verdict,
     ) -> Verdict {
         let Some(what) = self.safety(call, deny, losses) else { return question };
-        let floor = only_a_person(what);
+        let floor = floor_question(what);
         Verdict { message: format!("{}\n{}", floor.message, question.message), ..floor }
     }
 
     /// The same rules for behavioural tests, whose `AGENT_SDLC_DB` names a database
     /// of their own.
     pub fn for_tests(mut self) -> Self {
-        self.guarded.in_tests();
+        self.guarded.for_tests();
         self
     }
 
     /// For search tools: whether a found file may be shown.
     pub fn may_show(&self, path: &Path) -> bool {
-        let mut rules = self.ready.deny.iter().filter(|ready| ready.is_read_rule()).peekable();
+        let mut rules = self.compiled.deny.iter().filter(|compiled| compiled.is_read_rule()).peekable();
         if rules.peek().is_none() {
             return true;
         }
         let path = Forms::of(path);
-        !rules.any(|ready| ready.strikes_read(&path))
+        !rules.any(|compiled| compiled.matches_read(&path))
     }
 
     /// The guarded file that an open file is another name of (a hard link).
-    pub fn guards_file(&self, dev: u64, ino: u64) -> Option<&str> {
+    pub fn guarded_file(&self, dev: u64, ino: u64) -> Option<&str> {
         self.guarded.same_file(dev, ino)
     }
 
     /// Whether a path lies in the working directories, as written and as resolved.
-    pub fn holds(&self, path: &Forms) -> bool {
-        self.grounds.hold(path)
+    pub fn is_in_working_dirs(&self, path: &Forms) -> bool {
+        self.working_dirs.contains(path)
     }
 
     /// Whether a deny rule removes the tool from what a model is offered.
-    pub fn removes(&self, tool: &str) -> bool {
-        self.ready.deny.iter().any(|ready| ready.removes(tool))
+    pub fn hides_tool(&self, tool: &str) -> bool {
+        self.compiled.deny.iter().any(|compiled| compiled.hides_tool(tool))
     }
 
-    pub(crate) fn granting(&self) -> Granting<'_> {
-        Granting {
-            allow: &self.ready.allow,
-            grounds: &self.grounds,
+    pub(crate) fn allow_rules(&self) -> AllowRules<'_> {
+        AllowRules {
+            allow: &self.compiled.allow,
+            working_dirs: &self.working_dirs,
             servers: self.servers.as_deref(),
             edits: self.mode == Mode::AcceptEdits,
         }
     }
 
-    fn safety(&self, call: &Call<'_>, deny: Option<(Overlap, &str)>, losses: &[Loss]) -> Option<String> {
-        let risk = safety::risk(call, &self.guarded, &self.place, &self.grounds);
+    fn safety(&self, call: &ParsedCall<'_>, deny: Option<(Overlap, &str)>, losses: &[Loss]) -> Option<String> {
+        let risk = safety::risk(call, &self.guarded, &self.session_dirs, &self.working_dirs);
         if let Some(Risk::Critical(what)) = risk {
             return Some(what);
         }
@@ -288,7 +298,7 @@ impl PermissionEngine {
             return Some(what);
         }
         if let Some((Overlap::Maybe, rule)) = deny {
-            return Some(format!("{}, and it can not be told whether {} denies it", wish(call), brief(rule)));
+            return Some(format!("{}, and it can not be told whether {} denies it", describe(call), brief(rule)));
         }
         match risk {
             Some(Risk::Sensitive(what)) if self.mode != Mode::BypassPermissions => Some(what),
@@ -301,7 +311,7 @@ impl PermissionEngine {
         self.mode == Mode::Plan && matches!(tool, "Write" | "Edit" | "Bash" | "NotebookEdit")
     }
 
-    fn by_mode(&self, call: &Call<'_>, gap: &Gap) -> Verdict {
+    fn by_mode(&self, call: &ParsedCall<'_>, gap: &UncoveredPart) -> Verdict {
         let allowed = || Verdict::new(Ruling::Allow, Authority::Mode(self.mode), "");
         match self.mode {
             Mode::BypassPermissions => allowed(),
@@ -309,7 +319,7 @@ impl PermissionEngine {
             Mode::Plan if self.plan_denies(call.tool) => self.denied_by_mode(),
             Mode::AcceptEdits if self.accepts(call) => allowed(),
             Mode::Default | Mode::AcceptEdits | Mode::Plan => {
-                let message = format!("{}; {}", wish(call), gap.sentence(call));
+                let message = format!("{}; {}", describe(call), gap.sentence(call));
                 Verdict::new(Ruling::Ask, Authority::Mode(self.mode), message)
             }
         }
@@ -321,45 +331,47 @@ impl PermissionEngine {
     }
 
     /// acceptEdits: three tools, inside the working directories.
-    fn accepts(&self, call: &Call<'_>) -> bool {
+    fn accepts(&self, call: &ParsedCall<'_>) -> bool {
         matches!(call.tool, "Read" | "Write" | "Edit")
             && call.parts.iter().all(|part| match part {
-                Part::Read(path) | Part::Search(path) | Part::Edit(path) => self.grounds.hold(path),
-                Part::Shell(_) | Part::Fetch(_) | Part::Plain => false,
+                CallPart::Read(path) | CallPart::Search(path) | CallPart::Edit(path) => {
+                    self.working_dirs.contains(path)
+                }
+                CallPart::Shell(_) | CallPart::Fetch(_) | CallPart::Plain => false,
             })
     }
 }
 
 /// The floor's question.
-fn only_a_person(what: String) -> Verdict {
+fn floor_question(what: String) -> Verdict {
     let message = format!("{what}; only a person can allow this, whatever rules and hooks say");
     Verdict::new(Ruling::Ask, Authority::Safety(what), message)
 }
 
 /// The strongest hit of a list and the rule it comes from.
-fn hit<'r>(rules: &'r [Ready], call: &Call<'_>) -> Option<(Overlap, &'r str)> {
+fn strongest_match<'r>(rules: &'r [CompiledRule], call: &ParsedCall<'_>) -> Option<(Overlap, &'r str)> {
     let mut best = None;
-    for ready in rules {
-        let overlap = ready.strikes(call);
+    for compiled in rules {
+        let overlap = compiled.matches(call);
         if overlap == Overlap::Yes {
-            return Some((overlap, &ready.rule.text));
+            return Some((overlap, &compiled.rule.text));
         }
         if overlap == Overlap::Maybe {
-            best = best.or(Some((overlap, ready.rule.text.as_str())));
+            best = best.or(Some((overlap, compiled.rule.text.as_str())));
         }
     }
     best
 }
 
 /// What a call is about to do, as the start of a sentence.
-fn wish(call: &Call<'_>) -> String {
+fn describe(call: &ParsedCall<'_>) -> String {
     let tool = call.tool;
     match call.parts.first() {
-        Some(Part::Read(path)) => format!("{tool} wants to read {}", brief(&path.given.to_string_lossy())),
-        Some(Part::Search(path)) => format!("{tool} wants to search {}", brief(&path.given.to_string_lossy())),
-        Some(Part::Edit(path)) => format!("{tool} wants to change {}", brief(&path.given.to_string_lossy())),
-        Some(Part::Shell(shell)) => format!("{tool} wants to run {}", brief(&shell.text)),
-        Some(Part::Fetch(Some(url))) => format!("{tool} wants to fetch {}", brief(url.as_str())),
-        Some(Part::Fetch(None) | Part::Plain) | None => format!("{tool} wants to run"),
+        Some(CallPart::Read(path)) => format!("{tool} wants to read {}", brief(&path.given.to_string_lossy())),
+        Some(CallPart::Search(path)) => format!("{tool} wants to search {}", brief(&path.given.to_string_lossy())),
+        Some(CallPart::Edit(path)) => format!("{tool} wants to change {}", brief(&path.given.to_string_lossy())),
+        Some(CallPart::Shell(shell)) => format!("{tool} wants to run {}", brief(&shell.text)),
+        Some(CallPart::Fetch(Some(url))) => format!("{tool} wants to fetch {}", brief(url.as_str())),
+        Some(CallPart::Fetch(None) | CallPart::Plain) | None => format!("{tool} wants to run"),
     }
 }

@@ -4,12 +4,12 @@
 //! run and write, and puts the part that needs the answer first. Every text is
 //! safe to print.
 
-use crate::bash::files::Role;
-use crate::call::{Call, Part, Shell};
+use crate::allow::UncoveredPart;
+use crate::bash::files::FileRole;
+use crate::call::{CallPart, ParsedCall, ShellPart};
 use crate::engine::PermissionEngine;
-use crate::grant::Gap;
 use crate::resolve::Forms;
-use crate::text::{brief, shown};
+use crate::text::{brief, printable};
 use ona_api::permission_update::{Behavior, Destination};
 use ona_api::{Access, Ruling};
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub struct Explanation {
     /// Distinct programs, in the order they appear.
     pub programs: Vec<String>,
     /// Files that would be created, changed or removed.
-    pub writes: Vec<Target>,
+    pub writes: Vec<ChangedFile>,
     /// The first part no allow rule covers, and why not.
     pub uncovered: Option<(String, String)>,
     /// Rules that would let this very call pass from now on; empty if none can.
@@ -30,7 +30,7 @@ pub struct Explanation {
 
 /// A file that would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct ChangedFile {
     pub path: String,
     /// Where links lead, if elsewhere.
     pub resolved: Option<String>,
@@ -40,47 +40,50 @@ pub struct Target {
 
 impl PermissionEngine {
     pub fn explain(&self, tool: &str, input: &Value, access: &[Access]) -> Explanation {
-        let call = Call::new(tool, input, access, &self.place);
+        let call = ParsedCall::new(tool, input, access, &self.session_dirs);
         let mut explanation = Explanation::default();
         for part in &call.parts {
             match part {
-                Part::Edit(path) => explanation.write(self.target(path)),
-                Part::Shell(shell) => self.explain_shell(shell, &mut explanation),
-                Part::Read(_) | Part::Search(_) | Part::Fetch(_) | Part::Plain => {}
+                CallPart::Edit(path) => explanation.write(self.changed_file(path)),
+                CallPart::Shell(shell) => self.explain_shell(shell, &mut explanation),
+                CallPart::Read(_) | CallPart::Search(_) | CallPart::Fetch(_) | CallPart::Plain => {}
             }
         }
-        if let Err(Gap { part, why, .. }) = self.granting().rule(&call) {
+        if let Err(UncoveredPart { part, why, .. }) = self.allow_rules().rule(&call) {
             explanation.uncovered = Some((brief(&part), why));
         }
         explanation.remember = self.remember(tool, input, access);
         explanation
     }
 
-    fn explain_shell(&self, shell: &Shell, explanation: &mut Explanation) {
+    fn explain_shell(&self, shell: &ShellPart, explanation: &mut Explanation) {
         explanation.length += shell.text.chars().count();
         for command in shell.script.commands.iter().filter(|command| !command.words.is_empty()) {
-            let program = command.name().map_or_else(|| shown(&command.words[0].raw), shown);
+            let program = command.name().map_or_else(|| printable(&command.words[0].raw), printable);
             if !explanation.programs.contains(&program) {
                 explanation.programs.push(program);
             }
         }
-        for used in shell.uses.iter().filter(|used| matches!(used.file.role, Role::Write | Role::Remove | Role::Alias))
+        for used in shell
+            .uses
+            .iter()
+            .filter(|used| matches!(used.file.role, FileRole::Write | FileRole::Remove | FileRole::Alias))
         {
-            for spot in &used.spots {
-                explanation.write(match spot.wild {
-                    true => Target { path: shown(&used.file.word.raw), resolved: None, outside: true },
-                    false => self.target(&spot.path),
+            for candidate in &used.candidates {
+                explanation.write(match candidate.wild {
+                    true => ChangedFile { path: printable(&used.file.word.raw), resolved: None, outside: true },
+                    false => self.changed_file(&candidate.path),
                 });
             }
         }
     }
 
-    fn target(&self, path: &Forms) -> Target {
+    fn changed_file(&self, path: &Forms) -> ChangedFile {
         let resolved = path.real.as_ref().filter(|real| **real != path.given);
-        Target {
-            path: shown(&path.given.to_string_lossy()),
-            resolved: resolved.map(|real| shown(&real.to_string_lossy())),
-            outside: !self.grounds.hold(path),
+        ChangedFile {
+            path: printable(&path.given.to_string_lossy()),
+            resolved: resolved.map(|real| printable(&real.to_string_lossy())),
+            outside: !self.working_dirs.contains(path),
         }
     }
 
@@ -96,22 +99,22 @@ impl PermissionEngine {
             if verdict.ruling == Ruling::Allow {
                 return added;
             }
-            let call = Call::new(tool, input, access, &engine.place);
-            let gap = engine.granting().rule(&call).err().and_then(|gap| gap.rule);
+            let call = ParsedCall::new(tool, input, access, &engine.session_dirs);
+            let gap = engine.allow_rules().rule(&call).err().and_then(|gap| gap.rule);
             let Some(rule) = gap.filter(|rule| added.len() < MOST && !added.contains(rule)) else { return Vec::new() };
             if !engine.rules.add(Behavior::Allow, std::slice::from_ref(&rule), Some(Destination::Session)).is_empty() {
                 return Vec::new();
             }
-            engine.ready = crate::rules::ReadyRules::new(&engine.rules, &engine.place);
+            engine.compiled = crate::rules::CompiledRules::new(&engine.rules, &engine.session_dirs);
             added.push(rule);
         }
     }
 }
 
 impl Explanation {
-    fn write(&mut self, target: Target) {
-        if !self.writes.contains(&target) {
-            self.writes.push(target);
+    fn write(&mut self, changed_file: ChangedFile) {
+        if !self.writes.contains(&changed_file) {
+            self.writes.push(changed_file);
         }
     }
 }

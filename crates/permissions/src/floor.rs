@@ -3,29 +3,31 @@
 //! Changes of the agent's own files, looks into other processes, and calls that
 //! can not be what they claim to be.
 
-use crate::bash::Command;
+use crate::bash::ShellCommand;
 use crate::bash::embedded::decoded;
-use crate::bash::files::{Reach, Role};
+use crate::bash::files::{FileReach, FileRole};
 use crate::bash::words::HOLE;
-use crate::call::{Call, Part, Shell, Use};
-use crate::guarded::{Guarded, Touch};
-use crate::place::Place;
+use crate::call::{CallPart, ParsedCall, ResolvedUse, ShellPart};
+use crate::dirs::SessionDirs;
+use crate::guarded::{GuardedFiles, Touch};
 use crate::resolve::Forms;
 use crate::text::brief;
 use crate::wildcard::Wildcard;
 use ona_api::{Authority, Ruling, Verdict};
 
-pub(crate) fn verdict(call: &Call<'_>, guarded: &Guarded, place: &Place) -> Option<Verdict> {
+pub(crate) fn verdict(call: &ParsedCall<'_>, guarded: &GuardedFiles, session_dirs: &SessionDirs) -> Option<Verdict> {
     call.parts.iter().find_map(|part| match part {
-        Part::Edit(path) | Part::Read(path) | Part::Search(path) if has_nul(path) => {
+        CallPart::Edit(path) | CallPart::Read(path) | CallPart::Search(path) if has_nul(path) => {
             Some(refused("a path cannot contain a NUL character"))
         }
-        Part::Edit(path) => look_into_process(path).or_else(|| guarded.reached(path, Touch::Change).map(protected)),
-        Part::Read(path) | Part::Search(path) => look_into_process(path),
-        Part::Fetch(Some(_)) | Part::Plain => None,
-        Part::Fetch(None) => Some(refused("only http and https addresses can be fetched")),
-        Part::Shell(shell) if shell.text.contains('\0') => Some(refused("a command cannot contain a NUL character")),
-        Part::Shell(shell) => script(shell, guarded, place),
+        CallPart::Edit(path) => process_file(path).or_else(|| guarded.reached(path, Touch::Change).map(protected)),
+        CallPart::Read(path) | CallPart::Search(path) => process_file(path),
+        CallPart::Fetch(Some(_)) | CallPart::Plain => None,
+        CallPart::Fetch(None) => Some(refused("only http and https addresses can be fetched")),
+        CallPart::Shell(shell) if shell.text.contains('\0') => {
+            Some(refused("a command cannot contain a NUL character"))
+        }
+        CallPart::Shell(shell) => script(shell, guarded, session_dirs),
     })
 }
 
@@ -45,7 +47,7 @@ fn refused(why: &str) -> Verdict {
 }
 
 /// `/proc/<pid>/environ`, `mem` and the links that lead out of it (E-6, F-7).
-fn look_into_process(path: &Forms) -> Option<Verdict> {
+fn process_file(path: &Forms) -> Option<Verdict> {
     let path = path.each().find(|path| is_process_file(&path.to_string_lossy(), Own::Counts))?;
     Some(process(&path.to_string_lossy()))
 }
@@ -88,7 +90,7 @@ fn names_process_file(text: &str) -> bool {
     })
 }
 
-fn script(shell: &Shell, guarded: &Guarded, place: &Place) -> Option<Verdict> {
+fn script(shell: &ShellPart, guarded: &GuardedFiles, session_dirs: &SessionDirs) -> Option<Verdict> {
     let words = shell
         .script
         .commands
@@ -96,53 +98,69 @@ fn script(shell: &Shell, guarded: &Guarded, place: &Place) -> Option<Verdict> {
         .flat_map(|command| command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target)));
     let named = words.filter(|word| names_process_file(&word.text)).map(|word| word.raw.as_str()).next();
     let opened = shell.uses.iter().find(|used| {
-        let mut paths = used.spots.iter().flat_map(|spot| spot.path.each());
+        let mut paths = used.candidates.iter().flat_map(|candidate| candidate.path.each());
         paths.any(|path| is_process_file(&path.to_string_lossy(), Own::Free))
     });
     if let Some(path) = named.or(opened.map(|used| used.file.word.raw.as_str())) {
         return Some(process(path));
     }
-    let used = shell.uses.iter().filter(|used| !is_run(shell, used)).find_map(|used| changed(used, guarded));
-    used.or_else(|| laid_over(shell, guarded)).or_else(|| mentioned(shell, guarded, place)).map(protected)
+    let used =
+        shell.uses.iter().filter(|used| !is_executed_script(shell, used)).find_map(|used| changed(used, guarded));
+    used.or_else(|| overwritten_by_copy(shell, guarded))
+        .or_else(|| mentioned(shell, guarded, session_dirs))
+        .map(protected)
 }
 
 /// The guarded file that a copied tree brings another one of: `cp -r tree/. .`
-fn laid_over<'g>(shell: &Shell, guarded: &'g Guarded) -> Option<&'g str> {
+fn overwritten_by_copy<'g>(shell: &ShellPart, guarded: &'g GuardedFiles) -> Option<&'g str> {
     let copies = |at: usize| matches!(shell.script.commands[at].name(), Some("cp" | "rsync" | "ditto"));
     let sources = shell.uses.iter().filter(|used| {
-        copies(used.command) && used.file.role == Role::Read && matches!(used.file.reach, Reach::Below { .. })
+        copies(used.command) && used.file.role == FileRole::Read && matches!(used.file.reach, FileReach::Below { .. })
     });
     let targets = |at: usize| {
-        shell.uses.iter().filter(move |used| used.command == at && used.file.role == Role::Write && !used.redirected)
+        shell
+            .uses
+            .iter()
+            .filter(move |used| used.command == at && used.file.role == FileRole::Write && !used.redirected)
     };
-    let plain =
-        |used: &Use| used.spots.iter().filter(|spot| !spot.wild).map(|spot| spot.path.clone()).collect::<Vec<_>>();
+    let plain = |used: &ResolvedUse| {
+        used.candidates
+            .iter()
+            .filter(|candidate| !candidate.wild)
+            .map(|candidate| candidate.path.clone())
+            .collect::<Vec<_>>()
+    };
     sources.into_iter().find_map(|source| {
         let sources = plain(source);
         targets(source.command).flat_map(plain).find_map(|target| {
-            sources.iter().filter(|source| **source != target).find_map(|source| guarded.laid_over(&target, source))
+            sources
+                .iter()
+                .filter(|source| **source != target)
+                .find_map(|source| guarded.overwritten_by_copy(&target, source))
         })
     })
 }
 
 /// The guarded file a command would change.
-fn changed<'g>(used: &Use, guarded: &'g Guarded) -> Option<&'g str> {
+fn changed<'g>(used: &ResolvedUse, guarded: &'g GuardedFiles) -> Option<&'g str> {
     let touch = match (used.file.role, &used.file.reach) {
-        (Role::Read, _) => return None,
+        (FileRole::Read, _) => return None,
         // Whoever has another name for a folder can write to what is in it.
-        (Role::Remove | Role::Alias, _) | (Role::Write, Reach::Replaced) => Touch::Replace,
-        (Role::Write | Role::Any, _) => Touch::Change,
+        (FileRole::Remove | FileRole::Alias, _) | (FileRole::Write, FileReach::Replaced) => Touch::Replace,
+        (FileRole::Write | FileRole::Any, _) => Touch::Change,
     };
-    used.spots.iter().find_map(|spot| match &used.file.reach {
-        Reach::Below { names, .. } if touch == Touch::Replace && !names.is_empty() => guarded.below(&spot.path, names),
-        _ => guarded.reached(&spot.path, touch),
+    used.candidates.iter().find_map(|candidate| match &used.file.reach {
+        FileReach::Below { names, .. } if touch == Touch::Replace && !names.is_empty() => {
+            guarded.below(&candidate.path, names)
+        }
+        _ => guarded.reached(&candidate.path, touch),
     })
 }
 
 /// Whether a file is the script an interpreter is given to run: `bash hooks/a.sh`. Running a guard
 /// is judged like any other command (DEC-189); what it is given besides may be changed by it.
-fn is_run(shell: &Shell, used: &Use) -> bool {
-    if used.redirected || used.file.role != Role::Any {
+fn is_executed_script(shell: &ShellPart, used: &ResolvedUse) -> bool {
+    if used.redirected || used.file.role != FileRole::Any {
         return false;
     }
     let command = &shell.script.commands[used.command];
@@ -161,17 +179,17 @@ fn is_run(shell: &Shell, used: &Use) -> bool {
 }
 
 /// Where it can not be told what a command does, naming a guarded file is enough.
-fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&'g str> {
+fn mentioned<'g>(shell: &ShellPart, guarded: &'g GuardedFiles, session_dirs: &SessionDirs) -> Option<&'g str> {
     let commands = &shell.script.commands;
-    let unknown_target = |used: &Use| used.file.role != Role::Read && used.file.word.has_hole();
-    let unknown_command = |command: &Command| {
+    let unknown_target = |used: &ResolvedUse| used.file.role != FileRole::Read && used.file.word.has_hole();
+    let unknown_command = |command: &ShellCommand| {
         command.words.first().is_some_and(|word| word.has_hole()) || command.name() == Some("xargs")
     };
     let opening = commands.iter().any(opens_by_text);
     let vague = shell.script.broken || commands.iter().any(unknown_command) || shell.uses.iter().any(unknown_target);
     if vague || opening {
         let started_in = || shell.dirs.iter().flat_map(|dirs| &dirs.possible).map(|dir| dir.as_path());
-        let around = [place.project.as_path(), &place.start];
+        let around = [session_dirs.project.as_path(), &session_dirs.start];
         let found = |text: &str| guarded.mentioned(text, started_in().chain(around));
         if let Some(path) = found(&shell.text).or_else(|| found(&decoded(&shell.text)).filter(|_| opening)) {
             return Some(path);
@@ -180,14 +198,14 @@ fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&
     // The arguments and the input of a program that is not known, such as code.
     let named =
         |at: usize, text: &str| guarded.mentioned(text, shell.dirs[at].possible.iter().map(|dir| dir.as_path()));
-    let argument = |used: &Use| {
-        let told = used.file.role == Role::Any && !is_run(shell, used);
+    let argument = |used: &ResolvedUse| {
+        let told = used.file.role == FileRole::Any && !is_executed_script(shell, used);
         told.then(|| named(used.command, &used.file.word.raw)).flatten()
     };
     shell.uses.iter().find_map(argument).or_else(|| {
         let unknown: Vec<usize> =
-            shell.uses.iter().filter(|used| used.file.role == Role::Any).map(|used| used.command).collect();
-        let fed = |(at, command): (usize, &Command)| {
+            shell.uses.iter().filter(|used| used.file.role == FileRole::Any).map(|used| used.command).collect();
+        let fed = |(at, command): (usize, &ShellCommand)| {
             let reads_code = unknown.contains(&at) || command.words.len() < 2;
             reads_code.then(|| command.fed.iter().find_map(|text| named(at, &text.text))).flatten()
         };
@@ -196,7 +214,7 @@ fn mentioned<'g>(shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&
 }
 
 /// A database shell opens what its statements, addresses and input name, wherever those come from.
-fn opens_by_text(command: &Command) -> bool {
+fn opens_by_text(command: &ShellCommand) -> bool {
     matches!(command.name(), Some("sqlite3" | "sqlite"))
 }
 

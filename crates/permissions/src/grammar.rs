@@ -1,7 +1,7 @@
 //! The text of a rule: `Tool` or `Tool(specifier)` (DEC-072).
 //!
 //! A rule that can not mean anything is dropped with a reason, never bent into
-//! one that does. What a rule matches is for `strike` (deny, ask) and `grant`
+//! one that does. What a rule matches is for `deny` (deny, ask) and `allow`
 //! (allow).
 
 use crate::bash::is_assignment;
@@ -17,11 +17,11 @@ use ona_api::tool::{BUILTINS, canonical};
 pub struct Rule {
     /// As it was written.
     pub text: String,
-    pub(crate) target: Target,
+    pub(crate) target: RuleTarget,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum RuleTarget {
     /// Every call of a tool.
     Tool(String),
     /// Every tool whose name fits.
@@ -102,7 +102,7 @@ impl CommandPattern {
 
 /// Why a rule has no effect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Why {
+pub enum RuleError {
     #[error("it is empty")]
     Empty,
     #[error("its parentheses do not match")]
@@ -133,15 +133,15 @@ fn meant(name: &str) -> String {
 }
 
 impl Rule {
-    pub fn parse(text: &str, list: Behavior) -> Result<Self, Why> {
+    pub fn parse(text: &str, list: Behavior) -> Result<Self, RuleError> {
         Self::parse_knowing(text, list, &|_| false)
     }
 
     /// With tools that are neither built in nor a server's.
-    pub(crate) fn parse_knowing(text: &str, list: Behavior, known: &dyn Fn(&str) -> bool) -> Result<Self, Why> {
+    pub(crate) fn parse_knowing(text: &str, list: Behavior, known: &dyn Fn(&str) -> bool) -> Result<Self, RuleError> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(Why::Empty);
+            return Err(RuleError::Empty);
         }
         let (name, spec) = split(text)?;
         let name = canonical(name);
@@ -154,7 +154,7 @@ impl Rule {
 }
 
 /// The name and what stands in the parentheses.
-fn split(text: &str) -> Result<(&str, Option<&str>), Why> {
+fn split(text: &str) -> Result<(&str, Option<&str>), RuleError> {
     let mut depth = 0_i32;
     let mut escaped = false;
     for c in text.chars() {
@@ -165,67 +165,67 @@ fn split(text: &str) -> Result<(&str, Option<&str>), Why> {
         }
         escaped = c == '\\' && !escaped;
         if depth < 0 {
-            return Err(Why::Unbalanced);
+            return Err(RuleError::Unbalanced);
         }
     }
     match (text.split_once('('), text.strip_suffix(')')) {
         (None, None) => Ok((text, None)),
         (Some((name, rest)), Some(_)) if depth == 0 => {
-            let spec = rest.strip_suffix(')').ok_or(Why::Unbalanced)?.trim();
+            let spec = rest.strip_suffix(')').ok_or(RuleError::Unbalanced)?.trim();
             match (name.is_empty(), spec.is_empty()) {
-                (true, _) => Err(Why::Empty),
-                (false, true) => Err(Why::EmptySpecifier),
+                (true, _) => Err(RuleError::Empty),
+                (false, true) => Err(RuleError::EmptySpecifier),
                 (false, false) => Ok((name, Some(spec))),
             }
         }
-        _ => Err(Why::Unbalanced),
+        _ => Err(RuleError::Unbalanced),
     }
 }
 
-fn whole_tool(name: &str, list: Behavior, known: &dyn Fn(&str) -> bool) -> Result<Target, Why> {
+fn whole_tool(name: &str, list: Behavior, known: &dyn Fn(&str) -> bool) -> Result<RuleTarget, RuleError> {
     if BUILTINS.contains(&name) || known(name) {
-        return Ok(Target::Tool(name.to_owned()));
+        return Ok(RuleTarget::Tool(name.to_owned()));
     }
     if let Some(rest) = name.strip_prefix("mcp__").filter(|rest| !rest.is_empty()) {
         return mcp(name, rest, list);
     }
     match (name.contains('*'), list) {
-        (true, Behavior::Allow) => Err(Why::NamesInAllow),
-        (true, Behavior::Deny | Behavior::Ask) => Ok(Target::Names(Wildcard::new(name))),
-        (false, _) => Err(Why::UnknownTool(name.to_owned())),
+        (true, Behavior::Allow) => Err(RuleError::NamesInAllow),
+        (true, Behavior::Deny | Behavior::Ask) => Ok(RuleTarget::Names(Wildcard::new(name))),
+        (false, _) => Err(RuleError::UnknownTool(name.to_owned())),
     }
 }
 
-fn mcp(name: &str, rest: &str, list: Behavior) -> Result<Target, Why> {
+fn mcp(name: &str, rest: &str, list: Behavior) -> Result<RuleTarget, RuleError> {
     let server = rest.split("__").next().unwrap_or(rest);
     let literal = name.split('*').next().unwrap_or(name).to_owned();
     match (rest.contains("__"), name.contains('*')) {
         // The server as a whole.
         (false, false) => {
             let literal = format!("{name}__");
-            Ok(Target::Mcp { names: Wildcard::new(&format!("{literal}*")), literal })
+            Ok(RuleTarget::Mcp { names: Wildcard::new(&format!("{literal}*")), literal })
         }
         // One tool. Read widely it is also a server whose name has two underscores in it.
-        (true, false) => Ok(Target::Tool(name.to_owned())),
-        (true, true) if list == Behavior::Allow && server.contains('*') => Err(Why::NamesInAllow),
-        (true, true) => Ok(Target::Mcp { names: Wildcard::new(name), literal }),
-        (false, true) if list == Behavior::Allow => Err(Why::NamesInAllow),
-        (false, true) => Ok(Target::Names(Wildcard::new(name))),
+        (true, false) => Ok(RuleTarget::Tool(name.to_owned())),
+        (true, true) if list == Behavior::Allow && server.contains('*') => Err(RuleError::NamesInAllow),
+        (true, true) => Ok(RuleTarget::Mcp { names: Wildcard::new(name), literal }),
+        (false, true) if list == Behavior::Allow => Err(RuleError::NamesInAllow),
+        (false, true) => Ok(RuleTarget::Names(Wildcard::new(name))),
     }
 }
 
-fn specified(name: &str, spec: &str, list: Behavior, known: &dyn Fn(&str) -> bool) -> Result<Target, Why> {
+fn specified(name: &str, spec: &str, list: Behavior, known: &dyn Fn(&str) -> bool) -> Result<RuleTarget, RuleError> {
     let is_mcp = name.len() > "mcp__".len() && name.starts_with("mcp__");
     if !BUILTINS.contains(&name) && !is_mcp && !known(name) {
         return Err(if name.contains('*') {
-            Why::NoSpecifier(name.to_owned())
+            RuleError::NoSpecifier(name.to_owned())
         } else {
-            Why::UnknownTool(name.to_owned())
+            RuleError::UnknownTool(name.to_owned())
         });
     }
     // What a server's tool takes is not known, so nothing in parentheses stands for all of it.
     if is_mcp && spec == "*" {
-        return Err(Why::NoSpecifier(name.to_owned()));
+        return Err(RuleError::NoSpecifier(name.to_owned()));
     }
     // `Tool(*)` is the tool. Only as an allowed path it is less: what lies below the start.
     if spec == "*" && (list != Behavior::Allow || !matches!(name, "Read" | "Edit")) {
@@ -233,39 +233,43 @@ fn specified(name: &str, spec: &str, list: Behavior, known: &dyn Fn(&str) -> boo
     }
     if let Some((parameter, value)) = parameter(name, spec) {
         return match list {
-            Behavior::Allow => Err(Why::ParameterInAllow),
-            Behavior::Deny | Behavior::Ask if is_primary(parameter) => Err(Why::PrimaryParameter(parameter.to_owned())),
-            Behavior::Deny | Behavior::Ask => {
-                Ok(Target::Parameter { tool: name.to_owned(), name: parameter.to_owned(), value: Wildcard::new(value) })
+            Behavior::Allow => Err(RuleError::ParameterInAllow),
+            Behavior::Deny | Behavior::Ask if is_primary(parameter) => {
+                Err(RuleError::PrimaryParameter(parameter.to_owned()))
             }
+            Behavior::Deny | Behavior::Ask => Ok(RuleTarget::Parameter {
+                tool: name.to_owned(),
+                name: parameter.to_owned(),
+                value: Wildcard::new(value),
+            }),
         };
     }
     match name {
         "Bash" => {
             let pattern = CommandPattern::parse(spec);
-            Ok(if pattern.is_everything() { Target::Tool(name.to_owned()) } else { Target::Command(pattern) })
+            Ok(if pattern.is_everything() { RuleTarget::Tool(name.to_owned()) } else { RuleTarget::Command(pattern) })
         }
         "Read" | "Edit" => {
             let kind = if name == "Read" { PathKind::Read } else { PathKind::Edit };
             match path::is_valid(spec) {
-                true => Ok(Target::Path { kind, pattern: spec.to_owned() }),
-                false => Err(Why::BadPattern(spec.to_owned())),
+                true => Ok(RuleTarget::Path { kind, pattern: spec.to_owned() }),
+                false => Err(RuleError::BadPattern(spec.to_owned())),
             }
         }
-        "Write" | "NotebookEdit" => Err(Why::PathOnOtherTool { tool: name.to_owned(), instead: "Edit" }),
-        "Glob" | "Grep" => Err(Why::PathOnOtherTool { tool: name.to_owned(), instead: "Read" }),
+        "Write" | "NotebookEdit" => Err(RuleError::PathOnOtherTool { tool: name.to_owned(), instead: "Edit" }),
+        "Glob" | "Grep" => Err(RuleError::PathOnOtherTool { tool: name.to_owned(), instead: "Read" }),
         "WebFetch" => match spec.strip_prefix("domain:").map(str::trim) {
             Some("*") => whole_tool(name, list, known),
-            Some(domain) => Domain::parse(domain).map(Target::Domain).ok_or(Why::NotDomain),
-            None => Err(Why::NotDomain),
+            Some(domain) => Domain::parse(domain).map(RuleTarget::Domain).ok_or(RuleError::NotDomain),
+            None => Err(RuleError::NotDomain),
         },
-        "Agent" => Ok(Target::Agent(spec.to_owned())),
+        "Agent" => Ok(RuleTarget::Agent(spec.to_owned())),
         "Skill" => {
             let prefix = spec.strip_suffix(":*").or_else(|| spec.strip_suffix(" *"));
             let name = prefix.unwrap_or(spec).trim().trim_start_matches('/').to_owned();
-            Ok(Target::Skill { name, arguments: prefix.is_some() })
+            Ok(RuleTarget::Skill { name, arguments: prefix.is_some() })
         }
-        _ => Err(Why::NoSpecifier(name.to_owned())),
+        _ => Err(RuleError::NoSpecifier(name.to_owned())),
     }
 }
 
@@ -316,16 +320,16 @@ mod tests {
     fn rules_are_read_as_operators_write_them() {
         use Behavior::{Allow, Deny};
         let target = |text: &str, list| Rule::parse(text, list).unwrap().target;
-        assert_eq!(target("Bash(*)", Allow), Target::Tool("Bash".into()));
-        assert_eq!(target("Task(Explore)", Deny), Target::Agent("Explore".into()));
-        assert_eq!(target("KillShell", Deny), Target::Tool("TaskStop".into()));
-        assert_eq!(target("Read(*)", Deny), Target::Tool("Read".into()));
-        assert!(matches!(target("Read(*)", Allow), Target::Path { .. }));
-        assert!(matches!(target("Bash(timeout:*)", Deny), Target::Command(_)));
-        assert!(matches!(target("Bash(timeout: 5*)", Deny), Target::Parameter { .. }));
-        assert!(matches!(target("Bash(npm:x*)", Deny), Target::Command(_)));
-        assert!(matches!(target("Bash(echo \"(a)\")", Allow), Target::Command(_)));
-        assert!(matches!(target("mcp__a__b*", Allow), Target::Mcp { .. }));
-        assert!(matches!(target("mcp__*", Deny), Target::Names(_)));
+        assert_eq!(target("Bash(*)", Allow), RuleTarget::Tool("Bash".into()));
+        assert_eq!(target("Task(Explore)", Deny), RuleTarget::Agent("Explore".into()));
+        assert_eq!(target("KillShell", Deny), RuleTarget::Tool("TaskStop".into()));
+        assert_eq!(target("Read(*)", Deny), RuleTarget::Tool("Read".into()));
+        assert!(matches!(target("Read(*)", Allow), RuleTarget::Path { .. }));
+        assert!(matches!(target("Bash(timeout:*)", Deny), RuleTarget::Command(_)));
+        assert!(matches!(target("Bash(timeout: 5*)", Deny), RuleTarget::Parameter { .. }));
+        assert!(matches!(target("Bash(npm:x*)", Deny), RuleTarget::Command(_)));
+        assert!(matches!(target("Bash(echo \"(a)\")", Allow), RuleTarget::Command(_)));
+        assert!(matches!(target("mcp__a__b*", Allow), RuleTarget::Mcp { .. }));
+        assert!(matches!(target("mcp__*", Deny), RuleTarget::Names(_)));
     }
 }

@@ -5,9 +5,9 @@
 //! before they exist, and in text that can not be read as a script.
 
 use crate::bash::words::{HOLE, class_length};
+use crate::dirs::SessionDirs;
 use crate::overlap::{self, Overlap, Relation, relation, segments};
-use crate::place::Place;
-use crate::resolve::{Below, Forms, look_below};
+use crate::resolve::{Forms, SearchBelow, search_below};
 use crate::text::folded;
 use crate::wildcard::Wildcard;
 use std::fs::Metadata;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Files and folders nothing may change in any mode.
 #[derive(Clone, Debug, Default)]
-pub struct Guarded {
+pub struct GuardedFiles {
     guards: Vec<Guard>,
     /// Directories too wide to be protected for a file somewhere in them; `safety` asks about those.
     broad: Vec<Vec<String>>,
@@ -51,8 +51,8 @@ pub(crate) enum Touch {
 }
 
 impl Guard {
-    fn of(path: PathBuf, place: &Place) -> Self {
-        let path = path.to_str().and_then(|text| place.directory(text)).unwrap_or(path);
+    fn of(path: PathBuf, session_dirs: &SessionDirs) -> Self {
+        let path = path.to_str().and_then(|text| session_dirs.directory(text)).unwrap_or(path);
         let forms = Forms::of(&path);
         Self {
             shown: path.display().to_string(),
@@ -62,13 +62,13 @@ impl Guard {
     }
 }
 
-impl Guarded {
-    pub(crate) fn add(&mut self, files: impl IntoIterator<Item = PathBuf>, place: &Place) {
-        self.guards.extend(files.into_iter().map(|path| Guard::of(path, place)));
+impl GuardedFiles {
+    pub(crate) fn add(&mut self, files: impl IntoIterator<Item = PathBuf>, session_dirs: &SessionDirs) {
+        self.guards.extend(files.into_iter().map(|path| Guard::of(path, session_dirs)));
     }
 
     /// `db` stands for its journal files and locks as well. A folder stands for what is in it.
-    pub fn new(db: Option<PathBuf>, files: impl IntoIterator<Item = PathBuf>, place: &Place) -> Self {
+    pub fn new(db: Option<PathBuf>, files: impl IntoIterator<Item = PathBuf>, session_dirs: &SessionDirs) -> Self {
         let with = |db: &Path, end: &str| {
             let mut path = db.as_os_str().to_owned();
             path.push(end);
@@ -76,22 +76,22 @@ impl Guarded {
         };
         let companions = ["", "-wal", "-shm", "-journal", ".locks", ".lock"];
         let database = db.iter().flat_map(|db| companions.map(|end| with(db, end)));
-        let guards = database.chain(files).map(|path| Guard::of(path, place)).collect();
-        let broad = place.working().chain([place.home.as_path()]).flat_map(|dir| {
+        let guards = database.chain(files).map(|path| Guard::of(path, session_dirs)).collect();
+        let broad = session_dirs.working_dirs().chain([session_dirs.home.as_path()]).flat_map(|dir| {
             Forms::of(dir).each().flat_map(|dir| dir.ancestors().map(segments).collect::<Vec<_>>()).collect::<Vec<_>>()
         });
         let database = db.as_ref().map(|db| folded(&db.to_string_lossy()));
         Self {
             guards,
             broad: broad.collect(),
-            home: folded(&place.home.to_string_lossy()),
+            home: folded(&session_dirs.home.to_string_lossy()),
             database,
             variables: DATABASE_VARIABLES,
         }
     }
 
     /// For scripts whose `AGENT_SDLC_DB` is a database of their own (DEC-122).
-    pub(crate) fn in_tests(&mut self) {
+    pub(crate) fn for_tests(&mut self) {
         self.variables = LIVE_VARIABLE;
     }
 
@@ -118,7 +118,7 @@ impl Guarded {
             let path = Path::new(&guard.shown);
             std::fs::metadata(path).is_ok_and(|meta| match meta.is_dir() {
                 // More files than can be looked at: it may be one of them.
-                true => look_below(path, LEVELS, within) != Below::Nothing,
+                true => search_below(path, LEVELS, within) != SearchBelow::Nothing,
                 false => is_it(&meta),
             })
         };
@@ -138,7 +138,7 @@ impl Guarded {
     }
 
     /// The guarded file that a copy of everything in `source` to `target` would replace.
-    pub(crate) fn laid_over(&self, target: &Forms, source: &Forms) -> Option<&str> {
+    pub(crate) fn overwritten_by_copy(&self, target: &Forms, source: &Forms) -> Option<&str> {
         let source = source.real.as_deref().unwrap_or(&source.given);
         let replaced = |guard: &&Guard| {
             let guarded = Forms::of(Path::new(&guard.shown));
@@ -181,7 +181,7 @@ impl Guarded {
         let dir = path[..fixed].rfind('/').map_or("", |end| &path[..end]);
         // Everything lies below these; that says nothing.
         let broad = dir.is_empty() || self.broad.contains(&segments(Path::new(dir)));
-        if broad && !tells(&path[dir.len()..]) {
+        if broad && !is_specific(&path[dir.len()..]) {
             return None;
         }
         let hit = |guard: &&Guard| guard.texts.iter().any(|known| can_be(&path, known));
@@ -190,7 +190,13 @@ impl Guarded {
 
     /// The guarded file a walk through a directory comes across. In a directory that holds
     /// nearly everything it has to be there already.
-    pub(crate) fn walked(&self, dir: &Forms, names: &[String], skipped: &[String], folders: bool) -> Option<&str> {
+    pub(crate) fn found_by_walk(
+        &self,
+        dir: &Forms,
+        names: &[String],
+        skipped: &[String],
+        folders: bool,
+    ) -> Option<&str> {
         let dirs: Vec<_> = dir.each().map(segments).collect();
         let broad = dirs.iter().any(|dir| self.broad.contains(dir));
         let meets = |guard: &&Guard| {
@@ -215,12 +221,12 @@ impl Guarded {
         if tail.is_empty() || tail.contains(HOLE) {
             return None;
         }
-        let text = self.normal(text);
+        let text = self.normalized(text);
         let dirs: Vec<String> = dirs.into_iter().map(|dir| folded(&dir.to_string_lossy())).collect();
         let hit = |guard: &&Guard| {
             guard.texts.iter().filter_map(|path| path.strip_suffix(&tail)).any(|path| {
                 let relative = dirs.iter().filter_map(|dir| path.strip_prefix(dir)?.strip_prefix('/'));
-                std::iter::once(path).chain(relative).any(|path| names(&text, path))
+                std::iter::once(path).chain(relative).any(|path| mentions_path(&text, path))
             })
         };
         self.guards.iter().find(hit).map(|guard| guard.shown.as_str())
@@ -228,21 +234,21 @@ impl Guarded {
 
     /// A guarded file named somewhere in a text, seen from these directories.
     pub(crate) fn mentioned<'d>(&self, text: &str, dirs: impl IntoIterator<Item = &'d Path>) -> Option<&str> {
-        let text = self.normal(text);
+        let text = self.normalized(text);
         let dirs: Vec<String> = dirs.into_iter().map(|dir| folded(&dir.to_string_lossy())).collect();
         self.guards
             .iter()
             .find(|guard| {
                 guard.texts.iter().any(|path| {
                     let relative = dirs.iter().filter_map(|dir| path.strip_prefix(dir)?.strip_prefix('/'));
-                    std::iter::once(path.as_str()).chain(relative).any(|path| names(&text, path))
+                    std::iter::once(path.as_str()).chain(relative).any(|path| mentions_path(&text, path))
                 })
             })
             .map(|guard| guard.shown.as_str())
     }
 
     /// The text with quotes and escapes removed and the home directory spelled out.
-    fn normal(&self, text: &str) -> String {
+    fn normalized(&self, text: &str) -> String {
         let mut text: String = folded(text).chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '`')).collect();
         for home in ["${home}", "$home"] {
             text = text.replace(home, &self.home);
@@ -285,7 +291,7 @@ fn is_wild(c: char) -> bool {
 
 /// Whether a text with holes says anything. An extension right behind a hole does not:
 /// `"$name.json"` is how loops name their results.
-fn tells(text: &str) -> bool {
+fn is_specific(text: &str) -> bool {
     let runs: Vec<&str> = text.split(is_wild).collect();
     let last = runs.len() - 1;
     runs.iter().enumerate().any(|(at, run)| {
@@ -344,7 +350,7 @@ fn replace_unless_assigned(text: &str, name: &str, with: &str) -> String {
 }
 
 /// Whether the text names the path, not a longer one.
-fn names(text: &str, path: &str) -> bool {
+fn mentions_path(text: &str, path: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     text.match_indices(path).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -365,9 +371,13 @@ fn names(text: &str, path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn guarded() -> Guarded {
-        let place = Place { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
-        Guarded::new(Some("/w/ona.db".into()), ["~/.claude/settings.json".into(), "/w/hooks".into()], &place)
+    fn guarded() -> GuardedFiles {
+        let session_dirs = SessionDirs { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
+        GuardedFiles::new(
+            Some("/w/ona.db".into()),
+            ["~/.claude/settings.json".into(), "/w/hooks".into()],
+            &session_dirs,
+        )
     }
 
     #[test]

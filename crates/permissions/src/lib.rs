@@ -5,9 +5,9 @@
 //! with a floor below it (see `engine`):
 //!
 //! 0. `floor`: what is denied in every mode;
-//! 1. deny rules, any part of the call (`strike`);
+//! 1. deny rules, any part of the call (`deny`);
 //! 2. ask rules and a hook's ask;
-//! 3. allow rules, every part of the call (`grant`), else a hook's allow, else
+//! 3. allow rules, every part of the call (`allow`), else a hook's allow, else
 //! 4. the mode;
 //!
 //! and `safety` turns an allow into a question where nothing else should.
@@ -15,27 +15,27 @@
 //! Rules come from a settings snapshot (`settings`, `grammar`, `rules`); where
 //! that comes from, and who is asked, is for others.
 
+mod allow;
 mod bash;
 mod call;
 mod condition;
+mod deny;
+mod dirs;
 mod domain;
 mod engine;
 mod explain;
 mod floor;
 mod grammar;
-mod grant;
 mod guarded;
 mod lint;
 mod overlap;
 mod parameters;
 mod path;
-mod place;
 mod planning;
 mod resolve;
 mod rules;
 mod safety;
 mod settings;
-mod strike;
 mod text;
 mod unreadable;
 mod update;
@@ -44,15 +44,15 @@ mod worktree;
 
 pub use bash::bash_tree;
 pub use condition::Condition;
+pub use dirs::SessionDirs;
 pub use engine::PermissionEngine;
-pub use explain::{Explanation, Target};
-pub use grammar::{Rule, Why};
-pub use guarded::Guarded;
-pub use lint::Warning;
-pub use place::{Place, inside};
+pub use explain::{ChangedFile, Explanation};
+pub use grammar::{Rule, RuleError};
+pub use guarded::GuardedFiles;
+pub use lint::RuleWarning;
 pub use planning::{Planning, TasksWhilePlanning};
-pub use rules::{Dropped, Rules};
-pub use settings::{BadPermissions, Finding, PermissionSettings};
-pub use text::shown;
-pub use update::Refused;
-pub use worktree::WorkTree;
+pub use rules::{DroppedRule, Rules};
+pub use settings::{BadPermissions, PermissionSettings, PermissionsFinding};
+pub use text::printable;
+pub use update::UpdateError;
+pub use worktree::WorktreeChanges;

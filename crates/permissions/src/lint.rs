@@ -3,13 +3,13 @@
 //! Such rules work as written; whoever shows settings can show these as well.
 
 use crate::bash::wrappers::SHELLS;
-use crate::grammar::Target;
+use crate::grammar::RuleTarget;
 use crate::rules::Rules;
 use ona_api::permission_update::Behavior;
 
 /// An allow rule and what it amounts to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
+pub struct RuleWarning {
     pub rule: String,
     pub why: &'static str,
 }
@@ -38,20 +38,20 @@ const OPEN_HOSTS: [&str; 12] = [
 
 impl Rules {
     /// What an operator should know about the allow list.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let warn = |text: &str, why| Some(Warning { rule: text.to_owned(), why });
+    pub fn warnings(&self) -> Vec<RuleWarning> {
+        let warn = |text: &str, why| Some(RuleWarning { rule: text.to_owned(), why });
         self.list(Behavior::Allow)
             .filter_map(|rule| match &rule.target {
-                Target::Tool(name) if name == "Bash" => warn(&rule.text, "it allows every command"),
-                Target::Command(pattern) => {
+                RuleTarget::Tool(name) if name == "Bash" => warn(&rule.text, "it allows every command"),
+                RuleTarget::Command(pattern) => {
                     let runs_anything = |name: &&&str| pattern.fits(&format!("{name} \u{1} \u{2}"));
                     let any = INTERPRETERS.iter().chain(&SHELLS).find(runs_anything);
                     any.and_then(|_| warn(&rule.text, "it allows a program that runs any code: full access"))
                 }
-                Target::Domain(domain) => {
+                RuleTarget::Domain(domain) => {
                     let open = OPEN_HOSTS.iter().any(|host| {
                         let url = crate::domain::address(&format!("https://{host}/\u{1}"));
-                        url.is_some_and(|url| domain.means(&url))
+                        url.is_some_and(|url| domain.matches(&url))
                     });
                     open.then(|| warn(&rule.text, "anyone can publish there; name a path")).flatten()
                 }

@@ -5,8 +5,8 @@
 //! and ignores case; one that allows means what it says. Braces and `!` are
 //! ordinary characters. A directory stands for its content.
 
+use crate::dirs::SessionDirs;
 use crate::overlap::{self, Overlap};
-use crate::place::Place;
 use crate::resolve::Forms;
 use crate::text::{composed, path_text};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 /// What a pattern is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aim {
+pub(crate) enum PatternScope {
     /// Allow: narrow.
-    Grant,
+    Narrow,
     /// Deny and ask: wide.
-    Strike,
+    Wide,
 }
 
 #[derive(Clone, Debug)]
@@ -31,10 +31,10 @@ pub(crate) struct PathRule {
 
 impl PathRule {
     /// `None` if the pattern is no valid glob.
-    pub fn new(pattern: &str, aim: Aim, place: &Place) -> Option<Self> {
-        let (roots, line) = anchored(pattern, aim, place);
+    pub fn new(pattern: &str, scope: PatternScope, session_dirs: &SessionDirs) -> Option<Self> {
+        let (roots, line) = anchored(pattern, scope, session_dirs);
         let mut builder = GitignoreBuilder::new(".");
-        builder.case_insensitive(aim == Aim::Strike).ok()?;
+        builder.case_insensitive(scope == PatternScope::Wide).ok()?;
         builder.add_line(None, &line).ok()?;
         let matcher = builder.build().ok()?;
         let roots =
@@ -47,25 +47,25 @@ impl PathRule {
     }
 
     /// Whether either form of the path is meant.
-    pub fn strikes(&self, path: &Forms) -> bool {
-        path.each().any(|form| self.means(form))
+    pub fn matches_either_form(&self, path: &Forms) -> bool {
+        path.each().any(|form| self.matches(form))
     }
 
     /// Whether both forms are meant. What can not be resolved is not covered.
     pub fn covers(&self, path: &Forms) -> bool {
-        path.real.as_deref().is_some_and(|real| self.means(real)) && self.means(&path.given)
+        path.real.as_deref().is_some_and(|real| self.matches(real)) && self.matches(&path.given)
     }
 
     /// Whether what is in the directory is meant, without looking at names.
-    pub fn strikes_content(&self, dir: &Forms) -> bool {
-        self.strikes(&dir.join(NOBODY))
+    pub fn matches_content(&self, dir: &Forms) -> bool {
+        self.matches_either_form(&dir.join(NOBODY))
     }
 
     pub fn covers_content(&self, dir: &Forms) -> bool {
         self.covers(&dir.join(NOBODY))
     }
 
-    pub fn means(&self, path: &Path) -> bool {
+    pub fn matches(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| {
             let Ok(below) = path.strip_prefix(root) else { return false };
             let below = path_text(below);
@@ -74,7 +74,7 @@ impl PathRule {
     }
 
     /// Whether a path with patterns or holes in it can be meant.
-    pub fn could_mean(&self, path: &Path) -> Overlap {
+    pub fn could_match(&self, path: &Path) -> Overlap {
         let path = overlap::segments(path);
         let below = self.roots.iter().filter_map(|root| {
             let root = overlap::segments(root);
@@ -92,7 +92,7 @@ impl PathRule {
     }
 
     /// Whether a file called like this, anywhere, can be meant.
-    pub fn could_mean_name(&self, name: &str) -> Overlap {
+    pub fn could_match_name(&self, name: &str) -> Overlap {
         match self.names.as_slice() {
             [any, last] if any == "**" => {
                 overlap::fits(&overlap::segments(Path::new(name)), std::slice::from_ref(last))
@@ -110,8 +110,8 @@ const NOBODY: &str = "\u{fdd0}";
 
 /// Whether the pattern can be used at all.
 pub(crate) fn is_valid(pattern: &str) -> bool {
-    let nowhere = Place { project: "/".into(), start: "/".into(), home: "/".into(), extra: Vec::new() };
-    PathRule::new(pattern, Aim::Strike, &nowhere).is_some()
+    let nowhere = SessionDirs { project: "/".into(), start: "/".into(), home: "/".into(), extra: Vec::new() };
+    PathRule::new(pattern, PatternScope::Wide, &nowhere).is_some()
 }
 
 /// The pattern for exactly this file, wherever the session runs.
@@ -127,19 +127,19 @@ pub(crate) fn literally(path: &Path) -> String {
 }
 
 /// The directories a pattern hangs below, and the gitignore line for it.
-fn anchored(pattern: &str, aim: Aim, place: &Place) -> (Vec<PathBuf>, String) {
+fn anchored(pattern: &str, scope: PatternScope, session_dirs: &SessionDirs) -> (Vec<PathBuf>, String) {
     let pattern = composed(pattern.trim());
     let fixed = |root: &Path, rest: &str| (vec![root.to_path_buf()], line(rest, Depth::Top));
     if let Some(rest) = pattern.strip_prefix("//") {
         return fixed(Path::new("/"), rest);
     }
     if let Some(rest) = pattern.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-        return fixed(&place.home, rest);
+        return fixed(&session_dirs.home, rest);
     }
     if let Some(rest) = pattern.strip_prefix('/') {
-        return fixed(&place.project, rest);
+        return fixed(&session_dirs.project, rest);
     }
-    let mut start = place.start.as_path();
+    let mut start = session_dirs.start.as_path();
     let mut rest: &str = &pattern;
     let mut dotted = false;
     loop {
@@ -156,13 +156,13 @@ fn anchored(pattern: &str, aim: Aim, place: &Place) -> (Vec<PathBuf>, String) {
     let whole_tree = matches!(rest, "" | "." | "*" | "**" | "**/*");
     let mut roots = vec![start.to_path_buf()];
     // Whoever means all of it means every working directory.
-    if aim == Aim::Strike || whole_tree {
-        roots.extend(place.extra.iter().cloned());
+    if scope == PatternScope::Wide || whole_tree {
+        roots.extend(session_dirs.extra.iter().cloned());
     }
-    let depth = match aim {
-        Aim::Strike => Depth::Any,
-        Aim::Grant if dotted || rest.trim_end_matches('/').contains('/') => Depth::Top,
-        Aim::Grant => Depth::Any,
+    let depth = match scope {
+        PatternScope::Wide => Depth::Any,
+        PatternScope::Narrow if dotted || rest.trim_end_matches('/').contains('/') => Depth::Top,
+        PatternScope::Narrow => Depth::Any,
     };
     (roots, line(rest, depth))
 }
@@ -197,49 +197,50 @@ fn line(pattern: &str, depth: Depth) -> String {
 mod tests {
     use super::*;
 
-    fn means(pattern: &str, aim: Aim, path: &str) -> bool {
-        let place = Place { project: "/p".into(), start: "/p/s".into(), home: "/h".into(), extra: vec!["/x".into()] };
-        PathRule::new(pattern, aim, &place).unwrap().means(Path::new(path))
+    fn matches(pattern: &str, scope: PatternScope, path: &str) -> bool {
+        let session_dirs =
+            SessionDirs { project: "/p".into(), start: "/p/s".into(), home: "/h".into(), extra: vec!["/x".into()] };
+        PathRule::new(pattern, scope, &session_dirs).unwrap().matches(Path::new(path))
     }
 
     #[test]
     fn anchors_and_depth() {
-        use Aim::{Grant, Strike};
-        for (pattern, aim, path, expected) in [
-            ("//etc/hosts", Strike, "/etc/hosts", true),
-            ("//etc", Strike, "/etc/hosts", true),
-            ("/etc/hosts", Strike, "/etc/hosts", false),
-            ("/a", Strike, "/p/a", true),
-            ("/a", Strike, "/p/b/a", false),
-            ("~/*.txt", Grant, "/h/a.txt", true),
-            ("~/*.txt", Grant, "/h/b/a.txt", false),
-            (".env", Strike, "/p/s/.env", true),
-            (".env", Strike, "/p/s/a/b/.env", true),
-            (".env", Strike, "/p/.env", false),
-            (".env", Strike, "/x/.env", true),
-            ("./.env", Strike, "/p/s/a/.env", true),
-            ("a/b", Strike, "/p/s/c/a/b", true),
-            ("a/b", Grant, "/p/s/c/a/b", false),
-            ("a/b", Grant, "/p/s/a/b/c", true),
-            (".env", Grant, "/p/s/a/.env", true),
-            ("./.env", Grant, "/p/s/a/.env", false),
-            ("./**", Grant, "/p/s/a/b", true),
-            ("./**", Grant, "/x/a", true),
-            ("./**", Grant, "/p/a", false),
-            ("../**", Grant, "/p/a", true),
-            ("src/", Strike, "/p/s/src/a", true),
-            ("*.{js,ts}", Strike, "/p/s/a.js", false),
-            ("*.{js,ts}", Strike, "/p/s/a.{js,ts}", true),
-            ("!a", Strike, "/p/s/!a", true),
-            ("!a", Strike, "/p/s/b", false),
-            ("#a", Strike, "/p/s/#a", true),
-            ("A.TXT", Strike, "/p/s/a.txt", true),
-            ("A.TXT", Grant, "/p/s/a.txt", false),
-            ("caf\u{e9}/**", Strike, "/p/s/cafe\u{301}/x", true),
-            ("src/?.js", Strike, "/p/s/src/a.js", true),
-            ("src/[c].ts", Strike, "/p/s/src/c.ts", true),
+        use PatternScope::{Narrow, Wide};
+        for (pattern, scope, path, expected) in [
+            ("//etc/hosts", Wide, "/etc/hosts", true),
+            ("//etc", Wide, "/etc/hosts", true),
+            ("/etc/hosts", Wide, "/etc/hosts", false),
+            ("/a", Wide, "/p/a", true),
+            ("/a", Wide, "/p/b/a", false),
+            ("~/*.txt", Narrow, "/h/a.txt", true),
+            ("~/*.txt", Narrow, "/h/b/a.txt", false),
+            (".env", Wide, "/p/s/.env", true),
+            (".env", Wide, "/p/s/a/b/.env", true),
+            (".env", Wide, "/p/.env", false),
+            (".env", Wide, "/x/.env", true),
+            ("./.env", Wide, "/p/s/a/.env", true),
+            ("a/b", Wide, "/p/s/c/a/b", true),
+            ("a/b", Narrow, "/p/s/c/a/b", false),
+            ("a/b", Narrow, "/p/s/a/b/c", true),
+            (".env", Narrow, "/p/s/a/.env", true),
+            ("./.env", Narrow, "/p/s/a/.env", false),
+            ("./**", Narrow, "/p/s/a/b", true),
+            ("./**", Narrow, "/x/a", true),
+            ("./**", Narrow, "/p/a", false),
+            ("../**", Narrow, "/p/a", true),
+            ("src/", Wide, "/p/s/src/a", true),
+            ("*.{js,ts}", Wide, "/p/s/a.js", false),
+            ("*.{js,ts}", Wide, "/p/s/a.{js,ts}", true),
+            ("!a", Wide, "/p/s/!a", true),
+            ("!a", Wide, "/p/s/b", false),
+            ("#a", Wide, "/p/s/#a", true),
+            ("A.TXT", Wide, "/p/s/a.txt", true),
+            ("A.TXT", Narrow, "/p/s/a.txt", false),
+            ("caf\u{e9}/**", Wide, "/p/s/cafe\u{301}/x", true),
+            ("src/?.js", Wide, "/p/s/src/a.js", true),
+            ("src/[c].ts", Wide, "/p/s/src/c.ts", true),
         ] {
-            assert_eq!(means(pattern, aim, path), expected, "{aim:?} {pattern} {path}");
+            assert_eq!(matches(pattern, scope, path), expected, "{scope:?} {pattern} {path}");
         }
         assert!(!is_valid("[z-a]"));
     }
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn a_literal_pattern_means_one_file() {
         let path = Path::new("/a/[b]*{c}\\d");
-        assert!(means(&literally(path), Aim::Grant, "/a/[b]*{c}\\d"));
-        assert!(!means(&literally(path), Aim::Grant, "/a/bx{c}\\d"));
+        assert!(matches(&literally(path), PatternScope::Narrow, "/a/[b]*{c}\\d"));
+        assert!(!matches(&literally(path), PatternScope::Narrow, "/a/bx{c}\\d"));
     }
 }

@@ -10,7 +10,7 @@ pub(crate) fn is_link(path: &Path) -> bool {
 
 /// What a look below a directory found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Below {
+pub(crate) enum SearchBelow {
     Found,
     Nothing,
     /// Too many files to look at them all.
@@ -19,7 +19,7 @@ pub(crate) enum Below {
 
 /// Whether a file at most `levels` below `dir` is wanted. Looks at a bounded number
 /// of names and does not follow links, as recursive search programs do not.
-pub(crate) fn look_below(dir: &Path, levels: usize, mut wanted: impl FnMut(&Path) -> bool) -> Below {
+pub(crate) fn search_below(dir: &Path, levels: usize, mut wanted: impl FnMut(&Path) -> bool) -> SearchBelow {
     const NAMES: usize = 5_000;
     let mut dirs = vec![(dir.to_path_buf(), levels)];
     let mut seen = 0;
@@ -28,16 +28,16 @@ pub(crate) fn look_below(dir: &Path, levels: usize, mut wanted: impl FnMut(&Path
         for entry in entries.flatten() {
             seen += 1;
             if seen > NAMES {
-                return Below::TooMany;
+                return SearchBelow::TooMany;
             }
             let path = entry.path();
             if wanted(&path) {
-                return Below::Found;
+                return SearchBelow::Found;
             }
             if levels > 1 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 dirs.push((path, levels - 1));
             }
         }
     }
-    Below::Nothing
+    SearchBelow::Nothing
 }

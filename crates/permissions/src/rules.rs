@@ -1,8 +1,8 @@
 //! The three lists of rules, and their form for one place.
 
-use crate::grammar::{Rule, Target, Why};
-use crate::path::{Aim, PathRule};
-use crate::place::Place;
+use crate::dirs::SessionDirs;
+use crate::grammar::{Rule, RuleError, RuleTarget};
+use crate::path::{PathRule, PatternScope};
 use crate::settings::PermissionSettings;
 use ona_api::permission_update::{Behavior, Destination};
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// The rules of the settings, read.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<RuleEntry>,
     pub(crate) disable_bypass: bool,
     /// Only allow rules of the managed policy count, so none may join them.
     pub(crate) managed_only: bool,
@@ -23,7 +23,7 @@ pub struct Rules {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct RuleEntry {
     pub list: Behavior,
     pub rule: Rule,
     /// Where an update put it; `None` for the snapshot, which is all three files.
@@ -34,14 +34,14 @@ pub(crate) struct Entry {
 
 /// A rule that has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedRule {
     pub list: Behavior,
     pub rule: String,
-    pub why: Why,
+    pub why: RuleError,
 }
 
 impl Rules {
-    pub fn parse(settings: &PermissionSettings) -> (Self, Vec<Dropped>) {
+    pub fn parse(settings: &PermissionSettings) -> (Self, Vec<DroppedRule>) {
         let mut rules =
             Self { disable_bypass: settings.disable_bypass, managed_only: settings.managed_only, ..Self::default() };
         let lists =
@@ -50,16 +50,16 @@ impl Rules {
         (rules, dropped)
     }
 
-    pub(crate) fn add(&mut self, list: Behavior, texts: &[String], from: Option<Destination>) -> Vec<Dropped> {
+    pub(crate) fn add(&mut self, list: Behavior, texts: &[String], from: Option<Destination>) -> Vec<DroppedRule> {
         let mut dropped = Vec::new();
         for text in texts {
             match Rule::parse_knowing(text, list, &|name| self.known.contains(name)) {
-                Ok(rule) => self.entries.push(Entry { list, rule, from, of_turn: false }),
+                Ok(rule) => self.entries.push(RuleEntry { list, rule, from, of_turn: false }),
                 Err(why) => {
-                    if matches!(why, Why::UnknownTool(_)) {
+                    if matches!(why, RuleError::UnknownTool(_)) {
                         self.waiting.push((list, text.clone(), from));
                     }
-                    dropped.push(Dropped { list, rule: text.clone(), why });
+                    dropped.push(DroppedRule { list, rule: text.clone(), why });
                 }
             }
         }
@@ -67,7 +67,7 @@ impl Rules {
     }
 
     /// A tool has come to be known: rules that name it count from now on. Their texts.
-    pub(crate) fn know(&mut self, tool: &str) -> Vec<String> {
+    pub(crate) fn register_tool(&mut self, tool: &str) -> Vec<String> {
         if !self.known.insert(tool.to_owned()) {
             return Vec::new();
         }
@@ -75,7 +75,7 @@ impl Rules {
         for (list, text, from) in std::mem::take(&mut self.waiting) {
             match Rule::parse_knowing(&text, list, &|name| self.known.contains(name)) {
                 Ok(rule) => {
-                    self.entries.push(Entry { list, rule, from, of_turn: false });
+                    self.entries.push(RuleEntry { list, rule, from, of_turn: false });
                     counting.push(text);
                 }
                 Err(_) => self.waiting.push((list, text, from)),
@@ -85,7 +85,7 @@ impl Rules {
     }
 
     /// Names the deny and ask rules of the managed policy.
-    pub fn fix(&mut self, rules: impl IntoIterator<Item = String>) {
+    pub fn set_managed(&mut self, rules: impl IntoIterator<Item = String>) {
         self.fixed.extend(rules);
     }
 
@@ -97,19 +97,19 @@ impl Rules {
 
 /// A rule with its pattern made ready for one place.
 #[derive(Clone, Debug)]
-pub(crate) struct Ready {
+pub(crate) struct CompiledRule {
     pub rule: Rule,
     pub path: Option<PathRule>,
 }
 
-impl Ready {
-    pub fn new(rule: &Rule, list: Behavior, place: &Place) -> Self {
-        let aim = match list {
-            Behavior::Allow => Aim::Grant,
-            Behavior::Deny | Behavior::Ask => Aim::Strike,
+impl CompiledRule {
+    pub fn new(rule: &Rule, list: Behavior, session_dirs: &SessionDirs) -> Self {
+        let scope = match list {
+            Behavior::Allow => PatternScope::Narrow,
+            Behavior::Deny | Behavior::Ask => PatternScope::Wide,
         };
         let path = match &rule.target {
-            Target::Path { pattern, .. } => PathRule::new(pattern, aim, place),
+            RuleTarget::Path { pattern, .. } => PathRule::new(pattern, scope, session_dirs),
             _ => None,
         };
         Self { rule: rule.clone(), path }
@@ -117,15 +117,15 @@ impl Ready {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ReadyRules {
-    pub deny: Vec<Ready>,
-    pub ask: Vec<Ready>,
-    pub allow: Vec<Ready>,
+pub(crate) struct CompiledRules {
+    pub deny: Vec<CompiledRule>,
+    pub ask: Vec<CompiledRule>,
+    pub allow: Vec<CompiledRule>,
 }
 
-impl ReadyRules {
-    pub fn new(rules: &Rules, place: &Place) -> Self {
-        let ready = |list| rules.list(list).map(|rule| Ready::new(rule, list, place)).collect();
-        Self { deny: ready(Behavior::Deny), ask: ready(Behavior::Ask), allow: ready(Behavior::Allow) }
+impl CompiledRules {
+    pub fn new(rules: &Rules, session_dirs: &SessionDirs) -> Self {
+        let compiled = |list| rules.list(list).map(|rule| CompiledRule::new(rule, list, session_dirs)).collect();
+        Self { deny: compiled(Behavior::Deny), ask: compiled(Behavior::Ask), allow: compiled(Behavior::Allow) }
     }
 }

@@ -4,12 +4,12 @@
 //! Writing to files that run code later is asked about in every mode but bypass.
 //! What an operator's deny rule may have meant is asked about as well.
 
-use crate::bash::Command;
-use crate::bash::files::{Reach, Role, walk};
+use crate::bash::ShellCommand;
+use crate::bash::files::{FileReach, FileRole, walk};
 use crate::bash::words::HOLE;
-use crate::call::{Call, Part, Shell, Use, spots};
-use crate::guarded::Guarded;
-use crate::place::{Grounds, Place};
+use crate::call::{CallPart, ParsedCall, ResolvedUse, ShellPart, candidates};
+use crate::dirs::{SessionDirs, WorkingDirs};
+use crate::guarded::GuardedFiles;
 use crate::resolve::{Forms, LinkCache};
 use crate::text::{brief, is_direction_mark, path_text, reorders};
 use crate::unreadable;
@@ -24,17 +24,24 @@ pub(crate) enum Risk {
     Sensitive(String),
 }
 
-pub(crate) fn risk(call: &Call<'_>, guarded: &Guarded, place: &Place, grounds: &Grounds) -> Option<Risk> {
+pub(crate) fn risk(
+    call: &ParsedCall<'_>,
+    guarded: &GuardedFiles,
+    session_dirs: &SessionDirs,
+    working_dirs: &WorkingDirs,
+) -> Option<Risk> {
     let critical = call
         .shells()
-        .find_map(|shell| removal(shell, place, grounds).or_else(|| unreadable::target(shell, guarded, place)))
+        .find_map(|shell| {
+            removal(shell, session_dirs, working_dirs).or_else(|| unreadable::target(shell, guarded, session_dirs))
+        })
         .or_else(|| reordered(call));
-    critical.map(Risk::Critical).or_else(|| sensitive(call, grounds).map(Risk::Sensitive))
+    critical.map(Risk::Critical).or_else(|| sensitive(call, working_dirs).map(Risk::Sensitive))
 }
 
 /// A text that a person would see in another order than the program reads it. In the
 /// content of a file the marks that Arabic and Hebrew need are left alone.
-fn reordered(call: &Call<'_>) -> Option<String> {
+fn reordered(call: &ParsedCall<'_>) -> Option<String> {
     fn find(value: &Value, is_content: bool) -> Option<char> {
         match value {
             Value::String(text) => text.chars().find(|c| reorders(*c) && !(is_content && is_direction_mark(*c))),
@@ -46,50 +53,52 @@ fn reordered(call: &Call<'_>) -> Option<String> {
             Value::Null | Value::Bool(_) | Value::Number(_) => None,
         }
     }
-    let named = |part: &Part| match part {
-        Part::Read(path) | Part::Search(path) | Part::Edit(path) => {
+    let named = |part: &CallPart| match part {
+        CallPart::Read(path) | CallPart::Search(path) | CallPart::Edit(path) => {
             path.each().find_map(|path| path.to_string_lossy().chars().find(|c| reorders(*c)))
         }
-        Part::Shell(shell) => shell.text.chars().find(|c| reorders(*c)),
-        Part::Fetch(_) | Part::Plain => None,
+        CallPart::Shell(shell) => shell.text.chars().find(|c| reorders(*c)),
+        CallPart::Fetch(_) | CallPart::Plain => None,
     };
     let found = find(call.input, false).or_else(|| call.parts.iter().find_map(named))?;
     Some(format!("{} has {} in it, which changes the order in which text is shown", call.tool, found.escape_unicode()))
 }
 
-fn removal(shell: &Shell, place: &Place, grounds: &Grounds) -> Option<String> {
-    let critical = |used: &&Use| {
-        used.file.role == Role::Remove
-            && used.spots.iter().any(|spot| {
+fn removal(shell: &ShellPart, session_dirs: &SessionDirs, working_dirs: &WorkingDirs) -> Option<String> {
+    let critical = |used: &&ResolvedUse| {
+        used.file.role == FileRole::Remove
+            && used.candidates.iter().any(|candidate| {
                 // A walk that picks by name removes what it picked.
-                let picks = matches!(&used.file.reach, Reach::Below { names, .. } if !names.is_empty());
+                let picks = matches!(&used.file.reach, FileReach::Below { names, .. } if !names.is_empty());
                 let here = &shell.dirs[used.command].possible;
                 !picks
-                    && (is_critical(&spot.path, place, grounds, here)
+                    && (is_critical(&candidate.path, session_dirs, working_dirs, here)
                         || empties_variable(&used.file.word.text)
                         || unreadable::removes_too_much(&used.file))
             })
     };
-    let used = shell.uses.iter().find(critical).or_else(|| home_passed_on(shell, place))?;
+    let used = shell.uses.iter().find(critical).or_else(|| home_passed_on(shell, session_dirs))?;
     let program = shell.script.commands[used.command].name().unwrap_or("it");
     Some(format!("{program} would remove {}", brief(&used.file.word.raw)))
 }
 
 /// A removal of what another command prints, which is told about the home directory:
 /// `find ~ | xargs rm`, `rm -r "$(echo ~)"`.
-fn home_passed_on<'s>(shell: &'s Shell, place: &Place) -> Option<&'s Use> {
-    let removed =
-        |used: &&Use| used.file.role == Role::Remove && used.file.word.derived && unreadable::is_bare(&used.file.word);
+fn home_passed_on<'s>(shell: &'s ShellPart, session_dirs: &SessionDirs) -> Option<&'s ResolvedUse> {
+    let removed = |used: &&ResolvedUse| {
+        used.file.role == FileRole::Remove && used.file.word.derived && unreadable::is_bare(&used.file.word)
+    };
     let used = shell.uses.iter().find(removed)?;
     let mut links = LinkCache::default();
-    let names_home = |(at, command): (usize, &Command)| {
+    let names_home = |(at, command): (usize, &ShellCommand)| {
         let words = match (walk(command), command.name()) {
             (Some(walk), _) if walk.names.is_empty() => walk.starts,
             (None, Some("echo" | "printf" | "ls" | "realpath" | "readlink")) => command.words[1..].to_vec(),
             _ => return false,
         };
-        let mut spots = words.iter().flat_map(|word| spots(word, &shell.dirs[at], place, &mut links));
-        spots.any(|spot| !spot.wild && spot.path.each().any(|path| place.home.starts_with(path)))
+        let mut candidates = words.iter().flat_map(|word| candidates(word, &shell.dirs[at], session_dirs, &mut links));
+        candidates
+            .any(|candidate| !candidate.wild && candidate.path.each().any(|path| session_dirs.home.starts_with(path)))
     };
     shell.script.commands.iter().enumerate().any(names_home).then_some(used)
 }
@@ -101,8 +110,8 @@ fn empties_variable(text: &str) -> bool {
 
 /// The root and what is in it; the home and working directories, what they lie
 /// in, and everything in them; the directory the command runs in.
-fn is_critical(path: &Forms, place: &Place, grounds: &Grounds, here: &[PathBuf]) -> bool {
-    let anchors: Vec<&Path> = grounds.each().chain([place.home.as_path()]).collect();
+fn is_critical(path: &Forms, session_dirs: &SessionDirs, working_dirs: &WorkingDirs, here: &[PathBuf]) -> bool {
+    let anchors: Vec<&Path> = working_dirs.each().chain([session_dirs.home.as_path()]).collect();
     // `$D` may be anything; `unreadable` says when that is worth a question.
     let unknown = |path: &&Path| !path.iter().nth(1).is_some_and(|name| name.to_string_lossy().starts_with(HOLE));
     path.each().filter(unknown).any(|path| {
@@ -118,21 +127,22 @@ fn is_critical(path: &Forms, place: &Place, grounds: &Grounds, here: &[PathBuf])
     })
 }
 
-fn sensitive(call: &Call<'_>, grounds: &Grounds) -> Option<String> {
+fn sensitive(call: &ParsedCall<'_>, working_dirs: &WorkingDirs) -> Option<String> {
     call.parts.iter().find_map(|part| match part {
-        Part::Edit(path) => {
-            is_sensitive(path, grounds).then(|| format!("{} takes part in running programs", shown(path)))
+        CallPart::Edit(path) => {
+            is_sensitive(path, working_dirs).then(|| format!("{} takes part in running programs", shown_path(path)))
         }
-        Part::Shell(shell) => shell.uses.iter().find_map(|used| {
-            let changes = matches!(used.file.role, Role::Write | Role::Remove | Role::Alias);
-            let spot = used.spots.iter().find(|spot| changes && is_sensitive(&spot.path, grounds))?;
-            Some(format!("{} takes part in running programs", shown(&spot.path)))
+        CallPart::Shell(shell) => shell.uses.iter().find_map(|used| {
+            let changes = matches!(used.file.role, FileRole::Write | FileRole::Remove | FileRole::Alias);
+            let candidate =
+                used.candidates.iter().find(|candidate| changes && is_sensitive(&candidate.path, working_dirs))?;
+            Some(format!("{} takes part in running programs", shown_path(&candidate.path)))
         }),
-        Part::Read(_) | Part::Search(_) | Part::Fetch(_) | Part::Plain => None,
+        CallPart::Read(_) | CallPart::Search(_) | CallPart::Fetch(_) | CallPart::Plain => None,
     })
 }
 
-fn shown(path: &Forms) -> String {
+fn shown_path(path: &Forms) -> String {
     brief(&path.given.to_string_lossy())
 }
 
@@ -195,10 +205,10 @@ const FILES: [&str; 38] = [
 ];
 
 /// Whether writing there changes what runs later. Names are compared without case.
-pub(crate) fn is_sensitive(path: &Forms, grounds: &Grounds) -> bool {
+pub(crate) fn is_sensitive(path: &Forms, working_dirs: &WorkingDirs) -> bool {
     path.each().any(|path| {
         // A project may itself lie in such a directory.
-        let path = grounds.below(path).unwrap_or(path);
+        let path = working_dirs.below(path).unwrap_or(path);
         let text = path_text(path).to_lowercase();
         let names: Vec<&str> = text.split('/').filter(|name| !name.is_empty()).collect();
         let exempt = |at: usize| {

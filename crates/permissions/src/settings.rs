@@ -13,7 +13,7 @@ pub struct PermissionSettings {
     pub deny: Vec<String>,
     pub ask: Vec<String>,
     pub default_mode: Mode,
-    /// As written; `Place::directory` makes them absolute.
+    /// As written; `SessionDirs::directory` makes them absolute.
     pub additional_directories: Vec<String>,
     /// `disableBypassPermissionsMode: "disable"`
     pub disable_bypass: bool,
@@ -23,7 +23,7 @@ pub struct PermissionSettings {
 
 /// Something in the settings that has no effect, or another one than written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Finding {
+pub enum PermissionsFinding {
     /// DEC-075: ignored, and said so.
     #[error("unknown key permissions.{0} is ignored")]
     UnknownKey(String),
@@ -45,7 +45,7 @@ pub enum BadPermissions {
 
 impl PermissionSettings {
     /// Absent (`null`) means `{"defaultMode": "default"}`.
-    pub fn parse(permissions: &Value) -> Result<(Self, Vec<Finding>), BadPermissions> {
+    pub fn parse(permissions: &Value) -> Result<(Self, Vec<PermissionsFinding>), BadPermissions> {
         let mut settings = Self::default();
         let mut findings = Vec::new();
         let fields = match permissions {
@@ -74,22 +74,26 @@ impl PermissionSettings {
                     Some(only) => settings.managed_only = only,
                     None => findings.push(ignored("allowManagedPermissionRulesOnly", value)),
                 },
-                other => findings.push(Finding::UnknownKey(other.to_owned())),
+                other => findings.push(PermissionsFinding::UnknownKey(other.to_owned())),
             }
         }
         if settings.disable_bypass && settings.default_mode == Mode::BypassPermissions {
             settings.default_mode = Mode::Default;
-            findings.push(Finding::BypassDisabled);
+            findings.push(PermissionsFinding::BypassDisabled);
         }
         Ok((settings, findings))
     }
 }
 
-fn ignored(key: &'static str, value: &Value) -> Finding {
-    Finding::Ignored { key, value: value.to_string() }
+fn ignored(key: &'static str, value: &Value) -> PermissionsFinding {
+    PermissionsFinding::Ignored { key, value: value.to_string() }
 }
 
-fn strings(key: &'static str, value: &Value, findings: &mut Vec<Finding>) -> Result<Vec<String>, BadPermissions> {
+fn strings(
+    key: &'static str,
+    value: &Value,
+    findings: &mut Vec<PermissionsFinding>,
+) -> Result<Vec<String>, BadPermissions> {
     let Value::Array(items) = value else {
         return Err(BadPermissions::NotList { key, value: value.to_string() });
     };
@@ -153,6 +157,6 @@ mod tests {
     fn a_disabled_bypass_falls_back_to_default() {
         let both = json!({"defaultMode": "bypassPermissions", "disableBypassPermissionsMode": "disable"});
         let (settings, findings) = PermissionSettings::parse(&both).unwrap();
-        assert_eq!((settings.default_mode, findings), (Mode::Default, vec![Finding::BypassDisabled]));
+        assert_eq!((settings.default_mode, findings), (Mode::Default, vec![PermissionsFinding::BypassDisabled]));
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn folded(text: &str) -> String {
 
 /// One line that moves no cursor, changes no colour and hides nothing (O-1):
 /// control characters and invisible ones are spelled out.
-pub fn shown(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_control() || invisible(c) {
@@ -52,10 +52,10 @@ pub(crate) fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
 }
 
-/// `shown`, cut to a length fit for a sentence.
+/// `printable`, cut to a length fit for a sentence.
 pub(crate) fn brief(text: &str) -> String {
     const LENGTH: usize = 160;
-    let line = shown(text);
+    let line = printable(text);
     match line.char_indices().nth(LENGTH) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn what_is_shown_has_no_power_over_the_screen() {
-        assert_eq!(shown("ls \u{1b}[2K\rrm -rf x"), r"ls \u{1b}[2K\rrm -rf x");
-        assert_eq!(shown("a\u{202e}b\nc"), r"a\u{202e}b\nc");
-        assert_eq!(shown("grün 日本"), "grün 日本");
+        assert_eq!(printable("ls \u{1b}[2K\rrm -rf x"), r"ls \u{1b}[2K\rrm -rf x");
+        assert_eq!(printable("a\u{202e}b\nc"), r"a\u{202e}b\nc");
+        assert_eq!(printable("grün 日本"), "grün 日本");
     }
 }

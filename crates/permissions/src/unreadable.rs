@@ -8,29 +8,33 @@
 //! out of such names (`find .claude | while read f`). Values that come with the
 //! environment are not looked into.
 
-use crate::bash::Command;
-use crate::bash::files::{FileUse, Role, walk};
-use crate::bash::words::{HOLE, Word};
-use crate::call::{Shell, Spot, Use, spots};
-use crate::guarded::Guarded;
-use crate::place::Place;
+use crate::bash::ShellCommand;
+use crate::bash::files::{FileRole, FileUse, walk};
+use crate::bash::words::{HOLE, ShellWord};
+use crate::call::{CandidatePath, ResolvedUse, ShellPart, candidates};
+use crate::dirs::SessionDirs;
+use crate::guarded::GuardedFiles;
 use crate::resolve::LinkCache;
 use crate::text::brief;
 
 /// Why a person should look at the script, if its targets can be what nothing may change.
-pub(crate) fn target(shell: &Shell, guarded: &Guarded, place: &Place) -> Option<String> {
+pub(crate) fn target(shell: &ShellPart, guarded: &GuardedFiles, session_dirs: &SessionDirs) -> Option<String> {
     let writes = || shell.uses.iter().filter(|used| changes(used));
-    let wild = |used: &Use| -> Option<String> {
-        let spot = |spot: &Spot| guarded.could_be(&spot.path.given).map(str::to_owned);
-        let path = used.spots.iter().filter(|spot| spot.wild).find_map(spot)?;
+    let wild = |used: &ResolvedUse| -> Option<String> {
+        let candidate = |candidate: &CandidatePath| guarded.could_be(&candidate.path.given).map(str::to_owned);
+        let path = used.candidates.iter().filter(|candidate| candidate.wild).find_map(candidate)?;
         Some(format!("{} can be {}", brief(&used.file.word.raw), brief(&path)))
     };
     if let Some(why) = writes().find_map(wild) {
         return Some(why);
     }
     let bare = writes().find(|used| used.file.word.derived && is_bare(&used.file.word))?;
-    let source =
-        shell.script.commands.iter().enumerate().find_map(|(at, command)| source(command, at, shell, guarded, place));
+    let source = shell
+        .script
+        .commands
+        .iter()
+        .enumerate()
+        .find_map(|(at, command)| source(command, at, shell, guarded, session_dirs));
     // `$(echo .claude/settings).json`
     let source = source.map(str::to_owned).or_else(|| {
         let tail = bare.file.word.text.trim_start_matches(HOLE);
@@ -40,12 +44,12 @@ pub(crate) fn target(shell: &Shell, guarded: &Guarded, place: &Place) -> Option<
     Some(format!("{} can be {}", brief(&bare.file.word.raw), brief(&source)))
 }
 
-fn changes(used: &Use) -> bool {
-    matches!(used.file.role, Role::Write | Role::Remove | Role::Alias)
+fn changes(used: &ResolvedUse) -> bool {
+    matches!(used.file.role, FileRole::Write | FileRole::Remove | FileRole::Alias)
 }
 
 /// Has a hole and nothing that says where it leads. An extension says nothing.
-pub(crate) fn is_bare(word: &Word) -> bool {
+pub(crate) fn is_bare(word: &ShellWord) -> bool {
     let Some((before, after)) = word.text.split_once(HOLE) else { return false };
     let before = before.trim_matches(['.', '/']);
     let after: String = after.chars().filter(|c| *c != HOLE).collect();
@@ -54,16 +58,26 @@ pub(crate) fn is_bare(word: &Word) -> bool {
 }
 
 /// The guarded file a command may print the name of.
-fn source<'g>(command: &Command, at: usize, shell: &Shell, guarded: &'g Guarded, place: &Place) -> Option<&'g str> {
+fn source<'g>(
+    command: &ShellCommand,
+    at: usize,
+    shell: &ShellPart,
+    guarded: &'g GuardedFiles,
+    session_dirs: &SessionDirs,
+) -> Option<&'g str> {
     let mut links = LinkCache::default();
-    let mut spots = |word: &Word| spots(word, &shell.dirs[at], place, &mut links);
+    let mut candidates = |word: &ShellWord| candidates(word, &shell.dirs[at], session_dirs, &mut links);
     if let Some(walk) = walk(command) {
-        let starts = walk.starts.iter().flat_map(&mut spots).collect::<Vec<_>>();
-        return starts.iter().find_map(|spot| guarded.walked(&spot.path, &walk.names, &walk.skipped, walk.folders));
+        let starts = walk.starts.iter().flat_map(&mut candidates).collect::<Vec<_>>();
+        return starts
+            .iter()
+            .find_map(|candidate| guarded.found_by_walk(&candidate.path, &walk.names, &walk.skipped, walk.folders));
     }
     let patterns = command.words.iter().skip(1).filter(|word| word.glob || word.has_hole());
-    let found = patterns.flat_map(&mut spots).collect::<Vec<_>>();
-    found.iter().find_map(|spot| guarded.could_be(&spot.path.given).or_else(|| guarded.matched(&spot.path.given)))
+    let found = patterns.flat_map(&mut candidates).collect::<Vec<_>>();
+    found.iter().find_map(|candidate| {
+        guarded.could_be(&candidate.path.given).or_else(|| guarded.matched(&candidate.path.given))
+    })
 }
 
 /// A removal whose target can be the root or the home directory: `rm -rf ~/$X`.

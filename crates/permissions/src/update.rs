@@ -5,14 +5,14 @@
 //! rebuilds the engine from the row. So nothing said for a session lifts a deny
 //! or ask rule of the operator.
 
+use crate::dirs::WorkingDirs;
 use crate::engine::PermissionEngine;
-use crate::place::Grounds;
-use crate::rules::{Dropped, Entry, ReadyRules};
+use crate::rules::{CompiledRules, DroppedRule, RuleEntry};
 use ona_api::Mode;
 use ona_api::permission_update::{Behavior, Destination, PermissionUpdate, RuleText};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum UpdateError {
     #[error("bypassPermissions is switched off by disableBypassPermissionsMode")]
     BypassDisabled,
     #[error("{0} is too wide to be a working directory")]
@@ -25,7 +25,7 @@ pub enum Refused {
 
 impl PermissionEngine {
     /// Applies an update to this engine. Rules that mean nothing are dropped and returned.
-    pub fn apply(&mut self, update: &PermissionUpdate) -> Result<Vec<Dropped>, Refused> {
+    pub fn apply(&mut self, update: &PermissionUpdate) -> Result<Vec<DroppedRule>, UpdateError> {
         let mut dropped = Vec::new();
         self.refuse(update)?;
         match update {
@@ -46,25 +46,26 @@ impl PermissionEngine {
             }
             PermissionUpdate::SetMode { mode, .. } => {
                 if *mode == Mode::BypassPermissions && self.rules.disable_bypass {
-                    return Err(Refused::BypassDisabled);
+                    return Err(UpdateError::BypassDisabled);
                 }
                 self.mode = *mode;
                 // What a person chooses is not undone by the end of planning.
                 self.before_planning = None;
             }
             PermissionUpdate::AddDirectories { directories, .. } => {
-                let absolute = |text: &String| self.place.directory(text).ok_or_else(|| Refused::TooWide(text.clone()));
+                let absolute =
+                    |text: &String| self.session_dirs.directory(text).ok_or_else(|| UpdateError::TooWide(text.clone()));
                 let new: Vec<_> = directories.iter().map(absolute).collect::<Result<_, _>>()?;
-                self.place.extra.retain(|directory| !new.contains(directory));
-                self.place.extra.extend(new);
+                self.session_dirs.extra.retain(|directory| !new.contains(directory));
+                self.session_dirs.extra.extend(new);
             }
             PermissionUpdate::RemoveDirectories { directories, .. } => {
-                let gone: Vec<_> = directories.iter().filter_map(|text| self.place.directory(text)).collect();
-                self.place.extra.retain(|directory| !gone.contains(directory));
+                let gone: Vec<_> = directories.iter().filter_map(|text| self.session_dirs.directory(text)).collect();
+                self.session_dirs.extra.retain(|directory| !gone.contains(directory));
             }
         }
-        self.ready = ReadyRules::new(&self.rules, &self.place);
-        self.grounds = Grounds::of(&self.place);
+        self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
+        self.working_dirs = WorkingDirs::of(&self.session_dirs);
         Ok(dropped)
     }
 }
@@ -76,7 +77,7 @@ impl PermissionEngine {
     /// person, is left out. What was left out, a sentence each.
     pub fn allow_for_turn(&mut self, rules: &[String]) -> Vec<String> {
         if self.rules.managed_only {
-            return vec![Refused::ManagedOnly.to_string()];
+            return vec![UpdateError::ManagedOnly.to_string()];
         }
         let (asking, rules): (Vec<_>, Vec<_>) = rules.iter().cloned().partition(|rule| is_for_a_person(rule));
         let mut left_out: Vec<_> = asking.iter().map(|rule| format!("{rule:?} is a question to a person")).collect();
@@ -93,27 +94,27 @@ impl PermissionEngine {
     pub fn end_turn(&mut self) {
         if self.rules.entries.iter().any(|entry| entry.of_turn) {
             self.rules.entries.retain(|entry| !entry.of_turn);
-            self.ready = ReadyRules::new(&self.rules, &self.place);
+            self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
         }
     }
 
     /// Takes away what was allowed for the turn; what was denied for it stays.
     pub fn end_turn_allows(&mut self) {
         self.rules.entries.retain(|entry| !entry.of_turn || entry.list != Behavior::Allow);
-        self.ready = ReadyRules::new(&self.rules, &self.place);
+        self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
     }
 
     fn for_turn(&mut self, list: Behavior, rules: &[String]) -> Vec<String> {
         let before = self.rules.entries.len();
         let dropped = self.rules.add(list, rules, Some(Destination::Session));
         self.rules.entries[before..].iter_mut().for_each(|entry| entry.of_turn = true);
-        self.ready = ReadyRules::new(&self.rules, &self.place);
+        self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
         dropped.iter().map(|one| format!("{:?} means nothing: {}", one.rule, one.why)).collect()
     }
 
     /// More files that nothing may change from now on.
-    pub fn guard(&mut self, files: impl IntoIterator<Item = std::path::PathBuf>) {
-        self.guarded.add(files, &self.place);
+    pub fn add_guarded(&mut self, files: impl IntoIterator<Item = std::path::PathBuf>) {
+        self.guarded.add(files, &self.session_dirs);
     }
 }
 
@@ -125,31 +126,31 @@ fn is_for_a_person(rule: &str) -> bool {
 
 impl PermissionEngine {
     /// What no update may do, whoever asks for it.
-    fn refuse(&self, update: &PermissionUpdate) -> Result<(), Refused> {
+    fn refuse(&self, update: &PermissionUpdate) -> Result<(), UpdateError> {
         match update {
             PermissionUpdate::AddRules { behavior: Behavior::Allow, .. }
             | PermissionUpdate::ReplaceRules { behavior: Behavior::Allow, .. }
                 if self.rules.managed_only =>
             {
-                Err(Refused::ManagedOnly)
+                Err(UpdateError::ManagedOnly)
             }
             PermissionUpdate::RemoveRules { rules, behavior: Behavior::Deny | Behavior::Ask, .. } => {
                 match texts(rules).into_iter().find(|text| self.rules.fixed.contains(text)) {
-                    Some(text) => Err(Refused::Managed(text)),
+                    Some(text) => Err(UpdateError::Managed(text)),
                     None => Ok(()),
                 }
             }
             PermissionUpdate::ReplaceRules { behavior: Behavior::Deny | Behavior::Ask, .. }
                 if !self.rules.fixed.is_empty() =>
             {
-                Err(Refused::Managed(self.rules.fixed[0].clone()))
+                Err(UpdateError::Managed(self.rules.fixed[0].clone()))
             }
             _ => Ok(()),
         }
     }
 }
 
-impl Entry {
+impl RuleEntry {
     fn belongs_to(&self, destination: Destination) -> bool {
         match self.from {
             Some(from) => from == destination,
@@ -168,14 +169,14 @@ fn texts(rules: &[RuleText]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Guarded, PermissionSettings, Place, Rules};
+    use crate::{GuardedFiles, PermissionSettings, Rules, SessionDirs};
     use serde_json::json;
 
     fn engine() -> PermissionEngine {
         let settings = json!({"allow": ["Read"], "deny": ["Bash(rm:*)"], "disableBypassPermissionsMode": "disable"});
         let (settings, _) = PermissionSettings::parse(&settings).unwrap();
-        let place = Place { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
-        PermissionEngine::new(Rules::parse(&settings).0, Mode::Default, place, Guarded::default())
+        let session_dirs = SessionDirs { project: "/w".into(), start: "/w".into(), home: "/h".into(), extra: vec![] };
+        PermissionEngine::new(Rules::parse(&settings).0, Mode::Default, session_dirs, GuardedFiles::default())
     }
 
     fn update(value: serde_json::Value) -> PermissionUpdate {
@@ -237,19 +238,19 @@ mod tests {
         engine.apply(&update(json!({"type": "setMode", "mode": "plan", "destination": "session"}))).unwrap();
         assert_eq!(engine.mode(), Mode::Plan);
         let bypass = update(json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"}));
-        assert_eq!(engine.apply(&bypass), Err(Refused::BypassDisabled));
+        assert_eq!(engine.apply(&bypass), Err(UpdateError::BypassDisabled));
         engine
             .apply(&update(
                 json!({"type": "addDirectories", "directories": ["/data", "../lib"], "destination": "session"}),
             ))
             .unwrap();
-        assert_eq!(engine.place().extra, [std::path::PathBuf::from("/data"), "/lib".into()]);
+        assert_eq!(engine.session_dirs().extra, [std::path::PathBuf::from("/data"), "/lib".into()]);
         engine
             .apply(&update(json!({"type": "removeDirectories", "directories": ["/data"], "destination": "session"})))
             .unwrap();
-        assert_eq!(engine.place().extra, [std::path::PathBuf::from("/lib")]);
+        assert_eq!(engine.session_dirs().extra, [std::path::PathBuf::from("/lib")]);
         let wide = update(json!({"type": "addDirectories", "directories": ["/"], "destination": "session"}));
-        assert_eq!(engine.apply(&wide), Err(Refused::TooWide("/".into())));
+        assert_eq!(engine.apply(&wide), Err(UpdateError::TooWide("/".into())));
     }
 
     #[test]

@@ -6,9 +6,9 @@
 
 use crate::bash::cwd::path_of;
 use crate::bash::discards::{self, Discards};
-use crate::call::{Call, Shell};
+use crate::call::{ParsedCall, ShellPart};
 use crate::engine::PermissionEngine;
-use crate::grammar::Target;
+use crate::grammar::RuleTarget;
 use crate::resolve::Forms;
 use ona_api::path::lexical;
 use std::fmt;
@@ -17,19 +17,19 @@ use std::sync::Arc;
 
 /// What differs from what is committed, as absolute paths. A folder stands for all that is in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WorkTree {
+pub struct WorktreeChanges {
     pub changed: Vec<PathBuf>,
     pub untracked: Vec<PathBuf>,
     pub ignored: Vec<PathBuf>,
 }
 
-type Look = dyn Fn(&Path) -> Option<WorkTree> + Send + Sync;
+type ReadWorktree = dyn Fn(&Path) -> Option<WorktreeChanges> + Send + Sync;
 
 /// Looks at the tree a directory lies in; `None` if that cannot be told.
 #[derive(Clone)]
-pub(crate) struct TreeLook(Arc<Look>);
+pub(crate) struct WorktreeReader(Arc<ReadWorktree>);
 
-impl fmt::Debug for TreeLook {
+impl fmt::Debug for WorktreeReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TreeLook")
     }
@@ -45,37 +45,41 @@ pub(crate) enum Loss {
 
 impl PermissionEngine {
     /// Tells how to look at the tree a directory lies in.
-    pub fn with_worktree(mut self, look: impl Fn(&Path) -> Option<WorkTree> + Send + Sync + 'static) -> Self {
-        self.worktree = Some(TreeLook(Arc::new(look)));
+    pub fn with_worktree(mut self, look: impl Fn(&Path) -> Option<WorktreeChanges> + Send + Sync + 'static) -> Self {
+        self.worktree = Some(WorktreeReader(Arc::new(look)));
         self
     }
 
     /// What the git commands of a call would throw away.
-    pub(crate) fn losses(&self, call: &Call<'_>) -> Vec<Loss> {
+    pub(crate) fn losses(&self, call: &ParsedCall<'_>) -> Vec<Loss> {
         call.shells().flat_map(|shell| self.losses_of(shell)).collect()
     }
 
-    fn losses_of(&self, shell: &Shell) -> Vec<Loss> {
+    fn losses_of(&self, shell: &ShellPart) -> Vec<Loss> {
         let mut losses = Vec::new();
         for (at, command) in shell.script.commands.iter().enumerate() {
             let Some(found) = discards::of(command) else { continue };
             let dirs = &shell.dirs[at];
             let mut places: Vec<PathBuf> = dirs.possible.clone();
             for dir in &found.dirs {
-                places = places.iter().map(|from| lexical(&path_of(dir, from, &self.place.home))).collect();
+                places = places.iter().map(|from| lexical(&path_of(dir, from, &self.session_dirs.home))).collect();
             }
             let unknown = dirs.unknown || found.elsewhere || found.dirs.iter().any(|dir| dir.has_hole() || dir.glob);
-            let trees: Vec<Option<WorkTree>> = match unknown {
+            let trees: Vec<Option<WorktreeChanges>> = match unknown {
                 true => vec![None],
-                false => places.iter().map(|place| self.worktree.as_ref().and_then(|look| (look.0)(place))).collect(),
+                false => places
+                    .iter()
+                    .map(|session_dirs| self.worktree.as_ref().and_then(|look| (look.0)(session_dirs)))
+                    .collect(),
             };
-            for (place, tree) in places.iter().zip(&trees) {
-                losses.extend(self.guard_in(&found, tree.as_ref(), place).map(Loss::Guard));
+            for (session_dirs, tree) in places.iter().zip(&trees) {
+                losses.extend(self.guard_in(&found, tree.as_ref(), session_dirs).map(Loss::Guard));
             }
-            let loses = places.iter().zip(&trees).any(|(place, tree)| self.loses(&found, tree.as_ref(), place));
+            let loses =
+                places.iter().zip(&trees).any(|(session_dirs, tree)| self.loses(&found, tree.as_ref(), session_dirs));
             let readings = command.readings();
-            let named = self.ready.allow.iter().any(|ready| match &ready.rule.target {
-                Target::Command(pattern) => {
+            let named = self.compiled.allow.iter().any(|compiled| match &compiled.rule.target {
+                RuleTarget::Command(pattern) => {
                     pattern.has_word(found.subcommand) && readings.iter().any(|reading| pattern.fits(reading))
                 }
                 _ => false,
@@ -87,8 +91,8 @@ impl PermissionEngine {
         losses
     }
 
-    fn loses(&self, found: &Discards<'_>, tree: Option<&WorkTree>, place: &Path) -> bool {
-        let limits = self.limits(found, place);
+    fn loses(&self, found: &Discards<'_>, tree: Option<&WorktreeChanges>, session_dirs: &Path) -> bool {
+        let limits = self.limits(found, session_dirs);
         // A branch of this name keeps changes.
         let file = |paths: &[PathBuf]| paths.iter().any(|path| path.exists());
         let is_branch =
@@ -107,12 +111,14 @@ impl PermissionEngine {
     }
 
     /// The paths a command is limited to; `None` if that is the whole tree.
-    fn limits(&self, found: &Discards<'_>, place: &Path) -> Option<Vec<PathBuf>> {
-        let plain = |word: &&&crate::bash::words::Word| !word.has_hole() && !word.glob && !word.text.starts_with(':');
+    fn limits(&self, found: &Discards<'_>, session_dirs: &Path) -> Option<Vec<PathBuf>> {
+        let plain =
+            |word: &&&crate::bash::words::ShellWord| !word.has_hole() && !word.glob && !word.text.starts_with(':');
         if found.paths.is_empty() || !found.paths.iter().all(|word| plain(&word)) {
             return None;
         }
-        let path = |word: &&crate::bash::words::Word| Forms::of(&path_of(word, place, &self.place.home));
+        let path =
+            |word: &&crate::bash::words::ShellWord| Forms::of(&path_of(word, session_dirs, &self.session_dirs.home));
         Some(
             found
                 .paths
@@ -124,11 +130,11 @@ impl PermissionEngine {
     }
 
     /// The guarded file a command would take away or revert.
-    fn guard_in(&self, found: &Discards<'_>, tree: Option<&WorkTree>, place: &Path) -> Option<String> {
+    fn guard_in(&self, found: &Discards<'_>, tree: Option<&WorktreeChanges>, session_dirs: &Path) -> Option<String> {
         if !found.changes && !found.untracked {
             return None;
         }
-        let limits = self.limits(found, place);
+        let limits = self.limits(found, session_dirs);
         let meant =
             |path: &Path| limits.as_ref().is_none_or(|limits| limits.iter().any(|limit| path.starts_with(limit)));
         match tree {
@@ -140,7 +146,7 @@ impl PermissionEngine {
                 self.guarded.lost(|path| meant(path) && lost.iter().any(|lost| path.starts_with(lost)))
             }
             // Only what takes files away that git does not know.
-            None => self.guarded.lost(|path| found.untracked && meant(path) && path.starts_with(place)),
+            None => self.guarded.lost(|path| found.untracked && meant(path) && path.starts_with(session_dirs)),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::read::{self, Rejected, switched_off};
 use crate::rule_matcher::{self, Shaped};
 use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookShell};
-use ona_permissions::Place;
+use ona_permissions::SessionDirs;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Surroundings<'a> {
     /// The effective settings, with this session's mode in `gastownMode`.
     pub settings: &'a Value,
-    pub place: &'a Place,
+    pub place: &'a SessionDirs,
 }
 
 /// The hooks, and what is to be said about them, as for hooks of settings.
@@ -61,7 +61,7 @@ pub fn hooks(source: Source, definitions: &[Definition], around: &Surroundings<'
 struct Maker {
     source: Source,
     dialect: Arc<dyn Dialect>,
-    place: Arc<Place>,
+    place: Arc<SessionDirs>,
     gastown: bool,
     disabled: Option<SkipReason>,
 }

@@ -8,7 +8,7 @@ mod spawn;
 use ona_api::{Env, EventName, Mode, Redactor};
 use ona_dialects::load;
 use ona_hookplane::{Base, Firing, HookEngine, HookEnvironment, HookOutcome, ProcessRunner, Timeouts};
-use ona_permissions::Place;
+use ona_permissions::SessionDirs;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,8 +40,8 @@ impl World {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    pub fn place(&self) -> Place {
-        Place { project: self.path(), start: self.path(), home: "/nonexistent".into(), extra: Vec::new() }
+    pub fn place(&self) -> SessionDirs {
+        SessionDirs { project: self.path(), start: self.path(), home: "/nonexistent".into(), extra: Vec::new() }
     }
 
     pub fn engine(&self, settings: Value) -> HookEngine {

@@ -66,7 +66,7 @@ pub fn show(topic: &[String], as_json: bool) -> Result<u8, Wrong> {
 
 /// A word where a command was expected.
 pub fn unknown_command(word: &str) -> Failure {
-    let shown = ona_permissions::shown(word.lines().next().unwrap_or_default());
+    let shown = ona_permissions::printable(word.lines().next().unwrap_or_default());
     let command = Args::command();
     let names = command.get_subcommands().map(|one| one.get_name());
     match ona_api::nearest(word, names) {

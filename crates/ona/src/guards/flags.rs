@@ -14,7 +14,7 @@ use ona_api::notation::split_rules;
 use ona_api::permission_update::Behavior;
 use ona_api::tool::BUILTINS;
 use ona_mcp::{Servers, Status};
-use ona_permissions::{Rule, Why};
+use ona_permissions::{Rule, RuleError};
 use serde_json::Value;
 
 /// A rule of the command line.
@@ -59,8 +59,8 @@ pub fn read(options: &Options) -> Result<Unsettled, Failure> {
             match Rule::parse(&given.rule, list) {
                 Ok(_) if given.name().starts_with("mcp__") => unsettled.given.push(given),
                 Ok(_) => {}
-                Err(Why::UnknownTool(name)) if known_tools::is_known(&name) => {}
-                Err(Why::UnknownTool(_)) => unsettled.given.push(given),
+                Err(RuleError::UnknownTool(name)) if known_tools::is_known(&name) => {}
+                Err(RuleError::UnknownTool(_)) => unsettled.given.push(given),
                 Err(why) => {
                     return Err(Failure::usage(format_args!("{}: the rule {:?}: {why}", given.flag(), given.rule)));
                 }

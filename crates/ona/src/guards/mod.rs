@@ -22,7 +22,7 @@ use ona_api::permission_update::Behavior;
 use ona_dialects::Rejected;
 use ona_dialects::lint::{self, Reach, UnknownField};
 use ona_hookplane::{Hook, HookAction};
-use ona_permissions::Dropped;
+use ona_permissions::DroppedRule;
 use ona_trust::{About, Notice};
 use serde_json::Value;
 
@@ -79,7 +79,7 @@ pub fn hook_place(hook: &Hook) -> String {
 #[derive(Default)]
 pub struct Evidence {
     /// Rules of the settings that have no effect.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedRule>,
     /// Keys and values under `permissions` that have no effect.
     pub permissions: Vec<String>,
     /// Matchers that would be tried as permission rules in gastown mode only.
@@ -98,7 +98,7 @@ pub fn findings(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Fi
     findings.extend(of_settings(&workplace.settings));
     let evidence = &workplace.evidence;
     findings.extend(evidence.permissions.iter().map(|text| Finding::new("refused-value", text)));
-    let restricting = |one: &&Dropped| one.list != Behavior::Allow;
+    let restricting = |one: &&DroppedRule| one.list != Behavior::Allow;
     findings.extend(evidence.dropped.iter().filter(restricting).map(of_rule));
     findings.extend(
         evidence
@@ -250,8 +250,8 @@ fn of_settings(settings: &Value) -> Vec<Finding> {
     findings
 }
 
-fn of_rule(dropped: &Dropped) -> Finding {
-    let Dropped { list, rule, why } = dropped;
+fn of_rule(dropped: &DroppedRule) -> Finding {
+    let DroppedRule { list, rule, why } = dropped;
     Finding::new("dropped-rule", format!("the {} rule {rule:?} has no effect: {why}", list.as_str()))
 }
 

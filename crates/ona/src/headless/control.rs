@@ -167,7 +167,7 @@ impl Levers {
         for name in servers {
             self.servers.add(Definition::of_host(&name));
         }
-        self.rules.write().unwrap_or_else(PoisonError::into_inner).know_servers(servers::slugs(&self.servers));
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).set_servers(servers::slugs(&self.servers));
         self.servers.start(|definition| definition.endpoint == Endpoint::Host);
         Ok(self.introduction())
     }

@@ -67,7 +67,7 @@ pub fn run(program: &Program, generate: &Generate) -> Result<u8, Failure> {
         for case in written.accepted.iter().chain(&written.rejected) {
             let criterion = case.criterion.as_deref().unwrap_or("-");
             let line = format!("{:<8}  {}  {criterion}  {}", case.status.as_str(), case.id, case.title);
-            output::line(ona_permissions::shown(&line));
+            output::line(ona_permissions::printable(&line));
         }
     }
     if uncovered.is_empty() {
@@ -268,7 +268,7 @@ fn watch(open: &Open) -> Watch {
             Writing::Missing { criterion } => format!("  no test   {criterion}"),
             Writing::Retrying { failure } => format!("  {failure}; trying again"),
         };
-        output::note(ona_permissions::shown(&redactor.apply(&line)));
+        output::note(ona_permissions::printable(&redactor.apply(&line)));
     })
 }
 

@@ -38,7 +38,7 @@ impl Bar {
                 self.passed += usize::from(run.exit_code == Some(0));
                 self.wipe();
                 let count = format!("{}/{}", self.done, self.total);
-                output::note(ona_permissions::shown(&format!(
+                output::note(ona_permissions::printable(&format!(
                     "{count:>7}  {:<13}  {}  {}{}",
                     word(run),
                     case.id,
@@ -68,7 +68,7 @@ impl Bar {
             self.done - self.passed,
             elapsed / 60,
             elapsed % 60,
-            ona_permissions::shown(&self.current)
+            ona_permissions::printable(&self.current)
         );
         // Zero is what a terminal says that does not know.
         let width = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));

@@ -179,14 +179,14 @@ impl Pipeline {
 /// another folder of the same name.
 pub(crate) fn moved(before: &[PathForms], now: &[PathForms]) -> Option<Verdict> {
     let refusal = |path: &Path, what: String| {
-        let path = ona_permissions::shown(&path.to_string_lossy());
+        let path = ona_permissions::printable(&path.to_string_lossy());
         let message = format!("Denied: {path} {what}. Nothing was opened.");
         Verdict::new(Ruling::Deny, Authority::Protected(path), message)
     };
     let differs = |is: &PathForms| before.iter().find(|was| was.given == is.given && was.real != is.real);
     if let Some((was, is)) = now.iter().find_map(|is| Some((differs(is)?, is))) {
         let shown = |forms: &PathForms| match &forms.real {
-            Some(real) => ona_permissions::shown(&real.to_string_lossy()),
+            Some(real) => ona_permissions::printable(&real.to_string_lossy()),
             None => "a place that cannot be resolved".to_owned(),
         };
         let (was, now) = (shown(was), shown(is));

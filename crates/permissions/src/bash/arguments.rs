@@ -4,8 +4,8 @@
 //! so a value may pass for an operand. That names one file too many, never one
 //! too few.
 
-use super::files::{self, FileUse, Reach, Role};
-use super::words::Word;
+use super::files::{self, FileReach, FileRole, FileUse};
+use super::words::ShellWord;
 
 /// Short options that take the next word, of programs where that word would be mistaken for a file.
 pub(super) fn values_of(name: &str) -> &'static str {
@@ -30,13 +30,13 @@ pub(super) fn values_of(name: &str) -> &'static str {
 
 /// The arguments of a command, taken apart without knowing the program.
 pub(super) struct Arguments<'a> {
-    options: Vec<&'a Word>,
-    pub operands: Vec<&'a Word>,
-    words: &'a [Word],
+    options: Vec<&'a ShellWord>,
+    pub operands: Vec<&'a ShellWord>,
+    words: &'a [ShellWord],
 }
 
 impl<'a> Arguments<'a> {
-    pub fn of(words: &'a [Word], values: &str) -> Self {
+    pub fn of(words: &'a [ShellWord], values: &str) -> Self {
         let mut args = Self { options: Vec::new(), operands: Vec::new(), words };
         let mut at = 0;
         while let Some(word) = words.get(at) {
@@ -62,60 +62,60 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    pub fn all(&self, role: Role) -> Vec<FileUse> {
+    pub fn all(&self, role: FileRole) -> Vec<FileUse> {
         self.rest(0, role)
     }
 
     /// Operands behind the first few, and files in options.
-    pub fn rest(&self, from: usize, role: Role) -> Vec<FileUse> {
+    pub fn rest(&self, from: usize, role: FileRole) -> Vec<FileUse> {
         let operands = self.operands.iter().skip(from).map(|word| FileUse::one(word, role));
         operands.chain(self.in_options(role)).collect()
     }
 
-    pub fn here_if_none(&self, role: Role, reach: Reach) -> Vec<FileUse> {
-        let here = Word::plain(".");
+    pub fn here_if_none(&self, role: FileRole, reach: FileReach) -> Vec<FileUse> {
+        let here = ShellWord::plain(".");
         let operands = if self.operands.is_empty() { vec![&here] } else { self.operands.clone() };
         operands.into_iter().map(|word| FileUse { word: word.clone(), role, reach: reach.clone() }).collect()
     }
 
     /// Sources and a destination, which may be a directory.
-    pub fn copied(&self, role: Role, reach: Reach) -> Vec<FileUse> {
-        let given: Vec<_> = self.valued('t', "--target-directory", Role::Write).map(|file| file.word).collect();
+    pub fn copied(&self, role: FileRole, reach: FileReach) -> Vec<FileUse> {
+        let given: Vec<_> = self.valued('t', "--target-directory", FileRole::Write).map(|file| file.word).collect();
         let (target, sources) = match (given.first(), self.operands.as_slice()) {
             (Some(target), sources) => (target.clone(), sources),
             (None, [sources @ .., target]) => ((*target).clone(), sources),
-            (None, []) => return self.in_options(Role::Read).collect(),
+            (None, []) => return self.in_options(FileRole::Read).collect(),
         };
-        let from = |word: &&Word| FileUse { word: (*word).clone(), role, reach: reach.clone() };
+        let from = |word: &&ShellWord| FileUse { word: (*word).clone(), role, reach: reach.clone() };
         let mut files: Vec<FileUse> = sources.iter().map(from).collect();
         for source in sources {
             let path = source.text.trim_end_matches('/');
             let name = path.rsplit('/').next().unwrap_or(path);
-            let below = Word { text: format!("{}/{name}", target.text.trim_end_matches('/')), ..target.clone() };
+            let below = ShellWord { text: format!("{}/{name}", target.text.trim_end_matches('/')), ..target.clone() };
             files.push(FileUse {
-                word: Word {
+                word: ShellWord {
                     glob: target.glob || source.glob,
                     derived: target.derived || source.derived,
                     fixed: target.fixed && source.fixed,
                     ..below
                 },
-                role: Role::Write,
-                reach: Reach::Replaced,
+                role: FileRole::Write,
+                reach: FileReach::Replaced,
             });
         }
-        files.push(FileUse { word: target, role: Role::Write, reach: Reach::Replaced });
-        files.extend(self.in_options(Role::Read));
+        files.push(FileUse { word: target, role: FileRole::Write, reach: FileReach::Replaced });
+        files.extend(self.in_options(FileRole::Read));
         files
     }
 
     /// Reads all operands but the last of `count`, which is written.
     pub fn last_written(&self, count: usize) -> Vec<FileUse> {
-        let role = |at: usize| if at + 1 == count { Role::Write } else { Role::Read };
+        let role = |at: usize| if at + 1 == count { FileRole::Write } else { FileRole::Read };
         self.operands.iter().enumerate().map(|(at, word)| FileUse::one(word, role(at))).collect()
     }
 
     /// The value of an option: `-o x`, `-ox`, `--output x`, `--output=x`.
-    pub fn valued(&self, short: char, long: &str, role: Role) -> impl Iterator<Item = FileUse> {
+    pub fn valued(&self, short: char, long: &str, role: FileRole) -> impl Iterator<Item = FileUse> {
         let mut files = Vec::new();
         for (at, word) in self.words.iter().enumerate().filter(|(_, word)| word.is_option()) {
             let next = self.words.get(at + 1);
@@ -139,17 +139,21 @@ impl<'a> Arguments<'a> {
 
     /// `-d @file`
     pub fn named_at_sign(&self) -> impl Iterator<Item = FileUse> {
-        let named =
-            |word: &Word| word.text.rsplit_once('@').map(|(_, path)| FileUse::one(&word.with(path), Role::Read));
-        let read = |word: &Word| word.text.split_once("=<").map(|(_, path)| FileUse::one(&word.with(path), Role::Read));
-        let at_sign = |word: &&Word| word.text.starts_with('@') || word.text.contains("=@") || word.text.contains('@');
+        let named = |word: &ShellWord| {
+            word.text.rsplit_once('@').map(|(_, path)| FileUse::one(&word.with(path), FileRole::Read))
+        };
+        let read = |word: &ShellWord| {
+            word.text.split_once("=<").map(|(_, path)| FileUse::one(&word.with(path), FileRole::Read))
+        };
+        let at_sign =
+            |word: &&ShellWord| word.text.starts_with('@') || word.text.contains("=@") || word.text.contains('@');
         let operands = self.words.iter().filter(|word| !word.text.contains("://"));
         operands.clone().filter(at_sign).filter_map(named).chain(operands.filter_map(read))
     }
 
     /// `file:///path`, in any case and with escapes.
     pub fn file_addresses(&self) -> impl Iterator<Item = FileUse> {
-        let path = |word: &Word| {
+        let path = |word: &ShellWord| {
             let (scheme, rest) = word.text.split_once(':')?;
             let scheme = scheme.rsplit('=').next().unwrap_or(scheme);
             let rest = scheme.eq_ignore_ascii_case("file").then_some(rest)?;
@@ -158,13 +162,13 @@ impl<'a> Arguments<'a> {
             // curl has patterns of its own.
             let wild = rest.contains(['[', '{']);
             let text = if wild { super::words::without_lists(&rest) } else { rest };
-            Some(FileUse::one(&Word { glob: wild, fixed: false, ..word.with(&text) }, Role::Read))
+            Some(FileUse::one(&ShellWord { glob: wild, fixed: false, ..word.with(&text) }, FileRole::Read))
         };
         self.words.iter().filter_map(path)
     }
 
     /// Values glued to options: `--file=x`, `-f/x`.
-    pub fn in_options(&self, role: Role) -> impl Iterator<Item = FileUse> {
+    pub fn in_options(&self, role: FileRole) -> impl Iterator<Item = FileUse> {
         self.options.iter().filter_map(move |word| {
             let value = match word.text.split_once('=') {
                 Some((_, value)) => value,
@@ -180,10 +184,10 @@ impl<'a> Arguments<'a> {
             let whole = files::is_web_address(&word.text);
             let parts =
                 word.text.split(['=', ':']).filter(move |part| !whole && *part != word.text && !part.is_empty());
-            std::iter::once(FileUse::one(word, Role::Any))
-                .chain(parts.map(|part| FileUse::one(&word.with(part), Role::Any)))
+            std::iter::once(FileUse::one(word, FileRole::Any))
+                .chain(parts.map(|part| FileUse::one(&word.with(part), FileRole::Any)))
         });
-        operands.chain(self.in_options(Role::Any)).collect()
+        operands.chain(self.in_options(FileRole::Any)).collect()
     }
 }
 

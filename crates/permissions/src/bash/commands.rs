@@ -1,20 +1,20 @@
 //! A command: words, prefix assignments, redirections, and what it runs in turn.
 
-use super::lex::{self, Found, Link, Simple, assigned};
-use super::redirect::Redirect;
+use super::lex::{self, Connector, LexOutput, SimpleCommand, assigned};
+use super::redirect::FileRedirect;
 use super::values::Variables;
-use super::words::{self, Word};
-use super::wrappers::{self, Inner};
-use super::{Script, read_script};
+use super::words::{self, ShellWord};
+use super::wrappers::{self, InnerCommand};
+use super::{ParsedScript, read_script};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Command {
-    pub env: Vec<(String, Word)>,
-    pub words: Vec<Word>,
+pub(crate) struct ShellCommand {
+    pub env: Vec<(String, ShellWord)>,
+    pub words: Vec<ShellWord>,
     /// Arguments it gets only when it is started (`xargs`).
-    pub extra: Vec<Word>,
-    pub redirects: Vec<Redirect>,
-    pub link: Link,
+    pub extra: Vec<ShellWord>,
+    pub redirects: Vec<FileRedirect>,
+    pub link: Connector,
     pub depth: u16,
     /// Index of the written command this one belongs to: its own, or its wrapper's.
     pub of: usize,
@@ -25,9 +25,9 @@ pub(crate) struct Command {
     /// Another reading of the command before it.
     pub twin: bool,
     /// The directory its wrapper changes to (`env -C`).
-    pub chdir: Option<Word>,
+    pub chdir: Option<ShellWord>,
     /// Texts on its input: here-documents, here-strings, what is printed into its pipe.
-    pub fed: Vec<Word>,
+    pub fed: Vec<ShellWord>,
     /// Why a script in its arguments is not fully understood.
     pub unclear: Option<&'static str>,
     /// As written, without redirections, and where in it each word starts.
@@ -35,7 +35,7 @@ pub(crate) struct Command {
     pub starts: Vec<usize>,
 }
 
-impl Command {
+impl ShellCommand {
     /// The program without its directory; `None` if only a running shell could tell.
     pub fn name(&self) -> Option<&str> {
         let program = self.words.first()?;
@@ -62,7 +62,7 @@ impl Command {
 
     /// All the ways a deny or ask rule may have meant this command.
     pub fn readings(&self) -> Vec<String> {
-        let text = |words: &[Word]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let text = |words: &[ShellWord]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
         let mut readings = vec![text(&self.words)];
         if let (Some(name), [program, rest @ ..]) = (self.name(), self.words.as_slice())
             && name != program.text
@@ -106,7 +106,7 @@ impl Command {
 }
 
 /// `[` is a program, not a pattern.
-fn is_pattern(word: &Word) -> bool {
+fn is_pattern(word: &ShellWord) -> bool {
     word.glob && !matches!(&*word.text, "[" | "[[")
 }
 
@@ -138,12 +138,12 @@ pub(super) fn is_harmless_variable(name: &str) -> bool {
 }
 
 /// Turns what was found into commands, each followed by what it runs in turn.
-pub(super) struct Builder<'a> {
+pub(super) struct CommandBuilder<'a> {
     pub text: &'a str,
-    pub found: &'a Found,
+    pub found: &'a LexOutput,
     pub variables: &'a Variables,
     pub level: u8,
-    pub script: Script,
+    pub script: ParsedScript,
     /// How much was read so far.
     pub weight: usize,
 }
@@ -153,16 +153,16 @@ pub(super) struct Builder<'a> {
 struct Around {
     of: usize,
     depth: u16,
-    link: Link,
+    link: Connector,
     moves: bool,
     twin: bool,
-    chdir: Option<Word>,
-    fed: Vec<Word>,
+    chdir: Option<ShellWord>,
+    fed: Vec<ShellWord>,
 }
 
-impl Builder<'_> {
+impl CommandBuilder<'_> {
     /// Adds a command, once for each reading of its variables.
-    pub fn add(&mut self, simple: &Simple) {
+    pub fn add(&mut self, simple: &SimpleCommand) {
         let fed = self.found.fed.iter().filter(|fed| fed.to == simple.id).map(|fed| fed.body.as_str());
         let targets = simple.redirects.iter().filter_map(|redirect| Some(redirect.target.as_ref()?.raw.as_str()));
         let pieces = simple.env.iter().chain(&simple.words).map(|piece| piece.raw.as_str());
@@ -171,14 +171,14 @@ impl Builder<'_> {
         }
     }
 
-    fn add_reading(&mut self, simple: &Simple, variables: &Variables, twin: bool) {
-        let assignment = |piece: &lex::Piece| {
+    fn add_reading(&mut self, simple: &SimpleCommand, variables: &Variables, twin: bool) {
+        let assignment = |piece: &lex::RawWord| {
             let (name, value) = assigned(&piece.raw)?;
             Some((name.to_owned(), words::read_whole(value, variables)))
         };
         let files = simple.redirects.iter();
         let (source, starts) = self.source(simple);
-        let command = Command {
+        let command = ShellCommand {
             env: simple.env.iter().filter_map(assignment).collect(),
             words: read_words(simple, variables),
             extra: Vec::new(),
@@ -199,25 +199,25 @@ impl Builder<'_> {
     }
 
     /// What a command reads: here-documents, here-strings, and what is printed into its pipe.
-    fn fed(&self, simple: &Simple, variables: &Variables) -> Vec<Word> {
+    fn fed(&self, simple: &SimpleCommand, variables: &Variables) -> Vec<ShellWord> {
         let fed = self.found.fed.iter().filter(|fed| fed.to == simple.id);
-        let mut texts: Vec<Word> = fed
+        let mut texts: Vec<ShellWord> = fed
             .map(|fed| match fed.body.contains('\n') {
-                true => Word { fixed: false, ..Word::plain(&fed.body) },
+                true => ShellWord { fixed: false, ..ShellWord::plain(&fed.body) },
                 false => words::read_whole(&fed.body, variables),
             })
             .collect();
-        if simple.link == Link::Pipe
+        if simple.link == Connector::Pipe
             && let Some(text) =
                 self.found.before(simple).and_then(|before| words::printed(&plain_text(before), variables))
         {
-            texts.push(Word { fixed: false, ..Word::plain(&text) });
+            texts.push(ShellWord { fixed: false, ..ShellWord::plain(&text) });
         }
         texts
     }
 
     /// The command without its redirections, spaced as it is written.
-    fn source(&self, simple: &Simple) -> (String, Vec<usize>) {
+    fn source(&self, simple: &SimpleCommand) -> (String, Vec<usize>) {
         let mut source = String::new();
         let mut starts = Vec::new();
         let mut last = None;
@@ -234,7 +234,7 @@ impl Builder<'_> {
         (source, starts)
     }
 
-    fn push(&mut self, command: Command, wrapped: u8) {
+    fn push(&mut self, command: ShellCommand, wrapped: u8) {
         /// A wrapper in a wrapper in a wrapper.
         const DEEPEST: u8 = 8;
         self.weight += 1 + command.words.len();
@@ -256,8 +256,8 @@ impl Builder<'_> {
         self.script.commands.push(command);
         for inner in inner {
             match inner {
-                Inner::Words { words, extra } => {
-                    let command = Command {
+                InnerCommand::Words { words, extra } => {
+                    let command = ShellCommand {
                         env: Vec::new(),
                         redirects: Vec::new(),
                         link: around.link,
@@ -277,12 +277,12 @@ impl Builder<'_> {
                     };
                     self.push(command, wrapped + 1);
                 }
-                Inner::Script { text, moves, arguments } => self.nest(&text, &arguments, moves, &around),
+                InnerCommand::Script { text, moves, arguments } => self.nest(&text, &arguments, moves, &around),
             }
         }
     }
 
-    fn nest(&mut self, text: &Word, arguments: &[Word], moves: bool, around: &Around) {
+    fn nest(&mut self, text: &ShellWord, arguments: &[ShellWord], moves: bool, around: &Around) {
         let variables = match arguments {
             [] => self.variables.clone(),
             arguments => self.variables.with_arguments(arguments),
@@ -311,7 +311,7 @@ impl Builder<'_> {
 /// Words one script can amount to, with all it runs and every reading of it.
 const MOST: usize = 40_000;
 
-fn read_words(simple: &Simple, variables: &Variables) -> Vec<Word> {
+fn read_words(simple: &SimpleCommand, variables: &Variables) -> Vec<ShellWord> {
     let [program, arguments @ ..] = simple.words.as_slice() else { return Vec::new() };
     let mut words = words::read_program(&program.raw, variables);
     words.extend(arguments.iter().flat_map(|piece| words::read(&piece.raw, variables)));
@@ -319,6 +319,6 @@ fn read_words(simple: &Simple, variables: &Variables) -> Vec<Word> {
 }
 
 /// A command as text, without what stands before and behind it.
-fn plain_text(simple: &Simple) -> String {
+fn plain_text(simple: &SimpleCommand) -> String {
     simple.words.iter().map(|piece| piece.raw.as_str()).collect::<Vec<_>>().join(" ")
 }

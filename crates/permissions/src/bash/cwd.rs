@@ -4,9 +4,9 @@
 //! directories stay possible. A deny looks at all of them, an allow has to hold
 //! in all of them.
 
-use super::lex::Link;
-use super::words::Word;
-use super::{Command, Script};
+use super::lex::Connector;
+use super::words::ShellWord;
+use super::{ParsedScript, ShellCommand};
 use ona_api::path::lexical;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) struct Dirs {
 }
 
 /// The directories of every command of the script.
-pub(crate) fn follow(script: &Script, start: &Path, home: &Path) -> Vec<Dirs> {
+pub(crate) fn follow(script: &ParsedScript, start: &Path, home: &Path) -> Vec<Dirs> {
     let start = vec![start.to_path_buf()];
     let mut shells = vec![Shell { depth: 0, all: start.clone(), now: start, unknown: false, entered: false }];
     // How often a loop runs is not known, and CDPATH changes what a name means.
@@ -41,7 +41,7 @@ pub(crate) fn follow(script: &Script, start: &Path, home: &Path) -> Vec<Dirs> {
         // Another reading of a command starts where the first one did.
         match (command.twin, before.take()) {
             (true, Some(before)) => shell.now = before,
-            _ if command.link != Link::And => shell.now.clone_from(&shell.all),
+            _ if command.link != Connector::And => shell.now.clone_from(&shell.all),
             _ => {}
         }
         before = Some(shell.now.clone());
@@ -53,8 +53,8 @@ pub(crate) fn follow(script: &Script, start: &Path, home: &Path) -> Vec<Dirs> {
             here = Dirs { possible: moved.now, unknown: moved.unknown };
         }
         dirs.push(here);
-        let piped = command.link == Link::Pipe
-            || script.commands[at + 1..].iter().find(|next| next.own).is_some_and(|next| next.link == Link::Pipe);
+        let piped = command.link == Connector::Pipe
+            || script.commands[at + 1..].iter().find(|next| next.own).is_some_and(|next| next.link == Connector::Pipe);
         if let Some(step) = Step::of(command) {
             let others = command.twin.then(|| reached.clone());
             shell.take(step, home, wild, piped || !command.moves);
@@ -66,19 +66,19 @@ pub(crate) fn follow(script: &Script, start: &Path, home: &Path) -> Vec<Dirs> {
 }
 
 enum Step<'a> {
-    To(&'a Word),
+    To(&'a ShellWord),
     Home,
     Unknown,
 }
 
 impl<'a> Step<'a> {
-    fn of(command: &'a Command) -> Option<Self> {
+    fn of(command: &'a ShellCommand) -> Option<Self> {
         match command.name()? {
             "cd" | "chdir" | "pushd" => {}
             "popd" => return Some(Step::Unknown),
             _ => return None,
         }
-        let is_flag = |word: &&Word| matches!(word.text.as_str(), "-L" | "-P" | "-e" | "-n" | "--");
+        let is_flag = |word: &&ShellWord| matches!(word.text.as_str(), "-L" | "-P" | "-e" | "-n" | "--");
         let mut words = command.words[1..].iter().skip_while(is_flag);
         Some(match (words.next(), words.next()) {
             (None, _) => Step::Home,
@@ -87,7 +87,7 @@ impl<'a> Step<'a> {
         })
     }
 
-    fn to(word: &'a Word) -> Self {
+    fn to(word: &'a ShellWord) -> Self {
         if word.has_hole() || word.glob { Step::Unknown } else { Step::To(word) }
     }
 }
@@ -106,7 +106,7 @@ struct Shell {
 
 impl Shell {
     /// Begins in another directory.
-    fn enter(&mut self, dir: &Word, home: &Path) {
+    fn enter(&mut self, dir: &ShellWord, home: &Path) {
         match Step::to(dir) {
             Step::To(word) => self.now = self.now.iter().map(|from| lexical(&path_of(word, from, home))).collect(),
             Step::Home | Step::Unknown => self.unknown = true,
@@ -139,7 +139,7 @@ impl Shell {
 }
 
 /// The path a word names, not normalised.
-pub(crate) fn path_of(word: &Word, dir: &Path, home: &Path) -> PathBuf {
+pub(crate) fn path_of(word: &ShellWord, dir: &Path, home: &Path) -> PathBuf {
     if word.home {
         let mut path = home.as_os_str().to_owned();
         path.push(&word.text);

@@ -6,9 +6,9 @@
 //! has said so, and bare `Bash` allows everything anyway.
 
 use super::commands::is_harmless_variable;
-use super::words::Word;
+use super::words::ShellWord;
 use super::wrappers::SHELLS;
-use super::{Command, evaluated, git, inline, lex};
+use super::{ShellCommand, evaluated, git, inline, lex};
 
 /// Programs, their short options and their long ones that run or write something.
 struct Entry {
@@ -184,7 +184,7 @@ const NEVER: [&str; 36] = [
 ];
 
 /// Why a rule with a wildcard does not cover this command.
-pub(crate) fn reason(command: &Command) -> Option<String> {
+pub(crate) fn reason(command: &ShellCommand) -> Option<String> {
     let name = command.name()?;
     let args = &command.words[1..];
     if NEVER.contains(&name) {
@@ -221,7 +221,8 @@ pub(crate) fn reason(command: &Command) -> Option<String> {
             args.iter().find(|word| word.text.starts_with("-v")).map(|word| word.text.clone())
         }
         "time" | "env" | "sudo" | "doas" => {
-            let odd = |word: &&Word| sets_variable(word) || name == "env" && word.is_option() && splits(&word.text);
+            let odd =
+                |word: &&ShellWord| sets_variable(word) || name == "env" && word.is_option() && splits(&word.text);
             args.iter().find(odd).map(|word| word.text.clone())
         }
         _ if SHELLS.contains(&name) => shell(args),
@@ -231,7 +232,7 @@ pub(crate) fn reason(command: &Command) -> Option<String> {
         return Some(format!("{name}: {what} can run a program or write a file"));
     }
     let known = entry.is_some() || matches!(name, "find" | "git" | "sed" | "gsed" | "awk" | "gawk" | "mawk" | "nawk");
-    let pattern = |word: &&Word| word.glob && word.raw.starts_with(['*', '?', '[']);
+    let pattern = |word: &&ShellWord| word.glob && word.raw.starts_with(['*', '?', '[']);
     if known && let Some(word) = args.iter().find(pattern) {
         return Some(format!("a file that fits {} could be an option of {name}", word.raw));
     }
@@ -239,7 +240,7 @@ pub(crate) fn reason(command: &Command) -> Option<String> {
 }
 
 impl Entry {
-    fn names(&self, word: &Word) -> bool {
+    fn names(&self, word: &ShellWord) -> bool {
         if !word.is_option() {
             return false;
         }
@@ -261,7 +262,7 @@ fn splits(option: &str) -> bool {
 }
 
 /// Variables tell programs what to load and run.
-fn sets_variable(word: &Word) -> bool {
+fn sets_variable(word: &ShellWord) -> bool {
     lex::assigned(&word.text).is_some_and(|(name, _)| !is_harmless_variable(name))
 }
 
@@ -271,24 +272,26 @@ fn is_find_action(text: &str) -> bool {
     ACTIONS.contains(&text)
 }
 
-fn make(args: &[Word]) -> Option<String> {
-    let input = |pair: &[Word]| {
+fn make(args: &[ShellWord]) -> Option<String> {
+    let input = |pair: &[ShellWord]| {
         matches!(&*pair[0].text, "-f" | "--file" | "--makefile") && matches!(&*pair[1].text, "-" | "/dev/stdin")
     };
     let piped = args.windows(2).find(|pair| input(pair)).map(|pair| format!("{} {}", pair[0].text, pair[1].text));
-    let odd =
-        |word: &&Word| word.text.starts_with("SHELL=") || matches!(&*word.text, "-f-" | "--file=-" | "--makefile=-");
+    let odd = |word: &&ShellWord| {
+        word.text.starts_with("SHELL=") || matches!(&*word.text, "-f-" | "--file=-" | "--makefile=-")
+    };
     piped.or_else(|| args.iter().find(odd).map(|word| word.text.clone()))
 }
 
-fn url(name: &str, args: &[Word]) -> Option<String> {
-    let plain = |word: &&Word| {
+fn url(name: &str, args: &[ShellWord]) -> Option<String> {
+    let plain = |word: &&ShellWord| {
         let scheme = word.text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
         let file = word.text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
         file || scheme.is_some_and(|scheme| scheme != "http" && scheme != "https")
     };
-    let names_file =
-        |word: &&Word| word.text.starts_with('@') || ["=@", "%output{"].iter().any(|sign| word.text.contains(sign));
+    let names_file = |word: &&ShellWord| {
+        word.text.starts_with('@') || ["=@", "%output{"].iter().any(|sign| word.text.contains(sign))
+    };
     let odd = args.iter().find(|word| plain(word) || names_file(word)).map(|word| word.text.clone());
     // Without `-O` wget names the file after the address.
     let unnamed = name == "wget"
@@ -296,12 +299,12 @@ fn url(name: &str, args: &[Word]) -> Option<String> {
     odd.or_else(|| unnamed.then(|| "a file named by the address".to_owned()))
 }
 
-fn shell(args: &[Word]) -> Option<String> {
+fn shell(args: &[ShellWord]) -> Option<String> {
     let odd = args.iter().find(|word| matches!(word.text.as_str(), "-s" | "-i" | "--rcfile" | "--init-file" | "-"));
     if let Some(word) = odd {
         return Some(word.text.clone());
     }
-    args.iter().all(Word::is_option).then(|| "its input".to_owned())
+    args.iter().all(ShellWord::is_option).then(|| "its input".to_owned())
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! git commands that throw work away: changes, untracked files, branches, what was pushed.
 
-use super::Command;
+use super::ShellCommand;
 use super::git::Git;
-use super::words::Word;
+use super::words::ShellWord;
 
 /// What a git command throws away.
 #[derive(Debug)]
 pub(crate) struct Discards<'a> {
     pub subcommand: &'a str,
     /// Only below these; none means everywhere.
-    pub paths: Vec<&'a Word>,
+    pub paths: Vec<&'a ShellWord>,
     /// Asked about on a tree with changes. Otherwise only looked at for guarded files.
     pub asks: bool,
     /// Changes of tracked files.
@@ -17,12 +17,12 @@ pub(crate) struct Discards<'a> {
     pub untracked: bool,
     pub ignored: bool,
     /// `-C`, and whether the repository is named in another way.
-    pub dirs: Vec<&'a Word>,
+    pub dirs: Vec<&'a ShellWord>,
     pub elsewhere: bool,
 }
 
 /// `None` for git commands that keep what is there, and for other programs.
-pub(crate) fn of(command: &Command) -> Option<Discards<'_>> {
+pub(crate) fn of(command: &ShellCommand) -> Option<Discards<'_>> {
     if command.name() != Some("git") {
         return None;
     }
@@ -39,8 +39,8 @@ pub(crate) fn of(command: &Command) -> Option<Discards<'_>> {
             None => word.is_option() && word.text.contains(|c| short.contains(c)),
         })
     };
-    let behind: Vec<&Word> = args.get(end + 1..).unwrap_or_default().iter().collect();
-    let operands: Vec<&Word> = args[..end].iter().filter(|word| !word.is_option()).collect();
+    let behind: Vec<&ShellWord> = args.get(end + 1..).unwrap_or_default().iter().collect();
+    let operands: Vec<&ShellWord> = args[..end].iter().filter(|word| !word.is_option()).collect();
     let first = operands.first().map_or("", |word| word.text.as_str());
     let mut found = Discards {
         subcommand: git.subcommand,

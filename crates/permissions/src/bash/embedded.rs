@@ -5,15 +5,15 @@
 //! What it computes is `unknown` where it runs something, and not seen where it
 //! opens a file. `inline` answers the opposite question for allow rules.
 
-use super::Command;
-use super::files::{FileUse, Role};
-use super::words::{HOLE, Word};
+use super::ShellCommand;
+use super::files::{FileRole, FileUse};
+use super::words::{HOLE, ShellWord};
 
 /// What a text does besides reading its input and printing.
 #[derive(Debug, Default)]
-pub(super) struct Effects {
+pub(super) struct ProgramEffects {
     /// Texts handed to a shell.
-    pub scripts: Vec<Word>,
+    pub scripts: Vec<ShellWord>,
     pub files: Vec<FileUse>,
     /// It runs something that is not spelled out.
     pub unknown: bool,
@@ -22,16 +22,16 @@ pub(super) struct Effects {
 /// Effects of one command; more than a person writes is unknown.
 const MOST: usize = 64;
 
-impl Effects {
+impl ProgramEffects {
     fn run(&mut self, text: &str) {
         match text.trim() {
             "" => self.unknown = true,
             _ if self.scripts.len() >= MOST => self.unknown = true,
-            text => self.scripts.push(Word { fixed: false, ..Word::plain(text) }),
+            text => self.scripts.push(ShellWord { fixed: false, ..ShellWord::plain(text) }),
         }
     }
 
-    fn open(&mut self, path: &str, role: Role) {
+    fn open(&mut self, path: &str, role: FileRole) {
         if !path.trim().is_empty() && self.files.len() < 4 * MOST {
             self.files.push(FileUse::one(&path_word(path.trim()), role));
         }
@@ -39,16 +39,16 @@ impl Effects {
 }
 
 /// A path as another program writes it. `~` is not expanded by most, and harmless to expand.
-fn path_word(path: &str) -> Word {
+fn path_word(path: &str) -> ShellWord {
     match path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-        Some(rest) => Word { home: true, fixed: false, ..Word::plain(rest) },
-        None => Word { fixed: false, ..Word::plain(path) },
+        Some(rest) => ShellWord { home: true, fixed: false, ..ShellWord::plain(rest) },
+        None => ShellWord { fixed: false, ..ShellWord::plain(path) },
     }
 }
 
 /// What the program in a command's arguments or input does, if it is known to take one.
-pub(super) fn effects(command: &Command) -> Effects {
-    let mut effects = Effects::default();
+pub(super) fn effects(command: &ShellCommand) -> ProgramEffects {
+    let mut effects = ProgramEffects::default();
     let Some(name) = command.name() else { return effects };
     let args = &command.words[1..];
     let fed = || command.fed.iter().map(|word| word.text.as_str());
@@ -100,7 +100,7 @@ pub(super) fn effects(command: &Command) -> Effects {
 }
 
 /// The values of options: `-e x`, `-ex`, `--expression=x`.
-pub(super) fn values(args: &[Word], flags: &[&str]) -> Vec<String> {
+pub(super) fn values(args: &[ShellWord], flags: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (at, word) in args.iter().enumerate() {
         for flag in flags {
@@ -119,7 +119,12 @@ pub(super) fn values(args: &[Word], flags: &[&str]) -> Vec<String> {
 }
 
 /// The texts of a program: given by options, else the first operand; its input if the file is `-`.
-fn programs<'f>(args: &[Word], given: &[&str], valued: &[&str], fed: impl Iterator<Item = &'f str>) -> Vec<String> {
+fn programs<'f>(
+    args: &[ShellWord],
+    given: &[&str],
+    valued: &[&str],
+    fed: impl Iterator<Item = &'f str>,
+) -> Vec<String> {
     let mut texts = values(args, given);
     // Bundled: `-ne script`.
     for (at, word) in args.iter().enumerate() {
@@ -238,9 +243,9 @@ fn expression(tokens: &[Token], step: isize, from: usize) -> Option<String> {
     (!text.chars().all(|c| c == HOLE)).then_some(text)
 }
 
-fn awk(program: &str, args: &[Word], effects: &mut Effects) {
+fn awk(program: &str, args: &[ShellWord], effects: &mut ProgramEffects) {
     let tokens = tokens(program, "\"");
-    let runs = |text: Option<String>, effects: &mut Effects| match text {
+    let runs = |text: Option<String>, effects: &mut ProgramEffects| match text {
         Some(text) if !text.contains(HOLE) => effects.run(&text),
         text => {
             text.iter().for_each(|text| effects.run(text));
@@ -268,18 +273,18 @@ fn awk(program: &str, args: &[Word], effects: &mut Effects) {
                 let skip = usize::from(next == Some(&Token::Sign('>')));
                 if at == 0 || tokens[at - 1] != Token::Sign('>') {
                     let target = expression(&tokens, 1, at + 1 + skip);
-                    target.iter().for_each(|path| effects.open(path, Role::Write));
+                    target.iter().for_each(|path| effects.open(path, FileRole::Write));
                 }
             }
             Token::Sign('<')
                 if tokens[..at].iter().rev().take(4).any(|t| matches!(t, Token::Name(n) if n == "getline")) =>
             {
                 let source = expression(&tokens, 1, at + 1);
-                source.iter().for_each(|path| effects.open(path, Role::Read));
+                source.iter().for_each(|path| effects.open(path, FileRole::Read));
             }
             Token::Sign('@') => match (next, tokens.get(at + 2)) {
                 (Some(Token::Name(name)), Some(Token::Text(path))) if matches!(&**name, "include" | "load") => {
-                    effects.open(path, Role::Read);
+                    effects.open(path, FileRole::Read);
                 }
                 _ => {}
             },
@@ -290,15 +295,15 @@ fn awk(program: &str, args: &[Word], effects: &mut Effects) {
     if tokens.iter().any(|token| matches!(token, Token::Name(name) if name == "getline" || name == "ARGV")) {
         for token in &tokens {
             if let Token::Text(text) = token {
-                effects.open(text, Role::Read);
+                effects.open(text, FileRole::Read);
             }
         }
         let pairs = values(args, &["-v", "--assign"]);
-        pairs.iter().filter_map(|pair| pair.split_once('=')).for_each(|(_, value)| effects.open(value, Role::Read));
+        pairs.iter().filter_map(|pair| pair.split_once('=')).for_each(|(_, value)| effects.open(value, FileRole::Read));
     }
 }
 
-fn sed(script: &str, effects: &mut Effects) {
+fn sed(script: &str, effects: &mut ProgramEffects) {
     let mut rest = script;
     while !rest.is_empty() {
         rest = match sed_command(rest, effects) {
@@ -313,7 +318,7 @@ fn sed(script: &str, effects: &mut Effects) {
 }
 
 /// Reads one command and says what is left.
-fn sed_command<'s>(script: &'s str, effects: &mut Effects) -> Option<&'s str> {
+fn sed_command<'s>(script: &'s str, effects: &mut ProgramEffects) -> Option<&'s str> {
     let script = script.trim_start_matches([' ', '\t', '\n', ';', '}', '{']);
     let (script, line) = (sed_addresses(script)?, |text: &'s str| text.split('\n').next().unwrap_or_default());
     let Some(letter) = script.chars().next() else { return Some("") };
@@ -326,7 +331,7 @@ fn sed_command<'s>(script: &'s str, effects: &mut Effects) -> Option<&'s str> {
         }
         'w' | 'W' | 'r' | 'R' => {
             let text = line(rest);
-            let role = if matches!(letter, 'w' | 'W') { Role::Write } else { Role::Read };
+            let role = if matches!(letter, 'w' | 'W') { FileRole::Write } else { FileRole::Read };
             effects.open(text, role);
             effects.open(text.trim_end().trim_end_matches('}'), role);
             Some(&rest[text.len()..])
@@ -348,8 +353,8 @@ fn sed_command<'s>(script: &'s str, effects: &mut Effects) -> Option<&'s str> {
                     }
                     Some('w') => {
                         let text = line(&rest[1..]);
-                        effects.open(text, Role::Write);
-                        effects.open(text.trim_end().trim_end_matches('}'), Role::Write);
+                        effects.open(text, FileRole::Write);
+                        effects.open(text.trim_end().trim_end_matches('}'), FileRole::Write);
                         return Some(&rest[1 + text.len()..]);
                     }
                     _ => return Some(rest),
@@ -406,7 +411,7 @@ fn delimited(text: &str, mark: char) -> Option<(&str, &str)> {
     if class { text.split_once(mark) } else { None }
 }
 
-fn sql(text: &str, effects: &mut Effects) {
+fn sql(text: &str, effects: &mut ProgramEffects) {
     for line in text.lines().map(str::trim_start) {
         if let Some(command) = line.strip_prefix('.').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
         {
@@ -417,8 +422,8 @@ fn sql(text: &str, effects: &mut Effects) {
             let rest = rest.trim();
             match (what, rest.strip_prefix('|')) {
                 (_, Some(shell)) => effects.run(shell),
-                ("i" | "ir" | "include", None) => effects.open(rest, Role::Read),
-                ("o" | "out" | "w" | "write" | "s", None) => effects.open(rest, Role::Write),
+                ("i" | "ir" | "include", None) => effects.open(rest, FileRole::Read),
+                ("o" | "out" | "w" | "write" | "s", None) => effects.open(rest, FileRole::Write),
                 _ => {}
             }
         }
@@ -454,11 +459,11 @@ fn sql(text: &str, effects: &mut Effects) {
         } else if is(at, "into") && at > 0 && (is(at - 1, "vacuum") || at > 1 && is(at - 2, "vacuum")) {
             open_address(&literal(from), effects);
         } else if is(at, "readfile") || is(at, "fsdir") || is(at, "read_csv") || is(at, "read_text") {
-            effects.open(&literal(from), Role::Read);
+            effects.open(&literal(from), FileRole::Read);
         } else if is(at, "writefile") || is(at, "outfile") || is(at, "dumpfile") {
-            effects.open(&literal(from), Role::Write);
+            effects.open(&literal(from), FileRole::Write);
         } else if is(at, "load_extension") {
-            effects.open(&literal(from), Role::Any);
+            effects.open(&literal(from), FileRole::Any);
         } else if is(at, "program") {
             effects.run(&literal(from));
         } else if is(at, "system") && !is(from, "table") {
@@ -471,15 +476,15 @@ fn sql(text: &str, effects: &mut Effects) {
 }
 
 /// The file a database address names.
-fn open_address(text: &str, effects: &mut Effects) {
+fn open_address(text: &str, effects: &mut ProgramEffects) {
     if text.is_empty() || text == ":memory:" {
         return;
     }
-    effects.open(text, Role::Write);
+    effects.open(text, FileRole::Write);
     let address = text.strip_prefix("file:").map(|rest| rest.split('?').next().unwrap_or(rest));
     if let Some(path) = address {
         let path = path.strip_prefix("//localhost").or_else(|| path.strip_prefix("//")).unwrap_or(path);
-        effects.open(&decoded(path), Role::Write);
+        effects.open(&decoded(path), FileRole::Write);
     }
 }
 
@@ -504,7 +509,7 @@ pub(crate) fn decoded(text: &str) -> String {
 }
 
 /// A dot command of the sqlite shell. Names may be cut short.
-fn dot_command(line: &str, effects: &mut Effects) {
+fn dot_command(line: &str, effects: &mut ProgramEffects) {
     let (name, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     let is = |full: &str| name.len() > 1 && full.starts_with(&name.to_ascii_lowercase());
     if is("shell") || is("system") {
@@ -517,8 +522,8 @@ fn dot_command(line: &str, effects: &mut Effects) {
     let reads = ["read", "restore", "import", "load"].iter().any(|full| is(full));
     let writes = ["open", "save", "backup", "clone", "output", "once", "log", "trace", "excel", "archive", "cd"];
     let role = match (reads, writes.iter().any(|full| is(full))) {
-        (_, true) => Role::Write,
-        (true, false) => Role::Read,
+        (_, true) => FileRole::Write,
+        (true, false) => FileRole::Read,
         (false, false) => return,
     };
     for word in unquoted.split_whitespace().filter(|word| !word.starts_with('-')) {
@@ -531,7 +536,7 @@ fn dot_command(line: &str, effects: &mut Effects) {
 }
 
 /// Commands of ex and its family.
-fn editor(text: &str, effects: &mut Effects) {
+fn editor(text: &str, effects: &mut ProgramEffects) {
     for line in text.split(['\n', '|']) {
         let line = line.trim().trim_start_matches(':');
         if let Some((before, shell)) = line.split_once('!') {
@@ -550,7 +555,7 @@ fn editor(text: &str, effects: &mut Effects) {
             for token in tokens(line, "'\"") {
                 if let Token::Text(text) = token {
                     effects.run(text.trim_start_matches(['!', ':']));
-                    effects.open(&text, Role::Any);
+                    effects.open(&text, FileRole::Any);
                 }
             }
             effects.unknown |= line.contains("exe");
@@ -559,31 +564,31 @@ fn editor(text: &str, effects: &mut Effects) {
         let Some((verb, path)) = line.split_once([' ', '\t']) else { continue };
         match verb.trim_end_matches('!') {
             "r" | "re" | "read" | "e" | "edit" | "sp" | "split" | "vs" | "vsplit" | "tabe" | "tabedit" | "vie"
-            | "view" | "so" | "source" | "0r" => effects.open(path, Role::Read),
+            | "view" | "so" | "source" | "0r" => effects.open(path, FileRole::Read),
             "w" | "write" | "sav" | "saveas" | "wq" | "x" | "up" | "update" | "f" | "file" | "W" => {
-                effects.open(path.trim_start_matches('>'), Role::Write);
+                effects.open(path.trim_start_matches('>'), FileRole::Write);
             }
             _ => {}
         }
     }
 }
 
-fn debugger(text: &str, effects: &mut Effects) {
+fn debugger(text: &str, effects: &mut ProgramEffects) {
     for line in text.lines().map(str::trim) {
         let verb = line.split_whitespace().next().unwrap_or_default();
         let rest = line[verb.len()..].trim();
         match verb {
             "shell" | "she" | "make" | "pipe" => effects.run(rest.split_once('|').map_or(rest, |(_, shell)| shell)),
             "platform" => effects.run(rest.strip_prefix("shell").unwrap_or(rest)),
-            "source" => effects.open(rest, Role::Read),
+            "source" => effects.open(rest, FileRole::Read),
             "dump" | "restore" | "save" | "generate-core-file" | "gcore" => {
-                rest.split_whitespace().for_each(|word| effects.open(word, Role::Any));
+                rest.split_whitespace().for_each(|word| effects.open(word, FileRole::Any));
             }
             "python" | "py" | "script" | "call" | "print" | "p" | "expr" | "expression" | "guile" => {
                 for token in tokens(rest, "'\"") {
                     if let Token::Text(text) = token {
                         effects.run(&text);
-                        effects.open(&text, Role::Any);
+                        effects.open(&text, FileRole::Any);
                     }
                 }
             }
@@ -597,9 +602,9 @@ fn debugger(text: &str, effects: &mut Effects) {
 }
 
 /// Recipes and `$(shell …)` of a makefile.
-fn makefile(text: &str, effects: &mut Effects) {
+fn makefile(text: &str, effects: &mut ProgramEffects) {
     let text = text.replace("\\n", "\n").replace("\\t", "\t");
-    let recipe = |line: &str, effects: &mut Effects| {
+    let recipe = |line: &str, effects: &mut ProgramEffects| {
         let line = line.trim_start_matches(['\t', ' ', '@', '-', '+']);
         if !line.is_empty() {
             effects.run(&line.replace("$$", "$"));
@@ -623,9 +628,9 @@ fn makefile(text: &str, effects: &mut Effects) {
 }
 
 /// Strings in code on a command line or an input: files, and commands where it runs some.
-fn one_liner(command: &Command, effects: &mut Effects) {
+fn one_liner(command: &ShellCommand, effects: &mut ProgramEffects) {
     let args = &command.words[1..];
-    let is_code = |word: &&Word| word.text.contains(['(', ' ', ';', '=', '<', '`']) && !word.is_option();
+    let is_code = |word: &&ShellWord| word.text.contains(['(', ' ', ';', '=', '<', '`']) && !word.is_option();
     let glued = args.iter().filter(|word| word.is_option() && word.text.contains(['(', ';', '"', '\'']));
     let texts = args.iter().filter(is_code).chain(glued).chain(&command.fed);
     for text in texts.map(|word| word.text.as_str()) {
@@ -634,7 +639,7 @@ fn one_liner(command: &Command, effects: &mut Effects) {
         for token in tokens(text, "'\"`").into_iter().take(2 * MOST) {
             let Token::Text(text) = token else { continue };
             // perl: `<file`, `|cmd`
-            effects.open(text.trim_start_matches(['<', '>', '+']), Role::Any);
+            effects.open(text.trim_start_matches(['<', '>', '+']), FileRole::Any);
             if runs {
                 effects.run(text.trim_matches('|'));
             }

@@ -5,9 +5,9 @@
 //! bash expands although the shell has removed the quotes already. The quoted
 //! text looks like data and runs a command.
 
-use super::Command;
+use super::ShellCommand;
 use super::nesting::{close_backtick, close_paren};
-use super::words::Word;
+use super::words::ShellWord;
 
 const BUILTINS: [&str; 20] = [
     "let",
@@ -33,7 +33,7 @@ const BUILTINS: [&str; 20] = [
 ];
 
 /// The commands that evaluating the arguments would run.
-pub(super) fn substitutions(command: &Command) -> Vec<Word> {
+pub(super) fn substitutions(command: &ShellCommand) -> Vec<ShellWord> {
     // A variable's value is evaluated where the variable is used in an expression, as a
     // prompt (`PS4`) or by `${name@P}`.
     let assigned = command.env.iter().flat_map(|(_, value)| inside(value, false));
@@ -41,12 +41,12 @@ pub(super) fn substitutions(command: &Command) -> Vec<Word> {
 }
 
 /// An argument that holds a command which evaluating it would run.
-pub(super) fn hides_command(command: &Command) -> Option<&Word> {
+pub(super) fn hides_command(command: &ShellCommand) -> Option<&ShellWord> {
     evaluated(command).find(|(word, subscript)| !inside(word, *subscript).is_empty()).map(|(word, _)| word)
 }
 
 /// The arguments that are evaluated, and whether only in a subscript.
-fn evaluated(command: &Command) -> impl Iterator<Item = (&Word, bool)> {
+fn evaluated(command: &ShellCommand) -> impl Iterator<Item = (&ShellWord, bool)> {
     let name = command.name().unwrap_or_default();
     let first = command.words.get(1).map_or("", |word| word.text.as_str());
     let evaluates = BUILTINS.contains(&name) && (name != "printf" || first.starts_with("-v"));
@@ -54,12 +54,13 @@ fn evaluated(command: &Command) -> impl Iterator<Item = (&Word, bool)> {
     command.words.iter().skip(1).filter(move |_| evaluates).map(move |word| (word, !whole))
 }
 
-fn inside(word: &Word, subscript: bool) -> Vec<Word> {
+fn inside(word: &ShellWord, subscript: bool) -> Vec<ShellWord> {
     const MOST: usize = 16;
     let text = word.text.as_str();
     let from = if subscript { text.find('[') } else { Some(0) };
     let Some(from) = from else { return Vec::new() };
-    let part = |from: usize, to: usize| Word { fixed: false, ..Word::plain(text.get(from..to).unwrap_or_default()) };
+    let part =
+        |from: usize, to: usize| ShellWord { fixed: false, ..ShellWord::plain(text.get(from..to).unwrap_or_default()) };
     let dollar = text.match_indices("$(").map(|(at, _)| (at, part(at + 2, close_paren(text, at + 2))));
     let backtick = text.match_indices('`').step_by(2).map(|(at, _)| (at, part(at + 1, close_backtick(text, at + 1))));
     let commands = dollar.take(MOST).chain(backtick.take(MOST));

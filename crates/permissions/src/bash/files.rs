@@ -1,14 +1,14 @@
 //! Which arguments of a command are files, and what happens to them.
 //!
 //! A table of programs. Of a program that is not in it nothing is known: its
-//! arguments may be files, and it may change them (`Role::Any`).
+//! arguments may be files, and it may change them (`FileRole::Any`).
 
-use super::Command;
+use super::ShellCommand;
 use super::arguments::{Arguments, values_of};
-use super::words::Word;
+use super::words::ShellWord;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum FileRole {
     Read,
     /// Created or changed.
     Write,
@@ -22,7 +22,7 @@ pub(crate) enum Role {
 
 /// How much is reached through the named path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum FileReach {
     One,
     /// The names in a directory.
     Listing,
@@ -35,7 +35,7 @@ pub(crate) enum Reach {
     Replaced,
 }
 
-impl Reach {
+impl FileReach {
     /// All that is below a directory, if the path is one.
     pub fn everything() -> Self {
         Self::Below { names: Vec::new(), hidden: true }
@@ -44,14 +44,14 @@ impl Reach {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileUse {
-    pub word: Word,
-    pub role: Role,
-    pub reach: Reach,
+    pub word: ShellWord,
+    pub role: FileRole,
+    pub reach: FileReach,
 }
 
 impl FileUse {
-    pub fn one(word: &Word, role: Role) -> Self {
-        Self { word: word.clone(), role, reach: Reach::One }
+    pub fn one(word: &ShellWord, role: FileRole) -> Self {
+        Self { word: word.clone(), role, reach: FileReach::One }
     }
 }
 
@@ -66,25 +66,25 @@ pub(crate) enum Output {
 }
 
 /// The files a command names, also in a program it is given.
-pub(crate) fn uses(command: &Command, output: Output) -> Vec<FileUse> {
+pub(crate) fn uses(command: &ShellCommand, output: Output) -> Vec<FileUse> {
     let mut files = match command.extra.is_empty() {
         true => named(command, output),
         false => {
             let words = command.words.iter().chain(&command.extra).cloned().collect();
-            named(&Command { words, ..command.clone() }, output)
+            named(&ShellCommand { words, ..command.clone() }, output)
         }
     };
     files.extend(super::embedded::effects(command).files);
     files
 }
 
-fn named(command: &Command, output: Output) -> Vec<FileUse> {
+fn named(command: &ShellCommand, output: Output) -> Vec<FileUse> {
     let Some(name) = command.name() else {
-        return command.words.iter().skip(1).map(|word| FileUse::one(word, Role::Any)).collect();
+        return command.words.iter().skip(1).map(|word| FileUse::one(word, FileRole::Any)).collect();
     };
     let args = Arguments::of(&command.words[1..], values_of(name));
     match name {
-        "echo" | "printf" if output != Output::Shown => args.all(Role::Read),
+        "echo" | "printf" if output != Output::Shown => args.all(FileRole::Read),
         "echo" | "printf" | "true" | "false" | ":" | "exit" | "return" | "sleep" | "seq" | "pwd" | "whoami" | "id"
         | "uname" | "hostname" | "date" | "which" | "type" | "export" | "declare" | "local" | "readonly" | "set"
         | "unset" | "break" | "continue" | "wait" | "kill" | "yes" | "expr" | "basename" | "dirname" | "umask"
@@ -98,96 +98,102 @@ fn named(command: &Command, output: Output) -> Vec<FileUse> {
         | "zless" | "bzcat" | "xzcat" | "source" | "." | "diff" | "sdiff" | "colordiff" | "look" | "sum" | "iconv"
         | "tsort" | "lsof" | "view" | "jless" => {
             // Some of these can copy what they show into a file.
-            let log = args.valued('o', "--output", Role::Write).chain(args.valued('O', "--log-file", Role::Write));
+            let log =
+                args.valued('o', "--output", FileRole::Write).chain(args.valued('O', "--log-file", FileRole::Write));
             let copies = matches!(name, "less" | "more" | "base64" | "base32" | "iconv");
-            args.all(Role::Read).into_iter().chain(log.filter(|_| copies)).collect()
+            args.all(FileRole::Read).into_iter().chain(log.filter(|_| copies)).collect()
         }
         "jq" | "yq" | "gron" => {
             let in_place = name == "yq" && args.has('i', &["--inplace", "--in-place"]);
-            args.rest(1, if in_place { Role::Write } else { Role::Read })
+            args.rest(1, if in_place { FileRole::Write } else { FileRole::Read })
         }
-        "tree" if args.has('o', &[]) => args.all(Role::Write),
-        "xargs" => args.valued('a', "--arg-file", Role::Read).collect(),
+        "tree" if args.has('o', &[]) => args.all(FileRole::Write),
+        "xargs" => args.valued('a', "--arg-file", FileRole::Read).collect(),
         "ls" | "dir" | "vdir" | "du" | "df" | "tree" | "exa" | "eza" | "lsd" | "cd" | "chdir" | "pushd" => {
             // `ls -A | xargs cat`
             let hidden = args.has('a', &["--all"]) || args.has('A', &["--almost-all"]);
             let opened = name == "ls" && hidden && output == Output::Arguments;
-            args.here_if_none(Role::Read, if opened { Reach::everything() } else { Reach::Listing })
+            args.here_if_none(FileRole::Read, if opened { FileReach::everything() } else { FileReach::Listing })
         }
         "grep" | "egrep" | "fgrep" | "zgrep" | "rgrep" | "rg" | "ag" | "ack" | "ugrep" => search(name, &args),
         // `git ls-files -o | xargs cat`: files that git does not know are as good as a search.
         "git" if output == Output::Arguments && lists_untracked(command) => {
-            vec![FileUse { word: Word::plain("."), role: Role::Read, reach: Reach::everything() }]
+            vec![FileUse { word: ShellWord::plain("."), role: FileRole::Read, reach: FileReach::everything() }]
         }
         "find" | "fd" | "fdfind" => find(name, command, &args, output),
         "sed" | "gsed" => {
-            let role = if args.has('i', &["--in-place"]) { Role::Write } else { Role::Read };
+            let role = if args.has('i', &["--in-place"]) { FileRole::Write } else { FileRole::Read };
             let scripts = usize::from(!args.has('e', &["--expression"]) && !args.has('f', &["--file"]));
             args.rest(scripts, role)
         }
         "awk" | "gawk" | "mawk" | "nawk" => {
             // `-i inplace`
-            let role = if args.has('i', &["--include"]) { Role::Write } else { Role::Read };
+            let role = if args.has('i', &["--include"]) { FileRole::Write } else { FileRole::Read };
             args.rest(usize::from(!args.has('f', &["--file"])), role)
         }
-        "sort" | "shuf" => args.all(Role::Read).into_iter().chain(args.valued('o', "--output", Role::Write)).collect(),
+        "sort" | "shuf" => {
+            args.all(FileRole::Read).into_iter().chain(args.valued('o', "--output", FileRole::Write)).collect()
+        }
         "uniq" | "xxd" => args.last_written(2),
         "tee" | "touch" | "mkdir" | "mkfifo" | "mknod" | "truncate" | "mktemp" | "split" | "csplit" | "ed" | "ex"
         | "vi" | "vim" | "nvim" | "nano" | "emacs" | "patch" | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz"
         | "unxz" | "zstd" | "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" | "setfattr" | "sqlite3" | "sqlite"
         | "litecli" | "sqlite-utils" | "duckdb" | "sqlitebrowser" => {
             let addresses = args.operands.iter().filter_map(|word| Some(word.with(word.text.strip_prefix("file:")?)));
-            args.all(Role::Write).into_iter().chain(addresses.map(|word| FileUse::one(&word, Role::Write))).collect()
+            args.all(FileRole::Write)
+                .into_iter()
+                .chain(addresses.map(|word| FileUse::one(&word, FileRole::Write)))
+                .collect()
         }
-        "rm" | "rmdir" | "unlink" | "shred" | "trash" | "srm" => args.all(Role::Remove),
+        "rm" | "rmdir" | "unlink" | "shred" | "trash" | "srm" => args.all(FileRole::Remove),
         "cp" | "scp" if !(args.has('r', &["--recursive", "--archive"]) || args.has('R', &[]) || args.has('a', &[])) => {
-            args.copied(Role::Read, Reach::One)
+            args.copied(FileRole::Read, FileReach::One)
         }
-        "install" => args.copied(Role::Read, Reach::One),
-        "cp" | "scp" | "rsync" | "ditto" | "rclone" => args.copied(Role::Read, Reach::everything()),
-        "mv" | "rename" => args.copied(Role::Remove, Reach::everything()),
-        "ln" | "link" => args.copied(Role::Alias, Reach::everything()),
+        "install" => args.copied(FileRole::Read, FileReach::One),
+        "cp" | "scp" | "rsync" | "ditto" | "rclone" => args.copied(FileRole::Read, FileReach::everything()),
+        "mv" | "rename" => args.copied(FileRole::Remove, FileReach::everything()),
+        "ln" | "link" => args.copied(FileRole::Alias, FileReach::everything()),
         "dd" => args
             .operands
             .iter()
             .filter_map(|word| match word.text.split_once('=') {
-                Some(("if", path)) => Some(FileUse::one(&word.with(path), Role::Read)),
-                Some(("of", path)) => Some(FileUse::one(&word.with(path), Role::Write)),
+                Some(("if", path)) => Some(FileUse::one(&word.with(path), FileRole::Read)),
+                Some(("of", path)) => Some(FileUse::one(&word.with(path), FileRole::Write)),
                 _ => None,
             })
             .collect(),
         "tar" | "bsdtar" | "zip" | "unzip" | "7z" | "cpio" => archive(name, command, &args),
         "git" => super::git::files(command),
         "curl" => args
-            .valued('o', "--output", Role::Write)
-            .chain(args.valued('D', "--dump-header", Role::Write))
-            .chain(args.valued('c', "--cookie-jar", Role::Write))
-            .chain(args.valued('T', "--upload-file", Role::Read))
-            .chain(args.valued('\0', "--output-dir", Role::Write))
-            .chain(args.valued('K', "--config", Role::Read))
-            .chain(args.valued('\0', "--netrc-file", Role::Read))
-            .chain(args.valued('\0', "--cacert", Role::Read))
-            .chain(args.valued('E', "--cert", Role::Read))
+            .valued('o', "--output", FileRole::Write)
+            .chain(args.valued('D', "--dump-header", FileRole::Write))
+            .chain(args.valued('c', "--cookie-jar", FileRole::Write))
+            .chain(args.valued('T', "--upload-file", FileRole::Read))
+            .chain(args.valued('\0', "--output-dir", FileRole::Write))
+            .chain(args.valued('K', "--config", FileRole::Read))
+            .chain(args.valued('\0', "--netrc-file", FileRole::Read))
+            .chain(args.valued('\0', "--cacert", FileRole::Read))
+            .chain(args.valued('E', "--cert", FileRole::Read))
             .chain(args.named_at_sign())
             .chain(args.file_addresses())
             .collect(),
         "wget" => args
-            .valued('O', "--output-document", Role::Write)
-            .chain(args.valued('o', "--output-file", Role::Write))
-            .chain(args.valued('a', "--append-output", Role::Write))
-            .chain(args.valued('P', "--directory-prefix", Role::Write))
-            .chain(args.valued('i', "--input-file", Role::Read))
-            .chain(args.valued('\0', "--post-file", Role::Read))
-            .chain(args.valued('\0', "--body-file", Role::Read))
+            .valued('O', "--output-document", FileRole::Write)
+            .chain(args.valued('o', "--output-file", FileRole::Write))
+            .chain(args.valued('a', "--append-output", FileRole::Write))
+            .chain(args.valued('P', "--directory-prefix", FileRole::Write))
+            .chain(args.valued('i', "--input-file", FileRole::Read))
+            .chain(args.valued('\0', "--post-file", FileRole::Read))
+            .chain(args.valued('\0', "--body-file", FileRole::Read))
             .chain(args.file_addresses())
             .collect(),
         "go" if args.operands.first().is_some_and(|word| word.text == "env") && args.has('w', &[]) => {
             // The settings of the go command, in the user's configuration.
-            vec![FileUse::one(&Word { home: true, ..Word::plain("/.config/go/env") }, Role::Write)]
+            vec![FileUse::one(&ShellWord { home: true, ..ShellWord::plain("/.config/go/env") }, FileRole::Write)]
         }
         name if super::wrappers::SHELLS.contains(&name) => {
             // The text of `-c` is read as a script of its own.
-            if args.has('c', &[]) { Vec::new() } else { args.all(Role::Any) }
+            if args.has('c', &[]) { Vec::new() } else { args.all(FileRole::Any) }
         }
         _ => args.everything(),
     }
@@ -202,23 +208,26 @@ fn search(name: &str, args: &Arguments<'_>) -> Vec<FileUse> {
     if !recursive {
         return operands
             .into_iter()
-            .map(|word| FileUse::one(word, Role::Read))
-            .chain(args.in_options(Role::Read))
+            .map(|word| FileUse::one(word, FileRole::Read))
+            .chain(args.in_options(FileRole::Read))
             .collect();
     }
-    let mut names: Vec<String> = args.valued('g', "--glob", Role::Read).map(|file| file.word.text).collect();
-    names.extend(args.valued('\0', "--include", Role::Read).map(|file| file.word.text));
+    let mut names: Vec<String> = args.valued('g', "--glob", FileRole::Read).map(|file| file.word.text).collect();
+    names.extend(args.valued('\0', "--include", FileRole::Read).map(|file| file.word.text));
     names.retain(|name| !name.starts_with('!'));
     // ripgrep and its like leave out hidden and ignored files unless they are told not to.
     let shows_all =
         greps || args.has('u', &["--hidden", "--no-ignore", "--unrestricted", "--no-ignore-vcs"]) || args.has('.', &[]);
-    let reach = Reach::Below { hidden: shows_all || !names.is_empty(), names };
-    let here = Word::plain(".");
+    let reach = FileReach::Below { hidden: shows_all || !names.is_empty(), names };
+    let here = ShellWord::plain(".");
     let operands = if operands.is_empty() { vec![&here] } else { operands.into_iter().copied().collect() };
-    operands.into_iter().map(|word| FileUse { word: word.clone(), role: Role::Read, reach: reach.clone() }).collect()
+    operands
+        .into_iter()
+        .map(|word| FileUse { word: word.clone(), role: FileRole::Read, reach: reach.clone() })
+        .collect()
 }
 
-fn find(name: &str, command: &Command, args: &Arguments<'_>, output: Output) -> Vec<FileUse> {
+fn find(name: &str, command: &ShellCommand, args: &Arguments<'_>, output: Output) -> Vec<FileUse> {
     let words = &command.words[1..];
     let has = |flags: &[&str]| words.iter().any(|word| flags.contains(&word.text.as_str()));
     let runs = has(&["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"]);
@@ -229,13 +238,13 @@ fn find(name: &str, command: &Command, args: &Arguments<'_>, output: Output) -> 
             names.push(pair[1].text.rsplit('/').next().unwrap_or_default().to_owned());
         }
     }
-    let starts: Vec<&Word> = match name {
+    let starts: Vec<&ShellWord> = match name {
         "find" => {
             words.iter().take_while(|word| !word.is_option() && !matches!(word.text.as_str(), "(" | "!")).collect()
         }
         _ => args.operands.iter().skip(1).copied().collect(),
     };
-    let here = Word::plain(".");
+    let here = ShellWord::plain(".");
     let starts = if starts.is_empty() { vec![&here] } else { starts };
     let only_folders = words.windows(2).any(|pair| pair[0].text == "-type" && pair[1].text == "d");
     let sees_hidden = name == "find" || has(&["-H", "-u", "--hidden", "--unrestricted"]);
@@ -246,21 +255,21 @@ fn find(name: &str, command: &Command, args: &Arguments<'_>, output: Output) -> 
         Output::Arguments => !names.is_empty() || (!only_folders && sees_hidden),
     };
     let (role, reach) = match (removes, runs || opened) {
-        (true, _) => (Role::Remove, Reach::Below { names, hidden: true }),
-        (false, true) => (Role::Read, Reach::Below { names, hidden: true }),
-        (false, false) => (Role::Read, Reach::Listing),
+        (true, _) => (FileRole::Remove, FileReach::Below { names, hidden: true }),
+        (false, true) => (FileRole::Read, FileReach::Below { names, hidden: true }),
+        (false, false) => (FileRole::Read, FileReach::Listing),
     };
     let mut files: Vec<_> =
         starts.into_iter().map(|word| FileUse { word: word.clone(), role, reach: reach.clone() }).collect();
     for flag in ["-fprint", "-fprint0", "-fprintf", "-fls"] {
         files.extend(
-            words.windows(2).filter(|pair| pair[0].text == flag).map(|pair| FileUse::one(&pair[1], Role::Write)),
+            words.windows(2).filter(|pair| pair[0].text == flag).map(|pair| FileUse::one(&pair[1], FileRole::Write)),
         );
     }
     files
 }
 
-fn lists_untracked(command: &Command) -> bool {
+fn lists_untracked(command: &ShellCommand) -> bool {
     let mut words = command.words.iter().map(|word| word.text.as_str()).skip_while(|word| *word != "ls-files");
     words.next().is_some()
         && words
@@ -268,8 +277,8 @@ fn lists_untracked(command: &Command) -> bool {
 }
 
 /// A command that prints the names of the files below some directories.
-pub(crate) struct Walk {
-    pub starts: Vec<Word>,
+pub(crate) struct FileWalk {
+    pub starts: Vec<ShellWord>,
     /// Patterns of names; none means all.
     pub names: Vec<String>,
     /// Patterns of paths that are left out.
@@ -278,13 +287,13 @@ pub(crate) struct Walk {
     pub folders: bool,
 }
 
-pub(crate) fn walk(command: &Command) -> Option<Walk> {
+pub(crate) fn walk(command: &ShellCommand) -> Option<FileWalk> {
     let words = command.words.get(1..)?;
-    let here = || vec![Word::plain(".")];
+    let here = || vec![ShellWord::plain(".")];
     match command.name()? {
         "find" => {
-            let is_test = |word: &Word| word.is_option() || matches!(word.text.as_str(), "(" | "!" | "\\(");
-            let starts: Vec<Word> = words.iter().take_while(|word| !is_test(word)).cloned().collect();
+            let is_test = |word: &ShellWord| word.is_option() || matches!(word.text.as_str(), "(" | "!" | "\\(");
+            let starts: Vec<ShellWord> = words.iter().take_while(|word| !is_test(word)).cloned().collect();
             let (mut names, mut skipped) = (Vec::new(), Vec::new());
             for (at, pair) in words.windows(2).enumerate() {
                 let before = at.checked_sub(1).map_or("", |at| words[at].text.as_str());
@@ -303,25 +312,25 @@ pub(crate) fn walk(command: &Command) -> Option<Walk> {
                 }
             }
             let folders = words.windows(2).any(|pair| pair[0].text == "-type" && pair[1].text == "d");
-            Some(Walk { starts: if starts.is_empty() { here() } else { starts }, names, skipped, folders })
+            Some(FileWalk { starts: if starts.is_empty() { here() } else { starts }, names, skipped, folders })
         }
         "fd" | "fdfind"
             if words.iter().any(|word| matches!(&*word.text, "-H" | "-u" | "--hidden" | "--unrestricted")) =>
         {
-            let starts: Vec<Word> = words.iter().filter(|word| !word.is_option()).skip(1).cloned().collect();
+            let starts: Vec<ShellWord> = words.iter().filter(|word| !word.is_option()).skip(1).cloned().collect();
             let starts = if starts.is_empty() { here() } else { starts };
-            Some(Walk { starts, names: Vec::new(), skipped: Vec::new(), folders: false })
+            Some(FileWalk { starts, names: Vec::new(), skipped: Vec::new(), folders: false })
         }
         "git" if words.first().is_some_and(|word| word.text == "ls-files") => {
             let names = words[1..].iter().filter(|word| !word.is_option());
             let names = names.map(|word| word.text.rsplit('/').next().unwrap_or_default().to_owned()).collect();
-            Some(Walk { starts: here(), names, skipped: Vec::new(), folders: false })
+            Some(FileWalk { starts: here(), names, skipped: Vec::new(), folders: false })
         }
         _ => None,
     }
 }
 
-fn archive(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> {
+fn archive(name: &str, command: &ShellCommand, args: &Arguments<'_>) -> Vec<FileUse> {
     let mode = command.words.get(1).map_or("", |word| word.text.as_str());
     let bundled = !mode.starts_with('-');
     let has = |letter: char, long: &[&str]| {
@@ -331,31 +340,34 @@ fn archive(name: &str, command: &Command, args: &Arguments<'_>) -> Vec<FileUse> 
     let unpacks = name == "unzip" || has('x', &["--extract", "--get"]);
     let mut files = Vec::new();
     if unpacks {
-        let into: Vec<_> =
-            args.valued('C', "--directory", Role::Write).chain(args.valued('d', "--dir", Role::Write)).collect();
-        let into = if into.is_empty() { vec![FileUse::one(&Word::plain("."), Role::Write)] } else { into };
-        files.extend(into.into_iter().map(|file| FileUse { reach: Reach::Replaced, ..file }));
+        let into: Vec<_> = args
+            .valued('C', "--directory", FileRole::Write)
+            .chain(args.valued('d', "--dir", FileRole::Write))
+            .collect();
+        let into = if into.is_empty() { vec![FileUse::one(&ShellWord::plain("."), FileRole::Write)] } else { into };
+        files.extend(into.into_iter().map(|file| FileUse { reach: FileReach::Replaced, ..file }));
     }
     // Which operand is the archive depends on the order of the options; all may be.
-    let role = if packs { Role::Any } else { Role::Read };
-    let reach = if packs { Reach::Below { names: Vec::new(), hidden: true } } else { Reach::One };
-    let operands: Vec<&Word> =
+    let role = if packs { FileRole::Any } else { FileRole::Read };
+    let reach = if packs { FileReach::Below { names: Vec::new(), hidden: true } } else { FileReach::One };
+    let operands: Vec<&ShellWord> =
         args.operands.iter().skip(usize::from(name.ends_with("tar") && bundled)).copied().collect();
-    let dirs: Vec<Word> = args.valued('C', "--directory", Role::Read).map(|file| file.word).collect();
+    let dirs: Vec<ShellWord> = args.valued('C', "--directory", FileRole::Read).map(|file| file.word).collect();
     for dir in dirs.iter().filter(|_| packs) {
         for word in operands.iter().filter(|word| !word.home && !word.text.starts_with('/')) {
             let text = format!("{}/{}", dir.text, word.text);
-            let below = Word { text, glob: dir.glob || word.glob, derived: dir.derived || word.derived, ..dir.clone() };
-            files.push(FileUse { word: below, role: Role::Read, reach: reach.clone() });
+            let below =
+                ShellWord { text, glob: dir.glob || word.glob, derived: dir.derived || word.derived, ..dir.clone() };
+            files.push(FileUse { word: below, role: FileRole::Read, reach: reach.clone() });
         }
     }
     files.extend(operands.into_iter().map(|word| FileUse { word: word.clone(), role, reach: reach.clone() }));
-    files.extend(args.valued('f', "--file", if packs { Role::Write } else { Role::Read }));
+    files.extend(args.valued('f', "--file", if packs { FileRole::Write } else { FileRole::Read }));
     files
 }
 
 /// Whether a word could be meant as a path at all.
-pub(crate) fn looks_like_path(word: &Word) -> bool {
+pub(crate) fn looks_like_path(word: &ShellWord) -> bool {
     let text = word.text.as_str();
     let path = text.starts_with(['/', '~']) || text == ".." || text.starts_with("../") || text.contains("/..");
     word.home || (path && !is_web_address(text))

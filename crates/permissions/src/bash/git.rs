@@ -1,21 +1,21 @@
 //! git: where its subcommand stands, and which arguments are files.
 
-use super::Command;
+use super::ShellCommand;
 use super::arguments::Arguments;
-use super::files::{FileUse, Reach, Role};
-use super::words::Word;
+use super::files::{FileReach, FileRole, FileUse};
+use super::words::ShellWord;
 
 /// A git command taken apart.
 pub(super) struct Git<'a> {
-    pub globals: &'a [Word],
+    pub globals: &'a [ShellWord],
     pub subcommand: &'a str,
-    pub arguments: &'a [Word],
+    pub arguments: &'a [ShellWord],
     /// `-C` directories.
-    pub dirs: Vec<&'a Word>,
+    pub dirs: Vec<&'a ShellWord>,
 }
 
 impl<'a> Git<'a> {
-    pub fn of(command: &'a Command) -> Option<Self> {
+    pub fn of(command: &'a ShellCommand) -> Option<Self> {
         let words = command.words.get(1..)?;
         let mut at = 0;
         let mut dirs = Vec::new();
@@ -42,20 +42,20 @@ impl<'a> Git<'a> {
     }
 }
 
-pub(super) fn files(command: &Command) -> Vec<FileUse> {
+pub(super) fn files(command: &ShellCommand) -> Vec<FileUse> {
     let Some(git) = Git::of(command) else { return Vec::new() };
     let args = Arguments::of(git.arguments, "mF");
     let (role, reach) = match git.subcommand {
         "checkout" | "restore" | "apply" | "clone" | "init" | "worktree" | "reset" | "clean" | "stash" | "bundle"
-        | "submodule" => (Role::Write, Reach::Replaced),
-        "rm" | "mv" => (Role::Remove, Reach::One),
-        _ => (Role::Read, Reach::One),
+        | "submodule" => (FileRole::Write, FileReach::Replaced),
+        "rm" | "mv" => (FileRole::Remove, FileReach::One),
+        _ => (FileRole::Read, FileReach::One),
     };
     let mut files = Vec::new();
-    let mut add = |word: &Word, role: Role| {
+    let mut add = |word: &ShellWord, role: FileRole| {
         files.push(FileUse { word: word.clone(), role, reach: reach.clone() });
         for dir in &git.dirs {
-            let below = Word { text: format!("{}/{}", dir.text, word.text), ..(*dir).clone() };
+            let below = ShellWord { text: format!("{}/{}", dir.text, word.text), ..(*dir).clone() };
             files.push(FileUse { word: below, role, reach: reach.clone() });
         }
     };
@@ -63,32 +63,32 @@ pub(super) fn files(command: &Command) -> Vec<FileUse> {
         add(word, role);
         // `HEAD:path`
         if let Some((_, path)) = word.text.split_once(':').filter(|_| !word.text.contains("://")) {
-            add(&word.with(path), Role::Read);
+            add(&word.with(path), FileRole::Read);
         }
     }
     if git.subcommand == "mv"
         && let Some(target) = args.operands.last()
     {
-        add(target, Role::Write);
+        add(target, FileRole::Write);
     }
     if git.subcommand == "grep" && args.operands.len() < 2 {
-        let reach = Reach::Below { names: Vec::new(), hidden: true };
-        files.push(FileUse { word: Word::plain("."), role: Role::Read, reach });
+        let reach = FileReach::Below { names: Vec::new(), hidden: true };
+        files.push(FileUse { word: ShellWord::plain("."), role: FileRole::Read, reach });
     }
     for dir in &git.dirs {
-        files.push(FileUse { word: (*dir).clone(), role: Role::Read, reach: Reach::Listing });
+        files.push(FileUse { word: (*dir).clone(), role: FileRole::Read, reach: FileReach::Listing });
     }
-    files.extend(args.valued('o', "--output", Role::Write));
-    files.extend(args.valued('F', "--file", Role::Read));
+    files.extend(args.valued('o', "--output", FileRole::Write));
+    files.extend(args.valued('F', "--file", FileRole::Read));
     if git.subcommand == "config" {
-        files.extend(args.valued('f', "--file", Role::Write));
+        files.extend(args.valued('f', "--file", FileRole::Write));
     }
-    files.extend(args.in_options(Role::Read));
+    files.extend(args.in_options(FileRole::Read));
     files
 }
 
 /// The argument by which a git command runs a program or writes a file of the caller's choice.
-pub(super) fn danger(command: &Command) -> Option<String> {
+pub(super) fn danger(command: &ShellCommand) -> Option<String> {
     let git = Git::of(command)?;
     const GLOBAL: [&str; 8] =
         ["-c", "--exec-path", "--config-env", "--git-dir", "--work-tree", "--namespace", "--attr-source", "-C"];
@@ -118,12 +118,13 @@ pub(super) fn danger(command: &Command) -> Option<String> {
         "archive" => &["-o", "--remote"],
         _ => &[],
     };
-    let runs = |word: &&Word| is_option(word, &ANYWHERE) || is_option(word, here) || word.text.starts_with("ext::");
+    let runs =
+        |word: &&ShellWord| is_option(word, &ANYWHERE) || is_option(word, here) || word.text.starts_with("ext::");
     git.arguments.iter().find(runs).map(|word| word.text.clone())
 }
 
 /// Long options may be cut short, short ones may have their value glued to them.
-fn is_option(word: &Word, options: &[&str]) -> bool {
+fn is_option(word: &ShellWord, options: &[&str]) -> bool {
     let text = word.text.split('=').next().unwrap_or_default();
     options.iter().any(|option| match option.starts_with("--") {
         true => *option == text || (text.len() > 3 && text.starts_with("--") && option.starts_with(text)),
@@ -132,7 +133,7 @@ fn is_option(word: &Word, options: &[&str]) -> bool {
 }
 
 /// Settings by which git runs programs are most of them; those it does not are listed.
-fn config(arguments: &[Word]) -> Option<String> {
+fn config(arguments: &[ShellWord]) -> Option<String> {
     const HARMLESS: [&str; 7] =
         ["user.", "color.", "branch.", "init.defaultbranch", "pull.rebase", "push.default", "commit.gpgsign"];
     let key = arguments.iter().find(|word| word.text.contains('.') && !word.is_option())?;

@@ -3,11 +3,11 @@
 //! The text is data for the command it is fed to. Whoever hides a command behind
 //! a delimiter we read differently than bash does finds it read as commands too.
 
-use super::lex::{Fed, Lexer, read};
+use super::lex::{Lexer, StdinText, read};
 use std::ops::Range;
 
 /// A here-document whose body starts at the next newline.
-pub(super) struct Pending {
+pub(super) struct PendingHeredoc {
     pub to: usize,
     pub end: String,
     /// The delimiter is a plain word, so that we know where bash sees the end.
@@ -52,7 +52,7 @@ impl Lexer<'_, '_> {
                 // Perhaps it ends earlier than we think; bash might run these lines.
                 read(&body, self.depth + 1, false, self.found);
             }
-            self.found.fed.push(Fed { to: pending.to, body });
+            self.found.fed.push(StdinText { to: pending.to, body });
         }
     }
 }

@@ -3,10 +3,10 @@
 //! Each function answers whether the text may do more than read its input and
 //! print. They know a small harmless language; everything else may.
 
-use super::words::Word;
+use super::words::ShellWord;
 
 /// Whether a sed script may run a command or name a file.
-pub(super) fn sed(args: &[Word]) -> bool {
+pub(super) fn sed(args: &[ShellWord]) -> bool {
     let mut scripts = Vec::new();
     let mut given = false;
     let mut at = 0;
@@ -136,7 +136,7 @@ impl Sed<'_> {
 }
 
 /// Whether an awk program may run a command, write or load something.
-pub(super) fn awk(args: &[Word]) -> bool {
+pub(super) fn awk(args: &[ShellWord]) -> bool {
     args.iter().any(|word| {
         let text = word.text.as_str();
         let piped = text.replace("||", "").contains('|');
@@ -149,7 +149,7 @@ pub(super) fn awk(args: &[Word]) -> bool {
 }
 
 /// Whether a statement for a database client may leave the database.
-pub(super) fn sql(args: &[Word]) -> bool {
+pub(super) fn sql(args: &[ShellWord]) -> bool {
     args.iter().any(|word| {
         let text = word.text.to_ascii_lowercase();
         let dotted = text.lines().any(|line| {
@@ -180,7 +180,7 @@ pub(super) fn sql(args: &[Word]) -> bool {
 }
 
 /// How an interpreter is handed a program on its command line.
-pub(super) fn interpreter(name: &str, args: &[Word]) -> Option<&'static str> {
+pub(super) fn interpreter(name: &str, args: &[ShellWord]) -> Option<&'static str> {
     let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let (short, long): (&str, &[&str]) = match family {
         "python" | "pypy" => ("c", &[]),
@@ -211,8 +211,8 @@ pub(super) fn interpreter(name: &str, args: &[Word]) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn words(args: &[&str]) -> Vec<Word> {
-        args.iter().map(|text| Word::plain(text)).collect()
+    fn words(args: &[&str]) -> Vec<ShellWord> {
+        args.iter().map(|text| ShellWord::plain(text)).collect()
     }
 
     #[test]

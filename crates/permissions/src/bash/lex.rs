@@ -5,14 +5,14 @@
 //! finds too much makes a deny rule match too often; `syntax` is the reader
 //! that decides what may be allowed.
 
-use super::heredoc::{Pending, delimiter};
+use super::heredoc::{PendingHeredoc, delimiter};
 use super::nesting::{close_backtick, close_brace, close_paren};
 use super::redirect::{self, RawRedirect};
 use std::ops::Range;
 
 /// A piece of a script, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct RawWord {
     pub raw: String,
     /// Place in the text it was read from.
     pub span: Range<usize>,
@@ -20,7 +20,7 @@ pub(super) struct Piece {
 
 /// What stands between a command and the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Link {
+pub(crate) enum Connector {
     /// `;`, a newline, `&`, or the start.
     Then,
     And,
@@ -29,12 +29,12 @@ pub(crate) enum Link {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Simple {
+pub(super) struct SimpleCommand {
     pub id: usize,
-    pub env: Vec<Piece>,
-    pub words: Vec<Piece>,
+    pub env: Vec<RawWord>,
+    pub words: Vec<RawWord>,
     pub redirects: Vec<RawRedirect>,
-    pub link: Link,
+    pub link: Connector,
     /// How many shells deep: a subshell or substitution does not move its parent.
     pub depth: u16,
     /// Written in the script itself, not inside a substitution or an argument.
@@ -43,15 +43,15 @@ pub(super) struct Simple {
 
 /// A here-document or here-string and the command it is fed to.
 #[derive(Clone, Debug)]
-pub(super) struct Fed {
+pub(super) struct StdinText {
     pub to: usize,
     pub body: String,
 }
 
 #[derive(Default)]
-pub(super) struct Found {
-    pub commands: Vec<Simple>,
-    pub fed: Vec<Fed>,
+pub(super) struct LexOutput {
+    pub commands: Vec<SimpleCommand>,
+    pub fed: Vec<StdinText>,
     /// `for NAME in VALUES`
     pub loops: Vec<(String, Vec<String>)>,
     /// `NAME=(VALUES)`
@@ -81,13 +81,13 @@ pub(super) const LONGEST_VALUE: usize = 4096;
 const CODE: usize = 16 * 1024;
 
 /// Adds the commands of `text` to what was found.
-pub(super) fn read(text: &str, depth: u16, own: bool, found: &mut Found) {
+pub(super) fn read(text: &str, depth: u16, own: bool, found: &mut LexOutput) {
     found.extended |= text.contains("extglob");
     Lexer::new(text, depth, own, found).run();
 }
 
-impl Simple {
-    fn at(depth: u16, own: bool, link: Link) -> Self {
+impl SimpleCommand {
+    fn at(depth: u16, own: bool, link: Connector) -> Self {
         Self { id: 0, env: Vec::new(), words: Vec::new(), redirects: Vec::new(), link, depth, own }
     }
 
@@ -96,9 +96,9 @@ impl Simple {
     }
 }
 
-impl Found {
+impl LexOutput {
     /// The command written before this one, in the same shell.
-    pub fn before(&self, simple: &Simple) -> Option<&Simple> {
+    pub fn before(&self, simple: &SimpleCommand) -> Option<&SimpleCommand> {
         let at = self.commands.iter().position(|other| other.id == simple.id)?;
         self.commands[..at].iter().rev().find(|other| other.depth == simple.depth && other.own == simple.own)
     }
@@ -121,14 +121,14 @@ pub(super) struct Lexer<'t, 'f> {
     arithmetic: bool,
     /// `case` without its `esac` so far.
     cases: usize,
-    now: Simple,
-    pub fed: Vec<Pending>,
-    pub found: &'f mut Found,
+    now: SimpleCommand,
+    pub fed: Vec<PendingHeredoc>,
+    pub found: &'f mut LexOutput,
 }
 
 impl<'t, 'f> Lexer<'t, 'f> {
-    fn new(text: &'t str, depth: u16, own: bool, found: &'f mut Found) -> Self {
-        let mut now = Simple::at(depth, own, Link::Then);
+    fn new(text: &'t str, depth: u16, own: bool, found: &'f mut LexOutput) -> Self {
+        let mut now = SimpleCommand::at(depth, own, Connector::Then);
         now.id = found.id();
         Self { text, at: 0, data: 0, depth, base: depth, own, arithmetic: false, cases: 0, now, fed: Vec::new(), found }
     }
@@ -148,17 +148,17 @@ impl<'t, 'f> Lexer<'t, 'f> {
             match (byte, self.byte(1)) {
                 (b'\n', _) => {
                     self.at += 1;
-                    self.end(Link::Then);
+                    self.end(Connector::Then);
                     self.bodies();
                 }
                 (b'#', _) => self.at += self.text[self.at..].find('\n').unwrap_or(self.text.len() - self.at),
-                (b';', _) => self.operator(1, Link::Then),
-                (b'&', Some(b'&')) => self.operator(2, Link::And),
+                (b';', _) => self.operator(1, Connector::Then),
+                (b'&', Some(b'&')) => self.operator(2, Connector::And),
                 (b'&', Some(b'>')) => self.redirect(),
-                (b'&', _) => self.operator(1, Link::Then),
-                (b'|', Some(b'|')) => self.operator(2, Link::Or),
-                (b'|', Some(b'&')) => self.operator(2, Link::Pipe),
-                (b'|', _) => self.operator(1, Link::Pipe),
+                (b'&', _) => self.operator(1, Connector::Then),
+                (b'|', Some(b'|')) => self.operator(2, Connector::Or),
+                (b'|', Some(b'&')) => self.operator(2, Connector::Pipe),
+                (b'|', _) => self.operator(1, Connector::Pipe),
                 (b'(', Some(b'(')) if self.arithmetic_command() => {}
                 (b'(', _) if self.list() => {}
                 (b'(', next) => {
@@ -173,15 +173,15 @@ impl<'t, 'f> Lexer<'t, 'f> {
                     if self.cases > 0 && self.depth == self.base {
                         self.drop_pattern();
                     }
-                    self.end(Link::Then);
+                    self.end(Connector::Then);
                     self.depth = self.depth.saturating_sub(1).max(self.base);
-                    self.operator(1, Link::Then);
+                    self.operator(1, Connector::Then);
                 }
                 (b'<' | b'>', next) if next != Some(b'(') => self.redirect(),
                 _ => self.word_of_command(),
             }
         }
-        self.end(Link::Then);
+        self.end(Connector::Then);
     }
 
     /// `((…))`: an expression, or subshells that look like one. Both are read.
@@ -196,7 +196,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
         let end = close_paren(self.text, self.at + 1);
         let inside = self.text.get(self.at + 2..end).and_then(|inside| inside.strip_suffix(')'));
         let Some(inside) = inside else { return false };
-        self.end(Link::Then);
+        self.end(Connector::Then);
         let mut inner = Lexer { arithmetic: true, ..Lexer::new(inside, self.depth + 1, false, self.found) };
         inner.run();
         // Quotes do not keep an expression from being evaluated.
@@ -209,18 +209,18 @@ impl<'t, 'f> Lexer<'t, 'f> {
 
     /// What stands before a bracket that nothing opened is a pattern of `case`: `*.c|*.h)`.
     fn drop_pattern(&mut self) {
-        let is_pattern = |command: &Simple| {
+        let is_pattern = |command: &SimpleCommand| {
             let plain = command.words.len() == 1 && command.env.is_empty() && command.redirects.is_empty();
             plain && !command.words[0].raw.contains(['$', '`', '('])
         };
-        let mut piped = is_pattern(&self.now) && self.now.link == Link::Pipe;
+        let mut piped = is_pattern(&self.now) && self.now.link == Connector::Pipe;
         if is_pattern(&self.now) {
             self.now.words.clear();
         }
         while piped
             && let Some(before) = self.found.commands.pop_if(|last| last.depth == self.depth && is_pattern(last))
         {
-            piped = before.link == Link::Pipe;
+            piped = before.link == Connector::Pipe;
         }
     }
 
@@ -261,15 +261,15 @@ impl<'t, 'f> Lexer<'t, 'f> {
         }
     }
 
-    fn operator(&mut self, length: usize, link: Link) {
+    fn operator(&mut self, length: usize, link: Connector) {
         self.at += length;
         self.end(link);
         self.now.depth = self.depth;
     }
 
     /// Ends the current command; the next one follows it by `link`.
-    fn end(&mut self, link: Link) {
-        let next = Simple::at(self.depth, self.own, link);
+    fn end(&mut self, link: Connector) {
+        let next = SimpleCommand::at(self.depth, self.own, link);
         let done = std::mem::replace(&mut self.now, next);
         self.now.id = self.found.id();
         if !done.is_empty() {
@@ -346,7 +346,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
     }
 
     /// One word, with whatever is substituted into it read as scripts of their own.
-    fn word(&mut self) -> Option<Piece> {
+    fn word(&mut self) -> Option<RawWord> {
         let start = self.at;
         while let Some(byte) = self.byte(0) {
             match byte {
@@ -364,7 +364,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
             self.at = super::nesting::skip(self.text, self.at);
             return None;
         }
-        Some(Piece { raw: self.text[start..self.at].to_owned(), span: start..self.at })
+        Some(RawWord { raw: self.text[start..self.at].to_owned(), span: start..self.at })
     }
 
     fn double(&mut self) {
@@ -438,19 +438,19 @@ impl<'t, 'f> Lexer<'t, 'f> {
         let last = self.now.words.last().or(self.now.env.last());
         let shift = self.arithmetic || last.is_some_and(|word| word.span.end == start && word.raw.contains('['));
         let op = match op {
-            redirect::Op::HereDoc { .. } if shift => redirect::Op::Odd,
+            redirect::RedirectOp::HereDoc { .. } if shift => redirect::RedirectOp::Odd,
             op => op,
         };
         match (op, &target) {
-            (redirect::Op::HereDoc { tabs }, Some(word)) => {
+            (redirect::RedirectOp::HereDoc { tabs }, Some(word)) => {
                 let expands = !word.raw.contains(['\'', '"', '\\']);
                 let (end, plain) = delimiter(&word.raw);
                 self.cut(start..word.span.end, expands || !plain);
-                self.fed.push(Pending { to: self.now.id, end, plain, expands, tabs });
+                self.fed.push(PendingHeredoc { to: self.now.id, end, plain, expands, tabs });
             }
-            (redirect::Op::HereString, Some(word)) => {
+            (redirect::RedirectOp::HereString, Some(word)) => {
                 self.found.expands = true;
-                self.found.fed.push(Fed { to: self.now.id, body: word.raw.clone() });
+                self.found.fed.push(StdinText { to: self.now.id, body: word.raw.clone() });
             }
             _ => {}
         }
@@ -475,9 +475,10 @@ mod tests {
     use super::*;
 
     fn commands(text: &str) -> Vec<String> {
-        let mut found = Found::default();
+        let mut found = LexOutput::default();
         read(text, 0, true, &mut found);
-        let words = |simple: &Simple| simple.words.iter().map(|word| word.raw.clone()).collect::<Vec<_>>().join(" ");
+        let words =
+            |simple: &SimpleCommand| simple.words.iter().map(|word| word.raw.clone()).collect::<Vec<_>>().join(" ");
         found.commands.iter().map(words).filter(|words| !words.is_empty()).collect()
     }
 
@@ -517,7 +518,7 @@ mod tests {
 
     #[test]
     fn a_subshell_is_one_deeper() {
-        let mut found = Found::default();
+        let mut found = LexOutput::default();
         read("a; (b; (c)); d $(e)", 0, true, &mut found);
         let depths: Vec<_> = found.commands.iter().map(|c| (c.words[0].raw.as_str(), c.depth, c.own)).collect();
         assert_eq!(depths, [("a", 0, true), ("b", 1, true), ("c", 2, true), ("e", 1, false), ("d", 0, true)]);

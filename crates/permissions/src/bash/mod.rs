@@ -29,15 +29,15 @@ mod values;
 pub(crate) mod words;
 pub(crate) mod wrappers;
 
-pub(crate) use commands::Command;
+pub(crate) use commands::ShellCommand;
 use std::collections::HashSet;
 pub use tree::bash_tree;
 use values::Variables;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Script {
+pub(crate) struct ParsedScript {
     /// Every command that can be found, each followed by what it runs in turn.
-    pub commands: Vec<Command>,
+    pub commands: Vec<ShellCommand>,
     /// Why the script is not fully understood.
     pub unclear: Option<&'static str>,
     /// Parts of the text could not be read at all.
@@ -52,35 +52,40 @@ const LONGEST: usize = 256 * 1024;
 /// `sh -c 'sh -c …'`
 const LEVELS: u8 = 4;
 
-pub(crate) fn parse(text: &str) -> Script {
+pub(crate) fn parse(text: &str) -> ParsedScript {
     read_script(text, &Variables::default(), 0, 0)
 }
 
-fn read_script(text: &str, outer: &Variables, level: u8, weight: usize) -> Script {
+fn read_script(text: &str, outer: &Variables, level: u8, weight: usize) -> ParsedScript {
     if text.len() > LONGEST || level > LEVELS {
-        return Script { unclear: Some("it is too long to be read"), broken: true, weight, ..Script::default() };
+        return ParsedScript {
+            unclear: Some("it is too long to be read"),
+            broken: true,
+            weight,
+            ..ParsedScript::default()
+        };
     }
-    let mut found = lex::Found::default();
+    let mut found = lex::LexOutput::default();
     lex::read(text, 0, true, &mut found);
     let reading = syntax::read(text, &found);
     for missed in missed(&reading.commands, &found) {
         lex::read(&missed, 1, false, &mut found);
     }
     let variables = Variables::of(&found, outer);
-    let script = Script {
+    let script = ParsedScript {
         commands: Vec::new(),
         unclear: reading.unclear,
         broken: reading.broken || found.overflow,
         has_loop: found.has_loop,
         weight,
     };
-    let mut builder = commands::Builder { text, found: &found, variables: &variables, level, script, weight };
+    let mut builder = commands::CommandBuilder { text, found: &found, variables: &variables, level, script, weight };
     for simple in &found.commands {
         builder.add(simple);
     }
-    let mut script = Script { weight: builder.weight, ..builder.script };
+    let mut script = ParsedScript { weight: builder.weight, ..builder.script };
     if script.unclear.is_none() {
-        let plain = |command: &Command| command.program_is_fixed() && command.words.iter().all(|word| word.fixed);
+        let plain = |command: &ShellCommand| command.program_is_fixed() && command.words.iter().all(|word| word.fixed);
         if !script.commands.iter().filter(|command| command.own).all(plain) {
             script.unclear = Some("one of its words expands");
         }
@@ -94,7 +99,7 @@ pub(crate) fn is_assignment(word: &str) -> bool {
 }
 
 /// Commands only the strict reader saw.
-fn missed(seen: &[String], found: &lex::Found) -> Vec<String> {
+fn missed(seen: &[String], found: &lex::LexOutput) -> Vec<String> {
     let read: HashSet<String> = found
         .commands
         .iter()

@@ -4,28 +4,28 @@
 //! the pipe are names of files below the place that was searched. A program
 //! that prints what is *in* files could hand over any path.
 
-use super::Command;
+use super::ShellCommand;
 use super::git::Git;
-use super::lex::Link;
+use super::lex::Connector;
 
 /// The command before `xargs` in a pipe whose output may be anything.
-pub(crate) fn uncertain_source(commands: &[Command], at: usize) -> Option<&Command> {
+pub(crate) fn uncertain_source(commands: &[ShellCommand], at: usize) -> Option<&ShellCommand> {
     if !commands.iter().any(|command| command.of == at && command.name() == Some("xargs")) {
         return None;
     }
     let mut link = commands[at].link;
     for command in commands[..at].iter().rev().filter(|command| command.own) {
         match link {
-            Link::Pipe if lists_files(command) => return None,
-            Link::Pipe if passes_lines(command) => link = command.link,
-            Link::Pipe => return Some(command),
-            Link::Then | Link::And | Link::Or => return None,
+            Connector::Pipe if lists_files(command) => return None,
+            Connector::Pipe if passes_lines(command) => link = command.link,
+            Connector::Pipe => return Some(command),
+            Connector::Then | Connector::And | Connector::Or => return None,
         }
     }
     None
 }
 
-fn lists_files(command: &Command) -> bool {
+fn lists_files(command: &ShellCommand) -> bool {
     let has = |short: char, long: &str| {
         command.words.iter().any(|word| {
             word.text == long || (word.is_option() && !word.text.starts_with("--") && word.text.contains(short))
@@ -48,7 +48,7 @@ fn lists_files(command: &Command) -> bool {
 }
 
 /// Keeps, drops or orders lines and changes none.
-fn passes_lines(command: &Command) -> bool {
+fn passes_lines(command: &ShellCommand) -> bool {
     let operands =
         command.words.iter().skip(1).filter(|word| !word.is_option() && word.text.parse::<u64>().is_err()).count();
     match command.name() {

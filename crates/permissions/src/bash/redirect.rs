@@ -1,10 +1,10 @@
 //! Redirections: which file a command is connected to, and in which direction.
 
-use super::lex::Piece;
-use super::words::Word;
+use super::lex::RawWord;
+use super::words::ShellWord;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
+pub(super) enum RedirectOp {
     In,
     Out,
     /// `<>`
@@ -23,34 +23,34 @@ pub(super) enum Op {
 
 #[derive(Clone, Debug)]
 pub(super) struct RawRedirect {
-    pub op: Op,
-    pub target: Option<Piece>,
+    pub op: RedirectOp,
+    pub target: Option<RawWord>,
 }
 
 /// The operator the text starts with, and its length.
-pub(super) fn operator(text: &str) -> (Op, usize) {
-    const OPERATORS: [(&str, Op); 18] = [
-        ("<<<", Op::HereString),
-        ("<<-", Op::HereDoc { tabs: true }),
-        ("<<", Op::HereDoc { tabs: false }),
-        ("<>", Op::Both),
-        ("<&", Op::Dup { out: false }),
-        ("<", Op::In),
-        ("&>>|", Op::Odd),
-        ("&>>!", Op::Odd),
-        ("&>>", Op::Out),
-        ("&>|", Op::Odd),
-        ("&>", Op::Out),
-        (">>|", Op::Odd),
-        (">>!", Op::Odd),
-        (">>", Op::Out),
-        (">|", Op::Out),
-        (">!", Op::Odd),
-        (">&", Op::Dup { out: true }),
-        (">", Op::Out),
+pub(super) fn operator(text: &str) -> (RedirectOp, usize) {
+    const OPERATORS: [(&str, RedirectOp); 18] = [
+        ("<<<", RedirectOp::HereString),
+        ("<<-", RedirectOp::HereDoc { tabs: true }),
+        ("<<", RedirectOp::HereDoc { tabs: false }),
+        ("<>", RedirectOp::Both),
+        ("<&", RedirectOp::Dup { out: false }),
+        ("<", RedirectOp::In),
+        ("&>>|", RedirectOp::Odd),
+        ("&>>!", RedirectOp::Odd),
+        ("&>>", RedirectOp::Out),
+        ("&>|", RedirectOp::Odd),
+        ("&>", RedirectOp::Out),
+        (">>|", RedirectOp::Odd),
+        (">>!", RedirectOp::Odd),
+        (">>", RedirectOp::Out),
+        (">|", RedirectOp::Out),
+        (">!", RedirectOp::Odd),
+        (">&", RedirectOp::Dup { out: true }),
+        (">", RedirectOp::Out),
     ];
     let found = OPERATORS.iter().find(|(sign, _)| text.starts_with(sign));
-    found.map_or((Op::Odd, 1), |(sign, op)| (*op, sign.len()))
+    found.map_or((RedirectOp::Odd, 1), |(sign, op)| (*op, sign.len()))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,27 +61,27 @@ pub(crate) enum Direction {
 
 /// A file a command is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Redirect {
+pub(crate) struct FileRedirect {
     pub direction: Direction,
-    pub target: Word,
+    pub target: ShellWord,
 }
 
 impl RawRedirect {
     /// The files; `<>` opens one in both directions, a descriptor is none.
-    pub fn files(&self, read: impl Fn(&str) -> Word) -> Vec<Redirect> {
+    pub fn files(&self, read: impl Fn(&str) -> ShellWord) -> Vec<FileRedirect> {
         let Some(piece) = &self.target else { return Vec::new() };
         let target = read(&piece.raw);
         let is_descriptor = target.text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit());
         let directions: &[Direction] = match self.op {
-            Op::In => &[Direction::Read],
-            Op::Out => &[Direction::Write],
-            Op::Both | Op::Odd => &[Direction::Read, Direction::Write],
-            Op::Dup { .. } if is_descriptor => &[],
-            Op::Dup { out: true } => &[Direction::Write],
-            Op::Dup { out: false } => &[Direction::Read],
-            Op::HereDoc { .. } | Op::HereString => &[],
+            RedirectOp::In => &[Direction::Read],
+            RedirectOp::Out => &[Direction::Write],
+            RedirectOp::Both | RedirectOp::Odd => &[Direction::Read, Direction::Write],
+            RedirectOp::Dup { .. } if is_descriptor => &[],
+            RedirectOp::Dup { out: true } => &[Direction::Write],
+            RedirectOp::Dup { out: false } => &[Direction::Read],
+            RedirectOp::HereDoc { .. } | RedirectOp::HereString => &[],
         };
-        directions.iter().map(|direction| Redirect { direction: *direction, target: target.clone() }).collect()
+        directions.iter().map(|direction| FileRedirect { direction: *direction, target: target.clone() }).collect()
     }
 }
 
@@ -100,8 +100,8 @@ mod tests {
     fn files(text: &str, target: &str) -> Vec<Direction> {
         let (op, length) = operator(text);
         assert_eq!(length, text.len(), "{text}");
-        let target = Some(Piece { raw: target.into(), span: 0..0 });
-        RawRedirect { op, target }.files(Word::plain).into_iter().map(|r| r.direction).collect()
+        let target = Some(RawWord { raw: target.into(), span: 0..0 });
+        RawRedirect { op, target }.files(ShellWord::plain).into_iter().map(|r| r.direction).collect()
     }
 
     #[test]

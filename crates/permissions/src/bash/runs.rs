@@ -3,9 +3,9 @@
 //! For deny rules: the value is read as a script. Which of them an allow rule
 //! must not cover is said by `danger`.
 
-use super::Command;
+use super::ShellCommand;
 use super::embedded::values;
-use super::words::Word;
+use super::words::ShellWord;
 
 struct Entry {
     programs: &'static [&'static str],
@@ -51,7 +51,7 @@ const ENTRIES: &[Entry] = &[
 ];
 
 /// Commands in options and variables of a command.
-pub(super) fn scripts(command: &Command) -> Vec<Word> {
+pub(super) fn scripts(command: &ShellCommand) -> Vec<ShellWord> {
     let Some(name) = command.name() else { return Vec::new() };
     let args = &command.words[1..];
     let options = ENTRIES.iter().filter(|entry| entry.programs.contains(&name)).flat_map(|entry| entry.options);
@@ -87,12 +87,12 @@ pub(super) fn scripts(command: &Command) -> Vec<Word> {
     texts
         .into_iter()
         .filter(|text| !text.is_empty())
-        .map(|text| Word { fixed: fixed(&text), ..Word::plain(&text) })
+        .map(|text| ShellWord { fixed: fixed(&text), ..ShellWord::plain(&text) })
         .collect()
 }
 
 /// The value of a short option that may stand in a bundle: `-c x`, `-qc x`, `-cx`.
-fn bundled(args: &[Word], letter: char) -> Vec<String> {
+fn bundled(args: &[ShellWord], letter: char) -> Vec<String> {
     let mut found = Vec::new();
     for (at, word) in args.iter().enumerate().filter(|(_, word)| word.is_option() && !word.text.starts_with("--")) {
         match word.text.split_once(letter) {
@@ -105,7 +105,7 @@ fn bundled(args: &[Word], letter: char) -> Vec<String> {
 }
 
 /// `-o ProxyCommand=x`, and what runs on the other side, which may be this one.
-fn ssh(args: &[Word]) -> Vec<String> {
+fn ssh(args: &[ShellWord]) -> Vec<String> {
     const KEYS: [&str; 4] = ["proxycommand", "localcommand", "knownhostscommand", "remotecommand"];
     let value = |text: &String| {
         let (key, value) = text.split_once(['=', ' '])?;
@@ -115,7 +115,7 @@ fn ssh(args: &[Word]) -> Vec<String> {
 }
 
 /// `go env -w CC=x`, `GOFLAGS=-toolexec=x`.
-fn go(args: &[Word]) -> Vec<String> {
+fn go(args: &[ShellWord]) -> Vec<String> {
     let pairs = args.iter().filter_map(|word| word.text.split_once('='));
     let value = |(_, value): (&str, &str)| value.rsplit_once("exec=").map_or(value, |(_, value)| value).to_owned();
     match args.first() {
@@ -125,7 +125,7 @@ fn go(args: &[Word]) -> Vec<String> {
 }
 
 /// `git config core.pager x`, `git -c core.editor=x`, `npm config set script-shell x`.
-fn configured(args: &[Word]) -> Vec<String> {
+fn configured(args: &[ShellWord]) -> Vec<String> {
     const KEYS: [&str; 18] = [
         "alias.",
         "core.pager",

@@ -5,8 +5,8 @@
 //! since two programs that read shell text seldom fail in the same way, the
 //! commands this reader sees have to be those of `lex`, word for word.
 
-use super::lex::{Found, Simple};
-use super::redirect::Op;
+use super::lex::{LexOutput, SimpleCommand};
+use super::redirect::RedirectOp;
 use super::tree::bash_tree;
 use tree_sitter::Node;
 
@@ -17,7 +17,7 @@ const STEPS: usize = 5_000;
 pub(super) const LONGEST: usize = 10_000;
 
 /// What the strict reader made of a script.
-pub(super) struct Reading {
+pub(super) struct StrictReading {
     /// Why the script is not fully understood.
     pub unclear: Option<&'static str>,
     /// The text of every command, wherever it stands.
@@ -25,8 +25,8 @@ pub(super) struct Reading {
     pub broken: bool,
 }
 
-pub(super) fn read(text: &str, found: &Found) -> Reading {
-    let unread = |why| Reading { unclear: Some(why), commands: Vec::new(), broken: true };
+pub(super) fn read(text: &str, found: &LexOutput) -> StrictReading {
+    let unread = |why| StrictReading { unclear: Some(why), commands: Vec::new(), broken: true };
     if text.chars().count() > LONGEST {
         return unread("it is longer than 10,000 characters");
     }
@@ -64,7 +64,7 @@ pub(super) fn read(text: &str, found: &Found) -> Reading {
     if seen.unclear.is_none() && !seen.agrees_with(found) {
         seen.refuse("its words can be read in two ways");
     }
-    Reading { unclear: seen.unclear, commands: seen.commands, broken }
+    StrictReading { unclear: seen.unclear, commands: seen.commands, broken }
 }
 
 /// The text with every character the grammar knows nothing about made a letter.
@@ -79,7 +79,7 @@ pub(super) fn plain(text: &str) -> String {
 /// The grammar's scanner keeps here-documents in hand-managed memory and can be
 /// crashed with them, so none is shown to it. What stands before one is seen by
 /// both readers alike, which settles that it is one.
-fn without_here_documents(text: &str, found: &Found) -> Option<String> {
+fn without_here_documents(text: &str, found: &LexOutput) -> Option<String> {
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
     let mut cuts = found.cuts.clone();
@@ -147,13 +147,14 @@ impl<'t> Seen<'t> {
         }
     }
 
-    fn agrees_with(&self, found: &Found) -> bool {
+    fn agrees_with(&self, found: &LexOutput) -> bool {
         let own = || found.commands.iter();
-        let raws = |simple: &Simple| -> Vec<String> {
+        let raws = |simple: &SimpleCommand| -> Vec<String> {
             simple.env.iter().chain(&simple.words).map(|piece| plain(&piece.raw)).collect()
         };
-        let files =
-            own().flat_map(|simple| &simple.redirects).filter(|redirect| !matches!(redirect.op, Op::HereDoc { .. }));
+        let files = own()
+            .flat_map(|simple| &simple.redirects)
+            .filter(|redirect| !matches!(redirect.op, RedirectOp::HereDoc { .. }));
         let mut read: Vec<_> = files.filter_map(|redirect| Some(plain(&redirect.target.as_ref()?.raw))).collect();
         // The grammar hangs redirections behind the commands they belong to.
         read.sort_unstable();
@@ -161,7 +162,7 @@ impl<'t> Seen<'t> {
         seen.sort_unstable();
         own().all(|simple| !simple.words.is_empty())
             && own().all(|simple| {
-                simple.redirects.iter().all(|redirect| redirect.op != Op::Odd && redirect.target.is_some())
+                simple.redirects.iter().all(|redirect| redirect.op != RedirectOp::Odd && redirect.target.is_some())
             })
             && own()
                 .map(raws)

@@ -5,15 +5,15 @@
 //! to a bound; beyond it, and where a value comes from a running program, the
 //! word has a hole. When an assignment happens is not looked at.
 
-use super::lex::{self, Found, Simple, assigned};
+use super::lex::{self, LexOutput, SimpleCommand, assigned};
 use super::nesting::close_brace;
-use super::words::{self, HOLE, Word};
+use super::words::{self, HOLE, ShellWord};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// One value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Value {
+pub(super) struct ShellValue {
     pub text: String,
     /// The text hangs below the home directory.
     pub home: bool,
@@ -24,8 +24,8 @@ pub(super) struct Value {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Values {
-    pub known: Vec<Value>,
+pub(super) struct ValueSet {
+    pub known: Vec<ShellValue>,
     /// There may be others.
     pub open: bool,
 }
@@ -35,14 +35,14 @@ const VALUES: usize = 16;
 /// Readings of one command.
 const READINGS: usize = 16;
 
-impl From<Word> for Value {
-    fn from(word: Word) -> Self {
+impl From<ShellWord> for ShellValue {
+    fn from(word: ShellWord) -> Self {
         Self { text: word.text, home: word.home, glob: word.glob, derived: word.derived }
     }
 }
 
-impl Values {
-    fn add(&mut self, value: Value) {
+impl ValueSet {
+    fn add(&mut self, value: ShellValue) {
         if self.known.contains(&value) {
             return;
         }
@@ -58,12 +58,12 @@ impl Values {
 }
 
 /// A choice of one value for each of some variables; `None` is a value nobody can tell.
-type Choice = Vec<(String, Option<Value>)>;
+type Choice = Vec<(String, Option<ShellValue>)>;
 
 /// What is known while a word is read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Variables {
-    all: Rc<HashMap<String, Values>>,
+    all: Rc<HashMap<String, ValueSet>>,
     chosen: Choice,
     /// Something may set variables nobody sees being set (`eval`, `source`).
     opaque: bool,
@@ -74,7 +74,7 @@ pub(super) struct Variables {
 /// What a name stands for.
 pub(super) enum Meaning<'v> {
     /// The script says so.
-    Value(&'v Value),
+    Value(&'v ShellValue),
     /// The script computes it.
     Derived,
     /// It comes with the environment.
@@ -87,7 +87,7 @@ impl Variables {
             return value.as_ref().map_or(Meaning::Derived, Meaning::Value);
         }
         match self.all.get(name) {
-            Some(Values { known, open: false }) if known.len() == 1 => Meaning::Value(&known[0]),
+            Some(ValueSet { known, open: false }) if known.len() == 1 => Meaning::Value(&known[0]),
             Some(_) => Meaning::Derived,
             None if self.opaque => Meaning::Derived,
             None => Meaning::Environment,
@@ -118,7 +118,7 @@ impl Variables {
             if choices.len() * values.possibilities() > READINGS {
                 continue;
             }
-            let each: Vec<Option<Value>> =
+            let each: Vec<Option<ShellValue>> =
                 values.known.iter().cloned().map(Some).chain(values.open.then_some(None)).collect();
             choices = choices
                 .iter()
@@ -131,10 +131,10 @@ impl Variables {
     }
 
     /// The same with the arguments a shell gets: `$0`, `$1` and so on.
-    pub fn with_arguments(&self, args: &[Word]) -> Self {
+    pub fn with_arguments(&self, args: &[ShellWord]) -> Self {
         let mut all = (*self.all).clone();
-        let mut set = |name: &str, value: Value| {
-            all.insert(name.to_owned(), Values { known: vec![value], open: false });
+        let mut set = |name: &str, value: ShellValue| {
+            all.insert(name.to_owned(), ValueSet { known: vec![value], open: false });
         };
         if let [zero, rest @ ..] = args {
             set("0", zero.clone().into());
@@ -144,7 +144,7 @@ impl Variables {
     }
 
     /// What the script itself says, on top of what holds around it.
-    pub fn of(found: &Found, outer: &Self) -> Self {
+    pub fn of(found: &LexOutput, outer: &Self) -> Self {
         let mut collected = Collected { all: (*outer.all).clone() };
         let opaque = outer.opaque || found.commands.iter().any(is_opaque);
         let (chosen, mut doubtful) = (&outer.chosen, outer.doubtful);
@@ -175,7 +175,7 @@ fn mentions(raw: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Commands that set variables by a name or a text that is not looked at.
-fn is_opaque(command: &Simple) -> bool {
+fn is_opaque(command: &SimpleCommand) -> bool {
     let raw = |at: usize| command.words.get(at).map_or("", |piece| piece.raw.as_str());
     match raw(0) {
         "eval" | "source" | "." | "mapfile" | "readarray" | "getopts" => true,
@@ -209,16 +209,16 @@ const SETTERS: [&str; 14] = [
 ];
 
 /// Commands that change variables, or how values are split, in a way that is not followed.
-fn is_doubtful(command: &Simple, known: &Variables) -> bool {
+fn is_doubtful(command: &SimpleCommand, known: &Variables) -> bool {
     // With another separator, values fall into other words.
-    let splits = |piece: &lex::Piece| assigned(&piece.raw).is_some_and(|(name, _)| name == "IFS");
+    let splits = |piece: &lex::RawWord| assigned(&piece.raw).is_some_and(|(name, _)| name == "IFS");
     // `${x:=value}`
-    let assigns = |piece: &lex::Piece| piece.raw.contains("${") && piece.raw.contains('=');
+    let assigns = |piece: &lex::RawWord| piece.raw.contains("${") && piece.raw.contains('=');
     if command.env.iter().chain(&command.words).any(assigns) {
         return true;
     }
     let [program, arguments @ ..] = command.words.as_slice() else { return command.env.iter().any(splits) };
-    let sets = |word: &Word| SETTERS.contains(&&*word.text);
+    let sets = |word: &ShellWord| SETTERS.contains(&&*word.text);
     let named = || arguments.iter().filter(|piece| !piece.raw.starts_with('-'));
     match program.raw.as_str() {
         "unset" => true,
@@ -242,7 +242,7 @@ fn is_nameref(raw: &str) -> bool {
 }
 
 /// `$1` to `$9`, `$@` and `$*`.
-fn positional(args: &[Word], set: &mut impl FnMut(&str, Value)) {
+fn positional(args: &[ShellWord], set: &mut impl FnMut(&str, ShellValue)) {
     for (at, word) in args.iter().enumerate().take(9) {
         set(&(at + 1).to_string(), word.clone().into());
     }
@@ -253,16 +253,16 @@ fn positional(args: &[Word], set: &mut impl FnMut(&str, Value)) {
         args.iter().any(|word| word.derived),
     ];
     for name in ["@", "*"] {
-        set(name, Value { text: text.clone(), home, glob, derived });
+        set(name, ShellValue { text: text.clone(), home, glob, derived });
     }
 }
 
 struct Collected {
-    all: HashMap<String, Values>,
+    all: HashMap<String, ValueSet>,
 }
 
 impl Collected {
-    fn add(&mut self, name: &str, word: Word) {
+    fn add(&mut self, name: &str, word: ShellWord) {
         self.all.entry(name.to_owned()).or_default().add(word.into());
     }
 
@@ -270,7 +270,7 @@ impl Collected {
         self.all.entry(name.to_owned()).or_default().open = true;
     }
 
-    fn take(&mut self, found: &Found, known: &Variables) {
+    fn take(&mut self, found: &LexOutput, known: &Variables) {
         for command in &found.commands {
             self.command(command, found, known);
         }
@@ -285,7 +285,7 @@ impl Collected {
         }
     }
 
-    fn command(&mut self, command: &Simple, found: &Found, known: &Variables) {
+    fn command(&mut self, command: &SimpleCommand, found: &LexOutput, known: &Variables) {
         let program = command.words.first().map_or("", |piece| piece.raw.as_str());
         let arguments = command.words.get(1..).unwrap_or_default();
         let args = || arguments.iter().flat_map(|piece| words_of(&piece.raw, known)).collect::<Vec<_>>();
@@ -338,8 +338,8 @@ impl Collected {
     }
 
     /// The arguments of the script or of a function; `shift` moves them on.
-    fn arguments(&mut self, words: &[Word], found: &Found) {
-        let shifts = |command: &Simple| command.words.first().is_some_and(|piece| piece.raw == "shift");
+    fn arguments(&mut self, words: &[ShellWord], found: &LexOutput) {
+        let shifts = |command: &SimpleCommand| command.words.first().is_some_and(|piece| piece.raw == "shift");
         let last = if found.commands.iter().any(shifts) { words.len() } else { 1 };
         for from in 0..last.min(VALUES) {
             let words = words.get(from..).unwrap_or_default();
@@ -357,15 +357,15 @@ impl Collected {
                 continue;
             }
             let before = known.all.get(name).map(|values| values.known.clone()).unwrap_or_default();
-            let parts: Vec<Value> = before.into_iter().filter(|part| !part.text.contains(HOLE)).collect();
+            let parts: Vec<ShellValue> = before.into_iter().filter(|part| !part.text.contains(HOLE)).collect();
             for part in &parts {
                 let text = format!("{}{}", part.text, word.text);
                 if text.len() < lex::LONGEST_VALUE {
-                    self.add(name, Word { text, home: part.home, glob: word.glob || part.glob, ..word.clone() });
+                    self.add(name, ShellWord { text, home: part.home, glob: word.glob || part.glob, ..word.clone() });
                 }
             }
             if parts.is_empty() {
-                self.add(name, Word { text: format!("{HOLE}{}", word.text), derived: true, ..word });
+                self.add(name, ShellWord { text: format!("{HOLE}{}", word.text), derived: true, ..word });
             }
         }
     }
@@ -376,21 +376,23 @@ fn is_name(raw: &str) -> bool {
 }
 
 /// The words a text becomes, for every reading of it.
-fn words_of(raw: &str, known: &Variables) -> Vec<Word> {
+fn words_of(raw: &str, known: &Variables) -> Vec<ShellWord> {
     known.readings(std::iter::once(raw)).iter().flat_map(|variables| words::read(raw, variables)).collect()
 }
 
 /// What `read` may find on its input: here-documents, here-strings and what `echo` and `printf` print.
-fn printed_lines(found: &Found, known: &Variables) -> Vec<Word> {
+fn printed_lines(found: &LexOutput, known: &Variables) -> Vec<ShellWord> {
     const MOST: usize = 8;
     let fed = found.fed.iter().flat_map(|fed| match fed.body.contains('\n') {
-        true => fed.body.lines().take(MOST).map(|line| Word::computed(line.trim())).collect(),
+        true => fed.body.lines().take(MOST).map(|line| ShellWord::computed(line.trim())).collect(),
         false => vec![words::read_whole(&fed.body, known)],
     });
-    let prints = |command: &&Simple| command.words.first().is_some_and(|name| matches!(&*name.raw, "echo" | "printf"));
+    let prints =
+        |command: &&SimpleCommand| command.words.first().is_some_and(|name| matches!(&*name.raw, "echo" | "printf"));
     let printed = found.commands.iter().filter(prints).flat_map(|command| &command.words[1..]);
     let printed = printed.flat_map(|piece| words_of(&piece.raw, known)).flat_map(|word| {
-        let lines: Vec<Word> = word.text.split("\\n").map(|line| Word { derived: true, ..word.with(line) }).collect();
+        let lines: Vec<ShellWord> =
+            word.text.split("\\n").map(|line| ShellWord { derived: true, ..word.with(line) }).collect();
         lines
     });
     fed.chain(printed).filter(|word| !word.text.is_empty() && !word.is_option()).take(2 * MOST).collect()

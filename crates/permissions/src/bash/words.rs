@@ -14,7 +14,7 @@ pub(crate) const HOLE: char = '\u{fffc}';
 const SPLIT: char = '\u{f8f0}';
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct ShellWord {
     /// As it is written.
     pub raw: String,
     /// Quotes and escapes removed, known variables filled in.
@@ -29,7 +29,7 @@ pub(crate) struct Word {
     pub derived: bool,
 }
 
-impl Word {
+impl ShellWord {
     pub fn plain(text: &str) -> Self {
         Self { raw: text.to_owned(), text: text.to_owned(), home: false, fixed: true, glob: false, derived: false }
     }
@@ -58,7 +58,7 @@ impl Word {
 }
 
 /// The words one written word becomes. Braces and splitting make it several.
-pub(super) fn read(raw: &str, variables: &Variables) -> Vec<Word> {
+pub(super) fn read(raw: &str, variables: &Variables) -> Vec<ShellWord> {
     let mut words = Vec::new();
     for alternative in braces(raw) {
         let word = read_one(&alternative, raw, variables);
@@ -67,7 +67,7 @@ pub(super) fn read(raw: &str, variables: &Variables) -> Vec<Word> {
             continue;
         }
         for (at, text) in word.text.split(SPLIT).filter(|text| !text.is_empty()).enumerate() {
-            words.push(Word { text: text.to_owned(), home: word.home && at == 0, fixed: false, ..word.clone() });
+            words.push(ShellWord { text: text.to_owned(), home: word.home && at == 0, fixed: false, ..word.clone() });
         }
     }
     words
@@ -75,10 +75,10 @@ pub(super) fn read(raw: &str, variables: &Variables) -> Vec<Word> {
 
 /// The words the first word of a command becomes. Which program a list of
 /// alternatives starts is not guessed (C-9).
-pub(super) fn read_program(raw: &str, variables: &Variables) -> Vec<Word> {
+pub(super) fn read_program(raw: &str, variables: &Variables) -> Vec<ShellWord> {
     match braces(raw).len() {
         0 | 1 => read(raw, variables),
-        _ => vec![Word { raw: raw.to_owned(), ..Word::unknown() }],
+        _ => vec![ShellWord { raw: raw.to_owned(), ..ShellWord::unknown() }],
     }
 }
 
@@ -116,13 +116,14 @@ pub(super) fn without_lists(text: &str) -> String {
 }
 
 /// The word as one, for places where bash does not split.
-pub(super) fn read_whole(raw: &str, variables: &Variables) -> Word {
+pub(super) fn read_whole(raw: &str, variables: &Variables) -> ShellWord {
     let word = read_one(raw, raw, variables);
-    Word { text: word.text.replace(SPLIT, " "), ..word }
+    ShellWord { text: word.text.replace(SPLIT, " "), ..word }
 }
 
-fn read_one(alternative: &str, raw: &str, variables: &Variables) -> Word {
-    let word = Word { raw: raw.to_owned(), text: String::new(), home: false, fixed: true, glob: false, derived: false };
+fn read_one(alternative: &str, raw: &str, variables: &Variables) -> ShellWord {
+    let word =
+        ShellWord { raw: raw.to_owned(), text: String::new(), home: false, fixed: true, glob: false, derived: false };
     let mut reader = Reader { raw: alternative, variables, word };
     if alternative != raw {
         reader.word.fixed = false;
@@ -137,7 +138,7 @@ fn read_one(alternative: &str, raw: &str, variables: &Variables) -> Word {
 struct Reader<'a> {
     raw: &'a str,
     variables: &'a Variables,
-    word: Word,
+    word: ShellWord,
 }
 
 impl Reader<'_> {
@@ -456,15 +457,15 @@ pub(super) fn printed(script: &str, variables: &Variables) -> Option<String> {
     if script.len() > MOST || script.matches(['`', '(']).count() > 3 {
         return None;
     }
-    let mut found = lex::Found::default();
+    let mut found = lex::LexOutput::default();
     lex::read(script, 0, true, &mut found);
     let [command] = found.commands.as_slice() else { return None };
     if !command.redirects.is_empty() || !command.env.is_empty() {
         return None;
     }
     let args = command.words.get(1 + usize::from(printer.contains(' '))..)?;
-    let words: Vec<Word> = args.iter().flat_map(|piece| read(&piece.raw, variables)).collect();
-    let join = |words: &[Word]| {
+    let words: Vec<ShellWord> = args.iter().flat_map(|piece| read(&piece.raw, variables)).collect();
+    let join = |words: &[ShellWord]| {
         let texts: Vec<_> = words.iter().filter(|word| !word.home).map(|word| word.text.as_str()).collect();
         (texts.len() == words.len()).then(|| texts.join(" "))
     };
@@ -479,7 +480,7 @@ pub(super) fn printed(script: &str, variables: &Variables) -> Option<String> {
 }
 
 /// `printf`, as far as `%s` goes.
-fn formatted(format: &str, args: &[Word]) -> Option<String> {
+fn formatted(format: &str, args: &[ShellWord]) -> Option<String> {
     if args.iter().any(|word| word.home) {
         return None;
     }
@@ -553,7 +554,7 @@ mod tests {
     use super::*;
 
     fn text(raw: &str) -> String {
-        let mut found = lex::Found::default();
+        let mut found = lex::LexOutput::default();
         lex::read("X='rm -rf'; Y=$(y)", 0, true, &mut found);
         let words = read(raw, &Variables::of(&found, &Variables::default()));
         words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join("|").replace(HOLE, "_")

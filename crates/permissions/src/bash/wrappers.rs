@@ -4,34 +4,34 @@
 //! and ask rules; `stripped` knows the few wrappers an allow rule may look
 //! through, in their plain form only.
 
-use super::commands::Command;
-use super::words::Word;
+use super::commands::ShellCommand;
+use super::words::ShellWord;
 
 /// Something a command runs.
-pub(super) enum Inner {
+pub(super) enum InnerCommand {
     /// A command, word by word, and the arguments it gets only when it runs.
-    Words { words: Vec<Word>, extra: Vec<Word> },
+    Words { words: Vec<ShellWord>, extra: Vec<ShellWord> },
     /// Text a shell reads. `moves`: the shell is the one that runs this script (`eval`).
     /// `arguments` are `$0`, `$1` and so on.
-    Script { text: Word, moves: bool, arguments: Vec<Word> },
+    Script { text: ShellWord, moves: bool, arguments: Vec<ShellWord> },
 }
 
-impl Inner {
-    fn words(words: &[Word]) -> Self {
+impl InnerCommand {
+    fn words(words: &[ShellWord]) -> Self {
         Self::Words { words: words.to_vec(), extra: Vec::new() }
     }
 
-    fn script(text: Word) -> Self {
+    fn script(text: ShellWord) -> Self {
         Self::Script { text, moves: false, arguments: Vec::new() }
     }
 
     /// In the shell that runs this script.
-    fn here(text: Word) -> Self {
+    fn here(text: ShellWord) -> Self {
         Self::Script { text, moves: true, arguments: Vec::new() }
     }
 
     fn unknown() -> Self {
-        Self::words(&[Word::unknown()])
+        Self::words(&[ShellWord::unknown()])
     }
 }
 
@@ -133,8 +133,9 @@ fn is_loader(name: &str) -> bool {
 pub(crate) const SHELLS: [&str; 9] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"];
 
 /// Whatever a command might run besides itself.
-pub(super) fn inside(command: &Command) -> Vec<Inner> {
-    let mut inner: Vec<Inner> = super::evaluated::substitutions(command).into_iter().map(Inner::here).collect();
+pub(super) fn inside(command: &ShellCommand) -> Vec<InnerCommand> {
+    let mut inner: Vec<InnerCommand> =
+        super::evaluated::substitutions(command).into_iter().map(InnerCommand::here).collect();
     let Some(name) = command.name() else { return inner };
     let arguments = &command.words[1..];
     let own = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name).map(|(_, own)| own);
@@ -142,59 +143,63 @@ pub(super) fn inside(command: &Command) -> Vec<Inner> {
         let passed = passed_on(name, command);
         programs(arguments, *own, &mut |at| {
             let words = passed.fill(&arguments[at..]);
-            inner.push(Inner::Words { words, extra: passed.behind.clone() });
+            inner.push(InnerCommand::Words { words, extra: passed.behind.clone() });
         });
     }
     match name {
-        "eval" => inner.push(Inner::here(joined(arguments))),
+        "eval" => inner.push(InnerCommand::here(joined(arguments))),
         // A command of the history, which nobody sees.
-        "fc" if !arguments.iter().any(|word| word.text.starts_with("-l")) => inner.push(Inner::unknown()),
+        "fc" if !arguments.iter().any(|word| word.text.starts_with("-l")) => inner.push(InnerCommand::unknown()),
         // `BASH_FUNC_ls%%=() { …; }`: a function for the shells that are started.
         "env" => inner.extend(
             arguments
                 .iter()
                 .filter(|word| word.text.starts_with(FUNCTION))
                 .filter_map(|word| Some(word.with(&format!("f{}", word.text.split_once('=')?.1))))
-                .map(Inner::script),
+                .map(InnerCommand::script),
         ),
-        "trap" => inner.extend(arguments.first().map(|text| Inner::here(text.clone()))),
+        "trap" => inner.extend(arguments.first().map(|text| InnerCommand::here(text.clone()))),
         "alias" => inner.extend(arguments.iter().filter_map(|word| {
             let (_, text) = word.text.split_once('=')?;
-            Some(Inner::here(word.with(text)))
+            Some(InnerCommand::here(word.with(text)))
         })),
         // These hand their arguments, as one text, to a shell.
         "watch" | "parallel" | "hyperfine" | "tmux" | "screen" | "ts" => {
-            inner.push(Inner::script(joined(operands(arguments))));
-            inner.extend(arguments.iter().filter(|word| word.text.contains(' ')).cloned().map(Inner::script));
+            inner.push(InnerCommand::script(joined(operands(arguments))));
+            inner.extend(arguments.iter().filter(|word| word.text.contains(' ')).cloned().map(InnerCommand::script));
         }
         // What runs elsewhere may run here (`ssh localhost`).
         "ssh" => inner.extend(
-            operands(arguments).get(1..).filter(|words| !words.is_empty()).map(|words| Inner::script(joined(words))),
+            operands(arguments)
+                .get(1..)
+                .filter(|words| !words.is_empty())
+                .map(|words| InnerCommand::script(joined(words))),
         ),
-        "at" | "batch" | "crontab" => inner.extend(command.fed.iter().cloned().map(Inner::script)),
-        "hash" => {
-            inner.extend(arguments.windows(2).filter(|pair| pair[0].text == "-p").map(|pair| Inner::words(&pair[1..])))
-        }
+        "at" | "batch" | "crontab" => inner.extend(command.fed.iter().cloned().map(InnerCommand::script)),
+        "hash" => inner.extend(
+            arguments.windows(2).filter(|pair| pair[0].text == "-p").map(|pair| InnerCommand::words(&pair[1..])),
+        ),
         "source" | "." => inner.extend(sourced(command, arguments)),
         "find" => programs_after(arguments, &["-exec", "-execdir", "-ok", "-okdir"], Behind::Nothing, &mut inner),
         "fd" | "fdfind" => programs_after(arguments, &["-x", "--exec", "-X", "--exec-batch"], Behind::Name, &mut inner),
         "git" => git(arguments, &mut inner),
-        "bind" => inner
-            .extend(arguments.iter().filter_map(|word| Some(word.with(word.text.split_once(':')?.1))).map(Inner::here)),
+        "bind" => inner.extend(
+            arguments.iter().filter_map(|word| Some(word.with(word.text.split_once(':')?.1))).map(InnerCommand::here),
+        ),
         _ => {}
     }
     if SHELLS.contains(&name) {
         shell(command, arguments, &mut inner);
     }
-    inner.extend(super::runs::scripts(command).into_iter().map(Inner::script));
+    inner.extend(super::runs::scripts(command).into_iter().map(InnerCommand::script));
     let effects = super::embedded::effects(command);
-    inner.extend(effects.scripts.into_iter().map(Inner::script));
-    inner.extend(effects.unknown.then(Inner::unknown));
+    inner.extend(effects.scripts.into_iter().map(InnerCommand::script));
+    inner.extend(effects.unknown.then(InnerCommand::unknown));
     inner
 }
 
 /// The directory a wrapper starts its program in.
-pub(super) fn directory(command: &Command) -> Option<Word> {
+pub(super) fn directory(command: &ShellCommand) -> Option<ShellWord> {
     let flags: &[&str] = match command.name()? {
         "env" => &["-C", "--chdir"],
         "sudo" => &["-D", "--chdir"],
@@ -204,7 +209,7 @@ pub(super) fn directory(command: &Command) -> Option<Word> {
         "chroot" => return command.words.iter().skip(1).find(|word| !word.is_option()).cloned(),
         // In the directory of each file that is found.
         "find" if command.words.iter().any(|word| matches!(&*word.text, "-execdir" | "-okdir")) => {
-            return Some(Word { derived: true, ..Word::unknown() });
+            return Some(ShellWord { derived: true, ..ShellWord::unknown() });
         }
         _ => return None,
     };
@@ -224,14 +229,14 @@ pub(super) fn directory(command: &Command) -> Option<Word> {
 struct PassedOn {
     /// The text it replaces.
     mark: Option<String>,
-    values: Vec<Word>,
-    behind: Vec<Word>,
+    values: Vec<ShellWord>,
+    behind: Vec<ShellWord>,
 }
 
 impl PassedOn {
-    fn fill(&self, words: &[Word]) -> Vec<Word> {
+    fn fill(&self, words: &[ShellWord]) -> Vec<ShellWord> {
         let Some(mark) = self.mark.as_deref().filter(|mark| !mark.is_empty()) else { return words.to_vec() };
-        let fill = |word: &Word| match word.text.contains(mark) {
+        let fill = |word: &ShellWord| match word.text.contains(mark) {
             true => self.values.iter().map(|value| filled(word, mark, value)).collect(),
             false => vec![word.clone()],
         };
@@ -240,14 +245,14 @@ impl PassedOn {
 }
 
 /// The word with a value in place of the mark.
-fn filled(word: &Word, mark: &str, value: &Word) -> Word {
+fn filled(word: &ShellWord, mark: &str, value: &ShellWord) -> ShellWord {
     let home = value.home && word.text.starts_with(mark);
     let text = word.text.replace(mark, &value.text);
-    Word { text, home, fixed: false, glob: word.glob || value.glob, derived: true, ..word.clone() }
+    ShellWord { text, home, fixed: false, glob: word.glob || value.glob, derived: true, ..word.clone() }
 }
 
 /// `xargs` and `parallel` take arguments from their input.
-fn passed_on(name: &str, command: &Command) -> PassedOn {
+fn passed_on(name: &str, command: &ShellCommand) -> PassedOn {
     /// As many as are worth looking at; the rest is not known.
     const MOST: usize = 8;
     let mut passed = PassedOn { mark: None, values: Vec::new(), behind: Vec::new() };
@@ -255,8 +260,8 @@ fn passed_on(name: &str, command: &Command) -> PassedOn {
         return passed;
     }
     let fed = command.fed.iter().flat_map(|text| text.text.split_whitespace());
-    passed.values.extend(fed.take(MOST).map(|text| Word::computed(text.trim_matches(['\'', '"']))));
-    passed.values.push(Word { derived: true, ..Word::unknown() });
+    passed.values.extend(fed.take(MOST).map(|text| ShellWord::computed(text.trim_matches(['\'', '"']))));
+    passed.values.push(ShellWord { derived: true, ..ShellWord::unknown() });
     let mut at = 1;
     while let Some(word) = command.words.get(at).filter(|word| word.is_option()) {
         let next = || command.words.get(at + 1).map(|word| word.text.clone());
@@ -281,31 +286,31 @@ fn passed_on(name: &str, command: &Command) -> PassedOn {
 }
 
 /// `. <(…)` runs what another command prints.
-fn sourced(command: &Command, arguments: &[Word]) -> Vec<Inner> {
+fn sourced(command: &ShellCommand, arguments: &[ShellWord]) -> Vec<InnerCommand> {
     let Some(file) = arguments.first() else { return Vec::new() };
     match &*file.text {
         "/dev/stdin" | "/dev/fd/0" => match command.fed.as_slice() {
-            [] => vec![Inner::unknown()],
-            fed => fed.iter().cloned().map(Inner::here).collect(),
+            [] => vec![InnerCommand::unknown()],
+            fed => fed.iter().cloned().map(InnerCommand::here).collect(),
         },
         _ => match printed_file(file) {
-            Some(text) => vec![Inner::here(text)],
-            None if file.raw.contains("<(") => vec![Inner::unknown()],
+            Some(text) => vec![InnerCommand::here(text)],
+            None if file.raw.contains("<(") => vec![InnerCommand::unknown()],
             None => Vec::new(),
         },
     }
 }
 
 /// The text of `<(echo text)`.
-fn printed_file(word: &Word) -> Option<Word> {
+fn printed_file(word: &ShellWord) -> Option<ShellWord> {
     let inside = word.raw.strip_prefix("<(")?.strip_suffix(')')?;
     let text = super::words::printed(inside, &super::values::Variables::default())?;
-    Some(Word { fixed: false, ..Word::plain(&text) })
+    Some(ShellWord { fixed: false, ..ShellWord::plain(&text) })
 }
 
 /// Calls `found` for every place at which the wrapped program may start. Options
 /// may or may not take the word behind them, so there can be several.
-fn programs(words: &[Word], own: usize, found: &mut impl FnMut(usize)) {
+fn programs(words: &[ShellWord], own: usize, found: &mut impl FnMut(usize)) {
     let mut open = vec![(0, own)];
     let mut seen = Vec::new();
     while let Some((at, left)) = open.pop() {
@@ -337,39 +342,40 @@ enum Behind {
     Name,
 }
 
-fn programs_after(words: &[Word], flags: &[&str], behind: Behind, inner: &mut Vec<Inner>) {
+fn programs_after(words: &[ShellWord], flags: &[&str], behind: Behind, inner: &mut Vec<InnerCommand>) {
     /// Nobody writes more; what follows is then unknown.
     const MOST: usize = 16;
-    let is_flag = |word: &Word| flags.contains(&word.text.as_str());
+    let is_flag = |word: &ShellWord| flags.contains(&word.text.as_str());
     if words.iter().filter(|word| is_flag(word)).count() > MOST {
-        return inner.push(Inner::unknown());
+        return inner.push(InnerCommand::unknown());
     }
-    let found = Word { derived: true, ..Word::unknown() };
+    let found = ShellWord { derived: true, ..ShellWord::unknown() };
     for (at, word) in words.iter().enumerate() {
         if is_flag(word) {
             let rest = &words[at + 1..];
             let end = rest.iter().position(|word| matches!(word.text.as_str(), ";" | "+")).unwrap_or(rest.len());
             let marked = rest[..end].iter().any(|word| word.text.contains("{}"));
-            let fill = |word: &Word| if word.text.contains("{}") { filled(word, "{}", &found) } else { word.clone() };
+            let fill =
+                |word: &ShellWord| if word.text.contains("{}") { filled(word, "{}", &found) } else { word.clone() };
             let extra = if behind == Behind::Name && !marked { vec![found.clone()] } else { Vec::new() };
-            inner.push(Inner::Words { words: rest[..end].iter().map(fill).collect(), extra });
+            inner.push(InnerCommand::Words { words: rest[..end].iter().map(fill).collect(), extra });
         }
     }
 }
 
-fn shell(command: &Command, arguments: &[Word], inner: &mut Vec<Inner>) {
-    let takes_text = |word: &&Word| word.is_option() && !word.text.starts_with("--") && word.text.contains('c');
+fn shell(command: &ShellCommand, arguments: &[ShellWord], inner: &mut Vec<InnerCommand>) {
+    let takes_text = |word: &&ShellWord| word.is_option() && !word.text.starts_with("--") && word.text.contains('c');
     if arguments.iter().any(|word| takes_text(&word)) {
         if let [text, rest @ ..] = operands(arguments) {
-            inner.push(Inner::Script { text: text.clone(), moves: false, arguments: rest.to_vec() });
+            inner.push(InnerCommand::Script { text: text.clone(), moves: false, arguments: rest.to_vec() });
         }
     } else if operands(arguments).is_empty() || arguments.iter().any(|word| word.text == "-s") {
         match command.fed.as_slice() {
-            [] => inner.push(Inner::unknown()),
+            [] => inner.push(InnerCommand::unknown()),
             fed => {
-                let arguments: Vec<Word> =
-                    std::iter::once(Word::unknown()).chain(operands(arguments).iter().cloned()).collect();
-                inner.extend(fed.iter().map(|text| Inner::Script {
+                let arguments: Vec<ShellWord> =
+                    std::iter::once(ShellWord::unknown()).chain(operands(arguments).iter().cloned()).collect();
+                inner.extend(fed.iter().map(|text| InnerCommand::Script {
                     text: text.clone(),
                     moves: false,
                     arguments: arguments.clone(),
@@ -378,10 +384,10 @@ fn shell(command: &Command, arguments: &[Word], inner: &mut Vec<Inner>) {
         }
     } else if let Some(file) = operands(arguments).first() {
         match &*file.text {
-            "/dev/stdin" | "/dev/fd/0" | "-" => inner.extend(command.fed.iter().cloned().map(Inner::script)),
+            "/dev/stdin" | "/dev/fd/0" | "-" => inner.extend(command.fed.iter().cloned().map(InnerCommand::script)),
             _ => match printed_file(file) {
-                Some(text) => inner.push(Inner::script(text)),
-                None if file.raw.contains("<(") => inner.push(Inner::unknown()),
+                Some(text) => inner.push(InnerCommand::script(text)),
+                None if file.raw.contains("<(") => inner.push(InnerCommand::unknown()),
                 None => {}
             },
         }
@@ -389,40 +395,40 @@ fn shell(command: &Command, arguments: &[Word], inner: &mut Vec<Inner>) {
 }
 
 /// Programs git is told about on its command line.
-fn git(arguments: &[Word], inner: &mut Vec<Inner>) {
+fn git(arguments: &[ShellWord], inner: &mut Vec<InnerCommand>) {
     for (at, word) in arguments.iter().enumerate() {
         // `alias.z=reset --hard`; with `!` it is a command, which `runs` finds.
         if let Some((_, text)) =
             word.text.split_once('=').filter(|(key, _)| key.to_ascii_lowercase().starts_with("alias."))
         {
-            inner.push(Inner::script(word.with(&format!("git {text}"))));
+            inner.push(InnerCommand::script(word.with(&format!("git {text}"))));
         }
         if word.text == "-x"
             && let Some(next) = arguments.get(at + 1)
         {
-            inner.push(Inner::script(next.clone()));
+            inner.push(InnerCommand::script(next.clone()));
         }
         if matches!(word.text.as_str(), "run" | "foreach") && at > 0 {
-            inner.push(Inner::script(joined(operands(&arguments[at + 1..]))));
+            inner.push(InnerCommand::script(joined(operands(&arguments[at + 1..]))));
         }
     }
 }
 
 /// The arguments from the first that is no option.
-fn operands(arguments: &[Word]) -> &[Word] {
+fn operands(arguments: &[ShellWord]) -> &[ShellWord] {
     let first = arguments.iter().position(|word| !word.is_option() && word.text != "--");
     &arguments[first.unwrap_or(arguments.len())..]
 }
 
-fn joined(words: &[Word]) -> Word {
+fn joined(words: &[ShellWord]) -> ShellWord {
     let text = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
     let derived = words.iter().any(|word| word.derived);
-    Word { fixed: words.iter().all(|word| word.fixed), derived, ..Word::plain(&text) }
+    ShellWord { fixed: words.iter().all(|word| word.fixed), derived, ..ShellWord::plain(&text) }
 }
 
 /// How many words an allow rule may step over: wrappers in a form that only
 /// times, slows or detaches what they run.
-pub(super) fn stripped(words: &[Word]) -> Option<usize> {
+pub(super) fn stripped(words: &[ShellWord]) -> Option<usize> {
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let mut at = 1;

@@ -2,7 +2,7 @@
 
 use crate::world::{World, permissions};
 use ona_api::{Access, Mode, Ordinal, Ruling};
-use ona_permissions::{Condition, Finding, PermissionSettings, Rules, Target};
+use ona_permissions::{ChangedFile, Condition, PermissionSettings, PermissionsFinding, Rules};
 use serde_json::{Value, json};
 
 /// Cases that need hooks, trust, phases, servers, a store or the binary.
@@ -459,7 +459,7 @@ fn f_10_the_question_names_the_real_target() {
     let file = world.project.join("project_settings.json");
     let input = json!({"file_path": file, "content": "x"});
     let explanation = world.engine(&json!({})).explain("Write", &input, &world.access(&world.project, "Write", &input));
-    let expected = Target {
+    let expected = ChangedFile {
         path: file.display().to_string(),
         resolved: Some(world.home.join(".ssh/authorized_keys").display().to_string()),
         outside: true,
@@ -704,7 +704,7 @@ fn c_19_a_nul_character_is_refused() {
 #[test]
 fn h_13_a_rule_in_the_wrong_place_is_reported() {
     let (_, findings) = PermissionSettings::parse(&json!({"read": {"deny": ["**/.env*"]}})).unwrap();
-    assert_eq!(findings, [Finding::UnknownKey("read".into())]);
+    assert_eq!(findings, [PermissionsFinding::UnknownKey("read".into())]);
 }
 
 #[test]

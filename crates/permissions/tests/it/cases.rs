@@ -118,7 +118,7 @@ fn outcome(row: &Value) -> &'static str {
     let tool = row["tool_name"].as_str().unwrap();
     let verdict = world.decide(&permissions, tool, &row["tool_input"]);
     match verdict.ruling {
-        Ruling::Deny if world.engine(&permissions).removes(tool) => "tool_removed",
+        Ruling::Deny if world.engine(&permissions).hides_tool(tool) => "tool_removed",
         ruling => ruling.as_str(),
     }
 }

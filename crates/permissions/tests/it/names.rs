@@ -24,7 +24,7 @@ fn a_deny_rule_finds_agents_skills_and_servers_in_any_case() {
         let verdict = world.decide(&permissions(Mode::BypassPermissions, &allow, &[rule]), tool, &input);
         assert_eq!(verdict.ruling, Ruling::Deny, "{rule} {tool} {input}");
         let engine = world.engine(&permissions(Mode::Default, &allow, &[rule]));
-        assert_eq!(engine.removes(tool), tool.starts_with("mcp__"), "{rule} {tool}");
+        assert_eq!(engine.hides_tool(tool), tool.starts_with("mcp__"), "{rule} {tool}");
     }
     // An allow rule means what it says.
     for (rule, tool, input) in [

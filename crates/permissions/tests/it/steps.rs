@@ -133,7 +133,7 @@ fn a_denied_tool_is_removed_and_refused() {
         let engine = world.engine(&json!({"deny": [deny], "allow": ["Bash", "Read", "mcp__lab"]}));
         for tool in ["Bash", "Read", "mcp__lab__echo", "TodoWrite"] {
             let expected = removed.contains(&tool) || deny == "*";
-            assert_eq!(engine.removes(tool), expected, "{deny} {tool}");
+            assert_eq!(engine.hides_tool(tool), expected, "{deny} {tool}");
             let denied = engine.decide(tool, &json!({}), &[Access::Plain], None).ruling == Ruling::Deny;
             assert_eq!(denied, expected, "{deny} {tool}");
         }

@@ -2,12 +2,12 @@
 
 use crate::world::{World, permissions};
 use ona_api::{Mode, Ruling};
-use ona_permissions::WorkTree;
+use ona_permissions::WorktreeChanges;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn ruling(world: &World, mode: Mode, allow: &[&str], tree: Option<WorkTree>, script: &str) -> Ruling {
+fn ruling(world: &World, mode: Mode, allow: &[&str], tree: Option<WorktreeChanges>, script: &str) -> Ruling {
     let input = json!({"command": world.fill(script)});
     let access = world.access(&world.project, "Bash", &input);
     let engine = world.engine(&permissions(mode, allow, &[])).with_worktree(move |_| tree.clone());
@@ -38,7 +38,7 @@ fn a_changed_tree_is_not_thrown_away_unasked() {
     let world = World::new();
     let changed = || {
         let project = world.project.clone();
-        Some(WorkTree {
+        Some(WorktreeChanges {
             changed: vec![project.join("f.txt")],
             untracked: vec![project.join("n")],
             ..Default::default()
@@ -51,7 +51,7 @@ fn a_changed_tree_is_not_thrown_away_unasked() {
             }
         }
         assert_ne!(ruling(&world, Mode::Default, &["Bash"], None, script), Ruling::Allow, "cannot tell: {script}");
-        let clean = Some(WorkTree::default());
+        let clean = Some(WorktreeChanges::default());
         assert_eq!(ruling(&world, Mode::Default, &["Bash"], clean, script), Ruling::Allow, "clean: {script}");
     }
     for (rule, script) in [
@@ -72,7 +72,7 @@ fn a_changed_tree_is_not_thrown_away_unasked() {
 #[test]
 fn only_what_is_over_changes_counts() {
     let world = World::new();
-    let tree = || Some(WorkTree { changed: vec![world.project.join("src/a.js")], ..Default::default() });
+    let tree = || Some(WorktreeChanges { changed: vec![world.project.join("src/a.js")], ..Default::default() });
     for (script, expected) in [
         ("git restore src/a.js", Ruling::Ask),
         ("git restore src", Ruling::Ask),
@@ -99,13 +99,13 @@ fn only_what_is_over_changes_counts() {
 fn guarded_files_that_git_does_not_know_are_not_put_aside() {
     let world = World::new();
     let settings = world.project.join(".claude/settings.json");
-    let folder = WorkTree { untracked: vec![world.project.join(".claude")], ..Default::default() };
-    let file = WorkTree { untracked: vec![settings.clone()], ..Default::default() };
-    let ignored = WorkTree { ignored: vec![settings.clone()], ..Default::default() };
-    let changed = WorkTree { changed: vec![settings], ..Default::default() };
+    let folder = WorktreeChanges { untracked: vec![world.project.join(".claude")], ..Default::default() };
+    let file = WorktreeChanges { untracked: vec![settings.clone()], ..Default::default() };
+    let ignored = WorktreeChanges { ignored: vec![settings.clone()], ..Default::default() };
+    let changed = WorktreeChanges { changed: vec![settings], ..Default::default() };
     // A rule that names the subcommand answers for work, not for guards.
     let allow = ["Bash", "Bash(git stash:*)", "Bash(git clean:*)", "Bash(git reset:*)", "Bash(git restore:*)"];
-    let rows: [(&WorkTree, &[&str]); 4] = [
+    let rows: [(&WorktreeChanges, &[&str]); 4] = [
         (&folder, &["git stash -u", "git stash push -a", "git clean -fd", "git clean -fd .claude"]),
         (&file, &["git stash --include-untracked", "git clean -f", "cd src && git stash -u"]),
         (&ignored, &["git clean -fdx", "git clean -fX", "git stash --all"]),
@@ -134,7 +134,7 @@ fn a_tree_is_looked_at_only_for_such_commands() {
     let count = Arc::clone(&looks);
     let engine = world.engine(&permissions(Mode::Default, &["Bash"], &[])).with_worktree(move |_| {
         count.fetch_add(1, Ordering::Relaxed);
-        Some(WorkTree::default())
+        Some(WorktreeChanges::default())
     });
     for (script, expected) in [("ls", 0), ("git status", 0), ("git commit -m x && git push", 0), ("git clean -f", 1)] {
         let input = json!({"command": script});

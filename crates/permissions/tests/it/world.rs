@@ -1,7 +1,7 @@
 //! A project, a home and a folder outside both, and calls made there.
 
 use ona_api::{Access, Mode, Ruling, Verdict};
-use ona_permissions::{Guarded, PermissionEngine, PermissionSettings, Place, Rules};
+use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Rules, SessionDirs};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -68,16 +68,21 @@ impl World {
         symlink(target, link).unwrap();
     }
 
-    pub fn place(&self) -> Place {
-        Place { project: self.project.clone(), start: self.project.clone(), home: self.home.clone(), extra: Vec::new() }
+    pub fn place(&self) -> SessionDirs {
+        SessionDirs {
+            project: self.project.clone(),
+            start: self.project.clone(),
+            home: self.home.clone(),
+            extra: Vec::new(),
+        }
     }
 
-    pub fn guarded(&self) -> Guarded {
+    pub fn guarded(&self) -> GuardedFiles {
         let settings =
             [".claude/settings.json", ".claude/settings.local.json", ".ona/settings.json", ".ona/settings.local.json"];
         let project = settings.map(|file| self.project.join(file));
         let user = settings.map(|file| self.home.join(file));
-        Guarded::new(Some(self.db.clone()), project.into_iter().chain(user), &self.place())
+        GuardedFiles::new(Some(self.db.clone()), project.into_iter().chain(user), &self.place())
     }
 
     /// An engine for the `permissions` object, as a session would build it.

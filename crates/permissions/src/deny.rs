@@ -3,75 +3,78 @@
 //! A part of a script that can not be told may be what the rule means; then the
 //! answer is `Maybe`, and a person is asked.
 
-use crate::bash::files::{Reach, Role};
+use crate::bash::files::{FileReach, FileRole};
 use crate::bash::words::HOLE;
-use crate::call::{Call, Part, Shell, Use};
-use crate::grammar::{CommandPattern, PathKind, Target};
+use crate::call::{CallPart, ParsedCall, ResolvedUse, ShellPart};
+use crate::grammar::{CommandPattern, PathKind, RuleTarget};
 use crate::overlap::{self, Overlap};
 use crate::path::PathRule;
-use crate::resolve::{Below, Forms, look_below};
-use crate::rules::Ready;
+use crate::resolve::{Forms, SearchBelow, search_below};
+use crate::rules::CompiledRule;
 use crate::text::folded;
 use crate::wildcard::Wildcard;
 use serde_json::Value;
 
-impl Ready {
-    pub fn strikes(&self, call: &Call<'_>) -> Overlap {
+impl CompiledRule {
+    pub fn matches(&self, call: &ParsedCall<'_>) -> Overlap {
         let yes = |hit: bool| if hit { Overlap::Yes } else { Overlap::No };
         match &self.rule.target {
-            Target::Tool(name) => yes(same_tool(name, call.tool) || self.reaches(name, call)),
-            Target::Names(names) | Target::Mcp { names, .. } => yes(names.fits_in_any_case(call.tool)),
-            Target::Command(pattern) => {
+            RuleTarget::Tool(name) => yes(same_tool(name, call.tool) || self.reaches(name, call)),
+            RuleTarget::Names(names) | RuleTarget::Mcp { names, .. } => yes(names.fits_in_any_case(call.tool)),
+            RuleTarget::Command(pattern) => {
                 call.shells().map(|shell| commands(pattern, shell)).max().unwrap_or(Overlap::No)
             }
-            Target::Path { kind, .. } => match &self.path {
+            RuleTarget::Path { kind, .. } => match &self.path {
                 Some(path) => call.parts.iter().map(|part| paths(*kind, path, part)).max().unwrap_or(Overlap::No),
                 None => Overlap::No,
             },
-            Target::Domain(domain) => yes(call.parts.iter().any(|part| match part {
-                Part::Fetch(Some(url)) => domain.means(url),
-                Part::Fetch(None) | Part::Read(_) | Part::Search(_) | Part::Edit(_) | Part::Shell(_) | Part::Plain => {
-                    false
-                }
+            RuleTarget::Domain(domain) => yes(call.parts.iter().any(|part| match part {
+                CallPart::Fetch(Some(url)) => domain.matches(url),
+                CallPart::Fetch(None)
+                | CallPart::Read(_)
+                | CallPart::Search(_)
+                | CallPart::Edit(_)
+                | CallPart::Shell(_)
+                | CallPart::Plain => false,
             })),
-            Target::Agent(name) => yes(call.tool == "Agent" && same_name(agent(call.input), name)),
+            RuleTarget::Agent(name) => yes(call.tool == "Agent" && same_name(agent(call.input), name)),
             // Arguments do not change which skill it is.
-            Target::Skill { name, .. } => {
+            RuleTarget::Skill { name, .. } => {
                 yes(call.tool == "Skill" && skill(call.input).is_some_and(|skill| same_name(skill, name)))
             }
-            Target::Parameter { tool, name, value } => yes(call.tool == tool && parameter(call.input, name, value)),
+            RuleTarget::Parameter { tool, name, value } => yes(call.tool == tool && parameter(call.input, name, value)),
         }
     }
 
     /// A script is Bash and a fetch is WebFetch, whichever tool asks for it.
-    fn reaches(&self, name: &str, call: &Call<'_>) -> bool {
+    fn reaches(&self, name: &str, call: &ParsedCall<'_>) -> bool {
         call.parts.iter().any(|part| match part {
-            Part::Shell(_) => name == "Bash",
-            Part::Fetch(_) => name == "WebFetch",
-            Part::Read(_) | Part::Search(_) | Part::Edit(_) | Part::Plain => false,
+            CallPart::Shell(_) => name == "Bash",
+            CallPart::Fetch(_) => name == "WebFetch",
+            CallPart::Read(_) | CallPart::Search(_) | CallPart::Edit(_) | CallPart::Plain => false,
         })
     }
 
     pub fn is_read_rule(&self) -> bool {
-        matches!(self.rule.target, Target::Path { kind: PathKind::Read, .. })
+        matches!(self.rule.target, RuleTarget::Path { kind: PathKind::Read, .. })
     }
 
     /// Whether reading this file is what a `Read` rule means.
-    pub fn strikes_read(&self, path: &Forms) -> bool {
-        self.is_read_rule() && self.path.as_ref().is_some_and(|rule| rule.strikes(path))
+    pub fn matches_read(&self, path: &Forms) -> bool {
+        self.is_read_rule() && self.path.as_ref().is_some_and(|rule| rule.matches_either_form(path))
     }
 
     /// Whether the rule is about the tool as such.
-    pub fn removes(&self, tool: &str) -> bool {
+    pub fn hides_tool(&self, tool: &str) -> bool {
         match &self.rule.target {
-            Target::Tool(name) => same_tool(name, tool),
-            Target::Names(names) | Target::Mcp { names, .. } => names.fits_in_any_case(tool),
-            Target::Command(_)
-            | Target::Path { .. }
-            | Target::Domain(_)
-            | Target::Agent(_)
-            | Target::Skill { .. }
-            | Target::Parameter { .. } => false,
+            RuleTarget::Tool(name) => same_tool(name, tool),
+            RuleTarget::Names(names) | RuleTarget::Mcp { names, .. } => names.fits_in_any_case(tool),
+            RuleTarget::Command(_)
+            | RuleTarget::Path { .. }
+            | RuleTarget::Domain(_)
+            | RuleTarget::Agent(_)
+            | RuleTarget::Skill { .. }
+            | RuleTarget::Parameter { .. } => false,
         }
     }
 }
@@ -107,7 +110,7 @@ fn parameter(input: &Value, name: &str, value: &Wildcard) -> bool {
     }
 }
 
-fn commands(pattern: &CommandPattern, shell: &Shell) -> Overlap {
+fn commands(pattern: &CommandPattern, shell: &ShellPart) -> Overlap {
     if pattern.fits(shell.text.trim()) {
         return Overlap::Yes;
     }
@@ -130,46 +133,46 @@ fn commands(pattern: &CommandPattern, shell: &Shell) -> Overlap {
     result
 }
 
-fn paths(kind: PathKind, rule: &PathRule, part: &Part) -> Overlap {
+fn paths(kind: PathKind, rule: &PathRule, part: &CallPart) -> Overlap {
     let hit = match (part, kind) {
         // Whoever may not read a file may not replace it either.
-        (Part::Edit(path), PathKind::Read | PathKind::Edit) => rule.strikes(path),
-        (Part::Read(path) | Part::Search(path), PathKind::Read) => rule.strikes(path),
-        (Part::Read(_) | Part::Search(_), PathKind::Edit) => false,
-        (Part::Shell(shell), _) => {
+        (CallPart::Edit(path), PathKind::Read | PathKind::Edit) => rule.matches_either_form(path),
+        (CallPart::Read(path) | CallPart::Search(path), PathKind::Read) => rule.matches_either_form(path),
+        (CallPart::Read(_) | CallPart::Search(_), PathKind::Edit) => false,
+        (CallPart::Shell(shell), _) => {
             return shell.uses.iter().map(|file| file_use(kind, rule, file)).max().unwrap_or(Overlap::No);
         }
-        (Part::Fetch(_) | Part::Plain, _) => false,
+        (CallPart::Fetch(_) | CallPart::Plain, _) => false,
     };
     if hit { Overlap::Yes } else { Overlap::No }
 }
 
-fn file_use(kind: PathKind, rule: &PathRule, used: &Use) -> Overlap {
+fn file_use(kind: PathKind, rule: &PathRule, used: &ResolvedUse) -> Overlap {
     let concerned = match (kind, used.file.role) {
         (PathKind::Read, _) => true,
-        (PathKind::Edit, Role::Write | Role::Remove | Role::Alias) => true,
-        (PathKind::Edit, Role::Read | Role::Any) => false,
+        (PathKind::Edit, FileRole::Write | FileRole::Remove | FileRole::Alias) => true,
+        (PathKind::Edit, FileRole::Read | FileRole::Any) => false,
     };
     if !concerned {
         return Overlap::No;
     }
-    let hit = |spot: &crate::call::Spot| {
-        if spot.wild {
-            return rule.could_mean(&spot.path.given);
+    let hit = |candidate: &crate::call::CandidatePath| {
+        if candidate.wild {
+            return rule.could_match(&candidate.path.given);
         }
         let directly = match &used.file.reach {
-            Reach::One => rule.strikes(&spot.path),
-            Reach::Listing | Reach::Below { .. } | Reach::Replaced => {
-                rule.strikes(&spot.path) || rule.strikes_content(&spot.path)
+            FileReach::One => rule.matches_either_form(&candidate.path),
+            FileReach::Listing | FileReach::Below { .. } | FileReach::Replaced => {
+                rule.matches_either_form(&candidate.path) || rule.matches_content(&candidate.path)
             }
         };
         match (&used.file.reach, directly) {
             (_, true) => Overlap::Yes,
-            (Reach::Below { names, hidden }, false) => below(rule, &spot.path, names, *hidden),
-            (Reach::One | Reach::Listing | Reach::Replaced, false) => Overlap::No,
+            (FileReach::Below { names, hidden }, false) => below(rule, &candidate.path, names, *hidden),
+            (FileReach::One | FileReach::Listing | FileReach::Replaced, false) => Overlap::No,
         }
     };
-    used.spots.iter().map(hit).max().unwrap_or(Overlap::No)
+    used.candidates.iter().map(hit).max().unwrap_or(Overlap::No)
 }
 
 /// Whether a walk through a directory would come across a file the rule means.
@@ -181,14 +184,14 @@ fn below(rule: &PathRule, dir: &Forms, names: &[String], hidden: bool) -> Overla
     if !names.is_empty() {
         let fits = |path: &std::path::Path| {
             let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-            names.iter().any(|pattern| overlap::could_be_name(pattern, &name)) && rule.means(path)
+            names.iter().any(|pattern| overlap::could_be_name(pattern, &name)) && rule.matches(path)
         };
-        return match names.iter().map(|name| rule.could_mean_name(name)).max().unwrap_or(Overlap::No) {
+        return match names.iter().map(|name| rule.could_match_name(name)).max().unwrap_or(Overlap::No) {
             // Only the files that are there can tell.
-            Overlap::Maybe => match look_below(real, usize::MAX, fits) {
-                Below::Found => Overlap::Yes,
-                Below::TooMany => Overlap::Maybe,
-                Below::Nothing => Overlap::No,
+            Overlap::Maybe => match search_below(real, usize::MAX, fits) {
+                SearchBelow::Found => Overlap::Yes,
+                SearchBelow::TooMany => Overlap::Maybe,
+                SearchBelow::Nothing => Overlap::No,
             },
             overlap => overlap,
         };
@@ -196,9 +199,9 @@ fn below(rule: &PathRule, dir: &Forms, names: &[String], hidden: bool) -> Overla
     let shown = |path: &std::path::Path| {
         hidden || !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
     };
-    match look_below(real, usize::MAX, |path| shown(path) && rule.means(path)) {
-        Below::Found => Overlap::Yes,
-        Below::TooMany => Overlap::Maybe,
-        Below::Nothing => Overlap::No,
+    match search_below(real, usize::MAX, |path| shown(path) && rule.matches(path)) {
+        SearchBelow::Found => Overlap::Yes,
+        SearchBelow::TooMany => Overlap::Maybe,
+        SearchBelow::Nothing => Overlap::No,
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a call happens; everything a path rule can be anchored at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SessionDirs {
     /// Project root, the anchor of `/x`.
     pub project: PathBuf,
     /// Directory the session started in, the anchor of `./x` and `x`.
@@ -19,9 +19,9 @@ pub struct Place {
     pub extra: Vec<PathBuf>,
 }
 
-impl Place {
+impl SessionDirs {
     /// The working directories: what a session may work in without a rule naming it.
-    pub fn working(&self) -> impl Iterator<Item = &Path> {
+    pub fn working_dirs(&self) -> impl Iterator<Item = &Path> {
         [&self.project, &self.start].into_iter().chain(&self.extra).map(PathBuf::as_path)
     }
 
@@ -41,22 +41,17 @@ impl Place {
     }
 }
 
-/// Whether a path lies in a working directory, as it is written and as links resolve it.
-pub fn inside(place: &Place, path: &Path) -> bool {
-    Grounds::of(place).hold(&Forms::of(path))
-}
-
 /// The working directories in both forms, looked up once.
 #[derive(Clone, Debug)]
-pub(crate) struct Grounds(Vec<Forms>);
+pub(crate) struct WorkingDirs(Vec<Forms>);
 
-impl Grounds {
-    pub(crate) fn of(place: &Place) -> Self {
-        Self(place.working().map(Forms::of).collect())
+impl WorkingDirs {
+    pub(crate) fn of(session_dirs: &SessionDirs) -> Self {
+        Self(session_dirs.working_dirs().map(Forms::of).collect())
     }
 
     /// Both forms of the path have to lie inside; one that can not be resolved does not.
-    pub(crate) fn hold(&self, path: &Forms) -> bool {
+    pub(crate) fn contains(&self, path: &Forms) -> bool {
         let Some(real) = &path.real else { return false };
         self.below(&path.given).is_some()
             && self.0.iter().filter_map(|dir| dir.real.as_ref()).any(|d| real.starts_with(d))
@@ -80,8 +75,8 @@ impl Grounds {
 mod tests {
     use super::*;
 
-    fn place() -> Place {
-        Place {
+    fn session_dirs() -> SessionDirs {
+        SessionDirs {
             project: "/w/app".into(),
             start: "/w/app/sub".into(),
             home: "/home/u".into(),
@@ -89,21 +84,25 @@ mod tests {
         }
     }
 
+    fn contains(path: &str) -> bool {
+        WorkingDirs::of(&session_dirs()).contains(&Forms::of(Path::new(path)))
+    }
+
     #[test]
     fn a_directory_with_the_same_prefix_is_outside() {
-        assert!(inside(&place(), Path::new("/w/app/x")));
-        assert!(inside(&place(), Path::new("/data/x")));
-        assert!(!inside(&place(), Path::new("/w/app-secrets/k")));
-        assert!(!inside(&place(), Path::new("/w/app/../x")));
+        assert!(contains("/w/app/x"));
+        assert!(contains("/data/x"));
+        assert!(!contains("/w/app-secrets/k"));
+        assert!(!contains("/w/app/../x"));
     }
 
     #[test]
     fn a_directory_that_holds_everything_is_no_working_directory() {
         for wide in ["/", "/home", "..//../..", "", "~/.."] {
-            assert_eq!(place().directory(wide), None, "{wide}");
+            assert_eq!(session_dirs().directory(wide), None, "{wide}");
         }
-        assert_eq!(place().directory("../b"), Some("/w/b".into()));
-        assert_eq!(place().directory("~/x"), Some("/home/u/x".into()));
-        assert_eq!(place().directory("/home/u"), Some("/home/u".into()));
+        assert_eq!(session_dirs().directory("../b"), Some("/w/b".into()));
+        assert_eq!(session_dirs().directory("~/x"), Some("/home/u/x".into()));
+        assert_eq!(session_dirs().directory("/home/u"), Some("/home/u".into()));
     }
 }

@@ -1,24 +1,24 @@
 //! Whether allow rules cover a call: every part has to be covered.
 //!
-//! The mirror of `strike`. Here nothing is seen through that is not known to be
+//! The mirror of `deny`. Here nothing is seen through that is not known to be
 //! harmless, and what is not understood is not covered, except by a rule for
 //! the tool as a whole.
 
-use crate::bash::files::{Role, looks_like_path};
+use crate::bash::files::{FileRole, looks_like_path};
 use crate::bash::words::HOLE;
-use crate::bash::{Command, danger, pipes};
-use crate::call::{Call, Part, Shell, Spot, Use};
-use crate::grammar::{CommandPattern, PathKind, Target};
-use crate::place::Grounds;
-use crate::resolve::{Below, Forms, is_link, look_below};
-use crate::rules::Ready;
-use crate::strike::{agent, skill};
+use crate::bash::{ShellCommand, danger, pipes};
+use crate::call::{CallPart, CandidatePath, ParsedCall, ResolvedUse, ShellPart};
+use crate::deny::{agent, skill};
+use crate::dirs::WorkingDirs;
+use crate::grammar::{CommandPattern, PathKind, RuleTarget};
+use crate::resolve::{Forms, SearchBelow, is_link, search_below};
+use crate::rules::CompiledRule;
 use crate::text::brief;
 use std::path::{Path, PathBuf};
 
 /// The first part no rule covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Gap {
+pub(crate) struct UncoveredPart {
     /// As written.
     pub part: String,
     pub why: String,
@@ -26,7 +26,7 @@ pub(crate) struct Gap {
     pub rule: Option<String>,
 }
 
-impl Gap {
+impl UncoveredPart {
     fn new(part: impl Into<String>, why: impl Into<String>) -> Self {
         // Reasons quote the command, and are shown.
         Self { part: part.into(), why: brief(&why.into()), rule: None }
@@ -37,7 +37,7 @@ impl Gap {
     }
 
     /// Why the call is not covered, naming the part if it is one of several.
-    pub fn sentence(&self, call: &Call<'_>) -> String {
+    pub fn sentence(&self, call: &ParsedCall<'_>) -> String {
         let is_part = call.shells().any(|shell| shell.text.trim() != self.part);
         match (is_part, self.why == NO_RULE) {
             (true, true) => format!("no rule covers {}", brief(&self.part)),
@@ -49,60 +49,59 @@ impl Gap {
 
 const NO_RULE: &str = "no rule covers it";
 
-pub(crate) struct Granting<'a> {
-    pub allow: &'a [Ready],
-    pub grounds: &'a Grounds,
+pub(crate) struct AllowRules<'a> {
+    pub allow: &'a [CompiledRule],
+    pub working_dirs: &'a WorkingDirs,
     /// Names of the MCP servers, if they are known.
     pub servers: Option<&'a [String]>,
     /// acceptEdits: edits inside the working directories need no rule.
     pub edits: bool,
 }
 
-impl<'a> Granting<'a> {
+impl<'a> AllowRules<'a> {
     /// The rule that covers the call; of several, the first.
-    pub fn rule(&self, call: &Call<'_>) -> Result<&'a str, Gap> {
+    pub fn rule(&self, call: &ParsedCall<'_>) -> Result<&'a str, UncoveredPart> {
         let mut first = None;
         for part in &call.parts {
             let rule = self.part(call, part)?;
             first = first.or(Some(rule));
         }
-        first.ok_or_else(|| Gap::new(call.tool, NO_RULE).rule(call.tool))
+        first.ok_or_else(|| UncoveredPart::new(call.tool, NO_RULE).rule(call.tool))
     }
 
-    fn part(&self, call: &Call<'_>, part: &Part) -> Result<&'a str, Gap> {
+    fn part(&self, call: &ParsedCall<'_>, part: &CallPart) -> Result<&'a str, UncoveredPart> {
         let whole = self.whole_tool(call.tool);
         let uncovered = |path: &Forms, rule: &str| {
             let pattern = crate::path::literally(&path.given);
-            Gap::new(path.given.display().to_string(), NO_RULE).rule(format!("{rule}({pattern})"))
+            UncoveredPart::new(path.given.display().to_string(), NO_RULE).rule(format!("{rule}({pattern})"))
         };
         match part {
-            Part::Read(path) => {
+            CallPart::Read(path) => {
                 whole.or_else(|| self.path(PathKind::Read, path)).ok_or_else(|| uncovered(path, "Read"))
             }
-            Part::Edit(path) => {
+            CallPart::Edit(path) => {
                 whole.or_else(|| self.path(PathKind::Edit, path)).ok_or_else(|| uncovered(path, "Edit"))
             }
             // The tool as a whole means the working directories: a search shows what is in files,
             // and elsewhere that takes a rule for reading them.
-            Part::Search(path) => whole
-                .filter(|_| self.grounds.hold(path) || self.whole_tool("Read").is_some())
+            CallPart::Search(path) => whole
+                .filter(|_| self.working_dirs.contains(path) || self.whole_tool("Read").is_some())
                 .or_else(|| self.path(PathKind::Read, path))
                 .or_else(|| self.content(path))
                 .ok_or_else(|| uncovered(path, "Read")),
-            Part::Shell(shell) => self.shell(shell),
-            Part::Fetch(url) => {
-                let domain = url
-                    .as_ref()
-                    .and_then(|url| self.find(|target| matches!(target, Target::Domain(domain) if domain.means(url))));
+            CallPart::Shell(shell) => self.shell(shell),
+            CallPart::Fetch(url) => {
+                let domain = url.as_ref().and_then(|url| {
+                    self.find(|target| matches!(target, RuleTarget::Domain(domain) if domain.matches(url)))
+                });
                 self.whole_tool("WebFetch").or(domain).ok_or_else(|| match url {
-                    Some(url) => {
-                        Gap::new(url.as_str(), NO_RULE).rule(format!("WebFetch(domain:{})", crate::domain::host(url)))
-                    }
-                    None => Gap::new(call.tool, "it names no web address"),
+                    Some(url) => UncoveredPart::new(url.as_str(), NO_RULE)
+                        .rule(format!("WebFetch(domain:{})", crate::domain::host(url))),
+                    None => UncoveredPart::new(call.tool, "it names no web address"),
                 })
             }
-            Part::Plain => whole.or_else(|| self.named(call)).ok_or_else(|| {
-                Gap::new(call.tool, NO_RULE).rule(match call.tool {
+            CallPart::Plain => whole.or_else(|| self.named(call)).ok_or_else(|| {
+                UncoveredPart::new(call.tool, NO_RULE).rule(match call.tool {
                     "Skill" => format!("Skill({})", skill(call.input).unwrap_or_default()),
                     tool => tool.to_owned(),
                 })
@@ -110,13 +109,13 @@ impl<'a> Granting<'a> {
         }
     }
 
-    fn find(&self, meant: impl Fn(&Target) -> bool) -> Option<&'a str> {
-        self.allow.iter().find(|ready| meant(&ready.rule.target)).map(|ready| ready.rule.text.as_str())
+    fn find(&self, meant: impl Fn(&RuleTarget) -> bool) -> Option<&'a str> {
+        self.allow.iter().find(|compiled| meant(&compiled.rule.target)).map(|compiled| compiled.rule.text.as_str())
     }
 
     /// A rule for every call of a tool.
     fn whole_tool(&self, tool: &str) -> Option<&'a str> {
-        let exact = self.find(|target| matches!(target, Target::Tool(name) if name == tool));
+        let exact = self.find(|target| matches!(target, RuleTarget::Tool(name) if name == tool));
         exact.or_else(|| self.mcp(tool))
     }
 
@@ -130,19 +129,19 @@ impl<'a> Granting<'a> {
         for server in possible.filter(known) {
             let prefix = format!("mcp__{server}__");
             let covering = self.find(|target| {
-                matches!(target, Target::Mcp { names, literal } if literal.starts_with(&prefix) && names.fits(tool))
+                matches!(target, RuleTarget::Mcp { names, literal } if literal.starts_with(&prefix) && names.fits(tool))
             });
             rule = Some(covering?);
         }
         rule
     }
 
-    fn named(&self, call: &Call<'_>) -> Option<&'a str> {
+    fn named(&self, call: &ParsedCall<'_>) -> Option<&'a str> {
         let has_arguments =
             call.input.get("args").is_some_and(|args| args.as_str().is_none_or(|text| !text.trim().is_empty()));
         self.find(|target| match target {
-            Target::Agent(name) => call.tool == "Agent" && agent(call.input) == name,
-            Target::Skill { name, arguments } => {
+            RuleTarget::Agent(name) => call.tool == "Agent" && agent(call.input) == name,
+            RuleTarget::Skill { name, arguments } => {
                 call.tool == "Skill" && skill(call.input) == Some(name) && (*arguments || !has_arguments)
             }
             _ => false,
@@ -159,48 +158,50 @@ impl<'a> Granting<'a> {
     }
 
     fn path_rule(&self, wanted: PathKind, covers: impl Fn(&crate::path::PathRule) -> bool) -> Option<&'a str> {
-        let rule = self.allow.iter().find(|ready| {
-            let Target::Path { kind, .. } = &ready.rule.target else { return false };
-            (*kind == wanted || *kind == PathKind::Edit) && ready.path.as_ref().is_some_and(&covers)
+        let rule = self.allow.iter().find(|compiled| {
+            let RuleTarget::Path { kind, .. } = &compiled.rule.target else { return false };
+            (*kind == wanted || *kind == PathKind::Edit) && compiled.path.as_ref().is_some_and(&covers)
         });
-        rule.map(|ready| ready.rule.text.as_str())
+        rule.map(|compiled| compiled.rule.text.as_str())
     }
 
-    fn shell(&self, shell: &Shell) -> Result<&'a str, Gap> {
+    fn shell(&self, shell: &ShellPart) -> Result<&'a str, UncoveredPart> {
         if let Some(rule) = self.whole_tool("Bash") {
             return Ok(rule);
         }
         if let Some(why) = shell.script.unclear {
-            return Err(Gap::new(&shell.text, why));
+            return Err(UncoveredPart::new(&shell.text, why));
         }
         let mut first = None;
         for (at, command) in shell.script.commands.iter().enumerate().filter(|(_, command)| command.own) {
             let rule = self.command(shell, at, command)?;
             first = first.or(Some(rule));
         }
-        first.ok_or_else(|| Gap::new(&shell.text, "it has no command"))
+        first.ok_or_else(|| UncoveredPart::new(&shell.text, "it has no command"))
     }
 
-    fn command(&self, shell: &Shell, at: usize, command: &Command) -> Result<&'a str, Gap> {
+    fn command(&self, shell: &ShellPart, at: usize, command: &ShellCommand) -> Result<&'a str, UncoveredPart> {
         let exactly = || format!("Bash({})", crate::wildcard::Wildcard::literally(&command.source));
-        let gap = |why: String| Gap::new(&command.source, why).rule(exactly());
+        let gap = |why: String| UncoveredPart::new(&command.source, why).rule(exactly());
         let texts = command.allowable();
         // A wildcard for the program does not stand for variables in front of it (C-15).
         let mentions_env = |pattern: &CommandPattern| command.env_is_harmless() || pattern.assigns;
-        let fitting = self.allow.iter().filter_map(|ready| match &ready.rule.target {
-            Target::Command(pattern) if mentions_env(pattern) && texts.iter().any(|text| pattern.fits(text)) => {
-                Some((ready, pattern.is_exact()))
+        let fitting = self.allow.iter().filter_map(|compiled| match &compiled.rule.target {
+            RuleTarget::Command(pattern) if mentions_env(pattern) && texts.iter().any(|text| pattern.fits(text)) => {
+                Some((compiled, pattern.is_exact()))
             }
             _ => None,
         });
         // A rule that spells out the command says more than one with a wildcard.
-        let Some((ready, exact)) = fitting.max_by_key(|(_, exact)| *exact) else { return Err(gap(NO_RULE.to_owned())) };
+        let Some((compiled, exact)) = fitting.max_by_key(|(_, exact)| *exact) else {
+            return Err(gap(NO_RULE.to_owned()));
+        };
         if let Some(why) = command.unclear {
-            return Err(Gap::new(&command.source, why));
+            return Err(UncoveredPart::new(&command.source, why));
         }
         let dirs = &shell.dirs[at];
         if dirs.unknown {
-            return Err(Gap::new(&command.source, "it runs in a directory that can not be told"));
+            return Err(UncoveredPart::new(&command.source, "it runs in a directory that can not be told"));
         }
         let family = || shell.script.commands.iter().filter(|other| other.of == at);
         if !exact {
@@ -210,7 +211,7 @@ impl<'a> Granting<'a> {
             if let Some(source) = pipes::uncertain_source(&shell.script.commands, at) {
                 return Err(gap(format!("its arguments come from {}", source.name().unwrap_or("a command"))));
             }
-            if !dirs.possible.iter().all(|dir| self.grounds.hold(&Forms::of(dir))) {
+            if !dirs.possible.iter().all(|dir| self.working_dirs.contains(&Forms::of(dir))) {
                 return Err(gap("it runs outside the working directories".to_owned()));
             }
             // A repository can bring programs of its own.
@@ -227,13 +228,13 @@ impl<'a> Granting<'a> {
                 return Err(gap(format!("{} is outside the working directories", used.file.word.raw)));
             }
         }
-        Ok(&ready.rule.text)
+        Ok(&compiled.rule.text)
     }
 
     /// A file named as an argument: inside the working directories, or a path rule names it.
-    fn is_within_reach(&self, used: &Use, exact: bool) -> bool {
+    fn is_within_reach(&self, used: &ResolvedUse, exact: bool) -> bool {
         let word = &used.file.word;
-        if used.file.role == Role::Any && !looks_like_path(word) {
+        if used.file.role == FileRole::Any && !looks_like_path(word) {
             return true;
         }
         // The rule names an absolute path itself; a relative one depends on where it runs.
@@ -241,13 +242,15 @@ impl<'a> Granting<'a> {
             return true;
         }
         let kind = match used.file.role {
-            Role::Read | Role::Any => PathKind::Read,
-            Role::Write | Role::Remove | Role::Alias => PathKind::Edit,
+            FileRole::Read | FileRole::Any => PathKind::Read,
+            FileRole::Write | FileRole::Remove | FileRole::Alias => PathKind::Edit,
         };
         let anywhere = kind == PathKind::Read && self.whole_tool("Read").is_some();
-        used.spots.iter().all(|spot| match spot.wild {
-            true => anywhere || self.holds_pattern(&spot.path.given),
-            false => anywhere || self.grounds.hold(&spot.path) || self.path(kind, &spot.path).is_some(),
+        used.candidates.iter().all(|candidate| match candidate.wild {
+            true => anywhere || self.holds_pattern(&candidate.path.given),
+            false => {
+                anywhere || self.working_dirs.contains(&candidate.path) || self.path(kind, &candidate.path).is_some()
+            }
         })
     }
 
@@ -256,29 +259,30 @@ impl<'a> Granting<'a> {
         let fixed = before_pattern(pattern);
         let levels = pattern.components().count() - fixed.components().count();
         let root = Forms::of(&fixed);
-        let leads_out = |path: &Path| is_link(path) && !self.grounds.hold(&Forms::of(path));
-        self.grounds.hold(&root) && look_below(&fixed, levels, leads_out) == Below::Nothing
+        let leads_out = |path: &Path| is_link(path) && !self.working_dirs.contains(&Forms::of(path));
+        self.working_dirs.contains(&root) && search_below(&fixed, levels, leads_out) == SearchBelow::Nothing
     }
 
-    fn redirection(&self, used: &Use) -> Result<(), Gap> {
+    fn redirection(&self, used: &ResolvedUse) -> Result<(), UncoveredPart> {
         let word = &used.file.word;
-        let gap = |why: &str| Gap::new(format!("> {}", word.raw), why);
-        if used.file.role == Role::Read {
+        let gap = |why: &str| UncoveredPart::new(format!("> {}", word.raw), why);
+        if used.file.role == FileRole::Read {
             return match self.is_within_reach(used, false) {
                 true => Ok(()),
-                false => Err(Gap::new(format!("< {}", word.raw), "it is outside the working directories")),
+                false => Err(UncoveredPart::new(format!("< {}", word.raw), "it is outside the working directories")),
             };
         }
         if !word.fixed || word.glob || word.home {
             return Err(gap("its target can not be told"));
         }
-        let covered = |spot: &Spot| {
-            self.path(PathKind::Edit, &spot.path).is_some() || (self.edits && self.grounds.hold(&spot.path))
+        let covered = |candidate: &CandidatePath| {
+            self.path(PathKind::Edit, &candidate.path).is_some()
+                || (self.edits && self.working_dirs.contains(&candidate.path))
         };
-        match used.spots.iter().find(|spot| !covered(spot)) {
+        match used.candidates.iter().find(|candidate| !covered(candidate)) {
             None => Ok(()),
-            Some(spot) => Err(gap("writing to a file takes an Edit rule")
-                .rule(format!("Edit({})", crate::path::literally(&spot.path.given)))),
+            Some(candidate) => Err(gap("writing to a file takes an Edit rule")
+                .rule(format!("Edit({})", crate::path::literally(&candidate.path.given)))),
         }
     }
 }
