@@ -5,7 +5,7 @@ use crate::server::Status;
 use crate::servers::Servers;
 use crate::tool::{cut, failed};
 use ona_api::{Access, ToolResult};
-use ona_tools::{Cx, Tool};
+use ona_tools::{Tool, ToolContext};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,11 +26,11 @@ impl Tool for ListMcpResources {
     const DESCRIPTION: &'static str =
         "Lists the resources of connected MCP servers: a JSON array of uri, name, description, mimeType and server.";
 
-    fn access(&self, _: &ListInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &ListInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: ListInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: ListInput, cx: &ToolContext) -> ToolResult {
         let servers = match &input.server {
             None => self.0.list().into_iter().filter(|server| server.status() == Status::Connected).collect(),
             Some(name) => match self.0.find(name) {
@@ -90,11 +90,11 @@ impl Tool for ReadMcpResource {
     const NAME: &'static str = "ReadMcpResource";
     const DESCRIPTION: &'static str = "Reads one resource of a connected MCP server.";
 
-    fn access(&self, _: &ReadInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &ReadInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: ReadInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: ReadInput, cx: &ToolContext) -> ToolResult {
         let Some(server) = self.0.find(&input.server) else { return unknown(&self.0, &input.server) };
         match server.read(&input.uri, &cx.cancel).await {
             Err(error) => failed(&server, error),

@@ -6,7 +6,7 @@ use crate::server::{Offered, Server, Status};
 use crate::slug::Slug;
 use crate::surroundings::Surroundings;
 use crate::tool::McpTool;
-use ona_tools::{AnyTool, BoxFuture, Source};
+use ona_tools::{AnyTool, BoxFuture, ToolSource};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::task::JoinSet;
@@ -89,7 +89,7 @@ impl Servers {
     }
 }
 
-impl Source for Servers {
+impl ToolSource for Servers {
     /// By name. Where two servers would have one name for a tool, the first has it.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
         let mut tools: BTreeMap<String, Arc<dyn AnyTool>> = BTreeMap::new();

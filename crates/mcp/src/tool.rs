@@ -4,7 +4,7 @@ use crate::link::CallError;
 use crate::reply;
 use crate::server::{Caller, Offered, Server};
 use ona_api::{Access, ToolResult, ToolSpec};
-use ona_tools::{AnyTool, BadInput, BoxFuture, Cx, Offer, Plan};
+use ona_tools::{AnyTool, BadInput, BoxFuture, Offer, PlannedCall, ToolContext};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -23,12 +23,12 @@ impl AnyTool for McpTool {
     }
 
     /// What an input must hold beyond being an object is for the server to say.
-    fn plan(self: Arc<Self>, input: &Value, _: &Cx) -> Result<Plan, BadInput> {
+    fn plan(self: Arc<Self>, input: &Value, _: &ToolContext) -> Result<PlannedCall, BadInput> {
         let Value::Object(arguments) = input else {
             return Err(BadInput::new("the input must be a JSON object"));
         };
         let arguments = arguments.clone();
-        Ok(Plan::new(input.clone(), vec![Access::Plain], move |cx| {
+        Ok(PlannedCall::new(input.clone(), vec![Access::Plain], move |cx| {
             Box::pin(async move {
                 let called = self.server.call(&self.offered.tool, &arguments, Caller::Agent, &cx.cancel).await;
                 match called {
@@ -46,7 +46,7 @@ impl AnyTool for McpTool {
         self.offered.only_reads
     }
 
-    fn offer<'a>(&'a self, _: &'a Value, _: &'a Cx) -> BoxFuture<'a, Offer> {
+    fn offer<'a>(&'a self, _: &'a Value, _: &'a ToolContext) -> BoxFuture<'a, Offer> {
         let offer = if self.offered.for_the_person {
             Offer::Submission(format!("{} asks to be confirmed by a person", self.offered.name))
         } else {

@@ -16,7 +16,7 @@ use ona_orchestration::{
     DeliveryPoint, Elicitations, Operator, Pipeline, PlanModeTools, ScriptChangePrompt, SkillTool, TodoWrite,
     add_mcp_tools, refresh_tool_search,
 };
-use ona_tools::{State, ToolBox};
+use ona_tools::{TaskState, ToolBox};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -162,7 +162,7 @@ impl Places<'_> {
     /// Background tasks belong to this process.
     async fn end(self) {
         if let Some((_, workplace)) = self.current {
-            let running = workplace.tasks.list().into_iter().filter(|task| task.state == State::Running).count();
+            let running = workplace.tasks.list().into_iter().filter(|task| task.state == TaskState::Running).count();
             if running > 0 {
                 output::note(format_args!("Stopping {running} background task(s) that are still running."));
             }

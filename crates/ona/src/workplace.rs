@@ -35,7 +35,7 @@ use ona_orchestration::{
 use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Planning, Rules, SessionDirs};
 use ona_process::TurnCancellation;
 use ona_store::{Store, StoreError};
-use ona_tools::{Cx, SeenFiles, Tasks};
+use ona_tools::{SeenFiles, Tasks, ToolContext};
 use ona_transcript::Prices;
 use ona_trust::{Layer, Scope, project_root};
 use serde_json::{Value, json};
@@ -384,7 +384,7 @@ impl Workplace {
             database: self.database.clone(),
             agent_id: None,
             agent_type: None,
-            cx: Cx {
+            cx: ToolContext {
                 cwd: self.cwd.clone(),
                 project: self.place.project.clone(),
                 home: self.place.home.clone(),

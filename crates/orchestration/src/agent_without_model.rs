@@ -2,7 +2,7 @@
 
 use crate::subagent::{AgentInput, AgentTool};
 use ona_api::{Access, ToolResult};
-use ona_tools::{Cx, Tool};
+use ona_tools::{Tool, ToolContext};
 
 pub struct AgentWithoutModel {
     why: String,
@@ -19,11 +19,11 @@ impl Tool for AgentWithoutModel {
     const NAME: &'static str = AgentTool::NAME;
     const DESCRIPTION: &'static str = AgentTool::DESCRIPTION;
 
-    fn access(&self, _: &AgentInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &AgentInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, _: AgentInput, _: &Cx) -> ToolResult {
+    async fn run(&self, _: AgentInput, _: &ToolContext) -> ToolResult {
         ToolResult::rejected(format!("No agent can be started, because no model can be asked: {}", self.why))
     }
 }

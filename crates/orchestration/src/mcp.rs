@@ -12,7 +12,7 @@ use ona_hookplane::{Base, Firing, HookEngine, HookOutcome};
 use ona_mcp::{Answered, Elicit, Elicitation, ListMcpResources, ReadMcpResource, Servers};
 use ona_permissions::PermissionEngine;
 use ona_store::Store;
-use ona_tools::{BoxFuture, ToolBox, ToolSearch};
+use ona_tools::{BoxFuture, ToolBox, ToolSearchTool};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -23,13 +23,13 @@ pub fn add_mcp_tools(tools: &mut ToolBox, servers: &Arc<Servers>, keep: impl Fn(
     if !servers.is_empty() {
         tools.attach(Arc::clone(servers) as _, keep);
     }
-    tools.add(Arc::new(ToolSearch(tools.clone())));
+    tools.add(Arc::new(ToolSearchTool(tools.clone())));
 }
 
 /// ToolSearch finds what the session has, not what was taken away from it.
 pub fn refresh_tool_search(tools: &mut ToolBox) {
     if tools.get("ToolSearch").is_some() {
-        tools.add(Arc::new(ToolSearch(tools.clone())));
+        tools.add(Arc::new(ToolSearchTool(tools.clone())));
     }
 }
 

@@ -5,7 +5,7 @@
 //! names nothing is reported as missing. Reading what is meant, and whether it may be read,
 //! is decided in `said`.
 
-use ona_tools::{Cx, absolute};
+use ona_tools::{ToolContext, absolute};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub(crate) struct Mentions {
     pub missing: Vec<String>,
 }
 
-pub(crate) fn mentions(prompt: &str, cx: &Cx) -> Mentions {
+pub(crate) fn mentions(prompt: &str, cx: &ToolContext) -> Mentions {
     let mut mentions = Mentions::default();
     let (mut seen, mut missed) = (HashSet::new(), HashSet::new());
     for word in words(prompt) {
@@ -97,7 +97,7 @@ fn words(prompt: &str) -> impl Iterator<Item = &str> {
 const ENDS: &str = ".,;:!?)]}>\"'`";
 
 /// The longest beginning of the word that exists: a mention may end a sentence.
-fn existing(word: &str, cx: &Cx) -> Option<Mention> {
+fn existing(word: &str, cx: &ToolContext) -> Option<Mention> {
     let mut rest = word;
     loop {
         if let Some(mention) = found(rest, None, cx) {
@@ -114,7 +114,7 @@ fn existing(word: &str, cx: &Cx) -> Option<Mention> {
     }
 }
 
-fn found(word: &str, lines: Option<(u64, u64)>, cx: &Cx) -> Option<Mention> {
+fn found(word: &str, lines: Option<(u64, u64)>, cx: &ToolContext) -> Option<Mention> {
     // `@.` and `@..` in prose are no wish to see a whole folder.
     if word.bytes().all(|byte| byte == b'.') {
         return None;

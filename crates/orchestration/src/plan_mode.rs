@@ -12,7 +12,7 @@ use ona_api::testing::ProjectFile;
 use ona_api::{Access, Authority, ConversationId, Group, Mode, Phase, PlanStatus, Row, ToolResult};
 use ona_permissions::PermissionEngine;
 use ona_store::{Plan, Store, StoreError};
-use ona_tools::{Cx, Offer, Tool, ToolBox};
+use ona_tools::{Offer, Tool, ToolBox, ToolContext};
 use ona_workflow::testgen::criteria;
 use ona_workflow::{Facts, approve_plan, save_draft, transition};
 use schemars::JsonSchema;
@@ -212,11 +212,11 @@ impl Tool for EnterPlanMode {
     const DESCRIPTION: &'static str = "Begins planning: nothing is changed until the operator has approved a plan. Use it before work that needs \
         several steps, touches several files or leaves a choice to be made. A plan approved earlier no longer counts.";
 
-    fn access(&self, _: &EnterPlanModeInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &EnterPlanModeInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, _: EnterPlanModeInput, _: &Cx) -> ToolResult {
+    async fn run(&self, _: EnterPlanModeInput, _: &ToolContext) -> ToolResult {
         self.tools.enter().await.unwrap_or_else(told)
     }
 }
@@ -239,7 +239,7 @@ impl Tool for ExitPlanMode {
         carried out. Refused: planning goes on, with what the operator said.";
 
     /// The plan that is meant, so that hooks, rules and the person see what they decide about.
-    fn normalise(&self, input: &mut Value, _: &Cx) {
+    fn normalise(&self, input: &mut Value, _: &ToolContext) {
         let Some(fields) = input.as_object_mut() else { return };
         let given = fields.get("plan").is_some_and(|plan| !plan.is_null());
         // A database that can not be read is reported when the plan is offered.
@@ -251,15 +251,15 @@ impl Tool for ExitPlanMode {
         }
     }
 
-    fn access(&self, _: &ExitPlanModeInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &ExitPlanModeInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn offer(&self, input: &ExitPlanModeInput, _: &Cx) -> Offer {
+    async fn offer(&self, input: &ExitPlanModeInput, _: &ToolContext) -> Offer {
         self.tools.offer(input.plan.as_deref()).await.unwrap_or_else(|error| Offer::Refused(told(error)))
     }
 
-    async fn run(&self, input: ExitPlanModeInput, _: &Cx) -> ToolResult {
+    async fn run(&self, input: ExitPlanModeInput, _: &ToolContext) -> ToolResult {
         self.tools.leave(input.plan.as_deref()).await.unwrap_or_else(told)
     }
 }

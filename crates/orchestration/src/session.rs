@@ -10,7 +10,7 @@ use ona_api::{Group, Mode, Phase};
 use ona_hookplane::{Base, HookEngine, HookOutcome};
 use ona_permissions::PermissionEngine;
 use ona_store::{Store, StoreError};
-use ona_tools::{AnyTool, Cx};
+use ona_tools::{AnyTool, ToolContext};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -25,7 +25,7 @@ pub struct Session {
     pub database: String,
     pub agent_id: Option<String>,
     pub agent_type: Option<String>,
-    pub cx: Cx,
+    pub cx: ToolContext,
     pub rules: Arc<RwLock<PermissionEngine>>,
     pub env_file: EnvFile,
     /// Files hooks want to hear of; only in the session a person sees.

@@ -23,7 +23,7 @@ use ona_hookplane::{Firing, HookEngine};
 use ona_instructions::{AgentDefinition, Agents, Prompt, system_prompt};
 use ona_mcp::Servers;
 use ona_store::{Store, StoreError};
-use ona_tools::{Cx, Job, State, TaskKind, Tool, ToolBox};
+use ona_tools::{BackgroundJob, TaskKind, TaskState, Tool, ToolBox, ToolContext};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -98,11 +98,11 @@ impl Tool for AgentTool {
         steps or much reading of which only the outcome matters. Kinds: general-purpose (all tools), explore (looks \
         things up), plan (prepares a change), and those the project defines.";
 
-    fn access(&self, _: &AgentInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &AgentInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: AgentInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: AgentInput, cx: &ToolContext) -> ToolResult {
         let definition = match self.definition(&input) {
             Ok(definition) => definition,
             Err(unknown) => return ToolResult::rejected(unknown),
@@ -120,7 +120,7 @@ impl Tool for AgentTool {
             places: Arc::clone(&self.places),
             definition,
             prompt: input.prompt,
-            cx: Cx { cancel: cancel.clone(), seen: Arc::default(), ..cx.clone() },
+            cx: ToolContext { cancel: cancel.clone(), seen: Arc::default(), ..cx.clone() },
         };
         if !background {
             let report = task_run.go().await;
@@ -165,7 +165,7 @@ struct SubagentTask {
     places: Arc<tokio::sync::Semaphore>,
     definition: AgentDefinition,
     prompt: String,
-    cx: Cx,
+    cx: ToolContext,
 }
 
 impl SubagentTask {
@@ -336,17 +336,17 @@ struct Background {
     cancel: CancellationToken,
 }
 
-impl Job for Background {
+impl BackgroundJob for Background {
     fn output(&self) -> String {
         self.report.borrow().as_ref().map(|report| report.content.clone()).unwrap_or_default()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> TaskState {
         match &*self.report.borrow() {
-            None => State::Running,
-            Some(_) if self.cancel.is_cancelled() => State::Stopped,
-            Some(report) if report.is_error() => State::Failed(report.content.clone()),
-            Some(_) => State::Finished,
+            None => TaskState::Running,
+            Some(_) if self.cancel.is_cancelled() => TaskState::Stopped,
+            Some(report) if report.is_error() => TaskState::Failed(report.content.clone()),
+            Some(_) => TaskState::Finished,
         }
     }
 

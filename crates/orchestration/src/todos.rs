@@ -10,7 +10,7 @@ use ona_api::row::SessionKey;
 use ona_api::{Access, EventName, Group, Row, ToolResult};
 use ona_hookplane::{Base, Firing, HookEngine};
 use ona_store::{Store, StoreError};
-use ona_tools::{Cx, Tool};
+use ona_tools::{Tool, ToolContext};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ impl TodoWrite {
         Self { store: Arc::clone(store), hooks: Arc::clone(hooks), place: session.place.clone(), base: session.base() }
     }
 
-    async fn replace(&self, todos: Vec<Todo>, cx: &Cx) -> Result<ToolResult, StoreError> {
+    async fn replace(&self, todos: Vec<Todo>, cx: &ToolContext) -> Result<ToolResult, StoreError> {
         let before: Vec<Item> = self.stored(LIST)?;
         let mut known: Vec<String> = self.stored(KNOWN)?;
         let after = named(todos, &mut known);
@@ -95,7 +95,7 @@ impl TodoWrite {
     }
 
     /// Fires the event; what to answer if a hook refuses.
-    async fn tell(&self, event: EventName, item: &Item, cx: &Cx) -> Result<Option<ToolResult>, StoreError> {
+    async fn tell(&self, event: EventName, item: &Item, cx: &ToolContext) -> Result<Option<ToolResult>, StoreError> {
         if !self.hooks.listens_to(event) {
             return Ok(None);
         }
@@ -133,11 +133,11 @@ impl Tool for TodoWrite {
     const DESCRIPTION: &'static str = "Replaces this session's list of things to do, so that the operator can follow work of several steps. Give the whole \
         list each time; keep one entry in_progress, and mark an entry completed as soon as it is done.";
 
-    fn access(&self, _: &TodoWriteInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &TodoWriteInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: TodoWriteInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: TodoWriteInput, cx: &ToolContext) -> ToolResult {
         if input.todos.iter().any(|todo| todo.content.trim().is_empty()) {
             return ToolResult::rejected("content: an entry of the list says nothing");
         }

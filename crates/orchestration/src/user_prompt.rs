@@ -13,7 +13,7 @@ use crate::records::{self, object};
 use crate::session::Session;
 use ona_api::{Access, Attachment, Authority, CallId, Entry, EventName, Group, Row, Ruling, ToolCall, ToolResult};
 use ona_files::PathForms;
-use ona_tools::{ToolBox, picture};
+use ona_tools::{ToolBox, image};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -193,7 +193,7 @@ async fn shown(bytes: Vec<u8>) -> Result<Attachment, String> {
             false => Err(format!("a document may have {} MiB", MAX_DOCUMENT / 1024 / 1024)),
         };
     }
-    match tokio::task::spawn_blocking(move || picture::fit(bytes)).await {
+    match tokio::task::spawn_blocking(move || image::fit(bytes)).await {
         Ok(Ok(fitted)) => Ok(fitted.into()),
         Ok(Err(unfit)) => Err(unfit.to_string()),
         Err(_) => Err("it can not be decoded".into()),

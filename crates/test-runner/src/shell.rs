@@ -9,7 +9,7 @@ use crate::sandbox::Sandbox;
 use ona_api::testing::TestCase;
 use ona_api::{Access, Env, ToolResult, ToolSpec};
 use ona_process::{ChildCommand, ChildExit, ChildOutput, first_existing};
-use ona_tools::{AnyTool, BadInput, Cx, Plan, STREAM_CAP, joined, stream_text};
+use ona_tools::{AnyTool, BadInput, PlannedCall, STREAM_CAP, ToolContext, join_streams, stream_text};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,7 +52,7 @@ impl TestShell {
         json!({"command": case.script, "description": format!("behavioural test {}: {}", case.id, case.title)})
     }
 
-    async fn run(&self, cx: &Cx) -> ToolResult {
+    async fn run(&self, cx: &ToolContext) -> ToolResult {
         let room = match Room::new(&self.around.tmp, &self.case.script) {
             Ok(room) => room,
             Err(error) => return ToolResult::internal(error.to_string()),
@@ -85,7 +85,7 @@ impl TestShell {
 
     fn ran(&self, ran: ChildOutput) -> ToolResult {
         let (stdout, stderr) = (stream_text(&ran.stdout), stream_text(&ran.stderr));
-        let content = joined(&stdout, &stderr);
+        let content = join_streams(&stdout, &stderr);
         let mut data = json!({"stdout": stdout, "stderr": stderr, "interrupted": ran.end == ChildExit::Cancelled});
         let result = match ran.end {
             ChildExit::Exited(0) => ToolResult::success(content),
@@ -121,11 +121,11 @@ impl AnyTool for TestShell {
         }
     }
 
-    fn plan(self: Arc<Self>, input: &Value, _: &Cx) -> Result<Plan, BadInput> {
+    fn plan(self: Arc<Self>, input: &Value, _: &ToolContext) -> Result<PlannedCall, BadInput> {
         if input["command"] != self.case.script.as_str() {
             return Err(BadInput::new(REWRITTEN));
         }
         let access = Access::Shell { script: self.case.script.clone(), cwd: self.around.project.root.clone() };
-        Ok(Plan::new(input.clone(), vec![access], move |cx| Box::pin(async move { self.run(cx).await })))
+        Ok(PlannedCall::new(input.clone(), vec![access], move |cx| Box::pin(async move { self.run(cx).await })))
     }
 }

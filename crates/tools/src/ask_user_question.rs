@@ -4,7 +4,7 @@
 //! Where every question has one nobody is shown anything. Asking a person who sits at
 //! a terminal is not done here.
 
-use crate::{Cx, Tool};
+use crate::{Tool, ToolContext};
 use ona_api::{Access, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,13 +19,13 @@ const SELF_ANSWERED: &str = "Answers are the user's to give: ask the questions w
 const NOBODY: &str = "Nobody is there to answer: this run has no user to ask.";
 const GO_ON: &str = "Go on with your best judgement, or say what you would have asked.";
 
-pub(crate) struct AskUserQuestion;
+pub(crate) struct AskUserQuestionTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AskInput {
     /// One to four questions.
-    questions: Vec<Question>,
+    questions: Vec<QuestionInput>,
     /// Question text to chosen label; given by hooks and programs, never by the model.
     #[schemars(skip)]
     answers: Option<Map<String, Value>>,
@@ -39,14 +39,14 @@ pub(crate) struct AskInput {
 
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Question {
+pub(crate) struct QuestionInput {
     /// The whole question, as the person will read it.
     question: String,
     /// A word or two for a narrow column, at most 12 characters.
     #[serde(default)]
     header: String,
     /// Two to four choices.
-    options: Vec<Choice>,
+    options: Vec<OptionInput>,
     /// Whether several choices may be taken.
     #[serde(default)]
     multi_select: bool,
@@ -63,7 +63,7 @@ pub(crate) struct Question {
 
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Choice {
+pub(crate) struct OptionInput {
     /// What the person chooses, in a few words.
     label: String,
     /// What choosing it means.
@@ -74,18 +74,18 @@ pub(crate) struct Choice {
     preview: Option<String>,
 }
 
-impl Tool for AskUserQuestion {
+impl Tool for AskUserQuestionTool {
     type Input = AskInput;
     const NAME: &'static str = "AskUserQuestion";
     const DESCRIPTION: &'static str = "Asks the user one to four multiple-choice questions and returns the answers.\n\
         Use it when a decision is the user's and the work can not go on well without it. The user may always answer in \
         words of their own, so offer no choice for that.";
 
-    fn access(&self, _: &AskInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &AskInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: AskInput, _: &Cx) -> ToolResult {
+    async fn run(&self, input: AskInput, _: &ToolContext) -> ToolResult {
         if let Some(wrong) = misfit(&input.questions) {
             return ToolResult::rejected(wrong);
         }
@@ -124,11 +124,11 @@ pub fn answers_itself(input: &Value) -> Option<&'static str> {
     (answered || says(input, &["answers", "annotations"])).then_some(SELF_ANSWERED)
 }
 
-fn open<'q>(questions: &'q [Question], given: &'q Map<String, Value>) -> impl Iterator<Item = &'q str> {
+fn open<'q>(questions: &'q [QuestionInput], given: &'q Map<String, Value>) -> impl Iterator<Item = &'q str> {
     questions.iter().filter(|asked| answer(asked, given).is_none()).map(|asked| asked.question.as_str())
 }
 
-fn misfit(questions: &[Question]) -> Option<String> {
+fn misfit(questions: &[QuestionInput]) -> Option<String> {
     if !QUESTIONS.contains(&questions.len()) {
         return Some(format!("Ask one to four questions at a time, not {}.", questions.len()));
     }
@@ -142,7 +142,7 @@ fn misfit(questions: &[Question]) -> Option<String> {
 }
 
 /// The map of answers first; a question object may carry its own (DEC-135).
-fn answer(asked: &Question, given: &Map<String, Value>) -> Option<String> {
+fn answer(asked: &QuestionInput, given: &Map<String, Value>) -> Option<String> {
     let own = || asked.answer.as_ref().or(asked.user_answer.as_ref()).or(asked.selected.as_ref());
     given.get(&asked.question).and_then(written).or_else(|| own().cloned())
 }

@@ -1,8 +1,8 @@
 //! Runs a shell command (DEC-132).
 
-use crate::shell::{STREAM_CAP, Shell, ShellFiles, Track};
-use crate::tasks::{Job, State, TaskKind};
-use crate::{BoxFuture, Count, Cx, Tool};
+use crate::shell::{PreparedShell, STREAM_CAP, ShellFiles, Track};
+use crate::tasks::{BackgroundJob, TaskKind, TaskState};
+use crate::{BoxFuture, Count, Tool, ToolContext};
 use ona_api::credentials;
 use ona_api::text::{decode, head};
 use ona_api::{Access, ToolResult};
@@ -25,7 +25,7 @@ const TITLE_CHARS: usize = 80;
 const NUL: &str = "command contains a NUL byte.";
 const INTERRUPTED: &str = "Interrupted.";
 
-pub(crate) struct Bash;
+pub(crate) struct BashTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,7 +44,7 @@ pub(crate) struct BashInput {
     disable_sandbox: Option<bool>,
 }
 
-impl Tool for Bash {
+impl Tool for BashTool {
     type Input = BashInput;
     const NAME: &'static str = "Bash";
     const DESCRIPTION: &'static str = "Runs a command in bash, starting in the session's directory.\n\
@@ -53,11 +53,11 @@ impl Tool for Bash {
         error. Use run_in_background for servers and long jobs, and the file tools rather than cat, sed or find for \
         reading, changing and finding files.";
 
-    fn access(&self, input: &BashInput, cx: &Cx) -> Vec<Access> {
+    fn access(&self, input: &BashInput, cx: &ToolContext) -> Vec<Access> {
         vec![Access::Shell { script: input.command.clone(), cwd: cx.cwd.clone() }]
     }
 
-    async fn run(&self, input: BashInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: BashInput, cx: &ToolContext) -> ToolResult {
         if input.command.contains('\0') {
             return ToolResult::rejected(NUL);
         }
@@ -66,12 +66,12 @@ impl Tool for Bash {
         }
         let limit = input.timeout.map_or(DEFAULT_TIMEOUT, |timeout| timeout.0.clamp(1, MAX_TIMEOUT));
         let deadline = Some(Duration::from_millis(limit));
-        let shell = match Shell::new(&input.command, Track::Directory, deadline, cx) {
+        let shell = match PreparedShell::new(&input.command, Track::Directory, deadline, cx) {
             Ok(shell) => shell,
             Err(error) => return ToolResult::internal(format!("the shell could not be prepared: {error}")),
         };
         match ona_process::run(shell.command, &cx.cancel).await {
-            Ok(ran) => finished(ran, limit, place(shell.files.directory(), cx), &input.command, cx),
+            Ok(ran) => finished(ran, limit, cwd_change(shell.files.directory(), cx), &input.command, cx),
             Err(error) => not_started(&error, cx),
         }
     }
@@ -79,43 +79,43 @@ impl Tool for Bash {
 
 /// Where the session is after a command.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum CwdChange {
     Unchanged,
     Moved(PathBuf),
     /// The command ended outside, and the session does not follow it there.
     Reset(PathBuf),
 }
 
-fn place(ended: Option<PathBuf>, cx: &Cx) -> Place {
-    let Some(ended) = ended else { return Place::Unchanged };
+fn cwd_change(ended: Option<PathBuf>, cx: &ToolContext) -> CwdChange {
+    let Some(ended) = ended else { return CwdChange::Unchanged };
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if ended == real(&cx.cwd) {
-        return Place::Unchanged;
+        return CwdChange::Unchanged;
     }
     // Named by the root as the session writes it, so that rules written for the root still fit.
     let roots = std::iter::once(&cx.project).chain(&cx.extra);
     let inside = roots.filter_map(|root| Some(root.join(ended.strip_prefix(real(root)).ok()?)));
     match inside.map(|path| path.components().collect()).next() {
-        Some(moved) => Place::Moved(moved),
-        None => Place::Reset(cx.project.clone()),
+        Some(moved) => CwdChange::Moved(moved),
+        None => CwdChange::Reset(cx.project.clone()),
     }
 }
 
-fn finished(ran: ChildOutput, limit: u64, place: Place, command: &str, cx: &Cx) -> ToolResult {
+fn finished(ran: ChildOutput, limit: u64, cwd_change: CwdChange, command: &str, cx: &ToolContext) -> ToolResult {
     let stdout = stream_text(&ran.stdout);
     let mut stderr = stream_text(&ran.stderr);
     if let Some(note) = credentials_note(command, cx) {
         add_line(&mut stderr, &note);
     }
-    let moved_to = match place {
-        Place::Unchanged => None,
-        Place::Moved(to) => Some(to),
-        Place::Reset(to) => {
+    let moved_to = match cwd_change {
+        CwdChange::Unchanged => None,
+        CwdChange::Moved(to) => Some(to),
+        CwdChange::Reset(to) => {
             add_line(&mut stderr, &reset_note(&to));
             Some(to).filter(|to| *to != cx.cwd)
         }
     };
-    let output = joined(&stdout, &stderr);
+    let output = join_streams(&stdout, &stderr);
     let before = |words: &str| if output.is_empty() { words.to_owned() } else { format!("{words}\n{output}") };
     let mut data = Map::from_iter([
         ("stdout".to_owned(), Value::from(stdout)),
@@ -154,7 +154,7 @@ fn add_line(text: &mut String, line: &str) {
 }
 
 /// Says why a variable the command reads is not set.
-fn credentials_note(command: &str, cx: &Cx) -> Option<String> {
+fn credentials_note(command: &str, cx: &ToolContext) -> Option<String> {
     let named = credentials::named(command, &cx.withheld);
     (!named.is_empty()).then(|| {
         format!(
@@ -168,7 +168,7 @@ fn reset_note(to: &Path) -> String {
     format!("Shell cwd was reset to {}", to.display())
 }
 
-fn not_started(error: &SpawnError, cx: &Cx) -> ToolResult {
+fn not_started(error: &SpawnError, cx: &ToolContext) -> ToolResult {
     match error {
         // Somebody removed it. The next command should not stumble over that again.
         SpawnError::MissingDirectory(missing) if *missing != cx.project => {
@@ -208,12 +208,12 @@ fn whole_characters(bytes: &[u8]) -> &[u8] {
 }
 
 /// The formula of 7.1.
-pub fn joined(stdout: &str, stderr: &str) -> String {
+pub fn join_streams(stdout: &str, stderr: &str) -> String {
     if stderr.is_empty() { stdout.to_owned() } else { [stdout, STDERR, stderr].concat() }
 }
 
-fn background(input: &BashInput, cx: &Cx) -> ToolResult {
-    let shell = match Shell::new(&input.command, Track::Nothing, None, cx) {
+fn background(input: &BashInput, cx: &ToolContext) -> ToolResult {
+    let shell = match PreparedShell::new(&input.command, Track::Nothing, None, cx) {
         Ok(shell) => shell,
         Err(error) => return ToolResult::internal(format!("the shell could not be prepared: {error}")),
     };
@@ -244,18 +244,18 @@ struct BackgroundShell {
     _files: ShellFiles,
 }
 
-impl Job for BackgroundShell {
+impl BackgroundJob for BackgroundShell {
     fn output(&self) -> String {
         let (stdout, stderr) = self.running.snapshot();
-        joined(&stream_text(&stdout), &stream_text(&stderr))
+        join_streams(&stream_text(&stdout), &stream_text(&stderr))
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> TaskState {
         match self.running.end() {
-            None => State::Running,
-            Some(ChildExit::Exited(code)) => State::Exited(code),
-            Some(ChildExit::Signalled(signal)) => State::Signalled(signal),
-            Some(ChildExit::TimedOut | ChildExit::Cancelled) => State::Stopped,
+            None => TaskState::Running,
+            Some(ChildExit::Exited(code)) => TaskState::Exited(code),
+            Some(ChildExit::Signalled(signal)) => TaskState::Signalled(signal),
+            Some(ChildExit::TimedOut | ChildExit::Cancelled) => TaskState::Stopped,
         }
     }
 

@@ -3,12 +3,12 @@
 //! The search runs on the text as Read shows it, with LF line ends; the change
 //! is made in the file's own bytes, so untouched lines stay as they are.
 
-use crate::files::{Outcome, Refused, blocking, counted, io_refusal, seen, unchanged};
-use crate::located::Located;
+use crate::files::{FileResult, ToolRefusal, blocking, counted, io_refusal, seen, unchanged};
 use crate::path::{absolute, absolutise};
+use crate::resolved_file::ResolvedFile;
 use crate::text_file::{TextFile, View};
 use crate::write::create;
-use crate::{Cx, Tool, patch};
+use crate::{Tool, ToolContext, patch};
 use ona_api::{Access, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ const NAMED_LINES: usize = 10;
 
 const SAME: &str = "old_string and new_string are the same.";
 
-pub(crate) struct Edit;
+pub(crate) struct EditTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ pub(crate) struct EditInput {
     replace_all: Option<bool>,
 }
 
-impl Tool for Edit {
+impl Tool for EditTool {
     type Input = EditInput;
     const NAME: &'static str = "Edit";
     const DESCRIPTION: &'static str = "Replaces text in a file.\n\
@@ -45,27 +45,27 @@ impl Tool for Edit {
         counts as LF. Refused when the file has changed on disk since this session read it. An empty old_string \
         creates a new file with new_string as its content.";
 
-    fn normalise(&self, input: &mut Value, cx: &Cx) {
+    fn normalise(&self, input: &mut Value, cx: &ToolContext) {
         absolutise(input, "file_path", cx);
     }
 
-    fn access(&self, input: &EditInput, cx: &Cx) -> Vec<Access> {
+    fn access(&self, input: &EditInput, cx: &ToolContext) -> Vec<Access> {
         vec![Access::Edit(absolute(&input.file_path, cx))]
     }
 
-    async fn run(&self, input: EditInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: EditInput, cx: &ToolContext) -> ToolResult {
         let path = absolute(&input.file_path, cx);
         let cx = cx.clone();
         blocking(move || edit(&path, &input, &cx)).await
     }
 }
 
-fn edit(path: &Path, input: &EditInput, cx: &Cx) -> Outcome {
+fn edit(path: &Path, input: &EditInput, cx: &ToolContext) -> FileResult {
     let name = path.display();
     if input.old_string == input.new_string {
         return Err(SAME.into());
     }
-    let mut on_disk = Located::new(path, cx)?;
+    let mut on_disk = ResolvedFile::new(path, cx)?;
     let existing = on_disk.writable(cx)?;
     if input.old_string.is_empty() {
         return match existing {
@@ -187,9 +187,9 @@ fn without_numbers(text: &str) -> Option<String> {
 }
 
 impl NoEdit {
-    fn words(self, path: &Path) -> Refused {
+    fn words(self, path: &Path) -> ToolRefusal {
         let path = path.display();
-        Refused(match self {
+        ToolRefusal(match self {
             NoEdit::NotFound(hint) => {
                 let hint = match hint {
                     None => "",

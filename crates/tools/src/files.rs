@@ -1,6 +1,6 @@
 //! What all file tools share: how a refusal is worded, and what a session has seen.
 
-use crate::Cx;
+use crate::ToolContext;
 use crate::fingerprint::Fingerprint;
 use ona_api::ToolResult;
 use ona_api::tool::FileState;
@@ -11,21 +11,21 @@ use tokio_util::sync::CancellationToken;
 
 /// Why a call could not be carried out, in words for the model.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refused(pub String);
+pub(crate) struct ToolRefusal(pub String);
 
-impl<T: Into<String>> From<T> for Refused {
+impl<T: Into<String>> From<T> for ToolRefusal {
     fn from(words: T) -> Self {
         Self(words.into())
     }
 }
 
-pub(crate) type Outcome = Result<ToolResult, Refused>;
+pub(crate) type FileResult = Result<ToolResult, ToolRefusal>;
 
 /// Runs file work off the async threads. A panic there is the host's failure.
-pub(crate) async fn blocking(work: impl FnOnce() -> Outcome + Send + 'static) -> ToolResult {
+pub(crate) async fn blocking(work: impl FnOnce() -> FileResult + Send + 'static) -> ToolResult {
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(result)) => result,
-        Ok(Err(Refused(words))) => ToolResult::rejected(words),
+        Ok(Err(ToolRefusal(words))) => ToolResult::rejected(words),
         Err(_) => ToolResult::internal("the tool stopped unexpectedly"),
     }
 }
@@ -49,9 +49,9 @@ impl<R: Read> Read for UntilCancelled<'_, R> {
 }
 
 /// `what` happened to `path`.
-pub(crate) fn io_refusal(path: &Path, what: &io::Error) -> Refused {
+pub(crate) fn io_refusal(path: &Path, what: &io::Error) -> ToolRefusal {
     let path = path.display();
-    Refused(match what.kind() {
+    ToolRefusal(match what.kind() {
         ErrorKind::NotFound => format!("{path} does not exist."),
         ErrorKind::PermissionDenied => format!("{path}: permission denied."),
         ErrorKind::NotADirectory => format!("{path}: a part of the path is not a directory."),
@@ -61,7 +61,7 @@ pub(crate) fn io_refusal(path: &Path, what: &io::Error) -> Refused {
 }
 
 /// Refuses when the session knows the file in another state than the given one.
-pub(crate) fn unchanged(path: &Path, fingerprint: &str, cx: &Cx) -> Result<(), Refused> {
+pub(crate) fn unchanged(path: &Path, fingerprint: &str, cx: &ToolContext) -> Result<(), ToolRefusal> {
     match cx.seen.get(path) {
         Some(known) if known != fingerprint => Err(format!(
             "{} has changed on disk since this session last read or wrote it. Read it again first.",

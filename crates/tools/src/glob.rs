@@ -4,11 +4,11 @@
 //! is still a file. The walk starts at the deepest directory the pattern names
 //! literally and goes no deeper than the pattern can match.
 
-use crate::files::{Outcome, Refused, blocking, interrupted, io_refusal};
-use crate::kept::Smallest;
-use crate::located::{real, refusal};
+use crate::files::{FileResult, ToolRefusal, blocking, interrupted, io_refusal};
 use crate::path::{absolute, absolutise};
-use crate::{Cx, Tool};
+use crate::resolved_file::{real, refusal};
+use crate::smallest::Smallest;
+use crate::{Tool, ToolContext};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use ona_api::path::lexical;
@@ -24,7 +24,7 @@ use std::time::{Instant, SystemTime};
 
 const SHOWN: usize = 100;
 
-pub(crate) struct Glob;
+pub(crate) struct GlobTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -35,28 +35,28 @@ pub(crate) struct GlobInput {
     path: Option<String>,
 }
 
-impl Tool for Glob {
+impl Tool for GlobTool {
     type Input = GlobInput;
     const NAME: &'static str = "Glob";
     const DESCRIPTION: &'static str = "Finds files by a name pattern with *, ?, [..], {a,b} and **.\n\
         Returns absolute paths, the most recently changed first, at most 100. Hidden and ignored files are included; \
         .git is not.";
 
-    fn normalise(&self, input: &mut Value, cx: &Cx) {
+    fn normalise(&self, input: &mut Value, cx: &ToolContext) {
         absolutise(input, "path", cx);
     }
 
-    fn access(&self, input: &GlobInput, cx: &Cx) -> Vec<Access> {
+    fn access(&self, input: &GlobInput, cx: &ToolContext) -> Vec<Access> {
         vec![Access::Search(Scope::of(input, cx).base)]
     }
 
-    async fn run(&self, input: GlobInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: GlobInput, cx: &ToolContext) -> ToolResult {
         let cx = cx.clone();
         blocking(move || glob(&input, &cx)).await
     }
 }
 
-fn glob(input: &GlobInput, cx: &Cx) -> Outcome {
+fn glob(input: &GlobInput, cx: &ToolContext) -> FileResult {
     let began = Instant::now();
     if input.pattern.contains('\0') {
         return Err("pattern contains a NUL byte.".into());
@@ -91,7 +91,7 @@ fn glob(input: &GlobInput, cx: &Cx) -> Outcome {
     })))
 }
 
-fn directory(path: &Path) -> Result<(), Refused> {
+fn directory(path: &Path) -> Result<(), ToolRefusal> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(format!("{} is not a directory.", path.display()).into()),
@@ -108,7 +108,7 @@ struct Scope {
 }
 
 impl Scope {
-    fn of(input: &GlobInput, cx: &Cx) -> Scope {
+    fn of(input: &GlobInput, cx: &ToolContext) -> Scope {
         let pattern = input.pattern.as_str();
         let by_name = !pattern.contains('/');
         let (mut base, mut rest) = match pattern.strip_prefix("~/") {
@@ -132,7 +132,7 @@ impl Scope {
     }
 
     /// Where the base led when the call was judged, if it is a directory.
-    fn root(&self, cx: &Cx) -> Result<Option<PathBuf>, Refused> {
+    fn root(&self, cx: &ToolContext) -> Result<Option<PathBuf>, ToolRefusal> {
         let root = real(&self.base, cx)?;
         match open_dir(&root) {
             Ok(_) => Ok(Some(root)),
@@ -141,7 +141,7 @@ impl Scope {
         }
     }
 
-    fn search(&self, root: &Path, cx: &Cx) -> Result<Found, Refused> {
+    fn search(&self, root: &Path, cx: &ToolContext) -> Result<Found, ToolRefusal> {
         let glob = GlobBuilder::new(&self.rest).literal_separator(true).empty_alternates(true).build();
         let matcher = glob.map_err(|error| format!("pattern: {error}."))?.compile_matcher();
         let shared = Mutex::new(Tally::default());
@@ -184,7 +184,7 @@ struct Seekers<'a> {
     scope: &'a Scope,
     root: &'a Path,
     matcher: &'a GlobMatcher,
-    cx: &'a Cx,
+    cx: &'a ToolContext,
     shared: &'a Mutex<Tally>,
 }
 
@@ -200,7 +200,7 @@ struct Seeker<'a> {
     scope: &'a Scope,
     root: &'a Path,
     matcher: &'a GlobMatcher,
-    cx: &'a Cx,
+    cx: &'a ToolContext,
     shared: &'a Mutex<Tally>,
     tally: Tally,
 }

@@ -4,11 +4,11 @@
 //! concerned; every other byte of the file is copied. So unknown keys, key order
 //! and number formats survive, and a diff shows the cell and nothing else.
 
-use crate::files::{Outcome, Refused, blocking, io_refusal, seen, unchanged};
-use crate::located::Located;
+use crate::files::{FileResult, ToolRefusal, blocking, io_refusal, seen, unchanged};
 use crate::path::{absolute, absolutise};
 use crate::read::notebook::{cell_id, language, source};
-use crate::{Cx, Tool, patch};
+use crate::resolved_file::ResolvedFile;
+use crate::{Tool, ToolContext, patch};
 use ona_api::digest::sha256_hex;
 use ona_api::{Access, ToolResult};
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ const MAX_NOTEBOOK: u64 = 64 * 1024 * 1024;
 const NEEDS_ID: &str = "cell_id is required to replace or delete a cell.";
 const NEEDS_TYPE: &str = "cell_type is required to insert a cell.";
 
-pub(crate) struct NotebookEdit;
+pub(crate) struct NotebookEditTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -66,7 +66,7 @@ impl CellType {
     }
 }
 
-impl Tool for NotebookEdit {
+impl Tool for NotebookEditTool {
     type Input = NotebookEditInput;
     const NAME: &'static str = "NotebookEdit";
     const DESCRIPTION: &'static str = "Changes one cell of a Jupyter notebook (.ipynb, format 4).\n\
@@ -74,27 +74,27 @@ impl Tool for NotebookEdit {
         cell_id, or at the start; delete removes the cell. Read shows the cell ids. Everything else in the notebook \
         stays as it is.";
 
-    fn normalise(&self, input: &mut Value, cx: &Cx) {
+    fn normalise(&self, input: &mut Value, cx: &ToolContext) {
         absolutise(input, "notebook_path", cx);
     }
 
-    fn access(&self, input: &NotebookEditInput, cx: &Cx) -> Vec<Access> {
+    fn access(&self, input: &NotebookEditInput, cx: &ToolContext) -> Vec<Access> {
         vec![Access::Edit(absolute(&input.notebook_path, cx))]
     }
 
-    async fn run(&self, input: NotebookEditInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: NotebookEditInput, cx: &ToolContext) -> ToolResult {
         let path = absolute(&input.notebook_path, cx);
         let cx = cx.clone();
         blocking(move || edit(&path, &input, &cx)).await
     }
 }
 
-fn edit(path: &Path, input: &NotebookEditInput, cx: &Cx) -> Outcome {
+fn edit(path: &Path, input: &NotebookEditInput, cx: &ToolContext) -> FileResult {
     let name = path.display();
     if path.extension().is_none_or(|extension| extension != "ipynb") {
         return Err(format!("{name} is not a notebook (.ipynb); use Edit.").into());
     }
-    let mut file = Located::new(path, cx)?;
+    let mut file = ResolvedFile::new(path, cx)?;
     let Some(old) = file.writable(cx)? else {
         return Err(format!("{name} does not exist.").into());
     };
@@ -159,8 +159,8 @@ struct Edited<'a> {
 }
 
 impl<'a> Notebook<'a> {
-    fn parse(text: &'a str) -> Result<Self, Refused> {
-        let broken = |error: serde_json::Error| Refused(format!("not a notebook: {error}."));
+    fn parse(text: &'a str) -> Result<Self, ToolRefusal> {
+        let broken = |error: serde_json::Error| ToolRefusal(format!("not a notebook: {error}."));
         let body = text.strip_prefix('\u{feff}').unwrap_or(text);
         let outline: Outline = serde_json::from_str(body).map_err(broken)?;
         if outline.nbformat != 4 {
@@ -179,7 +179,7 @@ impl<'a> Notebook<'a> {
         })
     }
 
-    fn edit(&self, input: &NotebookEditInput) -> Result<Edited<'a>, Refused> {
+    fn edit(&self, input: &NotebookEditInput) -> Result<Edited<'a>, ToolRefusal> {
         let parsed: Vec<Value> =
             self.cells.iter().map(|cell| serde_json::from_str(cell.get()).unwrap_or_default()).collect();
         let position = input.cell_id.as_deref().filter(|id| !id.is_empty()).map(|id| find(&parsed, id)).transpose()?;
@@ -245,15 +245,15 @@ impl<'a> Edited<'a> {
     }
 }
 
-fn find(cells: &[Value], id: &str) -> Result<usize, Refused> {
+fn find(cells: &[Value], id: &str) -> Result<usize, ToolRefusal> {
     cells.iter().enumerate().position(|(index, cell)| cell_id(index, cell) == id).ok_or_else(|| {
         let ids: Vec<_> = cells.iter().enumerate().map(|(index, cell)| cell_id(index, cell)).collect();
-        Refused(format!("There is no cell {id}. The cells are: {}", ids.join(", ")))
+        ToolRefusal(format!("There is no cell {id}. The cells are: {}", ids.join(", ")))
     })
 }
 
 /// The cell with its new source, and no results of the old one.
-fn replaced(cell: &Value, input: &NotebookEditInput) -> Result<Value, Refused> {
+fn replaced(cell: &Value, input: &NotebookEditInput) -> Result<Value, ToolRefusal> {
     let mut cell = cell.as_object().cloned().ok_or("The cell is not a JSON object.")?;
     if let Some(cell_type) = input.cell_type {
         cell.insert("cell_type".into(), cell_type.as_str().into());

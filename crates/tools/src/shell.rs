@@ -15,7 +15,7 @@
 //! Most commands can not move the shell at all. Where that is plain from the text,
 //! nothing is tracked and no file is written.
 
-use crate::Cx;
+use crate::ToolContext;
 use ona_api::environment;
 use ona_process::{ChildCommand, find_in_path, first_existing};
 use std::ffi::OsString;
@@ -41,7 +41,7 @@ pub(crate) enum Track {
 }
 
 /// A shell ready to be started. Its files live as long as this value.
-pub(crate) struct Shell {
+pub(crate) struct PreparedShell {
     pub command: ChildCommand,
     pub files: ShellFiles,
 }
@@ -49,8 +49,8 @@ pub(crate) struct Shell {
 /// The private directory of one shell.
 pub(crate) struct ShellFiles(Option<TempDir>);
 
-impl Shell {
-    pub fn new(script: &str, track: Track, deadline: Option<Duration>, cx: &Cx) -> io::Result<Shell> {
+impl PreparedShell {
+    pub fn new(script: &str, track: Track, deadline: Option<Duration>, cx: &ToolContext) -> io::Result<PreparedShell> {
         let mut command = ChildCommand {
             program: bash(cx),
             // The last one is `$0`, as if it had been found by its name.
@@ -65,14 +65,14 @@ impl Shell {
         let long = script.len() > MAX_ARGUMENT;
         let track = if stays(script, cx) { Track::Nothing } else { track };
         if track == Track::Nothing && cx.prelude.is_empty() && !long {
-            return Ok(Shell { command, files: ShellFiles(None) });
+            return Ok(PreparedShell { command, files: ShellFiles(None) });
         }
         let below = |root: &str| ona_process::scratch::folder("ona-shell-", root);
         let directory = match below(cx.env.non_empty(environment::TMPDIR).unwrap_or("/tmp")).or_else(|_| below("/tmp"))
         {
             Ok(directory) => directory,
             // Without room for our files a plain command still runs, and may make some.
-            Err(_) if cx.prelude.is_empty() && !long => return Ok(Shell { command, files: ShellFiles(None) }),
+            Err(_) if cx.prelude.is_empty() && !long => return Ok(PreparedShell { command, files: ShellFiles(None) }),
             Err(error) => return Err(error),
         };
         let files = Files { prelude: &cx.prelude, track, at: directory.path() };
@@ -83,7 +83,7 @@ impl Shell {
             fs::write(directory.path().join("init"), files.before(cx.env.get(environment::BASH_ENV))?)?;
             command.env.set(environment::BASH_ENV, directory.path().join("init"));
         }
-        Ok(Shell { command, files: ShellFiles(Some(directory)) })
+        Ok(PreparedShell { command, files: ShellFiles(Some(directory)) })
     }
 }
 
@@ -97,7 +97,7 @@ impl ShellFiles {
 
 /// Whether a command plainly leaves the shell where it is, in surroundings that give
 /// no word a meaning of their own.
-fn stays(script: &str, cx: &Cx) -> bool {
+fn stays(script: &str, cx: &ToolContext) -> bool {
     can_not_move(script)
         && cx.prelude.is_empty()
         && !cx.env.is_set(environment::BASH_ENV)
@@ -122,7 +122,7 @@ fn sees_traps(script: &str) -> bool {
         || script.match_indices("set -").any(|(at, _)| options(at).any(|option| option == b'v'))
 }
 
-fn bash(cx: &Cx) -> OsString {
+fn bash(cx: &ToolContext) -> OsString {
     match first_existing(&["/bin/bash", "/usr/bin/bash"], "bash") {
         "bash" => {
             cx.env.get(environment::PATH).and_then(|path| find_in_path(path, "bash")).map_or("bash".into(), Into::into)

@@ -1,8 +1,8 @@
 //! Returns what a background task has said.
 
 use crate::files::interrupted;
-use crate::tasks::State;
-use crate::{Count, Cx, Tool};
+use crate::tasks::TaskState;
+use crate::{Count, Tool, ToolContext};
 use ona_api::{Access, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use std::time::Duration;
 const DEFAULT_TIMEOUT: u64 = 30_000;
 const MAX_TIMEOUT: u64 = 600_000;
 
-pub(crate) struct TaskOutput;
+pub(crate) struct TaskOutputTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,21 +25,21 @@ pub(crate) struct TaskOutputInput {
     timeout: Option<Count>,
 }
 
-impl Tool for TaskOutput {
+impl Tool for TaskOutputTool {
     type Input = TaskOutputInput;
     const NAME: &'static str = "TaskOutput";
     const DESCRIPTION: &'static str = "Returns the state and the output of a background task, by default after waiting \
         for its end.\nSet block to false to look at a task that goes on. A task that has ended can still be read.";
 
-    fn normalise(&self, input: &mut Value, _: &Cx) {
+    fn normalise(&self, input: &mut Value, _: &ToolContext) {
         rename(input, "bash_id");
     }
 
-    fn access(&self, _: &TaskOutputInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &TaskOutputInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: TaskOutputInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: TaskOutputInput, cx: &ToolContext) -> ToolResult {
         let task = match cx.tasks.find(&input.task_id) {
             Ok(task) => task,
             Err(words) => return ToolResult::rejected(words),
@@ -56,11 +56,11 @@ impl Tool for TaskOutput {
         let state = task.job.state();
         let output = task.job.output();
         let retrieval = match state {
-            State::Running if input.block == Some(false) => "not_ready",
-            State::Running => "timeout",
+            TaskState::Running if input.block == Some(false) => "not_ready",
+            TaskState::Running => "timeout",
             _ => "success",
         };
-        let exit_code = if let State::Exited(code) = state { Some(code) } else { None };
+        let exit_code = if let TaskState::Exited(code) = state { Some(code) } else { None };
         let mut content = format!("Task {}: {state}", task.id);
         if !output.is_empty() {
             content.push('\n');

@@ -1,8 +1,8 @@
 //! Ends a background task.
 
 use crate::task_output::rename;
-use crate::tasks::State;
-use crate::{Cx, Tool};
+use crate::tasks::TaskState;
+use crate::{Tool, ToolContext};
 use ona_api::{Access, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// How long the end is waited for; the process runner kills after a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub(crate) struct TaskStop;
+pub(crate) struct TaskStopTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,26 +21,26 @@ pub(crate) struct TaskStopInput {
     task_id: String,
 }
 
-impl Tool for TaskStop {
+impl Tool for TaskStopTool {
     type Input = TaskStopInput;
     const NAME: &'static str = "TaskStop";
     const DESCRIPTION: &'static str = "Ends a background task. Its output so far stays readable with TaskOutput.";
 
-    fn normalise(&self, input: &mut Value, _: &Cx) {
+    fn normalise(&self, input: &mut Value, _: &ToolContext) {
         rename(input, "shell_id");
     }
 
-    fn access(&self, _: &TaskStopInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &TaskStopInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: TaskStopInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: TaskStopInput, cx: &ToolContext) -> ToolResult {
         let task = match cx.tasks.find(&input.task_id) {
             Ok(task) => task,
             Err(words) => return ToolResult::rejected(words),
         };
         let state = task.job.state();
-        if state != State::Running {
+        if state != TaskState::Running {
             return ToolResult::rejected(format!("Task {} is not running: {state}.", task.id));
         }
         task.job.stop();

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Something that goes on by itself until it ends or is told to.
-pub trait Job: Send + Sync {
+pub trait BackgroundJob: Send + Sync {
     /// What it has said so far.
     fn output(&self) -> String;
-    fn state(&self) -> State;
+    fn state(&self) -> TaskState;
     /// Resolves when `state` is no longer `Running`.
     fn wait(&self) -> BoxFuture<'_, ()>;
     /// Asks for the end; `wait` tells when it has come.
@@ -21,7 +21,7 @@ pub trait Job: Send + Sync {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum TaskState {
     Running,
     Exited(i32),
     Signalled(i32),
@@ -31,27 +31,27 @@ pub enum State {
     Stopped,
 }
 
-impl State {
+impl TaskState {
     /// The word for it in a tool's data.
     pub fn status(&self) -> &'static str {
         match self {
-            State::Running => "running",
-            State::Exited(0) | State::Finished => "completed",
-            State::Exited(_) | State::Signalled(_) | State::Failed(_) => "failed",
-            State::Stopped => "stopped",
+            TaskState::Running => "running",
+            TaskState::Exited(0) | TaskState::Finished => "completed",
+            TaskState::Exited(_) | TaskState::Signalled(_) | TaskState::Failed(_) => "failed",
+            TaskState::Stopped => "stopped",
         }
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for TaskState {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            State::Running => f.write_str("running"),
-            State::Exited(code) => write!(f, "ended with exit code {code}"),
-            State::Signalled(signal) => write!(f, "ended by signal {signal}"),
-            State::Finished => f.write_str("finished"),
-            State::Failed(why) => write!(f, "failed: {why}"),
-            State::Stopped => f.write_str("stopped"),
+            TaskState::Running => f.write_str("running"),
+            TaskState::Exited(code) => write!(f, "ended with exit code {code}"),
+            TaskState::Signalled(signal) => write!(f, "ended by signal {signal}"),
+            TaskState::Finished => f.write_str("finished"),
+            TaskState::Failed(why) => write!(f, "failed: {why}"),
+            TaskState::Stopped => f.write_str("stopped"),
         }
     }
 }
@@ -77,7 +77,7 @@ pub struct TaskInfo {
     pub id: String,
     pub kind: TaskKind,
     pub title: String,
-    pub state: State,
+    pub state: TaskState,
 }
 
 #[derive(Clone)]
@@ -85,7 +85,7 @@ pub(crate) struct Task {
     pub id: String,
     pub kind: TaskKind,
     pub title: String,
-    pub job: Arc<dyn Job>,
+    pub job: Arc<dyn BackgroundJob>,
 }
 
 #[derive(Default)]
@@ -96,7 +96,7 @@ pub struct Tasks {
 
 impl Tasks {
     /// Registers a job and returns its id: `b1`, `a2`, numbered in order of start.
-    pub fn add(&self, kind: TaskKind, title: impl Into<String>, job: Arc<dyn Job>) -> String {
+    pub fn add(&self, kind: TaskKind, title: impl Into<String>, job: Arc<dyn BackgroundJob>) -> String {
         let mut tasks = self.tasks();
         let letter = match kind {
             TaskKind::Bash => 'b',
@@ -119,7 +119,7 @@ impl Tasks {
 
     /// What runs now.
     pub fn running(&self) -> Vec<TaskInfo> {
-        self.list().into_iter().filter(|task| task.state == State::Running).collect()
+        self.list().into_iter().filter(|task| task.state == TaskState::Running).collect()
     }
 
     /// Notes whether the conversation is in planning. Returns whether planning has begun since
@@ -133,7 +133,7 @@ impl Tasks {
     pub async fn stop_all(&self) {
         const PATIENCE: Duration = Duration::from_secs(5);
         let running: Vec<_> = self.tasks().iter().map(|task| task.job.clone()).collect();
-        let running: Vec<_> = running.into_iter().filter(|job| job.state() == State::Running).collect();
+        let running: Vec<_> = running.into_iter().filter(|job| job.state() == TaskState::Running).collect();
         running.iter().for_each(|job| job.stop());
         let gone = async {
             for job in &running {
@@ -169,7 +169,7 @@ impl Tasks {
         }
         let running: Vec<_> = tasks
             .iter()
-            .filter(|task| task.job.state() == State::Running)
+            .filter(|task| task.job.state() == TaskState::Running)
             .map(|task| format!("{} ({})", task.id, task.title))
             .collect();
         Err(match running.as_slice() {

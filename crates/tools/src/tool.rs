@@ -1,6 +1,6 @@
 //! What a tool is, to those who write one and to those who call one.
 
-use crate::Cx;
+use crate::ToolContext;
 use crate::input::{BadInput, parse, schema};
 use ona_api::{Access, Authority, ToolResult, ToolSpec};
 use ona_files::PathForms;
@@ -23,18 +23,18 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Makes the raw input independent of the session: absolute paths, current
     /// key names. Input that does not fit is left alone; parsing names it.
-    fn normalise(&self, _input: &mut Value, _cx: &Cx) {}
+    fn normalise(&self, _input: &mut Value, _cx: &ToolContext) {}
 
     /// What the call would touch.
-    fn access(&self, input: &Self::Input, cx: &Cx) -> Vec<Access>;
+    fn access(&self, input: &Self::Input, cx: &ToolContext) -> Vec<Access>;
 
     /// What the call has to say before anybody is asked about it. Called when no
     /// rule denies it, perhaps more than once; the call may still be refused.
-    fn offer(&self, _input: &Self::Input, _cx: &Cx) -> impl Future<Output = Offer> + Send {
+    fn offer(&self, _input: &Self::Input, _cx: &ToolContext) -> impl Future<Output = Offer> + Send {
         std::future::ready(Offer::Plain)
     }
 
-    fn run(&self, input: Self::Input, cx: &Cx) -> impl Future<Output = ToolResult> + Send;
+    fn run(&self, input: Self::Input, cx: &ToolContext) -> impl Future<Output = ToolResult> + Send;
 }
 
 /// How a call stands before anybody is asked about it.
@@ -54,7 +54,7 @@ pub enum Offer {
 /// and by hand where the input type is not known when ona is built.
 pub trait AnyTool: Send + Sync {
     fn spec(&self) -> ToolSpec;
-    fn plan(self: Arc<Self>, input: &Value, cx: &Cx) -> Result<Plan, BadInput>;
+    fn plan(self: Arc<Self>, input: &Value, cx: &ToolContext) -> Result<PlannedCall, BadInput>;
 
     /// Whether it says of itself that it changes nothing; asked of tools of MCP servers.
     fn only_reads(&self) -> bool {
@@ -62,13 +62,13 @@ pub trait AnyTool: Send + Sync {
     }
 
     /// `input` is that of a plan.
-    fn offer<'a>(&'a self, _input: &'a Value, _cx: &'a Cx) -> BoxFuture<'a, Offer> {
+    fn offer<'a>(&'a self, _input: &'a Value, _cx: &'a ToolContext) -> BoxFuture<'a, Offer> {
         Box::pin(std::future::ready(Offer::Plain))
     }
 }
 
 /// A call whose input fits its schema. Nothing else can run.
-pub struct Plan {
+pub struct PlannedCall {
     /// The normalised input: what hooks, rules and the record see.
     pub input: Value,
     pub access: Vec<Access>,
@@ -78,19 +78,19 @@ pub struct Plan {
     run: Run,
 }
 
-type Run = Box<dyn for<'a> FnOnce(&'a Cx) -> BoxFuture<'a, ToolResult> + Send>;
+type Run = Box<dyn for<'a> FnOnce(&'a ToolContext) -> BoxFuture<'a, ToolResult> + Send>;
 
-impl Plan {
+impl PlannedCall {
     pub fn new(
         input: Value,
         access: Vec<Access>,
-        run: impl for<'a> FnOnce(&'a Cx) -> BoxFuture<'a, ToolResult> + Send + 'static,
+        run: impl for<'a> FnOnce(&'a ToolContext) -> BoxFuture<'a, ToolResult> + Send + 'static,
     ) -> Self {
         Self { input, access, judged: None, run: Box::new(run) }
     }
 
-    pub async fn run(self, cx: &Cx) -> ToolResult {
-        let cx = Cx { judged: self.judged, ..cx.clone() };
+    pub async fn run(self, cx: &ToolContext) -> ToolResult {
+        let cx = ToolContext { judged: self.judged, ..cx.clone() };
         let result = (self.run)(&cx).await;
         cx.seen.note(&result.seen);
         result
@@ -102,15 +102,15 @@ impl<T: Tool> AnyTool for T {
         ToolSpec { name: T::NAME.into(), description: T::DESCRIPTION.into(), input_schema: schema::<T::Input>() }
     }
 
-    fn plan(self: Arc<Self>, input: &Value, cx: &Cx) -> Result<Plan, BadInput> {
+    fn plan(self: Arc<Self>, input: &Value, cx: &ToolContext) -> Result<PlannedCall, BadInput> {
         let mut input = input.clone();
         self.normalise(&mut input, cx);
         let parsed = parse::<T::Input>(&input)?;
         let access = self.access(&parsed, cx);
-        Ok(Plan::new(input, access, move |cx| Box::pin(async move { self.run(parsed, cx).await })))
+        Ok(PlannedCall::new(input, access, move |cx| Box::pin(async move { self.run(parsed, cx).await })))
     }
 
-    fn offer<'a>(&'a self, input: &'a Value, cx: &'a Cx) -> BoxFuture<'a, Offer> {
+    fn offer<'a>(&'a self, input: &'a Value, cx: &'a ToolContext) -> BoxFuture<'a, Offer> {
         Box::pin(async move {
             match parse::<T::Input>(input) {
                 Ok(parsed) => Tool::offer(self, &parsed, cx).await,

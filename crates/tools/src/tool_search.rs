@@ -1,6 +1,6 @@
 //! Finds tools by name and description (DEC-139).
 
-use crate::Cx;
+use crate::ToolContext;
 use crate::tool::Tool;
 use crate::toolbox::ToolBox;
 use ona_api::tool::canonical;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const USUAL: usize = 5;
 
 /// Looks through a box of tools: its own copy, which sees what servers add later.
-pub struct ToolSearch(pub ToolBox);
+pub struct ToolSearchTool(pub ToolBox);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,17 +24,17 @@ pub struct ToolSearchInput {
     max_results: Option<crate::Count>,
 }
 
-impl Tool for ToolSearch {
+impl Tool for ToolSearchTool {
     type Input = ToolSearchInput;
     const NAME: &'static str = "ToolSearch";
     const DESCRIPTION: &'static str = "Finds tools, built-in or of MCP servers, by words of their name and description and \
         returns each with its input schema. `select:A,B` returns exactly the tools of these names.";
 
-    fn access(&self, _: &ToolSearchInput, _: &Cx) -> Vec<Access> {
+    fn access(&self, _: &ToolSearchInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: ToolSearchInput, _: &Cx) -> ToolResult {
+    async fn run(&self, input: ToolSearchInput, _: &ToolContext) -> ToolResult {
         self.0.refresh().await;
         let all = self.0.specs();
         let query = input.query.trim();

@@ -1,16 +1,16 @@
 //! The tools a session has, by name.
 
-use crate::ask_user_question::AskUserQuestion;
-use crate::bash::Bash;
-use crate::edit::Edit;
-use crate::glob::Glob;
-use crate::grep::Grep;
-use crate::notebook_edit::NotebookEdit;
-use crate::read::Read;
-use crate::task_output::TaskOutput;
-use crate::task_stop::TaskStop;
+use crate::ask_user_question::AskUserQuestionTool;
+use crate::bash::BashTool;
+use crate::edit::EditTool;
+use crate::glob::GlobTool;
+use crate::grep::GrepTool;
+use crate::notebook_edit::NotebookEditTool;
+use crate::read::ReadTool;
+use crate::task_output::TaskOutputTool;
+use crate::task_stop::TaskStopTool;
 use crate::tool::{AnyTool, BoxFuture};
-use crate::write::Write;
+use crate::write::WriteTool;
 use ona_api::ToolSpec;
 use ona_api::tool::{BUILTINS, canonical};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct ToolBox {
 }
 
 /// Tools that come and go while a session lasts.
-pub trait Source: Send + Sync {
+pub trait ToolSource: Send + Sync {
     /// Those there are now, by name.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
 
@@ -42,7 +42,7 @@ type Keep = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 #[derive(Clone)]
 struct Live {
-    source: Arc<dyn Source>,
+    source: Arc<dyn ToolSource>,
     keep: Keep,
 }
 
@@ -69,16 +69,16 @@ impl ToolBox {
     /// The tools of this crate.
     pub fn builtin() -> Self {
         let mut tools = Self::default();
-        tools.add(Arc::new(Read));
-        tools.add(Arc::new(Write));
-        tools.add(Arc::new(Edit));
-        tools.add(Arc::new(NotebookEdit));
-        tools.add(Arc::new(Bash));
-        tools.add(Arc::new(Glob));
-        tools.add(Arc::new(Grep));
-        tools.add(Arc::new(AskUserQuestion));
-        tools.add(Arc::new(TaskOutput));
-        tools.add(Arc::new(TaskStop));
+        tools.add(Arc::new(ReadTool));
+        tools.add(Arc::new(WriteTool));
+        tools.add(Arc::new(EditTool));
+        tools.add(Arc::new(NotebookEditTool));
+        tools.add(Arc::new(BashTool));
+        tools.add(Arc::new(GlobTool));
+        tools.add(Arc::new(GrepTool));
+        tools.add(Arc::new(AskUserQuestionTool));
+        tools.add(Arc::new(TaskOutputTool));
+        tools.add(Arc::new(TaskStopTool));
         tools
     }
 
@@ -89,7 +89,7 @@ impl ToolBox {
 
     /// Adds the tools of a source for which `keep` says yes, now and later. A tool that
     /// was added by itself comes before one of the same name.
-    pub fn attach(&mut self, source: Arc<dyn Source>, keep: impl Fn(&str) -> bool + Send + Sync + 'static) {
+    pub fn attach(&mut self, source: Arc<dyn ToolSource>, keep: impl Fn(&str) -> bool + Send + Sync + 'static) {
         self.live = Some(Live { source, keep: Arc::new(keep) });
     }
 

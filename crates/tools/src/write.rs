@@ -1,10 +1,10 @@
 //! Creates a file or replaces its whole content.
 
-use crate::files::{Outcome, blocking, counted, io_refusal, line_count, seen, unchanged};
-use crate::located::Located;
+use crate::files::{FileResult, blocking, counted, io_refusal, line_count, seen, unchanged};
 use crate::path::{absolute, absolutise};
+use crate::resolved_file::ResolvedFile;
 use crate::text_file::{Encoding, TextFile, to_crlf};
-use crate::{Cx, Tool, patch};
+use crate::{Tool, ToolContext, patch};
 use ona_api::{Access, ToolResult};
 use ona_files::FileInfo;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use std::path::Path;
 /// Up to this size the old file is looked at for its form and its difference.
 const MAX_COMPARED: u64 = 16 * 1024 * 1024;
 
-pub(crate) struct Write;
+pub(crate) struct WriteTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,7 +27,7 @@ pub(crate) struct WriteInput {
     content: String,
 }
 
-impl Tool for Write {
+impl Tool for WriteTool {
     type Input = WriteInput;
     const NAME: &'static str = "Write";
     const DESCRIPTION: &'static str = "Creates a file, or replaces everything in it, with the given content.\n\
@@ -35,23 +35,23 @@ impl Tool for Write {
         encoding, and CRLF line endings if it had them throughout. Refused when the file has changed on disk since \
         this session read it. To change part of a file use Edit.";
 
-    fn normalise(&self, input: &mut Value, cx: &Cx) {
+    fn normalise(&self, input: &mut Value, cx: &ToolContext) {
         absolutise(input, "file_path", cx);
     }
 
-    fn access(&self, input: &WriteInput, cx: &Cx) -> Vec<Access> {
+    fn access(&self, input: &WriteInput, cx: &ToolContext) -> Vec<Access> {
         vec![Access::Edit(absolute(&input.file_path, cx))]
     }
 
-    async fn run(&self, input: WriteInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: WriteInput, cx: &ToolContext) -> ToolResult {
         let path = absolute(&input.file_path, cx);
         let cx = cx.clone();
         blocking(move || write(&path, &input.content, &cx)).await
     }
 }
 
-fn write(path: &Path, content: &str, cx: &Cx) -> Outcome {
-    let mut file = Located::new(path, cx)?;
+fn write(path: &Path, content: &str, cx: &ToolContext) -> FileResult {
+    let mut file = ResolvedFile::new(path, cx)?;
     let Some(info) = file.writable(cx)? else {
         return create(&mut file, None, content);
     };
@@ -73,7 +73,7 @@ fn write(path: &Path, content: &str, cx: &Cx) -> Outcome {
 }
 
 /// Writes a file that does not exist yet, or is empty.
-pub(crate) fn create(file: &mut Located, empty: Option<&FileInfo>, content: &str) -> Outcome {
+pub(crate) fn create(file: &mut ResolvedFile, empty: Option<&FileInfo>, content: &str) -> FileResult {
     file.replace(empty, content.as_bytes())?;
     Ok(written(file.path, content, content.as_bytes(), "create", json!([]), Value::Null))
 }

@@ -20,7 +20,7 @@ use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{EventKind, EventName, Group, Row, SessionId, clock, text};
 use ona_hookplane::{Base, Exit, HandlerFuture, HookEngine, HookExecution, HookHandler, HookInvocation};
 use ona_store::{Store, StoreError};
-use ona_tools::{Cx, ToolBox};
+use ona_tools::{ToolBox, ToolContext};
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
@@ -68,7 +68,7 @@ pub struct JudgeDeps {
     pub hooks: Arc<HookEngine>,
     pub operator: Arc<dyn Operator>,
     pub parent: ParentSession,
-    pub cx: Cx,
+    pub cx: ToolContext,
 }
 
 impl SharedJudgeDeps {
@@ -130,7 +130,7 @@ impl JudgeDeps {
             database: self.parent.database.clone(),
             agent_id: Some(id.0.clone()),
             agent_type: Some("hook".into()),
-            cx: Cx { cancel: cancel.clone(), seen: Arc::default(), cwd: base.cwd.clone(), ..self.cx.clone() },
+            cx: ToolContext { cancel: cancel.clone(), seen: Arc::default(), cwd: base.cwd.clone(), ..self.cx.clone() },
             rules: Arc::clone(&self.parent.rules),
             env_file: EnvFile::default(),
             watch: None,

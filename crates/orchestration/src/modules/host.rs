@@ -210,7 +210,7 @@ impl Host for SessionHost {
                 }
                 "flags.get" => Ok(self.flags.get(call.text(0)).cloned().unwrap_or_default()),
                 "tools.register" => Ok(self.kit.register(module, call.text(0), call.arg(1)).into()),
-                "tools.check" => match ona_tools::fits(call.arg(0), call.arg(1)) {
+                "tools.check" => match ona_tools::validate(call.arg(0), call.arg(1)) {
                     Ok(()) => Ok(Value::Null),
                     Err(bad) => Err(CallError::new(bad.to_string())),
                 },

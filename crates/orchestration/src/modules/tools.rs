@@ -9,7 +9,7 @@ use ona_api::{Access, ToolResult, ToolSpec};
 use ona_modules::rules::tool::presented;
 use ona_modules::rules::{Emitter, failure, truthy};
 use ona_modules::{Answer, Module, Moment, Request, Tool};
-use ona_tools::{AnyTool, BadInput, Cx, Plan, ToolBox, fits, with_defaults};
+use ona_tools::{AnyTool, BadInput, PlannedCall, ToolBox, ToolContext, validate, with_defaults};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -210,18 +210,18 @@ impl AnyTool for ModuleTool {
         ToolSpec { name: name.clone(), description: description.clone(), input_schema: parameters.clone() }
     }
 
-    fn plan(self: Arc<Self>, input: &Value, _: &Cx) -> Result<Plan, BadInput> {
+    fn plan(self: Arc<Self>, input: &Value, _: &ToolContext) -> Result<PlannedCall, BadInput> {
         if !input.is_object() {
             return Err(BadInput::new("the input must be a JSON object"));
         }
         let mut input = input.clone();
         // A tool that makes other shapes fit is checked when it has done so.
         if !self.tool.prepares {
-            fits(&self.tool.parameters, &input)?;
+            validate(&self.tool.parameters, &input)?;
             with_defaults(&self.tool.parameters, &mut input);
         }
         let args = input.clone();
-        Ok(Plan::new(input, vec![Access::Plain], move |cx| {
+        Ok(PlannedCall::new(input, vec![Access::Plain], move |cx| {
             Box::pin(async move {
                 let moment = Moment { cwd: cx.cwd.to_string_lossy().into_owned(), ..self.emitter.moment() };
                 let call = cx.call.as_ref().map(|call| call.0.as_str()).unwrap_or_default();

@@ -11,7 +11,7 @@ use ona_files::PathForms;
 use ona_hookplane::{HookOutcome, RequestDecision};
 use ona_permissions::Explanation;
 use ona_store::StoreError;
-use ona_tools::{AnyTool, Plan};
+use ona_tools::{AnyTool, PlannedCall};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl Pipeline {
         session: &mut Session,
         call: &mut ToolCall,
         tool: &Arc<dyn AnyTool>,
-        plan: &mut Plan,
+        plan: &mut PlannedCall,
         mut asked: Verdict,
         trail: &mut Trail,
     ) -> Result<Verdict, StoreError> {
@@ -89,7 +89,7 @@ impl Pipeline {
         session: &mut Session,
         call: &mut ToolCall,
         tool: &Arc<dyn AnyTool>,
-        plan: &mut Plan,
+        plan: &mut PlannedCall,
         asked: Verdict,
         trail: &mut Trail,
     ) -> Result<Verdict, StoreError> {
@@ -129,7 +129,7 @@ impl Pipeline {
         &self,
         session: &Session,
         call: &ToolCall,
-        plan: &mut Plan,
+        plan: &mut PlannedCall,
         pre: &HookOutcome,
         answered: Verdict,
         trail: &mut Trail,
@@ -153,7 +153,7 @@ impl Pipeline {
         session: &Session,
         call: &mut ToolCall,
         tool: &Arc<dyn AnyTool>,
-        plan: &mut Plan,
+        plan: &mut PlannedCall,
         input: Value,
         trail: &mut Trail,
     ) -> Result<(), String> {

@@ -22,7 +22,7 @@ use ona_api::{
 use ona_files::PathForms;
 use ona_hookplane::{HookEngine, HookOutcome};
 use ona_store::{Store, StoreError};
-use ona_tools::{AnyTool, Offer, Plan, ToolBox, answers_itself, has_open_questions};
+use ona_tools::{AnyTool, Offer, PlannedCall, ToolBox, answers_itself, has_open_questions};
 use ona_workflow::planning_gate;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub struct FinishedCall {
 struct Admitted {
     call: ToolCall,
     tool: Arc<dyn AnyTool>,
-    plan: Plan,
+    plan: PlannedCall,
     /// What the `tool_started` row says about why.
     decision: Verdict,
 }
@@ -257,7 +257,7 @@ impl Pipeline {
         &self,
         session: &Session,
         call: &ToolCall,
-        plan: &mut Plan,
+        plan: &mut PlannedCall,
         pre: &HookOutcome,
     ) -> Result<Verdict, StoreError> {
         let reader = self.store.reader()?;

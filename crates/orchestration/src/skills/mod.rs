@@ -21,7 +21,7 @@ use ona_hookplane::HookEngine;
 use ona_instructions::skills::{Piece, Scope, Skill, Skills, Values, pieces};
 use ona_permissions::PermissionEngine;
 use ona_store::{Store, StoreError};
-use ona_tools::{Cx, ToolBox};
+use ona_tools::{ToolBox, ToolContext};
 use serde_json::json;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -70,7 +70,7 @@ impl SkillLoader {
 
     /// Renders a skill and lets it take effect: its rules count until the turn ends, its hooks
     /// until the session does.
-    pub async fn load(&self, skill: &Skill, arguments: &str, cx: &Cx) -> Result<String, NotLoaded> {
+    pub async fn load(&self, skill: &Skill, arguments: &str, cx: &ToolContext) -> Result<String, NotLoaded> {
         let variables = self.variables(skill, cx);
         let values = Values { arguments, names: &skill.arguments, variables: &variables };
         // The commands of a text are what its own rules are written for, so they come first.
@@ -114,7 +114,7 @@ impl SkillLoader {
         Ok(())
     }
 
-    fn variables(&self, skill: &Skill, cx: &Cx) -> Vec<(&'static str, String)> {
+    fn variables(&self, skill: &Skill, cx: &ToolContext) -> Vec<(&'static str, String)> {
         let mut variables = vec![
             (environment::CLAUDE_SESSION_ID.name(), self.parent.place.session.0.clone()),
             (environment::CLAUDE_SKILL_DIR.name(), skill.dir.to_string_lossy().into_owned()),
@@ -153,7 +153,7 @@ impl SkillLoader {
         change(&mut rules.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn filled(&self, skill: &Skill, pieces: Vec<Piece>, cx: &Cx) -> Result<String, NotLoaded> {
+    async fn filled(&self, skill: &Skill, pieces: Vec<Piece>, cx: &ToolContext) -> Result<String, NotLoaded> {
         let mut text = String::new();
         let mut shell = None;
         for piece in pieces {
@@ -193,7 +193,7 @@ struct Shell {
 }
 
 impl Shell {
-    async fn open(loader: &SkillLoader, skill: &Skill, cx: &Cx) -> Result<Self, StoreError> {
+    async fn open(loader: &SkillLoader, skill: &Skill, cx: &ToolContext) -> Result<Self, StoreError> {
         let parent = &loader.parent;
         let id = SessionId::random();
         let place = SessionKey {

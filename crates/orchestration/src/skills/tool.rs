@@ -3,7 +3,7 @@
 use super::SkillLoader;
 use ona_api::{Access, ToolResult, ToolSpec};
 use ona_instructions::skills::{LISTING_CHARACTERS, Skill, plain};
-use ona_tools::{AnyTool, BadInput, BoxFuture, Cx, Offer, Plan, parse, schema};
+use ona_tools::{AnyTool, BadInput, BoxFuture, Offer, PlannedCall, ToolContext, parse, schema};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ impl SkillTool {
         Ok(skill)
     }
 
-    async fn run(&self, input: SkillInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: SkillInput, cx: &ToolContext) -> ToolResult {
         let skill = match self.find(&input.skill) {
             Ok(skill) => skill,
             Err(why) => return ToolResult::rejected(why),
@@ -73,7 +73,7 @@ impl AnyTool for SkillTool {
         }
     }
 
-    fn plan(self: Arc<Self>, input: &Value, _: &Cx) -> Result<Plan, BadInput> {
+    fn plan(self: Arc<Self>, input: &Value, _: &ToolContext) -> Result<PlannedCall, BadInput> {
         let mut parsed = parse::<SkillInput>(input)?;
         // Rules and hooks see the name under which it is found, however it was written.
         parsed.skill = match self.loader.skills.get(&parsed.skill) {
@@ -82,10 +82,10 @@ impl AnyTool for SkillTool {
         };
         let mut input = input.clone();
         input["skill"] = parsed.skill.clone().into();
-        Ok(Plan::new(input, vec![Access::Plain], move |cx| Box::pin(async move { self.run(parsed, cx).await })))
+        Ok(PlannedCall::new(input, vec![Access::Plain], move |cx| Box::pin(async move { self.run(parsed, cx).await })))
     }
 
-    fn offer<'a>(&'a self, input: &'a Value, _: &'a Cx) -> BoxFuture<'a, Offer> {
+    fn offer<'a>(&'a self, input: &'a Value, _: &'a ToolContext) -> BoxFuture<'a, Offer> {
         let found = self.find(input["skill"].as_str().unwrap_or_default());
         Box::pin(std::future::ready(match found {
             Ok(_) => Offer::Plain,

@@ -8,10 +8,10 @@
 mod print;
 mod walk;
 
-use crate::files::{Outcome, Refused, blocking, counted, interrupted};
-use crate::located::Located;
+use crate::files::{FileResult, ToolRefusal, blocking, counted, interrupted};
 use crate::path::{absolute, absolutise};
-use crate::{Count, Cx, Tool};
+use crate::resolved_file::ResolvedFile;
+use crate::{Count, Tool, ToolContext};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use ona_api::{Access, ToolResult};
 use print::Style;
@@ -27,7 +27,7 @@ const MAX_CONTENT: usize = 1024 * 1024;
 /// Entries one answer can hold: none is shorter than ten bytes.
 const MAX_ENTRIES: usize = MAX_CONTENT / 10;
 
-pub(crate) struct Grep;
+pub(crate) struct GrepTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -79,7 +79,7 @@ pub(crate) enum OutputMode {
     Count,
 }
 
-impl Tool for Grep {
+impl Tool for GrepTool {
     type Input = GrepInput;
     const NAME: &'static str = "Grep";
     const DESCRIPTION: &'static str = "Searches the contents of files for a regular expression (ripgrep's syntax).\n\
@@ -88,28 +88,28 @@ impl Tool for Grep {
         files are searched. A file given as path is always searched. Long results come in pages: see head_limit and \
         offset.";
 
-    fn normalise(&self, input: &mut Value, cx: &Cx) {
+    fn normalise(&self, input: &mut Value, cx: &ToolContext) {
         absolutise(input, "path", cx);
     }
 
-    fn access(&self, input: &GrepInput, cx: &Cx) -> Vec<Access> {
+    fn access(&self, input: &GrepInput, cx: &ToolContext) -> Vec<Access> {
         let root = root(input, cx);
         vec![if root.is_file() { Access::Read(root) } else { Access::Search(root) }]
     }
 
-    async fn run(&self, input: GrepInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: GrepInput, cx: &ToolContext) -> ToolResult {
         let cx = cx.clone();
         blocking(move || grep(&input, &cx)).await
     }
 }
 
-fn root(input: &GrepInput, cx: &Cx) -> PathBuf {
+fn root(input: &GrepInput, cx: &ToolContext) -> PathBuf {
     input.path.as_ref().map_or_else(|| cx.cwd.clone(), |path| absolute(path, cx))
 }
 
-fn grep(input: &GrepInput, cx: &Cx) -> Outcome {
+fn grep(input: &GrepInput, cx: &ToolContext) -> FileResult {
     let root = root(input, cx);
-    let located = Located::new(&root, cx)?;
+    let located = ResolvedFile::new(&root, cx)?;
     let page = Page::of(input);
     let search = Search {
         root: &located,
@@ -132,7 +132,7 @@ fn grep(input: &GrepInput, cx: &Cx) -> Outcome {
     Ok(answer(input.output_mode.unwrap_or_default(), &page, hits))
 }
 
-fn matcher(input: &GrepInput) -> Result<RegexMatcher, Refused> {
+fn matcher(input: &GrepInput) -> Result<RegexMatcher, ToolRefusal> {
     let multiline = input.multiline == Some(true);
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(input.ignore_case == Some(true)).multi_line(true).dot_matches_new_line(multiline);

@@ -72,13 +72,13 @@ pub(super) struct FileHits {
 }
 
 /// Turns matches into lines, keeping no more of them than an answer can need.
-pub(super) struct Printer<'m> {
+pub(super) struct HitPrinter<'m> {
     matcher: &'m RegexMatcher,
     style: Style,
     window: usize,
 }
 
-impl<'m> Printer<'m> {
+impl<'m> HitPrinter<'m> {
     pub fn new(matcher: &'m RegexMatcher, style: Style, window: usize) -> Self {
         Self { matcher, style, window }
     }
@@ -96,7 +96,7 @@ impl<'m> Printer<'m> {
 }
 
 pub(super) struct FileSink<'p> {
-    printer: &'p Printer<'p>,
+    printer: &'p HitPrinter<'p>,
     path: &'p Path,
     /// The path as text, made when first needed.
     name: Option<String>,

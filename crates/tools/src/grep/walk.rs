@@ -1,12 +1,12 @@
 //! Visits the files of a tree on several threads and gathers their hits.
 
-use super::print::{FileHits, Printer, Style};
+use super::print::{FileHits, HitPrinter, Style};
 use super::shown;
-use crate::Cx;
-use crate::files::{Refused, io_refusal};
+use crate::ToolContext;
+use crate::files::{ToolRefusal, io_refusal};
 use crate::glob::{Newest, newest};
-use crate::kept::Smallest;
-use crate::located::Located;
+use crate::resolved_file::ResolvedFile;
+use crate::smallest::Smallest;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
@@ -21,13 +21,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MAX_HELD: usize = 256 * 1024 * 1024;
 
 pub(super) struct Search<'a> {
-    pub root: &'a Located<'a>,
+    pub root: &'a ResolvedFile<'a>,
     pub matcher: RegexMatcher,
     pub style: Style,
     pub multiline: bool,
     /// How many entries, in order, are needed.
     pub window: usize,
-    pub cx: &'a Cx,
+    pub cx: &'a ToolContext,
 }
 
 /// What was found: the first entries in order, and how much there is in all.
@@ -46,7 +46,7 @@ pub(super) struct Filters {
     types: Option<Types>,
 }
 
-pub(super) fn filters(root: &Path, globs: Option<&str>, kind: Option<&str>) -> Result<Filters, Refused> {
+pub(super) fn filters(root: &Path, globs: Option<&str>, kind: Option<&str>) -> Result<Filters, ToolRefusal> {
     let mut builder = OverrideBuilder::new(root);
     for glob in globs.map(split_globs).unwrap_or_default() {
         builder.add(glob).map_err(|error| format!("glob: {error}."))?;
@@ -73,7 +73,7 @@ fn split_globs(text: &str) -> Vec<&str> {
 
 impl Search<'_> {
     /// Searches the one file that was named. It is searched even if it looks binary.
-    pub fn file(&self) -> Result<Hits, Refused> {
+    pub fn file(&self) -> Result<Hits, ToolRefusal> {
         let (file, info) = self.root.open()?;
         let path = self.root.path;
         // It may have been a directory when the call was judged.
@@ -81,7 +81,7 @@ impl Search<'_> {
             return Err(format!("{} may not be read.", path.display()).into());
         }
         let mut searcher = self.searcher(BinaryDetection::convert(0));
-        let printer = Printer::new(&self.matcher, self.style, self.window);
+        let printer = HitPrinter::new(&self.matcher, self.style, self.window);
         let hits = printer.search(path, |matcher, sink| searcher.search_file(matcher, &file, sink));
         let mut found = Found::new(self.window);
         if let Some(hits) = hits.map_err(|error| io_refusal(path, &error))? {
@@ -90,7 +90,7 @@ impl Search<'_> {
         Ok(found.into_hits(self.style))
     }
 
-    pub fn tree(&self, filters: Filters) -> Result<Hits, Refused> {
+    pub fn tree(&self, filters: Filters) -> Result<Hits, ToolRefusal> {
         // The walk reads ignore files itself, and would wait for a pipe in their place.
         for folder in self.root.real.ancestors() {
             if let Err((file, why)) = ona_files::check_ignore_files(folder) {
@@ -235,7 +235,7 @@ impl<'s, 'a: 's> ParallelVisitorBuilder<'s> for Seekers<'a> {
             search,
             shared,
             searcher: search.searcher(BinaryDetection::quit(0)),
-            printer: Printer::new(&search.matcher, search.style, search.window),
+            printer: HitPrinter::new(&search.matcher, search.style, search.window),
             found: Found::new(search.window),
         })
     }
@@ -246,7 +246,7 @@ struct Seeker<'a> {
     search: &'a Search<'a>,
     shared: &'a Mutex<Found>,
     searcher: Searcher,
-    printer: Printer<'a>,
+    printer: HitPrinter<'a>,
     found: Found,
 }
 

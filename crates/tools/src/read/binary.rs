@@ -1,6 +1,6 @@
 //! A binary file in a few lines: what it is, how large, and how it begins.
 
-use super::lines::Lines;
+use super::lines::LineWindow;
 use ona_api::ToolResult;
 use ona_api::tool::FileState;
 use serde_json::json;
@@ -30,7 +30,7 @@ const FORMATS: [(&[u8], &str); 16] = [
     (b"\xff\xfe\0\0", "UTF-32 text"),
 ];
 
-pub(super) fn describe(path: &Path, head: &[u8], lines: &Lines) -> ToolResult {
+pub(super) fn describe(path: &Path, head: &[u8], lines: &LineWindow) -> ToolResult {
     let what = FORMATS.iter().find(|(magic, _)| head.starts_with(magic)).map_or("binary data", |(_, name)| name);
     let content = format!("{} ({what}, {})\n{}", path.display(), bytes(lines.size), hex(head));
     let mut result = ToolResult::success(content).data(json!({

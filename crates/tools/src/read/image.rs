@@ -2,16 +2,16 @@
 
 use super::binary::{bytes, hex};
 use super::{Loaded, load};
-use crate::Cx;
-use crate::files::Outcome;
-use crate::picture::{self, Image};
+use crate::ToolContext;
+use crate::files::FileResult;
+use crate::image::{self, ImageHeader};
 use ona_api::{Attachment, ToolResult};
 use serde_json::json;
 use std::fs::File;
 use std::path::Path;
 
-pub(super) fn read(path: &Path, file: File, head: &[u8], image: Image, cx: &Cx) -> Outcome {
-    let loaded = load(path, file, picture::MAX_BYTES as u64, cx)?;
+pub(super) fn read(path: &Path, file: File, head: &[u8], image: ImageHeader, cx: &ToolContext) -> FileResult {
+    let loaded = load(path, file, image::MAX_BYTES as u64, cx)?;
     let name = image.format.name();
     let dimensions = image.size.map_or(String::new(), |(width, height)| format!(", {width}x{height} pixels"));
     let mut content = format!("{} ({name}, {}{dimensions})", path.display(), bytes(loaded.size()));
@@ -21,8 +21,8 @@ pub(super) fn read(path: &Path, file: File, head: &[u8], image: Image, cx: &Cx) 
     let mut attachments = Vec::new();
     if media_type.is_some() {
         let fitted = match loaded {
-            Loaded::Whole(bytes) => picture::fit(bytes),
-            Loaded::TooLarge { .. } => Err(picture::Unfit::TooManyBytes),
+            Loaded::Whole(bytes) => image::fit(bytes),
+            Loaded::TooLarge { .. } => Err(image::ImageError::TooManyBytes),
         };
         match fitted {
             Ok(fitted) => {

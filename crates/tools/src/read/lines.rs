@@ -19,7 +19,7 @@ const LINE_BYTES: usize = (LINE_CHARS + 1) * 4;
 const CHUNK: usize = 64 * 1024;
 
 #[derive(Clone, Copy)]
-pub(super) struct Window {
+pub(super) struct LineRange {
     /// From 1.
     pub first: u64,
     pub limit: u64,
@@ -27,7 +27,7 @@ pub(super) struct Window {
     pub cap: usize,
 }
 
-pub(super) struct Lines {
+pub(super) struct LineWindow {
     /// Lines of the whole file.
     pub total: u64,
     pub encoding: Encoding,
@@ -40,8 +40,8 @@ pub(super) struct Lines {
     kept: Vec<Vec<u8>>,
 }
 
-impl Lines {
-    pub fn collect(mut source: impl Read, sniffed: Option<Encoding>, window: Window) -> io::Result<Lines> {
+impl LineWindow {
+    pub fn collect(mut source: impl Read, sniffed: Option<Encoding>, window: LineRange) -> io::Result<LineWindow> {
         let mut collector = Collector::new(window);
         let mut utf16 = match sniffed {
             Some(Encoding::Utf16Le { .. }) => Some(UTF_16LE.new_decoder_without_bom_handling()),
@@ -143,7 +143,7 @@ impl Utf8Check {
 }
 
 struct Collector {
-    window: Window,
+    window: LineRange,
     /// Number of the line being read, from 1.
     line: u64,
     /// Whether that line has any bytes yet.
@@ -156,7 +156,7 @@ struct Collector {
 }
 
 impl Collector {
-    fn new(window: Window) -> Self {
+    fn new(window: LineRange) -> Self {
         Self {
             window,
             line: 1,
@@ -222,11 +222,11 @@ impl Collector {
         self.begun = false;
     }
 
-    fn finish(mut self, encoding: Encoding, size: u64, fingerprint: String) -> Lines {
+    fn finish(mut self, encoding: Encoding, size: u64, fingerprint: String) -> LineWindow {
         if self.begun {
             self.end_line(false);
         }
-        Lines {
+        LineWindow {
             total: self.line - 1,
             encoding,
             has_nul: self.has_nul,
@@ -271,8 +271,8 @@ mod tests {
             // A final CR is only dropped before a line feed.
             prop_assume!(!text.ends_with('\r'));
             let bytes = encoding.encode(&text).unwrap();
-            let window = Window { first, limit, cap: 1000 };
-            let lines = Lines::collect(Pieces(&bytes, piece), Encoding::sniff(&bytes), window).unwrap();
+            let window = LineRange { first, limit, cap: 1000 };
+            let lines = LineWindow::collect(Pieces(&bytes, piece), Encoding::sniff(&bytes), window).unwrap();
             let all = numbered(&text);
             let expected: Vec<_> = all.iter().skip(first as usize - 1).take(limit as usize).copied().collect();
             prop_assert_eq!(lines.total, all.len() as u64);
@@ -284,8 +284,8 @@ mod tests {
 
     #[test]
     fn the_byte_limit_ends_the_window_but_not_the_count() {
-        let window = Window { first: 1, limit: 100, cap: 10 };
-        let lines = Lines::collect(&b"12345678\n1234\n1\n"[..], None, window).unwrap();
+        let window = LineRange { first: 1, limit: 100, cap: 10 };
+        let lines = LineWindow::collect(&b"12345678\n1234\n1\n"[..], None, window).unwrap();
         assert_eq!((lines.total, lines.capped, lines.decoded()), (3, true, vec!["12345678".to_owned()]));
     }
 }

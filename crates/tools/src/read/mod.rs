@@ -10,13 +10,13 @@ mod lines;
 pub(crate) mod notebook;
 mod pdf;
 
-use crate::files::{Outcome, Refused, UntilCancelled, blocking, counted, interrupted, io_refusal};
-use crate::located::Located;
+use crate::files::{FileResult, ToolRefusal, UntilCancelled, blocking, counted, interrupted, io_refusal};
+use crate::image::ImageHeader;
 use crate::path::{absolute, absolutise};
-use crate::picture::Image;
+use crate::resolved_file::ResolvedFile;
 use crate::text_file::Encoding;
-use crate::{Count, Cx, Tool};
-use lines::{Lines, Window};
+use crate::{Count, Tool, ToolContext};
+use lines::{LineRange, LineWindow};
 use ona_api::tool::FileState;
 use ona_api::{Access, Attachment, ToolResult};
 use pdf::Pages;
@@ -38,7 +38,7 @@ const LARGE_TEXT_CAP: usize = 16 * 1024 * 1024;
 /// its colour profile and preview.
 const HEAD: u64 = 1024 * 1024;
 
-pub(crate) struct Read;
+pub(crate) struct ReadTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -55,7 +55,7 @@ pub(crate) struct ReadInput {
     allow_large: Option<bool>,
 }
 
-impl Tool for Read {
+impl Tool for ReadTool {
     type Input = ReadInput;
     const NAME: &'static str = "Read";
     const DESCRIPTION: &'static str = "Reads one file.\n\
@@ -66,15 +66,15 @@ impl Tool for Read {
         their raw lines. Other binary files are described and their first bytes shown in hexadecimal. Directories \
         can not be read; use Glob.";
 
-    fn normalise(&self, input: &mut Value, cx: &Cx) {
+    fn normalise(&self, input: &mut Value, cx: &ToolContext) {
         absolutise(input, "file_path", cx);
     }
 
-    fn access(&self, input: &ReadInput, cx: &Cx) -> Vec<Access> {
+    fn access(&self, input: &ReadInput, cx: &ToolContext) -> Vec<Access> {
         vec![Access::Read(absolute(&input.file_path, cx))]
     }
 
-    async fn run(&self, input: ReadInput, cx: &Cx) -> ToolResult {
+    async fn run(&self, input: ReadInput, cx: &ToolContext) -> ToolResult {
         let path = absolute(&input.file_path, cx);
         let within = cx.clone();
         let result = blocking(move || read(&path, &input, &within)).await;
@@ -82,8 +82,8 @@ impl Tool for Read {
     }
 }
 
-fn read(path: &Path, input: &ReadInput, cx: &Cx) -> Outcome {
-    let located = Located::new(path, cx)?;
+fn read(path: &Path, input: &ReadInput, cx: &ToolContext) -> FileResult {
+    let located = ResolvedFile::new(path, cx)?;
     let (mut file, _) = located.open().map_err(|refused| with_near_name(refused, &located, cx))?;
     let mut head = Vec::new();
     let refusal = |error| io_refusal(path, &error);
@@ -99,7 +99,7 @@ fn read(path: &Path, input: &ReadInput, cx: &Cx) -> Outcome {
     if pages.is_some() {
         return Err(format!("{} is not a PDF document; `pages` is for those only.", path.display()).into());
     }
-    if let Some(image) = Image::from_head(&head) {
+    if let Some(image) = ImageHeader::from_head(&head) {
         return image::read(path, file, &head, image, cx);
     }
     let whole = input.offset.is_none() && input.limit.is_none();
@@ -110,20 +110,20 @@ fn read(path: &Path, input: &ReadInput, cx: &Cx) -> Outcome {
         }
         file.rewind().map_err(refusal)?;
     }
-    let window = Window {
+    let window = LineRange {
         first: input.offset.map_or(1, |offset| offset.0.max(1)),
         limit: input.limit.map_or(DEFAULT_LIMIT, NonZeroU64::get),
         cap,
     };
     let source = UntilCancelled(file, &cx.cancel);
-    let lines = Lines::collect(source, Encoding::sniff(&head), window).map_err(refusal)?;
+    let lines = LineWindow::collect(source, Encoding::sniff(&head), window).map_err(refusal)?;
     if lines.has_nul {
         return Ok(binary::describe(path, &head, &lines));
     }
     Ok(text(path, &lines, &window, input.limit.is_some()))
 }
 
-fn text(path: &Path, lines: &Lines, window: &Window, limited: bool) -> ToolResult {
+fn text(path: &Path, lines: &LineWindow, window: &LineRange, limited: bool) -> ToolResult {
     let total = lines.total;
     let mut content = format!("{} ({})", path.display(), counted(total, "line"));
     if lines.encoding == Encoding::Windows1252 {
@@ -162,7 +162,7 @@ enum Loaded {
     TooLarge { size: u64, fingerprint: String },
 }
 
-fn load(path: &Path, mut file: File, limit: u64, cx: &Cx) -> Result<Loaded, Refused> {
+fn load(path: &Path, mut file: File, limit: u64, cx: &ToolContext) -> Result<Loaded, ToolRefusal> {
     let refusal = |error| io_refusal(path, &error);
     let mut bytes = Vec::new();
     (&mut file).take(limit + 1).read_to_end(&mut bytes).map_err(refusal)?;
@@ -202,17 +202,17 @@ impl Loaded {
 }
 
 /// Adds the name that was probably meant, if the same directory has one.
-fn with_near_name(refused: Refused, file: &Located, cx: &Cx) -> Refused {
+fn with_near_name(refused: ToolRefusal, file: &ResolvedFile, cx: &ToolContext) -> ToolRefusal {
     if file.path.exists() {
         return refused;
     }
     match near_name(file.path, file.names(), cx) {
-        Some(near) => Refused(format!("{} Did you mean {}?", refused.0, near.display())),
+        Some(near) => ToolRefusal(format!("{} Did you mean {}?", refused.0, near.display())),
         None => refused,
     }
 }
 
-fn near_name(path: &Path, names: Vec<OsString>, cx: &Cx) -> Option<PathBuf> {
+fn near_name(path: &Path, names: Vec<OsString>, cx: &ToolContext) -> Option<PathBuf> {
     let wanted = path.file_name()?.to_str()?.to_lowercase();
     let stem = Path::new(&wanted).file_stem()?.to_owned();
     names

@@ -1,6 +1,6 @@
 //! Notebooks, cell by cell.
 
-use crate::files::{Refused, counted, io_refusal, seen};
+use crate::files::{ToolRefusal, counted, io_refusal, seen};
 use ona_api::ToolResult;
 use ona_api::text::head;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const MAX_NOTEBOOK: u64 = 64 * 1024 * 1024;
 const OUTPUT_CHARS: usize = 10_000;
 
 /// `None` if the file is not a notebook that can be shown as such.
-pub(super) fn read(path: &Path, file: &mut File, cap: usize) -> Result<Option<ToolResult>, Refused> {
+pub(super) fn read(path: &Path, file: &mut File, cap: usize) -> Result<Option<ToolResult>, ToolRefusal> {
     let mut bytes = Vec::new();
     file.take(MAX_NOTEBOOK + 1).read_to_end(&mut bytes).map_err(|error| io_refusal(path, &error))?;
     if bytes.len() as u64 > MAX_NOTEBOOK {

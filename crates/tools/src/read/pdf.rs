@@ -6,8 +6,8 @@
 
 use super::binary::{bytes, hex};
 use super::{Loaded, load};
-use crate::Cx;
-use crate::files::{Outcome, Refused, counted};
+use crate::ToolContext;
+use crate::files::{FileResult, ToolRefusal, counted};
 use ona_api::ToolResult;
 use serde_json::json;
 use std::fs::File;
@@ -31,7 +31,7 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    pub fn parse(text: &str) -> Result<Pages, Refused> {
+    pub fn parse(text: &str) -> Result<Pages, ToolRefusal> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         match (first.trim().parse(), last.trim().parse()) {
             (Ok(first), Ok(last)) if 0 < first && first <= last && last - first < MAX_PAGES => {
@@ -45,7 +45,7 @@ impl Pages {
     }
 }
 
-pub(super) fn read(path: &Path, file: File, head: &[u8], pages: Option<Pages>, cx: &Cx) -> Outcome {
+pub(super) fn read(path: &Path, file: File, head: &[u8], pages: Option<Pages>, cx: &ToolContext) -> FileResult {
     let loaded = load(path, file, MAX_ATTACHED, cx)?;
     let count = match &loaded {
         Loaded::Whole(document) => page_count(document),

@@ -1,4 +1,4 @@
-use crate::room::Room;
+use crate::fixture::Fixture;
 use ona_api::ResultClass;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ fn run(command: &str) -> Value {
 
 #[tokio::test]
 async fn streams_are_joined_by_the_formula() {
-    let room = Room::new();
+    let fixture = Fixture::new();
     let cases = [
         ("echo out", ResultClass::Success, "out\n", 0),
         ("echo out; echo err >&2", ResultClass::Success, "out\n\n--- stderr ---\nerr\n", 0),
@@ -23,14 +23,14 @@ async fn streams_are_joined_by_the_formula() {
         ("printf '\\xef\\xbb\\xbfa\\xff'", ResultClass::Success, "a\u{fffd}", 0),
     ];
     for (command, class, content, code) in cases {
-        let result = room.call("Bash", run(command)).await;
+        let result = fixture.call("Bash", run(command)).await;
         assert_eq!(
             (result.class, result.content.as_str(), &result.data["exit_code"]),
             (class, content, &json!(code)),
             "{command}"
         );
     }
-    let result = room.call("Bash", run("echo out; echo err >&2")).await;
+    let result = fixture.call("Bash", run("echo out; echo err >&2")).await;
     assert_eq!(
         Value::Object(result.data),
         json!({"stdout": "out\n", "stderr": "err\n", "interrupted": false, "exit_code": 0})
@@ -39,19 +39,19 @@ async fn streams_are_joined_by_the_formula() {
 
 #[tokio::test]
 async fn each_stream_is_cut_at_a_mebibyte() {
-    let room = Room::new();
-    let result = room.call("Bash", run("head -c 2097152 /dev/zero | tr '\\0' x; echo err >&2")).await;
+    let fixture = Fixture::new();
+    let result = fixture.call("Bash", run("head -c 2097152 /dev/zero | tr '\\0' x; echo err >&2")).await;
     assert_eq!(result.content, format!("{}[SDLC_TRUNCATED]\n--- stderr ---\nerr\n", "x".repeat(1_048_576)));
-    let result = room.call("Bash", run("head -c 2097152 /dev/zero | tr '\\0' x >&2")).await;
+    let result = fixture.call("Bash", run("head -c 2097152 /dev/zero | tr '\\0' x >&2")).await;
     assert_eq!(result.content, format!("\n--- stderr ---\n{}[SDLC_TRUNCATED]", "x".repeat(1_048_576)));
 }
 
 #[tokio::test]
 async fn a_command_that_takes_too_long_is_an_internal_failure_and_its_group_is_gone() {
-    let room = Room::new();
+    let fixture = Fixture::new();
     let began = Instant::now();
     let result =
-        room.call("Bash", json!({"command": "echo begun; sleep 60 & echo $! >pid; wait", "timeout": 200})).await;
+        fixture.call("Bash", json!({"command": "echo begun; sleep 60 & echo $! >pid; wait", "timeout": 200})).await;
     assert!(began.elapsed() < Duration::from_secs(10));
     assert_eq!(
         (result.class, result.content.as_str()),
@@ -60,21 +60,21 @@ async fn a_command_that_takes_too_long_is_an_internal_failure_and_its_group_is_g
     assert_eq!(result.data["timedOutAfterMs"], 200);
     // Gone, or a zombie that nobody has collected yet.
     let alive = "grep -qs '^State:.[^Z]' /proc/$(<pid)/status && echo alive; true";
-    assert_eq!(room.ok("Bash", run(alive)).await, "");
+    assert_eq!(fixture.ok("Bash", run(alive)).await, "");
 }
 
 #[tokio::test]
 async fn a_signal_rejects_and_a_cancelled_call_is_an_interrupt() {
-    let room = Room::new();
-    let result = room.call("Bash", run("kill -9 $$")).await;
+    let fixture = Fixture::new();
+    let result = fixture.call("Bash", run("kill -9 $$")).await;
     assert_eq!(
         (result.class, &result.data["signal"], &result.data["exit_code"]),
         (ResultClass::Rejected, &json!(9), &json!(137))
     );
 
-    let cancel = room.cx.cancel.clone();
-    let started = room.path("started");
-    let call = room.call("Bash", run("echo begun; touch started; sleep 60"));
+    let cancel = fixture.cx.cancel.clone();
+    let started = fixture.path("started");
+    let call = fixture.call("Bash", run("echo begun; touch started; sleep 60"));
     let interrupt = async {
         while !started.exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -88,16 +88,16 @@ async fn a_signal_rejects_and_a_cancelled_call_is_an_interrupt() {
 
 #[tokio::test]
 async fn a_nul_byte_is_refused() {
-    let room = Room::new();
-    assert_eq!(room.no("Bash", run("echo a\0b")).await, "command contains a NUL byte.");
+    let fixture = Fixture::new();
+    assert_eq!(fixture.no("Bash", run("echo a\0b")).await, "command contains a NUL byte.");
 }
 
 /// As a plain `bash -c` would run it: exit code, output, traps, exec and exit.
 #[tokio::test]
 async fn a_command_does_not_notice_that_its_directory_is_watched() {
-    let room = Room::new();
-    std::fs::create_dir(room.path("sub")).unwrap();
-    let sub = room.path("sub");
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("sub")).unwrap();
+    let sub = fixture.path("sub");
     // command, content, exit code, whether the session follows into sub
     let cases = [
         ("cd sub", "", 0, true),
@@ -123,11 +123,11 @@ async fn a_command_does_not_notice_that_its_directory_is_watched() {
         ("f() { return 7; }; cd sub; f", "", 7, true),
     ];
     for (command, content, code, moves) in cases {
-        let result = room.call("Bash", run(command)).await;
+        let result = fixture.call("Bash", run(command)).await;
         assert_eq!((result.content.as_str(), &result.data["exit_code"]), (content, &json!(code)), "{command}");
         assert_eq!(result.moved_to, moves.then(|| sub.clone()), "{command}");
     }
-    let words = room.call("Bash", run("if")).await;
+    let words = fixture.call("Bash", run("if")).await;
     assert_eq!(
         (words.content.as_str(), &words.data["exit_code"]),
         ("\n--- stderr ---\nbash: -c: line 2: syntax error: unexpected end of file\n", &json!(2))
@@ -136,88 +136,88 @@ async fn a_command_does_not_notice_that_its_directory_is_watched() {
 
 #[tokio::test]
 async fn the_session_follows_inside_its_directories_only() {
-    let mut room = Room::new();
-    std::fs::create_dir_all(room.path("a/b")).unwrap();
-    let result = room.call("Bash", run("cd a/b")).await;
-    assert_eq!(result.moved_to, Some(room.path("a/b")));
-    room.cx.cwd = room.path("a/b");
+    let mut fixture = Fixture::new();
+    std::fs::create_dir_all(fixture.path("a/b")).unwrap();
+    let result = fixture.call("Bash", run("cd a/b")).await;
+    assert_eq!(result.moved_to, Some(fixture.path("a/b")));
+    fixture.cx.cwd = fixture.path("a/b");
 
-    let extra = room.cx.extra[0].clone();
-    let result = room.call("Bash", run(&format!("cd {}", extra.display()))).await;
+    let extra = fixture.cx.extra[0].clone();
+    let result = fixture.call("Bash", run(&format!("cd {}", extra.display()))).await;
     assert_eq!(result.moved_to, Some(extra));
 
-    let result = room.call("Bash", run("cd /usr; echo out")).await;
-    assert_eq!(room.short(&result.content), "out\n\n--- stderr ---\nShell cwd was reset to /p");
-    assert_eq!(result.moved_to, Some(room.cx.project.clone()));
+    let result = fixture.call("Bash", run("cd /usr; echo out")).await;
+    assert_eq!(fixture.short(&result.content), "out\n\n--- stderr ---\nShell cwd was reset to /p");
+    assert_eq!(result.moved_to, Some(fixture.cx.project.clone()));
 
-    let result = room.call("Bash", run("cd /; printf err >&2; exit 2")).await;
-    assert_eq!(room.short(&result.content), "\n--- stderr ---\nerr\nShell cwd was reset to /p");
+    let result = fixture.call("Bash", run("cd /; printf err >&2; exit 2")).await;
+    assert_eq!(fixture.short(&result.content), "\n--- stderr ---\nerr\nShell cwd was reset to /p");
 
-    room.cx.cwd = room.cx.project.clone();
-    let result = room.call("Bash", run("cd /")).await;
+    fixture.cx.cwd = fixture.cx.project.clone();
+    let result = fixture.call("Bash", run("cd /")).await;
     assert_eq!(
-        (room.short(&result.content), result.moved_to),
+        (fixture.short(&result.content), result.moved_to),
         ("\n--- stderr ---\nShell cwd was reset to /p".into(), None)
     );
 }
 
 #[tokio::test]
 async fn a_project_behind_a_link_keeps_its_name() {
-    let mut room = Room::new();
-    std::fs::create_dir(room.path("sub")).unwrap();
-    let link = room.cx.project.parent().unwrap().join("link");
-    symlink(&room.cx.project, &link).unwrap();
-    room.cx.project = link.clone();
-    room.cx.cwd = link.clone();
-    assert_eq!(room.call("Bash", run("true")).await.moved_to, None);
-    assert_eq!(room.call("Bash", run("cd sub")).await.moved_to, Some(link.join("sub")));
-    room.cx.cwd = link.join("sub");
-    assert_eq!(room.call("Bash", run("cd ..")).await.moved_to, Some(link));
+    let mut fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("sub")).unwrap();
+    let link = fixture.cx.project.parent().unwrap().join("link");
+    symlink(&fixture.cx.project, &link).unwrap();
+    fixture.cx.project = link.clone();
+    fixture.cx.cwd = link.clone();
+    assert_eq!(fixture.call("Bash", run("true")).await.moved_to, None);
+    assert_eq!(fixture.call("Bash", run("cd sub")).await.moved_to, Some(link.join("sub")));
+    fixture.cx.cwd = link.join("sub");
+    assert_eq!(fixture.call("Bash", run("cd ..")).await.moved_to, Some(link));
 }
 
 #[tokio::test]
 async fn a_directory_that_was_removed_is_left_for_the_project() {
-    let mut room = Room::new();
-    room.cx.cwd = room.path("gone");
-    let result = room.call("Bash", run("true")).await;
-    assert_eq!(room.short(&result.content), "/p/gone no longer exists. Shell cwd was reset to /p");
-    assert_eq!((result.class, result.moved_to), (ResultClass::Rejected, Some(room.cx.project.clone())));
+    let mut fixture = Fixture::new();
+    fixture.cx.cwd = fixture.path("gone");
+    let result = fixture.call("Bash", run("true")).await;
+    assert_eq!(fixture.short(&result.content), "/p/gone no longer exists. Shell cwd was reset to /p");
+    assert_eq!((result.class, result.moved_to), (ResultClass::Rejected, Some(fixture.cx.project.clone())));
 }
 
 #[tokio::test]
 async fn the_environment_is_the_given_one_and_the_prelude_comes_first() {
-    let mut room = Room::new();
-    let names = room.ok("Bash", run("env | cut -d= -f1 | sort | tr '\\n' ' '")).await;
+    let mut fixture = Fixture::new();
+    let names = fixture.ok("Bash", run("env | cut -d= -f1 | sort | tr '\\n' ' '")).await;
     assert_eq!(names, "HOME PATH PWD SHLVL TMPDIR _ ");
     for command in ["echo $GREETING", "trap - INT; echo $GREETING"] {
-        room.cx.prelude = "export GREETING='hello there'\necho noise\n".into();
-        assert_eq!(room.ok("Bash", run(command)).await, "hello there\n");
-        room.cx.prelude = "export GREETING=before\nif\n".into();
-        assert_eq!(room.ok("Bash", run("echo still runs")).await, "still runs\n");
+        fixture.cx.prelude = "export GREETING='hello there'\necho noise\n".into();
+        assert_eq!(fixture.ok("Bash", run(command)).await, "hello there\n");
+        fixture.cx.prelude = "export GREETING=before\nif\n".into();
+        assert_eq!(fixture.ok("Bash", run("echo still runs")).await, "still runs\n");
     }
-    room.file("own", "FROM_OWN=yes");
-    room.cx.prelude = String::new();
-    room.cx.env = Arc::new((*room.cx.env).clone().with("BASH_ENV", room.path("own").as_os_str()));
-    assert_eq!(room.ok("Bash", run("echo $FROM_OWN ${BASH_ENV##*/}")).await, "yes own\n");
-    room.cx.env = Arc::new((*room.cx.env).clone().with("POSIXLY_CORRECT", "1"));
-    room.cx.prelude = "export GREETING=posix".into();
-    assert_eq!(room.ok("Bash", run("echo $GREETING")).await, "posix\n");
+    fixture.file("own", "FROM_OWN=yes");
+    fixture.cx.prelude = String::new();
+    fixture.cx.env = Arc::new((*fixture.cx.env).clone().with("BASH_ENV", fixture.path("own").as_os_str()));
+    assert_eq!(fixture.ok("Bash", run("echo $FROM_OWN ${BASH_ENV##*/}")).await, "yes own\n");
+    fixture.cx.env = Arc::new((*fixture.cx.env).clone().with("POSIXLY_CORRECT", "1"));
+    fixture.cx.prelude = "export GREETING=posix".into();
+    assert_eq!(fixture.ok("Bash", run("echo $GREETING")).await, "posix\n");
 }
 
 #[tokio::test]
 async fn a_command_longer_than_an_argument_may_be_runs() {
-    let room = Room::new();
-    std::fs::create_dir(room.path("sub")).unwrap();
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("sub")).unwrap();
     let text = "it's ".repeat(60_000);
-    let result = room.call("Bash", run(&format!("cd sub; cat <<'X' | wc -c\n{text}\nX\n"))).await;
+    let result = fixture.call("Bash", run(&format!("cd sub; cat <<'X' | wc -c\n{text}\nX\n"))).await;
     assert_eq!(result.content.trim(), (text.len() + 1).to_string());
-    assert_eq!(result.moved_to, Some(room.path("sub")));
+    assert_eq!(result.moved_to, Some(fixture.path("sub")));
 }
 
 #[tokio::test]
 async fn nothing_is_left_behind() {
-    let room = Room::new();
-    room.ok("Bash", run("trap : INT; true")).await;
-    room.ok("Bash", run("true")).await;
-    assert_eq!(std::fs::read_dir(room.cx.env.lookup("TMPDIR").unwrap()).unwrap().count(), 0);
+    let fixture = Fixture::new();
+    fixture.ok("Bash", run("trap : INT; true")).await;
+    fixture.ok("Bash", run("true")).await;
+    assert_eq!(std::fs::read_dir(fixture.cx.env.lookup("TMPDIR").unwrap()).unwrap().count(), 0);
 }

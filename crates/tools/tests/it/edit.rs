@@ -1,4 +1,4 @@
-use crate::room::{Room, block_on};
+use crate::fixture::{Fixture, block_on};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs::Permissions;
@@ -10,12 +10,12 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
 
 #[tokio::test]
 async fn one_exact_occurrence_is_replaced() {
-    let room = Room::new();
-    let path = room.file("a", "one\ntwo\nthree\n");
+    let fixture = Fixture::new();
+    let path = fixture.file("a", "one\ntwo\nthree\n");
     std::fs::set_permissions(&path, Permissions::from_mode(0o700)).unwrap();
-    let result = room.call("Edit", edit("a", "two", "2")).await;
-    assert_eq!(room.short(&result.content), "Edited /p/a (1 replacement)");
-    assert_eq!(room.text("a"), "one\n2\nthree\n");
+    let result = fixture.call("Edit", edit("a", "two", "2")).await;
+    assert_eq!(fixture.short(&result.content), "Edited /p/a (1 replacement)");
+    assert_eq!(fixture.text("a"), "one\n2\nthree\n");
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
     assert_eq!(
         Value::Object(result.data),
@@ -32,25 +32,27 @@ async fn one_exact_occurrence_is_replaced() {
 
 #[tokio::test]
 async fn several_occurrences_need_replace_all() {
-    let room = Room::new();
-    room.file("a", "x\ny\nx\n");
+    let fixture = Fixture::new();
+    fixture.file("a", "x\ny\nx\n");
     assert_eq!(
-        room.no("Edit", edit("a", "x", "z")).await,
+        fixture.no("Edit", edit("a", "x", "z")).await,
         "old_string occurs 2 times in /p/a (lines 1, 3). Add surrounding lines to make it unique, or set replace_all."
     );
     let mut all = edit("a", "x", "z");
     all["replace_all"] = true.into();
-    assert_eq!(room.ok("Edit", all).await, "Edited /p/a (2 replacements)");
-    assert_eq!(room.text("a"), "z\ny\nz\n");
-    room.file("b", "aaa");
-    assert!(room.no("Edit", edit("b", "aa", "b")).await.starts_with("old_string occurs 2 times in /p/b (lines 1, 1)."));
+    assert_eq!(fixture.ok("Edit", all).await, "Edited /p/a (2 replacements)");
+    assert_eq!(fixture.text("a"), "z\ny\nz\n");
+    fixture.file("b", "aaa");
+    assert!(
+        fixture.no("Edit", edit("b", "aa", "b")).await.starts_with("old_string occurs 2 times in /p/b (lines 1, 1).")
+    );
 }
 
 #[tokio::test]
 async fn text_that_is_not_there_is_refused_with_a_hint() {
-    let room = Room::new();
-    room.file("a", "if x {\n\tgo();\n}\n");
-    let no = async |old: &str| room.no("Edit", edit("a", old, "new")).await;
+    let fixture = Fixture::new();
+    fixture.file("a", "if x {\n\tgo();\n}\n");
+    let no = async |old: &str| fixture.no("Edit", edit("a", old, "new")).await;
     assert_eq!(no("stop").await, "old_string does not occur in /p/a.");
     assert_eq!(
         no("if x {\n    go();").await,
@@ -66,26 +68,29 @@ async fn text_that_is_not_there_is_refused_with_a_hint() {
         "old_string does not occur in /p/a. It does with LF instead of CRLF line endings."
     );
     assert_eq!(no("new").await, "old_string and new_string are the same.");
-    assert_eq!(room.no("Edit", edit("b", "x", "y")).await, "/p/b does not exist.");
+    assert_eq!(fixture.no("Edit", edit("b", "x", "y")).await, "/p/b does not exist.");
 }
 
 #[tokio::test]
 async fn an_empty_old_string_only_creates() {
-    let room = Room::new();
-    room.file("full", "x");
-    room.file("empty", "");
-    assert_eq!(room.ok("Edit", edit("new/a", "", "1\n2\n")).await, "Wrote /p/new/a (2 lines)");
-    assert_eq!(room.ok("Edit", edit("empty", "", "x")).await, "Wrote /p/empty (1 line)");
+    let fixture = Fixture::new();
+    fixture.file("full", "x");
+    fixture.file("empty", "");
+    assert_eq!(fixture.ok("Edit", edit("new/a", "", "1\n2\n")).await, "Wrote /p/new/a (2 lines)");
+    assert_eq!(fixture.ok("Edit", edit("empty", "", "x")).await, "Wrote /p/empty (1 line)");
     assert_eq!(
-        room.no("Edit", edit("full", "", "y")).await,
+        fixture.no("Edit", edit("full", "", "y")).await,
         "/p/full exists. An empty old_string only creates a file; use Write to replace it."
     );
-    assert_eq!((room.text("new/a"), room.text("empty"), room.text("full")), ("1\n2\n".into(), "x".into(), "x".into()));
+    assert_eq!(
+        (fixture.text("new/a"), fixture.text("empty"), fixture.text("full")),
+        ("1\n2\n".into(), "x".into(), "x".into())
+    );
 }
 
 #[tokio::test]
 async fn the_form_of_the_file_is_kept() {
-    let room = Room::new();
+    let fixture = Fixture::new();
     let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<_>>();
     let cases = [
         ("crlf", b"a\r\nb\r\nc\r\n".to_vec(), "a\nb", "x\ny\nz", b"x\r\ny\r\nz\r\nc\r\n".to_vec()),
@@ -98,26 +103,26 @@ async fn the_form_of_the_file_is_kept() {
         ("none", b"a".to_vec(), "a", "b\n", b"b\n".to_vec()),
     ];
     for (name, old, from, to, new) in cases {
-        room.file(name, old);
-        room.ok("Edit", edit(name, from, to)).await;
-        assert_eq!(room.bytes(name), new, "{name}");
+        fixture.file(name, old);
+        fixture.ok("Edit", edit(name, from, to)).await;
+        assert_eq!(fixture.bytes(name), new, "{name}");
     }
     assert_eq!(
-        room.no("Edit", edit("latin", "né", "→")).await,
+        fixture.no("Edit", edit("latin", "né", "→")).await,
         "new_string has a character that /p/latin, which is windows-1252, can not hold."
     );
 }
 
 #[tokio::test]
 async fn binary_files_and_files_changed_since_are_refused() {
-    let room = Room::new();
-    room.file("bin", b"a\0b");
-    assert_eq!(room.no("Edit", edit("bin", "a", "b")).await, "/p/bin is a binary file; Edit changes text only.");
-    room.file("a", "one");
-    room.ok("Read", json!({"file_path": "a"})).await;
-    room.file("a", "one more");
+    let fixture = Fixture::new();
+    fixture.file("bin", b"a\0b");
+    assert_eq!(fixture.no("Edit", edit("bin", "a", "b")).await, "/p/bin is a binary file; Edit changes text only.");
+    fixture.file("a", "one");
+    fixture.ok("Read", json!({"file_path": "a"})).await;
+    fixture.file("a", "one more");
     assert_eq!(
-        room.no("Edit", edit("a", "one", "two")).await,
+        fixture.no("Edit", edit("a", "one", "two")).await,
         "/p/a has changed on disk since this session last read or wrote it. Read it again first."
     );
 }
@@ -146,15 +151,15 @@ proptest! {
         prop_assume!(old != new && unique(&text, &old) && unique(&changed, &new));
         // Whether a file uses CRLF must be visible before and after.
         prop_assume!(form != 4 || (text.contains('\n') && changed.contains('\n')));
-        let room = Room::new();
+        let fixture = Fixture::new();
         let bytes = encoded(&text, form);
-        room.file("f", &bytes);
+        fixture.file("f", &bytes);
         block_on(async {
-            assert_eq!(room.ok("Edit", edit("f", &old, &new)).await, "Edited /p/f (1 replacement)");
-            assert_eq!(room.bytes("f"), encoded(&changed, form));
-            assert_eq!(room.ok("Edit", edit("f", &new, &old)).await, "Edited /p/f (1 replacement)");
+            assert_eq!(fixture.ok("Edit", edit("f", &old, &new)).await, "Edited /p/f (1 replacement)");
+            assert_eq!(fixture.bytes("f"), encoded(&changed, form));
+            assert_eq!(fixture.ok("Edit", edit("f", &new, &old)).await, "Edited /p/f (1 replacement)");
         });
-        prop_assert_eq!(room.bytes("f"), bytes);
+        prop_assert_eq!(fixture.bytes("f"), bytes);
     }
 
     /// Bytes outside the replaced range never change, whatever line ends surround it.
@@ -162,9 +167,9 @@ proptest! {
     fn untouched_bytes_stay(before in "[a\r\n]{0,10}", after in "[a\r\n]{0,10}") {
         // A line end must not be formed or torn at the seam.
         prop_assume!(!after.starts_with('\n'));
-        let room = Room::new();
-        room.file("f", format!("{before}MARK{after}"));
-        block_on(room.ok("Edit", edit("f", "MARK", "mark")));
-        prop_assert_eq!(room.text("f"), format!("{before}mark{after}"));
+        let fixture = Fixture::new();
+        fixture.file("f", format!("{before}MARK{after}"));
+        block_on(fixture.ok("Edit", edit("f", "MARK", "mark")));
+        prop_assert_eq!(fixture.text("f"), format!("{before}mark{after}"));
     }
 }

@@ -1,4 +1,4 @@
-use crate::room::{Room, block_on, set_modified};
+use crate::fixture::{Fixture, block_on, set_modified};
 use proptest::prelude::*;
 use serde_json::json;
 use std::os::unix::fs::symlink;
@@ -7,23 +7,23 @@ use std::sync::Arc;
 
 #[tokio::test]
 async fn files_are_listed_newest_first_then_by_name() {
-    let room = Room::new();
+    let fixture = Fixture::new();
     for (name, at) in [("b.rs", 10), ("src/old.rs", 5), ("src/new.rs", 20), ("a.rs", 10), ("a.txt", 30)] {
-        set_modified(&room.file(name, ""), at);
+        set_modified(&fixture.file(name, ""), at);
     }
-    let result = room.call("Glob", json!({"pattern": "**/*.rs"})).await;
-    assert_eq!(room.short(&result.content), "/p/src/new.rs\n/p/a.rs\n/p/b.rs\n/p/src/old.rs");
+    let result = fixture.call("Glob", json!({"pattern": "**/*.rs"})).await;
+    assert_eq!(fixture.short(&result.content), "/p/src/new.rs\n/p/a.rs\n/p/b.rs\n/p/src/old.rs");
     assert_eq!((&result.data["numFiles"], &result.data["truncated"]), (&json!(4), &json!(false)));
 }
 
 #[tokio::test]
 async fn patterns() {
-    let room = Room::new();
+    let fixture = Fixture::new();
     for name in ["a.rs", "src/a.rs", "src/deep/b.ts", "src/.hidden.ts", ".git/a.rs", "target/x.rs", "src/[x].rs"] {
-        set_modified(&room.file(name, ""), 1);
+        set_modified(&fixture.file(name, ""), 1);
     }
-    room.file(".gitignore", "target");
-    std::fs::create_dir(room.path("dir.rs")).unwrap();
+    fixture.file(".gitignore", "target");
+    std::fs::create_dir(fixture.path("dir.rs")).unwrap();
     let cases = [
         ("*.rs", "/p/a.rs\n/p/src/[x].rs\n/p/src/a.rs\n/p/target/x.rs"),
         ("./*.rs", "/p/a.rs"),
@@ -36,21 +36,21 @@ async fn patterns() {
         ("*.none", ""),
     ];
     for (pattern, listed) in cases {
-        assert_eq!(room.ok("Glob", json!({"pattern": pattern})).await, listed, "{pattern}");
+        assert_eq!(fixture.ok("Glob", json!({"pattern": pattern})).await, listed, "{pattern}");
     }
-    let absolute = room.path("src/deep/*.ts");
-    assert_eq!(room.ok("Glob", json!({"pattern": absolute, "path": "target"})).await, "/p/src/deep/b.ts");
-    assert_eq!(room.ok("Glob", json!({"pattern": "*.ts", "path": "src/deep"})).await, "/p/src/deep/b.ts");
+    let absolute = fixture.path("src/deep/*.ts");
+    assert_eq!(fixture.ok("Glob", json!({"pattern": absolute, "path": "target"})).await, "/p/src/deep/b.ts");
+    assert_eq!(fixture.ok("Glob", json!({"pattern": "*.ts", "path": "src/deep"})).await, "/p/src/deep/b.ts");
 }
 
 #[tokio::test]
 async fn at_most_100_files_are_shown_and_the_rest_is_counted() {
-    let room = Room::new();
+    let fixture = Fixture::new();
     for n in 0..130 {
-        set_modified(&room.file(&format!("{n:03}"), ""), n + 1);
+        set_modified(&fixture.file(&format!("{n:03}"), ""), n + 1);
     }
-    let result = room.call("Glob", json!({"pattern": "*"})).await;
-    let content = room.short(&result.content);
+    let result = fixture.call("Glob", json!({"pattern": "*"})).await;
+    let content = fixture.short(&result.content);
     let lines: Vec<_> = content.lines().collect();
     assert_eq!((lines[0], lines[99]), ("/p/129", "/p/030"));
     assert_eq!(
@@ -62,38 +62,38 @@ async fn at_most_100_files_are_shown_and_the_rest_is_counted() {
 
 #[tokio::test]
 async fn files_that_may_not_be_shown_are_left_out() {
-    let mut room = Room::new();
-    room.file("a", "");
-    room.file("secret", "");
-    room.cx.may_show = Arc::new(|path: &Path| !path.ends_with("secret"));
-    assert_eq!(room.ok("Glob", json!({"pattern": "*"})).await, "/p/a");
+    let mut fixture = Fixture::new();
+    fixture.file("a", "");
+    fixture.file("secret", "");
+    fixture.cx.may_show = Arc::new(|path: &Path| !path.ends_with("secret"));
+    assert_eq!(fixture.ok("Glob", json!({"pattern": "*"})).await, "/p/a");
 }
 
 #[tokio::test]
 async fn links_count_as_what_they_lead_to_and_are_not_descended() {
-    let room = Room::new();
-    set_modified(&room.file("dir/a.rs", ""), 1);
-    symlink("dir", room.path("dirlink.rs")).unwrap();
-    symlink("dir/a.rs", room.path("link.rs")).unwrap();
-    symlink("nowhere", room.path("broken.rs")).unwrap();
-    assert_eq!(room.ok("Glob", json!({"pattern": "**/*.rs"})).await, "/p/dir/a.rs\n/p/link.rs");
+    let fixture = Fixture::new();
+    set_modified(&fixture.file("dir/a.rs", ""), 1);
+    symlink("dir", fixture.path("dirlink.rs")).unwrap();
+    symlink("dir/a.rs", fixture.path("link.rs")).unwrap();
+    symlink("nowhere", fixture.path("broken.rs")).unwrap();
+    assert_eq!(fixture.ok("Glob", json!({"pattern": "**/*.rs"})).await, "/p/dir/a.rs\n/p/link.rs");
 }
 
 #[tokio::test]
 async fn broken_patterns_and_missing_directories_are_refused() {
-    let room = Room::new();
-    room.file("file", "");
-    assert!(room.no("Glob", json!({"pattern": "[a"})).await.starts_with("pattern: error parsing glob '[a': "));
-    assert_eq!(room.no("Glob", json!({"pattern": "a\0"})).await, "pattern contains a NUL byte.");
-    assert_eq!(room.no("Glob", json!({"pattern": "*", "path": "none"})).await, "/p/none does not exist.");
-    assert_eq!(room.no("Glob", json!({"pattern": "*", "path": "file"})).await, "/p/file is not a directory.");
+    let fixture = Fixture::new();
+    fixture.file("file", "");
+    assert!(fixture.no("Glob", json!({"pattern": "[a"})).await.starts_with("pattern: error parsing glob '[a': "));
+    assert_eq!(fixture.no("Glob", json!({"pattern": "a\0"})).await, "pattern contains a NUL byte.");
+    assert_eq!(fixture.no("Glob", json!({"pattern": "*", "path": "none"})).await, "/p/none does not exist.");
+    assert_eq!(fixture.no("Glob", json!({"pattern": "*", "path": "file"})).await, "/p/file is not a directory.");
 }
 
 #[tokio::test]
 async fn an_interrupted_search_says_so() {
-    let room = Room::new();
-    room.cx.cancel.cancel();
-    let result = room.call("Glob", json!({"pattern": "*"})).await;
+    let fixture = Fixture::new();
+    fixture.cx.cancel.cancel();
+    let result = fixture.call("Glob", json!({"pattern": "*"})).await;
     assert_eq!((result.content.as_str(), &result.data["is_interrupt"]), ("Interrupted.", &json!(true)));
 }
 
@@ -137,21 +137,21 @@ proptest! {
     ) {
         prop_assume!(!files.iter().any(|file| file.contains("./")) && !pattern.contains("**a") && !pattern.contains("**b"));
         prop_assume!(!pattern.ends_with("**") && !pattern.contains("a**") && !pattern.contains("b**"));
-        let room = Room::new();
+        let fixture = Fixture::new();
         for file in &files {
             // A name can not be a file and a directory at once.
-            if !room.path(file).exists() && files.iter().all(|other| !other.starts_with(&format!("{file}/"))) {
-                set_modified(&room.file(file, ""), 1);
+            if !fixture.path(file).exists() && files.iter().all(|other| !other.starts_with(&format!("{file}/"))) {
+                set_modified(&fixture.file(file, ""), 1);
             }
         }
         let mut expected = Vec::new();
-        all_files(&room.cx.project, "", &mut expected);
+        all_files(&fixture.cx.project, "", &mut expected);
         let by_name = format!("**/{pattern}");
         let pattern_used = if pattern.contains('/') { &pattern } else { &by_name };
         expected.retain(|path| naive_match(pattern_used, path));
-        let mut expected: Vec<_> = expected.iter().map(|path| room.path(path)).collect();
+        let mut expected: Vec<_> = expected.iter().map(|path| fixture.path(path)).collect();
         expected.sort();
-        let expected: Vec<_> = expected.iter().map(|path| room.short(path.to_str().unwrap())).collect();
-        prop_assert_eq!(block_on(room.ok("Glob", json!({"pattern": pattern}))), expected.join("\n"));
+        let expected: Vec<_> = expected.iter().map(|path| fixture.short(path.to_str().unwrap())).collect();
+        prop_assert_eq!(block_on(fixture.ok("Glob", json!({"pattern": pattern}))), expected.join("\n"));
     }
 }

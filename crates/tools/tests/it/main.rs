@@ -2,13 +2,13 @@
 
 mod bash;
 mod edit;
+mod fixture;
 mod glob;
 mod grep;
-mod located;
 mod notebook;
 mod plan;
 mod questions;
 mod read;
-mod room;
+mod resolved_file;
 mod tasks;
 mod write;

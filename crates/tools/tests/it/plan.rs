@@ -1,14 +1,14 @@
 //! From raw input to a plan: what fits, what is touched, which names exist.
 
-use crate::room::Room;
+use crate::fixture::Fixture;
 use ona_api::Access;
 use ona_tools::ToolBox;
 use serde_json::{Value, json};
 
 #[test]
 fn paths_are_made_absolute_before_anyone_judges_them() {
-    let room = Room::new();
-    let (project, home) = (&room.cx.project, &room.cx.home);
+    let fixture = Fixture::new();
+    let (project, home) = (&fixture.cx.project, &fixture.cx.home);
     let cases = [
         ("a.txt", project.join("a.txt")),
         ("./x/../a.txt", project.join("a.txt")),
@@ -19,7 +19,7 @@ fn paths_are_made_absolute_before_anyone_judges_them() {
         ("/x//y/./z/", "/x/y/z".into()),
     ];
     for (given, path) in cases {
-        let plan = room.plan("Read", json!({"file_path": given, "limit": 1})).unwrap();
+        let plan = fixture.plan("Read", json!({"file_path": given, "limit": 1})).unwrap();
         assert_eq!(plan.input, json!({"file_path": path, "limit": 1}));
         assert_eq!(plan.access, [Access::Read(path)]);
     }
@@ -27,9 +27,9 @@ fn paths_are_made_absolute_before_anyone_judges_them() {
 
 #[test]
 fn each_tool_says_what_it_would_touch() {
-    let room = Room::new();
-    let file = room.file("a.rs", "");
-    let project = room.cx.project.clone();
+    let fixture = Fixture::new();
+    let file = fixture.file("a.rs", "");
+    let project = fixture.cx.project.clone();
     let cases = [
         ("Write", json!({"file_path": "a.rs", "content": ""}), Access::Edit(file.clone())),
         ("Edit", json!({"file_path": "a.rs", "old_string": "", "new_string": ""}), Access::Edit(file.clone())),
@@ -38,7 +38,7 @@ fn each_tool_says_what_it_would_touch() {
         ("Glob", json!({"pattern": "*.rs", "path": "src"}), Access::Search(project.join("src"))),
         ("Glob", json!({"pattern": "../other/*.rs"}), Access::Search(project.parent().unwrap().join("other"))),
         ("Glob", json!({"pattern": "/etc/*.conf", "path": "src"}), Access::Search("/etc".into())),
-        ("Glob", json!({"pattern": "~/.ssh/id_*"}), Access::Search(room.cx.home.join(".ssh"))),
+        ("Glob", json!({"pattern": "~/.ssh/id_*"}), Access::Search(fixture.cx.home.join(".ssh"))),
         ("Grep", json!({"pattern": "x"}), Access::Search(project.clone())),
         ("Grep", json!({"pattern": "x", "path": "a.rs"}), Access::Read(file)),
         ("Bash", json!({"command": "ls"}), Access::Shell { script: "ls".into(), cwd: project }),
@@ -46,14 +46,14 @@ fn each_tool_says_what_it_would_touch() {
         ("TaskStop", json!({"task_id": "b1"}), Access::Plain),
     ];
     for (tool, input, access) in cases {
-        assert_eq!(room.plan(tool, input).unwrap().access, [access], "{tool}");
+        assert_eq!(fixture.plan(tool, input).unwrap().access, [access], "{tool}");
     }
 }
 
 #[test]
 fn input_that_does_not_fit_is_refused_with_the_key_named() {
-    let room = Room::new();
-    let words = |tool: &str, input: Value| room.plan(tool, input).err().unwrap().to_string();
+    let fixture = Fixture::new();
+    let words = |tool: &str, input: Value| fixture.plan(tool, input).err().unwrap().to_string();
     assert_eq!(words("Read", json!("a.txt")), "the input must be a JSON object, not a string");
     assert_eq!(words("Read", json!({})), "missing field `file_path`");
     assert_eq!(
@@ -68,8 +68,8 @@ fn input_that_does_not_fit_is_refused_with_the_key_named() {
 
 #[test]
 fn older_names_of_tools_and_keys_are_understood() {
-    let room = Room::new();
-    let plan = |tool: &str, input| room.plan(tool, input).unwrap().input;
+    let fixture = Fixture::new();
+    let plan = |tool: &str, input| fixture.plan(tool, input).unwrap().input;
     assert_eq!(plan("KillShell", json!({"shell_id": "b1"})), json!({"task_id": "b1"}));
     assert_eq!(plan("BashOutput", json!({"bash_id": "b1"})), json!({"task_id": "b1"}));
 }

@@ -1,6 +1,6 @@
-use crate::room::Room;
+use crate::fixture::Fixture;
 use ona_api::ResultClass;
-use ona_tools::{State, TaskInfo, TaskKind};
+use ona_tools::{TaskInfo, TaskKind, TaskState};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,12 @@ fn start(command: &str) -> Value {
 
 #[tokio::test]
 async fn a_background_command_is_read_when_it_has_ended() {
-    let room = Room::new();
-    let result = room.call("Bash", start("echo out; echo err >&2; exit 3")).await;
+    let fixture = Fixture::new();
+    let result = fixture.call("Bash", start("echo out; echo err >&2; exit 3")).await;
     assert_eq!(result.content, "Started task b1. TaskOutput returns what it prints, TaskStop ends it.");
     assert_eq!(result.data["backgroundTaskId"], "b1");
     for _ in 0..2 {
-        let result = room.call("TaskOutput", json!({"task_id": "b1"})).await;
+        let result = fixture.call("TaskOutput", json!({"task_id": "b1"})).await;
         assert_eq!(
             (result.class, result.content.as_str()),
             (ResultClass::Success, "Task b1: ended with exit code 3\nout\n\n--- stderr ---\nerr\n")
@@ -36,58 +36,61 @@ async fn a_background_command_is_read_when_it_has_ended() {
 
 #[tokio::test]
 async fn a_running_task_can_be_looked_at_and_stopped() {
-    let room = Room::new();
-    room.ok("Bash", start("echo $$ >pid; echo begun; sleep 60")).await;
+    let fixture = Fixture::new();
+    fixture.ok("Bash", start("echo $$ >pid; echo begun; sleep 60")).await;
     let look = json!({"task_id": "b1", "block": false});
-    while room.call("TaskOutput", look.clone()).await.content != "Task b1: running\nbegun\n" {
+    while fixture.call("TaskOutput", look.clone()).await.content != "Task b1: running\nbegun\n" {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let began = Instant::now();
-    let waited = room.call("TaskOutput", json!({"task_id": "b1", "timeout": 50})).await;
+    let waited = fixture.call("TaskOutput", json!({"task_id": "b1", "timeout": 50})).await;
     assert!(began.elapsed() >= Duration::from_millis(50));
     assert_eq!(waited.data["retrieval_status"], "timeout");
 
     let title = "echo $$ >pid; echo begun; sleep 60";
-    assert_eq!(room.ok("TaskStop", json!({"task_id": "b1"})).await, format!("Stopped task b1 ({title})"));
-    assert_eq!(room.ok("Bash", json!({"command": "kill -0 $(<pid) 2>/dev/null || echo gone"})).await, "gone\n");
-    assert_eq!(room.ok("TaskOutput", json!({"task_id": "b1"})).await, "Task b1: stopped\nbegun\n");
-    assert_eq!(room.no("TaskStop", json!({"shell_id": "b1"})).await, "Task b1 is not running: stopped.");
+    assert_eq!(fixture.ok("TaskStop", json!({"task_id": "b1"})).await, format!("Stopped task b1 ({title})"));
+    assert_eq!(fixture.ok("Bash", json!({"command": "kill -0 $(<pid) 2>/dev/null || echo gone"})).await, "gone\n");
+    assert_eq!(fixture.ok("TaskOutput", json!({"task_id": "b1"})).await, "Task b1: stopped\nbegun\n");
+    assert_eq!(fixture.no("TaskStop", json!({"shell_id": "b1"})).await, "Task b1 is not running: stopped.");
 }
 
 #[tokio::test]
 async fn an_unknown_task_is_refused_with_the_running_ones_named() {
-    let room = Room::new();
-    assert_eq!(room.no("TaskOutput", json!({"task_id": "b7"})).await, "There is no task b7. No tasks are running.");
-    room.ok("Bash", start("true")).await;
-    room.ok("TaskOutput", json!({"task_id": "b1"})).await;
+    let fixture = Fixture::new();
+    assert_eq!(fixture.no("TaskOutput", json!({"task_id": "b7"})).await, "There is no task b7. No tasks are running.");
+    fixture.ok("Bash", start("true")).await;
+    fixture.ok("TaskOutput", json!({"task_id": "b1"})).await;
     let mut sleeper = start("sleep 60");
     sleeper["description"] = "a long wait".into();
-    room.ok("Bash", sleeper).await;
-    assert_eq!(room.no("TaskStop", json!({"task_id": "b7"})).await, "There is no task b7. Running: b2 (a long wait)");
-    room.cx.tasks.stop_all().await;
+    fixture.ok("Bash", sleeper).await;
+    assert_eq!(
+        fixture.no("TaskStop", json!({"task_id": "b7"})).await,
+        "There is no task b7. Running: b2 (a long wait)"
+    );
+    fixture.cx.tasks.stop_all().await;
 }
 
 #[tokio::test]
 async fn everything_that_runs_is_stopped_at_the_end() {
-    let room = Room::new();
-    room.ok("Bash", start("sleep 60")).await;
-    room.ok("Bash", start("trap '' TERM; sleep 60; sleep 60")).await;
-    room.cx.tasks.stop_all().await;
+    let fixture = Fixture::new();
+    fixture.ok("Bash", start("sleep 60")).await;
+    fixture.ok("Bash", start("trap '' TERM; sleep 60; sleep 60")).await;
+    fixture.cx.tasks.stop_all().await;
     let info = |id: &str, title: &str| TaskInfo {
         id: id.into(),
         kind: TaskKind::Bash,
         title: title.into(),
-        state: State::Stopped,
+        state: TaskState::Stopped,
     };
-    assert_eq!(room.cx.tasks.list(), [info("b1", "sleep 60"), info("b2", "trap '' TERM; sleep 60; sleep 60")]);
+    assert_eq!(fixture.cx.tasks.list(), [info("b1", "sleep 60"), info("b2", "trap '' TERM; sleep 60; sleep 60")]);
 }
 
 #[tokio::test]
 async fn waiting_ends_with_an_interrupt() {
-    let room = Room::new();
-    room.ok("Bash", start("sleep 60")).await;
-    room.cx.cancel.cancel();
-    let result = room.call("TaskOutput", json!({"task_id": "b1"})).await;
+    let fixture = Fixture::new();
+    fixture.ok("Bash", start("sleep 60")).await;
+    fixture.cx.cancel.cancel();
+    let result = fixture.call("TaskOutput", json!({"task_id": "b1"})).await;
     assert_eq!((result.class, &result.data["is_interrupt"]), (ResultClass::Rejected, &json!(true)));
-    room.cx.tasks.stop_all().await;
+    fixture.cx.tasks.stop_all().await;
 }

@@ -5,7 +5,7 @@ use super::decode::Pixels;
 
 /// What has to be done, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct Orientation {
     /// Rows become columns.
     transposed: bool,
     mirrored: bool,
@@ -15,16 +15,16 @@ pub(super) struct Turn {
 const ORIENTATION: u16 = 0x0112;
 
 /// From an EXIF block; anything unusual means as it is.
-pub(super) fn in_exif(exif: &[u8]) -> Turn {
+pub(super) fn in_exif(exif: &[u8]) -> Orientation {
     match value(exif.strip_prefix(b"Exif\0\0").unwrap_or(exif)) {
-        Some(2) => Turn { mirrored: true, ..Turn::default() },
-        Some(3) => Turn { mirrored: true, upside_down: true, ..Turn::default() },
-        Some(4) => Turn { upside_down: true, ..Turn::default() },
-        Some(5) => Turn { transposed: true, ..Turn::default() },
-        Some(6) => Turn { transposed: true, mirrored: true, ..Turn::default() },
-        Some(7) => Turn { transposed: true, mirrored: true, upside_down: true },
-        Some(8) => Turn { transposed: true, upside_down: true, ..Turn::default() },
-        _ => Turn::default(),
+        Some(2) => Orientation { mirrored: true, ..Orientation::default() },
+        Some(3) => Orientation { mirrored: true, upside_down: true, ..Orientation::default() },
+        Some(4) => Orientation { upside_down: true, ..Orientation::default() },
+        Some(5) => Orientation { transposed: true, ..Orientation::default() },
+        Some(6) => Orientation { transposed: true, mirrored: true, ..Orientation::default() },
+        Some(7) => Orientation { transposed: true, mirrored: true, upside_down: true },
+        Some(8) => Orientation { transposed: true, upside_down: true, ..Orientation::default() },
+        _ => Orientation::default(),
     }
 }
 
@@ -46,18 +46,18 @@ fn value(tiff: &[u8]) -> Option<u16> {
     read16(found + 8)
 }
 
-pub(super) fn turned(pixels: Pixels, turn: Turn) -> Pixels {
-    if turn == Turn::default() {
+pub(super) fn oriented(pixels: Pixels, orientation: Orientation) -> Pixels {
+    if orientation == Orientation::default() {
         return pixels;
     }
     let (old_width, old_height) = (pixels.width as usize, pixels.height as usize);
-    let (width, height) = if turn.transposed { (old_height, old_width) } else { (old_width, old_height) };
+    let (width, height) = if orientation.transposed { (old_height, old_width) } else { (old_width, old_height) };
     let mut rgba = Vec::with_capacity(pixels.rgba.len());
     for y in 0..height {
         for x in 0..width {
-            let x = if turn.mirrored { width - 1 - x } else { x };
-            let y = if turn.upside_down { height - 1 - y } else { y };
-            let (column, row) = if turn.transposed { (y, x) } else { (x, y) };
+            let x = if orientation.mirrored { width - 1 - x } else { x };
+            let y = if orientation.upside_down { height - 1 - y } else { y };
+            let (column, row) = if orientation.transposed { (y, x) } else { (x, y) };
             let at = (row * old_width + column) * 4;
             rgba.extend_from_slice(&pixels.rgba[at..at + 4]);
         }
@@ -74,8 +74,8 @@ mod tests {
         let exif =
             [b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".as_slice(), &[orientation, 0, 0, 0]].concat();
         let rgba = (1..=6).flat_map(|value| [value, 0, 0, 255]).collect();
-        let turned = turned(Pixels { width: 2, height: 3, rgba }, in_exif(&exif));
-        (turned.width, turned.rgba.chunks(4).map(|pixel| pixel[0]).collect())
+        let oriented = oriented(Pixels { width: 2, height: 3, rgba }, in_exif(&exif));
+        (oriented.width, oriented.rgba.chunks(4).map(|pixel| pixel[0]).collect())
     }
 
     #[test]

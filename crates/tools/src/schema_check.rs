@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 const DEEPEST: usize = 64;
 
 /// An error is one sentence that names the key.
-pub fn fits(schema: &Value, value: &Value) -> Result<(), BadInput> {
-    let shape = Shape { root: schema };
+pub fn validate(schema: &Value, value: &Value) -> Result<(), BadInput> {
+    let shape = SchemaCheck { root: schema };
     shape.check(schema, value, "", 0).map_err(BadInput::new)
 }
 
@@ -31,11 +31,11 @@ pub fn with_defaults(schema: &Value, value: &mut Value) {
     }
 }
 
-struct Shape<'a> {
+struct SchemaCheck<'a> {
     root: &'a Value,
 }
 
-impl Shape<'_> {
+impl SchemaCheck<'_> {
     fn check(&self, schema: &Value, value: &Value, at: &str, depth: usize) -> Result<(), String> {
         if depth > DEEPEST {
             return Err(format!("{}: the schema leads too deep", named(at)));
@@ -161,7 +161,7 @@ fn kinds(rules: &Map<String, Value>, value: &Value, at: &str) -> Result<(), Stri
         Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
         _ => return Ok(()),
     };
-    let fits = wanted.iter().any(|kind| match *kind {
+    let validate = wanted.iter().any(|kind| match *kind {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
         "string" => value.is_string(),
@@ -172,7 +172,7 @@ fn kinds(rules: &Map<String, Value>, value: &Value, at: &str) -> Result<(), Stri
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         _ => false,
     });
-    if fits { Ok(()) } else { Err(format!("{} must be {}, not {}", named(at), article(&wanted), kind(value))) }
+    if validate { Ok(()) } else { Err(format!("{} must be {}, not {}", named(at), article(&wanted), kind(value))) }
 }
 
 fn words(rules: &Map<String, Value>, text: &str, at: &str) -> Result<(), String> {
@@ -277,7 +277,7 @@ mod tests {
             (json!({"name": "a", "x": 1}), Some("unknown field `x`")),
         ];
         for (value, wrong) in cases {
-            let found = fits(&schema, &value).map_err(|bad| bad.to_string());
+            let found = validate(&schema, &value).map_err(|bad| bad.to_string());
             assert_eq!(found.err().as_deref(), wrong, "{value}");
         }
     }
@@ -295,9 +295,9 @@ mod tests {
     #[test]
     fn a_schema_that_leads_back_to_itself_ends() {
         let schema = json!({"$ref": "#"});
-        assert!(fits(&schema, &json!(1)).is_err());
+        assert!(validate(&schema, &json!(1)).is_err());
         let tree = json!({"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": false});
-        assert!(fits(&tree, &json!({"next": {"next": {}}})).is_ok());
-        assert!(fits(&tree, &json!({"next": {"other": {}}})).is_err());
+        assert!(validate(&tree, &json!({"next": {"next": {}}})).is_ok());
+        assert!(validate(&tree, &json!({"next": {"other": {}}})).is_err());
     }
 }

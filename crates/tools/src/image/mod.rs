@@ -12,8 +12,8 @@ mod orientation;
 mod scale;
 
 use decode::Pixels;
-use header::Format;
-pub(crate) use header::Image;
+use header::ImageFormat;
+pub(crate) use header::ImageHeader;
 use ona_api::Attachment;
 use ona_api::digest::base64;
 
@@ -34,7 +34,7 @@ const QUALITY: u8 = 88;
 
 /// A picture a provider takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fitted {
+pub struct FittedImage {
     pub media_type: &'static str,
     pub bytes: Vec<u8>,
     /// Width and height, if they are no longer the original's.
@@ -43,7 +43,7 @@ pub struct Fitted {
 
 /// Why a picture can not be shown to a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum ImageError {
     #[error("it is no PNG, JPEG, GIF or WebP picture")]
     Unknown,
     #[error("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)]
@@ -54,48 +54,48 @@ pub enum Unfit {
     Unreadable(String),
 }
 
-impl From<Fitted> for Attachment {
-    fn from(fitted: Fitted) -> Self {
+impl From<FittedImage> for Attachment {
+    fn from(fitted: FittedImage) -> Self {
         Attachment { kind: "image", media_type: fitted.media_type.into(), data: base64(&fitted.bytes) }
     }
 }
 
 /// The picture as a provider takes it. Its kind is told from its bytes.
-pub fn fit(bytes: Vec<u8>) -> Result<Fitted, Unfit> {
+pub fn fit(bytes: Vec<u8>) -> Result<FittedImage, ImageError> {
     if bytes.len() > MAX_BYTES {
-        return Err(Unfit::TooManyBytes);
+        return Err(ImageError::TooManyBytes);
     }
-    let image = Image::from_head(&bytes).ok_or(Unfit::Unknown)?;
-    let media_type = image.format.attached_as().ok_or(Unfit::Unknown)?;
+    let image = ImageHeader::from_head(&bytes).ok_or(ImageError::Unknown)?;
+    let media_type = image.format.attached_as().ok_or(ImageError::Unknown)?;
     let small = image.size.is_none_or(|(width, height)| width.max(height) <= MAX_EDGE);
     if small && bytes.len() <= MAX_SENT {
-        return Ok(Fitted { media_type, bytes, scaled_to: None });
+        return Ok(FittedImage { media_type, bytes, scaled_to: None });
     }
     if let Some((width, height)) = image.size {
         bounded(width, height)?;
     }
-    let (pixels, turn) = decode::pixels(image.format, &bytes)?;
+    let (pixels, orientation) = decode::pixels(image.format, &bytes)?;
     drop(bytes);
     let (width, height) = scale::within(pixels.width, pixels.height, GOOD_EDGE);
-    let scaled = orientation::turned(scale::down(pixels, width, height), turn);
+    let scaled = orientation::oriented(scale::down(pixels, width, height), orientation);
     let (media_type, bytes) = encode(&scaled, image.format)?;
-    Ok(Fitted { media_type, bytes, scaled_to: Some((scaled.width, scaled.height)) })
+    Ok(FittedImage { media_type, bytes, scaled_to: Some((scaled.width, scaled.height)) })
 }
 
 /// Asked of what a decoder has read as well: two headers of one file may disagree.
-fn bounded(width: u32, height: u32) -> Result<(), Unfit> {
+fn bounded(width: u32, height: u32) -> Result<(), ImageError> {
     if width == 0 || height == 0 {
-        return Err(Unfit::Unreadable("it has no pixels".into()));
+        return Err(ImageError::Unreadable("it has no pixels".into()));
     }
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
-        return Err(Unfit::TooManyPixels { width, height });
+        return Err(ImageError::TooManyPixels { width, height });
     }
     Ok(())
 }
 
 /// Drawings and what is transparent stay exact, as long as that is not too large.
-fn encode(pixels: &Pixels, from: Format) -> Result<(&'static str, Vec<u8>), Unfit> {
-    if matches!(from, Format::Png | Format::Gif) || pixels.is_transparent() {
+fn encode(pixels: &Pixels, from: ImageFormat) -> Result<(&'static str, Vec<u8>), ImageError> {
+    if matches!(from, ImageFormat::Png | ImageFormat::Gif) || pixels.is_transparent() {
         let bytes = decode::to_png(pixels)?;
         if bytes.len() <= GOOD_PNG {
             return Ok(("image/png", bytes));
@@ -104,7 +104,7 @@ fn encode(pixels: &Pixels, from: Format) -> Result<(&'static str, Vec<u8>), Unfi
     let bytes = decode::to_jpeg(pixels, QUALITY)?;
     match bytes.len() <= MAX_SENT {
         true => Ok(("image/jpeg", bytes)),
-        false => Err(Unfit::Unreadable("it stays too large".into())),
+        false => Err(ImageError::Unreadable("it stays too large".into())),
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn what_fits_is_passed_on_as_it_is() {
         let png = decode::to_png(&plain(20, 10)).unwrap();
-        assert_eq!(fit(png.clone()), Ok(Fitted { media_type: "image/png", bytes: png, scaled_to: None }));
+        assert_eq!(fit(png.clone()), Ok(FittedImage { media_type: "image/png", bytes: png, scaled_to: None }));
         // Nothing of it is decoded, so nothing can be wrong with the rest.
         assert!(fit(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x01\xe0".to_vec()).is_ok());
     }
@@ -140,7 +140,7 @@ mod tests {
     fn a_long_edge_is_scaled_down_and_colours_stay() {
         let fitted = fit(decode::to_png(&plain(3_000, 30)).unwrap()).unwrap();
         assert_eq!((fitted.media_type, fitted.scaled_to), ("image/png", Some((1_568, 16))));
-        let (pixels, _) = decode::pixels(Format::Png, &fitted.bytes).unwrap();
+        let (pixels, _) = decode::pixels(ImageFormat::Png, &fitted.bytes).unwrap();
         assert!(pixels.rgba.chunks(4).all(|pixel| pixel == [10, 200, 30, 255]));
     }
 
@@ -165,19 +165,19 @@ mod tests {
     fn a_bomb_is_refused_by_its_header() {
         let mut png = decode::to_png(&plain(1, 1)).unwrap();
         png[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
-        assert_eq!(fit(png), Err(Unfit::TooManyPixels { width: 65_535, height: 65_535 }));
+        assert_eq!(fit(png), Err(ImageError::TooManyPixels { width: 65_535, height: 65_535 }));
         let gif = [b"GIF89a\xff\xff\xff\xff\0\0\0".as_slice(), &[0; 40]].concat();
-        assert_eq!(fit(gif), Err(Unfit::TooManyPixels { width: 65_535, height: 65_535 }));
-        assert_eq!(fit(b"plain text".to_vec()), Err(Unfit::Unknown));
-        assert_eq!(fit(vec![0; MAX_BYTES + 1]), Err(Unfit::TooManyBytes));
+        assert_eq!(fit(gif), Err(ImageError::TooManyPixels { width: 65_535, height: 65_535 }));
+        assert_eq!(fit(b"plain text".to_vec()), Err(ImageError::Unknown));
+        assert_eq!(fit(vec![0; MAX_BYTES + 1]), Err(ImageError::TooManyBytes));
     }
 
     #[test]
     fn a_picture_cut_short_is_refused_in_words() {
         let mut png = decode::to_png(&noise(2_100, 50, 255)).unwrap();
         png.truncate(png.len() / 2);
-        assert!(matches!(fit(png), Err(Unfit::Unreadable(_))));
+        assert!(matches!(fit(png), Err(ImageError::Unreadable(_))));
         let header = b"RIFF\xff\xff\0\0WEBPVP8X\x0a\0\0\0\x10\0\0\0\xff\x0f\0\xff\x0f\0";
-        assert!(matches!(fit(header.to_vec()), Err(Unfit::Unreadable(_))));
+        assert!(matches!(fit(header.to_vec()), Err(ImageError::Unreadable(_))));
     }
 }

@@ -4,13 +4,13 @@
 //! allocate by a picture's claims about itself.
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Image {
-    pub format: Format,
+pub(crate) struct ImageHeader {
+    pub format: ImageFormat,
     pub size: Option<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum ImageFormat {
     Png,
     Jpeg,
     Gif,
@@ -18,45 +18,45 @@ pub(crate) enum Format {
     Bmp,
 }
 
-impl Format {
+impl ImageFormat {
     pub fn name(self) -> &'static str {
         match self {
-            Format::Png => "PNG image",
-            Format::Jpeg => "JPEG image",
-            Format::Gif => "GIF image",
-            Format::Webp => "WebP image",
-            Format::Bmp => "BMP image",
+            ImageFormat::Png => "PNG image",
+            ImageFormat::Jpeg => "JPEG image",
+            ImageFormat::Gif => "GIF image",
+            ImageFormat::Webp => "WebP image",
+            ImageFormat::Bmp => "BMP image",
         }
     }
 
     /// `None`: providers do not look at this format.
     pub fn attached_as(self) -> Option<&'static str> {
         match self {
-            Format::Png => Some("image/png"),
-            Format::Jpeg => Some("image/jpeg"),
-            Format::Gif => Some("image/gif"),
-            Format::Webp => Some("image/webp"),
-            Format::Bmp => None,
+            ImageFormat::Png => Some("image/png"),
+            ImageFormat::Jpeg => Some("image/jpeg"),
+            ImageFormat::Gif => Some("image/gif"),
+            ImageFormat::Webp => Some("image/webp"),
+            ImageFormat::Bmp => None,
         }
     }
 }
 
-impl Image {
+impl ImageHeader {
     /// `None` if the bytes do not begin a picture of a known format.
-    pub fn from_head(head: &[u8]) -> Option<Image> {
-        let image = |format, size| Some(Image { format, size });
+    pub fn from_head(head: &[u8]) -> Option<ImageHeader> {
+        let image = |format, size| Some(ImageHeader { format, size });
         if head.starts_with(b"\x89PNG\r\n\x1a\n") {
             let header = head.get(12..24).filter(|header| header.starts_with(b"IHDR"));
-            return image(Format::Png, header.map(|header| (be32(&header[4..]), be32(&header[8..]))));
+            return image(ImageFormat::Png, header.map(|header| (be32(&header[4..]), be32(&header[8..]))));
         }
         if head.starts_with(b"\xff\xd8\xff") {
-            return image(Format::Jpeg, jpeg_size(head));
+            return image(ImageFormat::Jpeg, jpeg_size(head));
         }
         if head.starts_with(b"GIF87a") || head.starts_with(b"GIF89a") {
-            return image(Format::Gif, head.get(6..10).map(|size| (le16(size), le16(&size[2..]))));
+            return image(ImageFormat::Gif, head.get(6..10).map(|size| (le16(size), le16(&size[2..]))));
         }
         if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
-            return image(Format::Webp, webp_size(head));
+            return image(ImageFormat::Webp, webp_size(head));
         }
         // Two letters prove little; the size of the next header must be one that exists.
         if head.starts_with(b"BM") && matches!(head.get(14..18), Some([12 | 40 | 52 | 56 | 64 | 108 | 124, 0, 0, 0])) {
@@ -66,7 +66,7 @@ impl Image {
                 // A negative height means top row first.
                 false => (le32(size), le32(&size[4..]).cast_signed().unsigned_abs()),
             });
-            return image(Format::Bmp, size);
+            return image(ImageFormat::Bmp, size);
         }
         None
     }
@@ -129,27 +129,27 @@ mod tests {
 
     #[test]
     fn dimensions_come_from_the_header() {
-        let size = |head: &[u8]| Image::from_head(head).map(|image| (image.format, image.size));
+        let size = |head: &[u8]| ImageHeader::from_head(head).map(|image| (image.format, image.size));
         let jpeg = b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc2\0\x11\x08\x01\x02\x03\x04\x03";
         let bmp = b"BM....\0\0\0\0\x36\0\0\0\x28\0\0\0\x05\0\0\0\xfd\xff\xff\xff";
         assert_eq!(
             size(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x01\xe0"),
-            Some((Format::Png, Some((640, 480))))
+            Some((ImageFormat::Png, Some((640, 480))))
         );
-        assert_eq!(size(jpeg), Some((Format::Jpeg, Some((0x0304, 0x0102)))));
-        assert_eq!(size(b"GIF89a\x07\0\x09\0"), Some((Format::Gif, Some((7, 9)))));
-        assert_eq!(size(bmp), Some((Format::Bmp, Some((5, 3)))));
+        assert_eq!(size(jpeg), Some((ImageFormat::Jpeg, Some((0x0304, 0x0102)))));
+        assert_eq!(size(b"GIF89a\x07\0\x09\0"), Some((ImageFormat::Gif, Some((7, 9)))));
+        assert_eq!(size(bmp), Some((ImageFormat::Bmp, Some((5, 3)))));
         assert_eq!(
             size(b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\x10\0\0\0\x8f\x01\0\x2b\x01\0"),
-            Some((Format::Webp, Some((400, 300))))
+            Some((ImageFormat::Webp, Some((400, 300))))
         );
         assert_eq!(
             size(b"RIFF\0\0\0\0WEBPVP8L\x0a\0\0\0\x2f\x8f\xc1\x4a\0\0\0\0\0\0"),
-            Some((Format::Webp, Some((400, 300))))
+            Some((ImageFormat::Webp, Some((400, 300))))
         );
         assert_eq!(
             size(b"RIFF\0\0\0\0WEBPVP8 \x0a\0\0\0\0\0\0\x9d\x01\x2a\x90\x01\x2c\x01"),
-            Some((Format::Webp, Some((400, 300))))
+            Some((ImageFormat::Webp, Some((400, 300))))
         );
     }
 
@@ -157,9 +157,9 @@ mod tests {
     fn a_header_cut_short_gives_no_dimensions_and_no_panic() {
         let whole = b"\xff\xd8\xff\xe0\0\x04ab\xff\xc2\0\x11\x08\x01\x02\x03\x04";
         for end in 0..whole.len() {
-            let image = Image::from_head(&whole[..end]);
+            let image = ImageHeader::from_head(&whole[..end]);
             assert!(image.is_none_or(|image| image.size.is_none()), "{end}");
         }
-        assert_eq!(Image::from_head(b"BMW and others"), None);
+        assert_eq!(ImageHeader::from_head(b"BMW and others"), None);
     }
 }

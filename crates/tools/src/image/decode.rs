@@ -1,8 +1,8 @@
 //! Pixels from files and files from pixels. Four formats in, two out; each decoder gets
 //! the same limits in its own words.
 
-use super::orientation::{self, Turn};
-use super::{Format, MAX_PIXELS, Unfit, bounded};
+use super::orientation::{self, Orientation};
+use super::{ImageError, ImageFormat, MAX_PIXELS, bounded};
 use gif::{ColorOutput, DecodeOptions, MemoryLimit};
 use jpeg_encoder::ColorType;
 use std::fmt::Display;
@@ -30,21 +30,21 @@ const MAX_MEMORY: usize = MAX_PIXELS as usize * 4;
 /// The edge of a picture, before its pixels are counted.
 const LONGEST: usize = 65_535;
 
-fn unreadable(error: impl Display) -> Unfit {
-    Unfit::Unreadable(error.to_string())
+fn unreadable(error: impl Display) -> ImageError {
+    ImageError::Unreadable(error.to_string())
 }
 
-pub(super) fn pixels(format: Format, bytes: &[u8]) -> Result<(Pixels, Turn), Unfit> {
+pub(super) fn pixels(format: ImageFormat, bytes: &[u8]) -> Result<(Pixels, Orientation), ImageError> {
     match format {
-        Format::Png => Ok((png(bytes)?, Turn::default())),
-        Format::Jpeg => jpeg(bytes),
-        Format::Gif => Ok((gif(bytes)?, Turn::default())),
-        Format::Webp => Ok((webp(bytes)?, Turn::default())),
-        Format::Bmp => Err(Unfit::Unknown),
+        ImageFormat::Png => Ok((png(bytes)?, Orientation::default())),
+        ImageFormat::Jpeg => jpeg(bytes),
+        ImageFormat::Gif => Ok((gif(bytes)?, Orientation::default())),
+        ImageFormat::Webp => Ok((webp(bytes)?, Orientation::default())),
+        ImageFormat::Bmp => Err(ImageError::Unknown),
     }
 }
 
-fn png(bytes: &[u8]) -> Result<Pixels, Unfit> {
+fn png(bytes: &[u8]) -> Result<Pixels, ImageError> {
     use png::{ColorType, Decoder, Limits, Transformations};
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: MAX_MEMORY });
     decoder.set_ignore_text_chunk(true);
@@ -66,7 +66,7 @@ fn png(bytes: &[u8]) -> Result<Pixels, Unfit> {
     whole(width, height, rgba)
 }
 
-fn jpeg(bytes: &[u8]) -> Result<(Pixels, Turn), Unfit> {
+fn jpeg(bytes: &[u8]) -> Result<(Pixels, Orientation), ImageError> {
     let options = DecoderOptions::new_safe()
         .set_max_width(LONGEST)
         .set_max_height(LONGEST)
@@ -77,13 +77,13 @@ fn jpeg(bytes: &[u8]) -> Result<(Pixels, Turn), Unfit> {
     let info = decoder.info().ok_or_else(|| unreadable("its size can not be told"))?;
     let (width, height) = (u32::from(info.width), u32::from(info.height));
     bounded(width, height)?;
-    let turn = decoder.exif().map(|exif| orientation::in_exif(exif)).unwrap_or_default();
+    let orientation = decoder.exif().map(|exif| orientation::in_exif(exif)).unwrap_or_default();
     let rgba = decoder.decode().map_err(unreadable)?;
-    Ok((whole(width, height, rgba)?, turn))
+    Ok((whole(width, height, rgba)?, orientation))
 }
 
 /// The first frame, where it stands on the canvas.
-fn gif(bytes: &[u8]) -> Result<Pixels, Unfit> {
+fn gif(bytes: &[u8]) -> Result<Pixels, ImageError> {
     let mut options = DecodeOptions::new();
     options.set_color_output(ColorOutput::RGBA);
     options.set_memory_limit(MemoryLimit::Bytes(NonZeroU64::new(MAX_MEMORY as u64).expect("it is not zero")));
@@ -106,7 +106,7 @@ fn gif(bytes: &[u8]) -> Result<Pixels, Unfit> {
     whole(width, height, rgba)
 }
 
-fn webp(bytes: &[u8]) -> Result<Pixels, Unfit> {
+fn webp(bytes: &[u8]) -> Result<Pixels, ImageError> {
     let mut decoder = image_webp::WebPDecoder::new(Cursor::new(bytes)).map_err(unreadable)?;
     let (width, height) = decoder.dimensions();
     bounded(width, height)?;
@@ -122,14 +122,14 @@ fn webp(bytes: &[u8]) -> Result<Pixels, Unfit> {
 }
 
 /// What a decoder returns must be what its header promised; everything later counts on it.
-fn whole(width: u32, height: u32, rgba: Vec<u8>) -> Result<Pixels, Unfit> {
+fn whole(width: u32, height: u32, rgba: Vec<u8>) -> Result<Pixels, ImageError> {
     match rgba.len() == width as usize * height as usize * 4 {
         true => Ok(Pixels { width, height, rgba }),
         false => Err(unreadable("its pixels do not fit its size")),
     }
 }
 
-pub(super) fn to_png(pixels: &Pixels) -> Result<Vec<u8>, Unfit> {
+pub(super) fn to_png(pixels: &Pixels) -> Result<Vec<u8>, ImageError> {
     let opaque = !pixels.is_transparent();
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, pixels.width, pixels.height);
@@ -146,7 +146,7 @@ pub(super) fn to_png(pixels: &Pixels) -> Result<Vec<u8>, Unfit> {
 }
 
 /// What is transparent stands on white.
-pub(super) fn to_jpeg(pixels: &Pixels, quality: u8) -> Result<Vec<u8>, Unfit> {
+pub(super) fn to_jpeg(pixels: &Pixels, quality: u8) -> Result<Vec<u8>, ImageError> {
     let (Ok(width), Ok(height)) = (u16::try_from(pixels.width), u16::try_from(pixels.height)) else {
         return Err(unreadable("it is too large for a JPEG picture"));
     };
@@ -172,13 +172,13 @@ mod tests {
     #[test]
     fn every_format_gives_its_pixels() {
         let red = Pixels { width: 3, height: 2, rgba: [255, 0, 0, 255].repeat(6) };
-        let (png, _) = pixels(Format::Png, &to_png(&red).unwrap()).unwrap();
+        let (png, _) = pixels(ImageFormat::Png, &to_png(&red).unwrap()).unwrap();
         assert_eq!(png.rgba, red.rgba);
-        let (jpeg, _) = pixels(Format::Jpeg, &to_jpeg(&red, 100).unwrap()).unwrap();
+        let (jpeg, _) = pixels(ImageFormat::Jpeg, &to_jpeg(&red, 100).unwrap()).unwrap();
         assert!(jpeg.rgba.chunks(4).all(|pixel| pixel[0] > 250 && pixel[1] < 5 && pixel[3] == 255));
         let mut bytes = Vec::new();
         image_webp::WebPEncoder::new(&mut bytes).encode(&red.rgba, 3, 2, image_webp::ColorType::Rgba8).unwrap();
-        assert_eq!(pixels(Format::Webp, &bytes).unwrap().0.rgba, red.rgba);
+        assert_eq!(pixels(ImageFormat::Webp, &bytes).unwrap().0.rgba, red.rgba);
         // A frame smaller than its canvas.
         let mut bytes = Vec::new();
         let mut encoder = gif::Encoder::new(&mut bytes, 3, 2, &[255, 0, 0, 0, 0, 255]).unwrap();
@@ -186,14 +186,14 @@ mod tests {
             gif::Frame { left: 1, top: 1, width: 2, height: 1, buffer: vec![0, 1].into(), ..Default::default() };
         encoder.write_frame(&frame).unwrap();
         drop(encoder);
-        let (gif, _) = pixels(Format::Gif, &bytes).unwrap();
+        let (gif, _) = pixels(ImageFormat::Gif, &bytes).unwrap();
         assert_eq!(gif.rgba, [[0; 4], [0; 4], [0; 4], [0; 4], [255, 0, 0, 255], [0, 0, 255, 255]].concat());
     }
 
     #[test]
     fn transparency_is_kept_or_stands_on_white() {
         let half = Pixels { width: 1, height: 1, rgba: vec![0, 0, 0, 128] };
-        assert_eq!(pixels(Format::Png, &to_png(&half).unwrap()).unwrap().0.rgba, half.rgba);
+        assert_eq!(pixels(ImageFormat::Png, &to_png(&half).unwrap()).unwrap().0.rgba, half.rgba);
         assert_eq!(on_white(&half), [127, 127, 127]);
     }
 }

@@ -5,8 +5,8 @@
 //! refused, and so is another name of a guarded file. A pipe is never waited for and a
 //! device never woken.
 
-use crate::Cx;
-use crate::files::{Refused, io_refusal};
+use crate::ToolContext;
+use crate::files::{ToolRefusal, io_refusal};
 use ona_files::{FileInfo, FileLocation, FileType, OpenError, PathForms};
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const MAX_NAMES: usize = 10_000;
 
 /// Where a path led when the call was judged.
-pub(crate) fn real(path: &Path, cx: &Cx) -> Result<PathBuf, Refused> {
+pub(crate) fn real(path: &Path, cx: &ToolContext) -> Result<PathBuf, ToolRefusal> {
     let forms = match &cx.judged {
         Some(judged) => judged.iter().find(|forms| forms.given == path).cloned(),
         None => Some(PathForms::of(path)),
@@ -30,14 +30,14 @@ pub(crate) fn real(path: &Path, cx: &Cx) -> Result<PathBuf, Refused> {
 }
 
 /// A file as the model names it, in a directory that is open.
-pub(crate) struct Located<'p> {
+pub(crate) struct ResolvedFile<'p> {
     pub path: &'p Path,
     pub real: PathBuf,
     target: FileLocation,
 }
 
-impl<'p> Located<'p> {
-    pub fn new(path: &'p Path, cx: &Cx) -> Result<Self, Refused> {
+impl<'p> ResolvedFile<'p> {
+    pub fn new(path: &'p Path, cx: &ToolContext) -> Result<Self, ToolRefusal> {
         let real = real(path, cx)?;
         let target = FileLocation::at(&real).map_err(|error| refusal(path, error))?;
         Ok(Self { path, real, target })
@@ -45,7 +45,7 @@ impl<'p> Located<'p> {
 
     /// Opens a regular file for reading. Anything else is refused before it is
     /// opened, and again afterwards in case it was swapped in between.
-    pub fn open(&self) -> Result<(File, FileInfo), Refused> {
+    pub fn open(&self) -> Result<(File, FileInfo), ToolRefusal> {
         let refusal = |error| refusal(self.path, error);
         let missing = || OpenError::Io(std::io::ErrorKind::NotFound.into());
         regular(self.path, self.target.info().map_err(refusal)?.ok_or_else(missing).map_err(refusal)?.kind)?;
@@ -55,7 +55,7 @@ impl<'p> Located<'p> {
         Ok((file, info))
     }
 
-    pub fn is_dir(&self) -> Result<bool, Refused> {
+    pub fn is_dir(&self) -> Result<bool, ToolRefusal> {
         let info = self.target.info().map_err(|error| refusal(self.path, error))?;
         let info = info.ok_or_else(|| io_refusal(self.path, &std::io::ErrorKind::NotFound.into()))?;
         Ok(info.kind == FileType::Directory)
@@ -67,7 +67,7 @@ impl<'p> Located<'p> {
     }
 
     /// The whole file, unless it is larger than `limit`.
-    pub fn read_whole(&self, limit: u64) -> Result<Vec<u8>, Refused> {
+    pub fn read_whole(&self, limit: u64) -> Result<Vec<u8>, ToolRefusal> {
         let (file, _) = self.open()?;
         let mut bytes = Vec::new();
         file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| io_refusal(self.path, &error))?;
@@ -79,7 +79,7 @@ impl<'p> Located<'p> {
 
     /// Whether, and as what, the file exists. Refuses what is not a regular file and
     /// what may not be written.
-    pub fn writable(&self, cx: &Cx) -> Result<Option<FileInfo>, Refused> {
+    pub fn writable(&self, cx: &ToolContext) -> Result<Option<FileInfo>, ToolRefusal> {
         let Some(info) = self.target.info().map_err(|error| refusal(self.path, error))? else { return Ok(None) };
         let name = self.path.display();
         regular(self.path, info.kind)?;
@@ -99,28 +99,28 @@ impl<'p> Located<'p> {
     }
 
     /// Puts `bytes` in the place of `old`, which `writable` found. Parent directories are created.
-    pub fn replace(&mut self, old: Option<&FileInfo>, bytes: &[u8]) -> Result<(), Refused> {
+    pub fn replace(&mut self, old: Option<&FileInfo>, bytes: &[u8]) -> Result<(), ToolRefusal> {
         ona_files::replace(&mut self.target, old, bytes).map_err(|error| refusal(self.path, error))
     }
 }
 
 /// Why something was not opened.
-pub(crate) fn refusal(path: &Path, error: OpenError) -> Refused {
+pub(crate) fn refusal(path: &Path, error: OpenError) -> ToolRefusal {
     match error {
         OpenError::Link => changed(path),
         OpenError::Io(error) => io_refusal(path, &error),
     }
 }
 
-fn changed(path: &Path) -> Refused {
-    Refused(format!(
+fn changed(path: &Path) -> ToolRefusal {
+    ToolRefusal(format!(
         "{} changed while this call was being judged: a link on its way leads somewhere else now. Nothing was opened.",
         path.display()
     ))
 }
 
 /// Refuses what is not a regular file, in words that say what it is.
-fn regular(path: &Path, kind: FileType) -> Result<(), Refused> {
+fn regular(path: &Path, kind: FileType) -> Result<(), ToolRefusal> {
     let path = path.display();
     let what = match kind {
         FileType::RegularFile => return Ok(()),

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 pub type GuardedName = Arc<dyn Fn(&FileInfo) -> Option<String> + Send + Sync>;
 
 #[derive(Clone)]
-pub struct Cx {
+pub struct ToolContext {
     /// The session's directory: relative paths and shells start here.
     pub cwd: PathBuf,
     /// The project's root.

@@ -1,19 +1,19 @@
 //! A directory of its own for each test, and calls made in it.
 
 use ona_api::{Env, ResultClass, ToolResult};
-use ona_tools::{BadInput, Cx, Plan, SeenFiles, Tasks, ToolBox};
+use ona_tools::{BadInput, PlannedCall, SeenFiles, Tasks, ToolBox, ToolContext};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-pub struct Room {
-    pub cx: Cx,
+pub struct Fixture {
+    pub cx: ToolContext,
     _directory: TempDir,
 }
 
-impl Room {
+impl Fixture {
     /// `project` is the session's directory; beside it are `home`, `extra` and `tmp`.
     pub fn new() -> Self {
         let directory = TempDir::new().unwrap();
@@ -28,7 +28,7 @@ impl Room {
             .with("PATH", "/usr/local/bin:/usr/bin:/bin")
             .with("HOME", home.as_os_str())
             .with("TMPDIR", tmp.as_os_str());
-        let cx = Cx {
+        let cx = ToolContext {
             cwd: project.clone(),
             project,
             home,
@@ -66,7 +66,7 @@ impl Room {
         String::from_utf8(self.bytes(name)).unwrap()
     }
 
-    pub fn plan(&self, tool: &str, input: Value) -> Result<Plan, BadInput> {
+    pub fn plan(&self, tool: &str, input: Value) -> Result<PlannedCall, BadInput> {
         ToolBox::builtin().get(tool).unwrap().plan(&input, &self.cx)
     }
 
