@@ -14,7 +14,7 @@ use ona_api::{EventName, Redactor, environment};
 use ona_hookplane::{Timeouts, contract};
 use ona_mcp::{Definition, Endpoint, Environments};
 use ona_process::find_in_path;
-use ona_trust::{About, DatabaseSource, Standing};
+use ona_trust::{DatabaseSource, NoticeKind, TrustState};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -144,18 +144,19 @@ impl Examination {
     }
 
     async fn settings(&mut self, program: &Program, open: &Open) {
-        let standing = program.standing();
-        let trust = match standing {
-            Standing::Trusted { recorded: true } => "trusted",
-            Standing::Trusted { recorded: false } => "trusted from now on (--trust)",
-            Standing::Ask { .. } => "not trusted yet",
-            Standing::Withheld => "withheld",
+        let trust_state = program.trust_state();
+        let trust = match trust_state {
+            TrustState::Trusted { recorded: true } => "trusted",
+            TrustState::Trusted { recorded: false } => "trusted from now on (--trust)",
+            TrustState::Ask { .. } => "not trusted yet",
+            TrustState::Withheld => "withheld",
         };
         let files = open.found.layers.iter().filter_map(|layer| Some((layer.scope.as_str(), layer.file.as_ref()?)));
         let files: Vec<_> =
             files.map(|(scope, file)| json!({"scope": scope, "file": file.to_string_lossy()})).collect();
         let mut section = json!({"project": program.project.to_string_lossy(), "trust": trust, "files": files});
-        let told = open.merged.notices.iter().filter(|one| matches!(one.about, About::Untrusted | About::Policy));
+        let told =
+            open.merged.notices.iter().filter(|one| matches!(one.about, NoticeKind::Untrusted | NoticeKind::Policy));
         self.remarks.extend(told.map(|notice| open.redactor.apply(&notice.to_string()).into_owned()));
         let cancel = CancellationToken::new();
         let made = Workplace::new(program, open, &program.cwd, Purpose::Look, &cancel);
@@ -163,7 +164,7 @@ impl Examination {
             Ok(workplace) => workplace,
             Err(failure) => {
                 // What is wrong with the files is the likelier reason.
-                let bad = open.merged.notices.iter().filter(|one| one.about == About::NotSettings);
+                let bad = open.merged.notices.iter().filter(|one| one.about == NoticeKind::NotSettings);
                 self.problems.extend(bad.map(ToString::to_string));
                 self.sections.insert("settings".into(), section);
                 return self.problems.push(failure.message);

@@ -6,7 +6,7 @@ use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::{Group, Row};
 use ona_orchestration::PersistUpdate;
 use ona_store::{Store, StoreError};
-use ona_trust::{Anchors, Found, ImportRecord, Mirrored};
+use ona_trust::{DiscoveredSettings, ImportRecord, MirroredFile, RuleAnchors};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,7 +30,7 @@ pub fn keeper(program: &Program, open: &Open) -> PersistUpdate {
 struct Kept {
     store: Arc<Store>,
     project: PathBuf,
-    found: Found,
+    found: DiscoveredSettings,
     /// Several updates may be made before the first is committed.
     ahead: Option<Ahead>,
 }
@@ -44,13 +44,13 @@ struct Ahead {
 
 impl Kept {
     /// The rows of one update. The row is read anew each time: an operator may have changed it.
-    fn change(&mut self, update: &PermissionUpdate, mirrored: Option<&Mirrored>) -> Result<Group, String> {
+    fn change(&mut self, update: &PermissionUpdate, mirrored: Option<&MirroredFile>) -> Result<Group, String> {
         let (stored, record) = self.stored().map_err(|error| error.to_string())?;
         let (row, record) = match self.ahead.take() {
             Some(ahead) if ahead.from == stored => (ahead.row, ahead.record),
             _ => (stored.clone(), record),
         };
-        let anchors = Anchors { row: &self.project, file: &self.project };
+        let anchors = RuleAnchors { row: &self.project, file: &self.project };
         let row = ona_trust::apply(&row, update, anchors).map_err(|error| error.to_string())?;
         // Somebody else edited the file meanwhile: the next start imports it.
         let found = &mut self.found;

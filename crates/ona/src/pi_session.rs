@@ -9,7 +9,9 @@ use ona_api::{Env, environment};
 use ona_dialects::pi::{ClaudeFiles, Installed, Invalid, Layer, Offered, PROBES, choose};
 use ona_files::ReadError;
 use ona_process::{ChildCommand, find_in_path};
-use ona_trust::{About, ClaudeHooks, Scope, SessionTerms, has_hooks_of_an_orchestrator, keep_for_session};
+use ona_trust::{
+    ClaudeHooks, NoticeKind, SessionHookFilter, SettingsScope, has_hooks_of_an_orchestrator, keep_for_session,
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,7 +49,7 @@ impl PiSession {
             Gastown::Off => ClaudeHooks::On,
         };
         let in_town = env.non_empty(environment::GT_ROLE).and(env.non_empty(environment::GT_ROOT)).is_some();
-        let claude_off = keep_for_session(settings, SessionTerms { claude_hooks, in_town });
+        let claude_off = keep_for_session(settings, SessionHookFilter { claude_hooks, in_town });
         let installed = || installed(env, &program.cwd);
         let layer = choose(Offered {
             cli: file.as_deref().map(config_text),
@@ -101,7 +103,7 @@ fn config_text(file: &Path) -> Result<String, String> {
 fn claude_files(open: &Open) -> ClaudeFiles {
     let in_project = open.found.project_root.join(".claude");
     let unreadable = open.merged.notices.iter().find(|notice| {
-        matches!(notice.about, About::Unreadable | About::NotSettings)
+        matches!(notice.about, NoticeKind::Unreadable | NoticeKind::NotSettings)
             && notice.file.as_ref().is_some_and(|file| file.starts_with(&in_project))
     });
     if let Some(notice) = unreadable {
@@ -111,7 +113,7 @@ fn claude_files(open: &Open) -> ClaudeFiles {
     }
     let speaks = open.found.layers.iter().any(|layer| {
         !layer.own
-            && matches!(layer.scope, Scope::Project | Scope::Local)
+            && matches!(layer.scope, SettingsScope::Project | SettingsScope::Local)
             && layer.value["hooks"].as_array().is_some_and(|hooks| !hooks.is_empty())
     });
     if speaks { ClaudeFiles::Speaks } else { ClaudeFiles::Silent }

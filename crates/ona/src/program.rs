@@ -12,9 +12,9 @@ use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, Variable, environment};
 use ona_store::{LockError, Reader, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
-    About, BadFiles, Compatible, DatabasePath, Discovery, FlagSettings, Found, How, Import, ImportRecord, Merged,
-    Standing, StoredSettings, Trust, Wish, database_path, discover, merge, project_root, standing, trust_digests_key,
-    trust_key,
+    BadFiles, Compatible, DatabasePath, DiscoveredSettings, DiscoveryOptions, FlagSettings, ImportAction, ImportMode,
+    ImportRecord, Merged, NoticeKind, StoredSettings, Trust, TrustFlag, TrustState, database_path, discover, merge,
+    project_root, trust_digests_key, trust_key, trust_state,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -53,7 +53,7 @@ pub enum Purpose {
 /// A run with its settings read and its database open.
 pub struct Open {
     pub store: Arc<Store>,
-    pub found: Found,
+    pub found: DiscoveredSettings,
     pub merged: Merged,
     pub redactor: Redactor,
 }
@@ -130,14 +130,14 @@ impl Program {
         Ok(Open { store: Arc::new(store), found, merged, redactor })
     }
 
-    pub fn discover(&self) -> Result<Found, Failure> {
+    pub fn discover(&self) -> Result<DiscoveredSettings, Failure> {
         discover(&self.discovery()?, &self.env).map_err(Failure::usage)
     }
 
-    pub fn discovery(&self) -> Result<Discovery, Failure> {
+    pub fn discovery(&self) -> Result<DiscoveryOptions, Failure> {
         let options = &self.options;
         let off = options.no_claude_settings || self.env.get(environment::ONA_CLAUDE_SETTINGS) == Some("0");
-        let mut discovery = Discovery::new(&self.project, self.standing().trust());
+        let mut discovery = DiscoveryOptions::new(&self.project, self.trust_state().trust());
         discovery.compatible = if off { Compatible::Off } else { Compatible::On };
         discovery.bare = options.bare;
         if let Some(list) = &options.setting_sources {
@@ -150,17 +150,17 @@ impl Program {
     }
 
     /// Whether the files of this folder count, and whether somebody ever said so.
-    pub fn standing(&self) -> Standing {
-        self.standing_of(&self.project)
+    pub fn trust_state(&self) -> TrustState {
+        self.trust_state_of(&self.project)
     }
 
     /// The same for the root of another project, which a call names.
     pub fn trusts(&self, open: &Open, root: &Path) -> bool {
-        let trust = if root == self.project { open.merged.trust } else { self.standing_of(root).trust() };
+        let trust = if root == self.project { open.merged.trust } else { self.trust_state_of(root).trust() };
         trust == Trust::Trusted
     }
 
-    fn standing_of(&self, root: &Path) -> Standing {
+    fn trust_state_of(&self, root: &Path) -> TrustState {
         let recorded = |key: &str| self.before()?.meta(key).ok()?;
         if self.agent_shell {
             // Flags and environment are the agent's own here. What counts is what the operator's
@@ -170,16 +170,16 @@ impl Program {
                 imported.is_some_and(|one| one.trust == Trust::Trusted && Path::new(&one.project_root) == root);
             let env = self.env.clone().with(environment::ONA_TRUST, "");
             return match in_use {
-                true => Standing::Trusted { recorded: true },
-                false => standing(Wish::Unsaid, &env, root, recorded),
+                true => TrustState::Trusted { recorded: true },
+                false => trust_state(TrustFlag::Unsaid, &env, root, recorded),
             };
         }
         let wish = match (self.options.trust, self.options.no_trust) {
-            (true, _) => Wish::Trust,
-            (_, true) => Wish::Withhold,
-            (false, false) => Wish::Unsaid,
+            (true, _) => TrustFlag::Trust,
+            (_, true) => TrustFlag::Withhold,
+            (false, false) => TrustFlag::Unsaid,
         };
-        standing(wish, &self.env, root, recorded)
+        trust_state(wish, &self.env, root, recorded)
     }
 
     /// The database as it was before this start; `None` if there was none. What cannot be
@@ -208,22 +208,22 @@ impl Program {
         let how = match (brings, self.agent_shell) {
             (true, _) => {
                 self.operator_only("settings")?;
-                How::Forced
+                ImportMode::Forced
             }
-            (false, true) => How::AsItStands,
-            (false, false) => How::Follow,
+            (false, true) => ImportMode::AsItStands,
+            (false, false) => ImportMode::Follow,
         };
         self.import(open, how, purpose)
     }
 
-    pub fn import(&self, open: &Open, how: How, purpose: Purpose) -> Result<Value, Failure> {
+    pub fn import(&self, open: &Open, how: ImportMode, purpose: Purpose) -> Result<Value, Failure> {
         let failed = |error| self.store_failure(error);
         let reader = open.store.reader().map_err(failed)?;
         let stored = reader.settings_row().map_err(failed)?;
         let row = match stored.as_ref().map(|row| serde_json::from_str::<Value>(&row.json)).transpose() {
             Ok(row) => row,
             // Reading the files again is the way out.
-            Err(_) if how == How::Forced => Some(Value::Null),
+            Err(_) if how == ImportMode::Forced => Some(Value::Null),
             Err(error) => {
                 let what = format_args!("the settings in the database are not valid JSON: {error}");
                 return Err(Failure::usage(what).hint("ona settings import"));
@@ -234,8 +234,8 @@ impl Program {
         let stored = row.as_ref().map(|value| StoredSettings { value, is_ours });
         let decided = ona_trust::import(stored, record.as_ref(), &open.merged, how);
         let effective = match self.without_bad_files(open, decided)? {
-            Import::Keep => row.unwrap_or_else(|| open.merged.effective.clone()),
-            Import::Operators => {
+            ImportAction::Keep => row.unwrap_or_else(|| open.merged.effective.clone()),
+            ImportAction::Operators => {
                 // In a session only where there is a file that it leaves out.
                 let says = match purpose {
                     Purpose::Session => !open.merged.from_files.is_empty(),
@@ -255,12 +255,14 @@ impl Program {
                 }
                 row
             }
-            Import::Insert { effective, .. } | Import::Replace { effective, .. } if purpose == Purpose::Look => {
+            ImportAction::Insert { effective, .. } | ImportAction::Replace { effective, .. }
+                if purpose == Purpose::Look =>
+            {
                 effective
             }
-            Import::Insert { effective, record } => self.write_settings(open, effective, &record)?,
-            Import::Replace { effective, record: next, moved_from } => {
-                let alone = (moved_from.is_some() || purpose == Purpose::Call && how == How::Follow)
+            ImportAction::Insert { effective, record } => self.write_settings(open, effective, &record)?,
+            ImportAction::Replace { effective, record: next, moved_from } => {
+                let alone = (moved_from.is_some() || purpose == Purpose::Call && how == ImportMode::Follow)
                     .then(|| SettingsLock::exclusive(&self.database.path));
                 match (alone, moved_from) {
                     (Some(Err(LockError::InUse { .. })), None) => {
@@ -300,12 +302,17 @@ impl Program {
 
     /// Files are imported together or not at all (DEC-181). What always runs uses the row
     /// as it stands.
-    fn without_bad_files(&self, open: &Open, decided: Import) -> Result<Import, Failure> {
-        let bad: Vec<_> =
-            open.merged.notices.iter().filter(|one| one.about == About::NotSettings).map(ToString::to_string).collect();
+    fn without_bad_files(&self, open: &Open, decided: ImportAction) -> Result<ImportAction, Failure> {
+        let bad: Vec<_> = open
+            .merged
+            .notices
+            .iter()
+            .filter(|one| one.about == NoticeKind::NotSettings)
+            .map(ToString::to_string)
+            .collect();
         match decided {
-            Import::Insert { .. } | Import::Replace { .. } if !bad.is_empty() => match self.bad_files {
-                BadFiles::Report => Ok(Import::Keep),
+            ImportAction::Insert { .. } | ImportAction::Replace { .. } if !bad.is_empty() => match self.bad_files {
+                BadFiles::Report => Ok(ImportAction::Keep),
                 BadFiles::Refuse | BadFiles::Ignore => {
                     let files = if bad.len() == 1 { "a settings file" } else { "settings files" };
                     let bad = open.redactor.apply(&bad.join("\n  ")).into_owned();
@@ -313,7 +320,10 @@ impl Program {
                         .hint("repair it, or go on without it: --ignore-bad-settings"))
                 }
             },
-            Import::Insert { .. } | Import::Replace { .. } | Import::Keep | Import::Operators => Ok(decided),
+            ImportAction::Insert { .. }
+            | ImportAction::Replace { .. }
+            | ImportAction::Keep
+            | ImportAction::Operators => Ok(decided),
         }
     }
 
@@ -366,9 +376,9 @@ impl Program {
 
     /// One line about the folder: what of it is not in use, or what has changed since it was trusted.
     fn mention_trust(&self, open: &Open) {
-        let line = match (open.merged.trust, self.standing()) {
+        let line = match (open.merged.trust, self.trust_state()) {
             (Trust::Withheld, _) => trusting::not_in_use(self, open),
-            (Trust::Trusted, Standing::Trusted { recorded: true }) if !self.options.trust && !self.agent_shell => {
+            (Trust::Trusted, TrustState::Trusted { recorded: true }) if !self.options.trust && !self.agent_shell => {
                 let digests = || self.before()?.meta(&trust_digests_key(&self.project)).ok()?;
                 let recorded = if self.env.get(environment::ONA_TRUST) == Some("always") { None } else { digests() };
                 recorded.and_then(|recorded| trusting::changed_since(&recorded, &trusting::running(self, open)))

@@ -4,7 +4,7 @@ use crate::args::Settings;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Program, Purpose};
-use ona_trust::How;
+use ona_trust::ImportMode;
 
 pub fn run(program: &Program, command: &Settings) -> Result<u8, Failure> {
     match command {
@@ -18,7 +18,7 @@ pub fn run(program: &Program, command: &Settings) -> Result<u8, Failure> {
         Settings::Import => {
             program.operator_only("settings")?;
             let open = program.open()?;
-            program.import(&open, How::Forced, Purpose::Session)?;
+            program.import(&open, ImportMode::Forced, Purpose::Session)?;
             for notice in &open.merged.notices {
                 output::note(open.redactor.apply(&notice.to_string()));
             }

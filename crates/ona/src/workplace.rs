@@ -37,7 +37,7 @@ use ona_process::TurnCancellation;
 use ona_store::{Store, StoreError};
 use ona_tools::{SeenFiles, Tasks, ToolContext};
 use ona_transcript::Prices;
-use ona_trust::{Layer, Scope, project_root};
+use ona_trust::{SettingsLayer, SettingsScope, project_root};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -522,7 +522,7 @@ fn permissions(
 
 /// The deny and ask rules nobody below the policy may lift.
 fn managed_rules(open: &Open) -> Vec<String> {
-    let managed = open.found.layers.iter().filter(|layer| layer.scope == Scope::Managed);
+    let managed = open.found.layers.iter().filter(|layer| layer.scope == SettingsScope::Managed);
     let lists = managed.flat_map(|layer| ["deny", "ask"].map(|list| &layer.value["permissions"][list]));
     lists.filter_map(Value::as_array).flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
 }
@@ -595,13 +595,14 @@ const HARMLESS: [&str; 14] = [
 /// What the operator's own hooks and workers have: a repository that could set variables for
 /// them could replace a guard.
 fn operator_environment(program: &Program, open: &Open, settings: &Value) -> Env {
-    let of = |layer: &Layer, name: &str| layer.value["env"].get(name).cloned();
+    let of = |layer: &SettingsLayer, name: &str| layer.value["env"].get(name).cloned();
     let (confined, others): (Vec<_>, Vec<_>) = open.found.layers.iter().partition(|layer| layer.scope.is_confined());
     let from_files = open.merged.secrets.restore(&open.merged.effective);
     let mut own = settings.clone();
     for (name, value) in settings["env"].as_object().into_iter().flatten() {
-        let above =
-            others.iter().any(|one| matches!(one.scope, Scope::Flag | Scope::Managed) && of(one, name).is_some());
+        let above = others
+            .iter()
+            .any(|one| matches!(one.scope, SettingsScope::Flag | SettingsScope::Managed) && of(one, name).is_some());
         let imported = from_files["env"].get(name) == Some(value);
         let of_folder = imported && !above && confined.iter().any(|layer| of(layer, name).is_some());
         if of_folder && !HARMLESS.contains(&name.as_str()) {

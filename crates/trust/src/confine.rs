@@ -6,9 +6,9 @@
 //! loads (P-2), or what prints the API key: for those the operator's own
 //! files are the place. Each thing left out is named in a notice.
 
-use crate::clean::Page;
-use crate::layer::Scope;
-use crate::notice::About;
+use crate::clean::SettingsSource;
+use crate::layer::SettingsScope;
+use crate::notice::NoticeKind;
 use serde_json::{Map, Value};
 
 /// Keys that count in the operator's own files only.
@@ -29,13 +29,13 @@ const OPERATOR_ONLY: [&str; 9] = [
 /// Keys that count in the operator's own files and in local ones, which are not shared.
 const NOT_SHARED: [&str; 1] = ["passCredentials"];
 
-pub(crate) fn limit(page: &mut Page<'_>, value: &mut Map<String, Value>) {
-    let not_shared = NOT_SHARED.into_iter().filter(|_| page.scope != Scope::Local);
+pub(crate) fn limit(source: &mut SettingsSource<'_>, value: &mut Map<String, Value>) {
+    let not_shared = NOT_SHARED.into_iter().filter(|_| source.scope != SettingsScope::Local);
     let refused: Vec<_> = OPERATOR_ONLY.into_iter().chain(not_shared).collect();
     for key in refused {
         if value.shift_remove(key).is_some() {
-            let scope = page.scope.as_str();
-            page.note(About::Scope, &[key], format!("`{key}` in {scope} settings is ignored"));
+            let scope = source.scope.as_str();
+            source.note(NoticeKind::Scope, &[key], format!("`{key}` in {scope} settings is ignored"));
         }
     }
     let Some(env) = value.get_mut("env").and_then(Value::as_object_mut) else { return };
@@ -44,7 +44,7 @@ pub(crate) fn limit(page: &mut Page<'_>, value: &mut Map<String, Value>) {
     if !refused.is_empty() {
         let names = refused.join(", ");
         let message = format!("these variables load code or choose an endpoint; set them yourself: {names}");
-        page.note(About::Scope, &["env"], message);
+        source.note(NoticeKind::Scope, &["env"], message);
     }
 }
 

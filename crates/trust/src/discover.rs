@@ -6,15 +6,15 @@
 //! cannot be read must not become no policy (L-3), and what the operator named
 //! with `--settings`. `BadFiles` says when they do not.
 
-use crate::clean::{Page, Terms, clean};
-use crate::discovery::{BadFiles, Discovery, FlagSettings};
-use crate::files::{self, Candidate};
-use crate::layer::{Layer, Scope, seed};
-use crate::notice::{About, Notice};
+use crate::clean::{CleanContext, SettingsSource, clean};
+use crate::discovery::{BadFiles, DiscoveryOptions, FlagSettings};
+use crate::files::{self, CandidateFile};
+use crate::layer::{SettingsLayer, SettingsScope, seed};
+use crate::notice::{Notice, NoticeKind};
 use crate::plugins;
-use crate::read::{self, Reading};
+use crate::read::{self, FileRead};
 use crate::trust::{Trust, path_text};
-use crate::untrusted::Unused;
+use crate::untrusted::UnusedSetting;
 use ona_api::{Env, digest};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -33,23 +33,23 @@ pub enum SettingsError {
 
 /// The layers of this start, in the order in which their hooks run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    pub layers: Vec<Layer>,
+pub struct DiscoveredSettings {
+    pub layers: Vec<SettingsLayer>,
     pub notices: Vec<Notice>,
     /// What the folder's files say that is not in use, because nobody trusted it.
-    pub unused: Vec<Unused>,
+    pub unused: Vec<UnusedSetting>,
     /// Over the ordered file set, the switches and the trust state (DEC-012, DEC-058).
     pub sha256: String,
     pub project_root: PathBuf,
     pub trust: Trust,
     header: String,
-    marks: Vec<Mark>,
+    file_states: Vec<FileState>,
 }
 
 /// One file as it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Mark {
-    scope: Scope,
+struct FileState {
+    scope: SettingsScope,
     path: PathBuf,
     /// The digest of the text, or the word for what was there instead.
     state: String,
@@ -58,21 +58,21 @@ struct Mark {
 /// Marks a file that is not there.
 pub(crate) const ABSENT: &str = "absent";
 
-pub fn discover(how: &Discovery, env: &Env) -> Result<Found, SettingsError> {
+pub fn discover(how: &DiscoveryOptions, env: &Env) -> Result<DiscoveredSettings, SettingsError> {
     let header = format!("ona-settings 1\ntrust {:?}\ncompatible {:?}\n", how.trust, how.compatible);
     let home = env.home();
     let mut reader = Reader {
-        terms: Terms { trust: how.trust, home: &home, project_root: &how.project_root },
+        context: CleanContext { trust: how.trust, home: &home, project_root: &how.project_root },
         layers: vec![seed()],
         notices: Vec::new(),
         unused: Vec::new(),
-        marks: Vec::new(),
+        file_states: Vec::new(),
         seen: HashSet::new(),
         bad_files: how.bad_files,
     };
     let managed = files::managed(how, env, &mut reader.notices);
     for path in reader.reported(managed)?.unwrap_or_default() {
-        reader.file(&Candidate { scope: Scope::Managed, own: true, path })?;
+        reader.file(&CandidateFile { scope: SettingsScope::Managed, own: true, path })?;
     }
     // A file the operator names counts as named, even if it would be found anyway.
     let named = how.settings.as_ref().and_then(FlagSettings::file).map(|path| reader.claim(path));
@@ -83,48 +83,48 @@ pub fn discover(how: &Discovery, env: &Env) -> Result<Found, SettingsError> {
         None => {}
         Some(FlagSettings::File(_)) if named == Some(Claim::Taken) => {}
         Some(FlagSettings::File(path)) => {
-            reader.read(&Candidate { scope: Scope::Flag, own: true, path: path.clone() })?;
+            reader.read(&CandidateFile { scope: SettingsScope::Flag, own: true, path: path.clone() })?;
         }
         Some(FlagSettings::Json(text)) => {
-            reader.mark(Scope::Flag, Path::new("--settings"), digest::sha256_hex(text.as_bytes()));
-            reader.text(Scope::Flag, true, None, text)?;
+            reader.mark(SettingsScope::Flag, Path::new("--settings"), digest::sha256_hex(text.as_bytes()));
+            reader.text(SettingsScope::Flag, true, None, text)?;
         }
     }
-    let brought = plugins::bring(how, env, &reader.layers);
-    let brought = reader.reported(brought)?.unwrap_or_default();
-    reader.layers.extend(brought.layers);
-    reader.notices.extend(brought.notices);
-    brought.marks.into_iter().for_each(|(scope, path, state)| reader.mark(scope, &path, state));
-    let sha256 = fingerprint(&header, &reader.marks);
-    let Reader { layers, notices, unused, marks, .. } = reader;
+    let plugins_found = plugins::load(how, env, &reader.layers);
+    let plugins_found = reader.reported(plugins_found)?.unwrap_or_default();
+    reader.layers.extend(plugins_found.layers);
+    reader.notices.extend(plugins_found.notices);
+    plugins_found.file_states.into_iter().for_each(|(scope, path, state)| reader.mark(scope, &path, state));
+    let sha256 = fingerprint(&header, &reader.file_states);
+    let Reader { layers, notices, unused, file_states, .. } = reader;
     let (project_root, trust) = (how.project_root.clone(), how.trust);
-    Ok(Found { layers, notices, unused, sha256, project_root, trust, header, marks })
+    Ok(DiscoveredSettings { layers, notices, unused, sha256, project_root, trust, header, file_states })
 }
 
-impl Found {
+impl DiscoveredSettings {
     /// Takes note that one file was rewritten by ourselves from the state it was
     /// last known in. `None`: somebody else changed it since, or it was never
     /// part of this start, so the next start has to look.
     pub(crate) fn rewritten(&mut self, file: &Path, before: &str, after: &str) -> Option<()> {
-        let mark = self.marks.iter_mut().find(|mark| mark.path == file && mark.state == before)?;
+        let mark = self.file_states.iter_mut().find(|mark| mark.path == file && mark.state == before)?;
         mark.state = after.to_owned();
-        self.sha256 = fingerprint(&self.header, &self.marks);
+        self.sha256 = fingerprint(&self.header, &self.file_states);
         Some(())
     }
 }
 
-fn fingerprint(header: &str, marks: &[Mark]) -> String {
-    let line = |mark: &Mark| format!("{} {} {:?}\n", mark.scope.as_str(), mark.state, path_text(&mark.path));
-    let text: String = std::iter::once(header.to_owned()).chain(marks.iter().map(line)).collect();
+fn fingerprint(header: &str, file_states: &[FileState]) -> String {
+    let line = |mark: &FileState| format!("{} {} {:?}\n", mark.scope.as_str(), mark.state, path_text(&mark.path));
+    let text: String = std::iter::once(header.to_owned()).chain(file_states.iter().map(line)).collect();
     digest::sha256_hex(text.as_bytes())
 }
 
 struct Reader<'a> {
-    terms: Terms<'a>,
-    layers: Vec<Layer>,
+    context: CleanContext<'a>,
+    layers: Vec<SettingsLayer>,
     notices: Vec<Notice>,
-    unused: Vec<Unused>,
-    marks: Vec<Mark>,
+    unused: Vec<UnusedSetting>,
+    file_states: Vec<FileState>,
     /// Files already read, by their real path. Started in the home directory,
     /// the user's file is the project's as well: it counts once, as the user's.
     seen: HashSet<PathBuf>,
@@ -139,8 +139,8 @@ enum Claim {
 }
 
 impl Reader<'_> {
-    fn mark(&mut self, scope: Scope, path: &Path, state: String) {
-        self.marks.push(Mark { scope, path: path.to_path_buf(), state });
+    fn mark(&mut self, scope: SettingsScope, path: &Path, state: String) {
+        self.file_states.push(FileState { scope, path: path.to_path_buf(), state });
     }
 
     fn claim(&mut self, path: &Path) -> Claim {
@@ -148,62 +148,63 @@ impl Reader<'_> {
         if is_new { Claim::Free } else { Claim::Taken }
     }
 
-    fn file(&mut self, candidate: &Candidate) -> Result<(), SettingsError> {
+    fn file(&mut self, candidate: &CandidateFile) -> Result<(), SettingsError> {
         match self.claim(&candidate.path) {
             Claim::Free => self.read(candidate),
             Claim::Taken => Ok(()),
         }
     }
 
-    fn read(&mut self, candidate: &Candidate) -> Result<(), SettingsError> {
-        let Candidate { scope, own, path } = candidate;
-        let reading = if *scope == Scope::Flag { read::read_named(path) } else { read::read(path) };
+    fn read(&mut self, candidate: &CandidateFile) -> Result<(), SettingsError> {
+        let CandidateFile { scope, own, path } = candidate;
+        let reading = if *scope == SettingsScope::Flag { read::read_named(path) } else { read::read(path) };
         match reading {
-            Reading::Absent if matches!(scope, Scope::Managed | Scope::Flag) => {
+            FileRead::Absent if matches!(scope, SettingsScope::Managed | SettingsScope::Flag) => {
                 let problem = "no such file".to_owned();
                 let refused = match scope {
-                    Scope::Managed => SettingsError::Managed { file: path.clone(), problem },
+                    SettingsScope::Managed => SettingsError::Managed { file: path.clone(), problem },
                     _ => SettingsError::Flag(format!("{}: {problem}", path.display())),
                 };
                 self.reported::<()>(Err(refused)).map(drop)
             }
-            Reading::Absent => {
+            FileRead::Absent => {
                 self.mark(*scope, path, ABSENT.to_owned());
                 Ok(())
             }
-            Reading::Unreadable(problem) => {
+            FileRead::Unreadable(problem) => {
                 self.mark(*scope, path, format!("unreadable({problem})"));
                 self.unusable(*scope, path, None, problem)
             }
-            Reading::Unfit(problem) if scope.is_confined() => {
+            FileRead::Unfit(problem) if scope.is_confined() => {
                 self.mark(*scope, path, format!("unfit({problem})"));
                 self.left_out(path, None, problem);
                 Ok(())
             }
-            Reading::Unfit(problem) => {
+            FileRead::Unfit(problem) => {
                 self.mark(*scope, path, format!("unfit({problem})"));
                 self.unusable(*scope, path, None, problem)
             }
-            Reading::Text(text) => {
+            FileRead::Text(text) => {
                 self.mark(*scope, path, digest::sha256_hex(text.as_bytes()));
                 self.text(*scope, *own, Some(path), &text)
             }
         }
     }
 
-    fn text(&mut self, scope: Scope, own: bool, file: Option<&Path>, text: &str) -> Result<(), SettingsError> {
+    fn text(&mut self, scope: SettingsScope, own: bool, file: Option<&Path>, text: &str) -> Result<(), SettingsError> {
         let value = match read::parse(text) {
             Ok(value) => value,
             Err(error) => {
                 return self.unusable(scope, file.unwrap_or(Path::new("")), error.line, error.message);
             }
         };
-        let mut page =
-            Page { scope, own, file, text: read::without_bom(text), notices: Vec::new(), unused: Vec::new() };
-        let cleaned = clean(&mut page, value, &self.terms);
+        let mut source =
+            SettingsSource { scope, own, file, text: read::without_bom(text), notices: Vec::new(), unused: Vec::new() };
+        let cleaned = clean(&mut source, value, &self.context);
         let Some(value) = self.reported(cleaned)? else { return Ok(()) };
-        let guess = page.notices.iter().find(|notice| matches!(notice.about, About::BadValue | About::Hook));
-        if scope == Scope::Managed
+        let guess =
+            source.notices.iter().find(|notice| matches!(notice.about, NoticeKind::BadValue | NoticeKind::Hook));
+        if scope == SettingsScope::Managed
             && let Some(notice) = guess
         {
             let file = file.unwrap_or(Path::new("")).to_path_buf();
@@ -211,10 +212,11 @@ impl Reader<'_> {
             let refused = SettingsError::Managed { file, problem: format!("{at}{}", notice.message) };
             return self.reported::<()>(Err(refused)).map(drop);
         }
-        self.notices.append(&mut page.notices);
-        let unused = page.unused.into_iter().filter_map(|kind| Some(Unused { kind, file: file?.to_path_buf() }));
+        self.notices.append(&mut source.notices);
+        let unused =
+            source.unused.into_iter().filter_map(|kind| Some(UnusedSetting { kind, file: file?.to_path_buf() }));
         self.unused.extend(unused);
-        self.layers.push(Layer { scope, file: file.map(Path::to_path_buf), own, value });
+        self.layers.push(SettingsLayer { scope, file: file.map(Path::to_path_buf), own, value });
         Ok(())
     }
 
@@ -223,7 +225,7 @@ impl Reader<'_> {
         match (result, self.bad_files) {
             (Ok(value), _) => Ok(Some(value)),
             (Err(error), BadFiles::Report) => {
-                let about = About::NotSettings;
+                let about = NoticeKind::NotSettings;
                 self.notices.push(Notice { about, file: None, line: None, message: error.to_string() });
                 Ok(None)
             }
@@ -234,27 +236,31 @@ impl Reader<'_> {
     /// A file that is not a JSON object.
     fn unusable(
         &mut self,
-        scope: Scope,
+        scope: SettingsScope,
         path: &Path,
         line: Option<usize>,
         problem: String,
     ) -> Result<(), SettingsError> {
-        let untrusted = scope.needs_trust() && self.terms.trust == Trust::Withheld;
-        if untrusted || self.bad_files == BadFiles::Ignore && scope != Scope::Managed {
+        let untrusted = scope.needs_trust() && self.context.trust == Trust::Withheld;
+        if untrusted || self.bad_files == BadFiles::Ignore && scope != SettingsScope::Managed {
             // A start that reads the same file without ignoring it is another start.
-            if let Some(mark) = self.marks.last_mut() {
+            if let Some(mark) = self.file_states.last_mut() {
                 mark.state = format!("ignored({})", mark.state);
             }
             self.left_out(path, line, problem);
             return Ok(());
         }
         let refused = match scope {
-            Scope::Managed => SettingsError::Managed { file: path.to_path_buf(), problem },
-            Scope::Flag if path == Path::new("") => SettingsError::Flag(problem),
-            Scope::Flag => SettingsError::Flag(format!("{}: {problem}", path.display())),
-            Scope::Seed | Scope::User | Scope::Project | Scope::Local | Scope::Town => {
+            SettingsScope::Managed => SettingsError::Managed { file: path.to_path_buf(), problem },
+            SettingsScope::Flag if path == Path::new("") => SettingsError::Flag(problem),
+            SettingsScope::Flag => SettingsError::Flag(format!("{}: {problem}", path.display())),
+            SettingsScope::Seed
+            | SettingsScope::User
+            | SettingsScope::Project
+            | SettingsScope::Local
+            | SettingsScope::Town => {
                 let file = Some(path.to_path_buf());
-                self.notices.push(Notice { about: About::NotSettings, file, line, message: problem });
+                self.notices.push(Notice { about: NoticeKind::NotSettings, file, line, message: problem });
                 return Ok(());
             }
         };
@@ -265,6 +271,6 @@ impl Reader<'_> {
         let file = Some(path.to_path_buf()).filter(|path| path != Path::new(""));
         let what = if file.is_some() { "this settings file" } else { "--settings" };
         let message = format!("{what} is not used: {problem}");
-        self.notices.push(Notice { about: About::Unreadable, file, line, message });
+        self.notices.push(Notice { about: NoticeKind::Unreadable, file, line, message });
     }
 }

@@ -7,13 +7,13 @@ use std::str::FromStr;
 
 /// What a start says about settings files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Discovery {
+pub struct DiscoveryOptions {
     /// As `project_root` returns it.
     pub project_root: PathBuf,
     pub trust: Trust,
     pub compatible: Compatible,
     /// `--setting-sources`
-    pub sources: Sources,
+    pub sources: SettingSources,
     /// `--bare`: only managed settings and `--settings` (DEC-087).
     pub bare: bool,
     /// `--settings`
@@ -25,13 +25,13 @@ pub struct Discovery {
     pub managed_dir: PathBuf,
 }
 
-impl Discovery {
+impl DiscoveryOptions {
     pub fn new(project_root: impl Into<PathBuf>, trust: Trust) -> Self {
         Self {
             project_root: project_root.into(),
             trust,
             compatible: Compatible::On,
-            sources: Sources::default(),
+            sources: SettingSources::default(),
             bare: false,
             settings: None,
             plugin_dirs: Vec::new(),
@@ -66,13 +66,13 @@ pub enum Compatible {
 
 /// `--setting-sources`. Managed settings and `--settings` are always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sources {
+pub struct SettingSources {
     pub user: bool,
     pub project: bool,
     pub local: bool,
 }
 
-impl Default for Sources {
+impl Default for SettingSources {
     fn default() -> Self {
         Self { user: true, project: true, local: true }
     }
@@ -82,7 +82,7 @@ impl Default for Sources {
 #[error("{0:?} is not a setting source; use user, project and local, separated by commas")]
 pub struct UnknownSource(pub String);
 
-impl FromStr for Sources {
+impl FromStr for SettingSources {
     type Err = UnknownSource;
 
     /// An empty list is valid and means none of the three.

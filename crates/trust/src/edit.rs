@@ -3,7 +3,7 @@
 //! Only the array or value the update is about is rewritten; the rest of the
 //! text, with its unknown keys, order and layout, stays as the person left it.
 
-use crate::json_text::{self, Member};
+use crate::json_text::{self, JsonMember};
 use crate::permissions::{DEFAULT_MODE, DIRECTORIES, anchored};
 use crate::read::{self, without_bom};
 use ona_api::permission_update::{PermissionUpdate, RuleText};
@@ -24,13 +24,13 @@ pub enum EditError {
 /// What a single leading slash in a path rule stands for. A row anchors it at
 /// the project root, a user's file at its own folder.
 #[derive(Clone, Copy, Debug)]
-pub struct Anchors<'a> {
+pub struct RuleAnchors<'a> {
     pub row: &'a Path,
     pub file: &'a Path,
 }
 
 /// The text with the update applied; the same text if it changes nothing.
-pub fn apply(original: &str, update: &PermissionUpdate, anchors: Anchors<'_>) -> Result<String, EditError> {
+pub fn apply(original: &str, update: &PermissionUpdate, anchors: RuleAnchors<'_>) -> Result<String, EditError> {
     let text = without_bom(original);
     let mut settings =
         read::parse(text).map_err(|error| EditError::NotSettings { line: error.line, message: error.message })?;
@@ -56,7 +56,7 @@ pub fn apply(original: &str, update: &PermissionUpdate, anchors: Anchors<'_>) ->
 fn changed(
     permissions: &Map<String, Value>,
     update: &PermissionUpdate,
-    anchors: Anchors<'_>,
+    anchors: RuleAnchors<'_>,
 ) -> Result<(&'static str, Value), EditError> {
     let list = |key: &'static str| match permissions.get(key) {
         None | Some(Value::Null) => Ok(Vec::new()),
@@ -118,7 +118,7 @@ fn set(text: &str, key: &str, value: &Value) -> Option<String> {
     inserted(text, text.find('{')?, "permissions", &whole, unit)
 }
 
-fn replaced(text: &str, member: &Member, value: &str) -> String {
+fn replaced(text: &str, member: &JsonMember, value: &str) -> String {
     format!("{}{value}{}", &text[..member.value.start], &text[member.value.end..])
 }
 

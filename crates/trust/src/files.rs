@@ -2,9 +2,9 @@
 //! (DEC-014). Only the managed folder is looked into; the rest are names.
 
 use crate::discover::SettingsError;
-use crate::discovery::{Compatible, Discovery};
-use crate::layer::Scope;
-use crate::notice::{About, Notice};
+use crate::discovery::{Compatible, DiscoveryOptions};
+use crate::layer::SettingsScope;
+use crate::notice::{Notice, NoticeKind};
 use crate::read::is_absent;
 use ona_api::{Env, Variable, environment};
 use std::fs;
@@ -17,21 +17,21 @@ pub(crate) const MANAGED_PARTS: &str = "managed-settings.d";
 pub(crate) const MANAGED_VARIABLE: Variable = environment::ONA_MANAGED_SETTINGS;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Candidate {
-    pub scope: Scope,
+pub(crate) struct CandidateFile {
+    pub scope: SettingsScope,
     pub own: bool,
     pub path: PathBuf,
 }
 
 /// The files below the managed ones and `--settings`, as far as the switches of this start go.
-pub(crate) fn candidates(how: &Discovery, env: &Env) -> Vec<Candidate> {
+pub(crate) fn candidates(how: &DiscoveryOptions, env: &Env) -> Vec<CandidateFile> {
     let compatible = how.compatible != Compatible::Off && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
-    let wanted = |candidate: &Candidate| {
+    let wanted = |candidate: &CandidateFile| {
         let source = match candidate.scope {
-            Scope::User => how.sources.user,
-            Scope::Project => how.sources.project,
-            Scope::Local => how.sources.local,
-            Scope::Town | Scope::Flag | Scope::Managed | Scope::Seed => true,
+            SettingsScope::User => how.sources.user,
+            SettingsScope::Project => how.sources.project,
+            SettingsScope::Local => how.sources.local,
+            SettingsScope::Town | SettingsScope::Flag | SettingsScope::Managed | SettingsScope::Seed => true,
         };
         source && !how.bare && (candidate.own || compatible)
     };
@@ -39,19 +39,19 @@ pub(crate) fn candidates(how: &Discovery, env: &Env) -> Vec<Candidate> {
 }
 
 /// Every file that some start in this folder could read, beside managed ones and `--settings`.
-pub(crate) fn all(project_root: &Path, env: &Env) -> Vec<Candidate> {
+pub(crate) fn all(project_root: &Path, env: &Env) -> Vec<CandidateFile> {
     let home = env.home();
     let claude_home = claude_home(env);
-    let at = |scope, own, path: PathBuf| Candidate { scope, own, path };
+    let at = |scope, own, path: PathBuf| CandidateFile { scope, own, path };
     let mut files = vec![
-        at(Scope::User, false, claude_home.join("settings.json")),
-        at(Scope::User, true, home.join(".ona/settings.json")),
-        at(Scope::Project, false, project_root.join(".claude/settings.json")),
-        at(Scope::Project, true, project_root.join(".ona/settings.json")),
-        at(Scope::Local, false, project_root.join(".claude/settings.local.json")),
-        at(Scope::Local, true, project_root.join(".ona/settings.local.json")),
+        at(SettingsScope::User, false, claude_home.join("settings.json")),
+        at(SettingsScope::User, true, home.join(".ona/settings.json")),
+        at(SettingsScope::Project, false, project_root.join(".claude/settings.json")),
+        at(SettingsScope::Project, true, project_root.join(".ona/settings.json")),
+        at(SettingsScope::Local, false, project_root.join(".claude/settings.local.json")),
+        at(SettingsScope::Local, true, project_root.join(".ona/settings.local.json")),
     ];
-    files.extend(town(project_root, env).into_iter().map(|path| at(Scope::Town, false, path)));
+    files.extend(town(project_root, env).into_iter().map(|path| at(SettingsScope::Town, false, path)));
     files
 }
 
@@ -84,7 +84,11 @@ fn town(project_root: &Path, env: &Env) -> Vec<PathBuf> {
 /// of its own. Where the host has one, the variable is ignored: whoever can set
 /// a variable must not be able to outrank the administrator. A file it names
 /// must be there, because a missing policy never means no policy (L-3).
-pub(crate) fn managed(how: &Discovery, env: &Env, notices: &mut Vec<Notice>) -> Result<Vec<PathBuf>, SettingsError> {
+pub(crate) fn managed(
+    how: &DiscoveryOptions,
+    env: &Env,
+    notices: &mut Vec<Notice>,
+) -> Result<Vec<PathBuf>, SettingsError> {
     let broken = |file: &Path, problem: String| SettingsError::Managed { file: file.to_path_buf(), problem };
     let base = how.managed_dir.join(MANAGED_FILE);
     let mut files = Vec::new();
@@ -99,7 +103,7 @@ pub(crate) fn managed(how: &Discovery, env: &Env, notices: &mut Vec<Notice>) -> 
     let Some(named) = env.non_empty(MANAGED_VARIABLE).map(PathBuf::from) else { return Ok(files) };
     if !files.is_empty() {
         let message = format!("{MANAGED_VARIABLE} is ignored, because this host has managed settings");
-        notices.push(Notice { about: About::Policy, file: None, line: None, message });
+        notices.push(Notice { about: NoticeKind::Policy, file: None, line: None, message });
         return Ok(files);
     }
     if !named.is_absolute() {

@@ -1,7 +1,7 @@
 //! Files that decide what the agent may do, so that the permission floor can
 //! keep the agent from changing them (I-14).
 
-use crate::discovery::{Discovery, FlagSettings};
+use crate::discovery::{DiscoveryOptions, FlagSettings};
 use crate::files::{self, MANAGED_FILE, MANAGED_PARTS, MANAGED_VARIABLE};
 use crate::hooks::flatten;
 use crate::shell_words;
@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Every settings file this start or another one in this folder could read,
 /// whether it exists or not. `managed-settings.d` is listed as a folder.
-pub fn guarded_files(how: &Discovery, env: &Env) -> Vec<PathBuf> {
+pub fn guarded_files(how: &DiscoveryOptions, env: &Env) -> Vec<PathBuf> {
     let parts = how.managed_dir.join(MANAGED_PARTS);
     let mut files = BTreeSet::from([how.managed_dir.join(MANAGED_FILE), parts.clone()]);
     // A folder that can not be listed is protected by its own name above.

@@ -5,9 +5,9 @@
 //! . Whether an entry makes sense as a hook is judged where the row is
 //! read; only what is not an object is kept out here.
 
-use crate::clean::Page;
-use crate::layer::Scope;
-use crate::notice::About;
+use crate::clean::SettingsSource;
+use crate::layer::SettingsScope;
+use crate::notice::NoticeKind;
 use ona_api::SkipReason;
 use serde_json::{Map, Value};
 
@@ -18,14 +18,14 @@ const HANDLER_KEYS: [&str; 7] = ["type", "command", "args", "url", "shell", "if"
 const OUR_KEYS: [&str; 3] = ["dialect", "source", "disabled"];
 
 #[derive(Debug, Default)]
-pub(crate) struct Flat {
-    pub entries: Vec<Flattened>,
+pub(crate) struct FlattenedHooks {
+    pub entries: Vec<FlatHook>,
     /// What was kept out: the event it stood under, and why.
     pub odd: Vec<(Option<String>, &'static str)>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Flattened {
+pub(crate) struct FlatHook {
     pub entry: Map<String, Value>,
     /// The entry's or its group's own word on its dialect.
     pub dialect: Option<Value>,
@@ -33,8 +33,8 @@ pub(crate) struct Flattened {
     pub nested: bool,
 }
 
-pub(crate) fn flatten(hooks: &Value) -> Flat {
-    let mut flat = Flat::default();
+pub(crate) fn flatten(hooks: &Value) -> FlattenedHooks {
+    let mut flat = FlattenedHooks::default();
     match hooks {
         Value::Null => {}
         Value::Array(items) => items.iter().for_each(|item| flat.item(None, item)),
@@ -52,7 +52,7 @@ pub(crate) fn flatten(hooks: &Value) -> Flat {
     flat
 }
 
-impl Flat {
+impl FlattenedHooks {
     fn keep_out(&mut self, event: Option<&str>, why: &'static str) {
         self.odd.push((event.map(str::to_owned), why));
     }
@@ -103,16 +103,16 @@ impl Flat {
         }
         let dialect = handler.get("dialect").or(group.and_then(|group| group.get("dialect")));
         let dialect = dialect.filter(|value| !value.is_null()).cloned();
-        self.entries.push(Flattened { entry, dialect, nested: event.is_some() && group.is_some() });
+        self.entries.push(FlatHook { entry, dialect, nested: event.is_some() && group.is_some() });
     }
 }
 
 /// Flattens the hooks of a file and of the plugins it carries, and tags each
 /// entry with its dialect and source.
-pub(crate) fn clean(page: &mut Page<'_>, value: &mut Map<String, Value>, label: &str, withheld: bool) {
+pub(crate) fn clean(source: &mut SettingsSource<'_>, value: &mut Map<String, Value>, label: &str, withheld: bool) {
     let dialect = value.shift_remove("hooksDialect");
     if let Some(written) = value.shift_remove("hooks") {
-        let entries = tagged(page, &["hooks"], &written, dialect.as_ref(), label, withheld);
+        let entries = tagged(source, &["hooks"], &written, dialect.as_ref(), label, withheld);
         if !entries.is_empty() {
             value.insert("hooks".into(), entries.into());
         }
@@ -122,13 +122,13 @@ pub(crate) fn clean(page: &mut Page<'_>, value: &mut Map<String, Value>, label: 
         // Plugins are written in the `.claude` shape unless they say otherwise (DEC-041).
         let dialect = plugin.get("hooksDialect").cloned().unwrap_or_else(|| "claude".into());
         if let Some(written) = plugin.get_mut("hooks") {
-            *written = tagged(page, &["plugins", id, "hooks"], written, Some(&dialect), label, withheld).into();
+            *written = tagged(source, &["plugins", id, "hooks"], written, Some(&dialect), label, withheld).into();
         }
     }
 }
 
 fn tagged(
-    page: &mut Page<'_>,
+    source: &mut SettingsSource<'_>,
     at: &[&str],
     written: &Value,
     dialect: Option<&Value>,
@@ -138,14 +138,14 @@ fn tagged(
     let flat = flatten(written);
     for (event, why) in flat.odd {
         let at: Vec<_> = at.iter().copied().chain(event.as_deref()).collect();
-        page.note(About::Hook, &at, why);
+        source.note(NoticeKind::Hook, &at, why);
     }
-    let by_source = |nested: bool| match page.scope {
-        Scope::Flag if nested => "claude",
-        _ if !page.own => "claude",
+    let by_source = |nested: bool| match source.scope {
+        SettingsScope::Flag if nested => "claude",
+        _ if !source.own => "claude",
         _ => "sdlc",
     };
-    let tag = |hook: Flattened| {
+    let tag = |hook: FlatHook| {
         let mut entry = hook.entry;
         let dialect = hook.dialect.or_else(|| dialect.cloned()).unwrap_or_else(|| by_source(hook.nested).into());
         entry.insert("dialect".into(), dialect);

@@ -3,15 +3,15 @@
 //! A decision without I/O: the caller hands in the row and the record of the
 //! last import, and writes what it gets back in one transaction.
 
-use crate::discover::Found;
+use crate::discover::DiscoveredSettings;
 use crate::merge::Merged;
-use crate::mirror::Mirrored;
+use crate::mirror::MirroredFile;
 use crate::trust::{TRUSTED, Trust, path_text};
 use serde_json::Value;
 
 /// How a start treats a row that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum ImportMode {
     /// The agent's own shell: settings are what the operator's process made them.
     AsItStands,
     /// Every other start: the row follows the files (DEC-180).
@@ -70,7 +70,7 @@ impl ImportRecord {
     /// `None`: leave the record alone, and the next start imports. Either the
     /// file had been changed by somebody since the start, or another process has
     /// imported meanwhile.
-    pub fn after(&self, found: &mut Found, mirrored: &Mirrored) -> Option<Self> {
+    pub fn after(&self, found: &mut DiscoveredSettings, mirrored: &MirroredFile) -> Option<Self> {
         if self.sha256 != found.sha256 {
             return None;
         }
@@ -84,7 +84,7 @@ impl ImportRecord {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Import {
+pub enum ImportAction {
     /// There is no row yet.
     Insert { effective: Value, record: ImportRecord },
     /// The row stays as it is: the files say what they said.
@@ -97,7 +97,12 @@ pub enum Import {
     Replace { effective: Value, record: ImportRecord, moved_from: Option<String> },
 }
 
-pub fn import(row: Option<StoredSettings<'_>>, record: Option<&ImportRecord>, merged: &Merged, how: How) -> Import {
+pub fn import(
+    row: Option<StoredSettings<'_>>,
+    record: Option<&ImportRecord>,
+    merged: &Merged,
+    how: ImportMode,
+) -> ImportAction {
     let project_root = path_text(&merged.project_root);
     let next = ImportRecord {
         sha256: merged.sha256.clone(),
@@ -106,19 +111,19 @@ pub fn import(row: Option<StoredSettings<'_>>, record: Option<&ImportRecord>, me
         trust: merged.trust,
     };
     let Some(row) = row else {
-        return Import::Insert { effective: merged.effective.clone(), record: next };
+        return ImportAction::Insert { effective: merged.effective.clone(), record: next };
     };
     let unchanged = |record: &ImportRecord| record.sha256 == next.sha256 && record.project_root == next.project_root;
     match (how, record) {
-        (How::AsItStands, _) => Import::Keep,
-        (How::Follow, None) => Import::Operators,
-        (How::Follow, _) if !row.is_ours => Import::Operators,
-        (How::Follow, Some(record)) if unchanged(record) => Import::Keep,
-        (How::Follow | How::Forced, record) => {
+        (ImportMode::AsItStands, _) => ImportAction::Keep,
+        (ImportMode::Follow, None) => ImportAction::Operators,
+        (ImportMode::Follow, _) if !row.is_ours => ImportAction::Operators,
+        (ImportMode::Follow, Some(record)) if unchanged(record) => ImportAction::Keep,
+        (ImportMode::Follow | ImportMode::Forced, record) => {
             let previous = record.map(|record| record.keys.as_slice()).unwrap_or_default();
             let moved_from = record.map(|record| &record.project_root).filter(|root| **root != next.project_root);
-            let effective = laid_over(row.value, previous, merged);
-            Import::Replace { effective, moved_from: moved_from.cloned(), record: next }
+            let effective = replace_imported_keys(row.value, previous, merged);
+            ImportAction::Replace { effective, moved_from: moved_from.cloned(), record: next }
         }
     }
 }
@@ -128,7 +133,7 @@ pub fn import(row: Option<StoredSettings<'_>>, record: Option<&ImportRecord>, me
 pub fn beside(row: &Value, record: Option<&ImportRecord>, merged: &Merged) -> Value {
     match record {
         Some(record) if merged.trust == Trust::Withheld && record.trust == Trust::Trusted => {
-            laid_over(row, &record.keys, merged)
+            replace_imported_keys(row, &record.keys, merged)
         }
         _ => row.clone(),
     }
@@ -136,7 +141,7 @@ pub fn beside(row: &Value, record: Option<&ImportRecord>, merged: &Merged) -> Va
 
 /// The row without the keys of the previous import, with those of this one.
 /// A key that only the seed still has goes back to the seed.
-fn laid_over(row: &Value, previous: &[String], merged: &Merged) -> Value {
+fn replace_imported_keys(row: &Value, previous: &[String], merged: &Merged) -> Value {
     // A row that is no object holds nothing worth keeping.
     let Some(mut effective) = row.as_object().cloned() else { return merged.effective.clone() };
     for key in previous.iter().chain(&merged.from_files) {

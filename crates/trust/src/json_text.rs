@@ -8,14 +8,14 @@
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Member {
+pub(crate) struct JsonMember {
     /// Where the quoted key starts.
     pub key: usize,
     pub value: Range<usize>,
 }
 
 /// The member at a path of object keys.
-pub(crate) fn find(text: &str, path: &[&str]) -> Option<Member> {
+pub(crate) fn find(text: &str, path: &[&str]) -> Option<JsonMember> {
     let (last, parents) = path.split_last()?;
     let object = parents.iter().try_fold(0, |start, key| Some(member(text, start, key)?.value.start))?;
     member(text, object, last)
@@ -27,8 +27,8 @@ pub(crate) fn line_of(text: &str, path: &[&str]) -> Option<usize> {
     Some(1 + text[..member.key].bytes().filter(|byte| *byte == b'\n').count())
 }
 
-fn member(text: &str, object: usize, wanted: &str) -> Option<Member> {
-    let named = |member: &Member| {
+fn member(text: &str, object: usize, wanted: &str) -> Option<JsonMember> {
+    let named = |member: &JsonMember| {
         let key = text.get(member.key..)?;
         let end = string_end(key.as_bytes(), 0)?;
         serde_json::from_str::<String>(&key[..end]).ok()
@@ -37,7 +37,7 @@ fn member(text: &str, object: usize, wanted: &str) -> Option<Member> {
 }
 
 /// The members of the object that starts at or after `start`, in document order.
-pub(crate) fn members(text: &str, start: usize) -> Option<Vec<Member>> {
+pub(crate) fn members(text: &str, start: usize) -> Option<Vec<JsonMember>> {
     let bytes = text.as_bytes();
     let mut at = blank_end(bytes, start);
     if bytes.get(at) != Some(&b'{') {
@@ -49,7 +49,7 @@ pub(crate) fn members(text: &str, start: usize) -> Option<Vec<Member>> {
         let colon = blank_end(bytes, string_end(bytes, at)?);
         let value = blank_end(bytes, colon + 1);
         let end = value_end(bytes, value)?;
-        members.push(Member { key: at, value: value..end });
+        members.push(JsonMember { key: at, value: value..end });
         at = blank_end(bytes, end);
         if bytes.get(at) == Some(&b',') {
             at = blank_end(bytes, at + 1);

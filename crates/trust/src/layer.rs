@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
+pub enum SettingsScope {
     /// What every new database starts from (DEC-013).
     Seed,
     User,
@@ -19,32 +19,39 @@ pub enum Scope {
     Managed,
 }
 
-impl Scope {
-    pub const ALL: [Scope; 7] =
-        [Scope::Seed, Scope::User, Scope::Project, Scope::Local, Scope::Town, Scope::Flag, Scope::Managed];
+impl SettingsScope {
+    pub const ALL: [SettingsScope; 7] = [
+        SettingsScope::Seed,
+        SettingsScope::User,
+        SettingsScope::Project,
+        SettingsScope::Local,
+        SettingsScope::Town,
+        SettingsScope::Flag,
+        SettingsScope::Managed,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
-            Scope::Seed => "seed",
-            Scope::User => "user",
-            Scope::Project => "project",
-            Scope::Local => "local",
-            Scope::Town => "town",
-            Scope::Flag => "flag",
-            Scope::Managed => "managed",
+            SettingsScope::Seed => "seed",
+            SettingsScope::User => "user",
+            SettingsScope::Project => "project",
+            SettingsScope::Local => "local",
+            SettingsScope::Town => "town",
+            SettingsScope::Flag => "flag",
+            SettingsScope::Managed => "managed",
         }
     }
 
     /// Which value counts when several say something: the highest.
     pub(crate) fn rank(self) -> u8 {
         match self {
-            Scope::Seed => 0,
-            Scope::User => 1,
-            Scope::Project => 2,
-            Scope::Local => 3,
-            Scope::Town => 4,
-            Scope::Flag => 5,
-            Scope::Managed => 6,
+            SettingsScope::Seed => 0,
+            SettingsScope::User => 1,
+            SettingsScope::Project => 2,
+            SettingsScope::Local => 3,
+            SettingsScope::Town => 4,
+            SettingsScope::Flag => 5,
+            SettingsScope::Managed => 6,
         }
     }
 
@@ -53,27 +60,27 @@ impl Scope {
     /// values win over them (I-15).
     pub(crate) fn authority(self) -> u8 {
         match self {
-            Scope::Seed => 0,
-            Scope::Project => 1,
-            Scope::Local => 2,
-            Scope::Town => 3,
-            Scope::User => 4,
-            Scope::Flag => 5,
-            Scope::Managed => 6,
+            SettingsScope::Seed => 0,
+            SettingsScope::Project => 1,
+            SettingsScope::Local => 2,
+            SettingsScope::Town => 3,
+            SettingsScope::User => 4,
+            SettingsScope::Flag => 5,
+            SettingsScope::Managed => 6,
         }
     }
 
     /// Files of the project itself. Those of a town count like `--settings` (DEC-182).
     pub fn needs_trust(self) -> bool {
-        matches!(self, Scope::Project | Scope::Local)
+        matches!(self, SettingsScope::Project | SettingsScope::Local)
     }
 
     /// Files that come with a folder: anyone who can hand over a folder can write
     /// them, so that even trusted they do not widen what the operator allowed.
     pub fn is_confined(self) -> bool {
         match self {
-            Scope::Project | Scope::Local | Scope::Town => true,
-            Scope::Seed | Scope::User | Scope::Flag | Scope::Managed => false,
+            SettingsScope::Project | SettingsScope::Local | SettingsScope::Town => true,
+            SettingsScope::Seed | SettingsScope::User | SettingsScope::Flag | SettingsScope::Managed => false,
         }
     }
 }
@@ -81,8 +88,8 @@ impl Scope {
 /// One settings file after it was cleaned: it holds nothing that its scope may
 /// not say, and its hooks are one flat array.
 #[derive(Clone, PartialEq)]
-pub struct Layer {
-    pub scope: Scope,
+pub struct SettingsLayer {
+    pub scope: SettingsScope,
     /// `None`: the seed, or text given with `--settings`.
     pub file: Option<PathBuf>,
     /// `false` for the compatible `.claude` files.
@@ -90,7 +97,7 @@ pub struct Layer {
     pub value: Value,
 }
 
-impl fmt::Debug for Layer {
+impl fmt::Debug for SettingsLayer {
     /// Keys only: values may be credentials (DEC-015).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys: Vec<_> = self.value.as_object().into_iter().flatten().map(|(key, _)| key).collect();
@@ -103,7 +110,7 @@ impl fmt::Debug for Layer {
 /// The settings of a brand-new database, below every file.
 pub const SEED: &str = r#"{"permissions":{"defaultMode":"default","allow":["Read(./**)","Glob","Grep","TodoWrite","TaskOutput","TaskStop","AskUserQuestion","Agent","EnterPlanMode","ListMcpResources","ReadMcpResource","ToolSearch","Brief"]},"sdlc":{"planning":{"mcp":"ask"}}}"#;
 
-pub(crate) fn seed() -> Layer {
+pub(crate) fn seed() -> SettingsLayer {
     let value = serde_json::from_str(SEED).expect("the constant is JSON");
-    Layer { scope: Scope::Seed, file: None, own: true, value }
+    SettingsLayer { scope: SettingsScope::Seed, file: None, own: true, value }
 }

@@ -5,13 +5,13 @@
 //! layers run together, in layer order. Nothing is read here.
 
 use crate::clean::{FAIL_CLOSED, GUARDS};
-use crate::discover::Found;
-use crate::layer::{Layer, Scope};
-use crate::notice::{About, Notice};
+use crate::discover::DiscoveredSettings;
+use crate::layer::{SettingsLayer, SettingsScope};
+use crate::notice::{Notice, NoticeKind};
 use crate::permissions::{DEFAULT_MODE, DIRECTORIES, DISABLE_BYPASS, MANAGED_RULES_ONLY, RULE_LISTS};
 use crate::plugins::switched;
 use crate::secrets::Secrets;
-use crate::switches::{DISABLE_ALL, MANAGED_HOOKS_ONLY, Switches};
+use crate::switches::{DISABLE_ALL, HookSwitches, MANAGED_HOOKS_ONLY};
 use crate::trust::Trust;
 use crate::untrusted::disable_below;
 use ona_api::Env;
@@ -35,10 +35,10 @@ pub struct Merged {
 /// Merged by rules of their own.
 const SPECIAL: [&str; 7] = ["permissions", "hooks", "plugins", DISABLE_ALL, MANAGED_HOOKS_ONLY, GUARDS, FAIL_CLOSED];
 
-pub fn merge(found: &Found, env: &Env) -> Merged {
+pub fn merge(found: &DiscoveredSettings, env: &Env) -> Merged {
     let mut notices = found.notices.clone();
     // Stable, so that within one scope the own file stays behind the compatible one.
-    let mut layers: Vec<&Layer> = found.layers.iter().collect();
+    let mut layers: Vec<&SettingsLayer> = found.layers.iter().collect();
     layers.sort_by_key(|layer| layer.scope.rank());
 
     let mut effective = Map::new();
@@ -53,11 +53,11 @@ pub fn merge(found: &Found, env: &Env) -> Merged {
     }
     strictest(&layers, GUARDS, &"strict".into(), &mut effective);
     strictest(&layers, FAIL_CLOSED, &true.into(), &mut effective);
-    let switches = Switches::of(&found.layers);
+    let switches = HookSwitches::of(&found.layers);
     let home = env.home();
     let untrusted = found.trust == Trust::Withheld;
-    let operators = |scope: Scope| untrusted && matches!(scope, Scope::User | Scope::Managed);
-    let hooks = |layer: &Layer| {
+    let operators = |scope: SettingsScope| untrusted && matches!(scope, SettingsScope::User | SettingsScope::Managed);
+    let hooks = |layer: &SettingsLayer| {
         let mut entries = switches.marked(layer.scope, &layer.value["hooks"]);
         if operators(layer.scope) {
             disable_below(&mut entries, None, &found.project_root, &home);
@@ -69,7 +69,8 @@ pub fn merge(found: &Found, env: &Env) -> Merged {
         effective.insert("hooks".into(), hooks.into());
     }
     let mut plugins = plugins(&layers, &switches);
-    let named = |id: &str| layers.iter().any(|l| l.scope == Scope::Flag && l.value["plugins"].get(id).is_some());
+    let named =
+        |id: &str| layers.iter().any(|l| l.scope == SettingsScope::Flag && l.value["plugins"].get(id).is_some());
     // One that --plugin-dir or --settings names counts as named.
     for (_, plugin) in plugins.iter_mut().filter(|(id, _)| untrusted && !named(id)) {
         let root = plugin["root"].as_str().map(str::to_owned);
@@ -84,7 +85,8 @@ pub fn merge(found: &Found, env: &Env) -> Merged {
     }
     switches.keep(&mut effective);
 
-    let written = |key: &String| found.layers.iter().any(|l| l.scope != Scope::Seed && l.value.get(key).is_some());
+    let written =
+        |key: &String| found.layers.iter().any(|l| l.scope != SettingsScope::Seed && l.value.get(key).is_some());
     let from_files = effective.keys().filter(|key| written(key)).cloned().collect();
     let mut effective = Value::Object(effective);
     let secrets = Secrets::take(&mut effective, env);
@@ -100,7 +102,7 @@ pub fn merge(found: &Found, env: &Env) -> Merged {
 }
 
 /// A key whose strict value counts from whatever scope it comes.
-fn strictest(layers: &[&Layer], key: &str, strict: &Value, effective: &mut Map<String, Value>) {
+fn strictest(layers: &[&SettingsLayer], key: &str, strict: &Value, effective: &mut Map<String, Value>) {
     let mut said = layers.iter().filter_map(|layer| layer.value.get(key)).peekable();
     if let Some(first) = said.peek().copied() {
         let counts = if said.any(|value| value == strict) { strict } else { first };
@@ -108,7 +110,7 @@ fn strictest(layers: &[&Layer], key: &str, strict: &Value, effective: &mut Map<S
     }
 }
 
-fn fields(layer: &Layer) -> impl Iterator<Item = (&String, &Value)> {
+fn fields(layer: &SettingsLayer) -> impl Iterator<Item = (&String, &Value)> {
     layer.value.as_object().into_iter().flatten()
 }
 
@@ -117,7 +119,7 @@ fn fields(layer: &Layer) -> impl Iterator<Item = (&String, &Value)> {
 const WHOLE: [&str; 3] = ["statusLine", "subagentStatusLine", "fileSuggestion"];
 const WHOLE_ENTRIES: [&str; 2] = ["mcpServers", "extraKnownMarketplaces"];
 
-fn lay(below: &mut Value, key: &str, value: &Value, layer: &Layer, notices: &mut Vec<Notice>) {
+fn lay(below: &mut Value, key: &str, value: &Value, layer: &SettingsLayer, notices: &mut Vec<Notice>) {
     match (below, value) {
         (_, Value::Null) => {}
         (Value::Object(below), Value::Object(above)) if !WHOLE.contains(&key) => {
@@ -136,7 +138,7 @@ fn lay(below: &mut Value, key: &str, value: &Value, layer: &Layer, notices: &mut
             if std::mem::discriminant(below) != std::mem::discriminant(above) =>
         {
             let message = format!("`{key}` is ignored: its type is not that of a lower scope");
-            notices.push(Notice { about: About::BadValue, file: layer.file.clone(), line: None, message });
+            notices.push(Notice { about: NoticeKind::BadValue, file: layer.file.clone(), line: None, message });
         }
         (below, above) => *below = above.clone(),
     }
@@ -155,7 +157,7 @@ fn join(list: &mut Vec<Value>, more: &[Value]) {
 }
 
 /// `layers` from low to high.
-fn permissions(layers: &[&Layer], notices: &mut Vec<Notice>) -> Map<String, Value> {
+fn permissions(layers: &[&SettingsLayer], notices: &mut Vec<Notice>) -> Map<String, Value> {
     let said = |key: &'static str| {
         let high_first = layers.iter().rev();
         high_first.filter_map(move |layer| layer.value["permissions"].get(key).map(|value| (*layer, value)))
@@ -166,10 +168,10 @@ fn permissions(layers: &[&Layer], notices: &mut Vec<Notice>) -> Map<String, Valu
     for key in RULE_LISTS.into_iter().chain([DIRECTORIES]) {
         let mut joined = Vec::new();
         for (layer, value) in said(key) {
-            if key == "allow" && managed_only && layer.scope != Scope::Managed {
-                if layer.scope != Scope::Seed {
+            if key == "allow" && managed_only && layer.scope != SettingsScope::Managed {
+                if layer.scope != SettingsScope::Seed {
                     let message = "its allow rules are ignored: only managed ones count on this host".to_owned();
-                    notices.push(Notice { about: About::Policy, file: layer.file.clone(), line: None, message });
+                    notices.push(Notice { about: NoticeKind::Policy, file: layer.file.clone(), line: None, message });
                 }
                 continue;
             }
@@ -195,7 +197,7 @@ fn permissions(layers: &[&Layer], notices: &mut Vec<Notice>) -> Map<String, Valu
 
 /// A plugin is taken whole from the file with the most authority: a folder can
 /// not empty a plugin that the operator set up.
-fn plugins(layers: &[&Layer], switches: &Switches) -> Map<String, Value> {
+fn plugins(layers: &[&SettingsLayer], switches: &HookSwitches) -> Map<String, Value> {
     let mut by_authority = layers.to_vec();
     by_authority.sort_by_key(|layer| layer.scope.authority());
     let mut plugins = Map::new();

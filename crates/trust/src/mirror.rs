@@ -4,9 +4,9 @@
 //! next import. Only ona's own files are written, atomically, keeping their mode.
 
 use crate::discover::ABSENT;
-use crate::edit::{Anchors, EditError, apply};
+use crate::edit::{EditError, RuleAnchors, apply};
 use crate::permissions::{DEFAULT_MODE, DIRECTORIES};
-use crate::read::{self, Reading};
+use crate::read::{self, FileRead};
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::{Env, Mode, digest};
 use std::fs::{self, File, OpenOptions};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// What was written, for `ImportRecord::after`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mirrored {
+pub struct MirroredFile {
     pub file: PathBuf,
     /// The file's state before, as discovery marks it.
     pub before: String,
@@ -41,7 +41,7 @@ pub enum MirrorError {
 
 /// Writes the update where it belongs. `None`: session and cliArg live in
 /// memory only.
-pub fn mirror(update: &PermissionUpdate, env: &Env, project_root: &Path) -> Result<Option<Mirrored>, MirrorError> {
+pub fn mirror(update: &PermissionUpdate, env: &Env, project_root: &Path) -> Result<Option<MirroredFile>, MirrorError> {
     let (dir, name) = match update.destination() {
         Destination::Session | Destination::CliArg => return Ok(None),
         Destination::UserSettings => (env.home().join(".ona"), "settings.json"),
@@ -63,7 +63,7 @@ pub fn mirror(update: &PermissionUpdate, env: &Env, project_root: &Path) -> Resu
             return Err(MirrorError::Link { file });
         }
     }
-    let anchors = Anchors { row: project_root, file: if of_user { &dir } else { project_root } };
+    let anchors = RuleAnchors { row: project_root, file: if of_user { &dir } else { project_root } };
     let io = |source| MirrorError::Write { file: file.clone(), source };
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(io)?;
     // Two processes may do this at once; the folder itself is the lock.
@@ -71,21 +71,21 @@ pub fn mirror(update: &PermissionUpdate, env: &Env, project_root: &Path) -> Resu
     lock.lock().map_err(io)?;
 
     let (text, before) = match read::read(&file) {
-        Reading::Text(text) => {
+        FileRead::Text(text) => {
             let mark = digest::sha256_hex(text.as_bytes());
             (text, mark)
         }
-        Reading::Absent => ("{}\n".to_owned(), ABSENT.to_owned()),
-        Reading::Unreadable(problem) | Reading::Unfit(problem) => {
+        FileRead::Absent => ("{}\n".to_owned(), ABSENT.to_owned()),
+        FileRead::Unreadable(problem) | FileRead::Unfit(problem) => {
             return Err(MirrorError::Unreadable { file, problem });
         }
     };
     let edited = apply(&text, update, anchors).map_err(|source| MirrorError::Edit { file: file.clone(), source })?;
     if edited == text {
-        return Ok(Some(Mirrored { file, after: before.clone(), before }));
+        return Ok(Some(MirroredFile { file, after: before.clone(), before }));
     }
     replace_file(&file, &edited).map_err(io)?;
-    Ok(Some(Mirrored { file, before, after: digest::sha256_hex(edited.as_bytes()) }))
+    Ok(Some(MirroredFile { file, before, after: digest::sha256_hex(edited.as_bytes()) }))
 }
 
 /// Writes beside the file and renames, so that a reader sees the old or the new text.

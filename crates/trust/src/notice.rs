@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    pub about: About,
+    pub about: NoticeKind,
     /// `None`: the text given with `--settings`, or the environment.
     pub file: Option<PathBuf>,
     pub line: Option<usize>,
@@ -15,7 +15,7 @@ pub struct Notice {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum NoticeKind {
     /// The whole file was left out.
     Unreadable,
     /// The file is not a JSON object; the files must not be imported without it.
@@ -38,20 +38,20 @@ pub enum About {
     Policy,
 }
 
-impl About {
+impl NoticeKind {
     /// The `events` row that belongs to it, if any.
     pub fn event(self) -> Option<EventKind> {
         match self {
-            About::UnknownKey => Some(EventKind::SettingsUnknownKey),
-            About::Hook => Some(EventKind::HookConfigRejected),
-            About::Unreadable
-            | About::NotSettings
-            | About::NoEffect
-            | About::BadValue
-            | About::Mode
-            | About::Scope
-            | About::Untrusted
-            | About::Policy => None,
+            NoticeKind::UnknownKey => Some(EventKind::SettingsUnknownKey),
+            NoticeKind::Hook => Some(EventKind::HookConfigRejected),
+            NoticeKind::Unreadable
+            | NoticeKind::NotSettings
+            | NoticeKind::NoEffect
+            | NoticeKind::BadValue
+            | NoticeKind::Mode
+            | NoticeKind::Scope
+            | NoticeKind::Untrusted
+            | NoticeKind::Policy => None,
         }
     }
 }

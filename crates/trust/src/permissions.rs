@@ -4,9 +4,9 @@
 //! row is read. What is settled here is what a file of this scope may say, and
 //! that a list which can not be read never quietly turns into no list.
 
-use crate::clean::Page;
-use crate::layer::Scope;
-use crate::notice::About;
+use crate::clean::SettingsSource;
+use crate::layer::SettingsScope;
+use crate::notice::NoticeKind;
 use ona_api::Mode;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -18,9 +18,9 @@ pub(crate) const DISABLE_BYPASS: &str = "disableBypassPermissionsMode";
 pub(crate) const MANAGED_RULES_ONLY: &str = "allowManagedPermissionRulesOnly";
 
 /// `anchor`: what a single leading slash in a path rule of this file stands for.
-pub(crate) fn clean(page: &mut Page<'_>, written: Value, anchor: Option<&Path>) -> Map<String, Value> {
+pub(crate) fn clean(source: &mut SettingsSource<'_>, written: Value, anchor: Option<&Path>) -> Map<String, Value> {
     let Value::Object(written) = written else {
-        page.note(About::BadValue, &["permissions"], "`permissions` must be an object");
+        source.note(NoticeKind::BadValue, &["permissions"], "`permissions` must be an object");
         return Map::new();
     };
     let mut kept = Map::new();
@@ -28,33 +28,33 @@ pub(crate) fn clean(page: &mut Page<'_>, written: Value, anchor: Option<&Path>) 
         let at = ["permissions", key.as_str()];
         let value = match key.as_str() {
             _ if value.is_null() => None,
-            "allow" | "deny" | "ask" => strings(page, &key, value).map(|rules| {
+            "allow" | "deny" | "ask" => strings(source, &key, value).map(|rules| {
                 let anchored = |rule: String| anchor.map_or(rule.clone(), |dir| anchored(&rule, dir));
                 rules.into_iter().map(anchored).collect()
             }),
-            DIRECTORIES if page.scope.is_confined() => {
-                page.note(About::Scope, &at, "a folder can not add directories to itself; `--add-dir` can");
+            DIRECTORIES if source.scope.is_confined() => {
+                source.note(NoticeKind::Scope, &at, "a folder can not add directories to itself; `--add-dir` can");
                 None
             }
-            DIRECTORIES => strings(page, &key, value).map(Value::from),
-            DEFAULT_MODE => mode(page, &value).map(|mode| mode.as_str().into()),
+            DIRECTORIES => strings(source, &key, value).map(Value::from),
+            DEFAULT_MODE => mode(source, &value).map(|mode| mode.as_str().into()),
             DISABLE_BYPASS if value == "disable" => Some(value),
             DISABLE_BYPASS => {
-                page.note(About::BadValue, &at, format!("`{DISABLE_BYPASS}` can only be \"disable\""));
+                source.note(NoticeKind::BadValue, &at, format!("`{DISABLE_BYPASS}` can only be \"disable\""));
                 None
             }
-            MANAGED_RULES_ONLY if page.scope != Scope::Managed => {
-                page.note(About::Scope, &at, format!("`{MANAGED_RULES_ONLY}` counts in managed settings only"));
+            MANAGED_RULES_ONLY if source.scope != SettingsScope::Managed => {
+                source.note(NoticeKind::Scope, &at, format!("`{MANAGED_RULES_ONLY}` counts in managed settings only"));
                 None
             }
             MANAGED_RULES_ONLY if value.is_boolean() => Some(value),
             MANAGED_RULES_ONLY => {
-                page.note(About::BadValue, &at, format!("`{MANAGED_RULES_ONLY}` must be true or false"));
+                source.note(NoticeKind::BadValue, &at, format!("`{MANAGED_RULES_ONLY}` must be true or false"));
                 None
             }
             unknown => {
                 let message = format!("`permissions.{unknown}` is not a setting; nothing under it takes effect");
-                page.note(About::UnknownKey, &at, message);
+                source.note(NoticeKind::UnknownKey, &at, message);
                 None
             }
         };
@@ -65,7 +65,7 @@ pub(crate) fn clean(page: &mut Page<'_>, written: Value, anchor: Option<&Path>) 
     kept
 }
 
-fn strings(page: &mut Page<'_>, key: &str, value: Value) -> Option<Vec<String>> {
+fn strings(source: &mut SettingsSource<'_>, key: &str, value: Value) -> Option<Vec<String>> {
     let at = ["permissions", key];
     match value {
         Value::Array(items) => {
@@ -78,32 +78,36 @@ fn strings(page: &mut Page<'_>, key: &str, value: Value) -> Option<Vec<String>> 
                 })
                 .collect();
             if texts.len() < count {
-                page.note(About::BadValue, &at, format!("`permissions.{key}` may hold only strings"));
+                source.note(NoticeKind::BadValue, &at, format!("`permissions.{key}` may hold only strings"));
             }
             Some(texts)
         }
         // Written wrongly, but plainly meant to restrict.
         Value::String(rule) if key == "deny" || key == "ask" => {
-            page.note(About::BadValue, &at, format!("`permissions.{key}` must be an array; read as an array of one"));
+            source.note(
+                NoticeKind::BadValue,
+                &at,
+                format!("`permissions.{key}` must be an array; read as an array of one"),
+            );
             Some(vec![rule])
         }
         _ => {
-            page.note(About::BadValue, &at, format!("`permissions.{key}` must be an array of strings"));
+            source.note(NoticeKind::BadValue, &at, format!("`permissions.{key}` must be an array of strings"));
             None
         }
     }
 }
 
-fn mode(page: &mut Page<'_>, value: &Value) -> Option<Mode> {
+fn mode(source: &mut SettingsSource<'_>, value: &Value) -> Option<Mode> {
     let at = ["permissions", DEFAULT_MODE];
     match value.as_str().and_then(|text| text.parse().ok()) {
-        Some(Mode::BypassPermissions) if page.scope.is_confined() => {
-            page.note(About::Scope, &at, "a folder can not choose bypassPermissions for itself");
+        Some(Mode::BypassPermissions) if source.scope.is_confined() => {
+            source.note(NoticeKind::Scope, &at, "a folder can not choose bypassPermissions for itself");
             None
         }
         Some(mode) => Some(mode),
         None => {
-            page.note(About::Mode, &at, format!("{value} is not a permission mode here; `default` is used"));
+            source.note(NoticeKind::Mode, &at, format!("{value} is not a permission mode here; `default` is used"));
             Some(Mode::Default)
         }
     }

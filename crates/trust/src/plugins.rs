@@ -5,14 +5,14 @@
 //! outright. A plugin becomes a layer like a settings file, so that what is listed, stored and
 //! run is one thing. Nothing of a plugin is read from outside its own folder.
 
-use crate::clean::Page;
+use crate::clean::SettingsSource;
 use crate::discover::SettingsError;
-use crate::discovery::{Compatible, Discovery};
+use crate::discovery::{Compatible, DiscoveryOptions};
 use crate::files::claude_home;
 use crate::hooks;
-use crate::layer::{Layer, Scope};
-use crate::notice::{About, Notice};
-use crate::read::{self, Reading};
+use crate::layer::{SettingsLayer, SettingsScope};
+use crate::notice::{Notice, NoticeKind};
+use crate::read::{self, FileRead};
 use ona_api::{Env, digest, environment};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -21,24 +21,24 @@ use std::path::{Path, PathBuf};
 
 /// What plugins add to a start.
 #[derive(Default)]
-pub(crate) struct Brought {
-    pub layers: Vec<Layer>,
+pub(crate) struct PluginLayers {
+    pub layers: Vec<SettingsLayer>,
     pub notices: Vec<Notice>,
     /// Files that were read, with their digests.
-    pub marks: Vec<(Scope, PathBuf, String)>,
+    pub file_states: Vec<(SettingsScope, PathBuf, String)>,
 }
 
 /// Which plugins are on and off. The highest scope counts, except that a folder can not switch
 /// off what the operator has switched on.
-pub(crate) fn switched(layers: &[Layer]) -> BTreeMap<String, bool> {
-    let mut by_rank: Vec<&Layer> = layers.iter().collect();
+pub(crate) fn switched(layers: &[SettingsLayer]) -> BTreeMap<String, bool> {
+    let mut by_rank: Vec<&SettingsLayer> = layers.iter().collect();
     by_rank.sort_by_key(|layer| layer.scope.rank());
-    let mut switched: BTreeMap<String, (bool, Scope)> = BTreeMap::new();
+    let mut switched: BTreeMap<String, (bool, SettingsScope)> = BTreeMap::new();
     for layer in by_rank {
         for (id, on) in layer.value["enabledPlugins"].as_object().into_iter().flatten() {
             let Some(on) = on.as_bool() else { continue };
             let operators = switched.get(id).is_some_and(|(on, scope)| *on && !scope.is_confined());
-            let of_folder = matches!(layer.scope, Scope::Project | Scope::Local);
+            let of_folder = matches!(layer.scope, SettingsScope::Project | SettingsScope::Local);
             if on || !(operators && of_folder) {
                 switched.insert(id.clone(), (on, layer.scope));
             }
@@ -47,23 +47,29 @@ pub(crate) fn switched(layers: &[Layer]) -> BTreeMap<String, bool> {
     switched.into_iter().map(|(id, (on, _))| (id, on)).collect()
 }
 
-pub(crate) fn bring(how: &Discovery, env: &Env, layers: &[Layer]) -> Result<Brought, SettingsError> {
-    let mut brought = Brought::default();
+pub(crate) fn load(how: &DiscoveryOptions, env: &Env, layers: &[SettingsLayer]) -> Result<PluginLayers, SettingsError> {
+    let mut plugins_found = PluginLayers::default();
     let home = claude_home(env);
     let compatible = how.compatible != Compatible::Off && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
     let on: Vec<_> = switched(layers).into_iter().filter(|(_, on)| *on).map(|(id, _)| id).collect();
     if compatible && !how.bare && !on.is_empty() {
         let list = home.join("plugins/installed_plugins.json");
-        let installed = brought.json(Scope::User, &list).unwrap_or_default();
+        let installed = plugins_found.json(SettingsScope::User, &list).unwrap_or_default();
         for id in on {
             // One that a settings file holds needs no folder.
             if layers.iter().any(|layer| !layer.value["plugins"][&id].is_null()) {
                 continue;
             }
             match install_path(&installed, &id, &how.project_root) {
-                Some(root) if root.is_dir() => brought.plugin(Scope::User, &id, &root, &home),
-                Some(root) => brought.note(About::Unreadable, &root, format!("the plugin {id} is not there")),
-                None => brought.note(About::Scope, &list, format!("the plugin {id} is enabled and not installed")),
+                Some(root) if root.is_dir() => plugins_found.plugin(SettingsScope::User, &id, &root, &home),
+                Some(root) => {
+                    plugins_found.note(NoticeKind::Unreadable, &root, format!("the plugin {id} is not there"))
+                }
+                None => plugins_found.note(
+                    NoticeKind::Scope,
+                    &list,
+                    format!("the plugin {id} is enabled and not installed"),
+                ),
             }
         }
     }
@@ -71,12 +77,12 @@ pub(crate) fn bring(how: &Discovery, env: &Env, layers: &[Layer]) -> Result<Brou
         let Ok(root) = fs::canonicalize(root) else {
             return Err(SettingsError::Flag(format!("--plugin-dir: there is no folder {}", root.display())));
         };
-        let manifest = brought.json(Scope::Flag, &root.join(MANIFEST)).unwrap_or_default();
+        let manifest = plugins_found.json(SettingsScope::Flag, &root.join(MANIFEST)).unwrap_or_default();
         let folder = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let id = manifest["name"].as_str().map_or(folder, str::to_owned);
-        brought.plugin(Scope::Flag, &id, &root, &home);
+        plugins_found.plugin(SettingsScope::Flag, &id, &root, &home);
     }
-    Ok(brought)
+    Ok(plugins_found)
 }
 
 const MANIFEST: &str = ".claude-plugin/plugin.json";
@@ -99,32 +105,36 @@ fn install_path(installed: &Value, id: &str, project: &Path) -> Option<PathBuf> 
     path.is_absolute().then_some(path)
 }
 
-impl Brought {
-    fn note(&mut self, about: About, file: &Path, message: String) {
+impl PluginLayers {
+    fn note(&mut self, about: NoticeKind, file: &Path, message: String) {
         self.notices.push(Notice { about, file: Some(file.to_path_buf()), line: None, message });
     }
 
     /// A file of JSON, if it is there; what is wrong with it is noted.
-    fn json(&mut self, scope: Scope, file: &Path) -> Option<Value> {
+    fn json(&mut self, scope: SettingsScope, file: &Path) -> Option<Value> {
         let text = match read::read(file) {
-            Reading::Absent => return None,
-            Reading::Unreadable(problem) | Reading::Unfit(problem) => {
-                self.note(About::Unreadable, file, format!("this file of a plugin is not used: {problem}"));
+            FileRead::Absent => return None,
+            FileRead::Unreadable(problem) | FileRead::Unfit(problem) => {
+                self.note(NoticeKind::Unreadable, file, format!("this file of a plugin is not used: {problem}"));
                 return None;
             }
-            Reading::Text(text) => text,
+            FileRead::Text(text) => text,
         };
-        self.marks.push((scope, file.to_path_buf(), digest::sha256_hex(text.as_bytes())));
+        self.file_states.push((scope, file.to_path_buf(), digest::sha256_hex(text.as_bytes())));
         match read::parse(&text) {
             Ok(value) => Some(value.into()),
             Err(error) => {
-                self.note(About::Unreadable, file, format!("this file of a plugin is not used: {}", error.message));
+                self.note(
+                    NoticeKind::Unreadable,
+                    file,
+                    format!("this file of a plugin is not used: {}", error.message),
+                );
                 None
             }
         }
     }
 
-    fn plugin(&mut self, scope: Scope, id: &str, root: &Path, home: &Path) {
+    fn plugin(&mut self, scope: SettingsScope, id: &str, root: &Path, home: &Path) {
         let mut events = Map::new();
         let manifest = self.json(scope, &root.join(MANIFEST)).unwrap_or_default();
         if let Some(file) = self.json(scope, &root.join(HOOKS)) {
@@ -147,7 +157,11 @@ impl Brought {
                             let hooks = self.json(scope, &file).unwrap_or_default();
                             self.add(&mut events, root, &hooks["hooks"]);
                         }
-                        _ => self.note(About::Hook, &file, format!("the plugin {id} names hooks that are not in it")),
+                        _ => self.note(
+                            NoticeKind::Hook,
+                            &file,
+                            format!("the plugin {id} names hooks that are not in it"),
+                        ),
                     }
                 }
                 inline if inline["hooks"].is_object() => self.add(&mut events, root, &inline["hooks"]),
@@ -161,10 +175,11 @@ impl Brought {
         }
         let mut value = Map::from_iter([("plugins".to_owned(), json!({ id: plugin }))]);
         let file = root.join(MANIFEST);
-        let mut page = Page { scope, own: false, file: Some(&file), text: "", notices: Vec::new(), unused: Vec::new() };
-        hooks::clean(&mut page, &mut value, &format!("plugin:{id}"), false);
-        self.notices.append(&mut page.notices);
-        self.layers.push(Layer { scope, file: Some(file), own: false, value: value.into() });
+        let mut source =
+            SettingsSource { scope, own: false, file: Some(&file), text: "", notices: Vec::new(), unused: Vec::new() };
+        hooks::clean(&mut source, &mut value, &format!("plugin:{id}"), false);
+        self.notices.append(&mut source.notices);
+        self.layers.push(SettingsLayer { scope, file: Some(file), own: false, value: value.into() });
     }
 
     /// Hooks of one place behind those of the places before.
@@ -180,7 +195,7 @@ impl Brought {
                     }
                 }
             }
-            _ => self.note(About::Hook, root, "the hooks of a plugin must be an object".to_owned()),
+            _ => self.note(NoticeKind::Hook, root, "the hooks of a plugin must be an object".to_owned()),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum FileRead {
     Absent,
     Text(String),
     /// The content cannot be had, or is not text.
@@ -18,24 +18,24 @@ pub(crate) enum Reading {
     Unfit(String),
 }
 
-impl From<Result<String, ReadError>> for Reading {
+impl From<Result<String, ReadError>> for FileRead {
     fn from(read: Result<String, ReadError>) -> Self {
         match read {
-            Ok(text) => Reading::Text(text),
-            Err(ReadError::Absent) => Reading::Absent,
-            Err(why @ (ReadError::Kind(_) | ReadError::TooLarge(_))) => Reading::Unfit(format!("it {why}")),
-            Err(why @ (ReadError::NotText | ReadError::Io(_))) => Reading::Unreadable(format!("it {why}")),
+            Ok(text) => FileRead::Text(text),
+            Err(ReadError::Absent) => FileRead::Absent,
+            Err(why @ (ReadError::Kind(_) | ReadError::TooLarge(_))) => FileRead::Unfit(format!("it {why}")),
+            Err(why @ (ReadError::NotText | ReadError::Io(_))) => FileRead::Unreadable(format!("it {why}")),
         }
     }
 }
 
 /// A file that is found in a folder.
-pub(crate) fn read(path: &Path) -> Reading {
+pub(crate) fn read(path: &Path) -> FileRead {
     ona_files::read_text(path).into()
 }
 
 /// A file that the operator named, which may be a pipe.
-pub(crate) fn read_named(path: &Path) -> Reading {
+pub(crate) fn read_named(path: &Path) -> FileRead {
     ona_files::read_named(path).into()
 }
 

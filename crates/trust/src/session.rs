@@ -16,21 +16,21 @@ pub enum ClaudeHooks {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SessionTerms {
+pub struct SessionHookFilter {
     pub claude_hooks: ClaudeHooks,
     /// Inside a Gastown town, whose settings are read like a `--settings` file.
     pub in_town: bool,
 }
 
 /// Takes out what does not count. How many hooks of `.claude` files that were.
-pub fn keep_for_session(effective: &mut Value, terms: SessionTerms) -> usize {
+pub fn keep_for_session(effective: &mut Value, context: SessionHookFilter) -> usize {
     let Some(hooks) = effective.get_mut("hooks").and_then(Value::as_array_mut) else { return 0 };
     let mut off = 0;
     hooks.retain(|hook| {
         let counts = match Origin::of(hook) {
-            Origin::Town => return terms.in_town,
-            Origin::ClaudeOfUser => terms.claude_hooks != ClaudeHooks::Off,
-            Origin::ClaudeOfFolder => terms.claude_hooks == ClaudeHooks::On,
+            Origin::Town => return context.in_town,
+            Origin::ClaudeOfUser => context.claude_hooks != ClaudeHooks::Off,
+            Origin::ClaudeOfFolder => context.claude_hooks == ClaudeHooks::On,
             Origin::Flag | Origin::Other => true,
         };
         off += usize::from(!counts);
@@ -100,7 +100,7 @@ mod tests {
         hooks.push(json!({"command": "by hand"}));
         let kept = |claude_hooks, in_town| {
             let mut effective = json!({ "hooks": hooks });
-            let off = keep_for_session(&mut effective, SessionTerms { claude_hooks, in_town });
+            let off = keep_for_session(&mut effective, SessionHookFilter { claude_hooks, in_town });
             (effective["hooks"].as_array().unwrap().len(), off)
         };
         assert_eq!(kept(ClaudeHooks::On, true), (10, 0));

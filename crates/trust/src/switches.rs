@@ -3,35 +3,35 @@
 //! An entry that is off stays in the list with its reason, so that a skip can be
 //! logged. `untrusted_workspace` is already set when a layer arrives here.
 
-use crate::layer::{Layer, Scope};
+use crate::layer::{SettingsLayer, SettingsScope};
 use ona_api::SkipReason;
 use serde_json::{Map, Value};
 
 pub(crate) const DISABLE_ALL: &str = "disableAllHooks";
 pub(crate) const MANAGED_HOOKS_ONLY: &str = "allowManagedHooksOnly";
 
-pub(crate) struct Switches {
+pub(crate) struct HookSwitches {
     managed_only: bool,
     /// The highest authority that said `disableAllHooks`.
     all_off_up_to: Option<u8>,
 }
 
-impl Switches {
-    pub fn of(layers: &[Layer]) -> Self {
-        let managed_only = said(layers, Scope::Managed, MANAGED_HOOKS_ONLY);
-        let off = Scope::ALL.into_iter().filter(|scope| said(layers, *scope, DISABLE_ALL));
-        Self { managed_only, all_off_up_to: off.map(Scope::authority).max() }
+impl HookSwitches {
+    pub fn of(layers: &[SettingsLayer]) -> Self {
+        let managed_only = said(layers, SettingsScope::Managed, MANAGED_HOOKS_ONLY);
+        let off = SettingsScope::ALL.into_iter().filter(|scope| said(layers, *scope, DISABLE_ALL));
+        Self { managed_only, all_off_up_to: off.map(SettingsScope::authority).max() }
     }
 
-    fn reason(&self, scope: Scope) -> Option<SkipReason> {
-        if self.managed_only && scope != Scope::Managed {
+    fn reason(&self, scope: SettingsScope) -> Option<SkipReason> {
+        if self.managed_only && scope != SettingsScope::Managed {
             return Some(SkipReason::ManagedOnly);
         }
         self.all_off_up_to.filter(|off| scope.authority() <= *off).map(|_| SkipReason::AllHooksDisabled)
     }
 
     /// The entries of a layer with what keeps them from running.
-    pub fn marked(&self, scope: Scope, entries: &Value) -> Vec<Value> {
+    pub fn marked(&self, scope: SettingsScope, entries: &Value) -> Vec<Value> {
         let mut entries = entries.as_array().cloned().unwrap_or_default();
         if let Some(reason) = self.reason(scope) {
             for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
@@ -51,7 +51,7 @@ impl Switches {
         if self.managed_only {
             effective.insert(MANAGED_HOOKS_ONLY.into(), true.into());
         }
-        let operators = self.all_off_up_to.is_some_and(|off| off >= Scope::User.authority());
+        let operators = self.all_off_up_to.is_some_and(|off| off >= SettingsScope::User.authority());
         let of_plugins = effective.get("plugins").and_then(Value::as_object).into_iter().flatten();
         let lists = effective.get("hooks").into_iter().chain(of_plugins.filter_map(|(_, plugin)| plugin.get("hooks")));
         let mut entries = lists.filter_map(Value::as_array).flatten();
@@ -62,7 +62,7 @@ impl Switches {
 }
 
 /// Whether a scope says `true`; within one scope the later file wins.
-fn said(layers: &[Layer], scope: Scope, key: &str) -> bool {
+fn said(layers: &[SettingsLayer], scope: SettingsScope, key: &str) -> bool {
     let mut words = layers.iter().filter(|layer| layer.scope == scope).filter_map(|layer| layer.value.get(key));
     words.next_back() == Some(&Value::Bool(true))
 }

@@ -19,7 +19,7 @@ pub enum Trust {
 
 /// What the command line says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wish {
+pub enum TrustFlag {
     #[default]
     Unsaid,
     /// `--trust`
@@ -29,7 +29,7 @@ pub enum Wish {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum TrustState {
     /// The operator said yes. `recorded`: not only now, by `--trust`.
     Trusted { recorded: bool },
     /// Nobody has said yes yet: nothing of the folder runs. A form with a person may ask.
@@ -39,11 +39,11 @@ pub enum Standing {
     Withheld,
 }
 
-impl Standing {
+impl TrustState {
     pub fn trust(self) -> Trust {
         match self {
-            Standing::Trusted { .. } => Trust::Trusted,
-            Standing::Ask { .. } | Standing::Withheld => Trust::Withheld,
+            TrustState::Trusted { .. } => Trust::Trusted,
+            TrustState::Ask { .. } | TrustState::Withheld => Trust::Withheld,
         }
     }
 }
@@ -75,21 +75,26 @@ pub(crate) fn path_text(path: &Path) -> String {
 
 /// Where this session stands with its project root, in every form (DEC-182). `recorded`
 /// looks up one value of `schema_meta`.
-pub fn standing(wish: Wish, env: &Env, root: &Path, recorded: impl FnOnce(&str) -> Option<String>) -> Standing {
-    if wish == Wish::Withhold || env.get(environment::ONA_TRUST) == Some("never") {
-        return Standing::Withheld;
+pub fn trust_state(
+    wish: TrustFlag,
+    env: &Env,
+    root: &Path,
+    recorded: impl FnOnce(&str) -> Option<String>,
+) -> TrustState {
+    if wish == TrustFlag::Withhold || env.get(environment::ONA_TRUST) == Some("never") {
+        return TrustState::Withheld;
     }
     if env.get(environment::ONA_TRUST) == Some("always") {
-        return Standing::Trusted { recorded: true };
+        return TrustState::Trusted { recorded: true };
     }
     // A yes to the home directory or to `/` would reach every folder without a
     // `.git` of its own, should one appear up there (B-3).
     let lasting = root != Path::new("/") && !is_home(root, env);
     let recorded = lasting && recorded(&trust_key(root)).as_deref() == Some(TRUSTED);
     match wish {
-        _ if recorded => Standing::Trusted { recorded },
-        Wish::Trust => Standing::Trusted { recorded },
-        Wish::Unsaid | Wish::Withhold => Standing::Ask { lasting },
+        _ if recorded => TrustState::Trusted { recorded },
+        TrustFlag::Trust => TrustState::Trusted { recorded },
+        TrustFlag::Unsaid | TrustFlag::Withhold => TrustState::Ask { lasting },
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Something of an untrusted folder that is not in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unused {
+pub struct UnusedSetting {
     /// In a few words: "hooks", "allow rules", or a key.
     pub kind: String,
     pub file: PathBuf,

@@ -23,7 +23,7 @@ use ona_dialects::Rejected;
 use ona_dialects::lint::{self, Reach, UnknownField};
 use ona_hookplane::{Hook, HookAction};
 use ona_permissions::DroppedRule;
-use ona_trust::{About, Notice};
+use ona_trust::{Notice, NoticeKind};
 use serde_json::Value;
 
 pub use programs::Around;
@@ -225,12 +225,12 @@ fn of_files<'a>(program: &Program, open: &'a Open) -> impl Iterator<Item = Findi
 fn of_notice(notice: &Notice, counting: bool) -> Option<Finding> {
     let rule = match notice.about {
         // Said whether or not the files are in use: nobody can tell what is in them.
-        About::NotSettings | About::Unreadable => "unreadable-settings",
+        NoticeKind::NotSettings | NoticeKind::Unreadable => "unreadable-settings",
         _ if !counting => return None,
-        About::UnknownKey => "unknown-key",
-        About::NoEffect => "no-effect",
-        About::BadValue | About::Mode | About::Scope | About::Hook => "refused-value",
-        About::Untrusted | About::Policy => return None,
+        NoticeKind::UnknownKey => "unknown-key",
+        NoticeKind::NoEffect => "no-effect",
+        NoticeKind::BadValue | NoticeKind::Mode | NoticeKind::Scope | NoticeKind::Hook => "refused-value",
+        NoticeKind::Untrusted | NoticeKind::Policy => return None,
     };
     Some(Finding::new(rule, notice.to_string()))
 }

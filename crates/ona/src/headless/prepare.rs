@@ -24,7 +24,7 @@ use ona_orchestration::{
 };
 use ona_store::StoreError;
 use ona_tools::ToolBox;
-use ona_trust::{Standing, Trust};
+use ona_trust::{Trust, TrustState};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -286,7 +286,7 @@ impl Run<'_> {
             options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name))
         };
         // Text of a folder that nobody has trusted yet is only text; --no-trust leaves it out, too.
-        let withheld = self.program.standing() == Standing::Withheld;
+        let withheld = self.program.trust_state() == TrustState::Withheld;
         let trusted = self.open.merged.trust != Trust::Withheld;
         let mut instructions = Instructions::at_start(Sources {
             home: self.program.env.home(),

@@ -17,7 +17,7 @@ use ona_hookplane::{HookEngine, HookOutcome};
 use ona_modules::Listed;
 use ona_orchestration::Session;
 use ona_tools::ToolBox;
-use ona_trust::Standing;
+use ona_trust::TrustState;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Stand {
         let of_folder = match named {
             Some(file) => file.starts_with(&program.project) && !program.trusts(open, &program.project),
             // Somebody who said --no-trust wants the others tried.
-            None if program.standing() == Standing::Withheld => false,
+            None if program.trust_state() == TrustState::Withheld => false,
             None => self.engine.list().iter().any(|hook| hook.disabled == Some(SkipReason::UntrustedWorkspace)),
         };
         match of_folder {

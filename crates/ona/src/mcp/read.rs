@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::program::{Open, Program};
 use ona_mcp::{Catalog, Cause, Definition, Environments, Policy, Sources};
-use ona_trust::{Layer, Scope};
+use ona_trust::{SettingsLayer, SettingsScope};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -107,11 +107,11 @@ impl Gathered {
 
 /// The servers that project files configured and that no higher scope did.
 fn of_project(open: &Open) -> Vec<String> {
-    let names = |layer: &Layer| -> Vec<String> {
+    let names = |layer: &SettingsLayer| -> Vec<String> {
         layer.value["mcpServers"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
     };
     let (confined, others): (Vec<_>, Vec<_>) = open.found.layers.iter().partition(|layer| layer.scope.is_confined());
-    let above = |layer: &&&Layer| matches!(layer.scope, Scope::Flag | Scope::Managed);
+    let above = |layer: &&&SettingsLayer| matches!(layer.scope, SettingsScope::Flag | SettingsScope::Managed);
     let above: Vec<_> = others.iter().filter(above).flat_map(|layer| names(layer)).collect();
     confined.iter().flat_map(|layer| names(layer)).filter(|name| !above.contains(name)).collect()
 }
@@ -135,7 +135,7 @@ fn flag(text: &str, cwd: &Path) -> Result<Value, Failure> {
 /// taken them in.
 fn policy(settings: &Value, open: &Open) -> Policy {
     let list = |value: &Value| value.as_array().cloned();
-    let managed: Vec<_> = open.found.layers.iter().filter(|layer| layer.scope == Scope::Managed).collect();
+    let managed: Vec<_> = open.found.layers.iter().filter(|layer| layer.scope == SettingsScope::Managed).collect();
     let mut denied = list(&settings["deniedMcpServers"]).unwrap_or_default();
     denied.extend(managed.iter().filter_map(|layer| list(&layer.value["deniedMcpServers"])).flatten());
     let of_policy = managed.iter().find_map(|layer| list(&layer.value["allowedMcpServers"]));

@@ -1,10 +1,12 @@
 use crate::World;
-use ona_trust::{About, BadFiles, Compatible, FlagSettings, Scope, SettingsError, Sources, Trust, UnknownSource};
+use ona_trust::{
+    BadFiles, Compatible, FlagSettings, NoticeKind, SettingSources, SettingsError, SettingsScope, Trust, UnknownSource,
+};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 
-fn scopes(world: &World) -> Vec<(Scope, bool)> {
+fn scopes(world: &World) -> Vec<(SettingsScope, bool)> {
     world.discover().layers.iter().map(|layer| (layer.scope, layer.own)).collect()
 }
 
@@ -20,26 +22,26 @@ fn files_are_read_in_the_order_in_which_their_hooks_run() {
     let mut world = everything();
     world.how.settings = Some(FlagSettings::Json("{\"a\": 1}".into()));
     let order = [
-        (Scope::Seed, true),
-        (Scope::Managed, true),
-        (Scope::User, false),
-        (Scope::User, true),
-        (Scope::Project, false),
-        (Scope::Project, true),
-        (Scope::Local, false),
-        (Scope::Local, true),
-        (Scope::Flag, true),
+        (SettingsScope::Seed, true),
+        (SettingsScope::Managed, true),
+        (SettingsScope::User, false),
+        (SettingsScope::User, true),
+        (SettingsScope::Project, false),
+        (SettingsScope::Project, true),
+        (SettingsScope::Local, false),
+        (SettingsScope::Local, true),
+        (SettingsScope::Flag, true),
     ];
     assert_eq!(scopes(&world), order);
 }
 
 #[test]
 fn switches_leave_files_out_but_never_the_policy() {
-    let named = |list: &[(Scope, bool)]| {
-        let start = [(Scope::Seed, true), (Scope::Managed, true)];
+    let named = |list: &[(SettingsScope, bool)]| {
+        let start = [(SettingsScope::Seed, true), (SettingsScope::Managed, true)];
         start.iter().chain(list).copied().collect::<Vec<_>>()
     };
-    let own = [(Scope::User, true), (Scope::Project, true), (Scope::Local, true)];
+    let own = [(SettingsScope::User, true), (SettingsScope::Project, true), (SettingsScope::Local, true)];
 
     let mut world = everything();
     world.how.compatible = Compatible::Off;
@@ -51,19 +53,23 @@ fn switches_leave_files_out_but_never_the_policy() {
 
     let mut world = everything();
     world.how.sources = "user".parse().unwrap();
-    assert_eq!(scopes(&world), named(&[(Scope::User, false), (Scope::User, true)]), "--setting-sources user");
+    assert_eq!(
+        scopes(&world),
+        named(&[(SettingsScope::User, false), (SettingsScope::User, true)]),
+        "--setting-sources user"
+    );
 
     let mut world = everything();
     world.how.bare = true;
     world.how.settings = Some(FlagSettings::Json("{}".into()));
-    assert_eq!(scopes(&world), named(&[(Scope::Flag, true)]), "--bare");
+    assert_eq!(scopes(&world), named(&[(SettingsScope::Flag, true)]), "--bare");
 }
 
 #[test]
 fn setting_sources_are_a_closed_list() {
-    assert_eq!("".parse(), Ok(Sources { user: false, project: false, local: false }));
-    assert_eq!("user, local".parse(), Ok(Sources { user: true, project: false, local: true }));
-    assert_eq!("policy".parse::<Sources>(), Err(UnknownSource("policy".into())));
+    assert_eq!("".parse(), Ok(SettingSources { user: false, project: false, local: false }));
+    assert_eq!("user, local".parse(), Ok(SettingSources { user: true, project: false, local: true }));
+    assert_eq!("policy".parse::<SettingSources>(), Err(UnknownSource("policy".into())));
 }
 
 #[test]
@@ -91,18 +97,18 @@ fn a_broken_file_is_named_with_its_line_and_stops_an_import_unless_ignored() {
         "<repo>/.ona/settings.local.json:1: not valid JSON: EOF while parsing a value at line 1 column 0",
     ];
     assert_eq!(world.notices(), told);
-    let abouts = |world: &World| -> Vec<About> { world.discover().notices.iter().map(|one| one.about).collect() };
-    assert_eq!(abouts(&world), [About::NotSettings; 4]);
+    let abouts = |world: &World| -> Vec<NoticeKind> { world.discover().notices.iter().map(|one| one.about).collect() };
+    assert_eq!(abouts(&world), [NoticeKind::NotSettings; 4]);
     let refused = world.discover().sha256;
 
     world.how.bad_files = BadFiles::Ignore;
-    assert_eq!(abouts(&world), [About::Unreadable; 4]);
+    assert_eq!(abouts(&world), [NoticeKind::Unreadable; 4]);
     assert_eq!(world.notices()[1], told[1].replace("not valid", "this settings file is not used: not valid"));
     assert_ne!(world.discover().sha256, refused, "a start that does not ignore it imports again");
 
     world.how.bad_files = BadFiles::Refuse;
     world.how.trust = Trust::Withheld;
-    assert!(!abouts(&world).contains(&About::NotSettings), "a folder nobody trusts stops no start");
+    assert!(!abouts(&world).contains(&NoticeKind::NotSettings), "a folder nobody trusts stops no start");
 }
 
 #[test]
@@ -112,7 +118,7 @@ fn what_always_runs_hears_of_every_problem() {
     world.put(&world.file("managed"), "{");
     world.put(&world.file("user"), r#"{"model_config": {"api_key": "x"}}"#);
     let notices = world.discover().notices;
-    assert_eq!(notices.iter().map(|one| one.about).collect::<Vec<_>>(), [About::NotSettings; 2], "{notices:?}");
+    assert_eq!(notices.iter().map(|one| one.about).collect::<Vec<_>>(), [NoticeKind::NotSettings; 2], "{notices:?}");
 
     world.how.bad_files = BadFiles::Ignore;
     assert!(world.try_discover().is_err(), "L-3: no flag makes a policy that cannot be read go away");
@@ -248,7 +254,10 @@ fn what_the_operator_names_with_settings_must_be_readable() {
 fn in_the_home_directory_the_users_file_counts_once_and_as_the_users() {
     let mut world = World::with(json!({"user": {"env": {"PATH": "/x"}}, "user.claude": {"apiKeyHelper": "x"}}));
     world.how.project_root = world.home.clone();
-    assert_eq!(scopes(&world), [(Scope::Seed, true), (Scope::User, false), (Scope::User, true)]);
+    assert_eq!(
+        scopes(&world),
+        [(SettingsScope::Seed, true), (SettingsScope::User, false), (SettingsScope::User, true)]
+    );
     assert_eq!(world.notices(), [""; 0]);
 }
 
@@ -257,7 +266,7 @@ fn a_file_named_with_settings_counts_as_named() {
     let mut world = World::with(json!({"project.claude": {"permissions": {"additionalDirectories": ["/data"]}}}));
     world.how.trust = Trust::Withheld;
     world.how.settings = Some(FlagSettings::File(world.file("project.claude")));
-    assert_eq!(scopes(&world), [(Scope::Seed, true), (Scope::Flag, true)]);
+    assert_eq!(scopes(&world), [(SettingsScope::Seed, true), (SettingsScope::Flag, true)]);
     assert_eq!(world.effective()["permissions"]["additionalDirectories"], json!(["/data"]));
 }
 

@@ -1,5 +1,5 @@
 use crate::World;
-use ona_trust::{ClaudeHooks, FlagSettings, SessionTerms, keep_for_session};
+use ona_trust::{ClaudeHooks, FlagSettings, SessionHookFilter, keep_for_session};
 use serde_json::{Value, json};
 
 fn hooks(world: &World) -> Vec<Value> {
@@ -212,7 +212,7 @@ fn in_a_pi_session_hooks_of_compatible_files_are_off_and_their_rules_are_not() {
         "user.claude": {"hooks": [hook("c")], "permissions": {"deny": ["WebFetch"]}}, "user": {"hooks": [hook("u")]},
     }));
     let mut effective = world.effective();
-    let off = keep_for_session(&mut effective, SessionTerms { claude_hooks: ClaudeHooks::Off, in_town: false });
+    let off = keep_for_session(&mut effective, SessionHookFilter { claude_hooks: ClaudeHooks::Off, in_town: false });
     assert_eq!((off, effective["hooks"].as_array().unwrap().len()), (1, 1));
     assert_eq!(effective["hooks"][0]["command"], "u");
     assert_eq!(effective["permissions"]["deny"], json!(["WebFetch"]));

@@ -1,18 +1,18 @@
 //! Real folders: a home, a repository, a managed folder, and nothing of the host.
 
 mod confine;
+mod database_path;
 mod discover;
 mod guarded;
 mod hooks;
 mod import;
 mod merge;
 mod mirror;
-mod place;
 mod secrets;
 mod trust;
 
 use ona_api::Env;
-use ona_trust::{Discovery, Found, Merged, SettingsError, Trust};
+use ona_trust::{DiscoveredSettings, DiscoveryOptions, Merged, SettingsError, Trust};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ struct World {
     home: PathBuf,
     repo: PathBuf,
     env: Env,
-    how: Discovery,
+    how: DiscoveryOptions,
 }
 
 impl World {
@@ -31,7 +31,7 @@ impl World {
         let base = dir.path().canonicalize().unwrap();
         let (home, repo) = (base.join("home"), base.join("home/src/repo"));
         fs::create_dir_all(repo.join(".git")).unwrap();
-        let mut how = Discovery::new(&repo, Trust::Trusted);
+        let mut how = DiscoveryOptions::new(&repo, Trust::Trusted);
         how.managed_dir = base.join("etc");
         let env = Env::default().with("HOME", &home);
         Self { _dir: dir, home, repo, env, how }
@@ -75,11 +75,11 @@ impl World {
         fs::write(path, text).unwrap();
     }
 
-    fn try_discover(&self) -> Result<Found, SettingsError> {
+    fn try_discover(&self) -> Result<DiscoveredSettings, SettingsError> {
         ona_trust::discover(&self.how, &self.env)
     }
 
-    fn discover(&self) -> Found {
+    fn discover(&self) -> DiscoveredSettings {
         self.try_discover().unwrap()
     }
 

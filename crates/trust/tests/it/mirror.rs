@@ -1,6 +1,8 @@
 use crate::World;
 use ona_api::permission_update::PermissionUpdate;
-use ona_trust::{Anchors, EditError, How, Import, ImportRecord, MirrorError, StoredSettings, import, mirror};
+use ona_trust::{
+    EditError, ImportAction, ImportMode, ImportRecord, MirrorError, RuleAnchors, StoredSettings, import, mirror,
+};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +26,7 @@ fn rules(kind: &str, behavior: &str, rules: &[&str], destination: &str) -> Permi
 /// In a project's own file `/` means what it means in the row.
 fn apply(text: &str, update: &PermissionUpdate) -> Result<String, EditError> {
     let root = Path::new("/repo");
-    ona_trust::apply(text, update, Anchors { row: root, file: root })
+    ona_trust::apply(text, update, RuleAnchors { row: root, file: root })
 }
 
 #[test]
@@ -198,7 +200,7 @@ fn after_our_own_writing_the_next_start_has_nothing_to_import() {
     let world = World::with(json!({"project": {"theme": "dark"}}));
     let mut found = world.discover();
     let merged = ona_trust::merge(&found, &world.env);
-    let Import::Insert { mut effective, record } = import(None, None, &merged, How::Follow) else {
+    let ImportAction::Insert { mut effective, record } = import(None, None, &merged, ImportMode::Follow) else {
         panic!("a first start")
     };
 
@@ -211,8 +213,13 @@ fn after_our_own_writing_the_next_start_has_nothing_to_import() {
     assert_eq!(record.keys, ["theme", "permissions"]);
     effective["permissions"]["allow"] = json!(["Bash(make:*)"]);
     assert_eq!(
-        import(Some(StoredSettings { value: &effective, is_ours: true }), Some(&record), &world.merged(), How::Follow),
-        Import::Keep
+        import(
+            Some(StoredSettings { value: &effective, is_ours: true }),
+            Some(&record),
+            &world.merged(),
+            ImportMode::Follow
+        ),
+        ImportAction::Keep
     );
 
     // Somebody edits another file meanwhile: that must still be noticed.
@@ -220,8 +227,13 @@ fn after_our_own_writing_the_next_start_has_nothing_to_import() {
     let add = rules("addRules", "allow", &["Read"], "localSettings");
     let record = record.after(&mut found, &mirror(&add, &world.env, &world.repo).unwrap().unwrap()).unwrap();
     assert!(matches!(
-        import(Some(StoredSettings { value: &effective, is_ours: true }), Some(&record), &world.merged(), How::Follow),
-        Import::Replace { .. }
+        import(
+            Some(StoredSettings { value: &effective, is_ours: true }),
+            Some(&record),
+            &world.merged(),
+            ImportMode::Follow
+        ),
+        ImportAction::Replace { .. }
     ));
 
     // Somebody edits the very file: the record stays behind, and the next start imports.

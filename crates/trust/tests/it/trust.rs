@@ -1,42 +1,42 @@
 use crate::World;
-use ona_trust::{Standing, Trust, Wish, project_root, standing, trust_key};
+use ona_trust::{Trust, TrustFlag, TrustState, project_root, trust_key, trust_state};
 use std::fs;
 use std::path::Path;
 
 /// Asks for a folder with the given folders recorded as trusted.
-fn in_repl(world: &World, start: &Path, trusted: &[&Path]) -> Standing {
+fn in_repl(world: &World, start: &Path, trusted: &[&Path]) -> TrustState {
     let keys: Vec<_> = trusted.iter().map(|root| trust_key(root)).collect();
-    standing(Wish::Unsaid, &world.env, &project_root(start), |key| {
+    trust_state(TrustFlag::Unsaid, &world.env, &project_root(start), |key| {
         keys.iter().any(|known| known == key).then(|| "trusted".to_owned())
     })
 }
 
-const ASK: Standing = Standing::Ask { lasting: true };
+const ASK: TrustState = TrustState::Ask { lasting: true };
 
 #[test]
 fn only_a_yes_is_a_yes() {
     let world = World::new();
-    let ask = |wish, row: Option<&str>| standing(wish, &world.env, &world.repo, |_| row.map(str::to_owned));
-    let trusted = |recorded| Standing::Trusted { recorded };
+    let ask = |wish, row: Option<&str>| trust_state(wish, &world.env, &world.repo, |_| row.map(str::to_owned));
+    let trusted = |recorded| TrustState::Trusted { recorded };
     let cases = [
-        (Wish::Unsaid, None, ASK),
-        (Wish::Unsaid, Some("trusted"), trusted(true)),
-        (Wish::Unsaid, Some("maybe"), ASK),
-        (Wish::Trust, None, trusted(false)),
-        (Wish::Trust, Some("trusted"), trusted(true)),
-        (Wish::Withhold, Some("trusted"), Standing::Withheld),
+        (TrustFlag::Unsaid, None, ASK),
+        (TrustFlag::Unsaid, Some("trusted"), trusted(true)),
+        (TrustFlag::Unsaid, Some("maybe"), ASK),
+        (TrustFlag::Trust, None, trusted(false)),
+        (TrustFlag::Trust, Some("trusted"), trusted(true)),
+        (TrustFlag::Withhold, Some("trusted"), TrustState::Withheld),
     ];
     for (wish, row, expected) in cases {
         assert_eq!(ask(wish, row), expected, "{wish:?} {row:?}");
     }
     let never = world.env.clone().with("ONA_TRUST", "never");
-    for wish in [Wish::Unsaid, Wish::Trust] {
-        let standing = standing(wish, &never, &world.repo, |_| Some("trusted".into()));
-        assert_eq!(standing, Standing::Withheld, "ONA_TRUST=never holds");
+    for wish in [TrustFlag::Unsaid, TrustFlag::Trust] {
+        let trust_state = trust_state(wish, &never, &world.repo, |_| Some("trusted".into()));
+        assert_eq!(trust_state, TrustState::Withheld, "ONA_TRUST=never holds");
     }
     let always = world.env.clone().with("ONA_TRUST", "always");
-    assert_eq!(standing(Wish::Unsaid, &always, &world.repo, |_| None), trusted(true));
-    assert_eq!(standing(Wish::Withhold, &always, &world.repo, |_| None), Standing::Withheld);
+    assert_eq!(trust_state(TrustFlag::Unsaid, &always, &world.repo, |_| None), trusted(true));
+    assert_eq!(trust_state(TrustFlag::Withhold, &always, &world.repo, |_| None), TrustState::Withheld);
     assert_eq!((ASK.trust(), trusted(false).trust()), (Trust::Withheld, Trust::Trusted));
 }
 
@@ -45,7 +45,7 @@ fn a9_a_nested_repository_asks_for_its_own_trust() {
     let world = World::new();
     let inner = world.repo.join("vendor/evil");
     fs::create_dir_all(inner.join(".git")).unwrap();
-    assert_eq!(in_repl(&world, &world.repo, &[&world.repo]), Standing::Trusted { recorded: true });
+    assert_eq!(in_repl(&world, &world.repo, &[&world.repo]), TrustState::Trusted { recorded: true });
     assert_eq!(in_repl(&world, &inner, &[&world.repo]), ASK);
 }
 
@@ -70,7 +70,7 @@ fn b2_a_trusted_path_that_became_a_link_asks_again() {
     let (path, evil) = (world.home.join("p"), world.home.join("evil"));
     fs::create_dir_all(&path).unwrap();
     fs::create_dir_all(&evil).unwrap();
-    assert_eq!(in_repl(&world, &path, &[&path]), Standing::Trusted { recorded: true });
+    assert_eq!(in_repl(&world, &path, &[&path]), TrustState::Trusted { recorded: true });
     fs::remove_dir(&path).unwrap();
     std::os::unix::fs::symlink(&evil, &path).unwrap();
     assert_eq!(in_repl(&world, &path, &[&path]), ASK);
@@ -87,7 +87,7 @@ fn b3_trusting_home_or_the_root_covers_nothing_below() {
     // With a repository in the home directory every plain folder has home for its root.
     fs::create_dir_all(world.home.join(".git")).unwrap();
     let plain = world.home.join("Downloads");
-    assert_eq!(in_repl(&world, &plain, &all), Standing::Ask { lasting: false });
+    assert_eq!(in_repl(&world, &plain, &all), TrustState::Ask { lasting: false });
 }
 
 #[test]
