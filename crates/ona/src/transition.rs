@@ -5,8 +5,8 @@ use crate::output;
 use crate::program::{Program, Purpose, at};
 use crate::test;
 use ona_api::{ConversationId, Phase};
-use ona_test_runner::{StepError, Which, report, step};
-use ona_workflow::Refusal;
+use ona_test_runner::{PhaseError, PlanSelector, change_phase, report};
+use ona_workflow::TransitionRefused;
 use serde_json::json;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -30,7 +30,7 @@ pub fn run(program: &Program, phase: &str) -> Result<u8, Failure> {
     // of the one that was shown (DEC-114).
     let leaves_verify = to == Phase::Done && reader.phase(&id).map_err(failed)? == Some(Phase::Verify);
     let shown = match leaves_verify {
-        true => report(reader, &id, &project, Which::Approved).map_err(failed)?,
+        true => report(reader, &id, &project, PlanSelector::Approved).map_err(failed)?,
         false => None,
     };
     if let Some(report) = &shown {
@@ -38,22 +38,22 @@ pub fn run(program: &Program, phase: &str) -> Result<u8, Failure> {
     }
     let sha256 = shown.map(|report| report.sha256());
     let approved = sha256.as_deref().filter(|_| program.options.approve);
-    let step = match step(reader, &id, &project, to, approved) {
-        Err(StepError::Refused(Refusal::NotApproved)) if asked("Approve this report?") => {
-            step(reader, &id, &project, to, sha256.as_deref())
+    let change_phase = match change_phase(reader, &id, &project, to, approved) {
+        Err(PhaseError::Refused(TransitionRefused::NotApproved)) if asked("Approve this report?") => {
+            change_phase(reader, &id, &project, to, sha256.as_deref())
         }
         decided => decided,
     };
-    let step = step.map_err(|error| match error {
-        StepError::Refused(refusal) => Failure::refused(refusal),
-        StepError::Store(error) => failed(error),
-        StepError::NoConversation(_) => Failure::usage(error),
+    let change_phase = change_phase.map_err(|error| match error {
+        PhaseError::Refused(refusal) => Failure::refused(refusal),
+        PhaseError::Store(error) => failed(error),
+        PhaseError::NoConversation(_) => Failure::usage(error),
     })?;
-    if let Some(note) = &step.note {
+    if let Some(note) = &change_phase.note {
         output::note(format_args!("ona: {note}"));
     }
-    open.store.commit_now(&at(&id, ""), step.rows).map_err(failed)?;
-    output::json(&json!({"conversation_id": id, "from": step.from.as_str(), "to": to.as_str()}));
+    open.store.commit_now(&at(&id, ""), change_phase.rows).map_err(failed)?;
+    output::json(&json!({"conversation_id": id, "from": change_phase.from.as_str(), "to": to.as_str()}));
     if to == Phase::Test {
         test::entered(program, &open);
     }

@@ -25,7 +25,7 @@ const DROPPED: [&str; 12] = [
 ];
 
 /// What belongs to one case.
-pub(crate) struct Own<'a> {
+pub(crate) struct OwnPaths<'a> {
     pub home: &'a Path,
     pub database: &'a Path,
     pub live_database: &'a Path,
@@ -33,7 +33,7 @@ pub(crate) struct Own<'a> {
     pub program_dir: Option<&'a Path>,
 }
 
-pub(crate) fn of_case(host: &Env, own: &Own<'_>) -> Env {
+pub(crate) fn of_case(host: &Env, own: &OwnPaths<'_>) -> Env {
     let mut host = host.clone();
     credentials::withhold(&mut host);
     let kept = host.iter().filter(|(name, _)| name.to_str().is_none_or(is_kept));
@@ -66,7 +66,7 @@ mod tests {
         let host = host.iter().fold(Env::default(), |env, name| env.with(name, "x"));
         let host = host.with("OPENAI_API_KEY", "a-credential").with("COPY", "a-credential");
         let host = host.with("LANG", "C").with("PATH", "/bin").with("HOME", "/root").with("XDG_STATE_HOME", "/root/s");
-        let own = Own {
+        let own = OwnPaths {
             home: Path::new("/t/home"),
             database: Path::new("/t/ona.db"),
             live_database: Path::new("/live/ona.db"),

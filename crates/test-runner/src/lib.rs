@@ -8,21 +8,24 @@
 //!
 //! What a result is worth is decided in `workflow`; nothing here prints.
 
-mod author;
-mod book;
 mod environment;
+mod generate;
 mod phase;
+mod plan_tests;
 mod project;
 mod public_api;
-mod room;
 mod run;
 mod sandbox;
 mod shell;
+mod test_dir;
 
-pub use author::{Assignment, Author, NewSession, Watch, WriteError, Writing, Written, write};
-pub use book::{Tests, Which, load};
-pub use phase::{Step, StepError, report, step};
+pub use generate::{
+    GenerationError, GenerationEvent, GenerationRequest, GenerationResult, GenerationWatcher, NewSession,
+    TestGenerator, generate,
+};
+pub use phase::{PhaseChange, PhaseError, change_phase, report};
+pub use plan_tests::{PlanSelector, PlanTests, load};
 pub use project::{BadSettings, Project};
-pub use public_api::{BadDeclaration, Ground, PublicApi, Withheld, gather};
-pub use run::{Bench, Done, Ended, Progress, RunError, run};
+pub use public_api::{BadDeclaration, DeclarationContext, PublicApi, Withheld, gather};
+pub use run::{CaseRun, RunConfig, RunError, RunProgress, RunSummary, run};
 pub use sandbox::Sandbox;

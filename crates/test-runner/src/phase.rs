@@ -4,18 +4,18 @@
 //! Rows and files are read here, `workflow` decides, and the rows of the step come back
 //! to be committed. Showing the report and asking the operator is the caller's.
 
-use crate::book::{Tests, Which, load};
+use crate::plan_tests::{PlanSelector, PlanTests, load};
 use crate::project::Project;
 use ona_api::{ConversationId, Group, Phase, Row};
 use ona_store::{Reader, StoreError};
-use ona_workflow::testgen::report::Report;
-use ona_workflow::{Facts, Refusal, transition};
+use ona_workflow::testgen::report::TestReport;
+use ona_workflow::{Facts, TransitionRefused, transition};
 
 /// Why there is no step.
 #[derive(Debug, thiserror::Error)]
-pub enum StepError {
+pub enum PhaseError {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] TransitionRefused),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("there is no conversation {0}")]
@@ -24,7 +24,7 @@ pub enum StepError {
 
 /// A step that can be taken.
 #[derive(Debug, PartialEq)]
-pub struct Step {
+pub struct PhaseChange {
     pub from: Phase,
     pub to: Phase,
     /// To be committed together.
@@ -38,43 +38,43 @@ pub fn report(
     reader: &Reader,
     conversation: &ConversationId,
     project: &Project,
-    which: Which,
-) -> Result<Option<Report>, StoreError> {
+    which: PlanSelector,
+) -> Result<Option<TestReport>, StoreError> {
     let tests = load(reader, conversation, project, which)?;
-    Ok(tests.map(|Tests { plan, book, .. }| Report::new(conversation.as_str(), &plan.content, &book)))
+    Ok(tests.map(|PlanTests { plan, record, .. }| TestReport::new(conversation.as_str(), &plan.content, &record)))
 }
 
 /// `approved` is the digest of the report the operator was shown and said yes to.
-pub fn step(
+pub fn change_phase(
     reader: &Reader,
     conversation: &ConversationId,
     project: &Project,
     to: Phase,
     approved: Option<&str>,
-) -> Result<Step, StepError> {
-    let from = reader.phase(conversation)?.ok_or_else(|| StepError::NoConversation(conversation.clone()))?;
+) -> Result<PhaseChange, PhaseError> {
+    let from = reader.phase(conversation)?.ok_or_else(|| PhaseError::NoConversation(conversation.clone()))?;
     let facts = Facts::new(from, reader.has_approved_plan(conversation)?);
-    let mut step = Step { from, to, rows: Group::default(), note: None };
-    step.rows = match (from, to) {
+    let mut change_phase = PhaseChange { from, to, rows: Group::default(), note: None };
+    change_phase.rows = match (from, to) {
         (Phase::Test, Phase::Verify) | (Phase::Verify, Phase::Done) => {
-            let tests = load(reader, conversation, project, Which::Approved)?;
+            let tests = load(reader, conversation, project, PlanSelector::Approved)?;
             let report = tests
                 .as_ref()
-                .map(|tests| Report::new(conversation.as_str(), &tests.plan.content, &tests.book).sha256());
+                .map(|tests| TestReport::new(conversation.as_str(), &tests.plan.content, &tests.record).sha256());
             if approved.is_some() && approved != report.as_deref() {
-                return Err(Refusal::ReportChanged.into());
+                return Err(TransitionRefused::ReportChanged.into());
             }
-            let book = tests.as_ref().map(|tests| &tests.book);
-            transition(Facts { tests: book, approved_report: approved, ..facts }, to)?
+            let record = tests.as_ref().map(|tests| &tests.record);
+            transition(Facts { tests: record, approved_report: approved, ..facts }, to)?
         }
         _ => transition(facts, to)?,
     };
     if to == Phase::Implement {
         // Without a snapshot nothing is known to be untouched later, so this refuses nothing (DEC-123).
         match project.snapshot() {
-            Ok(snapshot) => step.rows.push(Row::Manifest(snapshot.files)),
-            Err(error) => step.note = Some(error.to_string()),
+            Ok(snapshot) => change_phase.rows.push(Row::Manifest(snapshot.files)),
+            Err(error) => change_phase.note = Some(error.to_string()),
         }
     }
-    Ok(step)
+    Ok(change_phase)
 }

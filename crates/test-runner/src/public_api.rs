@@ -6,12 +6,12 @@
 //! to be as it was before the implementation: unknown means no. History is no interface,
 //! so nothing below `.git` and no `git` command is.
 
-use crate::environment::{Own, of_case};
+use crate::environment::{OwnPaths, of_case};
 use ona_api::Env;
 use ona_api::path::lexical;
 use ona_process::{ChildCommand, ChildExit};
-use ona_workflow::testgen::generate::Piece;
-use ona_workflow::testgen::touched::Touched;
+use ona_workflow::testgen::generate::PublicText;
+use ona_workflow::testgen::touched::TouchedFiles;
 use serde_json::Value;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -87,9 +87,9 @@ pub enum Withheld {
 }
 
 /// Where declared texts come from.
-pub struct Ground<'a> {
+pub struct DeclarationContext<'a> {
     pub root: &'a Path,
-    pub touched: &'a Touched,
+    pub touched: &'a TouchedFiles,
     pub host: &'a Env,
     pub tmp: &'a Path,
     pub live_database: &'a Path,
@@ -99,28 +99,28 @@ pub struct Ground<'a> {
 
 /// Everything declared, in order, commands first. One text that can not be shown is
 /// the end of it: tests written without it would not be what the operator meant.
-pub async fn gather(declared: &PublicApi, ground: &Ground<'_>) -> Result<Vec<Piece>, Withheld> {
+pub async fn gather(declared: &PublicApi, context: &DeclarationContext<'_>) -> Result<Vec<PublicText>, Withheld> {
     let mut pieces = Vec::new();
     for command in &declared.commands {
-        pieces.push(Piece { name: format!("command: {command}"), text: output(command, ground).await? });
+        pieces.push(PublicText { name: format!("command: {command}"), text: output(command, context).await? });
     }
     for file in &declared.files {
-        pieces.push(Piece { name: format!("file: {file}"), text: content(file, ground)? });
+        pieces.push(PublicText { name: format!("file: {file}"), text: content(file, context)? });
     }
     Ok(pieces)
 }
 
-fn content(file: &str, ground: &Ground<'_>) -> Result<String, Withheld> {
+fn content(file: &str, context: &DeclarationContext<'_>) -> Result<String, Withheld> {
     let unreadable = |error| Withheld::Unreadable(file.to_owned(), error);
-    let given = lexical(&ground.root.join(file));
+    let given = lexical(&context.root.join(file));
     let real = given.canonicalize().map_err(unreadable)?;
-    let root = ground.root.canonicalize().map_err(unreadable)?;
+    let root = context.root.canonicalize().map_err(unreadable)?;
     if [&given, &real].iter().any(|path| path.components().any(|part| part.as_os_str() == ".git")) {
         return Err(Withheld::History(file.to_owned()));
     }
     // By its own name and by the one it leads to.
-    let untouched = ground.touched.is_untouched(ground.root, &given) && ground.touched.is_untouched(&root, &real);
-    if !untouched || is_another_name_of_a_touched_file(&real, ground) {
+    let untouched = context.touched.is_untouched(context.root, &given) && context.touched.is_untouched(&root, &real);
+    if !untouched || is_another_name_of_a_touched_file(&real, context) {
         return Err(Withheld::Touched(file.to_owned()));
     }
     let mut bytes = Vec::new();
@@ -132,40 +132,40 @@ fn content(file: &str, ground: &Ground<'_>) -> Result<String, Withheld> {
     String::from_utf8(bytes).map_err(|_| Withheld::NoText(file.to_owned()))
 }
 
-fn is_another_name_of_a_touched_file(file: &Path, ground: &Ground<'_>) -> bool {
+fn is_another_name_of_a_touched_file(file: &Path, context: &DeclarationContext<'_>) -> bool {
     let identity = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
     let own = identity(file);
-    let touched = ground.touched.paths();
-    touched.iter().any(|path| identity(&ground.root.join(path)).is_some_and(|other| Some(other) == own))
+    let touched = context.touched.paths();
+    touched.iter().any(|path| identity(&context.root.join(path)).is_some_and(|other| Some(other) == own))
 }
 
-async fn output(command: &str, ground: &Ground<'_>) -> Result<String, Withheld> {
+async fn output(command: &str, context: &DeclarationContext<'_>) -> Result<String, Withheld> {
     let words = command.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
     if words.into_iter().any(|word| word == "git") {
         return Err(Withheld::History(command.to_owned()));
     }
     let failed = |why: String| Withheld::NotRun(command.to_owned(), why);
-    let room = ona_process::scratch::folder("ona-api-", ground.tmp);
-    let room = room.map_err(|error| failed(error.to_string()))?;
-    let database = room.path().join("ona.db");
-    let own = Own {
-        home: room.path(),
+    let test_dir = ona_process::scratch::folder("ona-api-", context.tmp);
+    let test_dir = test_dir.map_err(|error| failed(error.to_string()))?;
+    let database = test_dir.path().join("ona.db");
+    let own = OwnPaths {
+        home: test_dir.path(),
         database: &database,
-        live_database: ground.live_database,
-        program_dir: ground.program_dir,
+        live_database: context.live_database,
+        program_dir: context.program_dir,
     };
     let ran = ona_process::run_and_clear(
         ChildCommand {
             program: ona_process::first_existing(&["/bin/bash", "/usr/bin/bash"], "bash").into(),
             args: vec!["-c".into(), command.into()],
-            cwd: PathBuf::from(ground.root),
-            env: of_case(ground.host, &own),
+            cwd: PathBuf::from(context.root),
+            env: of_case(context.host, &own),
             stdin: Vec::new(),
             cap: LONGEST as usize,
             deadline: Some(PATIENCE),
             grace: Duration::from_secs(1),
         },
-        ground.cancel,
+        context.cancel,
     );
     let ran = ran.await.map_err(|error| failed(error.to_string()))?;
     match ran.end {

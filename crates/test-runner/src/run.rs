@@ -2,7 +2,7 @@
 
 use crate::project::Project;
 use crate::sandbox::Sandbox;
-use crate::shell::{Outcome, Surroundings, TestShell, exit_code};
+use crate::shell::{CaseOutcome, RunContext, TestShell, exit_code};
 use ona_api::row::SessionKey;
 use ona_api::testing::{TestCase, TestRun};
 use ona_api::{CallId, Entry, Env, EventKind, Group, Row, SessionId, ToolCall, clock, digest};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// Where and with what tests are run.
-pub struct Bench {
+pub struct RunConfig {
     pub project: Project,
     /// The operator's environment.
     pub host: Env,
@@ -28,7 +28,7 @@ pub struct Bench {
 }
 
 /// For whoever watches.
-pub enum Progress<'a> {
+pub enum RunProgress<'a> {
     Begins { sandbox: &'a Sandbox, cases: usize },
     Started { number: usize, case: &'a TestCase },
     Finished { number: usize, case: &'a TestCase, run: &'a TestRun },
@@ -36,9 +36,9 @@ pub enum Progress<'a> {
 
 /// What a run came to. Rows of everything in `runs` are committed.
 #[derive(Debug)]
-pub struct Ended {
+pub struct RunSummary {
     pub run: SessionId,
-    pub runs: Vec<Done>,
+    pub runs: Vec<CaseRun>,
     /// Ended by the operator before all cases had their turn.
     pub interrupted: bool,
     /// The project is not what it was when the run began, so nothing of it counts.
@@ -46,7 +46,7 @@ pub struct Ended {
 }
 
 #[derive(Debug)]
-pub struct Done {
+pub struct CaseRun {
     pub case: TestCase,
     pub run: TestRun,
     /// The call was refused by a hook, a rule or the planning gate.
@@ -64,13 +64,13 @@ pub enum RunError {
 /// Runs the cases in the session, which is theirs alone. `findings` are rows that
 /// belong to its beginning.
 pub async fn run(
-    bench: &Bench,
+    config: &RunConfig,
     pipeline: &Pipeline,
     session: &mut Session,
     cases: &[TestCase],
     findings: Group,
-    watch: &mut (dyn FnMut(Progress<'_>) + Send),
-) -> Result<Ended, RunError> {
+    watch: &mut (dyn FnMut(RunProgress<'_>) + Send),
+) -> Result<RunSummary, RunError> {
     let store = &pipeline.store;
     let place = session.place.clone();
     let mut opening = Group::default();
@@ -81,31 +81,31 @@ pub async fn run(
 
     // In this order: a call that begins in between is newer than what is remembered.
     let seen_event = store.reader()?.newest_event(&place.conversation)?;
-    let project_sha256 = bench.project.snapshot()?.sha256();
-    let sandbox = Sandbox::probe(&bench.project, &bench.tmp, &bench.host, &bench.cancel).await;
-    watch(Progress::Begins { sandbox: &sandbox, cases: cases.len() });
-    let around = Arc::new(Surroundings {
-        project: bench.project.clone(),
+    let project_sha256 = config.project.snapshot()?.sha256();
+    let sandbox = Sandbox::probe(&config.project, &config.tmp, &config.host, &config.cancel).await;
+    watch(RunProgress::Begins { sandbox: &sandbox, cases: cases.len() });
+    let around = Arc::new(RunContext {
+        project: config.project.clone(),
         sandbox,
-        host: bench.host.clone(),
-        tmp: bench.tmp.clone(),
-        program_dir: bench.program_dir.clone(),
+        host: config.host.clone(),
+        tmp: config.tmp.clone(),
+        program_dir: config.program_dir.clone(),
     });
 
     let mut runs = Vec::new();
     for (number, case) in (1..).zip(cases) {
-        if bench.cancel.is_cancelled() {
+        if config.cancel.is_cancelled() {
             break;
         }
-        watch(Progress::Started { number, case });
+        watch(RunProgress::Started { number, case });
         let known = Known { seen_event, project_sha256: &project_sha256 };
-        let done = one(&around, pipeline, session, &place, case, known).await?;
-        watch(Progress::Finished { number, case, run: &done.run });
+        let done = run_case(&around, pipeline, session, &place, case, known).await?;
+        watch(RunProgress::Finished { number, case, run: &done.run });
         runs.push(done);
     }
-    let interrupted = bench.cancel.is_cancelled();
-    let project_changed = bench.project.snapshot().map(|snapshot| snapshot.sha256()).ok() != Some(project_sha256);
-    Ok(Ended { run: place.session, runs, interrupted, project_changed })
+    let interrupted = config.cancel.is_cancelled();
+    let project_changed = config.project.snapshot().map(|snapshot| snapshot.sha256()).ok() != Some(project_sha256);
+    Ok(RunSummary { run: place.session, runs, interrupted, project_changed })
 }
 
 /// What was known of the project when the run began.
@@ -115,14 +115,14 @@ struct Known<'a> {
     project_sha256: &'a str,
 }
 
-async fn one(
-    around: &Arc<Surroundings>,
+async fn run_case(
+    around: &Arc<RunContext>,
     pipeline: &Pipeline,
     session: &mut Session,
     place: &SessionKey,
     case: &TestCase,
     known: Known<'_>,
-) -> Result<Done, StoreError> {
+) -> Result<CaseRun, StoreError> {
     let outcome = Arc::new(Mutex::new(None));
     let mut tools = ToolBox::default();
     tools.add(Arc::new(TestShell { case: case.clone(), around: Arc::clone(around), outcome: Arc::clone(&outcome) }));
@@ -137,7 +137,7 @@ async fn one(
     let started_at = clock::utc_seconds(clock::now());
     let finished = pipeline.run(session, call, Group::default()).await?;
 
-    let outcome: Option<Outcome> = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let outcome: Option<CaseOutcome> = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
     let refused = outcome.is_none();
     let end = outcome.as_ref().and_then(|outcome| outcome.end);
     let code = end.and_then(exit_code);
@@ -176,5 +176,5 @@ async fn one(
     }
     group.push(Row::TestRun(run.clone()));
     pipeline.store.commit(place, group).await?;
-    Ok(Done { case: case.clone(), run, refused })
+    Ok(CaseRun { case: case.clone(), run, refused })
 }

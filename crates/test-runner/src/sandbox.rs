@@ -38,9 +38,9 @@ impl Sandbox {
         let sandbox = Sandbox::Bubblewrap(bwrap);
         // The project must not be writable and the room must be.
         let probe = "if touch .ona-probe; then rm -f .ona-probe; exit 1; fi; touch \"$0\"/probe";
-        let Ok(room) = ona_process::scratch::folder("ona-probe-", tmp) else { return Sandbox::None };
-        let inner = ["/bin/sh".into(), "-c".into(), probe.into(), room.path().into()];
-        let (program, args) = sandbox.around(project, room.path(), inner.to_vec());
+        let Ok(test_dir) = ona_process::scratch::folder("ona-probe-", tmp) else { return Sandbox::None };
+        let inner = ["/bin/sh".into(), "-c".into(), probe.into(), test_dir.path().into()];
+        let (program, args) = sandbox.around(project, test_dir.path(), inner.to_vec());
         let command = ChildCommand {
             program,
             args,
@@ -58,7 +58,7 @@ impl Sandbox {
     }
 
     /// Program and arguments that run `inner` in the project.
-    pub(crate) fn around(&self, project: &Project, room: &Path, inner: Vec<OsString>) -> (OsString, Vec<OsString>) {
+    pub(crate) fn around(&self, project: &Project, test_dir: &Path, inner: Vec<OsString>) -> (OsString, Vec<OsString>) {
         let Sandbox::Bubblewrap(bwrap) = self else {
             let mut inner = inner.into_iter();
             return (inner.next().unwrap_or_default(), inner.collect());
@@ -69,7 +69,7 @@ impl Sandbox {
         for output in &project.outputs {
             mount("--bind-try", output);
         }
-        mount("--bind", room);
+        mount("--bind", test_dir);
         for file in project.database_files() {
             mount("--ro-bind-try", &file);
         }

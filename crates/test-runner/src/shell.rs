@@ -2,10 +2,10 @@
 //! a rule against a command holds inside tests too. What runs is the recorded script
 //! and nothing else; a hook that rewrites it has thereby refused it.
 
-use crate::environment::{self, Own};
+use crate::environment::{self, OwnPaths};
 use crate::project::Project;
-use crate::room::Room;
 use crate::sandbox::Sandbox;
+use crate::test_dir::TestDir;
 use ona_api::testing::TestCase;
 use ona_api::{Access, Env, ToolResult, ToolSpec};
 use ona_process::{ChildCommand, ChildExit, ChildOutput, first_existing};
@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const REWRITTEN: &str = "a behavioural test runs as it is recorded or not at all";
 
 /// What all cases of a run share.
-pub(crate) struct Surroundings {
+pub(crate) struct RunContext {
     pub project: Project,
     pub sandbox: Sandbox,
     /// The operator's environment.
@@ -32,7 +32,7 @@ pub(crate) struct Surroundings {
 
 /// How one case ended.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct CaseOutcome {
     pub end: Option<ChildExit>,
     pub stdout: String,
     pub stderr: String,
@@ -42,9 +42,9 @@ pub(crate) struct Outcome {
 /// The Bash of one case.
 pub(crate) struct TestShell {
     pub case: TestCase,
-    pub around: Arc<Surroundings>,
+    pub around: Arc<RunContext>,
     /// Filled when the case has run.
-    pub outcome: Arc<Mutex<Option<Outcome>>>,
+    pub outcome: Arc<Mutex<Option<CaseOutcome>>>,
 }
 
 impl TestShell {
@@ -53,20 +53,20 @@ impl TestShell {
     }
 
     async fn run(&self, cx: &ToolContext) -> ToolResult {
-        let room = match Room::new(&self.around.tmp, &self.case.script) {
-            Ok(room) => room,
+        let test_dir = match TestDir::new(&self.around.tmp, &self.case.script) {
+            Ok(test_dir) => test_dir,
             Err(error) => return ToolResult::internal(error.to_string()),
         };
         let around = &self.around;
-        let own = Own {
-            home: &room.home(),
-            database: &room.database(),
+        let own = OwnPaths {
+            home: &test_dir.home(),
+            database: &test_dir.database(),
             live_database: &around.project.database,
             program_dir: around.program_dir.as_deref(),
         };
         let bash = first_existing(&["/bin/bash", "/usr/bin/bash"], "bash");
-        let inner = vec![bash.into(), room.script().into()];
-        let (program, args) = around.sandbox.around(&around.project, room.path(), inner);
+        let inner = vec![bash.into(), test_dir.script().into()];
+        let (program, args) = around.sandbox.around(&around.project, test_dir.path(), inner);
         let command = ChildCommand {
             program,
             args,
@@ -97,7 +97,7 @@ impl TestShell {
             ChildExit::Cancelled => ToolResult::rejected(format!("Interrupted.\n{content}")),
         };
         data["exit_code"] = exit_code(ran.end).into();
-        let outcome = Outcome { end: Some(ran.end), stdout, stderr, took: ran.took };
+        let outcome = CaseOutcome { end: Some(ran.end), stdout, stderr, took: ran.took };
         *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         result.data(data)
     }

@@ -4,7 +4,7 @@
 //! transition and `/verify` is the report with a question behind it; both go the way
 //! of `transition`.
 
-use crate::testgen::coverage::Book;
+use crate::testgen::coverage::TestRecord;
 use ona_api::{Group, Phase, Row};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,17 +17,17 @@ pub enum BadCommand {
 
 /// What `/phase` is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PhaseWish {
+pub enum PhaseCommand {
     /// `/phase`
     Show,
     /// `/phase test`
     Go(Phase),
 }
 
-pub fn phase(argument: &str) -> Result<PhaseWish, BadCommand> {
+pub fn phase(argument: &str) -> Result<PhaseCommand, BadCommand> {
     match argument.trim() {
-        "" => Ok(PhaseWish::Show),
-        name => name.parse().map(PhaseWish::Go).map_err(|_| BadCommand::Phase(name.to_owned())),
+        "" => Ok(PhaseCommand::Show),
+        name => name.parse().map(PhaseCommand::Go).map_err(|_| BadCommand::Phase(name.to_owned())),
     }
 }
 
@@ -41,13 +41,13 @@ pub fn rate(argument: &str) -> Result<Group, BadCommand> {
 }
 
 /// `/tests`: a line per case, then what is still missing.
-pub fn tests(book: &Book) -> Vec<String> {
-    let line = |case: &crate::testgen::coverage::Case| {
+pub fn tests(record: &TestRecord) -> Vec<String> {
+    let line = |case: &crate::testgen::coverage::RecordedCase| {
         let criterion = case.case.criterion.as_deref().unwrap_or("-");
-        format!("{}  {criterion}  {}  {}", case.case.id, book.standing(case).word(), case.case.title)
+        format!("{}  {criterion}  {}  {}", case.case.id, record.status(case).word(), case.case.title)
     };
-    let mut lines: Vec<String> = book.accepted().map(line).collect();
-    lines.push(match book.gap() {
+    let mut lines: Vec<String> = record.accepted().map(line).collect();
+    lines.push(match record.gap() {
         None => "Every success criterion has a passing test.".to_owned(),
         Some(gap) => format!("Missing for verify: {gap}"),
     });
@@ -57,7 +57,7 @@ pub fn tests(book: &Book) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testgen::coverage::tests::book;
+    use crate::testgen::coverage::tests::record;
 
     #[test]
     fn a_rating_is_a_number_from_one_to_five_and_perhaps_an_objective() {
@@ -73,16 +73,16 @@ mod tests {
 
     #[test]
     fn a_phase_is_shown_or_gone_to() {
-        assert_eq!(phase(" "), Ok(PhaseWish::Show));
-        assert_eq!(phase(" test "), Ok(PhaseWish::Go(Phase::Test)));
+        assert_eq!(phase(" "), Ok(PhaseCommand::Show));
+        assert_eq!(phase(" test "), Ok(PhaseCommand::Go(Phase::Test)));
         assert_eq!(phase("Test"), Err(BadCommand::Phase("Test".into())));
     }
 
     #[test]
     fn tests_are_listed_with_what_is_missing() {
-        let mut book = book();
+        let mut record = record();
         assert_eq!(
-            super::tests(&book),
+            super::tests(&record),
             [
                 "t1  SC-1  passed  title of t1",
                 "t2  SC-2  passed  title of t2",
@@ -90,7 +90,7 @@ mod tests {
                 "Every success criterion has a passing test.",
             ]
         );
-        book.cases[1].run = None;
-        assert_eq!(super::tests(&book).last().unwrap(), "Missing for verify: t2 was not run (SC-2)");
+        record.cases[1].run = None;
+        assert_eq!(super::tests(&record).last().unwrap(), "Missing for verify: t2 was not run (SC-2)");
     }
 }

@@ -12,4 +12,4 @@ mod transition;
 
 pub use gate::{GATED_TOOLS, planning_gate};
 pub use plan::{NO_CRITERIA, approve_plan, save_draft};
-pub use transition::{Facts, Refusal, transition};
+pub use transition::{Facts, TransitionRefused, transition};

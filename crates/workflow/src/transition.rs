@@ -1,6 +1,6 @@
 //! The transition table of section 8.2 with DEC-110 to DEC-114.
 
-use crate::testgen::coverage::{Book, Gap};
+use crate::testgen::coverage::{CoverageGap, TestRecord};
 use ona_api::{EventKind, Group, Phase, PlanStatus, Row};
 use serde_json::json;
 
@@ -10,7 +10,7 @@ pub struct Facts<'a> {
     pub phase: Phase,
     pub has_approved_plan: bool,
     /// The tests of the approved plan. Needed for verify and done alone.
-    pub tests: Option<&'a Book>,
+    pub tests: Option<&'a TestRecord>,
     /// SHA-256 of the report the operator was shown and approved (section 8.7).
     pub approved_report: Option<&'a str>,
 }
@@ -23,7 +23,7 @@ impl Facts<'_> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum TransitionRefused {
     #[error("the conversation is already in phase {0}")]
     AlreadyThere(Phase),
     #[error("there is no way from {from} to {to}; from {from} the conversation can go to {}", reachable(*from))]
@@ -33,7 +33,7 @@ pub enum Refusal {
     #[error("{0} needs test results of an approved plan, and this conversation has no approved plan")]
     NothingToTest(Phase),
     #[error("{to} needs a passing traced test for every success criterion: {gap}")]
-    NotCovered { to: Phase, gap: Gap },
+    NotCovered { to: Phase, gap: CoverageGap },
     #[error("done needs the operator's approval of the test report; look at it, then repeat with --approve")]
     NotApproved,
     #[error("the report is not the one that was approved any more; look at it again")]
@@ -41,10 +41,10 @@ pub enum Refusal {
 }
 
 /// The rows that make the transition, to be committed together, or why there is none.
-pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, Refusal> {
+pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, TransitionRefused> {
     let from = facts.phase;
     if from == to {
-        return Err(Refusal::AlreadyThere(to));
+        return Err(TransitionRefused::AlreadyThere(to));
     }
     let mut group = Group::default();
     match (from, to) {
@@ -60,7 +60,9 @@ pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, Refusal> {
                 group.event(event, json!({"because": "a new planning phase began"}));
             }
         }
-        (Phase::Planning, Phase::Implement) if !facts.has_approved_plan => return Err(Refusal::NoApprovedPlan),
+        (Phase::Planning, Phase::Implement) if !facts.has_approved_plan => {
+            return Err(TransitionRefused::NoApprovedPlan);
+        }
         (Phase::Planning, Phase::Implement) => group.push(Row::NeedsApprovedPlan),
         (Phase::Implement, Phase::Test) => group.event(EventKind::ImplementationComplete, json!({})),
         (Phase::Test, Phase::Verify) => {
@@ -71,7 +73,7 @@ pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, Refusal> {
         (Phase::Verify, Phase::Done) => {
             // Verify runs nothing, but what was approved must still be what is there.
             let tests = covered(facts, to)?;
-            let report = facts.approved_report.ok_or(Refusal::NotApproved)?;
+            let report = facts.approved_report.ok_or(TransitionRefused::NotApproved)?;
             group.push(Row::NoEventAfter(tests.newest_event));
             group.push(Row::PlanStatus { id: tests.plan, from: PlanStatus::Approved, to: PlanStatus::Completed });
             // Older approvals, which only SQL can have left beside it.
@@ -79,7 +81,7 @@ pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, Refusal> {
             group.event(EventKind::VerifyApproved, json!({"plan_id": tests.plan, "report_sha256": report}));
             group.event(EventKind::PlanCompleted, json!({"plan_id": tests.plan}));
         }
-        _ => return Err(Refusal::NoSuchTransition { from, to }),
+        _ => return Err(TransitionRefused::NoSuchTransition { from, to }),
     }
     group.push(Row::Phase { from, to });
     group.event(EventKind::PhaseChanged, json!({"from": from.as_str(), "to": to.as_str()}));
@@ -87,11 +89,11 @@ pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, Refusal> {
 }
 
 /// The coverage gate (section 8.6.2).
-fn covered<'a>(facts: Facts<'a>, to: Phase) -> Result<&'a Book, Refusal> {
-    let tests = facts.tests.ok_or(Refusal::NothingToTest(to))?;
+fn covered<'a>(facts: Facts<'a>, to: Phase) -> Result<&'a TestRecord, TransitionRefused> {
+    let tests = facts.tests.ok_or(TransitionRefused::NothingToTest(to))?;
     match tests.gap() {
         None => Ok(tests),
-        Some(gap) => Err(Refusal::NotCovered { to, gap }),
+        Some(gap) => Err(TransitionRefused::NotCovered { to, gap }),
     }
 }
 
@@ -108,9 +110,9 @@ fn reachable(from: Phase) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testgen::coverage::tests::book;
+    use crate::testgen::coverage::tests::record;
 
-    fn open(tests: Option<&Book>, approved_report: Option<&str>) -> Vec<String> {
+    fn open(tests: Option<&TestRecord>, approved_report: Option<&str>) -> Vec<String> {
         let mut open = Vec::new();
         for phase in Phase::ALL {
             for to in Phase::ALL {
@@ -135,11 +137,11 @@ mod tests {
             "verify done",
             "done planning",
         ];
-        assert_eq!(open(Some(&book()), Some("report")), always);
+        assert_eq!(open(Some(&record()), Some("report")), always);
         let without = |missing: &[&str]| always.into_iter().filter(|way| !missing.contains(way)).collect::<Vec<_>>();
-        assert_eq!(open(Some(&book()), None), without(&["verify done"]));
+        assert_eq!(open(Some(&record()), None), without(&["verify done"]));
         assert_eq!(open(None, Some("report")), without(&["test verify", "verify done"]));
-        let mut failing = book();
+        let mut failing = record();
         failing.cases[0].run.as_mut().unwrap().exit_code = Some(1);
         assert_eq!(open(Some(&failing), Some("report")), without(&["test verify", "verify done"]));
     }
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn implement_needs_an_approved_plan() {
         let facts = Facts::new(Phase::Planning, false);
-        assert_eq!(transition(facts, Phase::Implement), Err(Refusal::NoApprovedPlan));
+        assert_eq!(transition(facts, Phase::Implement), Err(TransitionRefused::NoApprovedPlan));
     }
 
     #[test]
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn approval_of_the_report_completes_the_plan_in_the_same_commit() {
-        let tests = book();
+        let tests = record();
         let facts =
             Facts { phase: Phase::Verify, has_approved_plan: true, tests: Some(&tests), approved_report: Some("0123") };
         assert_eq!(
@@ -196,7 +198,7 @@ mod tests {
             transition(facts, Phase::Verify).unwrap_err().to_string(),
             "there is no way from implement to verify; from implement the conversation can go to test or planning"
         );
-        let mut tests = book();
+        let mut tests = record();
         tests.cases[1].run = None;
         let facts = Facts { tests: Some(&tests), ..Facts::new(Phase::Test, true) };
         assert_eq!(

@@ -7,8 +7,8 @@ use crate::output;
 use crate::program::{Program, at};
 use ona_api::testing::{CaseStatus, TestCase};
 use ona_api::{EventKind, Group, Row, digest};
-use ona_test_runner::{Tests, Which};
-use ona_workflow::testgen::lint::{self, Surroundings};
+use ona_test_runner::{PlanSelector, PlanTests};
+use ona_workflow::testgen::lint::{self, LintContext};
 use ona_workflow::testgen::touched::touched;
 use serde_json::json;
 use std::borrow::Cow;
@@ -38,11 +38,11 @@ pub fn run(program: &Program, add: &Add) -> Result<u8, Failure> {
     let entry_points = public_api::entry_points(program)?;
     let open = program.open()?;
     let subject = Subject::new(program, &open)?;
-    let tests = subject.tests(program, &open, Which::Approved)?;
+    let tests = subject.tests(program, &open, PlanSelector::Approved)?;
     let touched = touched_paths(program, &open.store, &subject)?;
 
-    let around = Surroundings { entry_points: &entry_points, touched: &touched };
-    let lint::Examination { findings, surfaces } = lint::examine(&script, &around);
+    let around = LintContext { entry_points: &entry_points, touched: &touched };
+    let lint::LintReport { findings, surfaces } = lint::examine(&script, &around);
     for finding in &findings {
         output::note(format_args!("{}:{}: {} {}", add.file.display(), finding.line, finding.rule, finding.message));
     }
@@ -109,7 +109,7 @@ pub fn touched_paths(program: &Program, store: &ona_store::Store, subject: &Subj
 
 fn case(
     subject: &Subject,
-    tests: &Tests,
+    tests: &PlanTests,
     script: String,
     surfaces: &[lint::Surface],
     wanted: Option<&str>,
@@ -122,7 +122,7 @@ fn case(
             wanted.unwrap_or_default()
         )));
     }
-    let known: Vec<&str> = tests.book.criteria.iter().map(|criterion| criterion.id.as_str()).collect();
+    let known: Vec<&str> = tests.record.criteria.iter().map(|criterion| criterion.id.as_str()).collect();
     let criterion = match header.traces.as_str() {
         HELPER => None,
         id if known.contains(&id) => Some(id.to_owned()),
@@ -146,13 +146,13 @@ fn case(
 }
 
 /// The case takes the place of an older one of the same title for the same criterion.
-fn rows(tests: &Tests, case: &TestCase) -> (Group, Vec<String>) {
+fn rows(tests: &PlanTests, case: &TestCase) -> (Group, Vec<String>) {
     let mut group = Group::default();
     if tests.criteria_missing {
-        group.push(Row::Criteria { plan: tests.plan.id, criteria: tests.book.criteria.clone() });
+        group.push(Row::Criteria { plan: tests.plan.id, criteria: tests.record.criteria.clone() });
     }
     let older = tests
-        .book
+        .record
         .accepted()
         .map(|older| &older.case)
         .filter(|older| older.id != case.id && older.title == case.title && older.criterion == case.criterion);

@@ -14,11 +14,12 @@ use ona_api::{Phase, Row};
 use ona_orchestration::{Model, PlanModeTools};
 use ona_store::SCHEMA;
 use ona_test_runner::{
-    Assignment, Author, Ground, PublicApi, Tests, Watch, Which, Withheld, WriteError, Writing, Written, gather, load,
+    DeclarationContext, GenerationError, GenerationEvent, GenerationRequest, GenerationResult, GenerationWatcher,
+    PlanSelector, PlanTests, PublicApi, TestGenerator, Withheld, gather, load,
 };
 use ona_tools::ToolBox;
-use ona_workflow::testgen::generate::{Source, contract};
-use ona_workflow::testgen::touched::{Touched, touched};
+use ona_workflow::testgen::generate::{TouchedSource, contract};
+use ona_workflow::testgen::touched::{TouchedFiles, touched};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::sync::Arc;
@@ -51,15 +52,15 @@ pub fn run(program: &Program, generate: &Generate) -> Result<u8, Failure> {
         return Err(Failure::refused(format_args!("the phase is {phase}; tests are generated in phase test"))
             .hint(format!("ona --transition test --conversation {}", subject.id)));
     }
-    let tests = subject.tests(program, &open, Which::Approved)?;
+    let tests = subject.tests(program, &open, PlanSelector::Approved)?;
     let wanted = wanted(&tests, generate.all)?;
     let written = if wanted.is_empty() {
         output::note("Every success criterion has an accepted test; --all asks for new ones.");
-        Written::default()
+        GenerationResult::default()
     } else {
         write(program, &open, &subject, &tests, wanted, generate.all)?
     };
-    let tests = subject.tests(program, &open, Which::Approved)?;
+    let tests = subject.tests(program, &open, PlanSelector::Approved)?;
     let uncovered = uncovered(&tests);
     if generate.json {
         output::json(&described(&subject, &tests, &written, &uncovered));
@@ -81,7 +82,8 @@ pub fn run(program: &Program, generate: &Generate) -> Result<u8, Failure> {
 /// asked: what entering the test phase begins with (DEC-110).
 pub fn missing(program: &Program, open: &Open) -> Result<(), Failure> {
     let subject = Subject::new(program, open)?;
-    let loaded = open.store.reader().and_then(|reader| load(reader, &subject.id, &subject.project, Which::Approved));
+    let loaded =
+        open.store.reader().and_then(|reader| load(reader, &subject.id, &subject.project, PlanSelector::Approved));
     let Some(tests) = loaded.map_err(|error| program.store_failure(error))? else { return Ok(()) };
     let wanted = uncovered(&tests);
     if wanted.is_empty() {
@@ -98,8 +100,8 @@ pub fn missing(program: &Program, open: &Open) -> Result<(), Failure> {
 }
 
 /// Ids of the criteria to ask for.
-fn wanted(tests: &Tests, all: bool) -> Result<Vec<String>, Failure> {
-    if tests.book.criteria.is_empty() {
+fn wanted(tests: &PlanTests, all: bool) -> Result<Vec<String>, Failure> {
+    if tests.record.criteria.is_empty() {
         return Err(Failure::refused(format_args!(
             "plan {} has no success criteria that tests could trace",
             tests.plan.id
@@ -107,14 +109,14 @@ fn wanted(tests: &Tests, all: bool) -> Result<Vec<String>, Failure> {
         .hint("give it a section \"Success criteria\" in a new planning phase"));
     }
     match all {
-        true => Ok(tests.book.criteria.iter().map(|criterion| criterion.id.clone()).collect()),
+        true => Ok(tests.record.criteria.iter().map(|criterion| criterion.id.clone()).collect()),
         false => Ok(uncovered(tests)),
     }
 }
 
-fn uncovered(tests: &Tests) -> Vec<String> {
-    let accepted: Vec<_> = tests.book.accepted().filter_map(|case| case.case.criterion.as_deref()).collect();
-    let ids = tests.book.criteria.iter().map(|criterion| &criterion.id);
+fn uncovered(tests: &PlanTests) -> Vec<String> {
+    let accepted: Vec<_> = tests.record.accepted().filter_map(|case| case.case.criterion.as_deref()).collect();
+    let ids = tests.record.criteria.iter().map(|criterion| &criterion.id);
     ids.filter(|id| !accepted.contains(&id.as_str())).cloned().collect()
 }
 
@@ -123,10 +125,10 @@ pub fn write(
     program: &Program,
     open: &Open,
     subject: &Subject,
-    tests: &Tests,
+    tests: &PlanTests,
     wanted: Vec<String>,
     replace: bool,
-) -> Result<Written, Failure> {
+) -> Result<GenerationResult, Failure> {
     runtime().block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
@@ -139,8 +141,8 @@ pub fn write(
         }
         let model = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup));
         let model = model.map_err(|failure| Failure::refused(format_args!("no tests were written: {failure}")))?;
-        let assignment = assignment(program, open, subject, tests, &mut workplace, wanted, replace, &cancel).await?;
-        let author = Author {
+        let request = request(program, open, subject, tests, &mut workplace, wanted, replace, &cancel).await?;
+        let generator = TestGenerator {
             store: Arc::clone(&open.store),
             model: Arc::new(model),
             operator: Arc::new(EvalOperator { agent_shell: true, yes: false }),
@@ -151,32 +153,33 @@ pub fn write(
             watch: watch(open),
         };
         let store = Arc::clone(&open.store);
-        let written = ona_test_runner::write(&author, &assignment, &mut |place| workplace.session(&store, place)).await;
+        let written =
+            ona_test_runner::generate(&generator, &request, &mut |place| workplace.session(&store, place)).await;
         written.map_err(|error| match error {
-            WriteError::Store(error) => program.store_failure(error),
-            WriteError::Interrupted => Failure::refused("interrupted").with_code(interrupt::INTERRUPTED),
-            WriteError::Isolation { .. } => Failure::refused(open.redactor.apply(&error.to_string()))
+            GenerationError::Store(error) => program.store_failure(error),
+            GenerationError::Interrupted => Failure::refused("interrupted").with_code(interrupt::INTERRUPTED),
+            GenerationError::Isolation { .. } => Failure::refused(open.redactor.apply(&error.to_string()))
                 .hint("take it out of sdlc.publicApi, or have the plan say that line"),
-            WriteError::Model(_) => Failure::refused(open.redactor.apply(&error.to_string())),
+            GenerationError::Model(_) => Failure::refused(open.redactor.apply(&error.to_string())),
         })
     })
 }
 
 #[expect(clippy::too_many_arguments, reason = "what a generator may know comes from many places")]
-async fn assignment(
+async fn request(
     program: &Program,
     open: &Open,
     subject: &Subject,
-    tests: &Tests,
+    tests: &PlanTests,
     workplace: &mut Workplace,
     wanted: Vec<String>,
     replace: bool,
     cancel: &CancellationToken,
-) -> Result<Assignment, Failure> {
+) -> Result<GenerationRequest, Failure> {
     let declared = PublicApi::of(&workplace.settings).map_err(Failure::usage)?;
     let (touched, sources) = implementation(program, open, subject)?;
     let program_dir = program.own_dir();
-    let ground = Ground {
+    let ground = DeclarationContext {
         root: &subject.project.root,
         touched: &touched,
         host: &workplace.host,
@@ -194,21 +197,21 @@ async fn assignment(
     })?;
     let mut along = workplace.take_findings();
     if tests.criteria_missing {
-        along.push(Row::Criteria { plan: tests.plan.id, criteria: tests.book.criteria.clone() });
+        along.push(Row::Criteria { plan: tests.plan.id, criteria: tests.record.criteria.clone() });
     }
-    let cases = tests.book.accepted().map(|case| &case.case);
+    let cases = tests.record.accepted().map(|case| &case.case);
     let generated = |case: &&TestCase| replace && case.generator_session.is_some();
-    Ok(Assignment {
+    Ok(GenerationRequest {
         conversation: subject.id.clone(),
         plan: tests.plan.clone(),
-        criteria: tests.book.criteria.clone(),
+        criteria: tests.record.criteria.clone(),
         wanted,
         contract: contract(&tools(program, open, workplace)?.specs(), SCHEMA),
         entry_points: declared.entry_points,
         public,
         touched: touched.paths(),
         sources,
-        accepted: tests.book.accepted().map(|case| case.case.id.clone()).collect(),
+        accepted: tests.record.accepted().map(|case| case.case.id.clone()).collect(),
         replaced: cases.filter(generated).cloned().collect(),
         along,
     })
@@ -226,7 +229,11 @@ fn tools(program: &Program, open: &Open, workplace: &mut Workplace) -> Result<To
 
 /// What the implementation touched, with the text of it. If nobody looked at the project
 /// when it began, everything there may be part of it.
-fn implementation(program: &Program, open: &Open, subject: &Subject) -> Result<(Touched, Vec<Source>), Failure> {
+fn implementation(
+    program: &Program,
+    open: &Open,
+    subject: &Subject,
+) -> Result<(TouchedFiles, Vec<TouchedSource>), Failure> {
     let rows = || {
         let reader = open.store.reader()?;
         Ok((reader.manifest(&subject.id)?, reader.written_paths(&subject.id)?))
@@ -246,33 +253,33 @@ fn implementation(program: &Program, open: &Open, subject: &Subject) -> Result<(
         // What is gone can not be shown to anybody.
         let file = ona_files::open_regular(&root.join(&path)).ok()?;
         file.take(SOURCE).read_to_end(&mut bytes).ok()?;
-        Some(Source { path, text: String::from_utf8_lossy(&bytes).into_owned() })
+        Some(TouchedSource { path, text: String::from_utf8_lossy(&bytes).into_owned() })
     };
     Ok((touched, paths.into_iter().filter_map(read).collect()))
 }
 
 /// How it goes, on stderr.
-fn watch(open: &Open) -> Watch {
+fn watch(open: &Open) -> GenerationWatcher {
     let redactor = open.redactor.clone();
     Arc::new(move |writing| {
         let line = match writing {
-            Writing::Asking { criteria, attempt: 1 } => format!("Asking for tests of {}", criteria.join(", ")),
-            Writing::Asking { criteria, attempt } => {
+            GenerationEvent::Asking { criteria, attempt: 1 } => format!("Asking for tests of {}", criteria.join(", ")),
+            GenerationEvent::Asking { criteria, attempt } => {
                 format!("Asking again for tests of {} (attempt {attempt})", criteria.join(", "))
             }
-            Writing::Accepted { criterion, title } => format!("  accepted  {criterion}  {title}"),
-            Writing::Rejected { criterion, title, rules } => {
+            GenerationEvent::Accepted { criterion, title } => format!("  accepted  {criterion}  {title}"),
+            GenerationEvent::Rejected { criterion, title, rules } => {
                 let rules: Vec<_> = rules.iter().map(ToString::to_string).collect();
                 format!("  rejected  {}  {title}  ({})", criterion.as_deref().unwrap_or("-"), rules.join(", "))
             }
-            Writing::Missing { criterion } => format!("  no test   {criterion}"),
-            Writing::Retrying { failure } => format!("  {failure}; trying again"),
+            GenerationEvent::Missing { criterion } => format!("  no test   {criterion}"),
+            GenerationEvent::Retrying { failure } => format!("  {failure}; trying again"),
         };
         output::note(ona_permissions::printable(&redactor.apply(&line)));
     })
 }
 
-fn described(subject: &Subject, tests: &Tests, written: &Written, uncovered: &[String]) -> Value {
+fn described(subject: &Subject, tests: &PlanTests, written: &GenerationResult, uncovered: &[String]) -> Value {
     let case = |case: &TestCase| {
         json!({
             "id": case.id,

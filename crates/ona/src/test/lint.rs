@@ -5,7 +5,7 @@ use super::public_api;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
-use ona_workflow::testgen::lint::{Surroundings, check};
+use ona_workflow::testgen::lint::{LintContext, check};
 use serde_json::json;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub fn run(program: &Program, lint: &Lint) -> Result<u8, Failure> {
         lint.files.iter().map(|file| Ok((file.as_path(), read(program, file)?))).collect::<Result<_, Failure>>()?;
     let mut entry_points = public_api::entry_points(program)?;
     entry_points.extend(lint.entry_points.iter().cloned());
-    let around = Surroundings { entry_points: &entry_points, touched: &lint.touched };
+    let around = LintContext { entry_points: &entry_points, touched: &lint.touched };
     let found: Vec<_> = scripts
         .iter()
         .flat_map(|(file, script)| check(script, &around).into_iter().map(move |finding| (file.display(), finding)))

@@ -2,7 +2,7 @@
 
 use crate::output;
 use ona_api::testing::TestRun;
-use ona_test_runner::{Progress, Sandbox};
+use ona_test_runner::{RunProgress, Sandbox};
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
@@ -23,17 +23,17 @@ impl Bar {
         Self { total, done: 0, passed: 0, current: String::new(), since: Instant::now(), terminal }
     }
 
-    pub fn show(&mut self, progress: &Progress<'_>) {
+    pub fn show(&mut self, progress: &RunProgress<'_>) {
         match progress {
-            Progress::Begins { sandbox: Sandbox::Bubblewrap(_), .. } => {}
-            Progress::Begins { sandbox: Sandbox::None, .. } => output::note(
+            RunProgress::Begins { sandbox: Sandbox::Bubblewrap(_), .. } => {}
+            RunProgress::Begins { sandbox: Sandbox::None, .. } => output::note(
                 "ona: bwrap can not be used here, so nothing keeps tests from changing the project; if one does, its result will not count",
             ),
-            Progress::Started { case, .. } => {
+            RunProgress::Started { case, .. } => {
                 self.current = format!("{} {}", case.id, case.title);
                 self.tick();
             }
-            Progress::Finished { case, run, .. } => {
+            RunProgress::Finished { case, run, .. } => {
                 self.done += 1;
                 self.passed += usize::from(run.exit_code == Some(0));
                 self.wipe();

@@ -4,8 +4,8 @@ use super::subject::Subject;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Program, at};
-use ona_test_runner::Which;
-use ona_workflow::testgen::report::Report as Paper;
+use ona_test_runner::PlanSelector;
+use ona_workflow::testgen::report::TestReport;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -22,11 +22,11 @@ pub struct Report {
 pub fn run(program: &Program, report: &Report) -> Result<u8, Failure> {
     let open = program.open()?;
     let subject = Subject::new(program, &open)?;
-    let tests = subject.tests(program, &open, Which::Reported)?;
-    let paper = Paper::new(subject.id.as_str(), &tests.plan.content, &tests.book);
+    let tests = subject.tests(program, &open, PlanSelector::Reported)?;
+    let test_report = TestReport::new(subject.id.as_str(), &tests.plan.content, &tests.record);
     if let Some(file) = &report.html {
         let path = program.cwd.join(file);
-        let page = paper.html();
+        let page = test_report.html();
         std::fs::write(&path, &page).map_err(|error| Failure::refused(format_args!("{error}: {}", path.display())))?;
         // In the project it would otherwise be a change that makes every result stale.
         let rows = subject.project.report_written(&path, page.as_bytes());
@@ -34,9 +34,9 @@ pub fn run(program: &Program, report: &Report) -> Result<u8, Failure> {
         output::note(format_args!("ona: the report was written to {}", path.display()));
     }
     match (report.json, &report.html) {
-        (true, _) => output::json(&paper.json()),
+        (true, _) => output::json(&test_report.json()),
         (false, Some(_)) => {}
-        (false, None) => output::line(paper.text().trim_end()),
+        (false, None) => output::line(test_report.text().trim_end()),
     }
     Ok(0)
 }

@@ -11,7 +11,7 @@ use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::testing::TestCase;
 use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
 use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion, Pipeline};
-use ona_test_runner::{Bench, Ended, Progress, RunError, Tests, Which};
+use ona_test_runner::{PlanSelector, PlanTests, RunConfig, RunError, RunProgress, RunSummary};
 use ona_tools::ToolBox;
 use serde_json::{Value, json};
 use std::future::Future;
@@ -39,7 +39,7 @@ pub fn run(program: &Program, run: &Run) -> Result<u8, Failure> {
     program.operator_only("test results")?;
     let open = program.open()?;
     let subject = Subject::new(program, &open)?;
-    let tests = subject.tests(program, &open, Which::Approved)?;
+    let tests = subject.tests(program, &open, PlanSelector::Approved)?;
     let cases = chosen(&tests, &run.cases)?;
     if cases.is_empty() {
         return Err(Failure::refused("there are no tests to run").hint("ona test add FILE --conversation ID"));
@@ -59,7 +59,7 @@ pub fn run(program: &Program, run: &Run) -> Result<u8, Failure> {
 pub fn all(program: &Program, open: &Open) -> Result<(), Failure> {
     let subject = Subject::new(program, open)?;
     let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
-    let tests = ona_test_runner::load(reader, &subject.id, &subject.project, Which::Approved);
+    let tests = ona_test_runner::load(reader, &subject.id, &subject.project, PlanSelector::Approved);
     let Some(tests) = tests.map_err(|error| program.store_failure(error))? else { return Ok(()) };
     let cases = chosen(&tests, &[])?;
     if cases.is_empty() {
@@ -73,9 +73,9 @@ pub fn execute(
     program: &Program,
     open: &Open,
     subject: &Subject,
-    tests: &Tests,
+    tests: &PlanTests,
     cases: &[TestCase],
-) -> Result<Ended, Failure> {
+) -> Result<RunSummary, Failure> {
     if !subject.project.root.is_dir() {
         let root = subject.project.root.display();
         return Err(Failure::usage(format_args!("the project of the conversation is not there: {root}")));
@@ -98,7 +98,7 @@ pub fn execute(
             hooks: Arc::clone(&workplace.hooks),
             operator: Arc::new(TypedIt),
         };
-        let bench = Bench {
+        let bench = RunConfig {
             project: subject.project.clone(),
             host: workplace.host.clone(),
             tmp: tmp(program),
@@ -107,7 +107,7 @@ pub fn execute(
         };
         let bar = std::sync::Mutex::new(Bar::new(cases.len()));
         let lock = || bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut watch = |progress: Progress<'_>| lock().show(&progress);
+        let mut watch = |progress: RunProgress<'_>| lock().show(&progress);
         let mut tick = tokio::time::interval(TICK);
         let mut running =
             std::pin::pin!(ona_test_runner::run(&bench, &pipeline, &mut session, cases, opening, &mut watch));
@@ -130,16 +130,16 @@ pub fn execute(
 }
 
 /// What a plan promises that was approved by SQL.
-fn criteria_of(tests: &Tests) -> Group {
+fn criteria_of(tests: &PlanTests) -> Group {
     let mut group = Group::default();
     if tests.criteria_missing {
-        group.push(ona_api::Row::Criteria { plan: tests.plan.id, criteria: tests.book.criteria.clone() });
+        group.push(ona_api::Row::Criteria { plan: tests.plan.id, criteria: tests.record.criteria.clone() });
     }
     group
 }
 
-fn chosen(tests: &Tests, ids: &[String]) -> Result<Vec<TestCase>, Failure> {
-    let accepted = || tests.book.accepted().map(|case| &case.case);
+fn chosen(tests: &PlanTests, ids: &[String]) -> Result<Vec<TestCase>, Failure> {
+    let accepted = || tests.record.accepted().map(|case| &case.case);
     if ids.is_empty() {
         return Ok(accepted().cloned().collect());
     }
@@ -150,7 +150,7 @@ fn chosen(tests: &Tests, ids: &[String]) -> Result<Vec<TestCase>, Failure> {
     ids.iter().map(find).collect()
 }
 
-fn described(subject: &Subject, ended: &Ended) -> Value {
+fn described(subject: &Subject, ended: &RunSummary) -> Value {
     let cases = ended.runs.iter().map(|done| {
         let run = &done.run;
         json!({

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::program::{Open, Program, Purpose};
 use ona_api::{ConversationId, environment};
 use ona_orchestration::ProjectFilesAt;
-use ona_test_runner::{Project, Tests, Which, load};
+use ona_test_runner::{PlanSelector, PlanTests, Project, load};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Subject {
     }
 
     /// Everything known of its tests; a refusal if there is no plan they could belong to.
-    pub fn tests(&self, program: &Program, open: &Open, which: Which) -> Result<Tests, Failure> {
+    pub fn tests(&self, program: &Program, open: &Open, which: PlanSelector) -> Result<PlanTests, Failure> {
         let tests = open.store.reader().and_then(|reader| load(reader, &self.id, &self.project, which));
         tests.map_err(|error| program.store_failure(error))?.ok_or_else(|| {
             Failure::refused(format_args!("conversation {} has no approved plan that tests could trace", self.id))

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// The answer, by paths below the project's root; a path outside is kept whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touched {
+pub struct TouchedFiles {
     changed: BTreeSet<String>,
     /// Files that were there and are the same.
     same: BTreeSet<String>,
@@ -20,13 +20,13 @@ pub struct Touched {
 
 /// `before` is None if nobody looked when the implementation began. `written` are
 /// paths as they were given to tools.
-pub fn touched(root: &Path, before: Option<&[ProjectFile]>, now: &[ProjectFile], written: &[String]) -> Touched {
+pub fn touched(root: &Path, before: Option<&[ProjectFile]>, now: &[ProjectFile], written: &[String]) -> TouchedFiles {
     let given = written.iter().map(|path| below(root, Path::new(path)));
     let Some(before) = before else {
-        return Touched { changed: given.collect(), same: BTreeSet::new() };
+        return TouchedFiles { changed: given.collect(), same: BTreeSet::new() };
     };
     let mut left: BTreeMap<&str, &ProjectFile> = before.iter().map(|file| (file.path.as_str(), file)).collect();
-    let mut touched = Touched::default();
+    let mut touched = TouchedFiles::default();
     for file in now {
         let same = left.remove(file.path.as_str()) == Some(file);
         let set = if same { &mut touched.same } else { &mut touched.changed };
@@ -41,7 +41,7 @@ pub fn touched(root: &Path, before: Option<&[ProjectFile]>, now: &[ProjectFile],
     touched
 }
 
-impl Touched {
+impl TouchedFiles {
     /// Every touched path, in order.
     pub fn paths(&self) -> Vec<String> {
         self.changed.iter().cloned().collect()

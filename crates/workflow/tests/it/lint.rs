@@ -1,7 +1,7 @@
 //! The corpus of scripts: Markdown, one script per heading, and below it the rules it
 //! breaks. A script without a header gets one, so that only L01's own cases spell it out.
 
-use ona_workflow::testgen::lint::{Rule, Surface, Surroundings, check, examine};
+use ona_workflow::testgen::lint::{LintContext, LintRule, Surface, check, examine};
 use std::path::Path;
 
 struct Case {
@@ -62,7 +62,7 @@ fn every_script_of_the_corpus_breaks_exactly_the_rules_it_says() {
     let cases = cases();
     let mut wrong = Vec::new();
     for case in &cases {
-        let around = Surroundings { entry_points: &case.entry_points, touched: &case.touched };
+        let around = LintContext { entry_points: &case.entry_points, touched: &case.touched };
         let findings = check(case.script.as_bytes(), &around);
         let mut found: Vec<String> = findings.iter().map(|finding| finding.rule.to_string()).collect();
         found.sort();
@@ -80,7 +80,7 @@ fn every_script_of_the_corpus_breaks_exactly_the_rules_it_says() {
 #[test]
 fn every_rule_has_a_script_that_breaks_it() {
     let cases = cases();
-    for rule in Rule::ALL {
+    for rule in LintRule::ALL {
         let name = rule.to_string();
         assert!(cases.iter().any(|case| case.expected.contains(&name)), "{name}");
         assert!(rule.remedy().ends_with('.'), "{name}");
@@ -93,7 +93,7 @@ fn assertions_are_classified_by_surface() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../ona/tests/templates/{name}.sh"));
         HEADER.to_owned() + &std::fs::read_to_string(path).unwrap()
     };
-    let surfaces = |script: &str| examine(script.as_bytes(), &Surroundings::default()).surfaces;
+    let surfaces = |script: &str| examine(script.as_bytes(), &LintContext::default()).surfaces;
     assert_eq!(surfaces(&template("8.8.1")), [Surface::Database, Surface::ToolResult]);
     assert_eq!(surfaces(&template("8.8.2")), [Surface::Database]);
     assert_eq!(surfaces(&template("8.8.3")), [Surface::Database, Surface::ToolResult, Surface::HookRecord]);

@@ -1,6 +1,6 @@
 //! Nothing anybody writes makes the checker crash, hang or contradict itself.
 
-use ona_workflow::testgen::lint::{Surroundings, check, header};
+use ona_workflow::testgen::lint::{LintContext, check, header};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::path::Path;
@@ -69,7 +69,7 @@ const PIECES: [&str; 48] = [
 
 fn judged(script: &[u8]) {
     let touched = ["src/main.rs".to_owned()];
-    let around = Surroundings { entry_points: &[], touched: &touched };
+    let around = LintContext { entry_points: &[], touched: &touched };
     let first = check(script, &around);
     assert_eq!(first, check(script, &around), "the same script, another verdict");
     let lines = script.iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
@@ -119,7 +119,7 @@ proptest! {
 }
 
 fn survives(script: String) {
-    assert!(!check(script.as_bytes(), &Surroundings::default()).is_empty());
+    assert!(!check(script.as_bytes(), &LintContext::default()).is_empty());
 }
 
 #[test]

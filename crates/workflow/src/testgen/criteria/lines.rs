@@ -14,7 +14,7 @@ pub(super) const COLON: u8 = 8;
 const LONGEST_COLON: usize = 80;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(super) enum MarkdownLine<'a> {
     Blank,
     /// A thematic break.
     Rule,
@@ -43,15 +43,15 @@ pub(super) enum Line<'a> {
     },
 }
 
-pub(super) fn scan(markdown: &str) -> Vec<Line<'_>> {
-    let mut lines: Vec<Line<'_>> = Vec::new();
+pub(super) fn scan(markdown: &str) -> Vec<MarkdownLine<'_>> {
+    let mut lines: Vec<MarkdownLine<'_>> = Vec::new();
     let mut fence: Option<Fence> = None;
     let mut in_comment = false;
     for raw in markdown.trim_start_matches('\u{feff}').lines() {
         let indent = indentation(raw);
         let text = raw.trim();
         if let Some(open) = &fence {
-            lines.push(Line::Code { indent: open.indent, text });
+            lines.push(MarkdownLine::Code { indent: open.indent, text });
             if open.is_closed_by(text) {
                 fence = None;
             }
@@ -60,7 +60,7 @@ pub(super) fn scan(markdown: &str) -> Vec<Line<'_>> {
         let Some(text) = without_comments(text, &mut in_comment) else { continue };
         fence = Fence::opened_by(indent, text);
         if fence.is_some() {
-            lines.push(Line::Code { indent, text });
+            lines.push(MarkdownLine::Code { indent, text });
         } else if let Some(level) = underline(text).filter(|_| indent < 4)
             && let Some(heading) = underlined(&mut lines, level)
         {
@@ -125,56 +125,57 @@ fn underline(text: &str) -> Option<u8> {
 }
 
 /// Makes a heading of the one-line paragraph above, if there is one.
-fn underlined<'a>(lines: &mut Vec<Line<'a>>, level: u8) -> Option<Line<'a>> {
+fn underlined<'a>(lines: &mut Vec<MarkdownLine<'a>>, level: u8) -> Option<MarkdownLine<'a>> {
     let mut above = lines.iter().rev().skip(1);
-    let starts = !matches!(above.next(), Some(Line::Text { .. } | Line::Item { .. }));
+    let starts = !matches!(above.next(), Some(MarkdownLine::Text { .. } | MarkdownLine::Item { .. }));
     let text = match lines.last()? {
-        Line::Text { indent, text } if *indent < 4 && starts => *text,
-        Line::Heading { level: BOLD | COLON, text, rest: None } => text,
+        MarkdownLine::Text { indent, text } if *indent < 4 && starts => *text,
+        MarkdownLine::Heading { level: BOLD | COLON, text, rest: None } => text,
         _ => return None,
     };
     lines.pop();
-    Some(Line::Heading { level, text, rest: None })
+    Some(MarkdownLine::Heading { level, text, rest: None })
 }
 
-fn classify<'a>(indent: usize, text: &'a str, above: Option<&Line<'_>>) -> Line<'a> {
+fn classify<'a>(indent: usize, text: &'a str, above: Option<&MarkdownLine<'_>>) -> MarkdownLine<'a> {
     if text.is_empty() {
-        return Line::Blank;
+        return MarkdownLine::Blank;
     }
     if is_rule(text) {
-        return Line::Rule;
+        return MarkdownLine::Rule;
     }
     if let Some(item) = item(indent, text) {
         return item;
     }
     if indent < 4
-        && let Some(heading) = heading(text, matches!(above, Some(Line::Text { .. } | Line::Item { .. })))
+        && let Some(heading) =
+            heading(text, matches!(above, Some(MarkdownLine::Text { .. } | MarkdownLine::Item { .. })))
     {
         return heading;
     }
-    Line::Text { indent, text }
+    MarkdownLine::Text { indent, text }
 }
 
-fn heading(text: &str, in_paragraph: bool) -> Option<Line<'_>> {
+fn heading(text: &str, in_paragraph: bool) -> Option<MarkdownLine<'_>> {
     let marks = text.bytes().take_while(|byte| *byte == b'#').count();
     let after = &text[marks..];
     if (1..=6).contains(&marks) && (after.is_empty() || after.starts_with([' ', '\t'])) {
         let body = after.trim();
         let bare = body.trim_end_matches('#');
         let text = if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim_end() } else { body };
-        return Some(Line::Heading { level: u8::try_from(marks).expect("at most six"), text, rest: None });
+        return Some(MarkdownLine::Heading { level: u8::try_from(marks).expect("at most six"), text, rest: None });
     }
     if let Some(text) = title::bold(text) {
-        return Some(Line::Heading { level: BOLD, text, rest: None });
+        return Some(MarkdownLine::Heading { level: BOLD, text, rest: None });
     }
     if let Some((text, rest)) = title::before_colon(text) {
-        return Some(Line::Heading { level: COLON, text, rest: Some(rest) });
+        return Some(MarkdownLine::Heading { level: COLON, text, rest: Some(rest) });
     }
     let text = text.strip_suffix(':').filter(|text| text.chars().count() <= LONGEST_COLON)?;
-    (!in_paragraph || title::is_criteria(text)).then_some(Line::Heading { level: COLON, text, rest: None })
+    (!in_paragraph || title::is_criteria(text)).then_some(MarkdownLine::Heading { level: COLON, text, rest: None })
 }
 
-fn item(indent: usize, text: &str) -> Option<Line<'_>> {
+fn item(indent: usize, text: &str) -> Option<MarkdownLine<'_>> {
     let marker = match text.as_bytes().first()? {
         b'-' | b'*' | b'+' => 1,
         b'0'..=b'9' => {
@@ -190,7 +191,7 @@ fn item(indent: usize, text: &str) -> Option<Line<'_>> {
     if !after.is_empty() && !after.starts_with([' ', '\t']) {
         return None;
     }
-    Some(Line::Item { indent, edge: indent + marker + 1, text: after.trim(), whole: text })
+    Some(MarkdownLine::Item { indent, edge: indent + marker + 1, text: after.trim(), whole: text })
 }
 
 fn is_rule(text: &str) -> bool {

@@ -9,7 +9,7 @@
 mod lines;
 mod title;
 
-use lines::Line;
+use lines::MarkdownLine;
 pub use ona_api::testing::Criterion;
 use std::collections::BTreeSet;
 
@@ -37,28 +37,28 @@ struct Section<'a> {
     item: Option<usize>,
     /// Lines indented this far stand at its left edge.
     edge: usize,
-    lines: Vec<Line<'a>>,
+    lines: Vec<MarkdownLine<'a>>,
 }
 
 impl<'a> Section<'a> {
-    fn begin(line: &Line<'a>) -> Option<Self> {
+    fn begin(line: &MarkdownLine<'a>) -> Option<Self> {
         match line {
-            Line::Heading { level, text, rest } if title::is_criteria(text) => {
-                let rest = rest.map(|text| Line::Text { indent: 0, text });
+            MarkdownLine::Heading { level, text, rest } if title::is_criteria(text) => {
+                let rest = rest.map(|text| MarkdownLine::Text { indent: 0, text });
                 Some(Self { level: *level, item: None, edge: 0, lines: rest.into_iter().collect() })
             }
-            Line::Item { indent, edge, text, .. } if title::is_heading(text) => {
+            MarkdownLine::Item { indent, edge, text, .. } if title::is_heading(text) => {
                 Some(Self { level: lines::COLON, item: Some(*indent), edge: *edge, lines: Vec::new() })
             }
             _ => None,
         }
     }
 
-    fn ends_at(&self, line: &Line<'_>) -> bool {
+    fn ends_at(&self, line: &MarkdownLine<'_>) -> bool {
         match line {
-            Line::Heading { level, .. } => *level <= self.level,
-            Line::Item { indent, .. } => self.item.is_some_and(|own| *indent <= own),
-            Line::Blank | Line::Rule | Line::Text { .. } | Line::Code { .. } => false,
+            MarkdownLine::Heading { level, .. } => *level <= self.level,
+            MarkdownLine::Item { indent, .. } => self.item.is_some_and(|own| *indent <= own),
+            MarkdownLine::Blank | MarkdownLine::Rule | MarkdownLine::Text { .. } | MarkdownLine::Code { .. } => false,
         }
     }
 
@@ -76,18 +76,23 @@ impl<'a> Section<'a> {
         for line in &self.lines {
             let inside = |indent: usize| current.is_some_and(|base| indent >= base + 2);
             let belongs = match line {
-                Line::Item { indent, whole, .. } if inside(*indent) => Some(*whole),
+                MarkdownLine::Item { indent, whole, .. } if inside(*indent) => Some(*whole),
                 // Four columns and no list to belong to: a code block that looks like one.
-                Line::Item { indent, .. } if current.is_none() && *indent >= self.edge + 4 => None,
-                Line::Item { indent, text, .. } => {
+                MarkdownLine::Item { indent, .. } if current.is_none() && *indent >= self.edge + 4 => None,
+                MarkdownLine::Item { indent, text, .. } => {
                     items.push(vec![text]);
                     current = Some(*indent);
                     None
                 }
-                Line::Text { indent, text } if inside(*indent) || (current.is_some() && !after_blank) => Some(*text),
-                Line::Code { indent, text } if inside(*indent) => Some(*text),
-                Line::Blank => None,
-                Line::Text { .. } | Line::Code { .. } | Line::Heading { .. } | Line::Rule => {
+                MarkdownLine::Text { indent, text } if inside(*indent) || (current.is_some() && !after_blank) => {
+                    Some(*text)
+                }
+                MarkdownLine::Code { indent, text } if inside(*indent) => Some(*text),
+                MarkdownLine::Blank => None,
+                MarkdownLine::Text { .. }
+                | MarkdownLine::Code { .. }
+                | MarkdownLine::Heading { .. }
+                | MarkdownLine::Rule => {
                     current = None;
                     None
                 }
@@ -95,7 +100,7 @@ impl<'a> Section<'a> {
             if let (Some(text), Some(item)) = (belongs, items.last_mut()) {
                 item.push(text);
             }
-            after_blank = matches!(line, Line::Blank);
+            after_blank = matches!(line, MarkdownLine::Blank);
         }
         items.iter().map(|lines| title::without_box(lines.join("\n").trim())).filter(|text| !text.is_empty()).collect()
     }
@@ -104,7 +109,7 @@ impl<'a> Section<'a> {
         let mut paragraphs: Vec<Vec<&str>> = vec![Vec::new()];
         for line in &self.lines {
             match line {
-                Line::Text { indent, text } => {
+                MarkdownLine::Text { indent, text } => {
                     let paragraph = paragraphs.last_mut().expect("there is always one");
                     if !paragraph.is_empty() || *indent < self.edge + 4 {
                         paragraph.push(text);

@@ -11,7 +11,7 @@ const TELLING: usize = 24;
 
 /// A file the implementation made or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct TouchedSource {
     pub path: String,
     pub text: String,
 }
@@ -26,7 +26,7 @@ pub struct Leak {
 
 /// The first line of a source that stands in `prompt` and not in `known`, the text of
 /// plan and contract.
-pub fn leak(prompt: &str, known: &str, sources: &[Source]) -> Option<Leak> {
+pub fn leak(prompt: &str, known: &str, sources: &[TouchedSource]) -> Option<Leak> {
     let (prompt, known) = (dense(prompt), dense(known));
     // Every beginning a line could have in the prompt.
     let beginnings: HashSet<&[char]> = prompt.windows(TELLING).collect();
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn found(prompt: &str, known: &str, source: &str) -> Option<usize> {
-        let source = Source { path: "a.py".into(), text: source.into() };
+        let source = TouchedSource { path: "a.py".into(), text: source.into() };
         leak(prompt, known, &[source]).map(|leak| leak.line)
     }
 

@@ -14,9 +14,9 @@ mod prompt;
 mod reply;
 
 pub use contract::contract;
-pub use isolation::{Leak, Source, leak};
-pub use prompt::{Piece, Prompt, Rejection, SYSTEM, prompt};
-pub use reply::{Reply, scripts};
+pub use isolation::{Leak, TouchedSource, leak};
+pub use prompt::{GeneratorPrompt, PublicText, Rejection, SYSTEM, prompt};
+pub use reply::{GeneratorReply, scripts};
 
 /// `agent_type` of the session that writes tests.
 pub const AGENT_TYPE: &str = "sdlc-test-generator";

@@ -1,6 +1,6 @@
 //! The one message the generator gets, and the digest of everything in it.
 
-use crate::testgen::lint::Rule;
+use crate::testgen::lint::LintRule;
 use ona_api::digest;
 use ona_api::testing::Criterion;
 use std::fmt::Write;
@@ -55,7 +55,7 @@ n=$(sqlite3 "$AGENT_SDLC_DB" "SELECT count(*) FROM transcript_entries WHERE entr
 
 /// One text of the project's public interface, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct PublicText {
     /// `command: ./tool --help`, `file: docs/cli.md`.
     pub name: String,
     pub text: String,
@@ -66,11 +66,11 @@ pub struct Piece {
 pub struct Rejection {
     pub criterion: String,
     /// Empty: there was no answer for it.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<LintRule>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
+pub struct GeneratorPrompt {
     pub text: String,
     /// What it is made of, by name, each with its SHA-256.
     pub inputs: Vec<(String, String)>,
@@ -85,10 +85,10 @@ pub fn prompt(
     criteria: &[Criterion],
     wanted: &[&str],
     entry_points: &[String],
-    public: &[Piece],
+    public: &[PublicText],
     rejected: &[Rejection],
-) -> Prompt {
-    let mut made = Prompt { text: String::new(), inputs: Vec::new(), known: String::new() };
+) -> GeneratorPrompt {
+    let mut made = GeneratorPrompt { text: String::new(), inputs: Vec::new(), known: String::new() };
     let listed: String = criteria.iter().map(|one| format!("- {}: {}\n", one.id, one.text)).collect();
     made.fixed("instructions", None, INSTRUCTIONS);
     made.fixed("contract", Some("Public contract of the product"), contract);
@@ -108,7 +108,7 @@ pub fn prompt(
     made
 }
 
-impl Prompt {
+impl GeneratorPrompt {
     /// A part that is known to everybody concerned.
     fn fixed(&mut self, name: &str, title: Option<&str>, text: &str) {
         self.known.push_str(text);
@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn every_part_is_named_with_its_digest_and_only_public_interfaces_are_suspect() {
         let criteria = [Criterion { id: "SC-1".into(), text: "prints 5".into() }];
-        let piece = Piece { name: "file: api.md".into(), text: "--loud shouts".into() };
-        let rejected = [Rejection { criterion: "SC-1".into(), rules: vec![Rule::L05] }];
+        let piece = PublicText { name: "file: api.md".into(), text: "--loud shouts".into() };
+        let rejected = [Rejection { criterion: "SC-1".into(), rules: vec![LintRule::L05] }];
         let made = prompt("CONTRACT", "PLAN", &criteria, &["SC-1"], &["./x".into()], &[piece], &rejected);
         let names: Vec<_> = made.inputs.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(
@@ -165,7 +165,7 @@ mod tests {
         let patterns = crate::testgen::generate::scripts(INSTRUCTIONS);
         assert_eq!((patterns.scripts.len(), patterns.unclosed), (3, false));
         let entry_points = ["./bin/sum".to_owned()];
-        let around = crate::testgen::lint::Surroundings { entry_points: &entry_points, touched: &[] };
+        let around = crate::testgen::lint::LintContext { entry_points: &entry_points, touched: &[] };
         for script in &patterns.scripts {
             assert_eq!(crate::testgen::lint::check(script.as_bytes(), &around), [], "{script}");
         }

@@ -3,15 +3,15 @@
 
 /// What an answer holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
+pub struct GeneratorReply {
     /// One per block, in order, each ending in a newline.
     pub scripts: Vec<String>,
     /// The last block has no end: the answer was cut off. It is not among the scripts.
     pub unclosed: bool,
 }
 
-pub fn scripts(answer: &str) -> Reply {
-    let mut reply = Reply::default();
+pub fn scripts(answer: &str) -> GeneratorReply {
+    let mut reply = GeneratorReply::default();
     let mut open: Option<String> = None;
     for line in answer.lines() {
         let fence = line.trim_end();
@@ -36,12 +36,12 @@ mod tests {
     #[test]
     fn blocks_are_scripts_and_the_rest_is_not_read() {
         let reply = scripts("Sure!\n```bash\n# traces: A-1\nx\n```\n```sh\nno\n```\n```bash  \r\ny\n```\nDone.");
-        assert_eq!(reply, Reply { scripts: vec!["# traces: A-1\nx\n".into(), "y\n".into()], unclosed: false });
+        assert_eq!(reply, GeneratorReply { scripts: vec!["# traces: A-1\nx\n".into(), "y\n".into()], unclosed: false });
     }
 
     #[test]
     fn a_block_that_was_cut_off_is_no_script() {
-        assert_eq!(scripts("```bash\nrm -rf "), Reply { scripts: vec![], unclosed: true });
-        assert_eq!(scripts("no tests today"), Reply::default());
+        assert_eq!(scripts("```bash\nrm -rf "), GeneratorReply { scripts: vec![], unclosed: true });
+        assert_eq!(scripts("no tests today"), GeneratorReply::default());
     }
 }

@@ -1,135 +1,137 @@
 //! Choices and loops: which way a status sends the script, and what that amounts to.
 
-use super::flow::{Code, Flow, Outcome, name};
-use super::rule::Rule;
-use super::status::{Atom, Reason, Status, add, either};
-use super::syntax::{Arm, How, Kind, Part, Redirect, Statement, Target, Word};
-use super::value::{Sources, Value};
-use super::world::{Frame, World};
+use super::flow::{ControlFlow, ExitCode, StatementResult, name};
+use super::rule::LintRule;
+use super::state::{FailureScope, ScriptState};
+use super::status::{Comparison, ExitStatus, FailureReason, add, either};
+use super::syntax::{Arm, Expansion, RedirectTarget, Redirection, ScriptWord, Statement, StatementKind, WordPart};
+use super::value::{Origins, TrackedText};
 
-impl World<'_> {
-    pub fn and(&mut self, left: &Statement, right: &Statement) -> Outcome {
-        let first = self.condition(|world| world.statement(left));
-        if first.flow != Flow::On {
+impl ScriptState<'_> {
+    pub fn and(&mut self, left: &Statement, right: &Statement) -> StatementResult {
+        let first = self.condition(|state| state.statement(left));
+        if first.flow != ControlFlow::On {
             return first;
         }
-        let (mut out, from, constant) = (first.out, first.status.sources(), first.status.constant);
+        let (mut out, from, constant) = (first.out, first.status.origins(), first.status.constant);
         let mut atoms = first.status.all();
-        let second = self.unless(constant == Some(false), |world| world.branch(from, |world| world.statement(right)));
+        let second = self.unless(constant == Some(false), |state| state.branch(from, |state| state.statement(right)));
         if constant == Some(false) {
-            return Outcome { out, status: Status::always(false), flow: Flow::On };
+            return StatementResult { out, status: ExitStatus::always(false), flow: ControlFlow::On };
         }
         if constant == Some(true) {
             out.push(&second.out);
-            return Outcome { out, ..second };
+            return StatementResult { out, ..second };
         }
         out.push(&second.out);
-        let mut status = Status::default();
+        let mut status = ExitStatus::default();
         match second.flow {
-            Flow::Exit(Code::Zero) => self.succeeds_early(atoms),
-            Flow::Exit(Code::Other) => self.fails(atoms, Reason::Written),
-            Flow::Return(_) => self.returns(atoms),
-            Flow::Break => self.leaves_loop(from),
-            Flow::On => {
+            ControlFlow::Exit(ExitCode::Zero) => self.succeeds_early(atoms),
+            ControlFlow::Exit(ExitCode::Other) => self.fails(atoms, FailureReason::Written),
+            ControlFlow::Return(_) => self.returns(atoms),
+            ControlFlow::Break => self.leaves_loop(from),
+            ControlFlow::On => {
                 let compares = second.status.atoms.iter().any(|atom| atom.dedicated);
                 if !compares && !only_prints(std::slice::from_ref(right)) {
                     atoms.iter_mut().for_each(|atom| atom.guard = true);
                 }
                 add(&mut atoms, second.status.exempt);
-                status = Status { atoms: second.status.atoms, exempt: atoms, constant: None };
+                status = ExitStatus { atoms: second.status.atoms, exempt: atoms, constant: None };
             }
         }
-        Outcome { out, status, flow: Flow::On }
+        StatementResult { out, status, flow: ControlFlow::On }
     }
 
-    pub fn or(&mut self, left: &Statement, right: &Statement) -> Outcome {
-        let first = self.condition(|world| world.statement(left));
-        if first.flow != Flow::On {
+    pub fn or(&mut self, left: &Statement, right: &Statement) -> StatementResult {
+        let first = self.condition(|state| state.statement(left));
+        if first.flow != ControlFlow::On {
             return first;
         }
-        let (mut out, from, constant) = (first.out, first.status.sources(), first.status.constant);
+        let (mut out, from, constant) = (first.out, first.status.origins(), first.status.constant);
         let atoms = first.status.all();
         let assigned = self.assigned;
-        let second = self.unless(constant == Some(true), |world| world.branch(from, |world| world.statement(right)));
+        let second = self.unless(constant == Some(true), |state| state.branch(from, |state| state.statement(right)));
         if constant == Some(true) {
             // A tautology in front of `|| exit 1` is still meant as an assertion.
-            let meant = matches!(second.flow, Flow::Exit(Code::Other));
+            let meant = matches!(second.flow, ControlFlow::Exit(ExitCode::Other));
             if meant {
-                self.fails(atoms, Reason::Written);
-            } else if second.flow == Flow::Return(Code::Other) {
+                self.fails(atoms, FailureReason::Written);
+            } else if second.flow == ControlFlow::Return(ExitCode::Other) {
                 self.returns(atoms);
             }
-            return Outcome { out, status: Status::always(true), flow: Flow::On };
+            return StatementResult { out, status: ExitStatus::always(true), flow: ControlFlow::On };
         }
         if constant == Some(false) && atoms.is_empty() {
             out.push(&second.out);
-            return Outcome { out, ..second };
+            return StatementResult { out, ..second };
         }
         out.push(&second.out);
-        let mut status = Status::default();
+        let mut status = ExitStatus::default();
         match second.flow {
-            Flow::Exit(Code::Zero) => self.succeeds_early(atoms),
-            Flow::Exit(Code::Other) => self.fails(atoms, Reason::Written),
-            Flow::Return(Code::Zero) => self.dropped(&atoms),
-            Flow::Return(Code::Other) => self.returns(atoms),
-            Flow::Break => self.leaves_loop(from),
-            Flow::On if only_prints(std::slice::from_ref(right)) => self.dropped(&atoms),
+            ControlFlow::Exit(ExitCode::Zero) => self.succeeds_early(atoms),
+            ControlFlow::Exit(ExitCode::Other) => self.fails(atoms, FailureReason::Written),
+            ControlFlow::Return(ExitCode::Zero) => self.dropped(&atoms),
+            ControlFlow::Return(ExitCode::Other) => self.returns(atoms),
+            ControlFlow::Break => self.leaves_loop(from),
+            ControlFlow::On if only_prints(std::slice::from_ref(right)) => self.dropped(&atoms),
             // Its failure is written down for later.
-            Flow::On if self.assigned > assigned => {}
-            Flow::On if is_false(right) => status = Status { atoms, ..Status::default() },
+            ControlFlow::On if self.assigned > assigned => {}
+            ControlFlow::On if is_false(right) => status = ExitStatus { atoms, ..ExitStatus::default() },
             // It prints and goes on, or it does something else instead.
-            Flow::On if second.status.atoms.is_empty() && second.status.exempt.is_empty() => self.dropped(&atoms),
-            Flow::On if !second.status.compares() => status = second.status,
-            Flow::On => status = either(atoms, second.status.all(), left.line),
+            ControlFlow::On if second.status.atoms.is_empty() && second.status.exempt.is_empty() => {
+                self.dropped(&atoms)
+            }
+            ControlFlow::On if !second.status.compares() => status = second.status,
+            ControlFlow::On => status = either(atoms, second.status.all(), left.line),
         }
-        Outcome { out, status, flow: Flow::On }
+        StatementResult { out, status, flow: ControlFlow::On }
     }
 
     /// `exit 0` under a condition. Whether that is how the test succeeds or how it
     /// gets around its assertions shows at its end.
-    fn succeeds_early(&mut self, mut atoms: Vec<Atom>) {
-        if self.frames.iter().any(|(frame, _)| *frame == Frame::Subshell) {
+    fn succeeds_early(&mut self, mut atoms: Vec<Comparison>) {
+        if self.frames.iter().any(|(frame, _)| *frame == FailureScope::Subshell) {
             return;
         }
         if atoms.is_empty() {
-            atoms.push(Atom::plain(Sources::AMBIENT, self.line));
+            atoms.push(Comparison::plain(Origins::AMBIENT, self.line));
         }
         // Only what the product did may decide that the test has passed.
         for atom in atoms {
-            match atom.from.has(Sources::SURFACES | Sources::SOURCE) {
+            match atom.from.has(Origins::SURFACES | Origins::SOURCE) {
                 true => {
                     let line = self.outermost(atom.line);
-                    add(&mut self.early, vec![Atom { line, ..atom }]);
+                    add(&mut self.early, vec![Comparison { line, ..atom }]);
                 }
                 false => {
                     let line = self.outermost(atom.line);
-                    self.find(Rule::L13, line, "It can succeed before its assertions were made");
+                    self.find(LintRule::L13, line, "It can succeed before its assertions were made");
                 }
             }
         }
     }
 
     /// What follows in the loop happens only because of this.
-    fn leaves_loop(&mut self, from: Sources) {
+    fn leaves_loop(&mut self, from: Origins) {
         if let Some(control) = self.control.last_mut() {
             *control |= from;
         }
     }
 
-    pub fn choice(&mut self, arms: &[(Vec<Statement>, Vec<Statement>)], otherwise: &[Statement]) -> Outcome {
-        let mut all = Outcome::default();
-        let mut asked: Vec<Atom> = Vec::new();
+    pub fn choice(&mut self, arms: &[(Vec<Statement>, Vec<Statement>)], otherwise: &[Statement]) -> StatementResult {
+        let mut all = StatementResult::default();
+        let mut asked: Vec<Comparison> = Vec::new();
         let mut flows = Vec::new();
         let depth = self.control.len();
         self.branches += 1;
         let mut never = 0;
         for (condition, body) in arms {
-            let outcome = self.condition(|world| world.list(condition));
+            let outcome = self.condition(|state| state.list(condition));
             all.out.push(&outcome.out);
-            self.control.push(outcome.status.sources());
+            self.control.push(outcome.status.origins());
             let constant = outcome.status.constant;
             add(&mut asked, outcome.status.all());
-            let outcome = self.unless(constant == Some(false), |world| world.list(body));
+            let outcome = self.unless(constant == Some(false), |state| state.list(body));
             if constant == Some(true) {
                 // Nothing behind it is ever reached.
                 never += 1;
@@ -154,82 +156,84 @@ impl World<'_> {
     }
 
     /// What a choice between these ways amounts to.
-    fn decided(&mut self, asked: Vec<Atom>, flows: &[Flow], only_prints: bool) -> Flow {
-        let any = |flow: Flow| flows.contains(&flow);
-        let ends = !any(Flow::On) && !any(Flow::Break);
+    fn decided(&mut self, asked: Vec<Comparison>, flows: &[ControlFlow], only_prints: bool) -> ControlFlow {
+        let any = |flow: ControlFlow| flows.contains(&flow);
+        let ends = !any(ControlFlow::On) && !any(ControlFlow::Break);
         let same = flows.windows(2).all(|pair| pair[0] == pair[1]);
         if same {
-            if flows[0] == Flow::On && only_prints {
+            if flows[0] == ControlFlow::On && only_prints {
                 self.dropped(&asked);
             }
             return flows[0];
         }
-        if any(Flow::Break) {
-            let from = asked.iter().fold(Sources::NONE, |all, atom| all | atom.from);
+        if any(ControlFlow::Break) {
+            let from = asked.iter().fold(Origins::NONE, |all, atom| all | atom.from);
             self.leaves_loop(from);
         }
-        if any(Flow::Exit(Code::Other)) {
-            self.fails(asked, Reason::Written);
-        } else if any(Flow::Return(Code::Other)) {
+        if any(ControlFlow::Exit(ExitCode::Other)) {
+            self.fails(asked, FailureReason::Written);
+        } else if any(ControlFlow::Return(ExitCode::Other)) {
             self.returns(asked);
-        } else if any(Flow::Exit(Code::Zero)) {
+        } else if any(ControlFlow::Exit(ExitCode::Zero)) {
             self.succeeds_early(asked);
         }
         match ends {
-            true if any(Flow::Exit(Code::Other)) || any(Flow::Exit(Code::Zero)) => Flow::Exit(Code::Other),
-            true => Flow::Return(Code::Other),
-            false => Flow::On,
+            true if any(ControlFlow::Exit(ExitCode::Other)) || any(ControlFlow::Exit(ExitCode::Zero)) => {
+                ControlFlow::Exit(ExitCode::Other)
+            }
+            true => ControlFlow::Return(ExitCode::Other),
+            false => ControlFlow::On,
         }
     }
 
-    pub fn repeat(&mut self, condition: &[Statement], body: &[Statement]) -> Outcome {
+    pub fn repeat(&mut self, condition: &[Statement], body: &[Statement]) -> StatementResult {
         self.loops += 1;
-        let mut asked = self.condition(|world| world.list(condition));
-        let from = asked.status.sources();
+        let mut asked = self.condition(|state| state.list(condition));
+        let from = asked.status.origins();
         let constant = asked.status.constant;
         let atoms = std::mem::take(&mut asked.status).all();
         let never = constant == Some(false) && atoms.is_empty();
-        let outcome = self.unless(never, |world| world.branch(from, |world| world.list(body)));
+        let outcome = self.unless(never, |state| state.branch(from, |state| state.list(body)));
         self.loops -= 1;
         match outcome.flow {
-            Flow::Exit(Code::Other) => self.fails(atoms, Reason::Written),
-            Flow::Return(Code::Other) => self.returns(atoms),
+            ControlFlow::Exit(ExitCode::Other) => self.fails(atoms, FailureReason::Written),
+            ControlFlow::Return(ExitCode::Other) => self.returns(atoms),
             // Waiting without an end: the runner's deadline is the failure.
-            Flow::On if only_waits(body) => self.fails(atoms, Reason::Written),
+            ControlFlow::On if only_waits(body) => self.fails(atoms, FailureReason::Written),
             _ => {}
         }
         // Of the last command in a loop only the last round's status is left.
         match self.shell.errexit && self.lenient == 0 {
-            true => self.fails(outcome.status.atoms, Reason::Implied),
+            true => self.fails(outcome.status.atoms, FailureReason::Implied),
             false => self.dropped(&outcome.status.all()),
         }
         asked.out.push(&outcome.out);
-        Outcome { out: asked.out, ..Outcome::default() }
+        StatementResult { out: asked.out, ..StatementResult::default() }
     }
 
-    pub fn each(&mut self, name: &str, words: Option<&[Word]>, body: &[Statement]) -> Outcome {
+    pub fn each(&mut self, name: &str, words: Option<&[ScriptWord]>, body: &[Statement]) -> StatementResult {
         /// Beyond that a loop is followed once, with any of its values.
         const MOST: usize = 16;
-        let mut items: Vec<Value> = match words {
+        let mut items: Vec<TrackedText> = match words {
             Some([]) => self.shell.parameters.clone(),
             Some(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
-            None => vec![self.unknown(Sources::AMBIENT)],
+            None => vec![self.unknown(Origins::AMBIENT)],
         };
         if items.len() > MOST {
-            let from = items.iter().fold(Sources::NONE, |all, value| all | value.from);
+            let from = items.iter().fold(Origins::NONE, |all, value| all | value.from);
             items = vec![self.unknown(from)];
         }
         self.loops += 1;
-        let mut all = Outcome::default();
+        let mut all = StatementResult::default();
         for (at, item) in items.iter().enumerate() {
             self.shell.variables.insert(name.to_owned(), vec![item.clone()]);
-            self.control.push(Sources::NONE);
+            self.control.push(Origins::NONE);
             let outcome = self.list(body);
             self.control.pop();
             all.out.push(&outcome.out);
             if at + 1 < items.len() {
                 match self.shell.errexit && self.lenient == 0 {
-                    true => self.fails(outcome.status.atoms, Reason::Implied),
+                    true => self.fails(outcome.status.atoms, FailureReason::Implied),
                     false => self.dropped(&outcome.status.all()),
                 }
             } else {
@@ -240,26 +244,26 @@ impl World<'_> {
         all
     }
 
-    pub fn case(&mut self, subject: &Word, arms: &[Arm], line: u32) -> Outcome {
+    pub fn case(&mut self, subject: &ScriptWord, arms: &[Arm], line: u32) -> StatementResult {
         let value = self.single(subject);
-        let mut atom = Atom::check(value.from, line);
+        let mut atom = Comparison::check(value.from, line);
         if value.from.is_none() && self.in_function() {
             // A function looks at what it was asked to do.
-            atom.from = Sources::AMBIENT;
+            atom.from = Origins::AMBIENT;
         }
-        let mut all = Outcome::default();
+        let mut all = StatementResult::default();
         let mut flows = Vec::new();
         let mut open = true;
         self.control.push(value.from);
         self.branches += 1;
         for arm in arms {
-            let patterns: Vec<Value> = arm.patterns.iter().map(|word| self.single(word)).collect();
+            let patterns: Vec<TrackedText> = arm.patterns.iter().map(|word| self.single(word)).collect();
             let outcome = self.list(&arm.body);
             for pattern in &patterns {
                 atom.from |= pattern.from;
                 let anything = pattern.text.chars().all(|c| c == '*') && !pattern.text.is_empty();
                 let own = value.says(pattern.text.trim_matches('*'));
-                atom.always |= open && outcome.flow == Flow::On && (anything || own) && flows.is_empty();
+                atom.always |= open && outcome.flow == ControlFlow::On && (anything || own) && flows.is_empty();
                 open &= !anything;
             }
             all.out.push(&outcome.out);
@@ -270,27 +274,27 @@ impl World<'_> {
         self.branches -= 1;
         self.control.pop();
         if open {
-            flows.push(Flow::On);
+            flows.push(ControlFlow::On);
         }
         let prints = arms.iter().all(|arm| only_prints(&arm.body));
-        all.flow = if flows.is_empty() { Flow::On } else { self.decided(vec![atom], &flows, prints) };
+        all.flow = if flows.is_empty() { ControlFlow::On } else { self.decided(vec![atom], &flows, prints) };
         all
     }
 
     /// `(( … ))`: a comparison, or a count.
-    pub fn arithmetic(&mut self, word: &Word, sets: bool, line: u32) -> Outcome {
+    pub fn arithmetic(&mut self, word: &ScriptWord, sets: bool, line: u32) -> StatementResult {
         let value = self.single(word);
-        let status = |atom| Outcome { status: Status::of(atom), ..Outcome::default() };
+        let status = |atom| StatementResult { status: ExitStatus::of(atom), ..StatementResult::default() };
         if !sets {
-            return status(Atom::check(value.from, line));
+            return status(Comparison::check(value.from, line));
         }
         let names = word.parts.iter().flat_map(|part| match part {
-            Part::Number(parts) => parts.as_slice(),
+            WordPart::Number(parts) => parts.as_slice(),
             _ => &[],
         });
         let names: Vec<String> = names
             .filter_map(|part| match part {
-                Part::Variable { name, how: How::Plain, .. } => Some(name.clone()),
+                WordPart::Variable { name, how: Expansion::Plain, .. } => Some(name.clone()),
                 _ => None,
             })
             .collect();
@@ -299,11 +303,11 @@ impl World<'_> {
                 continue;
             }
             let old = self.variable(name);
-            let loops = if self.loops > 0 { Sources::AMBIENT } else { Sources::NONE };
+            let loops = if self.loops > 0 { Origins::AMBIENT } else { Origins::NONE };
             let counted = self.unknown(old.from | loops);
             self.assign(name, vec![counted], false);
         }
-        status(Atom::plain(Sources::AMBIENT, line))
+        status(Comparison::plain(Origins::AMBIENT, line))
     }
 }
 
@@ -314,10 +318,10 @@ fn is_false(statement: &Statement) -> bool {
 /// Nothing happens here that the test's outcome could depend on.
 fn only_prints(statements: &[Statement]) -> bool {
     statements.iter().all(|statement| match &statement.kind {
-        Kind::Group(body) | Kind::Subshell(body) => only_prints(body),
-        Kind::Command(_) => {
-            let to_file = |redirect: &Redirect| match &redirect.to {
-                Target::Write { word, .. } => word.literal().is_none_or(|path| !path.starts_with("/dev/")),
+        StatementKind::Group(body) | StatementKind::Subshell(body) => only_prints(body),
+        StatementKind::Command(_) => {
+            let to_file = |redirect: &Redirection| match &redirect.to {
+                RedirectTarget::Write { word, .. } => word.literal().is_none_or(|path| !path.starts_with("/dev/")),
                 _ => false,
             };
             let silent = matches!(name(statement).as_deref(), Some("true" | ":" | "echo" | "printf" | "cat" | "sleep"));

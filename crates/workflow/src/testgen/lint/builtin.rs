@@ -1,31 +1,31 @@
 //! The shell's own commands.
 
-use super::flow::{Code, Flow, Outcome};
+use super::flow::{ControlFlow, ExitCode, StatementResult};
 use super::parse;
-use super::rule::Rule;
-use super::status::{Atom, Reason, Status};
-use super::syntax::{Kind, Statement};
-use super::value::{Sources, Value};
-use super::world::World;
+use super::rule::LintRule;
+use super::state::ScriptState;
+use super::status::{Comparison, ExitStatus, FailureReason};
+use super::syntax::{Statement, StatementKind};
+use super::value::{Origins, TrackedText};
 use super::wrapper::is_name;
 
-impl World<'_> {
-    pub fn builtin(&mut self, words: &[Value], line: u32) -> Option<Outcome> {
+impl ScriptState<'_> {
+    pub fn builtin(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
         let arguments = &words[1..];
         let argument = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());
-        let mut outcome = Outcome::default();
+        let mut outcome = StatementResult::default();
         match words[0].text.as_str() {
-            "true" | ":" => outcome.status = Status::always(true),
+            "true" | ":" => outcome.status = ExitStatus::always(true),
             "sleep" | "shift" | "ulimit" | "umask" | "times" | "disown" | "bg" | "fg" | "jobs" => {}
-            "false" => outcome.status = Status::always(false),
+            "false" => outcome.status = ExitStatus::always(false),
             "exit" | "return" => {
                 let code = self.code(arguments.first());
                 outcome.flow = match words[0].text.as_str() {
-                    "exit" => Flow::Exit(code),
-                    _ => Flow::Return(code),
+                    "exit" => ControlFlow::Exit(code),
+                    _ => ControlFlow::Return(code),
                 };
             }
-            "break" | "continue" => outcome.flow = Flow::Break,
+            "break" | "continue" => outcome.flow = ControlFlow::Break,
             "echo" => outcome.out = echoed(arguments),
             "printf" => match argument(0) {
                 "-v" => {
@@ -47,9 +47,10 @@ impl World<'_> {
             }
             "unset" => {
                 for word in arguments {
-                    self.shell
-                        .variables
-                        .insert(word.text.clone(), vec![Value { from: Sources::AMBIENT, ..Value::default() }]);
+                    self.shell.variables.insert(
+                        word.text.clone(),
+                        vec![TrackedText { from: Origins::AMBIENT, ..TrackedText::default() }],
+                    );
                     self.shell.functions.remove(&word.text);
                 }
             }
@@ -62,7 +63,7 @@ impl World<'_> {
                     self.set("REPLY", vec![value.clone()], false, line);
                     self.set("MAPFILE", vec![value], false, line);
                 }
-                outcome.status = Status::of(Atom::plain(self.stdin.from, line));
+                outcome.status = ExitStatus::of(Comparison::plain(self.stdin.from, line));
             }
             "let" => {
                 let names = arguments.iter().map(|word| {
@@ -71,7 +72,7 @@ impl World<'_> {
                 for name in names.filter(|name| is_name(name)).collect::<Vec<_>>() {
                     let old = self.variable(&name);
                     let counted =
-                        self.unknown(old.from | if self.loops > 0 { Sources::AMBIENT } else { Sources::NONE });
+                        self.unknown(old.from | if self.loops > 0 { Origins::AMBIENT } else { Origins::NONE });
                     self.set(&name, vec![counted], false, line);
                 }
             }
@@ -81,16 +82,16 @@ impl World<'_> {
             "cd" | "pushd" => {
                 let to = arguments.iter().find(|word| !word.text.starts_with('-')).cloned();
                 let to = to.unwrap_or_else(|| self.environment("HOME"));
-                self.shell.cwd = self.place(&to.text).key;
+                self.shell.cwd = self.location(&to.text).key;
                 if argument(0) == "-" {
                     self.shell.cwd = self.project_root().to_string();
                 }
-                outcome.status = Status::of(Atom::plain(Sources::AMBIENT, line));
+                outcome.status = ExitStatus::of(Comparison::plain(Origins::AMBIENT, line));
             }
             "popd" => self.shell.cwd = self.project_root().to_string(),
-            "pwd" => outcome.out = Value { text: self.shell.cwd.clone(), from: Sources::NONE },
+            "pwd" => outcome.out = TrackedText { text: self.shell.cwd.clone(), from: Origins::NONE },
             "eval" => {
-                let mut text = Value::default();
+                let mut text = TrackedText::default();
                 for (at, word) in arguments.iter().enumerate() {
                     if at > 0 {
                         text.text.push(' ');
@@ -103,7 +104,8 @@ impl World<'_> {
             "trap" => self.trap(arguments, line),
             "wait" => {
                 if !arguments.is_empty() {
-                    outcome.status = Status { atoms: std::mem::take(&mut self.background), ..Status::default() };
+                    outcome.status =
+                        ExitStatus { atoms: std::mem::take(&mut self.background), ..ExitStatus::default() };
                 }
             }
             "alias" => {
@@ -126,17 +128,17 @@ impl World<'_> {
                     self.shadows(&name, "`enable`", line);
                 }
             }
-            "kill" => outcome.status = Status::of(Atom::plain(Sources::AMBIENT, line)),
+            "kill" => outcome.status = ExitStatus::of(Comparison::plain(Origins::AMBIENT, line)),
             _ => return None,
         }
         Some(outcome)
     }
 
     /// What `exit` or `return` with this argument says.
-    fn code(&mut self, argument: Option<&Value>) -> Code {
+    fn code(&mut self, argument: Option<&TrackedText>) -> ExitCode {
         match argument {
-            Some(value) if value.is_known() && !value.from.has(Sources::SURFACES | Sources::STATUS) => {
-                if value.text.trim_start_matches('0').is_empty() { Code::Zero } else { Code::Other }
+            Some(value) if value.is_known() && !value.from.has(Origins::SURFACES | Origins::STATUS) => {
+                if value.text.trim_start_matches('0').is_empty() { ExitCode::Zero } else { ExitCode::Other }
             }
             // A count of failures, or a status kept for the end.
             Some(value) => {
@@ -148,41 +150,41 @@ impl World<'_> {
                 if self.branches == 0 {
                     self.leaves_with(atoms);
                 }
-                Code::Other
+                ExitCode::Other
             }
         }
     }
 
-    fn decides(&mut self, from: Sources) -> Code {
+    fn decides(&mut self, from: Origins) -> ExitCode {
         if self.branches > 0 {
-            return Code::Other;
+            return ExitCode::Other;
         }
         if from.is_none() {
-            return Code::Zero;
+            return ExitCode::Zero;
         }
-        self.leaves_with(vec![Atom::check(from, self.line)]);
-        Code::Other
+        self.leaves_with(vec![Comparison::check(from, self.line)]);
+        ExitCode::Other
     }
 
-    fn leaves_with(&mut self, atoms: Vec<Atom>) {
+    fn leaves_with(&mut self, atoms: Vec<Comparison>) {
         match self.frames.is_empty() {
-            true => self.fails(atoms, Reason::Implied),
+            true => self.fails(atoms, FailureReason::Implied),
             false => self.returns(atoms),
         }
     }
 
     /// `exec program`: its status is the script's.
-    pub fn ends_with(&mut self, status: Status) -> Flow {
+    pub fn ends_with(&mut self, status: ExitStatus) -> ControlFlow {
         if status.atoms.is_empty() && status.exempt.is_empty() {
-            return Flow::Exit(Code::Zero);
+            return ControlFlow::Exit(ExitCode::Zero);
         }
-        self.fails(status.all(), Reason::Implied);
-        Flow::Exit(Code::Other)
+        self.fails(status.all(), FailureReason::Implied);
+        ControlFlow::Exit(ExitCode::Other)
     }
 
-    fn formatted(&mut self, arguments: &[Value]) -> Value {
-        let Some((format, rest)) = arguments.split_first() else { return Value::default() };
-        let mut out = Value { text: String::new(), from: format.from };
+    fn formatted(&mut self, arguments: &[TrackedText]) -> TrackedText {
+        let Some((format, rest)) = arguments.split_first() else { return TrackedText::default() };
+        let mut out = TrackedText { text: String::new(), from: format.from };
         let mut rest = rest.iter();
         let mut letters = format.text.chars().peekable();
         while let Some(c) = letters.next() {
@@ -216,7 +218,7 @@ impl World<'_> {
     }
 
     /// `export`, `declare` and their kind.
-    fn declaration(&mut self, words: &[Value], line: u32) {
+    fn declaration(&mut self, words: &[TrackedText], line: u32) {
         let name = words[0].text.as_str();
         let options: String = words[1..].iter().filter(|w| w.text.starts_with('-')).map(|w| w.text.as_str()).collect();
         let exports = name == "export" || options.contains('x');
@@ -231,12 +233,12 @@ impl World<'_> {
             };
             if exports && !is_name(&name) {
                 let line = self.outermost(line);
-                self.find(Rule::L09, line, "Which variable it exports can not be told");
+                self.find(LintRule::L09, line, "Which variable it exports can not be told");
                 continue;
             }
             match value {
                 Some(value) => {
-                    let value = Value { text: value.to_owned(), from: word.from };
+                    let value = TrackedText { text: value.to_owned(), from: word.from };
                     if exports {
                         self.seed(&value.text);
                     }
@@ -250,14 +252,14 @@ impl World<'_> {
                     }
                 }
                 None if self.in_function() => {
-                    self.shell.variables.insert(name, vec![Value::default()]);
+                    self.shell.variables.insert(name, vec![TrackedText::default()]);
                 }
                 None => {}
             }
         }
     }
 
-    fn options(&mut self, arguments: &[Value], line: u32) {
+    fn options(&mut self, arguments: &[TrackedText], line: u32) {
         let (mut named, mut sign) = (false, true);
         for word in arguments {
             let text = word.text.as_str();
@@ -291,20 +293,20 @@ impl World<'_> {
 
     fn reads_only(&mut self, line: u32) {
         let line = self.outermost(line);
-        self.find(Rule::L13, line, "`set -n` keeps everything behind it from running");
+        self.find(LintRule::L13, line, "`set -n` keeps everything behind it from running");
     }
 
     /// Text that a shell reads: `eval`, `bash -c`, a here-document for `sh`.
-    pub fn nested(&mut self, text: &Value, line: u32, what: &str) -> Outcome {
+    pub fn nested(&mut self, text: &TrackedText, line: u32, what: &str) -> StatementResult {
         if !self.is_told(text) {
             let line = self.outermost(line);
-            self.find(Rule::L02, line, format_args!("What `{what}` runs can not be told from the script"));
-            return Outcome::default();
+            self.find(LintRule::L02, line, format_args!("What `{what}` runs can not be told from the script"));
+            return StatementResult::default();
         }
         if self.nesting >= 6 {
             let line = self.outermost(line);
-            self.find(Rule::L02, line, "It is nested too deeply");
-            return Outcome::default();
+            self.find(LintRule::L02, line, "It is nested too deeply");
+            return StatementResult::default();
         }
         match parse::read(&text.text, line) {
             Ok(statements) => {
@@ -318,13 +320,13 @@ impl World<'_> {
             }
             Err(unreadable) => {
                 let line = self.outermost(line);
-                self.find(Rule::L02, line, unreadable.why);
-                Outcome::default()
+                self.find(LintRule::L02, line, unreadable.why);
+                StatementResult::default()
             }
         }
     }
 
-    fn trap(&mut self, arguments: &[Value], line: u32) {
+    fn trap(&mut self, arguments: &[TrackedText], line: u32) {
         let Some((handler, signals)) = arguments.split_first() else { return };
         let ends = signals.iter().any(|word| matches!(word.text.as_str(), "EXIT" | "0" | "ERR" | "DEBUG" | "RETURN"));
         if matches!(handler.text.as_str(), "-" | "" | "-p" | "-l") {
@@ -335,7 +337,7 @@ impl World<'_> {
             Ok(statements) => self.handler(&statements, ends, line),
             Err(unreadable) => {
                 let line = self.outermost(line);
-                self.find(Rule::L02, line, unreadable.why);
+                self.find(LintRule::L02, line, unreadable.why);
             }
         }
     }
@@ -345,12 +347,12 @@ impl World<'_> {
         let exits = |statement: &Statement| exits_zero(statement, &functions, 0);
         if ends && statements.iter().any(exits) {
             let line = self.outermost(line);
-            self.find(Rule::L13, line, "A trap turns every failure into success");
+            self.find(LintRule::L13, line, "A trap turns every failure into success");
         }
         self.captured += 1;
         let early = self.early.len();
         self.called_at.push(line);
-        self.subshell(|world| world.list(statements));
+        self.subshell(|state| state.list(statements));
         self.called_at.pop();
         self.early.truncate(early);
         self.captured -= 1;
@@ -365,7 +367,7 @@ fn exits_zero(
 ) -> bool {
     let any = |list: &[Statement]| list.iter().any(|inner| exits_zero(inner, functions, depth));
     match &statement.kind {
-        Kind::Command(command) => {
+        StatementKind::Command(command) => {
             let words: Vec<_> = command.words.iter().map(|word| word.literal().unwrap_or_default()).collect();
             match words.as_slice() {
                 [exit, code, ..] if exit == "exit" => code == "0",
@@ -375,21 +377,26 @@ fn exits_zero(
                 _ => false,
             }
         }
-        Kind::Pipeline(stages) => any(stages),
-        Kind::And(left, right) | Kind::Or(left, right) => {
+        StatementKind::Pipeline(stages) => any(stages),
+        StatementKind::And(left, right) | StatementKind::Or(left, right) => {
             exits_zero(left, functions, depth) || exits_zero(right, functions, depth)
         }
-        Kind::Not(inner) => exits_zero(inner, functions, depth),
-        Kind::If(arms, otherwise) => arms.iter().any(|(condition, body)| any(condition) || any(body)) || any(otherwise),
-        Kind::While(condition, body) => any(condition) || any(body),
-        Kind::For { body, .. } | Kind::Group(body) => any(body),
-        Kind::Case { arms, .. } => arms.iter().any(|arm| any(&arm.body)),
-        Kind::Subshell(_) | Kind::Function { .. } | Kind::Test { .. } | Kind::Arithmetic { .. } => false,
+        StatementKind::Not(inner) => exits_zero(inner, functions, depth),
+        StatementKind::If(arms, otherwise) => {
+            arms.iter().any(|(condition, body)| any(condition) || any(body)) || any(otherwise)
+        }
+        StatementKind::While(condition, body) => any(condition) || any(body),
+        StatementKind::For { body, .. } | StatementKind::Group(body) => any(body),
+        StatementKind::Case { arms, .. } => arms.iter().any(|arm| any(&arm.body)),
+        StatementKind::Subshell(_)
+        | StatementKind::Function { .. }
+        | StatementKind::Test { .. }
+        | StatementKind::Arithmetic { .. } => false,
     }
 }
 
-fn echoed(arguments: &[Value]) -> Value {
-    let mut out = Value::default();
+fn echoed(arguments: &[TrackedText]) -> TrackedText {
+    let mut out = TrackedText::default();
     let data = arguments.iter().skip_while(|word| matches!(word.text.as_str(), "-e" | "-n" | "-E" | "-ne" | "-en"));
     for (at, value) in data.enumerate() {
         if at > 0 {

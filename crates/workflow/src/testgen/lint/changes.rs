@@ -1,29 +1,31 @@
 //! L11: programs that change files, and what is in those files afterwards.
 
 use super::entry::shown;
-use super::place::{Root, Where};
-use super::rule::Rule;
-use super::value::{Sources, Value};
-use super::world::World;
+use super::location::{HoleRoot, LocationKind};
+use super::rule::LintRule;
+use super::state::ScriptState;
+use super::value::{Origins, TrackedText};
 
-impl World<'_> {
+impl ScriptState<'_> {
     /// A path is written to.
-    pub fn writes_to(&mut self, path: &Value, line: u32) {
-        let place = self.place(&path.text);
+    pub fn writes_to(&mut self, path: &TrackedText, line: u32) {
+        let location = self.location(&path.text);
         let line = self.outermost(line);
-        match place.kind {
-            Where::Scratch | Where::Database | Where::Device => {}
-            Where::Project => self.find(Rule::L11, line, format_args!("It writes to `{}` in the project", shown(path))),
-            Where::System => self.find(Rule::L11, line, format_args!("It writes to `{}`", shown(path))),
-            Where::Unknown => {
-                self.find(Rule::L11, line, format_args!("Where `{}` leads can not be told", shown(path)));
+        match location.kind {
+            LocationKind::Scratch | LocationKind::Database | LocationKind::Device => {}
+            LocationKind::Project => {
+                self.find(LintRule::L11, line, format_args!("It writes to `{}` in the project", shown(path)))
+            }
+            LocationKind::System => self.find(LintRule::L11, line, format_args!("It writes to `{}`", shown(path))),
+            LocationKind::Unknown => {
+                self.find(LintRule::L11, line, format_args!("Where `{}` leads can not be told", shown(path)));
             }
         }
-        self.fills_path(&place.key, line);
+        self.fills_path(&location.key, line);
     }
 
     /// What a program other than the product does to files.
-    pub fn changes(&mut self, words: &[Value], line: u32) {
+    pub fn changes(&mut self, words: &[TrackedText], line: u32) {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         let arguments = &words[1..];
         let has = |flag: &str| arguments.iter().any(|word| word.text == flag);
@@ -34,7 +36,7 @@ impl World<'_> {
         let short = |letter: char| {
             arguments.iter().any(|w| w.text.starts_with('-') && !w.text.starts_with("--") && w.text.contains(letter))
         };
-        let operands: Vec<Value> = operands(&name, arguments);
+        let operands: Vec<TrackedText> = operands(&name, arguments);
         match name.as_str() {
             "tee" => {
                 let append = short('a') || has("--append");
@@ -46,8 +48,8 @@ impl World<'_> {
             "touch" | "mkdir" | "truncate" | "mkfifo" | "mknod" | "fallocate" => {
                 for path in &operands {
                     self.writes_to(path, line);
-                    if !self.files.contains_key(&self.place(&path.text).key) {
-                        self.write(&path.text, Value::default(), false);
+                    if !self.files.contains_key(&self.location(&path.text).key) {
+                        self.write(&path.text, TrackedText::default(), false);
                     }
                 }
             }
@@ -57,7 +59,7 @@ impl World<'_> {
                     self.writes_to(path, line);
                     if name.starts_with('r') || name == "unlink" {
                         // Gone: whoever makes it again is its author.
-                        let key = self.place(&path.text).key;
+                        let key = self.location(&path.text).key;
                         self.files.remove(&key);
                     }
                 }
@@ -79,16 +81,16 @@ impl World<'_> {
             "dd" => {
                 for word in arguments {
                     if let Some(path) = word.text.strip_prefix("of=") {
-                        let path = Value { text: path.to_owned(), ..word.clone() };
+                        let path = TrackedText { text: path.to_owned(), ..word.clone() };
                         self.writes_to(&path, line);
-                        self.write(&path.text, Value::default(), false);
+                        self.write(&path.text, TrackedText::default(), false);
                     }
                 }
             }
             "tar" if arguments.iter().take(1).any(|w| w.text.contains('x')) || has("--extract") || has("-x") => {
-                let dir = after(&["-C", "--directory"]).unwrap_or(Value::literal("."));
+                let dir = after(&["-C", "--directory"]).unwrap_or(TrackedText::literal("."));
                 self.writes_to(&dir, line);
-                self.written.push(self.place(&format!("{}/x", dir.text)).key);
+                self.written.push(self.location(&format!("{}/x", dir.text)).key);
             }
             "tar" => {
                 if let Some(archive) = after(&["-f", "-cf", "-czf", "cf", "czf", "--file"]) {
@@ -96,9 +98,9 @@ impl World<'_> {
                 }
             }
             "unzip" => {
-                let dir = after(&["-d"]).unwrap_or(Value::literal("."));
+                let dir = after(&["-d"]).unwrap_or(TrackedText::literal("."));
                 self.writes_to(&dir, line);
-                self.written.push(self.place(&format!("{}/x", dir.text)).key);
+                self.written.push(self.location(&format!("{}/x", dir.text)).key);
             }
             "curl" | "wget" => {
                 if let Some(path) = after(&["-o", "--output", "-O", "--output-document"])
@@ -109,7 +111,7 @@ impl World<'_> {
             }
             "find" => {
                 let root = arguments.first().filter(|word| !word.text.starts_with('-'));
-                let root = root.cloned().unwrap_or(Value::literal("."));
+                let root = root.cloned().unwrap_or(TrackedText::literal("."));
                 if has("-delete") {
                     self.writes_to(&root, line);
                 }
@@ -117,10 +119,10 @@ impl World<'_> {
                     if let Some(at) = arguments.iter().position(|word| word.text == flag) {
                         let inner =
                             arguments[at + 1..].iter().take_while(|word| !matches!(word.text.as_str(), ";" | "+"));
-                        let inner: Vec<Value> = inner
+                        let inner: Vec<TrackedText> = inner
                             .map(|word| {
                                 if word.text == "{}" {
-                                    Value { from: Sources::FILES, ..root.clone() }
+                                    TrackedText { from: Origins::FILES, ..root.clone() }
                                 } else {
                                     word.clone()
                                 }
@@ -134,7 +136,7 @@ impl World<'_> {
             "mktemp" => {
                 if let Some(template) = operands.first().filter(|_| !short('t')) {
                     let path = match after(&["-p", "--tmpdir"]) {
-                        Some(dir) => Value { text: format!("{}/{}", dir.text, template.text), ..dir },
+                        Some(dir) => TrackedText { text: format!("{}/{}", dir.text, template.text), ..dir },
                         None => template.clone(),
                     };
                     self.writes_to(&path, line);
@@ -149,10 +151,10 @@ impl World<'_> {
         }
     }
 
-    fn copies(&mut self, name: &str, arguments: &[Value], operands: &[Value], line: u32) {
+    fn copies(&mut self, name: &str, arguments: &[TrackedText], operands: &[TrackedText], line: u32) {
         let at = arguments.iter().position(|word| matches!(word.text.as_str(), "-t" | "--target-directory"));
         let directory = at.and_then(|at| arguments.get(at + 1));
-        let (target, sources) = match (directory, operands.split_last()) {
+        let (target, origins) = match (directory, operands.split_last()) {
             (Some(dir), _) => (dir, operands),
             (None, Some((last, rest))) => (last, rest),
             (None, None) => return,
@@ -162,10 +164,10 @@ impl World<'_> {
             return;
         }
         self.writes_to(target, line);
-        let key = self.place(&target.text).key;
-        let made = self.files.get(&key).is_some_and(|file| file.content == Value::default());
-        let into = directory.is_some() || sources.len() > 1 || target.text.ends_with('/') || made;
-        for source in sources {
+        let key = self.location(&target.text).key;
+        let made = self.files.get(&key).is_some_and(|file| file.content == TrackedText::default());
+        let into = directory.is_some() || origins.len() > 1 || target.text.ends_with('/') || made;
+        for source in origins {
             if name == "mv" {
                 self.writes_to(source, line);
             }
@@ -173,16 +175,16 @@ impl World<'_> {
             let file = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
             let path = if into { format!("{}/{file}", target.text) } else { target.text.clone() };
             self.write(&path, content, false);
-            let key = self.place(&path).key;
+            let key = self.location(&path).key;
             self.fills_path(&key, line);
             if name == "mv" {
-                let key = self.place(&source.text).key;
+                let key = self.location(&source.text).key;
                 self.files.remove(&key);
             }
         }
     }
 
-    fn git(&mut self, arguments: &[Value], line: u32) {
+    fn git(&mut self, arguments: &[TrackedText], line: u32) {
         const CHANGING: [&str; 26] = [
             "add",
             "am",
@@ -212,7 +214,7 @@ impl World<'_> {
             "switch",
         ];
         let mut at = 0;
-        let mut dir = Value::literal(".");
+        let mut dir = TrackedText::literal(".");
         while let Some(word) = arguments.get(at).filter(|word| word.text.starts_with('-')) {
             let takes = matches!(word.text.as_str(), "-C" | "-c" | "--git-dir" | "--work-tree");
             if let (true, Some(next)) = (matches!(word.text.as_str(), "-C" | "--work-tree"), arguments.get(at + 1)) {
@@ -227,8 +229,10 @@ impl World<'_> {
             rest.iter().any(|word| matches!(word.text.as_str(), "--list" | "-l" | "--show-current" | "--get" | "list"));
         match command.text.as_str() {
             "init" => {
-                let path = operand
-                    .map_or(dir.clone(), |path| Value { text: format!("{}/{}", dir.text, path.text), ..path.clone() });
+                let path = operand.map_or(dir.clone(), |path| TrackedText {
+                    text: format!("{}/{}", dir.text, path.text),
+                    ..path.clone()
+                });
                 let path = operand
                     .filter(|path| !path.text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.'))
                     .cloned()
@@ -238,7 +242,7 @@ impl World<'_> {
             "clone" | "worktree" => {
                 if let Some(path) = operand {
                     self.writes_to(path, line);
-                    self.written.push(self.place(&format!("{}/x", path.text)).key);
+                    self.written.push(self.location(&format!("{}/x", path.text)).key);
                 }
             }
             "config" if rest.iter().any(|word| word.text == "--global") => {}
@@ -250,17 +254,20 @@ impl World<'_> {
     }
 
     /// `mktemp`: a new path, in the scratch directory unless it says otherwise.
-    pub fn fresh_path(&mut self, arguments: &[Value]) -> Value {
+    pub fn fresh_path(&mut self, arguments: &[TrackedText]) -> TrackedText {
         let operand = operands("mktemp", arguments).into_iter().next();
         let elsewhere = operand.filter(|path| path.text.contains('/'));
-        let root = match elsewhere.map(|path| self.place(&path.text).kind) {
-            None | Some(Where::Scratch) => Root::Scratch,
-            Some(_) => Root::Unknown,
+        let root = match elsewhere.map(|path| self.location(&path.text).kind) {
+            None | Some(LocationKind::Scratch) => HoleRoot::Scratch,
+            Some(_) => HoleRoot::Unknown,
         };
         let text = self.hole(root).to_string();
         // The file exists, and is empty.
-        self.files.insert(text.clone(), super::world::File { content: Value::default(), calls: self.calls.len() });
-        Value { text, from: Sources::NONE }
+        self.files.insert(
+            text.clone(),
+            super::state::ScriptFile { content: TrackedText::default(), calls: self.calls.len() },
+        );
+        TrackedText { text, from: Origins::NONE }
     }
 }
 
@@ -278,7 +285,7 @@ fn is_short(option: &str) -> bool {
 }
 
 /// The arguments that are neither options nor their values.
-pub(super) fn operands(name: &str, arguments: &[Value]) -> Vec<Value> {
+pub(super) fn operands(name: &str, arguments: &[TrackedText]) -> Vec<TrackedText> {
     let taking: &[&str] = match name {
         "sed" => &["-e", "-f", "-l", "--expression", "--file"],
         "truncate" | "shred" => &["-s", "--size", "-n", "-r"],

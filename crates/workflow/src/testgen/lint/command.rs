@@ -1,31 +1,31 @@
 //! One simple command: assignments, wrappers, functions, the product, other programs.
 
-use super::entry::{Entry, shown};
-use super::flow::{Flow, Outcome};
+use super::entry::{EntryPoint, shown};
+use super::flow::{ControlFlow, StatementResult};
 use super::foreign::{Language, look};
-use super::rule::Rule;
-use super::status::{Atom, Status, add};
-use super::syntax::Command;
-use super::value::{Sources, Value, is_hole};
-use super::world::{Frame, World};
+use super::rule::LintRule;
+use super::state::{FailureScope, ScriptState};
+use super::status::{Comparison, ExitStatus, add};
+use super::syntax::SimpleStatement;
+use super::value::{Origins, TrackedText, is_hole};
 
 /// Functions in functions.
 const DEEPEST: usize = 12;
 
-impl World<'_> {
-    pub fn command(&mut self, command: &Command, line: u32) -> Outcome {
+impl ScriptState<'_> {
+    pub fn command(&mut self, command: &SimpleStatement, line: u32) -> StatementResult {
         if command.words.is_empty() {
-            self.substituted = Status::default();
+            self.substituted = ExitStatus::default();
             self.assignments(command, line);
             // Its status is that of the last `$(…)` in it.
             let mut status = std::mem::take(&mut self.substituted);
             status.atoms.iter_mut().for_each(|atom| atom.guard = true);
-            return Outcome { status, ..Outcome::default() };
+            return StatementResult { status, ..StatementResult::default() };
         }
         let names = command.assignments.iter().map(|assignment| assignment.name.as_str());
         let before: Vec<_> = names.map(|name| (name, self.shell.variables.get(name).cloned())).collect();
         self.assignments(command, line);
-        let words: Vec<Value> = command.words.iter().flat_map(|word| self.fields(word)).collect();
+        let words: Vec<TrackedText> = command.words.iter().flat_map(|word| self.fields(word)).collect();
         let mut outcome = self.run(&words, line);
         for (name, value) in before {
             match value {
@@ -41,25 +41,25 @@ impl World<'_> {
         outcome
     }
 
-    fn assignments(&mut self, command: &Command, line: u32) {
-        use super::syntax::Part;
+    fn assignments(&mut self, command: &SimpleStatement, line: u32) {
+        use super::syntax::WordPart;
         for assignment in &command.assignments {
             let values = match assignment.value.parts.as_slice() {
-                [Part::List(_)] => self.fields_of_list(&assignment.value),
+                [WordPart::List(_)] => self.fields_of_list(&assignment.value),
                 _ => vec![self.single(&assignment.value)],
             };
             self.set(&assignment.name, values, assignment.adds, line);
         }
     }
 
-    fn fields_of_list(&mut self, word: &super::syntax::Word) -> Vec<Value> {
-        let Some(super::syntax::Part::List(words)) = word.parts.first() else { return Vec::new() };
+    fn fields_of_list(&mut self, word: &super::syntax::ScriptWord) -> Vec<TrackedText> {
+        let Some(super::syntax::WordPart::List(words)) = word.parts.first() else { return Vec::new() };
         words.iter().flat_map(|word| self.fields(word)).collect()
     }
 
     /// Sets a variable, and says so if it is one that changes what runs.
-    pub fn set(&mut self, name: &str, values: Vec<Value>, adds: bool, line: u32) {
-        let all = values.iter().fold(Value::default(), |mut all, value| {
+    pub fn set(&mut self, name: &str, values: Vec<TrackedText>, adds: bool, line: u32) {
+        let all = values.iter().fold(TrackedText::default(), |mut all, value| {
             all.push(value);
             all
         });
@@ -71,10 +71,10 @@ impl World<'_> {
     }
 
     /// Words that are known, but for their holes.
-    pub fn run(&mut self, words: &[Value], line: u32) -> Outcome {
-        let Some(program) = words.first() else { return Outcome::default() };
+    pub fn run(&mut self, words: &[TrackedText], line: u32) -> StatementResult {
+        let Some(program) = words.first() else { return StatementResult::default() };
         if !self.step(line) {
-            return Outcome::default();
+            return StatementResult::default();
         }
         let name = program.text.clone();
         if self.shell.functions.contains_key(&name) {
@@ -83,13 +83,13 @@ impl World<'_> {
         if self.is_double(words, line) {
             return self.other(words, line);
         }
-        if self.entry(words) == Entry::Product {
+        if self.entry(words) == EntryPoint::Product {
             return self.product(words, line);
         }
         if name.contains(is_hole) && !name.contains('/') {
             // A name that is made up while running.
             let line = self.outermost(line);
-            self.find(Rule::L02, line, format_args!("What `{}` runs can not be told", shown(program)));
+            self.find(LintRule::L02, line, format_args!("What `{}` runs can not be told", shown(program)));
             return self.other(words, line);
         }
         if let Some(outcome) = self.wrapper(words, line) {
@@ -110,11 +110,11 @@ impl World<'_> {
     }
 
     /// A program nothing is known about.
-    fn other(&mut self, words: &[Value], line: u32) -> Outcome {
-        let mut from = Sources::AMBIENT;
+    fn other(&mut self, words: &[TrackedText], line: u32) -> StatementResult {
+        let mut from = Origins::AMBIENT;
         for word in &words[1..] {
             from |= word.from;
-            let key = self.place(&word.text).key;
+            let key = self.location(&word.text).key;
             if let Some(file) = self.files.get(&key).cloned() {
                 from |= self.content(&word.text).from;
                 if let Some(language) = Language::of_file(&key) {
@@ -123,14 +123,18 @@ impl World<'_> {
                 }
             }
         }
-        if !self.stdin.from.has(Sources::AMBIENT) {
+        if !self.stdin.from.has(Origins::AMBIENT) {
             from |= self.stdin.from;
         }
         let out = self.unknown(from);
-        Outcome { out, status: Status::of(Atom::plain(Sources::AMBIENT, line)), ..Outcome::default() }
+        StatementResult {
+            out,
+            status: ExitStatus::of(Comparison::plain(Origins::AMBIENT, line)),
+            ..StatementResult::default()
+        }
     }
 
-    fn product(&mut self, words: &[Value], line: u32) -> Outcome {
+    fn product(&mut self, words: &[TrackedText], line: u32) -> StatementResult {
         let mut text: String = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
         text.push(' ');
         text.push_str(&self.stdin.text);
@@ -151,31 +155,35 @@ impl World<'_> {
         }
         self.call(text);
         let flag = |name: &str| words.iter().any(|word| word.text == name);
-        let result = if flag("--eval") { Sources::RESULT } else { Sources::NONE };
-        let hooks = if flag("--fire-hook") { Sources::HOOKS } else { Sources::NONE };
-        let out = self.unknown(Sources::OUTPUT | result | hooks);
-        Outcome { out, status: Status::of(Atom::plain(Sources::STATUS, line)), ..Outcome::default() }
+        let result = if flag("--eval") { Origins::RESULT } else { Origins::NONE };
+        let hooks = if flag("--fire-hook") { Origins::HOOKS } else { Origins::NONE };
+        let out = self.unknown(Origins::OUTPUT | result | hooks);
+        StatementResult {
+            out,
+            status: ExitStatus::of(Comparison::plain(Origins::STATUS, line)),
+            ..StatementResult::default()
+        }
     }
 
     /// A function of the script, with these arguments.
-    pub fn function(&mut self, name: &str, arguments: &[Value], line: u32) -> Outcome {
-        let Some(body) = self.shell.functions.get(name).cloned() else { return Outcome::default() };
+    pub fn function(&mut self, name: &str, arguments: &[TrackedText], line: u32) -> StatementResult {
+        let Some(body) = self.shell.functions.get(name).cloned() else { return StatementResult::default() };
         if self.called_at.len() >= DEEPEST {
-            return Outcome::default();
+            return StatementResult::default();
         }
         let parameters = std::mem::replace(&mut self.shell.parameters, arguments.to_vec());
         self.called_at.push(line);
-        self.frames.push((Frame::Function, Vec::new()));
+        self.frames.push((FailureScope::Function, Vec::new()));
         let outcome = self.statement(&body);
         let (_, kept) = self.frames.pop().expect("pushed above");
         self.called_at.pop();
         self.shell.parameters = parameters;
         let flow = match outcome.flow {
-            Flow::Exit(code) => Flow::Exit(code),
-            Flow::On | Flow::Return(_) | Flow::Break => Flow::On,
+            ControlFlow::Exit(code) => ControlFlow::Exit(code),
+            ControlFlow::On | ControlFlow::Return(_) | ControlFlow::Break => ControlFlow::On,
         };
         let mut atoms = outcome.status.all();
         add(&mut atoms, kept);
-        Outcome { out: outcome.out, status: Status { atoms, ..Status::default() }, flow }
+        StatementResult { out: outcome.out, status: ExitStatus { atoms, ..ExitStatus::default() }, flow }
     }
 }

@@ -1,14 +1,14 @@
 //! `[ … ]`, `[[ … ]]` and `test`: what they compare, and whether they can come out otherwise.
 
-use super::status::{Atom, Status, add, either};
-use super::syntax::Token;
-use super::value::{Sources, Value};
-use super::world::World;
+use super::state::ScriptState;
+use super::status::{Comparison, ExitStatus, add, either};
+use super::syntax::TestToken;
+use super::value::{Origins, TrackedText};
 
 /// An operand, or a word in the place of an operator.
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
-    pub value: Value,
+    pub value: TrackedText,
     pub operator: bool,
 }
 
@@ -18,24 +18,24 @@ impl Operand {
     }
 }
 
-impl World<'_> {
-    pub fn operands(&mut self, tokens: &[Token]) -> Vec<Operand> {
+impl ScriptState<'_> {
+    pub fn operands(&mut self, tokens: &[TestToken]) -> Vec<Operand> {
         let mut operands = Vec::new();
         for token in tokens {
             match token {
-                Token::Operator(text) => {
-                    operands.push(Operand { value: Value::literal(text.as_str()), operator: true })
+                TestToken::Operator(text) => {
+                    operands.push(Operand { value: TrackedText::literal(text.as_str()), operator: true })
                 }
-                Token::Word(word) => operands.push(Operand { value: self.single(word), operator: false }),
+                TestToken::Word(word) => operands.push(Operand { value: self.single(word), operator: false }),
             }
         }
         operands
     }
 
     /// The arguments of `test`.
-    pub fn arguments_of_test(&mut self, words: &[Value]) -> Vec<Operand> {
+    pub fn arguments_of_test(&mut self, words: &[TrackedText]) -> Vec<Operand> {
         let last = words.len().saturating_sub(1);
-        let operator = |(at, value): (usize, &Value)| {
+        let operator = |(at, value): (usize, &TrackedText)| {
             let text = value.text.as_str();
             let sign = value.from.is_none()
                 && match text {
@@ -54,13 +54,13 @@ impl World<'_> {
         words.iter().enumerate().map(operator).collect()
     }
 
-    pub fn test(&mut self, operands: &[Operand], patterns: bool, line: u32) -> Status {
+    pub fn test(&mut self, operands: &[Operand], patterns: bool, line: u32) -> ExitStatus {
         // Brackets only group; what is grouped is looked at just the same.
         let flat: Vec<Operand> = operands.iter().filter(|o| !o.is("(") && !o.is(")")).cloned().collect();
         let mut ways = flat.split(|operand| operand.is("-o") || operand.is("||"));
         let first = ways.next().map(|way| self.every(way, patterns, line)).unwrap_or_default();
         let rest: Vec<_> = ways.map(<[Operand]>::to_vec).collect();
-        let mut status = Status { atoms: first, ..Status::default() };
+        let mut status = ExitStatus { atoms: first, ..ExitStatus::default() };
         status.constant = constant(&flat);
         for way in rest {
             let other = self.every(&way, patterns, line);
@@ -69,7 +69,7 @@ impl World<'_> {
         status
     }
 
-    fn every(&mut self, operands: &[Operand], patterns: bool, line: u32) -> Vec<Atom> {
+    fn every(&mut self, operands: &[Operand], patterns: bool, line: u32) -> Vec<Comparison> {
         let mut atoms = Vec::new();
         for term in operands.split(|operand| operand.is("-a") || operand.is("&&")) {
             let term: Vec<&Operand> = term.iter().skip_while(|operand| operand.is("!")).collect();
@@ -79,41 +79,41 @@ impl World<'_> {
         atoms
     }
 
-    fn term(&mut self, term: &[&Operand], patterns: bool, line: u32) -> Atom {
+    fn term(&mut self, term: &[&Operand], patterns: bool, line: u32) -> Comparison {
         match term {
             [sign, operand] if sign.operator => self.unary(&sign.value.text, &operand.value, line),
             [one] => self.unary("-n", &one.value, line),
             [left, sign, right] => {
-                let mut atom = Atom::check(left.value.from | right.value.from, line);
+                let mut atom = Comparison::check(left.value.from | right.value.from, line);
                 atom.always = self.holds_anyway(&left.value, &sign.value.text, &right.value, patterns);
                 atom
             }
-            [] => Atom::check(Sources::NONE, line),
+            [] => Comparison::check(Origins::NONE, line),
             more => {
-                let from = more.iter().fold(Sources::NONE, |all, operand| all | operand.value.from);
-                Atom::check(from, line)
+                let from = more.iter().fold(Origins::NONE, |all, operand| all | operand.value.from);
+                Comparison::check(from, line)
             }
         }
     }
 
-    fn unary(&mut self, sign: &str, operand: &Value, line: u32) -> Atom {
+    fn unary(&mut self, sign: &str, operand: &TrackedText, line: u32) -> Comparison {
         if sign == "-v" {
             let from = self.variable(&operand.text.clone()).from;
-            return Atom::check(from | Sources::AMBIENT, line);
+            return Comparison::check(from | Origins::AMBIENT, line);
         }
         if matches!(sign, "-n" | "-z") {
-            let mut atom = Atom::check(operand.from, line);
+            let mut atom = Comparison::check(operand.from, line);
             // `-n "x$out"` holds for any output.
             let written = operand.text.chars().any(|c| !super::value::is_hole(c) && !c.is_whitespace());
             atom.always = written && !operand.from.is_none();
             if operand.from.is_none() && self.in_function() {
                 // A function looks at its arguments.
-                atom.from = Sources::AMBIENT;
+                atom.from = Origins::AMBIENT;
             }
             return atom;
         }
         if matches!(sign, "-t" | "-o" | "-R") {
-            return Atom::check(Sources::AMBIENT, line);
+            return Comparison::check(Origins::AMBIENT, line);
         }
         let from = match sign {
             "-s" => {
@@ -122,11 +122,11 @@ impl World<'_> {
             }
             _ => self.existence(&operand.text),
         };
-        Atom::check(from, line)
+        Comparison::check(from, line)
     }
 
-    fn holds_anyway(&mut self, left: &Value, sign: &str, right: &Value, patterns: bool) -> bool {
-        let observed = (left.from | right.from).has(Sources::SURFACES | Sources::STATUS | Sources::AMBIENT);
+    fn holds_anyway(&mut self, left: &TrackedText, sign: &str, right: &TrackedText, patterns: bool) -> bool {
+        let observed = (left.from | right.from).has(Origins::SURFACES | Origins::STATUS | Origins::AMBIENT);
         if left.text == right.text && observed {
             return true;
         }

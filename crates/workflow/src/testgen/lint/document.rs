@@ -1,10 +1,10 @@
 //! The expansions in a here-document: data, but for `$NAME`, `${…}`, `$(…)` and backticks.
 
 use super::parse::read_within;
-use super::syntax::{How, Kind, Part, Unreadable};
+use super::syntax::{Expansion, StatementKind, Unreadable, WordPart};
 
 /// The parts of a body whose first line has the number `line`.
-pub(super) fn parts(body: &str, line: u32, level: u8) -> Result<Vec<Part>, Unreadable> {
+pub(super) fn parts(body: &str, line: u32, level: u8) -> Result<Vec<WordPart>, Unreadable> {
     let mut parts = Vec::new();
     let mut text = String::new();
     let mut at = 0;
@@ -16,7 +16,7 @@ pub(super) fn parts(body: &str, line: u32, level: u8) -> Result<Vec<Part>, Unrea
             text.push(next as char);
             at += 2;
         } else if expands || (c == '$' && matches!(next, b'?' | b'@' | b'*' | b'#' | b'!' | b'$')) {
-            parts.push(Part::Text { text: std::mem::take(&mut text), quoted: true });
+            parts.push(WordPart::Text { text: std::mem::take(&mut text), quoted: true });
             let length = length(&body[at..]).ok_or(Unreadable { line: here, why: "A bracket is never closed" })?;
             let word = &body[at..at + length];
             // The grammar reads it best where it knows it: as a word in double quotes.
@@ -25,10 +25,10 @@ pub(super) fn parts(body: &str, line: u32, level: u8) -> Result<Vec<Part>, Unrea
                 .next()
                 .map(|statement| statement.kind)
             {
-                Some(Kind::Command(command)) => {
+                Some(StatementKind::Command(command)) => {
                     parts.extend(command.words.into_iter().skip(1).flat_map(|word| word.parts));
                 }
-                _ => parts.push(Part::Variable { name: "?".into(), how: How::Plain, quoted: true }),
+                _ => parts.push(WordPart::Variable { name: "?".into(), how: Expansion::Plain, quoted: true }),
             }
             here += word.matches('\n').count() as u32;
             at += length;
@@ -38,7 +38,7 @@ pub(super) fn parts(body: &str, line: u32, level: u8) -> Result<Vec<Part>, Unrea
             at += c.len_utf8();
         }
     }
-    parts.push(Part::Text { text, quoted: true });
+    parts.push(WordPart::Text { text, quoted: true });
     Ok(parts)
 }
 

@@ -1,20 +1,20 @@
 //! Calls of the product: which commands are public entry points.
 
-use super::place::Where;
-use super::rule::Rule;
-use super::value::Value;
-use super::world::World;
+use super::location::LocationKind;
+use super::rule::LintRule;
+use super::state::ScriptState;
+use super::value::TrackedText;
 
 /// What a command's first words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum EntryPoint {
     Product,
     /// Named like it, but from a directory tests may write to.
     Double,
     No,
 }
 
-impl World<'_> {
+impl ScriptState<'_> {
     pub fn entry_points(&self) -> impl Iterator<Item = &str> {
         std::iter::once("ona").chain(self.around.entry_points.iter().map(|entry| entry.trim()))
     }
@@ -33,44 +33,44 @@ impl World<'_> {
                 .any(|entry| program(entry) == name)
     }
 
-    pub fn entry(&self, words: &[Value]) -> Entry {
-        let Some(program) = words.first() else { return Entry::No };
-        let place = self.place(&program.text);
+    pub fn entry(&self, words: &[TrackedText]) -> EntryPoint {
+        let Some(program) = words.first() else { return EntryPoint::No };
+        let location = self.location(&program.text);
         for entry in self.entry_points() {
             let parts: Vec<&str> = entry.split_whitespace().collect();
             let Some((first, rest)) = parts.split_first() else { continue };
             let same_rest =
                 rest.iter().zip(&words[1..]).filter(|(part, word)| **part == word.text).count() == rest.len();
             let same = match first.contains('/') {
-                true => program.text.contains('/') && self.place(first).key == place.key,
+                true => program.text.contains('/') && self.location(first).key == location.key,
                 false => program.text == *first,
             };
             if same && same_rest {
-                return Entry::Product;
+                return EntryPoint::Product;
             }
             let named = program.text.contains('/') && program.text.rsplit('/').next() == Some(*first);
             if named && same_rest {
-                return match place.kind {
-                    Where::System | Where::Project => Entry::Product,
-                    _ => Entry::Double,
+                return match location.kind {
+                    LocationKind::System | LocationKind::Project => EntryPoint::Product,
+                    _ => EntryPoint::Double,
                 };
             }
         }
-        Entry::No
+        EntryPoint::No
     }
 
-    pub fn is_double(&mut self, words: &[Value], line: u32) -> bool {
-        if self.entry(words) != Entry::Double {
+    pub fn is_double(&mut self, words: &[TrackedText], line: u32) -> bool {
+        if self.entry(words) != EntryPoint::Double {
             return false;
         }
         let line = self.outermost(line);
-        self.find(Rule::L10, line, format_args!("`{}` is not the product", shown(&words[0])));
+        self.find(LintRule::L10, line, format_args!("`{}` is not the product", shown(&words[0])));
         true
     }
 }
 
 /// A value as a reader of messages can take it.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &TrackedText) -> String {
     let text: String = value.text.chars().map(|c| if super::value::is_hole(c) { '…' } else { c }).take(60).collect();
     text.replace('\n', " ")
 }

@@ -1,54 +1,56 @@
 //! What reading a file yields: what the product wrote, or only what the script did.
 
-use super::place::{Place, Where};
-use super::value::{Sources, Value};
-use super::world::{File, World};
+use super::location::{LocationKind, PathLocation};
+use super::state::{ScriptFile, ScriptState};
+use super::value::{Origins, TrackedText};
 
-impl World<'_> {
+impl ScriptState<'_> {
     /// The content of a file.
-    pub fn content(&mut self, path: &str) -> Value {
-        let place = self.place(path);
-        if let Some(file) = self.files.get(&place.key).cloned() {
-            return match self.product_may_have_touched(&place.key, &file) {
-                true => self.unknown(file.content.from | Sources::FILES),
-                false if file.content.from.is_none() => Value { from: Sources::OWN, ..file.content },
+    pub fn content(&mut self, path: &str) -> TrackedText {
+        let location = self.location(path);
+        if let Some(file) = self.files.get(&location.key).cloned() {
+            return match self.product_may_have_touched(&location.key, &file) {
+                true => self.unknown(file.content.from | Origins::FILES),
+                false if file.content.from.is_none() => TrackedText { from: Origins::OWN, ..file.content },
                 false => file.content,
             };
         }
-        let from = self.origin(&place, path);
+        let from = self.origin(&location, path);
         self.unknown(from)
     }
 
     /// Whether a file is there and what it looks like from outside.
-    pub fn existence(&mut self, path: &str) -> Sources {
-        let place = self.place(path);
-        match self.files.get(&place.key).cloned() {
-            Some(file) if self.product_may_have_touched(&place.key, &file) => Sources::FILES,
-            Some(_) => Sources::OWN,
-            None if path.is_empty() => Sources::NONE,
-            None => self.origin(&place, path),
+    pub fn existence(&mut self, path: &str) -> Origins {
+        let location = self.location(path);
+        match self.files.get(&location.key).cloned() {
+            Some(file) if self.product_may_have_touched(&location.key, &file) => Origins::FILES,
+            Some(_) => Origins::OWN,
+            None if path.is_empty() => Origins::NONE,
+            None => self.origin(&location, path),
         }
     }
 
     /// Whose a file is that the script has not written.
-    fn origin(&self, place: &Place, path: &str) -> Sources {
+    fn origin(&self, location: &PathLocation, path: &str) -> Origins {
         let called = !self.calls.is_empty();
-        match place.kind {
-            Where::Device => Sources::NONE,
-            Where::System => Sources::AMBIENT,
-            _ if self.is_touched(place) => Sources::SOURCE,
-            Where::Database if called => Sources::DATABASE,
-            _ if !called || path.is_empty() => Sources::AMBIENT,
-            Where::Database | Where::Scratch | Where::Project | Where::Unknown => Sources::FILES,
+        match location.kind {
+            LocationKind::Device => Origins::NONE,
+            LocationKind::System => Origins::AMBIENT,
+            _ if self.is_touched(location) => Origins::SOURCE,
+            LocationKind::Database if called => Origins::DATABASE,
+            _ if !called || path.is_empty() => Origins::AMBIENT,
+            LocationKind::Database | LocationKind::Scratch | LocationKind::Project | LocationKind::Unknown => {
+                Origins::FILES
+            }
         }
     }
 
     /// A path in the project that is, or holds, source the implementation touched.
-    fn is_touched(&self, place: &Place) -> bool {
-        if place.kind != Where::Project {
+    fn is_touched(&self, location: &PathLocation) -> bool {
+        if location.kind != LocationKind::Project {
             return false;
         }
-        let inside = place.key.split_once('/').map_or("", |(_, inside)| inside);
+        let inside = location.key.split_once('/').map_or("", |(_, inside)| inside);
         let fixed = inside.split(['*', '?', '[']).next().unwrap_or_default();
         let glob = fixed.len() < inside.len();
         self.around.touched.iter().map(|path| path.trim_start_matches("./")).any(|touched| {
@@ -61,7 +63,7 @@ impl World<'_> {
     /// After the script wrote it, the product was called with something that names it,
     /// or a directory it is in. Then what it holds says something about the product:
     /// that a file was left alone is behaviour too.
-    fn product_may_have_touched(&self, key: &str, file: &File) -> bool {
+    fn product_may_have_touched(&self, key: &str, file: &ScriptFile) -> bool {
         let Some(calls) = self.calls.get(file.calls..).filter(|calls| !calls.is_empty()) else { return false };
         let name = key.rsplit('/').next().unwrap_or(key);
         let named = |text: &str| {
@@ -81,13 +83,13 @@ impl World<'_> {
     }
 
     /// The script writes a file.
-    pub fn write(&mut self, path: &str, content: Value, append: bool) {
-        let place = self.place(path);
-        if place.kind == Where::Device {
+    pub fn write(&mut self, path: &str, content: TrackedText, append: bool) {
+        let location = self.location(path);
+        if location.kind == LocationKind::Device {
             return;
         }
         let mut content = content;
-        if append && let Some(old) = self.files.get(&place.key) {
+        if append && let Some(old) = self.files.get(&location.key) {
             let mut all = old.content.clone();
             all.push(&content);
             content = all;
@@ -96,8 +98,8 @@ impl World<'_> {
             content = self.unknown(content.from);
         }
         content.from |= self.controlled();
-        self.written.push(place.key.clone());
-        self.files.insert(place.key, File { content, calls: self.calls.len() });
+        self.written.push(location.key.clone());
+        self.files.insert(location.key, ScriptFile { content, calls: self.calls.len() });
     }
 }
 

@@ -1,66 +1,68 @@
 //! Follows the statements of a script: which failures end it, which go unnoticed.
 
-use super::place::Where;
-use super::rule::Rule;
-use super::status::{Atom, Reason, Status, add};
-use super::syntax::{Kind, Redirect, Statement, Target};
-use super::value::{Sources, Value};
-use super::world::{Frame, World};
+use super::location::LocationKind;
+use super::rule::LintRule;
+use super::state::{FailureScope, ScriptState};
+use super::status::{Comparison, ExitStatus, FailureReason, add};
+use super::syntax::{RedirectTarget, Redirection, Statement, StatementKind};
+use super::value::{Origins, TrackedText};
 
 /// What a statement printed, what its status says, and where the script goes from there.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
-    pub out: Value,
-    pub status: Status,
-    pub flow: Flow,
+pub(super) struct StatementResult {
+    pub out: TrackedText,
+    pub status: ExitStatus,
+    pub flow: ControlFlow,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum ControlFlow {
     #[default]
     On,
-    Exit(Code),
-    Return(Code),
+    Exit(ExitCode),
+    Return(ExitCode),
     Break,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Code {
+pub(super) enum ExitCode {
     Zero,
     /// Not zero, or what was asserted decides.
     Other,
 }
 
-impl World<'_> {
+impl ScriptState<'_> {
     /// The whole script.
     pub fn script(&mut self, statements: &[Statement]) {
         let outcome = self.list(statements);
         let line = statements.last().map_or(1, |last| last.line);
         match outcome.flow {
-            Flow::On => {
+            ControlFlow::On => {
                 if statements.last().is_some_and(succeeds) && statements.len() > 1 {
-                    self.find(Rule::L13, line, "It ends with a command that always succeeds");
+                    self.find(LintRule::L13, line, "It ends with a command that always succeeds");
                 }
-                self.fails(outcome.status.all(), Reason::Implied);
+                self.fails(outcome.status.all(), FailureReason::Implied);
             }
-            Flow::Exit(Code::Zero) => self.find(Rule::L13, line, "It ends with `exit 0` whatever its checks said"),
-            Flow::Exit(Code::Other) => {
+            ControlFlow::Exit(ExitCode::Zero) => {
+                self.find(LintRule::L13, line, "It ends with `exit 0` whatever its checks said")
+            }
+            ControlFlow::Exit(ExitCode::Other) => {
                 let early = std::mem::take(&mut self.early);
-                self.fails(early, Reason::Written);
+                self.fails(early, FailureReason::Written);
             }
-            Flow::Return(_) | Flow::Break => {}
+            ControlFlow::Return(_) | ControlFlow::Break => {}
         }
         for atom in std::mem::take(&mut self.early) {
-            self.find(Rule::L13, atom.line, "It can succeed before its assertions were made");
+            self.find(LintRule::L13, atom.line, "It can succeed before its assertions were made");
         }
         let background = std::mem::take(&mut self.background);
         self.dropped(&background);
     }
 
-    pub fn list(&mut self, statements: &[Statement]) -> Outcome {
-        let mut all = Outcome::default();
+    pub fn list(&mut self, statements: &[Statement]) -> StatementResult {
+        let mut all = StatementResult::default();
         let known = self.findings.len();
-        let mut waiting: Vec<Atom> = Vec::new();
+        let mut waiting: Vec<Comparison> = Vec::new();
         for (at, statement) in statements.iter().enumerate() {
             let asks = self.asks;
             let outcome = self.statement(statement);
@@ -70,8 +72,8 @@ impl World<'_> {
             waiting.clear();
             all.out.push(&outcome.out);
             self.last = outcome.status.clone();
-            if outcome.flow != Flow::On {
-                if self.branches > 0 && outcome.flow == Flow::Exit(Code::Other) {
+            if outcome.flow != ControlFlow::On {
+                if self.branches > 0 && outcome.flow == ControlFlow::Exit(ExitCode::Other) {
                     self.forget_unnoticed(known);
                 }
                 all.flow = outcome.flow;
@@ -81,7 +83,7 @@ impl World<'_> {
             if at + 1 == statements.len() {
                 all.status = outcome.status;
             } else if self.shell.errexit && self.lenient == 0 {
-                self.fails(outcome.status.atoms, Reason::Implied);
+                self.fails(outcome.status.atoms, FailureReason::Implied);
                 waiting = outcome.status.exempt;
             } else {
                 waiting = outcome.status.all();
@@ -91,7 +93,7 @@ impl World<'_> {
     }
 
     /// Where a failure is an answer, not an end.
-    pub fn condition(&mut self, run: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
+    pub fn condition(&mut self, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         self.lenient += 1;
         let outcome = run(self);
         self.lenient -= 1;
@@ -100,7 +102,7 @@ impl World<'_> {
     }
 
     /// What never happens is followed for what it would do, but asserts nothing.
-    pub fn unless(&mut self, never: bool, run: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
+    pub fn unless(&mut self, never: bool, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         self.dead += u32::from(never);
         let outcome = run(self);
         self.dead -= u32::from(never);
@@ -108,7 +110,7 @@ impl World<'_> {
     }
 
     /// What happens only if something came out one way.
-    pub fn branch(&mut self, from: Sources, run: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
+    pub fn branch(&mut self, from: Origins, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         self.control.push(from);
         self.branches += 1;
         let outcome = run(self);
@@ -118,38 +120,38 @@ impl World<'_> {
     }
 
     /// In a shell of its own: nothing it sets is left, and `exit` ends only it.
-    pub fn subshell(&mut self, run: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
+    pub fn subshell(&mut self, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         let shell = self.shell.clone();
-        self.frames.push((Frame::Subshell, Vec::new()));
+        self.frames.push((FailureScope::Subshell, Vec::new()));
         let mut outcome = run(self);
         let (_, kept) = self.frames.pop().expect("pushed above");
         self.shell = shell;
         let mut atoms = std::mem::take(&mut outcome.status).all();
         add(&mut atoms, kept);
-        Outcome { status: Status { atoms, ..Status::default() }, flow: Flow::On, ..outcome }
+        StatementResult { status: ExitStatus { atoms, ..ExitStatus::default() }, flow: ControlFlow::On, ..outcome }
     }
 
-    pub fn statement(&mut self, statement: &Statement) -> Outcome {
+    pub fn statement(&mut self, statement: &Statement) -> StatementResult {
         if !self.step(statement.line) {
-            return Outcome::default();
+            return StatementResult::default();
         }
         if statement.background {
             self.captured += 1;
             let calls = self.calls.len();
-            let outcome = self.subshell(|world| world.connected(statement));
+            let outcome = self.subshell(|state| state.connected(statement));
             self.captured -= 1;
             match self.calls.len() > calls {
                 true => self.product_serves = true,
                 false => self.script_serves = true,
             }
             add(&mut self.background, outcome.status.all());
-            return Outcome { out: outcome.out, ..Outcome::default() };
+            return StatementResult { out: outcome.out, ..StatementResult::default() };
         }
         self.connected(statement)
     }
 
     /// With its redirections.
-    fn connected(&mut self, statement: &Statement) -> Outcome {
+    fn connected(&mut self, statement: &Statement) -> StatementResult {
         if statement.redirects.is_empty() {
             return self.kind(statement);
         }
@@ -157,15 +159,15 @@ impl World<'_> {
         let calls = self.calls.len();
         let mut writes = Vec::new();
         let (mut kept, mut errors) = (true, false);
-        for Redirect { descriptor, to, line } in &statement.redirects {
+        for Redirection { descriptor, to, line } in &statement.redirects {
             match to {
-                Target::Read(word) => {
+                RedirectTarget::Read(word) => {
                     let path = self.single(word);
                     self.reaches(&path, *line);
                     self.stdin = self.content(&path.text);
                 }
-                Target::Text(word) => self.stdin = self.single(word),
-                Target::Write { word, append, both } => {
+                RedirectTarget::Text(word) => self.stdin = self.single(word),
+                RedirectTarget::Write { word, append, both } => {
                     let path = self.single(word);
                     self.reaches(&path, *line);
                     self.writes_to(&path, *line);
@@ -173,7 +175,7 @@ impl World<'_> {
                     kept &= !out;
                     writes.push((path, *append, out));
                 }
-                Target::Descriptor(to) => {
+                RedirectTarget::Descriptor(to) => {
                     // `2>&1 >file`: errors take the place of output.
                     errors |= *descriptor == Some(2) && to == "1" && kept;
                     kept &= descriptor.is_some_and(|number| number != 1) || to == "1";
@@ -186,71 +188,71 @@ impl World<'_> {
         for (path, append, out) in writes {
             let content = match out {
                 true => outcome.out.clone(),
-                false if called => self.unknown(Sources::OUTPUT),
-                false => self.unknown(Sources::AMBIENT),
+                false if called => self.unknown(Origins::OUTPUT),
+                false => self.unknown(Origins::AMBIENT),
             };
             self.write(&path.text, content, append);
-            if out && self.place(&path.text).kind != Where::Device {
+            if out && self.location(&path.text).kind != LocationKind::Device {
                 // A filter: what it printed is what matters.
                 outcome.status.atoms.iter_mut().for_each(|atom| atom.guard = true);
             }
         }
         // What the product says on stderr is among it, wherever its output went.
-        let joined = |redirect: &Redirect| matches!(&redirect.to, Target::Descriptor(to) if to == "1");
-        if called && kept && statement.redirects.iter().any(joined) && !outcome.out.from.has(Sources::OUTPUT) {
-            let said = self.unknown(Sources::OUTPUT);
+        let joined = |redirect: &Redirection| matches!(&redirect.to, RedirectTarget::Descriptor(to) if to == "1");
+        if called && kept && statement.redirects.iter().any(joined) && !outcome.out.from.has(Origins::OUTPUT) {
+            let said = self.unknown(Origins::OUTPUT);
             outcome.out.push(&said);
         }
         if !kept {
             outcome.out = match errors {
-                true => self.unknown(if called { Sources::OUTPUT } else { Sources::AMBIENT }),
-                false => Value::default(),
+                true => self.unknown(if called { Origins::OUTPUT } else { Origins::AMBIENT }),
+                false => TrackedText::default(),
             };
         }
         outcome
     }
 
-    fn kind(&mut self, statement: &Statement) -> Outcome {
+    fn kind(&mut self, statement: &Statement) -> StatementResult {
         let line = statement.line;
         match &statement.kind {
-            Kind::Command(command) => self.command(command, line),
-            Kind::Pipeline(stages) => self.pipeline(stages),
-            Kind::And(left, right) => self.and(left, right),
-            Kind::Or(left, right) => self.or(left, right),
-            Kind::Not(inner) => {
-                let outcome = self.condition(|world| world.statement(inner));
+            StatementKind::Command(command) => self.command(command, line),
+            StatementKind::Pipeline(stages) => self.pipeline(stages),
+            StatementKind::And(left, right) => self.and(left, right),
+            StatementKind::Or(left, right) => self.or(left, right),
+            StatementKind::Not(inner) => {
+                let outcome = self.condition(|state| state.statement(inner));
                 let constant = outcome.status.constant.map(|result| !result);
-                let status = Status { exempt: outcome.status.all(), constant, ..Status::default() };
-                Outcome { status, ..outcome }
+                let status = ExitStatus { exempt: outcome.status.all(), constant, ..ExitStatus::default() };
+                StatementResult { status, ..outcome }
             }
-            Kind::If(arms, otherwise) => self.choice(arms, otherwise),
-            Kind::While(condition, body) => self.repeat(condition, body),
-            Kind::For { name, words, body } => self.each(name, words.as_deref(), body),
-            Kind::Case { subject, arms } => self.case(subject, arms, line),
-            Kind::Group(body) => self.list(body),
-            Kind::Subshell(body) => self.subshell(|world| world.list(body)),
-            Kind::Function { name, body } => {
+            StatementKind::If(arms, otherwise) => self.choice(arms, otherwise),
+            StatementKind::While(condition, body) => self.repeat(condition, body),
+            StatementKind::For { name, words, body } => self.each(name, words.as_deref(), body),
+            StatementKind::Case { subject, arms } => self.case(subject, arms, line),
+            StatementKind::Group(body) => self.list(body),
+            StatementKind::Subshell(body) => self.subshell(|state| state.list(body)),
+            StatementKind::Function { name, body } => {
                 self.defines(name, body, line);
                 self.shell.functions.insert(name.clone(), body.clone());
-                Outcome::default()
+                StatementResult::default()
             }
-            Kind::Test { tokens, double } => {
+            StatementKind::Test { tokens, double } => {
                 let operands = self.operands(tokens);
                 let status = self.test(&operands, *double, line);
-                Outcome { status, ..Outcome::default() }
+                StatementResult { status, ..StatementResult::default() }
             }
-            Kind::Arithmetic { word, sets } => self.arithmetic(word, *sets, line),
+            StatementKind::Arithmetic { word, sets } => self.arithmetic(word, *sets, line),
         }
     }
 
-    fn pipeline(&mut self, stages: &[Statement]) -> Outcome {
+    fn pipeline(&mut self, stages: &[Statement]) -> StatementResult {
         let stdin = self.stdin.clone();
-        let mut before: Vec<Atom> = Vec::new();
-        let mut last = Outcome::default();
+        let mut before: Vec<Comparison> = Vec::new();
+        let mut last = StatementResult::default();
         for (at, stage) in stages.iter().enumerate() {
             let printed = self.captured;
             // What an inner stage prints is somebody's input; what it checks is not lost by that.
-            let outcome = self.subshell(|world| world.statement(stage));
+            let outcome = self.subshell(|state| state.statement(stage));
             self.captured = printed;
             if at + 1 < stages.len() {
                 self.stdin = outcome.out.clone();
@@ -273,7 +275,7 @@ impl World<'_> {
 /// The name of a plain command.
 pub(super) fn name(statement: &Statement) -> Option<String> {
     match &statement.kind {
-        Kind::Command(command) => command.words.first()?.literal(),
+        StatementKind::Command(command) => command.words.first()?.literal(),
         _ => None,
     }
 }

@@ -51,7 +51,7 @@ impl Language {
 
 /// What a piece of code does that matters here; line numbers count from 0.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ForeignFindings {
     /// A module that is not the language's own.
     pub loads: Option<(u32, String)>,
     /// A mocking library or call.
@@ -129,8 +129,8 @@ pub(super) fn mocking(line: &str) -> Option<&'static str> {
     FAKES.iter().copied().find(|fake| line.contains(fake))
 }
 
-pub(super) fn look(code: &str, language: Language) -> Seen {
-    let mut seen = Seen::default();
+pub(super) fn look(code: &str, language: Language) -> ForeignFindings {
+    let mut seen = ForeignFindings::default();
     let networking = NETWORKING.iter().any(|word| code.contains(word));
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
     seen.checks = has(&[

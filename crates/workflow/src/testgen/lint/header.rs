@@ -1,6 +1,6 @@
 //! The two lines a test case starts with: which criterion it traces to, and its title (DEC-121).
 
-use super::rule::{Finding, Rule};
+use super::rule::{LintFinding, LintRule};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -14,9 +14,9 @@ pub fn header(script: &str) -> Option<Header> {
     read(script).ok()
 }
 
-pub(super) fn check(script: &str) -> Option<Finding> {
+pub(super) fn check(script: &str) -> Option<LintFinding> {
     let (line, why) = read(script).err()?;
-    Some(Finding::new(Rule::L01, line, why))
+    Some(LintFinding::new(LintRule::L01, line, why))
 }
 
 fn read(script: &str) -> Result<Header, (u32, &'static str)> {
@@ -28,9 +28,9 @@ fn read(script: &str) -> Result<Header, (u32, &'static str)> {
             }
             break;
         };
-        let take = |key: &str, place: &mut Option<String>, twice: &'static str| {
+        let take = |key: &str, location: &mut Option<String>, twice: &'static str| {
             let value = comment.trim_start().strip_prefix(key).map(|value| value.trim().to_owned());
-            match value.map(|value| place.replace(value)) {
+            match value.map(|value| location.replace(value)) {
                 Some(Some(_)) => Err((number, twice)),
                 Some(None) | None => Ok(()),
             }

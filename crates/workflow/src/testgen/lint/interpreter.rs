@@ -1,13 +1,13 @@
 //! L07, L08 and what else code in other languages can do: programs that run code.
 
 use super::entry::shown;
-use super::flow::Outcome;
-use super::foreign::{Language, Seen, look};
-use super::place::Where;
-use super::rule::Rule;
-use super::status::{Atom, Status};
-use super::value::{Sources, Value, is_hole};
-use super::world::World;
+use super::flow::StatementResult;
+use super::foreign::{ForeignFindings, Language, look};
+use super::location::LocationKind;
+use super::rule::LintRule;
+use super::state::ScriptState;
+use super::status::{Comparison, ExitStatus};
+use super::value::{Origins, TrackedText, is_hole};
 
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "rbash"];
 
@@ -27,8 +27,8 @@ const MODULES: [&str; 12] = [
     "zipfile",
 ];
 
-impl World<'_> {
-    pub fn interpreter(&mut self, words: &[Value], line: u32) -> Option<Outcome> {
+impl ScriptState<'_> {
+    pub fn interpreter(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         if SHELLS.contains(&name.as_str()) {
             return Some(self.shell_program(&name, &words[1..], line));
@@ -43,7 +43,7 @@ impl World<'_> {
     }
 
     /// `bash -c TEXT`, `sh FILE`, `bash <<EOF`
-    fn shell_program(&mut self, name: &str, arguments: &[Value], line: u32) -> Outcome {
+    fn shell_program(&mut self, name: &str, arguments: &[TrackedText], line: u32) -> StatementResult {
         let mut at = 0;
         let mut text = false;
         while let Some(word) = arguments.get(at).filter(|word| word.text.starts_with(['-', '+']) && word.text.len() > 1)
@@ -56,31 +56,31 @@ impl World<'_> {
             arguments[..at.min(arguments.len())].iter().any(|w| !w.text.starts_with("--") && w.text.contains('e'));
         let (script, parameters) = match (text, rest.split_first()) {
             (true, Some((script, rest))) => (script.clone(), rest.get(1..).unwrap_or_default().to_vec()),
-            (true, None) => return Outcome::default(),
+            (true, None) => return StatementResult::default(),
             (false, Some((file, rest))) if is_stdin(&file.text) => (self.stdin.clone(), rest.to_vec()),
             (false, Some((file, rest))) => {
-                let place = self.place(&file.text);
-                match self.files.get(&place.key) {
+                let location = self.location(&file.text);
+                match self.files.get(&location.key) {
                     Some(written) => (written.content.clone(), rest.to_vec()),
                     None => {
                         self.runs_file(file, line);
-                        return self.ran(Sources::NONE, Sources::AMBIENT, line);
+                        return self.ran(Origins::NONE, Origins::AMBIENT, line);
                     }
                 }
             }
             (false, None) => (self.stdin.clone(), Vec::new()),
         };
-        self.subshell(|world| {
-            world.shell.parameters = parameters;
-            world.shell.errexit = errexit;
-            world.nested(&script, line, name)
+        self.subshell(|state| {
+            state.shell.parameters = parameters;
+            state.shell.errexit = errexit;
+            state.nested(&script, line, name)
         })
     }
 
     /// An interpreter with code on its command line, its stdin or in a file.
-    fn program(&mut self, name: &str, language: Language, arguments: &[Value], line: u32) -> Outcome {
-        let mut code = Value::default();
-        let mut rest: &[Value] = &[];
+    fn program(&mut self, name: &str, language: Language, arguments: &[TrackedText], line: u32) -> StatementResult {
+        let mut code = TrackedText::default();
+        let mut rest: &[TrackedText] = &[];
         let mut found = false;
         let mut at = 0;
         while let Some(word) = arguments.get(at) {
@@ -91,11 +91,11 @@ impl World<'_> {
             match (language, option) {
                 (Language::Python, "-m") => {
                     self.module(name, next, line);
-                    return self.ran(self.stdin.from, Sources::AMBIENT, line);
+                    return self.ran(self.stdin.from, Origins::AMBIENT, line);
                 }
                 (Language::JavaScript, "-r" | "--require" | "--import" | "--loader" | "--experimental-loader") => {
                     let line = self.outermost(line);
-                    self.find(Rule::L09, line, format_args!("`{name} {option}` loads code into what it runs"));
+                    self.find(LintRule::L09, line, format_args!("`{name} {option}` loads code into what it runs"));
                     at += 1;
                 }
                 (Language::Ruby | Language::Perl, _)
@@ -108,7 +108,7 @@ impl World<'_> {
                     if !own {
                         let what = format!("`{name} {}` loads a module of the project", shown(word));
                         let line = self.outermost(line);
-                        self.find(Rule::L07, line, what);
+                        self.find(LintRule::L07, line, what);
                     }
                     at += usize::from(given.is_empty());
                 }
@@ -130,8 +130,8 @@ impl World<'_> {
                 (_, "run" | "test" | "exec") if matches!(name, "deno" | "bun" | "go" | "npx") => {}
                 (_, "jest" | "vitest" | "mocha" | "tsx" | "ts-node") if matches!(name, "npx" | "bunx") => {}
                 _ => {
-                    let place = self.place(option);
-                    match self.files.get(&place.key) {
+                    let location = self.location(option);
+                    match self.files.get(&location.key) {
                         Some(written) => code = written.content.clone(),
                         None => self.runs_file(word, line),
                     }
@@ -141,7 +141,7 @@ impl World<'_> {
                 }
             }
         }
-        let fed = if found { self.stdin.clone() } else { Value::default() };
+        let fed = if found { self.stdin.clone() } else { TrackedText::default() };
         if !found {
             code = self.stdin.clone();
         }
@@ -149,25 +149,32 @@ impl World<'_> {
     }
 
     /// Looks at code and says what running it says.
-    fn judge(&mut self, code: &Value, language: Language, arguments: &[Value], fed: &Value, line: u32) -> Outcome {
+    fn judge(
+        &mut self,
+        code: &TrackedText,
+        language: Language,
+        arguments: &[TrackedText],
+        fed: &TrackedText,
+        line: u32,
+    ) -> StatementResult {
         if code.text.chars().all(is_hole) && !code.text.is_empty() {
             let line = self.outermost(line);
-            self.find(Rule::L02, line, "The code it runs can not be told from the script");
-            return Outcome::default();
+            self.find(LintRule::L02, line, "The code it runs can not be told from the script");
+            return StatementResult::default();
         }
         let seen = look(&code.text, language);
         self.report(&seen, line);
         let mut from = code.from;
         if seen.loads.is_some() || seen.fakes.is_some() {
             // What it compares is not known, only that it should not.
-            from |= Sources::AMBIENT;
+            from |= Origins::AMBIENT;
         }
-        if !fed.from.has(Sources::AMBIENT) {
+        if !fed.from.has(Origins::AMBIENT) {
             from |= fed.from;
         }
         for word in arguments {
             from |= word.from;
-            let key = self.place(&word.text).key;
+            let key = self.location(&word.text).key;
             if self.files.contains_key(&key) || (!word.text.is_empty() && word.text.contains('/')) {
                 from |= self.content(&word.text).from;
             }
@@ -179,77 +186,79 @@ impl World<'_> {
         }
         let touched = self.around.touched.iter().any(|path| code.text.contains(path.trim_start_matches("./")));
         if touched && seen.reads {
-            from |= Sources::SOURCE;
+            from |= Origins::SOURCE;
         }
         let names = |text: &str| self.entry_points().any(|entry| quoted_word(text, entry));
         if seen.starts && names(&code.text) {
             self.call(code.text.clone());
-            from |= Sources::OUTPUT;
-        } else if seen.reads && own.is_empty() && !self.calls.is_empty() && !from.has(Sources::SURFACES) {
-            from |= if code.text.contains("AGENT_SDLC_DB") { Sources::DATABASE } else { Sources::FILES };
+            from |= Origins::OUTPUT;
+        } else if seen.reads && own.is_empty() && !self.calls.is_empty() && !from.has(Origins::SURFACES) {
+            from |= if code.text.contains("AGENT_SDLC_DB") { Origins::DATABASE } else { Origins::FILES };
         }
         let out = self.unknown(from);
         let status = match seen.checks {
-            true => Status::of(Atom::check(from, line)),
-            false => Status::of(Atom::plain(Sources::AMBIENT, line)),
+            true => ExitStatus::of(Comparison::check(from, line)),
+            false => ExitStatus::of(Comparison::plain(Origins::AMBIENT, line)),
         };
-        Outcome { out, status, ..Outcome::default() }
+        StatementResult { out, status, ..StatementResult::default() }
     }
 
     /// Says what is wrong with code the script runs.
-    pub fn report(&mut self, seen: &Seen, line: u32) {
+    pub fn report(&mut self, seen: &ForeignFindings, line: u32) {
         let at = self.outermost(line);
         if let Some((_, module)) = &seen.loads {
-            self.find(Rule::L07, at, format_args!("It loads the module `{module}`"));
+            self.find(LintRule::L07, at, format_args!("It loads the module `{module}`"));
         }
         if let Some((_, fake)) = &seen.fakes {
             self.find(
-                Rule::L08,
+                LintRule::L08,
                 at,
                 format_args!("`{}` puts a double in the place of real code", fake.trim_end_matches('(')),
             );
         }
         if seen.interposes.is_some() {
-            self.find(Rule::L09, at, "It sets a variable that loads code into the product");
+            self.find(LintRule::L09, at, "It sets a variable that loads code into the product");
         }
         if let Some((_, target)) = &seen.talks {
-            self.find(Rule::L14, at, format_args!("It talks to `{target}`"));
+            self.find(LintRule::L14, at, format_args!("It talks to `{target}`"));
         }
         for (_, path) in &seen.writes {
-            self.writes_to(&Value::literal(path.as_str()), line);
+            self.writes_to(&TrackedText::literal(path.as_str()), line);
         }
     }
 
-    fn module(&mut self, name: &str, module: Option<&Value>, line: u32) {
+    fn module(&mut self, name: &str, module: Option<&TrackedText>, line: u32) {
         let module = module.cloned().unwrap_or_default();
         if !MODULES.contains(&module.text.as_str()) {
             let line = self.outermost(line);
-            self.find(Rule::L07, line, format_args!("`{name} -m {}` runs a module of the project", shown(&module)));
+            self.find(LintRule::L07, line, format_args!("`{name} -m {}` runs a module of the project", shown(&module)));
         }
     }
 
     /// A file the script has not written is run, and is no entry point.
-    fn runs_file(&mut self, file: &Value, line: u32) {
+    fn runs_file(&mut self, file: &TrackedText, line: u32) {
         let line = self.outermost(line);
-        match self.place(&file.text).kind {
-            Where::System => {}
-            Where::Project => self.find(
-                Rule::L07,
+        match self.location(&file.text).kind {
+            LocationKind::System => {}
+            LocationKind::Project => self.find(
+                LintRule::L07,
                 line,
                 format_args!("`{}` is code of the project, but no declared entry point", shown(file)),
             ),
-            _ => {
-                self.find(Rule::L02, line, format_args!("What is in `{}` can not be told from the script", shown(file)))
-            }
+            _ => self.find(
+                LintRule::L02,
+                line,
+                format_args!("What is in `{}` can not be told from the script", shown(file)),
+            ),
         }
     }
 
-    fn file_as_program(&mut self, words: &[Value], line: u32) -> Option<Outcome> {
-        let place = self.place(&words[0].text);
-        let Some(file) = self.files.get(&place.key).cloned() else {
-            if place.kind != Where::System {
+    fn file_as_program(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
+        let location = self.location(&words[0].text);
+        let Some(file) = self.files.get(&location.key).cloned() else {
+            if location.kind != LocationKind::System {
                 self.runs_file(&words[0], line);
-                return Some(self.ran(Sources::NONE, Sources::AMBIENT, line));
+                return Some(self.ran(Origins::NONE, Origins::AMBIENT, line));
             }
             return None;
         };
@@ -257,43 +266,43 @@ impl World<'_> {
         let program = first.strip_prefix("#!").map(|rest| rest.trim().trim_start_matches("/usr/bin/env ").to_owned());
         let program = program.unwrap_or_else(|| "sh".into());
         let program = program.split_whitespace().next().unwrap_or("sh").rsplit('/').next().unwrap_or("sh").to_owned();
-        let mut all = vec![Value::literal(program)];
+        let mut all = vec![TrackedText::literal(program)];
         all.extend(words.iter().cloned());
         self.interpreter(&all, line)
     }
 
     /// `source FILE`
-    pub fn sourced(&mut self, arguments: &[Value], line: u32) -> Outcome {
-        let Some(file) = arguments.first() else { return Outcome::default() };
+    pub fn sourced(&mut self, arguments: &[TrackedText], line: u32) -> StatementResult {
+        let Some(file) = arguments.first() else { return StatementResult::default() };
         if is_stdin(&file.text) {
             let text = self.stdin.clone();
             return self.nested(&text, line, "source");
         }
-        let place = self.place(&file.text);
-        if let Some(written) = self.files.get(&place.key).cloned() {
+        let location = self.location(&file.text);
+        if let Some(written) = self.files.get(&location.key).cloned() {
             return self.nested(&written.content, line, "source");
         }
-        match place.kind {
-            Where::System | Where::Device => {}
-            Where::Project => {
+        match location.kind {
+            LocationKind::System | LocationKind::Device => {}
+            LocationKind::Project => {
                 let line = self.outermost(line);
-                self.find(Rule::L07, line, format_args!("It loads `{}` of the project", shown(file)));
+                self.find(LintRule::L07, line, format_args!("It loads `{}` of the project", shown(file)));
             }
             _ => {
                 let line = self.outermost(line);
                 self.find(
-                    Rule::L02,
+                    LintRule::L02,
                     line,
                     format_args!("What is in `{}` can not be told from the script", shown(file)),
                 );
             }
         }
-        Outcome::default()
+        StatementResult::default()
     }
 
-    fn ran(&mut self, from: Sources, status: Sources, line: u32) -> Outcome {
-        let out = self.unknown(from | Sources::AMBIENT);
-        Outcome { out, status: Status::of(Atom::plain(status, line)), ..Outcome::default() }
+    fn ran(&mut self, from: Origins, status: Origins, line: u32) -> StatementResult {
+        let out = self.unknown(from | Origins::AMBIENT);
+        StatementResult { out, status: ExitStatus::of(Comparison::plain(status, line)), ..StatementResult::default() }
     }
 }
 

@@ -6,7 +6,7 @@
 //! thought about makes the script unreadable, it is never skipped.
 
 use super::parse::{DEEPEST, Lower, Lowered};
-use super::shield::Fed;
+use super::sanitize::StdinSource;
 use super::syntax::*;
 use std::rc::Rc;
 use tree_sitter::Node;
@@ -52,13 +52,13 @@ impl Lower<'_> {
             "command" | "declaration_command" | "unset_command" => self.command(node),
             "variable_assignment" => {
                 let assignments = vec![self.assignment(node)?];
-                plain(Kind::Command(Command { assignments, words: Vec::new() }))
+                plain(StatementKind::Command(SimpleStatement { assignments, words: Vec::new() }))
             }
             "variable_assignments" => {
                 let mut cursor = node.walk();
                 let assignments = node.named_children(&mut cursor).map(|child| self.assignment(child));
                 let assignments = assignments.collect::<Lowered<_>>()?;
-                plain(Kind::Command(Command { assignments, words: Vec::new() }))
+                plain(StatementKind::Command(SimpleStatement { assignments, words: Vec::new() }))
             }
             "redirected_statement" => self.redirected(node),
             "list" => {
@@ -71,8 +71,8 @@ impl Lower<'_> {
                 };
                 let (left, right) = (Box::new(self.statement(left)?), Box::new(self.statement(right)?));
                 match sign.kind() {
-                    "&&" => plain(Kind::And(left, right)),
-                    "||" => plain(Kind::Or(left, right)),
+                    "&&" => plain(StatementKind::And(left, right)),
+                    "||" => plain(StatementKind::Or(left, right)),
                     _ => self.refuse(sign, "It joins commands in a way that is not known"),
                 }
             }
@@ -82,36 +82,36 @@ impl Lower<'_> {
                 let Some(inner) = node.named_children(&mut cursor).find(|child| child.kind() != "comment") else {
                     return self.refuse(node, "It is not valid bash");
                 };
-                plain(Kind::Not(Box::new(self.statement(inner)?)))
+                plain(StatementKind::Not(Box::new(self.statement(inner)?)))
             }
             "if_statement" => self.conditional(node),
             "while_statement" => {
                 let mut cursor = node.walk();
                 let condition = node.children_by_field_name("condition", &mut cursor);
                 let condition = self.statements(condition)?;
-                plain(Kind::While(condition, self.field(node, "body")?))
+                plain(StatementKind::While(condition, self.field(node, "body")?))
             }
             "for_statement" => {
                 let mut cursor = node.walk();
                 let words = node.children_by_field_name("value", &mut cursor).map(|word| self.word(word));
                 let words = words.collect::<Lowered<Vec<_>>>()?;
                 let name = node.child_by_field_name("variable").map(|name| self.raw(name)).unwrap_or_default();
-                plain(Kind::For { name: name.to_owned(), words: Some(words), body: self.field(node, "body")? })
+                plain(StatementKind::For { name: name.to_owned(), words: Some(words), body: self.field(node, "body")? })
             }
             "c_style_for_statement" => {
                 let name = node.child_by_field_name("initializer").and_then(|start| start.child_by_field_name("name"));
                 let name = name.map(|name| self.raw(name)).unwrap_or_default().to_owned();
-                plain(Kind::For { name, words: None, body: self.field(node, "body")? })
+                plain(StatementKind::For { name, words: None, body: self.field(node, "body")? })
             }
             "case_statement" => self.case(node),
             "compound_statement" if self.raw(node).trim_start().starts_with("((") => {
                 let raw = self.raw(node).replace("==", "").replace("!=", "").replace("<=", "").replace(">=", "");
                 let sets = raw.contains("++") || raw.contains("--") || raw.contains('=');
-                let word = Word { parts: vec![Part::Number(self.names(node)?)], line };
-                plain(Kind::Arithmetic { word, sets })
+                let word = ScriptWord { parts: vec![WordPart::Number(self.names(node)?)], line };
+                plain(StatementKind::Arithmetic { word, sets })
             }
-            "compound_statement" => plain(Kind::Group(self.body(node)?)),
-            "subshell" => plain(Kind::Subshell(self.body(node)?)),
+            "compound_statement" => plain(StatementKind::Group(self.body(node)?)),
+            "subshell" => plain(StatementKind::Subshell(self.body(node)?)),
             "function_definition" => {
                 let name = node.child_by_field_name("name").map(|name| self.raw(name)).unwrap_or_default().to_owned();
                 let Some(body) = node.child_by_field_name("body") else {
@@ -122,13 +122,13 @@ impl Lower<'_> {
                 for redirect in node.children_by_field_name("redirect", &mut cursor) {
                     body.redirects.push(self.redirect(redirect, &mut Vec::new())?);
                 }
-                plain(Kind::Function { name, body: Rc::new(body) })
+                plain(StatementKind::Function { name, body: Rc::new(body) })
             }
             "test_command" => {
                 let double = self.raw(node).trim_start().starts_with("[[");
                 let mut pieces = Vec::new();
                 self.tokens(node, &mut pieces)?;
-                plain(Kind::Test { tokens: pieces.into_iter().map(|piece| piece.2).collect(), double })
+                plain(StatementKind::Test { tokens: pieces.into_iter().map(|piece| piece.2).collect(), double })
             }
             _ => self.refuse(node, "It uses syntax that is not known"),
         }
@@ -139,7 +139,7 @@ impl Lower<'_> {
     }
 
     fn command(&self, node: Node<'_>) -> Lowered<Statement> {
-        let mut command = Command::default();
+        let mut command = SimpleStatement::default();
         let mut redirects = Vec::new();
         let mut cursor = node.walk();
         let mut tail: Option<(usize, Node<'_>)> = None;
@@ -162,14 +162,14 @@ impl Lower<'_> {
                 }
             }
         }
-        Ok(Statement { line: self.line(node), kind: Kind::Command(command), redirects, background: false })
+        Ok(Statement { line: self.line(node), kind: StatementKind::Command(command), redirects, background: false })
     }
 
     fn start(&self, node: Node<'_>) -> usize {
         node.start_byte() + self.raw(node).bytes().take_while(|b| b.is_ascii_whitespace()).count()
     }
 
-    fn assignment(&self, node: Node<'_>) -> Lowered<Assignment> {
+    fn assignment(&self, node: Node<'_>) -> Lowered<VariableAssignment> {
         let Some(name) = node.child_by_field_name("name") else {
             return self.refuse(node, "It is not valid bash");
         };
@@ -177,20 +177,20 @@ impl Lower<'_> {
         let bare = name.child_by_field_name("name").filter(|_| indexed).unwrap_or(name);
         let mut cursor = node.walk();
         let adds = indexed || node.children(&mut cursor).any(|child| child.kind() == "+=");
-        let mut value = Word { parts: Vec::new(), line: self.line(node) };
+        let mut value = ScriptWord { parts: Vec::new(), line: self.line(node) };
         let mut cursor = node.walk();
         for part in node.children_by_field_name("value", &mut cursor) {
             value.parts.extend(self.word(part)?.parts);
         }
-        Ok(Assignment { name: self.raw(bare).to_owned(), adds, value })
+        Ok(VariableAssignment { name: self.raw(bare).to_owned(), adds, value })
     }
 
-    fn assigned_word(&self, node: Node<'_>) -> Lowered<Word> {
-        let Assignment { name, adds, value } = self.assignment(node)?;
+    fn assigned_word(&self, node: Node<'_>) -> Lowered<ScriptWord> {
+        let VariableAssignment { name, adds, value } = self.assignment(node)?;
         let text = format!("{name}{}=", if adds { "+" } else { "" });
-        let mut parts = vec![Part::Text { text, quoted: false }];
+        let mut parts = vec![WordPart::Text { text, quoted: false }];
         parts.extend(value.parts);
-        Ok(Word { parts, line: value.line })
+        Ok(ScriptWord { parts, line: value.line })
     }
 
     /// A statement with redirections, which belong to its last command.
@@ -198,7 +198,7 @@ impl Lower<'_> {
         let mut statement = match node.child_by_field_name("body") {
             Some(body) => self.statement(body)?,
             None => {
-                let kind = Kind::Command(Command::default());
+                let kind = StatementKind::Command(SimpleStatement::default());
                 Statement { line: self.line(node), kind, redirects: Vec::new(), background: false }
             }
         };
@@ -211,7 +211,7 @@ impl Lower<'_> {
         let last = last_command(&mut statement);
         last.redirects.extend(redirects);
         match &mut last.kind {
-            Kind::Command(command) => command.words.extend(words),
+            StatementKind::Command(command) => command.words.extend(words),
             _ if words.is_empty() => {}
             _ => return self.refuse(node, "Words follow a redirection"),
         }
@@ -219,7 +219,7 @@ impl Lower<'_> {
     }
 
     /// One redirection. Words the grammar took for further targets go to `words`.
-    pub fn redirect(&self, node: Node<'_>, words: &mut Vec<Word>) -> Lowered<Redirect> {
+    pub fn redirect(&self, node: Node<'_>, words: &mut Vec<ScriptWord>) -> Lowered<Redirection> {
         let line = self.line(node);
         let descriptor = node.child_by_field_name("descriptor").and_then(|number| self.raw(number).trim().parse().ok());
         let mut cursor = node.walk();
@@ -230,36 +230,38 @@ impl Lower<'_> {
         let fed = self.shielded.fed.get(&sign.start_byte());
         let first = targets.next();
         let to = match (sign.kind(), first) {
-            (">&-" | "<&-", _) => Target::Descriptor("-".into()),
+            (">&-" | "<&-", _) => RedirectTarget::Descriptor("-".into()),
             (_, None) => return self.refuse(node, "It is not valid bash"),
             ("<", Some(target)) => match fed {
-                Some(Fed::Document { body, expands, tabs }) => self.document(body.clone(), *expands, *tabs)?,
-                Some(Fed::String) => Target::Text(self.word(target)?),
-                None => Target::Read(self.word(target)?),
+                Some(StdinSource::Document { body, expands, tabs }) => self.document(body.clone(), *expands, *tabs)?,
+                Some(StdinSource::String) => RedirectTarget::Text(self.word(target)?),
+                None => RedirectTarget::Read(self.word(target)?),
             },
             (">&" | "<&", Some(target)) => {
                 let word = self.word(target)?;
                 match word.literal() {
                     Some(text) if text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit()) => {
-                        Target::Descriptor(text)
+                        RedirectTarget::Descriptor(text)
                     }
-                    _ if sign.kind() == "<&" => Target::Read(word),
-                    _ => Target::Write { word, append: false, both: true },
+                    _ if sign.kind() == "<&" => RedirectTarget::Read(word),
+                    _ => RedirectTarget::Write { word, append: false, both: true },
                 }
             }
-            (">" | ">|", Some(target)) => Target::Write { word: self.word(target)?, append: false, both: false },
-            (">>", Some(target)) => Target::Write { word: self.word(target)?, append: true, both: false },
-            ("&>", Some(target)) => Target::Write { word: self.word(target)?, append: false, both: true },
-            ("&>>", Some(target)) => Target::Write { word: self.word(target)?, append: true, both: true },
+            (">" | ">|", Some(target)) => {
+                RedirectTarget::Write { word: self.word(target)?, append: false, both: false }
+            }
+            (">>", Some(target)) => RedirectTarget::Write { word: self.word(target)?, append: true, both: false },
+            ("&>", Some(target)) => RedirectTarget::Write { word: self.word(target)?, append: false, both: true },
+            ("&>>", Some(target)) => RedirectTarget::Write { word: self.word(target)?, append: true, both: true },
             _ => return self.refuse(node, "It redirects in a way that is not known"),
         };
         for word in targets {
             words.push(self.word(word)?);
         }
-        Ok(Redirect { descriptor, to, line })
+        Ok(Redirection { descriptor, to, line })
     }
 
-    fn document(&self, body: std::ops::Range<usize>, expands: bool, tabs: bool) -> Lowered<Target> {
+    fn document(&self, body: std::ops::Range<usize>, expands: bool, tabs: bool) -> Lowered<RedirectTarget> {
         let line = self.script[..body.start].matches('\n').count() as u32 + self.first;
         let mut text = self.script[body].to_owned();
         if tabs {
@@ -268,9 +270,9 @@ impl Lower<'_> {
         let parts = if expands {
             super::document::parts(&text, line, self.level + 1)?
         } else {
-            vec![Part::Text { text, quoted: true }]
+            vec![WordPart::Text { text, quoted: true }]
         };
-        Ok(Target::Text(Word { parts, line }))
+        Ok(RedirectTarget::Text(ScriptWord { parts, line }))
     }
 
     /// Stages; a `!` before the first belongs to all of them.
@@ -284,8 +286,8 @@ impl Lower<'_> {
                 "|&" => {
                     let last: Option<&mut Statement> = stages.last_mut();
                     if let Some(last) = last {
-                        let both = Target::Descriptor("1".into());
-                        last.redirects.push(Redirect { descriptor: Some(2), to: both, line });
+                        let both = RedirectTarget::Descriptor("1".into());
+                        last.redirects.push(Redirection { descriptor: Some(2), to: both, line });
                     }
                 }
                 _ => stages.push(self.statement(child)?),
@@ -293,13 +295,13 @@ impl Lower<'_> {
         }
         let plain = |kind| Statement { line, kind, redirects: Vec::new(), background: false };
         if let Some(first) = stages.first_mut()
-            && let Kind::Not(inner) = &mut first.kind
+            && let StatementKind::Not(inner) = &mut first.kind
         {
-            let inner = std::mem::replace(inner, Box::new(plain(Kind::Group(Vec::new()))));
+            let inner = std::mem::replace(inner, Box::new(plain(StatementKind::Group(Vec::new()))));
             *first = *inner;
-            return Ok(plain(Kind::Not(Box::new(plain(Kind::Pipeline(stages))))));
+            return Ok(plain(StatementKind::Not(Box::new(plain(StatementKind::Pipeline(stages))))));
         }
-        Ok(plain(Kind::Pipeline(stages)))
+        Ok(plain(StatementKind::Pipeline(stages)))
     }
 
     fn conditional(&self, node: Node<'_>) -> Lowered<Statement> {
@@ -325,7 +327,7 @@ impl Lower<'_> {
             let (condition, body) = parts.split_at(then);
             arms.push((self.statements(condition.iter().copied())?, self.statements(body.iter().copied())?));
         }
-        let kind = Kind::If(arms, otherwise);
+        let kind = StatementKind::If(arms, otherwise);
         Ok(Statement { line: self.line(node), kind, redirects: Vec::new(), background: false })
     }
 
@@ -336,7 +338,7 @@ impl Lower<'_> {
         let mut arms = Vec::new();
         let mut cursor = node.walk();
         for item in node.children(&mut cursor).filter(|child| child.kind() == "case_item") {
-            let mut patterns: Vec<Word> = Vec::new();
+            let mut patterns: Vec<ScriptWord> = Vec::new();
             let mut body = Vec::new();
             let mut end = None;
             let mut cursor = item.walk();
@@ -364,13 +366,13 @@ impl Lower<'_> {
             }
             arms.push(Arm { patterns, body: self.statements(body.into_iter())? });
         }
-        let kind = Kind::Case { subject: self.word(subject)?, arms };
+        let kind = StatementKind::Case { subject: self.word(subject)?, arms };
         Ok(Statement { line: self.line(node), kind, redirects: Vec::new(), background: false })
     }
 
     /// Operands and operators of a test in the order they are written; how the grammar
     /// groups them is not how bash does. Pieces that touch are one operand.
-    fn tokens(&self, node: Node<'_>, found: &mut Vec<(usize, usize, Token)>) -> Lowered<()> {
+    fn tokens(&self, node: Node<'_>, found: &mut Vec<(usize, usize, TestToken)>) -> Lowered<()> {
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
             let (start, end) = (self.start(child), child.end_byte());
@@ -381,23 +383,23 @@ impl Lower<'_> {
                 | "parenthesized_expression"
                 | "postfix_expression"
                 | "ternary_expression" => self.tokens(child, found)?,
-                "test_operator" => found.push((start, end, Token::Operator(self.raw(child).trim().to_owned()))),
-                kind if !child.is_named() => found.push((start, end, Token::Operator(kind.trim().to_owned()))),
+                "test_operator" => found.push((start, end, TestToken::Operator(self.raw(child).trim().to_owned()))),
+                kind if !child.is_named() => found.push((start, end, TestToken::Operator(kind.trim().to_owned()))),
                 _ => {
                     let word = self.word(child)?;
                     match found.last_mut() {
-                        Some((_, last, Token::Word(before))) if *last == start => {
+                        Some((_, last, TestToken::Word(before))) if *last == start => {
                             before.parts.extend(word.parts);
                             *last = end;
                         }
                         // `-1` comes as a sign and a number.
-                        Some((_, last, before @ Token::Operator(_))) if *last == start && is_minus(before) => {
-                            let mut parts = vec![Part::Text { text: "-".into(), quoted: false }];
+                        Some((_, last, before @ TestToken::Operator(_))) if *last == start && is_minus(before) => {
+                            let mut parts = vec![WordPart::Text { text: "-".into(), quoted: false }];
                             parts.extend(word.parts);
-                            *before = Token::Word(Word { parts, line: word.line });
+                            *before = TestToken::Word(ScriptWord { parts, line: word.line });
                             *last = end;
                         }
-                        _ => found.push((start, end, Token::Word(word))),
+                        _ => found.push((start, end, TestToken::Word(word))),
                     }
                 }
             }
@@ -406,20 +408,22 @@ impl Lower<'_> {
     }
 }
 
-fn is_minus(token: &Token) -> bool {
-    matches!(token, Token::Operator(sign) if sign == "-")
+fn is_minus(token: &TestToken) -> bool {
+    matches!(token, TestToken::Operator(sign) if sign == "-")
 }
 
 /// The command a redirection behind this statement belongs to.
 fn last_command(statement: &mut Statement) -> &mut Statement {
     // Two looks, because a borrow that is returned from one arm would cover the other.
     match statement.kind {
-        Kind::And(..) | Kind::Or(..) | Kind::Pipeline(_) | Kind::Not(_) => {}
+        StatementKind::And(..) | StatementKind::Or(..) | StatementKind::Pipeline(_) | StatementKind::Not(_) => {}
         _ => return statement,
     }
     match &mut statement.kind {
-        Kind::And(_, right) | Kind::Or(_, right) | Kind::Not(right) => last_command(right),
-        Kind::Pipeline(stages) if !stages.is_empty() => last_command(stages.last_mut().expect("a pipeline has stages")),
+        StatementKind::And(_, right) | StatementKind::Or(_, right) | StatementKind::Not(right) => last_command(right),
+        StatementKind::Pipeline(stages) if !stages.is_empty() => {
+            last_command(stages.last_mut().expect("a pipeline has stages"))
+        }
         _ => unreachable!("looked at above"),
     }
 }

@@ -6,7 +6,7 @@ use super::syntax::*;
 use tree_sitter::Node;
 
 impl Lower<'_> {
-    pub fn word(&self, node: Node<'_>) -> Lowered<Word> {
+    pub fn word(&self, node: Node<'_>) -> Lowered<ScriptWord> {
         let mut parts = Vec::new();
         self.depth.set(self.depth.get() + 1);
         if self.depth.get() > DEEPEST {
@@ -14,13 +14,13 @@ impl Lower<'_> {
         }
         self.parts(node, false, &mut parts)?;
         self.depth.set(self.depth.get() - 1);
-        Ok(Word { parts, line: self.line(node) })
+        Ok(ScriptWord { parts, line: self.line(node) })
     }
 
-    fn parts(&self, node: Node<'_>, quoted: bool, parts: &mut Vec<Part>) -> Lowered<()> {
+    fn parts(&self, node: Node<'_>, quoted: bool, parts: &mut Vec<WordPart>) -> Lowered<()> {
         let raw = self.raw(node);
         let raw = if quoted { raw } else { raw.trim_start_matches([' ', '\t', '\n']) };
-        let mut text = |text: String, quoted: bool| parts.push(Part::Text { text, quoted });
+        let mut text = |text: String, quoted: bool| parts.push(WordPart::Text { text, quoted });
         match node.kind() {
             "raw_string" => text(raw.trim_matches('\'').to_owned(), true),
             "ansi_c_string" => text(ansi(raw), true),
@@ -34,8 +34,8 @@ impl Lower<'_> {
                     text(raw[..blank].to_owned(), quoted);
                 }
                 let name = raw.trim_start().trim_start_matches('$').to_owned();
-                let how = if matches!(name.as_str(), "@" | "*") { How::All } else { How::Plain };
-                parts.push(Part::Variable { name, how, quoted });
+                let how = if matches!(name.as_str(), "@" | "*") { Expansion::All } else { Expansion::Plain };
+                parts.push(WordPart::Variable { name, how, quoted });
             }
             "expansion" => {
                 let part = self.expansion(node, quoted)?;
@@ -51,15 +51,15 @@ impl Lower<'_> {
                 } else {
                     self.substituted(node)?
                 };
-                parts.push(Part::Output { body, quoted });
+                parts.push(WordPart::Output { body, quoted });
             }
-            "process_substitution" => parts.push(Part::File(self.body(node)?)),
-            "arithmetic_expansion" => parts.push(Part::Number(self.names(node)?)),
+            "process_substitution" => parts.push(WordPart::File(self.body(node)?)),
+            "arithmetic_expansion" => parts.push(WordPart::Number(self.names(node)?)),
             "array" => {
                 let mut cursor = node.walk();
                 let named = node.named_children(&mut cursor).filter(|child| child.kind() != "comment");
                 let words = named.map(|child| self.word(child)).collect::<Lowered<Vec<_>>>()?;
-                parts.push(Part::List(words));
+                parts.push(WordPart::List(words));
             }
             "string_content" => text(unescape(raw, true), true),
             "binary_expression"
@@ -68,7 +68,7 @@ impl Lower<'_> {
             | "parenthesized_expression"
             | "ternary_expression" => {
                 let inner = self.names(node)?;
-                parts.push(Part::Number(inner));
+                parts.push(WordPart::Number(inner));
             }
             "word"
             | "number"
@@ -90,7 +90,7 @@ impl Lower<'_> {
     }
 
     /// Children that follow each other without a gap.
-    fn pieces(&self, node: Node<'_>, parts: &mut Vec<Part>) -> Lowered<()> {
+    fn pieces(&self, node: Node<'_>, parts: &mut Vec<WordPart>) -> Lowered<()> {
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
             self.parts(child, false, parts)?;
@@ -100,20 +100,20 @@ impl Lower<'_> {
 
     /// Double quotes. The grammar leaves out some of the text between expansions, so
     /// the gaps are filled from the script.
-    fn string(&self, node: Node<'_>, parts: &mut Vec<Part>) -> Lowered<()> {
+    fn string(&self, node: Node<'_>, parts: &mut Vec<WordPart>) -> Lowered<()> {
         let open = self.script[node.start_byte()..].find('"').map_or(node.start_byte(), |at| node.start_byte() + at);
         let mut at = open + 1;
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor).filter(|child| child.kind() != "string_content") {
             let gap = self.script.get(at..child.start_byte()).unwrap_or_default();
             if !gap.is_empty() {
-                parts.push(Part::Text { text: unescape(gap, true), quoted: true });
+                parts.push(WordPart::Text { text: unescape(gap, true), quoted: true });
             }
             self.parts(child, true, parts)?;
             at = child.end_byte();
         }
         let rest = self.script.get(at..node.end_byte().saturating_sub(1)).unwrap_or_default();
-        parts.push(Part::Text { text: unescape(rest, true), quoted: true });
+        parts.push(WordPart::Text { text: unescape(rest, true), quoted: true });
         Ok(())
     }
 
@@ -124,9 +124,9 @@ impl Lower<'_> {
         for redirect in node.children_by_field_name("redirect", &mut cursor) {
             let line = self.line(redirect);
             let redirect = self.redirect(redirect, &mut Vec::new())?;
-            let kind = Kind::Command(Command {
-                words: vec![Word { parts: vec![Part::Text { text: "cat".into(), quoted: false }], line }],
-                ..Command::default()
+            let kind = StatementKind::Command(SimpleStatement {
+                words: vec![ScriptWord { parts: vec![WordPart::Text { text: "cat".into(), quoted: false }], line }],
+                ..SimpleStatement::default()
             });
             body.push(Statement { line, kind, redirects: vec![redirect], background: false });
         }
@@ -139,7 +139,7 @@ impl Lower<'_> {
     }
 
     /// `${…}`
-    fn expansion(&self, node: Node<'_>, quoted: bool) -> Lowered<Part> {
+    fn expansion(&self, node: Node<'_>, quoted: bool) -> Lowered<WordPart> {
         let mut cursor = node.walk();
         let children: Vec<_> = node.children(&mut cursor).collect();
         let inner: Vec<_> = children.iter().filter(|child| !matches!(child.kind(), "${" | "}")).collect();
@@ -156,39 +156,39 @@ impl Lower<'_> {
             }
             _ => (self.raw(*node_of).to_owned(), false),
         };
-        let mut operand = Word { parts: Vec::new(), line: self.line(node) };
+        let mut operand = ScriptWord { parts: Vec::new(), line: self.line(node) };
         for child in inner[subject + 1..].iter().filter(|child| child.is_named()) {
             self.parts(**child, quoted, &mut operand.parts)?;
         }
         let before = subject.checked_sub(1).map(|at| inner[at].kind());
         let sign = inner.get(subject + 1).map(|child| child.kind());
         let how = match (before, sign) {
-            (Some("!"), None) => How::Named,
-            (Some(_), _) => How::Changed(operand.parts),
-            (None, None) if all || matches!(name.as_str(), "@" | "*") => How::All,
-            (None, None) => How::Plain,
-            (None, Some(":-" | "-" | ":=" | "=")) => How::Else(Box::new(operand)),
-            (None, Some(":+" | "+")) => How::Then(Box::new(operand)),
-            (None, Some(":?" | "?")) => How::Plain,
+            (Some("!"), None) => Expansion::Named,
+            (Some(_), _) => Expansion::Changed(operand.parts),
+            (None, None) if all || matches!(name.as_str(), "@" | "*") => Expansion::All,
+            (None, None) => Expansion::Plain,
+            (None, Some(":-" | "-" | ":=" | "=")) => Expansion::Else(Box::new(operand)),
+            (None, Some(":+" | "+")) => Expansion::Then(Box::new(operand)),
+            (None, Some(":?" | "?")) => Expansion::Plain,
             // Nothing is left of it.
             (None, Some("%%" | "##")) if self.raw(node).ends_with("%%*}") || self.raw(node).ends_with("##*}") => {
-                return Ok(Part::Text { text: String::new(), quoted });
+                return Ok(WordPart::Text { text: String::new(), quoted });
             }
-            (None, Some("%" | "%%")) => How::Without(Box::new(operand)),
-            (None, Some(_)) => How::Changed(operand.parts),
+            (None, Some("%" | "%%")) => Expansion::Without(Box::new(operand)),
+            (None, Some(_)) => Expansion::Changed(operand.parts),
         };
-        Ok(Part::Variable { name, how, quoted })
+        Ok(WordPart::Variable { name, how, quoted })
     }
 
     /// Everything an arithmetic expression is made of.
-    pub fn names(&self, node: Node<'_>) -> Lowered<Vec<Part>> {
+    pub fn names(&self, node: Node<'_>) -> Lowered<Vec<WordPart>> {
         let mut parts = Vec::new();
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             match child.kind() {
                 "variable_name" | "word" => {
                     let name = self.raw(child).trim().to_owned();
-                    parts.push(Part::Variable { name, how: How::Plain, quoted: true });
+                    parts.push(WordPart::Variable { name, how: Expansion::Plain, quoted: true });
                 }
                 "number" | "comment" => {}
                 "simple_expansion" | "expansion" | "command_substitution" | "string" | "raw_string" => {

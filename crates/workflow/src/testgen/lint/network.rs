@@ -1,9 +1,9 @@
 //! L14: traffic that leaves the machine.
 
 use super::entry::shown;
-use super::rule::Rule;
-use super::value::{Sources, Value, is_hole};
-use super::world::World;
+use super::rule::LintRule;
+use super::state::ScriptState;
+use super::value::{Origins, TrackedText, is_hole};
 
 /// The host of a URL, or of `host:port`.
 fn host(text: &str) -> &str {
@@ -23,9 +23,9 @@ pub(super) fn is_loopback(text: &str) -> bool {
         || text == "::1"
 }
 
-impl World<'_> {
+impl ScriptState<'_> {
     /// `/dev/tcp/HOST/PORT` as a file.
-    pub fn reaches(&mut self, path: &Value, line: u32) {
+    pub fn reaches(&mut self, path: &TrackedText, line: u32) {
         let target = path.text.strip_prefix("/dev/tcp/").or_else(|| path.text.strip_prefix("/dev/udp/"));
         if let Some(target) = target
             && !is_loopback(target)
@@ -34,16 +34,16 @@ impl World<'_> {
         }
     }
 
-    fn talks_to(&mut self, what: &Value, line: u32) {
+    fn talks_to(&mut self, what: &TrackedText, line: u32) {
         let line = self.outermost(line);
-        self.find(Rule::L14, line, format_args!("It talks to `{}`", shown(what)));
+        self.find(LintRule::L14, line, format_args!("It talks to `{}`", shown(what)));
     }
 
-    pub fn network(&mut self, words: &[Value], line: u32) {
+    pub fn network(&mut self, words: &[TrackedText], line: u32) {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         let arguments = &words[1..];
         let text = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());
-        let hosts: Vec<&Value> = match name.as_str() {
+        let hosts: Vec<&TrackedText> = match name.as_str() {
             "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "w3m" => {
                 if arguments.iter().any(|word| word.text == "--unix-socket") {
                     return;
@@ -58,7 +58,7 @@ impl World<'_> {
                 if listens && matches!(name.as_str(), "nc" | "ncat" | "netcat") {
                     return;
                 }
-                let mut hosts: Vec<&Value> =
+                let mut hosts: Vec<&TrackedText> =
                     arguments.iter().filter(|word| !word.text.starts_with('-') && !is_number(&word.text)).collect();
                 hosts.truncate(1);
                 hosts
@@ -85,10 +85,10 @@ impl World<'_> {
             }
             _ => return,
         };
-        let hosts: Vec<Value> = hosts.into_iter().cloned().collect();
+        let hosts: Vec<TrackedText> = hosts.into_iter().cloned().collect();
         for target in hosts {
             // An address the product printed is the product's affair.
-            let told = target.from.has(Sources::SURFACES) && host(&target.text).contains(is_hole);
+            let told = target.from.has(Origins::SURFACES) && host(&target.text).contains(is_hole);
             if !is_loopback(&target.text) && !told {
                 self.talks_to(&target, line);
             }
@@ -96,7 +96,7 @@ impl World<'_> {
     }
 }
 
-fn urls<'v>(name: &str, arguments: &'v [Value]) -> Vec<&'v Value> {
+fn urls<'v>(name: &str, arguments: &'v [TrackedText]) -> Vec<&'v TrackedText> {
     const TAKING: [&str; 33] = [
         "-o",
         "-H",

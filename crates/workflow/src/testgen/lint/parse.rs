@@ -1,6 +1,6 @@
 //! Reads a script: shielded, parsed by the grammar, lowered to statements.
 
-use super::shield::{Shielded, shield};
+use super::sanitize::{SanitizedScript, sanitize};
 use super::syntax::{Statement, Unreadable};
 use ona_permissions::bash_tree;
 use tree_sitter::{Node, Tree};
@@ -21,7 +21,7 @@ pub(super) fn read_within(script: &str, first: u32, level: u8) -> Result<Vec<Sta
         return Err(Unreadable { line: first, why: "It is nested too deeply" });
     }
     let at = |unreadable: Unreadable| Unreadable { line: unreadable.line + first - 1, ..unreadable };
-    let shielded = shield(script).map_err(at)?;
+    let shielded = sanitize(script).map_err(at)?;
     let tree = bash_tree(&shielded.text, STEPS).ok_or(Unreadable { line: first, why: "It takes too long to parse" })?;
     let root = tree.root_node();
     if root.has_error() {
@@ -64,7 +64,7 @@ pub(super) type Lowered<T> = Result<T, Unreadable>;
 
 pub(super) struct Lower<'a> {
     pub script: &'a str,
-    pub shielded: &'a Shielded,
+    pub shielded: &'a SanitizedScript,
     pub first: u32,
     pub level: u8,
     pub depth: std::cell::Cell<u16>,

@@ -1,6 +1,6 @@
 //! The surfaces assertions may look at (section 8.5.2), closed.
 
-use super::value::Sources;
+use super::value::Origins;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,15 +23,15 @@ impl Surface {
         }
     }
 
-    pub(super) fn of(from: Sources) -> Vec<Surface> {
+    pub(super) fn of(from: Origins) -> Vec<Surface> {
         let all = [
-            (Surface::Database, Sources::DATABASE),
-            (Surface::File, Sources::FILES),
-            (Surface::ProcessOutput, Sources::OUTPUT | Sources::STATUS),
-            (Surface::ToolResult, Sources::RESULT),
-            (Surface::HookRecord, Sources::HOOKS),
+            (Surface::Database, Origins::DATABASE),
+            (Surface::File, Origins::FILES),
+            (Surface::ProcessOutput, Origins::OUTPUT | Origins::STATUS),
+            (Surface::ToolResult, Origins::RESULT),
+            (Surface::HookRecord, Origins::HOOKS),
         ];
-        all.into_iter().filter(|(_, sources)| from.has(*sources)).map(|(surface, _)| surface).collect()
+        all.into_iter().filter(|(_, origins)| from.has(*origins)).map(|(surface, _)| surface).collect()
     }
 }
 

@@ -12,15 +12,15 @@ pub(super) struct Unreadable {
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
     pub line: u32,
-    pub kind: Kind,
-    pub redirects: Vec<Redirect>,
+    pub kind: StatementKind,
+    pub redirects: Vec<Redirection>,
     /// `… &`
     pub background: bool,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
-    Command(Command),
+pub(super) enum StatementKind {
+    Command(SimpleStatement),
     Pipeline(Vec<Statement>),
     And(Box<Statement>, Box<Statement>),
     Or(Box<Statement>, Box<Statement>),
@@ -32,11 +32,11 @@ pub(super) enum Kind {
     /// `for NAME in WORDS`; without words it counts.
     For {
         name: String,
-        words: Option<Vec<Word>>,
+        words: Option<Vec<ScriptWord>>,
         body: Vec<Statement>,
     },
     Case {
-        subject: Word,
+        subject: ScriptWord,
         arms: Vec<Arm>,
     },
     Group(Vec<Statement>),
@@ -47,72 +47,72 @@ pub(super) enum Kind {
     },
     /// `[ … ]` and `[[ … ]]`
     Test {
-        tokens: Vec<Token>,
+        tokens: Vec<TestToken>,
         double: bool,
     },
     /// `(( … ))`, with the variables in it; `sets` if it changes one
     Arithmetic {
-        word: Word,
+        word: ScriptWord,
         sets: bool,
     },
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
-    pub patterns: Vec<Word>,
+    pub patterns: Vec<ScriptWord>,
     pub body: Vec<Statement>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Command {
-    pub assignments: Vec<Assignment>,
-    pub words: Vec<Word>,
+pub(super) struct SimpleStatement {
+    pub assignments: Vec<VariableAssignment>,
+    pub words: Vec<ScriptWord>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Assignment {
+pub(super) struct VariableAssignment {
     pub name: String,
     /// `+=`, or one element of an array
     pub adds: bool,
-    pub value: Word,
+    pub value: ScriptWord,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Token {
-    Word(Word),
+pub(super) enum TestToken {
+    Word(ScriptWord),
     Operator(String),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Redirect {
+pub(super) struct Redirection {
     /// `None`: 0 or 1, by the operator
     pub descriptor: Option<u32>,
-    pub to: Target,
+    pub to: RedirectTarget,
     pub line: u32,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Target {
-    Read(Word),
+pub(super) enum RedirectTarget {
+    Read(ScriptWord),
     Write {
-        word: Word,
+        word: ScriptWord,
         append: bool,
         both: bool,
     },
     /// `>&2`, `2>&1`, `>&-`
     Descriptor(String),
     /// A here-document or here-string.
-    Text(Word),
+    Text(ScriptWord),
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Word {
-    pub parts: Vec<Part>,
+pub(super) struct ScriptWord {
+    pub parts: Vec<WordPart>,
     pub line: u32,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Part {
+pub(super) enum WordPart {
     /// Quotes and escapes removed.
     Text {
         text: String,
@@ -120,7 +120,7 @@ pub(super) enum Part {
     },
     Variable {
         name: String,
-        how: How,
+        how: Expansion,
         quoted: bool,
     },
     /// `$(…)`
@@ -131,36 +131,36 @@ pub(super) enum Part {
     /// `<(…)`, `>(…)`
     File(Vec<Statement>),
     /// `$((…))`: what it is made of
-    Number(Vec<Part>),
+    Number(Vec<WordPart>),
     /// `(…)` on the right of an assignment
-    List(Vec<Word>),
+    List(Vec<ScriptWord>),
 }
 
 /// What is made of a variable's value.
 #[derive(Clone, Debug)]
-pub(super) enum How {
+pub(super) enum Expansion {
     Plain,
     /// `${x[@]}`
     All,
     /// `${x:-word}`, `${x-word}`, `${x:=word}`, `${x=word}`
-    Else(Box<Word>),
+    Else(Box<ScriptWord>),
     /// `${x:+word}`
-    Then(Box<Word>),
+    Then(Box<ScriptWord>),
     /// `${x%word}`, `${x%%word}`
-    Without(Box<Word>),
+    Without(Box<ScriptWord>),
     /// `${!x}`: the variable it names
     Named,
     /// Anything else: a length, a piece, another case
-    Changed(Vec<Part>),
+    Changed(Vec<WordPart>),
 }
 
-impl Word {
+impl ScriptWord {
     /// The text, if nothing in it expands.
     pub fn literal(&self) -> Option<String> {
         let mut all = String::new();
         for part in &self.parts {
             match part {
-                Part::Text { text, .. } => all.push_str(text),
+                WordPart::Text { text, .. } => all.push_str(text),
                 _ => return None,
             }
         }

@@ -2,20 +2,20 @@
 
 use super::changes::operands;
 use super::condition::{matches_anything, plain_part};
-use super::flow::Outcome;
-use super::place::Where;
-use super::rule::Rule;
-use super::status::{Atom, Status};
-use super::value::{Sources, Value};
-use super::world::World;
+use super::flow::StatementResult;
+use super::location::LocationKind;
+use super::rule::LintRule;
+use super::state::ScriptState;
+use super::status::{Comparison, ExitStatus};
+use super::value::{Origins, TrackedText};
 
-impl World<'_> {
-    pub fn tool(&mut self, words: &[Value], line: u32) -> Option<Outcome> {
+impl ScriptState<'_> {
+    pub fn tool(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         let arguments = &words[1..];
         let paths = operands(&name, arguments);
-        let mut outcome = Outcome::default();
-        let weak = |from: Sources| Status::of(Atom::plain(from, line));
+        let mut outcome = StatementResult::default();
+        let weak = |from: Origins| ExitStatus::of(Comparison::plain(from, line));
         match name.as_str() {
             "cat" => {
                 outcome.out = self.contents(&paths);
@@ -30,16 +30,16 @@ impl World<'_> {
                     && arguments.iter().any(|word| matches!(word.text.as_str(), "-c" | "--check"));
                 outcome.out = self.unknown(from);
                 outcome.status =
-                    if checks { Status::of(Atom::check(from, line)) } else { weak(self.existences(&paths)) };
+                    if checks { ExitStatus::of(Comparison::check(from, line)) } else { weak(self.existences(&paths)) };
             }
             "tee" => outcome.out = self.stdin.clone(),
             "tr" => outcome.out = self.unknown(self.stdin.from),
             "sed" | "awk" | "gawk" | "mawk" => {
                 let given = arguments.iter().any(|word| matches!(word.text.as_str(), "-e" | "-f" | "--expression"));
                 let program = paths.first().filter(|_| !given).cloned().unwrap_or_default();
-                let program_words: Vec<&Value> = arguments.iter().filter(|word| !word.from.is_none()).collect();
-                let mut from = program_words.iter().fold(Sources::NONE, |all, word| all | word.from);
-                let files: Vec<Value> = paths.into_iter().skip(usize::from(!given)).collect();
+                let program_words: Vec<&TrackedText> = arguments.iter().filter(|word| !word.from.is_none()).collect();
+                let mut from = program_words.iter().fold(Origins::NONE, |all, word| all | word.from);
+                let files: Vec<TrackedText> = paths.into_iter().skip(usize::from(!given)).collect();
                 // `BEGIN { … }` alone reads nothing.
                 let reads = !(program.text.trim_start().starts_with("BEGIN")
                     && files.is_empty()
@@ -49,11 +49,11 @@ impl World<'_> {
                 }
                 if name != "sed" && (program.text.contains("system(") || program.text.contains("getline")) {
                     let line = self.outermost(line);
-                    self.find(Rule::L02, line, format_args!("What `{name}` starts can not be told"));
+                    self.find(LintRule::L02, line, format_args!("What `{name}` starts can not be told"));
                 }
                 outcome.out = match replacement(&program.text).filter(|_| name == "sed") {
                     // Whatever it read, this is what it says afterwards.
-                    Some((".*" | "^.*" | "^.*$" | ".*$", by)) => Value { text: by.to_owned(), from },
+                    Some((".*" | "^.*" | "^.*$" | ".*$", by)) => TrackedText { text: by.to_owned(), from },
                     Some((_, by)) => {
                         let mut edited = self.unknown(from);
                         edited.text.push_str(by);
@@ -62,8 +62,8 @@ impl World<'_> {
                     None => self.unknown(from),
                 };
                 outcome.status = match program.text.contains("exit") || (name == "sed" && program.text.contains("q1")) {
-                    true => Status::of(Atom::check(from, line)),
-                    false => weak(Sources::AMBIENT),
+                    true => ExitStatus::of(Comparison::check(from, line)),
+                    false => weak(Origins::AMBIENT),
                 };
             }
             "grep" | "egrep" | "fgrep" | "rg" | "zgrep" | "ag" | "ack" => outcome = self.grep(arguments, &paths, line),
@@ -87,9 +87,9 @@ impl World<'_> {
                     .find(|word| !word.text.starts_with('-'))
                     .map_or(".", |word| word.text.as_str())
                     .to_owned();
-                let from = match self.place(&root).kind {
+                let from = match self.location(&root).kind {
                     // Its own files may be among them, but what the product left there is too.
-                    Where::Scratch if !self.calls.is_empty() => Sources::FILES,
+                    LocationKind::Scratch if !self.calls.is_empty() => Origins::FILES,
                     _ => self.existence(&root),
                 };
                 outcome.out = self.unknown(from);
@@ -97,22 +97,23 @@ impl World<'_> {
             "basename" | "dirname" => {
                 let path = paths.first().cloned().unwrap_or_default();
                 let (dir, base) = path.text.rsplit_once('/').unwrap_or((".", &path.text));
-                outcome.out = Value { text: if name == "dirname" { dir.into() } else { base.into() }, from: path.from };
+                outcome.out =
+                    TrackedText { text: if name == "dirname" { dir.into() } else { base.into() }, from: path.from };
             }
             "mktemp" => outcome.out = self.fresh_path(arguments),
             "expr" => {
-                let from = arguments.iter().fold(Sources::NONE, |all, word| all | word.from);
-                outcome.out = self.unknown(from | if self.loops > 0 { Sources::AMBIENT } else { Sources::NONE });
-                outcome.status = Status::of(Atom::check(from, line));
+                let from = arguments.iter().fold(Origins::NONE, |all, word| all | word.from);
+                outcome.out = self.unknown(from | if self.loops > 0 { Origins::AMBIENT } else { Origins::NONE });
+                outcome.status = ExitStatus::of(Comparison::check(from, line));
             }
             "curl" | "wget" | "nc" | "ncat" | "http" => {
                 // What answers is the product, unless the script left something else running.
                 let product = self.product_serves || (!self.calls.is_empty() && !self.script_serves);
-                let from = if product { Sources::OUTPUT } else { Sources::AMBIENT };
+                let from = if product { Origins::OUTPUT } else { Origins::AMBIENT };
                 outcome.out = self.unknown(from);
-                outcome.status = weak(if product { Sources::STATUS } else { Sources::AMBIENT });
+                outcome.status = weak(if product { Origins::STATUS } else { Origins::AMBIENT });
             }
-            "seq" => outcome.out = self.unknown(Sources::AMBIENT),
+            "seq" => outcome.out = self.unknown(Origins::AMBIENT),
             "git" => {
                 let reads = arguments.iter().any(|word| {
                     matches!(word.text.as_str(), "diff" | "show" | "blame" | "grep" | "cat-file" | "archive")
@@ -123,22 +124,23 @@ impl World<'_> {
                     .map_or(".", |pair| pair[1].text.as_str())
                     .to_owned();
                 let top = arguments.iter().any(|word| word.text == "--show-toplevel");
-                let place = self.place(&dir);
-                let from = match place.kind {
-                    Where::Scratch if !self.calls.is_empty() => Sources::FILES,
-                    Where::Project if reads && !self.around.touched.is_empty() => Sources::SOURCE,
-                    _ => Sources::AMBIENT,
+                let location = self.location(&dir);
+                let from = match location.kind {
+                    LocationKind::Scratch if !self.calls.is_empty() => Origins::FILES,
+                    LocationKind::Project if reads && !self.around.touched.is_empty() => Origins::SOURCE,
+                    _ => Origins::AMBIENT,
                 };
-                outcome.out = match top && place.kind == Where::Project {
-                    true => Value { text: self.project_root().to_string(), from: Sources::NONE },
+                outcome.out = match top && location.kind == LocationKind::Project {
+                    true => TrackedText { text: self.project_root().to_string(), from: Origins::NONE },
                     false => self.unknown(from),
                 };
                 let quiet = arguments.iter().any(|word| matches!(word.text.as_str(), "--quiet" | "--exit-code" | "-q"));
-                outcome.status = if quiet { Status::of(Atom::check(from, line)) } else { weak(Sources::AMBIENT) };
+                outcome.status =
+                    if quiet { ExitStatus::of(Comparison::check(from, line)) } else { weak(Origins::AMBIENT) };
             }
             "cp" | "mv" | "ln" | "install" | "rsync" | "touch" | "mkdir" | "rm" | "rmdir" | "chmod" | "chown"
             | "truncate" | "dd" | "tar" | "unzip" | "zip" | "mkfifo" | "patch" => {
-                outcome.status = weak(Sources::AMBIENT)
+                outcome.status = weak(Origins::AMBIENT)
             }
             _ => return None,
         }
@@ -146,11 +148,11 @@ impl World<'_> {
     }
 
     /// Files one after the other, or what is read from stdin.
-    fn contents(&mut self, paths: &[Value]) -> Value {
+    fn contents(&mut self, paths: &[TrackedText]) -> TrackedText {
         if paths.is_empty() {
             return self.stdin.clone();
         }
-        let mut all = Value::default();
+        let mut all = TrackedText::default();
         for path in paths {
             let part = if path.text == "-" { self.stdin.clone() } else { self.content(&path.text) };
             all.push(&part);
@@ -158,15 +160,15 @@ impl World<'_> {
         all
     }
 
-    fn existences(&mut self, paths: &[Value]) -> Sources {
-        let mut from = Sources::NONE;
+    fn existences(&mut self, paths: &[TrackedText]) -> Origins {
+        let mut from = Origins::NONE;
         for path in paths.iter().filter(|path| path.text != "-") {
             from |= self.existence(&path.text);
         }
-        if from.is_none() { Sources::AMBIENT } else { from }
+        if from.is_none() { Origins::AMBIENT } else { from }
     }
 
-    fn grep(&mut self, arguments: &[Value], operands: &[Value], line: u32) -> Outcome {
+    fn grep(&mut self, arguments: &[TrackedText], operands: &[TrackedText], line: u32) -> StatementResult {
         let value_of = |flags: &[&str]| {
             let at = arguments.iter().position(|word| flags.contains(&word.text.as_str()))?;
             arguments.get(at + 1).cloned()
@@ -182,7 +184,7 @@ impl World<'_> {
                 Some(list) => (self.content(&list.text), operands),
                 None => match operands.split_first() {
                     Some((pattern, files)) => (pattern.clone(), files),
-                    None => return Outcome::default(),
+                    None => return StatementResult::default(),
                 },
             },
         };
@@ -191,34 +193,34 @@ impl World<'_> {
             [] if deep => self.content("."),
             files => self.contents(files),
         };
-        let mut atom = Atom::check(subject.from | pattern.from, line);
+        let mut atom = Comparison::check(subject.from | pattern.from, line);
         let inverted = short('v') || arguments.iter().any(|word| word.text == "--invert-match");
         let looked_for = plain_part(&pattern.text).replace('\\', "");
-        let seen = subject.from.has(Sources::SURFACES | Sources::STATUS);
+        let seen = subject.from.has(Origins::SURFACES | Origins::STATUS);
         atom.always = seen && !inverted && (matches_anything(&pattern.text) || subject.says(&looked_for));
         let quiet = short('q') || arguments.iter().any(|word| matches!(word.text.as_str(), "--quiet" | "--silent"));
-        let out = if quiet { Value::default() } else { self.unknown(atom.from) };
-        Outcome { out, status: Status::of(atom), ..Outcome::default() }
+        let out = if quiet { TrackedText::default() } else { self.unknown(atom.from) };
+        StatementResult { out, status: ExitStatus::of(atom), ..StatementResult::default() }
     }
 
-    fn diff(&mut self, paths: &[Value], line: u32) -> Outcome {
-        let (mut from, mut keys) = (Sources::NONE, Vec::new());
+    fn diff(&mut self, paths: &[TrackedText], line: u32) -> StatementResult {
+        let (mut from, mut keys) = (Origins::NONE, Vec::new());
         let mut texts = Vec::new();
         for path in paths {
             let content = if path.text == "-" { self.stdin.clone() } else { self.content(&path.text) };
             from |= content.from;
-            keys.push(self.place(&path.text).key);
+            keys.push(self.location(&path.text).key);
             texts.push(content.text);
         }
-        let mut atom = Atom::check(from, line);
+        let mut atom = Comparison::check(from, line);
         let same = |list: &[String]| list.len() == 2 && list[0] == list[1];
-        atom.always = from.has(Sources::SURFACES) && (same(&keys) || (same(&texts) && !texts[0].is_empty()));
+        atom.always = from.has(Origins::SURFACES) && (same(&keys) || (same(&texts) && !texts[0].is_empty()));
         let out = self.unknown(from);
-        Outcome { out, status: Status::of(atom), ..Outcome::default() }
+        StatementResult { out, status: ExitStatus::of(atom), ..StatementResult::default() }
     }
 
-    fn jq(&mut self, arguments: &[Value], line: u32) -> Outcome {
-        let mut from = Sources::NONE;
+    fn jq(&mut self, arguments: &[TrackedText], line: u32) -> StatementResult {
+        let mut from = Origins::NONE;
         let mut operands = Vec::new();
         let (mut empty, mut strict) = (false, false);
         let mut at = 0;
@@ -250,29 +252,30 @@ impl World<'_> {
         let text: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
         let text = text.join(" ");
         self.seed(&text);
-        let (filter, files) = operands.split_first().map_or((Value::default(), &[][..]), |(f, rest)| (f.clone(), rest));
+        let (filter, files) =
+            operands.split_first().map_or((TrackedText::default(), &[][..]), |(f, rest)| (f.clone(), rest));
         from |= filter.from;
         if !empty {
             from |= self.contents(files).from;
         }
-        let mut atom = if strict { Atom::check(from, line) } else { Atom::plain(from, line) };
+        let mut atom = if strict { Comparison::check(from, line) } else { Comparison::plain(from, line) };
         // A filter that looks at nothing: `jq -e 'true'`.
         let looks = filter.text.contains(['.', '$']) || filter.text.contains("input") || !filter.is_known();
         let forgives =
             ["or true", ", true", "// true"].iter().any(|end| filter.text.trim_end_matches([' ', ')']).ends_with(end));
-        atom.always = strict && from.has(Sources::SURFACES) && (!looks || forgives);
+        atom.always = strict && from.has(Origins::SURFACES) && (!looks || forgives);
         let mut out = self.unknown(from);
         // What it was made of can be told, so that a product call can be seen to name a file.
         if empty {
             out.text.push_str(&text);
         }
-        Outcome { out, status: Status::of(atom), ..Outcome::default() }
+        StatementResult { out, status: ExitStatus::of(atom), ..StatementResult::default() }
     }
 
-    fn sqlite(&mut self, arguments: &[Value], line: u32) -> Outcome {
+    fn sqlite(&mut self, arguments: &[TrackedText], line: u32) -> StatementResult {
         let mut operands = Vec::new();
         let mut at = 0;
-        let mut sql = Value::default();
+        let mut sql = TrackedText::default();
         while let Some(word) = arguments.get(at) {
             at += 1;
             match word.text.as_str() {
@@ -288,8 +291,8 @@ impl World<'_> {
             }
         }
         let mut operands = operands.into_iter();
-        let Some(database) = operands.next() else { return Outcome::default() };
-        let given: Vec<Value> = operands.collect();
+        let Some(database) = operands.next() else { return StatementResult::default() };
+        let given: Vec<TrackedText> = operands.collect();
         match given.is_empty() {
             true => sql.push(&self.stdin.clone()),
             false => given.iter().for_each(|part| sql.push(part)),
@@ -298,30 +301,34 @@ impl World<'_> {
         let lower = sql.text.to_ascii_lowercase();
         if lower.contains(".shell") || lower.contains(".system") {
             let line = self.outermost(line);
-            self.find(Rule::L02, line, "What sqlite3 is told to run can not be told");
+            self.find(LintRule::L02, line, "What sqlite3 is told to run can not be told");
         }
         let has = |word: &str| lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|part| part == word);
         let changes = ["insert", "update", "delete", "create", "drop", "alter", "replace"].iter().any(|word| has(word));
         let reads = has("from") || has("pragma") || lower.contains("\n.") || lower.starts_with('.') || !sql.is_known();
-        let place = self.place(&database.text);
+        let location = self.location(&database.text);
         if changes {
             self.writes_to(&database, line);
         }
-        let mut from = match place.kind {
-            _ if database.text == ":memory:" => Sources::OWN,
+        let mut from = match location.kind {
+            _ if database.text == ":memory:" => Origins::OWN,
             _ if !reads && has("select") && !changes => sql.from,
-            Where::Database => self.existence(&database.text),
+            LocationKind::Database => self.existence(&database.text),
             _ => self.content(&database.text).from,
         };
-        if from.has(Sources::DATABASE) {
-            from |= if lower.contains("tool_result") { Sources::RESULT } else { Sources::NONE };
-            from |= if has("hook_invocations") { Sources::HOOKS } else { Sources::NONE };
+        if from.has(Origins::DATABASE) {
+            from |= if lower.contains("tool_result") { Origins::RESULT } else { Origins::NONE };
+            from |= if has("hook_invocations") { Origins::HOOKS } else { Origins::NONE };
         }
-        if changes && place.kind != Where::Database && !self.files.contains_key(&place.key) {
-            self.write(&database.text, Value::default(), false);
+        if changes && location.kind != LocationKind::Database && !self.files.contains_key(&location.key) {
+            self.write(&database.text, TrackedText::default(), false);
         }
         let out = self.unknown(from);
-        Outcome { out, status: Status::of(Atom::plain(Sources::AMBIENT, line)), ..Outcome::default() }
+        StatementResult {
+            out,
+            status: ExitStatus::of(Comparison::plain(Origins::AMBIENT, line)),
+            ..StatementResult::default()
+        }
     }
 }
 

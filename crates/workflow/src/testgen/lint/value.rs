@@ -5,9 +5,9 @@ use std::ops::{BitOr, BitOrAssign};
 
 /// Where a text comes from. Nothing: it is written in the script.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Sources(u16);
+pub(super) struct Origins(u16);
 
-impl Sources {
+impl Origins {
     pub const NONE: Self = Self(0);
     /// The exit status of a product call.
     pub const STATUS: Self = Self(1);
@@ -39,20 +39,20 @@ impl Sources {
     }
 }
 
-impl BitOr for Sources {
+impl BitOr for Origins {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-impl BitOrAssign for Sources {
+impl BitOrAssign for Origins {
     fn bitor_assign(&mut self, other: Self) {
         self.0 |= other.0;
     }
 }
 
-impl fmt::Debug for Sources {
+impl fmt::Debug for Origins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:b}", self.0)
     }
@@ -61,9 +61,9 @@ impl fmt::Debug for Sources {
 /// A text with its origin. What only a running shell could tell is a hole: a
 /// character of a private plane, another one for each place it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Value {
+pub(super) struct TrackedText {
     pub text: String,
-    pub from: Sources,
+    pub from: Origins,
 }
 
 const FIRST_HOLE: u32 = 0xF_0000;
@@ -81,9 +81,9 @@ pub(super) fn hole_number(c: char) -> Option<u32> {
     is_hole(c).then(|| c as u32 - FIRST_HOLE)
 }
 
-impl Value {
+impl TrackedText {
     pub fn literal(text: impl Into<String>) -> Self {
-        Self { text: text.into(), from: Sources::NONE }
+        Self { text: text.into(), from: Origins::NONE }
     }
 
     /// Every letter is known.
@@ -91,7 +91,7 @@ impl Value {
         !self.text.contains(is_hole)
     }
 
-    pub fn push(&mut self, other: &Value) {
+    pub fn push(&mut self, other: &TrackedText) {
         self.text.push_str(&other.text);
         self.from |= other.from;
     }

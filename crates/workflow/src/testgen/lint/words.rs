@@ -1,15 +1,15 @@
 //! What a word becomes.
 
-use super::place::Root;
-use super::status::Status;
-use super::syntax::{How, Part, Word};
-use super::value::{Sources, Value};
-use super::world::{File, World};
+use super::location::HoleRoot;
+use super::state::{ScriptFile, ScriptState};
+use super::status::ExitStatus;
+use super::syntax::{Expansion, ScriptWord, WordPart};
+use super::value::{Origins, TrackedText};
 
-impl World<'_> {
+impl ScriptState<'_> {
     /// The word as one text, where bash does not split.
-    pub fn single(&mut self, word: &Word) -> Value {
-        let mut all = Value::default();
+    pub fn single(&mut self, word: &ScriptWord) -> TrackedText {
+        let mut all = TrackedText::default();
         for (at, part) in word.parts.iter().enumerate() {
             for (count, value) in self.part(part).into_iter().enumerate() {
                 if count > 0 {
@@ -17,7 +17,7 @@ impl World<'_> {
                 }
                 all.push(&value);
             }
-            if at == 0 && all.text.starts_with('~') && !matches!(part, Part::Text { quoted: false, .. }) {
+            if at == 0 && all.text.starts_with('~') && !matches!(part, WordPart::Text { quoted: false, .. }) {
                 // Only an unquoted `~` is the home directory.
                 all.text.insert_str(0, "./");
             }
@@ -26,29 +26,31 @@ impl World<'_> {
     }
 
     /// The words it becomes: an array is several, and so is an unquoted text with blanks.
-    pub fn fields(&mut self, word: &Word) -> Vec<Value> {
-        let several = |part: &Part| match part {
-            Part::Variable { how: How::All, .. } => true,
-            Part::Variable { quoted, .. } | Part::Output { quoted, .. } => !quoted,
+    pub fn fields(&mut self, word: &ScriptWord) -> Vec<TrackedText> {
+        let several = |part: &WordPart| match part {
+            WordPart::Variable { how: Expansion::All, .. } => true,
+            WordPart::Variable { quoted, .. } | WordPart::Output { quoted, .. } => !quoted,
             _ => false,
         };
         if !word.parts.iter().any(several) {
             return vec![self.single(word)];
         }
-        let mut fields: Vec<Value> = Vec::new();
+        let mut fields: Vec<TrackedText> = Vec::new();
         let mut open = false;
         for part in &word.parts {
             let values = self.part(part);
             let splits = several(part);
-            let whole = matches!(part, Part::Variable { how: How::All, quoted: true, .. });
+            let whole = matches!(part, WordPart::Variable { how: Expansion::All, quoted: true, .. });
             if splits && values.is_empty() {
                 continue;
             }
             for (at, value) in values.into_iter().enumerate() {
-                let pieces: Vec<Value> = match splits && !whole {
-                    true => {
-                        value.text.split_whitespace().map(|text| Value { text: text.into(), ..value.clone() }).collect()
-                    }
+                let pieces: Vec<TrackedText> = match splits && !whole {
+                    true => value
+                        .text
+                        .split_whitespace()
+                        .map(|text| TrackedText { text: text.into(), ..value.clone() })
+                        .collect(),
                     false => vec![value],
                 };
                 for (count, piece) in pieces.into_iter().enumerate() {
@@ -63,47 +65,47 @@ impl World<'_> {
         fields
     }
 
-    fn part(&mut self, part: &Part) -> Vec<Value> {
+    fn part(&mut self, part: &WordPart) -> Vec<TrackedText> {
         match part {
-            Part::Text { text, .. } => vec![Value::literal(text.as_str())],
-            Part::Variable { name, how, .. } => self.expand(name, how),
-            Part::Output { body, .. } => vec![self.output(body)],
-            Part::File(body) => {
+            WordPart::Text { text, .. } => vec![TrackedText::literal(text.as_str())],
+            WordPart::Variable { name, how, .. } => self.expand(name, how),
+            WordPart::Output { body, .. } => vec![self.output(body)],
+            WordPart::File(body) => {
                 let content = self.output(body);
-                let path = self.hole(Root::Scratch).to_string();
-                self.files.insert(path.clone(), File { content, calls: self.calls.len() });
-                vec![Value::literal(path)]
+                let path = self.hole(HoleRoot::Scratch).to_string();
+                self.files.insert(path.clone(), ScriptFile { content, calls: self.calls.len() });
+                vec![TrackedText::literal(path)]
             }
-            Part::Number(parts) => {
-                let mut from = if self.loops > 0 { Sources::AMBIENT } else { Sources::NONE };
+            WordPart::Number(parts) => {
+                let mut from = if self.loops > 0 { Origins::AMBIENT } else { Origins::NONE };
                 for part in parts {
                     self.part(part).iter().for_each(|value| from |= value.from);
                 }
                 vec![self.unknown(from)]
             }
-            Part::List(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
+            WordPart::List(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
         }
     }
 
     /// `$(…)`: what it prints.
-    fn output(&mut self, body: &[super::syntax::Statement]) -> Value {
+    fn output(&mut self, body: &[super::syntax::Statement]) -> TrackedText {
         self.captured += 1;
-        let outcome = self.subshell(|world| world.list(body));
+        let outcome = self.subshell(|state| state.list(body));
         self.captured -= 1;
-        self.substituted = Status { atoms: outcome.status.all(), ..Status::default() };
+        self.substituted = ExitStatus { atoms: outcome.status.all(), ..ExitStatus::default() };
         let mut out = outcome.out;
         out.text.truncate(out.text.trim_end_matches('\n').len());
         out
     }
 
-    fn expand(&mut self, name: &str, how: &How) -> Vec<Value> {
+    fn expand(&mut self, name: &str, how: &Expansion) -> Vec<TrackedText> {
         match how {
-            How::Plain => vec![self.named(name)],
-            How::All => match name {
+            Expansion::Plain => vec![self.named(name)],
+            Expansion::All => match name {
                 "@" | "*" => self.shell.parameters.clone(),
                 _ => self.shell.variables.get(name).cloned().unwrap_or_else(|| vec![self.environment(name)]),
             },
-            How::Else(word) => {
+            Expansion::Else(word) => {
                 let set = self.shell.variables.contains_key(name) || known_to_be_set(name);
                 let positional = name.parse().ok().map(|at: usize| at <= self.shell.parameters.len());
                 let value = self.named(name);
@@ -112,11 +114,11 @@ impl World<'_> {
                     false => {
                         // The environment may still say otherwise, but not to the runner.
                         let default = self.single(word);
-                        vec![Value { from: default.from | Sources::AMBIENT, ..default }]
+                        vec![TrackedText { from: default.from | Origins::AMBIENT, ..default }]
                     }
                 }
             }
-            How::Then(word) => {
+            Expansion::Then(word) => {
                 let value = self.named(name);
                 let then = self.single(word);
                 let mut unknown = self.unknown(value.from | then.from);
@@ -125,7 +127,7 @@ impl World<'_> {
                 }
                 vec![unknown]
             }
-            How::Without(word) => {
+            Expansion::Without(word) => {
                 let value = self.named(name);
                 let ending = self.single(word);
                 let text = match ending.text.as_str() {
@@ -133,24 +135,24 @@ impl World<'_> {
                     ending => value.text.strip_suffix(ending).map(str::to_owned),
                 };
                 match text {
-                    Some(text) => vec![Value { text, ..value }],
+                    Some(text) => vec![TrackedText { text, ..value }],
                     None => vec![self.unknown(value.from | ending.from)],
                 }
             }
-            How::Named => {
+            Expansion::Named => {
                 let target = self.named(name);
                 match target.is_known() && !target.text.is_empty() {
                     true => vec![self.named(&target.text)],
                     false => vec![self.unknown(target.from)],
                 }
             }
-            How::Changed(parts) => {
+            Expansion::Changed(parts) => {
                 let mut from = match name {
-                    "#" | "@" | "*" => Sources::AMBIENT,
+                    "#" | "@" | "*" => Origins::AMBIENT,
                     _ => {
                         let values = self.shell.variables.get(name).cloned();
                         let values = values.unwrap_or_else(|| vec![self.named(name)]);
-                        values.iter().fold(Sources::NONE, |all, value| all | value.from)
+                        values.iter().fold(Origins::NONE, |all, value| all | value.from)
                     }
                 };
                 for part in parts {
@@ -161,15 +163,15 @@ impl World<'_> {
         }
     }
 
-    fn named(&mut self, name: &str) -> Value {
+    fn named(&mut self, name: &str) -> TrackedText {
         match name {
             "?" | "PIPESTATUS" => {
                 self.asks += 1;
-                let from = self.last.sources();
+                let from = self.last.origins();
                 self.unknown(from)
             }
             "@" | "*" => {
-                let mut all = Value::default();
+                let mut all = TrackedText::default();
                 for (at, value) in self.shell.parameters.clone().iter().enumerate() {
                     if at > 0 {
                         all.text.push(' ');
@@ -180,7 +182,7 @@ impl World<'_> {
             }
             _ => match name.parse::<usize>() {
                 Ok(at) if at > 0 => self.shell.parameters.get(at - 1).cloned().unwrap_or_default(),
-                Ok(_) => self.unknown(Sources::AMBIENT),
+                Ok(_) => self.unknown(Origins::AMBIENT),
                 Err(_) => self.variable(name),
             },
         }

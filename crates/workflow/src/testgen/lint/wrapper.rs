@@ -1,12 +1,12 @@
 //! Programs that run another program: what is left when they are taken off.
 
-use super::flow::Outcome;
-use super::rule::Rule;
-use super::value::{Sources, Value};
-use super::world::World;
+use super::flow::StatementResult;
+use super::rule::LintRule;
+use super::state::ScriptState;
+use super::value::{Origins, TrackedText};
 
-impl World<'_> {
-    pub fn wrapper(&mut self, words: &[Value], line: u32) -> Option<Outcome> {
+impl ScriptState<'_> {
+    pub fn wrapper(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         let arguments = &words[1..];
         let text = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());
@@ -44,13 +44,13 @@ impl World<'_> {
             }
             "strace" | "ltrace" if arguments.iter().any(|word| word.text.contains("inject=")) => {
                 let line = self.outermost(line);
-                self.find(Rule::L09, line, format_args!("`{name}` changes what system calls answer"));
+                self.find(LintRule::L09, line, format_args!("`{name}` changes what system calls answer"));
                 skip(arguments, &["-e", "-o"], 0)
             }
             _ => return None,
         };
         if at >= arguments.len() {
-            return (name != "exec").then(Outcome::default);
+            return (name != "exec").then(StatementResult::default);
         }
         let mut outcome = self.run(&arguments[at..], line);
         if name == "exec" {
@@ -60,27 +60,30 @@ impl World<'_> {
     }
 
     /// `command -v`, `type -P`, `which`: the name stands for the path.
-    fn looked_up(&mut self, arguments: &[Value]) -> Outcome {
+    fn looked_up(&mut self, arguments: &[TrackedText]) -> StatementResult {
         let operand = arguments.iter().rfind(|word| !word.text.starts_with('-'));
         let out = operand.cloned().unwrap_or_default();
-        let status = super::status::Status::of(super::status::Atom::plain(Sources::AMBIENT, self.line));
-        Outcome { out, status, ..Outcome::default() }
+        let status = super::status::ExitStatus::of(super::status::Comparison::plain(Origins::AMBIENT, self.line));
+        StatementResult { out, status, ..StatementResult::default() }
     }
 
-    fn env(&mut self, arguments: &[Value], line: u32) -> Outcome {
+    fn env(&mut self, arguments: &[TrackedText], line: u32) -> StatementResult {
         let before = self.shell.variables.clone();
         let mut at = 0;
         while let Some(word) = arguments.get(at) {
             let text = word.text.as_str();
             let split = text.strip_prefix("-S").or_else(|| text.strip_prefix("--split-string"));
             if let Some(rest) = split {
-                let mut rest = Value { text: rest.trim_start_matches('=').to_owned(), ..word.clone() };
+                let mut rest = TrackedText { text: rest.trim_start_matches('=').to_owned(), ..word.clone() };
                 if rest.text.is_empty() {
                     at += 1;
                     rest = arguments.get(at).cloned().unwrap_or_default();
                 }
-                let mut words: Vec<Value> =
-                    rest.text.split_whitespace().map(|text| Value { text: text.to_owned(), ..rest.clone() }).collect();
+                let mut words: Vec<TrackedText> = rest
+                    .text
+                    .split_whitespace()
+                    .map(|text| TrackedText { text: text.to_owned(), ..rest.clone() })
+                    .collect();
                 words.extend(arguments[(at + 1).min(arguments.len())..].iter().cloned());
                 let outcome = self.env(&words, line);
                 self.shell.variables = before;
@@ -91,11 +94,11 @@ impl World<'_> {
             } else if text.starts_with('-') {
                 at += 1;
             } else if let Some((name, value)) = text.split_once('=') {
-                let value = Value { text: value.to_owned(), ..word.clone() };
+                let value = TrackedText { text: value.to_owned(), ..word.clone() };
                 let name = name.to_owned();
                 if !is_name(&name) {
                     let line = self.outermost(line);
-                    self.find(Rule::L09, line, "Which variable `env` sets can not be told");
+                    self.find(LintRule::L09, line, "Which variable `env` sets can not be told");
                 }
                 self.set(&name, vec![value], false, line);
                 at += 1;
@@ -104,7 +107,7 @@ impl World<'_> {
             }
         }
         let outcome = match arguments.get(at..) {
-            Some([]) | None => Outcome { out: self.unknown(Sources::AMBIENT), ..Outcome::default() },
+            Some([]) | None => StatementResult { out: self.unknown(Origins::AMBIENT), ..StatementResult::default() },
             Some(rest) => self.run(rest, line),
         };
         self.shell.variables = before;
@@ -113,7 +116,7 @@ impl World<'_> {
 }
 
 /// Where the program starts behind options, some of which take a word, and other operands.
-fn skip(arguments: &[Value], taking: &[&str], operands: usize) -> usize {
+fn skip(arguments: &[TrackedText], taking: &[&str], operands: usize) -> usize {
     let mut at = 0;
     while let Some(word) = arguments.get(at).filter(|word| word.text.starts_with('-') && word.text.len() > 1) {
         at += 1 + usize::from(taking.contains(&word.text.as_str()));

@@ -2,21 +2,21 @@
 //! a printer. Everything from outside is quoted, and the page forbids itself to load
 //! or run anything, because what a test printed is not to be trusted.
 
-use super::super::coverage::Standing;
+use super::super::coverage::CaseResult;
 use super::text::visible;
-use super::{CaseLine, CriterionLine, Report, seconds};
+use super::{CaseLine, CriterionLine, TestReport, seconds};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("report.css");
 
-pub(super) fn render(report: &Report) -> String {
+pub(super) fn render(report: &TestReport) -> String {
     let mut page = String::new();
     // Writing to a String can not fail.
     write(report, &mut page).expect("a String takes everything");
     page
 }
 
-fn write(report: &Report, page: &mut String) -> std::fmt::Result {
+fn write(report: &TestReport, page: &mut String) -> std::fmt::Result {
     let title = quoted(&report.title);
     write!(
         page,
@@ -52,7 +52,7 @@ fn write(report: &Report, page: &mut String) -> std::fmt::Result {
     )
 }
 
-fn summary(report: &Report, page: &mut String) -> std::fmt::Result {
+fn summary(report: &TestReport, page: &mut String) -> std::fmt::Result {
     let totals = &report.totals;
     let good = totals.traced > 0 && totals.passed == totals.traced && report.uncovered().next().is_none();
     let verdict = if good {
@@ -83,7 +83,7 @@ fn summary(report: &Report, page: &mut String) -> std::fmt::Result {
     writeln!(page, "</dl>\n</section>")
 }
 
-fn matrix(report: &Report, page: &mut String) -> std::fmt::Result {
+fn matrix(report: &TestReport, page: &mut String) -> std::fmt::Result {
     writeln!(
         page,
         "<h2>Success criteria and their tests</h2>\n<table>\n<thead><tr><th scope=\"col\">Criterion</th>\
@@ -100,7 +100,7 @@ fn matrix(report: &Report, page: &mut String) -> std::fmt::Result {
             writeln!(
                 page,
                 "<li>{} {} <code>{}</code></li>",
-                word(&case.standing),
+                word(&case.status),
                 quoted(&case.title),
                 quoted(&case.id)
             )?;
@@ -113,7 +113,7 @@ fn matrix(report: &Report, page: &mut String) -> std::fmt::Result {
     writeln!(page, "</tbody>\n</table>")
 }
 
-fn uncovered(report: &Report, page: &mut String) -> std::fmt::Result {
+fn uncovered(report: &TestReport, page: &mut String) -> std::fmt::Result {
     let uncovered: Vec<&CriterionLine> = report.uncovered().collect();
     writeln!(page, "<h2>Uncovered criteria: {}</h2>", uncovered.len())?;
     if uncovered.is_empty() {
@@ -127,18 +127,18 @@ fn uncovered(report: &Report, page: &mut String) -> std::fmt::Result {
 }
 
 fn output(case: &CaseLine, page: &mut String) -> std::fmt::Result {
-    let open = if case.standing == Standing::Passed { "" } else { " open" };
+    let open = if case.status == CaseResult::Passed { "" } else { " open" };
     writeln!(
         page,
         "<details{open}>\n<summary>{} {} <code>{}</code></summary>\n<div>",
-        word(&case.standing),
+        word(&case.status),
         quoted(&case.title),
         quoted(&case.id)
     )?;
     let traces =
         case.criterion.as_deref().map_or("no criterion".to_owned(), |id| format!("<code>{}</code>", quoted(id)));
-    let mut facts = vec![format!("For {traces}"), quoted(&case.standing.to_string())];
-    let told = matches!(case.standing, Standing::Failed(_));
+    let mut facts = vec![format!("For {traces}"), quoted(&case.status.to_string())];
+    let told = matches!(case.status, CaseResult::Failed(_));
     facts.extend(case.exit_code.filter(|_| !told).map(|code| format!("exit code {code}")));
     facts.extend(case.started_at.as_deref().map(|at| format!("started {} UTC", quoted(at))));
     facts.extend(seconds(case.took_ms).map(|took| format!("took {took}")));
@@ -153,9 +153,9 @@ fn output(case: &CaseLine, page: &mut String) -> std::fmt::Result {
 }
 
 /// Sign and word, so that nothing hangs on a colour.
-fn word(standing: &Standing) -> String {
-    match standing {
-        Standing::Passed => "<span class=\"good-word\">✓ passed</span>".to_owned(),
+fn word(status: &CaseResult) -> String {
+    match status {
+        CaseResult::Passed => "<span class=\"good-word\">✓ passed</span>".to_owned(),
         other => format!("<span class=\"bad-word\">✗ {}</span>", other.word()),
     }
 }

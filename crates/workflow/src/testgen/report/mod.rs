@@ -7,13 +7,13 @@
 mod html;
 mod text;
 
-use super::coverage::{Book, Case, Standing};
+use super::coverage::{CaseResult, RecordedCase, TestRecord};
 use ona_api::digest;
 use ona_api::testing::CaseStatus;
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct TestReport {
     pub conversation: String,
     pub plan: i64,
     /// First line of the plan, for whoever reads the report without it.
@@ -42,7 +42,7 @@ pub struct CaseLine {
     pub criterion: Option<String>,
     pub title: String,
     pub surfaces: Value,
-    pub standing: Standing,
+    pub status: CaseResult,
     pub exit_code: Option<i64>,
     pub stdout: String,
     pub stderr: String,
@@ -78,10 +78,10 @@ impl Totals {
     }
 }
 
-impl Report {
-    pub fn new(conversation: &str, plan_text: &str, book: &Book) -> Self {
-        let cases: Vec<CaseLine> = book.accepted().map(|case| line(book, case)).collect();
-        let criteria: Vec<_> = book
+impl TestReport {
+    pub fn new(conversation: &str, plan_text: &str, record: &TestRecord) -> Self {
+        let cases: Vec<CaseLine> = record.accepted().map(|case| line(record, case)).collect();
+        let criteria: Vec<_> = record
             .criteria
             .iter()
             .map(|criterion| {
@@ -90,30 +90,30 @@ impl Report {
                     id: criterion.id.clone(),
                     text: criterion.text.clone(),
                     cases: tracing().map(|case| case.id.clone()).collect(),
-                    covered: tracing().any(|case| case.standing == Standing::Passed),
+                    covered: tracing().any(|case| case.status == CaseResult::Passed),
                 }
             })
             .collect();
         let mut totals = Totals::default();
-        for case in book.traced() {
+        for case in record.traced() {
             totals.traced += 1;
-            match book.standing(case) {
-                Standing::Passed => totals.passed += 1,
-                Standing::Failed(_) | Standing::TimedOut | Standing::NotCompleted => totals.failed += 1,
-                Standing::ScriptChanged | Standing::Stale(_) => totals.stale += 1,
-                Standing::NotRun => totals.not_run += 1,
+            match record.status(case) {
+                CaseResult::Passed => totals.passed += 1,
+                CaseResult::Failed(_) | CaseResult::TimedOut | CaseResult::NotCompleted => totals.failed += 1,
+                CaseResult::ScriptChanged | CaseResult::Stale(_) => totals.stale += 1,
+                CaseResult::NotRun => totals.not_run += 1,
             }
         }
-        let rejected = book.cases.iter().filter(|case| case.case.status == CaseStatus::Rejected);
+        let rejected = record.cases.iter().filter(|case| case.case.status == CaseStatus::Rejected);
         let title = plan_text.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty());
         Self {
             conversation: conversation.to_owned(),
-            plan: book.plan,
+            plan: record.plan,
             title: title.unwrap_or_default().to_owned(),
             criteria,
             cases,
             rejected: rejected
-                .map(|Case { case, .. }| {
+                .map(|RecordedCase { case, .. }| {
                     (case.id.clone(), case.title.clone(), case.reject_reason.clone().unwrap_or_default())
                 })
                 .collect(),
@@ -137,8 +137,8 @@ impl Report {
                 "criterion_id": case.criterion,
                 "title": case.title,
                 "surfaces": case.surfaces,
-                "status": case.standing.word(),
-                "status_text": case.standing.to_string(),
+                "status": case.status.word(),
+                "status_text": case.status.to_string(),
                 "exit_code": case.exit_code,
                 "stdout": case.stdout,
                 "stderr": case.stderr,
@@ -186,14 +186,14 @@ impl Report {
     }
 }
 
-fn line(book: &Book, case: &Case) -> CaseLine {
+fn line(record: &TestRecord, case: &RecordedCase) -> CaseLine {
     let run = case.run.clone();
     CaseLine {
         id: case.case.id.clone(),
         criterion: case.case.criterion.clone(),
         title: case.case.title.clone(),
         surfaces: case.case.surfaces.clone(),
-        standing: book.standing(case),
+        status: record.status(case),
         exit_code: run.as_ref().and_then(|run| run.exit_code),
         started_at: run.as_ref().map(|run| run.started_at.clone()),
         completed_at: run.as_ref().and_then(|run| run.completed_at.clone()),
@@ -213,21 +213,21 @@ fn seconds(took_ms: Option<i64>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testgen::coverage::tests::{book, case};
+    use crate::testgen::coverage::tests::{case, record};
 
-    fn mixed() -> Report {
-        let mut book = book();
-        let failed = book.cases[1].run.as_mut().unwrap();
+    fn mixed() -> TestReport {
+        let mut record = record();
+        let failed = record.cases[1].run.as_mut().unwrap();
         failed.exit_code = Some(2);
         failed.stderr = "expected <b>3</b> & found 2\u{1b}[31m\n".into();
         let mut more = case("t4", Some("SC-1"));
         more.run = None;
-        book.cases.push(more);
+        record.cases.push(more);
         let mut bad = case("t5", Some("SC-1"));
         bad.case.status = CaseStatus::Rejected;
         bad.case.reject_reason = Some("L05 line 3".into());
-        book.cases.push(bad);
-        Report::new("conv", "\n# The plan\nwords", &book)
+        record.cases.push(bad);
+        TestReport::new("conv", "\n# The plan\nwords", &record)
     }
 
     #[test]
@@ -294,7 +294,7 @@ Uncovered: 1
 
     #[test]
     fn an_empty_list_of_uncovered_criteria_is_shown_too() {
-        let report = Report::new("conv", "# Plan", &book());
+        let report = TestReport::new("conv", "# Plan", &record());
         assert!(report.text().contains("\nUncovered: 0\n"), "{}", report.text());
         assert_eq!(report.json()["uncovered"], json!([]));
         assert!(report.html().contains("Every success criterion has a passing test."));

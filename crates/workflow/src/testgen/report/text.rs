@@ -1,17 +1,17 @@
 //! The report for a terminal.
 
-use super::super::coverage::Standing;
-use super::{CaseLine, Report, seconds};
+use super::super::coverage::CaseResult;
+use super::{CaseLine, TestReport, seconds};
 use std::fmt::Write;
 
-pub(super) fn render(report: &Report) -> String {
+pub(super) fn render(report: &TestReport) -> String {
     let mut page = String::new();
     // Writing to a String can not fail.
     write(report, &mut page).expect("a String takes everything");
     page
 }
 
-fn write(report: &Report, page: &mut String) -> std::fmt::Result {
+fn write(report: &TestReport, page: &mut String) -> std::fmt::Result {
     writeln!(page, "Test report: {}", one_line(&report.title))?;
     writeln!(page, "conversation {}, plan {}\n", report.conversation, report.plan)?;
     matrix(report, page)?;
@@ -38,14 +38,14 @@ fn write(report: &Report, page: &mut String) -> std::fmt::Result {
     )
 }
 
-fn matrix(report: &Report, page: &mut String) -> std::fmt::Result {
+fn matrix(report: &TestReport, page: &mut String) -> std::fmt::Result {
     writeln!(page, "Success criteria")?;
     let wide = report.criteria.iter().map(|criterion| criterion.id.len()).max().unwrap_or(0);
     let case_wide = report.cases.iter().map(|case| case.id.len()).max().unwrap_or(0);
     let indent = " ".repeat(wide + 4);
     let row = |page: &mut String, case: &CaseLine| {
         let took = seconds(case.took_ms).map(|took| format!(" ({took})")).unwrap_or_default();
-        writeln!(page, "{indent}{:<case_wide$}  {:<13}  {}{took}", case.id, case.standing.word(), one_line(&case.title))
+        writeln!(page, "{indent}{:<case_wide$}  {:<13}  {}{took}", case.id, case.status.word(), one_line(&case.title))
     };
     for criterion in &report.criteria {
         let state = if criterion.covered { "covered" } else { "NOT COVERED" };
@@ -77,12 +77,12 @@ fn matrix(report: &Report, page: &mut String) -> std::fmt::Result {
 
 fn output(case: &CaseLine, page: &mut String) -> std::fmt::Result {
     writeln!(page, "{}  {}", case.id, one_line(&case.title))?;
-    let Some(started) = &case.started_at else { return writeln!(page, "  {}\n", case.standing) };
-    let code = match (case.exit_code, &case.standing) {
-        (Some(code), standing) if !matches!(standing, Standing::Failed(_)) => format!(", exit code {code}"),
+    let Some(started) = &case.started_at else { return writeln!(page, "  {}\n", case.status) };
+    let code = match (case.exit_code, &case.status) {
+        (Some(code), status) if !matches!(status, CaseResult::Failed(_)) => format!(", exit code {code}"),
         _ => String::new(),
     };
-    writeln!(page, "  {}{code}, started {started}", case.standing)?;
+    writeln!(page, "  {}{code}, started {started}", case.status)?;
     for (name, text) in [("stdout", &case.stdout), ("stderr", &case.stderr)] {
         if text.is_empty() {
             writeln!(page, "  {name} is empty")?;

@@ -8,27 +8,27 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-pub(crate) struct Room {
+pub(crate) struct TestDir {
     dir: TempDir,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum RoomError {
+pub enum TestDirError {
     #[error("there is no place for the test's own files: {0}")]
     Io(#[from] io::Error),
     #[error("the test's own database could not be made: {0}")]
     Database(#[from] StoreError),
 }
 
-impl Room {
+impl TestDir {
     /// Below `tmp`, with the script in it and the schema applied.
-    pub fn new(tmp: &Path, script: &str) -> Result<Self, RoomError> {
+    pub fn new(tmp: &Path, script: &str) -> Result<Self, TestDirError> {
         let dir = ona_process::scratch::folder("ona-test-", tmp)?;
-        let room = Self { dir };
-        fs::create_dir(room.home())?;
-        fs::write(room.script(), script)?;
-        drop(Store::open(&room.database(), Redactor::default())?);
-        Ok(room)
+        let test_dir = Self { dir };
+        fs::create_dir(test_dir.home())?;
+        fs::write(test_dir.script(), script)?;
+        drop(Store::open(&test_dir.database(), Redactor::default())?);
+        Ok(test_dir)
     }
 
     pub fn path(&self) -> &Path {

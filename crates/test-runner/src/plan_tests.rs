@@ -3,21 +3,21 @@
 use crate::project::Project;
 use ona_api::{ConversationId, PlanStatus};
 use ona_store::{Plan, Reader, StoreError};
-use ona_workflow::testgen::coverage::{Book, Case};
+use ona_workflow::testgen::coverage::{RecordedCase, TestRecord};
 use ona_workflow::testgen::criteria;
 use std::collections::HashMap;
 
 /// The plan and its tests.
-pub struct Tests {
+pub struct PlanTests {
     pub plan: Plan,
-    pub book: Book,
+    pub record: TestRecord,
     /// The plan was approved by SQL: what it promises is not stored yet.
     pub criteria_missing: bool,
 }
 
 /// Whose tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum PlanSelector {
     /// Those of the approved plan.
     Approved,
     /// Those of the approved plan, or of the one that was completed last: a report
@@ -30,8 +30,8 @@ pub fn load(
     reader: &Reader,
     conversation: &ConversationId,
     project: &Project,
-    which: Which,
-) -> Result<Option<Tests>, StoreError> {
+    which: PlanSelector,
+) -> Result<Option<PlanTests>, StoreError> {
     let Some(plan) = plan(reader, conversation, which)? else { return Ok(None) };
     // Before anything else is read: what happens meanwhile is newer than this.
     let newest_event = reader.newest_event(conversation)?;
@@ -42,10 +42,10 @@ pub fn load(
     }
     let runs = reader.latest_runs(plan.id)?.into_iter().map(|stored| (stored.run.case.clone(), stored.run));
     let mut runs: HashMap<_, _> = runs.collect();
-    let cases: Vec<Case> = reader
+    let cases: Vec<RecordedCase> = reader
         .test_cases(plan.id)?
         .into_iter()
-        .map(|stored| Case {
+        .map(|stored| RecordedCase {
             run: runs.remove(&stored.case.id),
             script_sha256: stored.script_sha256,
             case: stored.case,
@@ -59,16 +59,16 @@ pub fn load(
         false => None,
     };
     let mutations = mutations.into_iter().map(|mutation| (mutation.event, mutation.tool)).collect();
-    let book = Book { plan: plan.id, criteria, cases, project_sha256, mutations, newest_event };
-    let criteria_missing = criteria_missing && !book.criteria.is_empty();
-    Ok(Some(Tests { plan, book, criteria_missing }))
+    let record = TestRecord { plan: plan.id, criteria, cases, project_sha256, mutations, newest_event };
+    let criteria_missing = criteria_missing && !record.criteria.is_empty();
+    Ok(Some(PlanTests { plan, record, criteria_missing }))
 }
 
-fn plan(reader: &Reader, conversation: &ConversationId, which: Which) -> Result<Option<Plan>, StoreError> {
+fn plan(reader: &Reader, conversation: &ConversationId, which: PlanSelector) -> Result<Option<Plan>, StoreError> {
     match (reader.approved_plan(conversation)?, which) {
         (Some(plan), _) => Ok(Some(plan)),
-        (None, Which::Approved) => Ok(None),
-        (None, Which::Reported) => {
+        (None, PlanSelector::Approved) => Ok(None),
+        (None, PlanSelector::Reported) => {
             Ok(reader.plans(conversation)?.into_iter().rfind(|plan| plan.status == PlanStatus::Completed))
         }
     }

@@ -16,9 +16,10 @@ use ona_orchestration::{
 use ona_store::{Plan, Store, StoreError};
 use ona_tools::ToolBox;
 use ona_workflow::testgen::generate::{
-    AGAIN, AGENT_TYPE, AT_ONCE, Leak, Piece, Prompt, Rejection, SYSTEM, Source, leak, prompt, scripts,
+    AGAIN, AGENT_TYPE, AT_ONCE, GeneratorPrompt, Leak, PublicText, Rejection, SYSTEM, TouchedSource, leak, prompt,
+    scripts,
 };
-use ona_workflow::testgen::lint::{self, Rule, Surroundings};
+use ona_workflow::testgen::lint::{self, LintContext, LintRule};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// What the tests are to be about, and all the generator may know.
-pub struct Assignment {
+pub struct GenerationRequest {
     pub conversation: ConversationId,
     pub plan: Plan,
     pub criteria: Vec<Criterion>,
@@ -34,11 +35,11 @@ pub struct Assignment {
     pub wanted: Vec<String>,
     pub contract: String,
     pub entry_points: Vec<String>,
-    pub public: Vec<Piece>,
+    pub public: Vec<PublicText>,
     /// Paths of what the implementation touched, for the lint.
     pub touched: Vec<String>,
     /// The same with what is in them, for the last look before sending.
-    pub sources: Vec<Source>,
+    pub sources: Vec<TouchedSource>,
     /// Ids of the cases that were accepted before.
     pub accepted: Vec<String>,
     /// Generated cases that a new one for the same criterion takes the place of.
@@ -48,7 +49,7 @@ pub struct Assignment {
 }
 
 /// Who is asked, and how.
-pub struct Author {
+pub struct TestGenerator {
     pub store: Arc<Store>,
     pub model: Arc<Model>,
     pub operator: Arc<dyn Operator>,
@@ -56,34 +57,34 @@ pub struct Author {
     pub project: PathBuf,
     pub max_tokens: u32,
     pub cancel: CancellationToken,
-    pub watch: Watch,
+    pub watch: GenerationWatcher,
 }
 
 /// A session at a place, with nothing in it.
 pub type NewSession<'a> = dyn FnMut(SessionKey) -> Result<Session, StoreError> + 'a;
 
-pub type Watch = Arc<dyn Fn(Writing) + Send + Sync>;
+pub type GenerationWatcher = Arc<dyn Fn(GenerationEvent) + Send + Sync>;
 
 /// For whoever watches.
 #[derive(Clone, Debug)]
-pub enum Writing {
+pub enum GenerationEvent {
     Asking { criteria: Vec<String>, attempt: usize },
     Accepted { criterion: String, title: String },
-    Rejected { criterion: Option<String>, title: String, rules: Vec<Rule> },
+    Rejected { criterion: Option<String>, title: String, rules: Vec<LintRule> },
     Missing { criterion: String },
     Retrying { failure: ModelFailure },
 }
 
 /// What came of it. Everything in here is committed.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct GenerationResult {
     pub accepted: Vec<TestCase>,
     pub rejected: Vec<TestCase>,
     pub sessions: Vec<SessionId>,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum WriteError {
+pub enum GenerationError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("nothing was sent: {piece} holds line {} of {}, which the implementation touched", .leak.line, .leak.path)]
@@ -94,57 +95,63 @@ pub enum WriteError {
     Interrupted,
 }
 
-pub async fn write(
-    author: &Author,
-    assignment: &Assignment,
+pub async fn generate(
+    generator: &TestGenerator,
+    request: &GenerationRequest,
     new_session: &mut NewSession<'_>,
-) -> Result<Written, WriteError> {
-    let mut desk = Desk { author, assignment, written: Written::default(), rows: assignment.along.clone() };
-    for batch in assignment.wanted.chunks(AT_ONCE) {
-        desk.cover(batch, new_session).await?;
+) -> Result<GenerationResult, GenerationError> {
+    let mut generation =
+        Generation { generator, request, written: GenerationResult::default(), rows: request.along.clone() };
+    for batch in request.wanted.chunks(AT_ONCE) {
+        generation.generate_batch(batch, new_session).await?;
     }
-    let Desk { mut written, mut rows, .. } = desk;
+    let Generation { mut written, mut rows, .. } = generation;
     // A script has one id: what was accepted once is not made a rejected one by being repeated
     // where nobody asked for it.
     let accepted: HashSet<String> = written.accepted.iter().map(|case| case.id.clone()).collect();
     written.rejected.retain(|case| !accepted.contains(&case.id));
     let covered = |criterion: &Option<String>| written.accepted.iter().any(|case| case.criterion == *criterion);
-    for old in assignment.replaced.iter().filter(|old| covered(&old.criterion)) {
+    for old in request.replaced.iter().filter(|old| covered(&old.criterion)) {
         rows.push(Row::TestCaseStatus { id: old.id.clone(), to: CaseStatus::Retired });
     }
     rows.0.extend(written.accepted.iter().chain(&written.rejected).cloned().map(Row::TestCase));
-    author.store.commit(&nobody(&assignment.conversation), rows).await?;
+    generator.store.commit(&conversation_key(&request.conversation), rows).await?;
     Ok(written)
 }
 
-fn nobody(conversation: &ConversationId) -> SessionKey {
+fn conversation_key(conversation: &ConversationId) -> SessionKey {
     SessionKey { conversation: conversation.clone(), session: "".into(), start: SequenceStart::Zero }
 }
 
 /// The work on one assignment.
-struct Desk<'a> {
-    author: &'a Author,
-    assignment: &'a Assignment,
-    written: Written,
+struct Generation<'a> {
+    generator: &'a TestGenerator,
+    request: &'a GenerationRequest,
+    written: GenerationResult,
     rows: Group,
 }
 
-impl Desk<'_> {
+impl Generation<'_> {
     /// Asks for tests of these criteria until each has one, or has been asked for often enough.
-    async fn cover(&mut self, batch: &[String], new_session: &mut NewSession<'_>) -> Result<(), WriteError> {
+    async fn generate_batch(
+        &mut self,
+        batch: &[String],
+        new_session: &mut NewSession<'_>,
+    ) -> Result<(), GenerationError> {
         let mut open = batch.to_vec();
         let mut reasons: Vec<Rejection> = Vec::new();
         for attempt in 0..=AGAIN {
-            self.tell(Writing::Asking { criteria: open.clone(), attempt: attempt + 1 });
+            self.notify(GenerationEvent::Asking { criteria: open.clone(), attempt: attempt + 1 });
             let made = self.prompt(&open, &reasons);
-            let text = self.author.redactor.apply(&made.text).into_owned();
-            self.look_once_more(&text, &made).await?;
-            let (session, answer) = self.author.ask(&self.assignment.conversation, &text, new_session).await?;
+            let text = self.generator.redactor.apply(&made.text).into_owned();
+            self.check_isolation(&text, &made).await?;
+            let (session, answer) =
+                self.generator.request_answer(&self.request.conversation, &text, new_session).await?;
             let (accepted, rejected) = self.judge(&answer, &open, &session);
 
             reasons = reasons_for(&open, &accepted, &rejected);
             for missing in reasons.iter().filter(|reason| reason.rules.is_empty()) {
-                self.tell(Writing::Missing { criterion: missing.criterion.clone() });
+                self.notify(GenerationEvent::Missing { criterion: missing.criterion.clone() });
             }
             self.record(&session, attempt, &made, &text, &open, &accepted, &rejected);
             self.written.sessions.push(session);
@@ -159,50 +166,55 @@ impl Desk<'_> {
         Ok(())
     }
 
-    fn prompt(&self, open: &[String], reasons: &[Rejection]) -> Prompt {
-        let Assignment { contract, plan, criteria, entry_points, public, .. } = self.assignment;
+    fn prompt(&self, open: &[String], reasons: &[Rejection]) -> GeneratorPrompt {
+        let GenerationRequest { contract, plan, criteria, entry_points, public, .. } = self.request;
         let wanted: Vec<&str> = open.iter().map(String::as_str).collect();
         prompt(contract, &plan.content, criteria, &wanted, entry_points, public, reasons)
     }
 
     /// The last look before anything is sent.
-    async fn look_once_more(&self, text: &str, made: &Prompt) -> Result<(), WriteError> {
-        let sources = &self.assignment.sources;
+    async fn check_isolation(&self, text: &str, made: &GeneratorPrompt) -> Result<(), GenerationError> {
+        let sources = &self.request.sources;
         let Some(leak) = leak(text, &made.known, sources) else { return Ok(()) };
-        let holds = |piece: &&Piece| ona_workflow::testgen::generate::leak(&piece.text, &made.known, sources).is_some();
-        let piece =
-            self.assignment.public.iter().find(holds).map_or("the prompt".to_owned(), |piece| piece.name.clone());
+        let holds =
+            |piece: &&PublicText| ona_workflow::testgen::generate::leak(&piece.text, &made.known, sources).is_some();
+        let piece = self.request.public.iter().find(holds).map_or("the prompt".to_owned(), |piece| piece.name.clone());
         let mut group = Group::default();
         group.event(
             EventKind::IsolationViolation,
-            json!({"plan_id": self.assignment.plan.id, "input": piece, "path": leak.path, "line": leak.line}),
+            json!({"plan_id": self.request.plan.id, "input": piece, "path": leak.path, "line": leak.line}),
         );
-        self.author.store.commit(&nobody(&self.assignment.conversation), group).await?;
-        Err(WriteError::Isolation { piece, leak })
+        self.generator.store.commit(&conversation_key(&self.request.conversation), group).await?;
+        Err(GenerationError::Isolation { piece, leak })
     }
 
     /// Every script of an answer, as a case.
-    fn judge(&self, answer: &str, open: &[String], session: &SessionId) -> (Vec<TestCase>, Vec<(TestCase, Vec<Rule>)>) {
+    fn judge(
+        &self,
+        answer: &str,
+        open: &[String],
+        session: &SessionId,
+    ) -> (Vec<TestCase>, Vec<(TestCase, Vec<LintRule>)>) {
         let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
-        let around = Surroundings { entry_points: &self.assignment.entry_points, touched: &self.assignment.touched };
+        let around = LintContext { entry_points: &self.request.entry_points, touched: &self.request.touched };
         for script in scripts(answer).scripts {
-            let lint::Examination { findings, surfaces } = lint::examine(script.as_bytes(), &around);
+            let lint::LintReport { findings, surfaces } = lint::examine(script.as_bytes(), &around);
             let header = lint::header(&script);
             let traced = header.as_ref().map(|header| &header.traces).filter(|id| open.contains(id));
-            let mut rules: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
+            let mut rules: Vec<LintRule> = findings.iter().map(|finding| finding.rule).collect();
             let mut why: Vec<String> =
                 findings.iter().map(|one| format!("line {}: {} {}", one.line, one.rule, one.message)).collect();
-            if traced.is_none() && !rules.contains(&Rule::L01) {
-                rules.insert(0, Rule::L01);
+            if traced.is_none() && !rules.contains(&LintRule::L01) {
+                rules.insert(0, LintRule::L01);
                 why.insert(0, "L01 it names no criterion that was asked for".to_owned());
             }
             rules.sort();
             rules.dedup();
             let title = header.as_ref().map_or("(no title)".to_owned(), |header| header.title.clone());
-            let name = format!("{}\0{}\0{script}", self.assignment.conversation, self.assignment.plan.id);
+            let name = format!("{}\0{}\0{script}", self.request.conversation, self.request.plan.id);
             let case = TestCase {
                 id: format!("T-{}", &digest::sha256_hex(name.as_bytes())[..10]),
-                plan: self.assignment.plan.id,
+                plan: self.request.plan.id,
                 criterion: traced.cloned(),
                 title,
                 script,
@@ -216,11 +228,11 @@ impl Desk<'_> {
             }
             if rules.is_empty() {
                 let criterion = case.criterion.clone().unwrap_or_default();
-                self.tell(Writing::Accepted { criterion, title: case.title.clone() });
+                self.notify(GenerationEvent::Accepted { criterion, title: case.title.clone() });
                 accepted.push(case);
             } else {
                 let (criterion, title) = (case.criterion.clone(), case.title.clone());
-                self.tell(Writing::Rejected { criterion, title, rules: rules.clone() });
+                self.notify(GenerationEvent::Rejected { criterion, title, rules: rules.clone() });
                 rejected.push((case, rules));
             }
         }
@@ -230,7 +242,7 @@ impl Desk<'_> {
     /// Whether a script was accepted before: in this answer, in this run or in an earlier one.
     fn is_accepted(&self, id: &String, in_answer: &[TestCase]) -> bool {
         let is_it = |case: &TestCase| case.id == *id;
-        in_answer.iter().any(is_it) || self.written.accepted.iter().any(is_it) || self.assignment.accepted.contains(id)
+        in_answer.iter().any(is_it) || self.written.accepted.iter().any(is_it) || self.request.accepted.contains(id)
     }
 
     #[expect(clippy::too_many_arguments, reason = "everything one request came to, in one event")]
@@ -238,11 +250,11 @@ impl Desk<'_> {
         &mut self,
         session: &SessionId,
         attempt: usize,
-        made: &Prompt,
+        made: &GeneratorPrompt,
         text: &str,
         open: &[String],
         accepted: &[TestCase],
-        rejected: &[(TestCase, Vec<Rule>)],
+        rejected: &[(TestCase, Vec<LintRule>)],
     ) {
         let mut inputs: Map<String, Value> =
             made.inputs.iter().map(|(name, sha256)| (name.clone(), sha256.clone().into())).collect();
@@ -252,7 +264,7 @@ impl Desk<'_> {
             json!({
                 "by": AGENT_TYPE,
                 "session_id": session,
-                "plan_id": self.assignment.plan.id,
+                "plan_id": self.request.plan.id,
                 "criteria": open,
                 "attempt": attempt + 1,
                 "inputs": inputs,
@@ -277,15 +289,15 @@ impl Desk<'_> {
         }
     }
 
-    fn tell(&self, what: Writing) {
-        (self.author.watch)(what);
+    fn notify(&self, what: GenerationEvent) {
+        (self.generator.watch)(what);
     }
 }
 
 /// Which criteria to ask for again, and why: those with a rejected case, and those with none at all.
-fn reasons_for(open: &[String], accepted: &[TestCase], rejected: &[(TestCase, Vec<Rule>)]) -> Vec<Rejection> {
+fn reasons_for(open: &[String], accepted: &[TestCase], rejected: &[(TestCase, Vec<LintRule>)]) -> Vec<Rejection> {
     let of = |id: &String| {
-        let mut rules: Vec<Rule> = rejected
+        let mut rules: Vec<LintRule> = rejected
             .iter()
             .filter(|(case, _)| case.criterion.as_ref() == Some(id))
             .flat_map(|(_, rules)| rules.iter().copied())
@@ -298,14 +310,14 @@ fn reasons_for(open: &[String], accepted: &[TestCase], rejected: &[(TestCase, Ve
     open.iter().filter_map(of).collect()
 }
 
-impl Author {
+impl TestGenerator {
     /// One message in a session of its own; the answer's text.
-    async fn ask(
+    async fn request_answer(
         &self,
         conversation: &ConversationId,
         text: &str,
         new_session: &mut NewSession<'_>,
-    ) -> Result<(SessionId, String), WriteError> {
+    ) -> Result<(SessionId, String), GenerationError> {
         let id = SessionId::random();
         let place = SessionKey { conversation: conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
         let mut opening = Group::default();
@@ -334,10 +346,10 @@ impl Author {
         let mut history = History::load(&self.store, &id, self.model.wire())?;
         let outcome = turn.run(&mut session, &mut history, text).await?;
         match outcome.ended {
-            TurnEnd::Interrupted(_) => return Err(WriteError::Interrupted),
+            TurnEnd::Interrupted(_) => return Err(GenerationError::Interrupted),
             // What is whole in an answer that was cut off counts; the rest is asked for again.
             TurnEnd::Failed(failure) if failure.class != FailureClass::MaxOutputTokens => {
-                return Err(WriteError::Model(failure));
+                return Err(GenerationError::Model(failure));
             }
             TurnEnd::Failed(_)
             | TurnEnd::Done
@@ -366,7 +378,7 @@ impl Author {
 }
 
 /// Keeps the text of replies and passes on that a request is repeated.
-fn listen(answer: &Arc<Mutex<String>>, watch: &Watch) -> Events {
+fn listen(answer: &Arc<Mutex<String>>, watch: &GenerationWatcher) -> Events {
     let (answer, watch) = (Arc::clone(answer), Arc::clone(watch));
     Arc::new(move |event| match event {
         TurnEvent::Assistant { parts, .. } => {
@@ -378,7 +390,7 @@ fn listen(answer: &Arc<Mutex<String>>, watch: &Watch) -> Events {
                 }
             }
         }
-        TurnEvent::Retrying { failure, .. } => watch(Writing::Retrying { failure }),
+        TurnEvent::Retrying { failure, .. } => watch(GenerationEvent::Retrying { failure }),
         // The rest is about tools, tasks and waiting, of which there is none to tell.
         _ => {}
     })

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// What stands where an operator was replaced by a plain `<`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fed {
+pub(super) enum StdinSource {
     /// A here-document: where its body is, and whether bash expands it.
     Document { body: Range<usize>, expands: bool, tabs: bool },
     /// `<<<`
@@ -21,16 +21,16 @@ pub(super) enum Fed {
 }
 
 #[derive(Debug)]
-pub(super) struct Shielded {
+pub(super) struct SanitizedScript {
     /// As long as the script, with its newlines where they were.
     pub text: String,
     /// By the place of the `<`.
-    pub fed: HashMap<usize, Fed>,
+    pub fed: HashMap<usize, StdinSource>,
     /// Where single quotes open, `$'` included.
     pub quotes: Vec<usize>,
 }
 
-pub(super) fn shield(script: &str) -> Result<Shielded, Unreadable> {
+pub(super) fn sanitize(script: &str) -> Result<SanitizedScript, Unreadable> {
     let mut scanner = Scanner {
         bytes: script.as_bytes(),
         text: script.as_bytes().to_vec(),
@@ -44,7 +44,7 @@ pub(super) fn shield(script: &str) -> Result<Shielded, Unreadable> {
     // To bash a byte it knows nothing about is a letter.
     let letter = |byte: u8| if matches!(byte, b' '..=b'~' | b'\n' | b'\t') { byte } else { b'x' };
     let text = scanner.text.into_iter().map(|byte| letter(byte) as char).collect();
-    Ok(Shielded { text, fed: scanner.fed, quotes: scanner.quotes })
+    Ok(SanitizedScript { text, fed: scanner.fed, quotes: scanner.quotes })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ struct Scanner<'a> {
     at: usize,
     stack: Vec<Frame>,
     waiting: Vec<Waiting>,
-    fed: HashMap<usize, Fed>,
+    fed: HashMap<usize, StdinSource>,
     quotes: Vec<usize>,
 }
 
@@ -209,7 +209,7 @@ impl Scanner<'_> {
             b'`' if self.top().kind == Kind::Backtick => self.pop(1),
             b'=' if self.starts("=~ ") => self.expression(),
             b'<' if self.starts("<<<") => {
-                self.fed.insert(self.at, Fed::String);
+                self.fed.insert(self.at, StdinSource::String);
                 self.text[self.at + 1..self.at + 3].fill(b' ');
                 self.at += 3;
             }
@@ -438,7 +438,7 @@ impl Scanner<'_> {
             };
             self.text[start..self.at].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
             let body = start..closing;
-            let fed = Fed::Document { body, expands: waiting.expands, tabs: waiting.tabs };
+            let fed = StdinSource::Document { body, expands: waiting.expands, tabs: waiting.tabs };
             self.fed.insert(waiting.operator, fed);
         }
         Ok(())
@@ -450,7 +450,7 @@ mod tests {
     use super::*;
 
     fn text(script: &str) -> Result<String, &'static str> {
-        let shielded = shield(script).map_err(|unreadable| unreadable.why)?;
+        let shielded = sanitize(script).map_err(|unreadable| unreadable.why)?;
         assert_eq!(shielded.text.len(), script.len());
         assert_eq!(shielded.text.matches('\n').count(), script.matches('\n').count());
         Ok(shielded.text)
@@ -462,8 +462,8 @@ mod tests {
         assert_eq!(text("cat <<-'E' && d\n\tx\n\tE\nc").unwrap(), "cat <hhhhh && d\n  \n  \nc");
         assert_eq!(text("x=$(a <<E\n)\nE\n)\nc").unwrap(), "x=$(a <hh\n \n \n)\nc");
         assert_eq!(text("a <<< \"$x\"").unwrap(), "a <   \"$x\"");
-        let shielded = shield("cat <<A <<'B'\n1\nA\n2\nB\n").unwrap();
-        let Fed::Document { body, expands, .. } = &shielded.fed[&8] else { panic!() };
+        let shielded = sanitize("cat <<A <<'B'\n1\nA\n2\nB\n").unwrap();
+        let StdinSource::Document { body, expands, .. } = &shielded.fed[&8] else { panic!() };
         assert_eq!((body.clone(), *expands), (18..20, false));
     }
 

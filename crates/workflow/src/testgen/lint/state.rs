@@ -4,22 +4,22 @@
 //! The script is followed from top to bottom with values instead of a shell; nothing is
 //! run. Branches are both taken, loops over written words once per word.
 
-use super::Surroundings;
-use super::place::{Place, Root, Where, place};
-use super::rule::{Finding, Rule};
-use super::status::{Atom, Smoke, Status};
+use super::LintContext;
+use super::location::{HoleRoot, LocationKind, PathLocation, location};
+use super::rule::{LintFinding, LintRule};
+use super::status::{Comparison, ExitStatus, StatusAssertion};
 use super::syntax::Statement;
-use super::value::{MOST_HOLES, Sources, Value, hole, hole_number};
+use super::value::{MOST_HOLES, Origins, TrackedText, hole, hole_number};
 use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
 /// What a subshell has a copy of.
 #[derive(Clone)]
-pub(super) struct Shell {
-    pub variables: HashMap<String, Vec<Value>>,
+pub(super) struct ShellState {
+    pub variables: HashMap<String, Vec<TrackedText>>,
     pub functions: HashMap<String, Rc<Statement>>,
-    pub parameters: Vec<Value>,
+    pub parameters: Vec<TrackedText>,
     pub cwd: String,
     pub errexit: bool,
     pub pipefail: bool,
@@ -27,66 +27,66 @@ pub(super) struct Shell {
 
 /// A file the script had a hand in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct File {
-    pub content: Value,
+pub(super) struct ScriptFile {
+    pub content: TrackedText,
     /// How many product calls came before it was last written.
     pub calls: usize,
 }
 
 /// What a failure ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(super) enum FailureScope {
     Function,
     Subshell,
 }
 
-pub(super) struct World<'a> {
-    pub around: &'a Surroundings<'a>,
-    pub findings: Vec<Finding>,
-    pub shell: Shell,
-    pub files: HashMap<String, File>,
+pub(super) struct ScriptState<'a> {
+    pub around: &'a LintContext<'a>,
+    pub findings: Vec<LintFinding>,
+    pub shell: ShellState,
+    pub files: HashMap<String, ScriptFile>,
     /// Directories programs are looked for in, beside the usual ones.
     pub search_path: Vec<String>,
     /// Everything written to, in order.
     pub written: Vec<String>,
-    holes: Vec<Root>,
-    names: HashMap<String, Value>,
+    holes: Vec<HoleRoot>,
+    names: HashMap<String, TrackedText>,
     home: char,
     project: char,
     /// The words of each product call, resolved, with what it was fed.
     pub calls: Vec<String>,
     /// Other texts the product gets to see: settings, prompts, files.
     pub seeds: String,
-    pub stdin: Value,
+    pub stdin: TrackedText,
     /// The status `$?` stands for, and how often it was asked for.
-    pub last: Status,
+    pub last: ExitStatus,
     /// The status of the last `$(…)`.
-    pub substituted: Status,
+    pub substituted: ExitStatus,
     pub asks: usize,
     /// Inside conditions `set -e` does not count.
     pub lenient: u32,
     /// Inside `$(…)` output is what counts, not status.
     pub captured: u32,
     pub loops: u32,
-    pub frames: Vec<(Frame, Vec<Atom>)>,
+    pub frames: Vec<(FailureScope, Vec<Comparison>)>,
     /// What the branches and loops around this point depend on.
-    pub control: Vec<Sources>,
+    pub control: Vec<Origins>,
     pub branches: u32,
     /// How often a variable was set.
     pub assigned: usize,
     /// Where functions were called from.
     pub called_at: Vec<u32>,
-    pub background: Vec<Atom>,
+    pub background: Vec<Comparison>,
     /// The product, or something else, was left running.
     pub product_serves: bool,
     pub script_serves: bool,
     /// `… && exit 0`, with what it depended on.
-    pub early: Vec<Atom>,
+    pub early: Vec<Comparison>,
     /// Assertions on a surface, and on the exit status of the product alone.
     pub good: usize,
     /// What the former look at.
-    pub observed: Sources,
-    pub smoke: Option<Smoke>,
+    pub observed: Origins,
+    pub smoke: Option<StatusAssertion>,
     /// Scripts in arguments of scripts.
     pub nesting: u8,
     /// Of the statement that is looked at.
@@ -104,12 +104,12 @@ const BYTES: usize = 4 << 20;
 /// The longest value that is kept.
 const LONGEST: usize = 64 << 10;
 
-impl<'a> World<'a> {
-    pub fn new(around: &'a Surroundings<'a>) -> Self {
-        let mut world = Self {
+impl<'a> ScriptState<'a> {
+    pub fn new(around: &'a LintContext<'a>) -> Self {
+        let mut state = Self {
             around,
             findings: Vec::new(),
-            shell: Shell {
+            shell: ShellState {
                 variables: HashMap::new(),
                 functions: HashMap::new(),
                 parameters: Vec::new(),
@@ -126,9 +126,9 @@ impl<'a> World<'a> {
             project: hole(1),
             calls: Vec::new(),
             seeds: String::new(),
-            stdin: Value { text: String::new(), from: Sources::AMBIENT },
-            last: Status::default(),
-            substituted: Status::default(),
+            stdin: TrackedText { text: String::new(), from: Origins::AMBIENT },
+            last: ExitStatus::default(),
+            substituted: ExitStatus::default(),
             asks: 0,
             lenient: 0,
             captured: 0,
@@ -143,7 +143,7 @@ impl<'a> World<'a> {
             script_serves: false,
             early: Vec::new(),
             good: 0,
-            observed: Sources::NONE,
+            observed: Origins::NONE,
             smoke: None,
             nesting: 0,
             line: 1,
@@ -151,16 +151,16 @@ impl<'a> World<'a> {
             steps: 0,
             bytes: 0,
         };
-        world.home = world.hole(Root::Scratch);
-        world.project = world.hole(Root::Project);
-        world.shell.cwd = world.project.to_string();
-        let home = Value { text: world.home.to_string(), from: Sources::AMBIENT };
-        world.names.insert("HOME".into(), home);
-        world
+        state.home = state.hole(HoleRoot::Scratch);
+        state.project = state.hole(HoleRoot::Project);
+        state.shell.cwd = state.project.to_string();
+        let home = TrackedText { text: state.home.to_string(), from: Origins::AMBIENT };
+        state.names.insert("HOME".into(), home);
+        state
     }
 
-    pub fn find(&mut self, rule: Rule, line: u32, what: impl fmt::Display) {
-        let finding = Finding::new(rule, line, what);
+    pub fn find(&mut self, rule: LintRule, line: u32, what: impl fmt::Display) {
+        let finding = LintFinding::new(rule, line, what);
         if !self.findings.iter().any(|found| found.rule == rule && found.line == line) {
             self.findings.push(finding);
         }
@@ -172,8 +172,8 @@ impl<'a> World<'a> {
     }
 
     /// Every hole in it is a directory or file that is known to be one.
-    pub fn is_told(&self, value: &Value) -> bool {
-        let known = |number: u32| self.holes.get(number as usize).is_some_and(|root| *root != Root::Unknown);
+    pub fn is_told(&self, value: &TrackedText) -> bool {
+        let known = |number: u32| self.holes.get(number as usize).is_some_and(|root| *root != HoleRoot::Unknown);
         value.text.chars().filter_map(hole_number).all(known)
     }
 
@@ -183,12 +183,12 @@ impl<'a> World<'a> {
         self.line = line;
         if self.steps == STEPS {
             let line = self.outermost(line);
-            self.find(Rule::L02, line, "It comes to too many commands to be followed");
+            self.find(LintRule::L02, line, "It comes to too many commands to be followed");
         }
         self.steps < STEPS
     }
 
-    pub fn hole(&mut self, root: Root) -> char {
+    pub fn hole(&mut self, root: HoleRoot) -> char {
         let number = (self.holes.len() as u32).min(MOST_HOLES);
         if number < MOST_HOLES {
             self.holes.push(root);
@@ -197,13 +197,13 @@ impl<'a> World<'a> {
     }
 
     /// A text only a running shell could tell.
-    pub fn unknown(&mut self, from: Sources) -> Value {
-        Value { text: self.hole(Root::Unknown).to_string(), from }
+    pub fn unknown(&mut self, from: Origins) -> TrackedText {
+        TrackedText { text: self.hole(HoleRoot::Unknown).to_string(), from }
     }
 
     /// What the branches and loops around this point depend on.
-    pub fn controlled(&self) -> Sources {
-        self.control.iter().fold(Sources::NONE, |all, from| all | *from)
+    pub fn controlled(&self) -> Origins {
+        self.control.iter().fold(Origins::NONE, |all, from| all | *from)
     }
 
     pub fn project_root(&self) -> char {
@@ -211,41 +211,41 @@ impl<'a> World<'a> {
     }
 
     pub fn in_function(&self) -> bool {
-        self.frames.iter().any(|(frame, _)| *frame == Frame::Function)
+        self.frames.iter().any(|(frame, _)| *frame == FailureScope::Function)
     }
 
-    pub fn place(&self, path: &str) -> Place {
-        let root = |number: u32| self.holes.get(number as usize).copied().unwrap_or(Root::Unknown);
-        place(path, &self.shell.cwd, self.home, root)
+    pub fn location(&self, path: &str) -> PathLocation {
+        let root = |number: u32| self.holes.get(number as usize).copied().unwrap_or(HoleRoot::Unknown);
+        location(path, &self.shell.cwd, self.home, root)
     }
 
     /// A variable the script has not set, as the runner leaves it (DEC-122).
-    pub fn environment(&mut self, name: &str) -> Value {
+    pub fn environment(&mut self, name: &str) -> TrackedText {
         if name == "PWD" {
-            return Value { text: self.shell.cwd.clone(), from: Sources::AMBIENT };
+            return TrackedText { text: self.shell.cwd.clone(), from: Origins::AMBIENT };
         }
         if let Some(value) = self.names.get(name) {
             return value.clone();
         }
         let root = match name {
-            "SDLC_TEST_TMP" | "TMPDIR" | "TMP" | "TEMP" | "XDG_RUNTIME_DIR" => Root::Scratch,
-            "AGENT_SDLC_DB" => Root::Database,
-            _ => Root::Unknown,
+            "SDLC_TEST_TMP" | "TMPDIR" | "TMP" | "TEMP" | "XDG_RUNTIME_DIR" => HoleRoot::Scratch,
+            "AGENT_SDLC_DB" => HoleRoot::Database,
+            _ => HoleRoot::Unknown,
         };
-        let value = Value { text: self.hole(root).to_string(), from: Sources::AMBIENT };
+        let value = TrackedText { text: self.hole(root).to_string(), from: Origins::AMBIENT };
         self.names.insert(name.to_owned(), value.clone());
         value
     }
 
-    pub fn variable(&mut self, name: &str) -> Value {
+    pub fn variable(&mut self, name: &str) -> TrackedText {
         match self.shell.variables.get(name).map(Vec::as_slice) {
-            Some([]) => Value::default(),
+            Some([]) => TrackedText::default(),
             Some([first, ..]) => first.clone(),
             None => self.environment(name),
         }
     }
 
-    pub fn assign(&mut self, name: &str, mut values: Vec<Value>, adds: bool) {
+    pub fn assign(&mut self, name: &str, mut values: Vec<TrackedText>, adds: bool) {
         let controlled = self.controlled();
         self.assigned += 1;
         let old = self.shell.variables.get(name).cloned();
@@ -254,11 +254,11 @@ impl<'a> World<'a> {
             self.limit(value);
         }
         // Whether it is set says what the branch depended on.
-        if controlled.has(Sources::SURFACES | Sources::STATUS | Sources::SOURCE)
+        if controlled.has(Origins::SURFACES | Origins::STATUS | Origins::SOURCE)
             && let ([value], None) = (values.as_mut_slice(), &old)
         {
-            let scratch = self.place(&value.text).kind == Where::Scratch;
-            let hole = self.hole(if scratch { Root::Scratch } else { Root::Unknown });
+            let scratch = self.location(&value.text).kind == LocationKind::Scratch;
+            let hole = self.hole(if scratch { HoleRoot::Scratch } else { HoleRoot::Unknown });
             value.text = hole.to_string();
         }
         // After a branch it is one or the other.
@@ -267,9 +267,13 @@ impl<'a> World<'a> {
             && value.text != before.text
         {
             let from = value.from | before.from;
-            let roots = (self.place(&value.text).kind, self.place(&before.text).kind);
-            let root = if roots == (Where::Scratch, Where::Scratch) { Root::Scratch } else { Root::Unknown };
-            *value = Value { text: self.hole(root).to_string(), from };
+            let roots = (self.location(&value.text).kind, self.location(&before.text).kind);
+            let root = if roots == (LocationKind::Scratch, LocationKind::Scratch) {
+                HoleRoot::Scratch
+            } else {
+                HoleRoot::Unknown
+            };
+            *value = TrackedText { text: self.hole(root).to_string(), from };
         }
         let values = match (adds, old) {
             (true, Some(mut old)) => {
@@ -286,7 +290,7 @@ impl<'a> World<'a> {
         self.shell.variables.insert(name.to_owned(), values);
     }
 
-    fn limit(&mut self, value: &mut Value) {
+    fn limit(&mut self, value: &mut TrackedText) {
         if value.text.len() > LONGEST {
             *value = self.unknown(value.from);
         }
