@@ -195,6 +195,8 @@ variables! {
             "Python interpreter for MassGen hooks.";
         ONA_MASSGEN_CONFIG: Path, "the setting massgenConfig",
             "MassGen configuration to read hooks from; --massgen-config wins.";
+        ONA_LOG: Text, "nothing is written",
+            "Filter of the diagnostic lines on stderr, such as ona=debug; --debug wins.";
     }
     Provider {
         ANTHROPIC_API_KEY: Secret, "",

@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
+use tracing::Instrument;
 
 /// Told of every log entry as soon as its hook has run.
 pub type OnLogEntry = Arc<dyn Fn(&LogEntry) + Send + Sync>;
@@ -215,6 +216,8 @@ impl HookEngine {
             met.push(hook);
             let stdin = self.stdin(hook, &firing, &chain.input);
             if let Some(skip) = self.skip(hook, &chain) {
+                let why = skip.as_str();
+                tracing::debug!(event = %firing.event, ordinal = %hook.ordinal, why, "hook skipped");
                 chain.outcome.runs.push(HookRun { skipped: Some(skip), ..blank_row(hook, &firing, stdin) });
                 continue;
             }
@@ -235,7 +238,9 @@ impl HookEngine {
             chain.outcome.spent.extend(only_run);
             let timeout = hook.effective_timeout(&self.environment.timeouts);
             let began = Instant::now();
-            let ran = self.runner.run(hook, &firing, stdin.clone(), timeout).await;
+            let span = tracing::debug_span!("hook", event = %firing.event, ordinal = %hook.ordinal);
+            let ran = self.runner.run(hook, &firing, stdin.clone(), timeout).instrument(span.clone()).await;
+            span.in_scope(|| tracing::debug!(exit = ?ran.exit, dialect = hook.dialect.name(), "hook ended"));
             // A dialect with a log of its own knows what is news.
             let mut log = OwnLog::None;
             if let Some(entry) = hook.dialect.log(hook, &ran, began.elapsed()) {

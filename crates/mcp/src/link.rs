@@ -54,6 +54,7 @@ pub enum CallError {
 }
 
 pub(crate) struct Link {
+    server: String,
     service: Mutex<Option<RunningService<RoleClient, Handler>>>,
     peer: rmcp::service::Peer<RoleClient>,
     child: Mutex<Option<ChildHandle>>,
@@ -104,7 +105,9 @@ impl Link {
         };
         let peer = service.peer().clone();
         let info = peer.peer_info().and_then(|info| serde_json::to_value(&*info).ok()).unwrap_or_default();
-        Ok(Self { service: Mutex::new(Some(service)), peer, child: Mutex::new(child), inbox, info })
+        let server = definition.name.clone();
+        tracing::debug!(server, "connected");
+        Ok(Self { server, service: Mutex::new(Some(service)), peer, child: Mutex::new(child), inbox, info })
     }
 
     /// Whether the server said that it has something.
@@ -113,6 +116,7 @@ impl Link {
     }
 
     /// One request and its answer.
+    #[tracing::instrument(level = "debug", name = "mcp_request", skip_all, err(level = "debug"), fields(server = self.server, method))]
     pub async fn request(
         &self,
         method: &str,

@@ -45,7 +45,7 @@ impl Reference {
 }
 
 /// The other flags of the reference, and why each is refused.
-const REFUSED: [(&str, &str); 36] = [
+const REFUSED: [(&str, &str); 34] = [
     ("--json-schema", "replies can not be held to a schema yet"),
     ("--max-budget-usd", "a run is not limited by its cost; --max-turns limits it"),
     ("--task-budget", "a run is not limited by its cost; --max-turns limits it"),
@@ -65,8 +65,6 @@ const REFUSED: [(&str, &str); 36] = [
     ("--tmux", "worktrees are made with git; start ona in one"),
     ("--safe-mode", "use --bare, --no-trust or --setting-sources"),
     ("--restricted", "use --tools, --disallowedTools and --setting-sources"),
-    ("--debug", "use --verbose"),
-    ("--debug-file", "use --verbose and redirect stderr"),
     ("--brief", "there is no such tool"),
     ("--autocompact", "a conversation is summarised when its context is nearly full"),
     ("--from-pr", "there is no link to pull requests"),
@@ -93,7 +91,6 @@ pub fn refusal(error: &clap::Error) -> Option<Failure> {
     let flag = match flag.as_str() {
         "-n" => "--name",
         "-w" => "--worktree",
-        "-d" => "--debug",
         long => long.split('=').next().unwrap_or(long),
     };
     let (_, why) = REFUSED.iter().find(|(known, _)| *known == flag)?;

@@ -5,6 +5,7 @@ mod agents;
 mod args;
 mod db;
 mod demo;
+mod diagnostics;
 mod doctor;
 mod eval;
 mod failure;
@@ -86,6 +87,7 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
         options.reference.check()?;
     }
     let mut program = Program::begin(options)?;
+    let _run = tracing::debug_span!("run", version = env!("CARGO_PKG_VERSION")).entered();
     if matches!(job, Job::Transition(_) | Job::Command(Command::Doctor { .. })) {
         program.bad_files = BadFiles::Report;
     }

@@ -32,6 +32,16 @@ pub fn note(text: impl fmt::Display) {
     ignore_closed(writeln!(io::stderr().lock(), "{}", SECRETS.apply(&text)));
 }
 
+/// A line about what the program does, already redacted.
+pub fn diagnostic(line: &str) {
+    ignore_closed(io::stderr().lock().write_all(line.as_bytes()));
+}
+
+/// The redactor of everything that is printed. What a clone learns, all know.
+pub fn redactor() -> Redactor {
+    SECRETS.clone()
+}
+
 /// From now on `note` leaves these values out, given as a name and the value.
 pub fn keep_out<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a str)>) {
     SECRETS.learn_all(secrets);

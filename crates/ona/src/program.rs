@@ -4,6 +4,7 @@
 
 use crate::agent_shell;
 use crate::args::Options;
+use crate::diagnostics;
 use crate::failure::Failure;
 use crate::output;
 use crate::trusting;
@@ -71,6 +72,7 @@ impl Program {
             ona_process::secrets::hide_environment(&SECRET_VARIABLES.map(Variable::name));
         }
         output::keep_out(secrets_of(&env));
+        diagnostics::start(&options.diagnostics, &env)?;
         let depth = env.get(environment::ONA_HOOK_DEPTH).and_then(|text| text.parse().ok()).unwrap_or(0);
         if depth >= DEEPEST_HOOK {
             return Err(Failure::refused(format_args!("hooks call ona {depth} levels deep; that is the limit")));
@@ -124,7 +126,8 @@ impl Program {
         let merged = merge(&found, &self.env);
         let secrets: Vec<_> = secrets_of(&self.env).into_iter().chain(merged.secrets.iter()).collect();
         output::keep_out(secrets.iter().copied());
-        let redactor = Redactor::new(secrets);
+        // Shared with everything that prints, so that a secret learned later counts there too.
+        let redactor = output::redactor();
         let store = store(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
         print_notices(&store);
         Ok(Open { store: Arc::new(store), found, merged, redactor })

@@ -151,6 +151,7 @@ impl Model {
                 return Err(failure);
             };
             attempt += 1;
+            tracing::debug!(attempt, wait_ms = wait.as_millis() as u64, why = failure.message, "asking again");
             events(TurnEvent::Retrying { attempt, limit: self.retry.limit(), wait, failure: failure.clone() });
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}

@@ -47,6 +47,7 @@ impl Running {
         // Who is told nothing gets /dev/null: programs tell an interactive pipe from none.
         let stdin = if command.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
         let (mut child, registered) = spawn(&command, stdin)?;
+        tracing::debug!(program = %command.program.display(), pid = child.id(), "started a child");
         let started = Instant::now();
         if let Some(mut stdin) = child.stdin.take() {
             let bytes = command.stdin;

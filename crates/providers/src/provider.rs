@@ -46,6 +46,7 @@ impl Provider {
     }
 
     /// Asks once. `on_delta` sees the reply while it arrives, also if the call fails later.
+    #[tracing::instrument(level = "debug", name = "model_request", skip_all, fields(model = %asking.model, host = self.endpoint.url().host_str()))]
     pub async fn ask(
         &self,
         asking: &RequestParams,
@@ -59,7 +60,17 @@ impl Provider {
             () = cancel.cancelled() => Err(interrupted()),
             outcome = self.exchange(dialogue.wire(), body, on_delta) => outcome,
         };
-        outcome.map_err(|failure| classify::presentable(failure, &self.redactor()))
+        match outcome {
+            Ok(reply) => {
+                tracing::debug!(usage = ?reply.usage, "answered");
+                Ok(reply)
+            }
+            Err(failure) => {
+                let failure = classify::presentable(failure, &self.redactor());
+                tracing::debug!(status = failure.status, transient = failure.transient, why = %failure.message, "failed");
+                Err(failure)
+            }
+        }
     }
 
     async fn exchange(

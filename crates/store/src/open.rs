@@ -63,6 +63,7 @@ pub(crate) fn writer(path: &Path, busy: Duration, steps: &[Step]) -> Result<Open
             notices.extend(upgrade.map(|upgrade| upgrade.to_string()));
         }
     }
+    tracing::debug!(path = %path.display(), ?state, "opened the database");
     Ok(Opened { connection, notices })
 }
 

@@ -77,6 +77,7 @@ impl Store {
 
     /// Writes a group in one transaction: all of it, or nothing and an error.
     /// The group is written even if the future is dropped after its first poll.
+    #[tracing::instrument(level = "debug", skip_all, err(level = "debug"), fields(session = %at.session, rows = group.0.len()))]
     pub async fn commit(&self, at: &SessionKey, group: Group) -> Result<Committed, StoreError> {
         if group.is_empty() {
             return Ok(Committed::default());
@@ -89,6 +90,7 @@ impl Store {
     }
 
     /// `commit` for callers that are not async. Blocks the thread.
+    #[tracing::instrument(level = "debug", name = "commit", skip_all, err(level = "debug"), fields(session = %at.session, rows = group.0.len()))]
     pub fn commit_now(&self, at: &SessionKey, group: Group) -> Result<Committed, StoreError> {
         if group.is_empty() {
             return Ok(Committed::default());

@@ -72,7 +72,10 @@ fn commit(
     group: &Group,
 ) -> Result<Committed, StoreError> {
     match write::group(connection, redactor, at, group) {
-        Err(StoreError::Busy) => write::group(connection, redactor, at, group),
+        Err(StoreError::Busy) => {
+            tracing::debug!("the database is busy; trying once more");
+            write::group(connection, redactor, at, group)
+        }
         done => done,
     }
 }

@@ -110,7 +110,13 @@ const TABLE: &[(&str, &[Ids])] = &[
     ("help", &[]),
 ];
 
+/// Used by everything that looks at a project.
+const DIAGNOSTICS: Ids = &["debug", "debug_file"];
+
 fn honours(mode: &str, id: &str) -> bool {
+    if DIAGNOSTICS.contains(&id) {
+        return !["--hook-schema", "help"].contains(&mode);
+    }
     let row = TABLE.iter().find(|(name, _)| *name == mode);
     row.is_some_and(|(_, lists)| lists.iter().any(|list| list.contains(&id)))
 }
@@ -183,8 +189,12 @@ mod tests {
             TABLE.iter().map(|row| row.0.to_owned()).filter(|mode| !mode.starts_with('-')).collect();
         assert_eq!(named, commands);
         let ids = ids();
-        let used: BTreeSet<_> =
-            TABLE.iter().flat_map(|row| row.1.iter().copied().flatten()).map(|id| (*id).to_owned()).collect();
+        let used: BTreeSet<_> = TABLE
+            .iter()
+            .flat_map(|row| row.1.iter().copied().flatten())
+            .chain(DIAGNOSTICS)
+            .map(|id| (*id).to_owned())
+            .collect();
         assert_eq!(used, ids, "each flag is used somewhere");
     }
 

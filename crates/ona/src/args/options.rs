@@ -1,5 +1,6 @@
 //! The flags. Those without a heading are the ones people use every day: `-h` shows them alone.
 
+use crate::diagnostics;
 use crate::flags::Reference;
 use clap::Args;
 
@@ -269,6 +270,9 @@ pub struct Options {
     /// Approve the report that --transition done shows
     #[arg(long, global = true, help_heading = SINGLE)]
     pub approve: bool,
+
+    #[command(flatten)]
+    pub diagnostics: diagnostics::Flags,
 
     #[command(flatten)]
     pub reference: Reference,

@@ -10,6 +10,7 @@ mod cost;
 mod crash;
 mod denied_tools;
 mod deviations;
+mod diagnostics;
 mod driven;
 mod eval;
 mod floor;

@@ -113,6 +113,7 @@ impl Trail {
     }
 
     fn permission(&mut self, call: &ToolCall, verdict: &Verdict) {
+        tracing::debug!(ruling = verdict.ruling.as_str(), reason = %verdict.reason(), "decided");
         self.denied |= verdict.ruling == Ruling::Deny;
         self.account.push(format!("{} {}", verdict.ruling.as_str(), verdict.reason()));
         self.group.push(Row::Permission { call: call.id.clone(), tool: call.name.clone(), verdict: verdict.clone() });
@@ -125,6 +126,7 @@ impl Pipeline {
     /// and are committed before anything outside could miss them, a hook, a person or
     /// the tool. Where there is nothing to wait for they share the commit that
     /// announces the tool, which spares every call a write to the disk.
+    #[tracing::instrument(level = "debug", name = "call", skip_all, err(level = "debug"), fields(tool = %call.name, id = %call.id))]
     pub async fn run(&self, session: &mut Session, call: ToolCall, held: Group) -> Result<FinishedCall, StoreError> {
         let mut trail = Trail { held, ..Trail::default() };
         session.follow_phase(&self.store)?;
@@ -230,6 +232,7 @@ impl Pipeline {
             verdict = self.confirm(session, &mut call, &tool, &mut plan, verdict, trail).await?;
             trail.permission(&call, &verdict);
         } else {
+            tracing::debug!(ruling = verdict.ruling.as_str(), reason = %verdict.reason(), "decided");
             trail.account.push(format!("allow {}", verdict.reason()));
         }
         if !verdict.is_allow() && is_question(&call) && verdict.by == Authority::Human {

@@ -114,6 +114,7 @@ impl TurnOutcome {
 }
 
 impl Turn {
+    #[tracing::instrument(level = "debug", name = "turn", skip_all, err(level = "debug"), fields(session = %session.place.session))]
     pub async fn run(
         &self,
         session: &mut Session,
@@ -143,6 +144,7 @@ impl Turn {
         }
         history.refresh(&self.pipeline.store)?;
         outcome.ended = self.agent(session, history, &mut outcome).await?;
+        tracing::debug!(ended = ?outcome.ended, model_calls = outcome.model_calls, "turn ended");
         self.say_why(&outcome.ended);
         if let (TurnEnd::Failed(failure), PromptSource::Operator | PromptSource::Agent(_)) =
             (&outcome.ended, &self.prompt_source)
