@@ -86,6 +86,9 @@ check_DEC_032_3() {
     says 0 -p again -r "s-$id"
     is "$(requests)" 3
     is "$(pictures 2)" 0
+    # Another session has not heard of it.
+    says 0 -p 'what is in @a.png?'
+    is "$(pictures 3)" 1
   done
 }
 

@@ -66,7 +66,7 @@ check_initialize() {
 }
 
 check_interrupt() {
-  talking '[{"hang":true},{"say":"still here"}]'
+  talking '[{"hang":true},{"say":"still here"},{"say":"once more"}]'
   drive
   user one
   until_line '.subtype == "init"'
@@ -79,6 +79,12 @@ check_interrupt() {
   is "$(of '[.subtype, .terminal_reason, .is_error] | join(" ")')" "error_during_execution aborted_streaming true"
   result
   is "$(of .result)" "still here"
+  # While nothing runs there is nothing to end.
+  request j '{"subtype":"interrupt"}'
+  answer j
+  user three
+  result
+  is "$(of .result)" "once more"
   leave 0
   is "$(sql "SELECT count(*) FROM events WHERE event_type='interrupted'")" 1
 }
@@ -110,7 +116,7 @@ check_permission_questions() {
   drive --permission-prompt-tool stdio
   user go
   until_line '.request.subtype == "can_use_tool"'
-  is "$(of '[.request.tool_name, .request.input.command] | join(" ")')" "Bash touch a"
+  is "$(of '[.request.tool_name, .request.input.command, .request.decision_reason_type, .request.permission_suggestions[0].type] | join(" ")')" "Bash touch a mode addRules"
   reply '{"behavior":"allow"}'
   until_line '.request.subtype == "can_use_tool"'
   reply '{"behavior":"allow","updatedInput":{"command":"touch instead"}}'
@@ -160,6 +166,8 @@ check_every_request_answered() {
     answer "$subtype"
     is "$(of .response.subtype)" error
   done
+  put '{"type":"control_request","request":{"subtype":"initialize"}}'
+  until_line '.type == "control_response" and .response.request_id == null'
   put 'not json'
   until_line '.level == "error"'
   has "$(of .content)" "is not JSON"
@@ -211,6 +219,14 @@ check_retries() {
   code 0 ona -p go --output-format stream-json
   is "$(jq -rs 'map(select(.subtype == "api_retry")) | map([.attempt, .error] | join(" ")) | join(",")' <<<"$out")" "1 server_error"
   is "$(sql "SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%api_retry%'")" 1
+  # As text a retry is printed on request only.
+  stop_servers
+  talking '[{"status":529},{"say":"loud"},{"status":529},{"say":"quiet"}]'
+  code 0 ona -p go --verbose
+  has "$err" 'trying again in'
+  has "$err" '(1 of 4)'
+  code 0 ona -p go
+  is "$out$err" quiet
 }
 
 check_hook_events() {
@@ -247,6 +263,9 @@ check_stdin() {
   has "$err" "not UTF-8"
   code 2 bash -c 'ona -p </dev/null'
   has "$err" "there is no prompt"
+  code 2 bash -c "printf ' \\n\\t\\n' | ona -p"
+  has "$err" "there is no prompt"
+  code 2 bash -c 'ona --input-format stream-json --output-format stream-json </dev/null'
   code 2 bash -c 'head -c 10000001 /dev/zero | ona -p x'
   has "$err" "more than 10 MB"
   # stdin that never ends and says nothing
@@ -256,6 +275,9 @@ check_stdin() {
   ONA_STDIN_WAIT_MS=50 code 0 bash -c "ona -p go <'$WORLD/silent'"
   kill "$id"
   is "$out" c
+  # Without a prompt it waits, whatever the patience.
+  ONA_STDIN_WAIT_MS=0 code 0 bash -c '(sleep 0.3; printf late) | ona -p'
+  has "$(req 3 '.body.messages | tostring')" late
 }
 
 check_flags() {
@@ -279,6 +301,12 @@ check_agent_by_hand() {
   choose
   tool Agent '{"description":"d","prompt":"p"}'
   is "$(content)" "All quiet."
+  # The operator typed the call of the agent and none of the agent's own.
+  stop_servers
+  talking "[$(bash_call 'touch made'),{\"say\":\"I could not.\"}]"
+  tool Task '{"description":"d","prompt":"p"}'
+  is "$(content)" "I could not."
+  [ ! -e made ] || fail "a call of the agent ran unasked"
 }
 
 run_check "$@"

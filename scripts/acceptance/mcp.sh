@@ -109,6 +109,8 @@ check_004_7_2_20() {
   is "$(content | head -1 | jq -r .name)" NotebookEdit
   tool ToolSearch '{"query":"picture"}'
   is "$(content | head -1 | jq -r .name)" mcp__s__picture
+  tool ToolSearch '{"query":"select:Nope"}'
+  is "$(content)" 'There is no tool Nope.'
 }
 
 # ---- hooks ---------------------------------------------------------------------------------
@@ -204,6 +206,10 @@ check_mcp_trust() {
   tool mcp__x__y '{}' --mcp-config .mcp.json
   has "$err" deniedMcpServers
   [ ! -e canary ] || fail 'a denied server was started'
+  # Once the folder is trusted the server starts.
+  echo '{}' >"$ONA_MANAGED_SETTINGS"
+  tool mcp__x__y '{}' --trust
+  [ -e canary ] || fail 'a server of a trusted folder was not started'
 }
 check_mcp_secrets() {
   mkdir -p "$HOME/.ona"
@@ -234,6 +240,9 @@ check_004_12_19() {
   tool mcp__s__ask "$question"
   is "$(content)" '{"action":"cancel"}'
   is "$(jq -c '[.mcp_server_name,.mode,.action,.content]' "$WORLD/result")" '["s","form","accept",{"name":"Ada"}]'
+  with s "$(jq -cn --argjson a "$first" --argjson b "$(hook ElicitationResult s 'exit 2')" '{hooks:[$a,$b]}')"
+  tool mcp__s__ask "$question"
+  is "$(content)" '{"action":"decline"}'
 }
 
 # ---- a model -------------------------------------------------------------------------------------
@@ -244,6 +253,8 @@ check_mcp_in_a_turn() {
   settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{b:$s,a:$s,down:{command:"false"}},permissions:{allow:["mcp__b"],deny:["mcp__a__hang"]},model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"
   says 0 -p go --output-format stream-json --verbose
   is "$(head -1 <<<"$out" | jq -r '.mcp_servers[] | .name + " " + .status' | paste -sd,)" 'b connected,a connected,down failed'
+  is "$(head -1 <<<"$out" | jq -r '.mcp_server_errors[0].name')" down
+  is "$(sql "SELECT count(*) FROM events WHERE event_type='mcp_server_failed'")" 1
   is "$(head -1 <<<"$out" | jq -c '[.tools[] | select(startswith("mcp__"))] | (. == sort) and (length == 25)')" true
   is "$(req 0 '[.body.tools[].name | select(startswith("mcp__"))] | (. == sort) and (length == 25) and (index("mcp__a__hang") == null)')" true
   is "$(req 1 '.body.messages[-1].content[0].content')" '{"x":1}'

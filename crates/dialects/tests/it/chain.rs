@@ -64,6 +64,27 @@ async fn a_hook_that_fails_closed_blocks_on_any_failure() {
         assert!(world.pre(json!([hook])).await.is_denied(), "{command}");
         assert!(!world.pre(json!([pre(command)])).await.is_denied(), "{command}");
     }
+    let mut slow = pre("sleep 60");
+    slow["dialect"] = "claude".into();
+    slow["timeout"] = 0.2.into();
+    assert!(!world.pre(json!([slow])).await.is_denied());
+    slow["fail_closed"] = true.into();
+    assert!(world.pre(json!([slow])).await.is_denied(), "also where a timeout would pass");
+}
+
+#[tokio::test]
+async fn a_setting_makes_every_hook_fail_closed() {
+    let world = World::new();
+    for dialect in ["sdlc", "claude"] {
+        let mut failing = pre("exit 3");
+        failing["dialect"] = dialect.into();
+        // What is neither true nor false was meant to restrict.
+        for (setting, blocked) in [(json!(true), true), (json!(false), false), (json!("yes"), true)] {
+            let settings = json!({"hooks": [failing], "hooksFailClosed": setting});
+            let outcome = world.fire(settings, EventName::PreToolUse, bash("ls")).await;
+            assert_eq!(outcome.is_denied(), blocked, "{dialect} {setting}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 
 mod chain;
 mod claude;
+mod claude_files;
+mod claude_output;
 mod loading;
 mod spawn;
 

@@ -27,34 +27,6 @@ fn decided(ona: &Ona) -> (String, String) {
     (rows[0][0].as_str().unwrap().into(), rows[0][1].as_str().unwrap().into())
 }
 
-fn denied_by_hook(id: &str, handler: Value) {
-    let ona = ona();
-    user(&ona, pre_hook(handler));
-    let line = ona.eval("Bash", json!({"command": "touch canary"}));
-    assert_eq!(line["is_error"], true, "{id}: {line}");
-    assert!(!ona.exists("canary"), "{id}");
-    assert_eq!(decided(&ona), ("deny".into(), "hook".into()), "{id}");
-}
-
-#[test]
-fn i_1_to_i_5_a_hook_that_says_no_or_fails_closed_denies() {
-    let command = |text: &str| json!({"type": "command", "command": text});
-    let closed = |mut handler: Value| {
-        handler["fail_closed"] = true.into();
-        handler
-    };
-    denied_by_hook("I-1", command("exit 2"));
-    denied_by_hook(
-        "I-2",
-        json!({"type": "command", "command": format!("{}; exit 2", print(json!({"permissionDecision": "allow"}))["command"].as_str().unwrap())}),
-    );
-    denied_by_hook("I-3", closed(command("exit 1")));
-    let mut slow = closed(command("sleep 60"));
-    slow["timeout"] = 0.2.into();
-    denied_by_hook("I-4", slow);
-    denied_by_hook("I-5", closed(command("yes | head -c 50000000")));
-}
-
 /// Amends DEC-055: an answer that was cut off may have been a no.
 #[test]
 fn an_answer_too_long_to_be_read_refuses_the_call() {
@@ -88,19 +60,6 @@ fn an_answer_too_long_to_be_read_refuses_the_call() {
 }
 
 #[test]
-fn i_6_allow_and_ask_together_ask() {
-    let ona = ona();
-    user(
-        &ona,
-        json!({"permissions": {"allow": ["Bash"]}, "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks":
-        [print(json!({"permissionDecision": "allow"})), print(json!({"permissionDecision": "ask"}))]}]}}),
-    );
-    assert_eq!(ona.eval("Bash", json!({"command": "touch canary"}))["is_error"], true);
-    assert_eq!((decided(&ona), ona.exists("canary")), (("deny".into(), "no_operator".into()), false));
-    assert_eq!(ona.eval_with("Bash", json!({"command": "echo hi"}), &["--yes"])["content"], "hi\n");
-}
-
-#[test]
 fn i_7_and_i_8_rules_hold_against_hooks() {
     let managed = |ona: &Ona, rule: &str| {
         std::fs::write(ona.root().join("managed-settings.json"), json!({"permissions": {"deny": [rule]}}).to_string())
@@ -119,24 +78,6 @@ fn i_7_and_i_8_rules_hold_against_hooks() {
         "Denied by permission rule Bash(rm:*)",
         "I-8"
     );
-}
-
-#[test]
-fn i_9_and_i_19_a_rewrite_counts_in_any_company_and_is_recorded() {
-    let rewrite = print(json!({"permissionDecision": "allow", "updatedInput": {"command": "echo A"}}));
-    let silent = json!({"type": "command", "command": "true"});
-    for handlers in [json!([rewrite, silent]), json!([silent, rewrite])] {
-        let ona = ona();
-        user(&ona, json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": handlers}]}}));
-        assert_eq!(ona.eval("Bash", json!({"command": "ls"}))["content"], "A\n", "I-9");
-        let record = ona.value("SELECT payload_json FROM transcript_entries WHERE entry_type='internal_hook'");
-        let record: Value = serde_json::from_str(record.as_str().unwrap()).unwrap();
-        assert_eq!(
-            (&record["requested_input"]["command"], &record["effective_input"]["command"]),
-            (&json!("ls"), &json!("echo A")),
-            "I-19"
-        );
-    }
 }
 
 #[test]
@@ -163,15 +104,6 @@ fn i_11_every_tool_passes_the_plane() {
         assert_eq!(ona.eval(tool, input)["content"], "Denied by PreToolUse hook\n[0] ", "{tool}");
     }
     assert_eq!(ona.value("SELECT count(*) FROM events WHERE event_type='tool_started'"), 0);
-}
-
-#[test]
-fn i_13_a_condition_finds_its_part_of_a_compound() {
-    denied_by_hook("I-13", json!({"type": "command", "command": "exit 2", "if": "Bash(touch*)"}));
-    let ona = ona();
-    user(&ona, pre_hook(json!({"type": "command", "command": "exit 2", "if": "Bash(git push*)"})));
-    assert_eq!(ona.eval("Bash", json!({"command": "ls && FOO=1 git push"}))["is_error"], true, "I-13");
-    assert_eq!(ona.eval("Bash", json!({"command": "ls"}))["is_error"], false);
 }
 
 #[test]
@@ -221,60 +153,6 @@ fn i_14_the_agent_can_not_edit_its_guards() {
 }
 
 #[test]
-fn i_15_a_project_can_not_switch_off_other_peoples_hooks() {
-    let ona = ona();
-    user(&ona, pre_hook(json!({"type": "command", "command": "exit 2"})));
-    ona.file(".claude/settings.json", json!({"disableAllHooks": true}).to_string());
-    assert_eq!(ona.eval("Bash", json!({"command": "touch canary"}))["is_error"], true);
-    assert!(!ona.exists("canary"));
-}
-
-#[test]
-fn i_20_the_same_calls_leave_the_same_records() {
-    let records = || {
-        let ona = ona();
-        ona.settings(json!({"permissions": {"allow": ["Bash"]}, "hooks": [
-            {"hook_event_name": "PreToolUse", "command": "sleep 0.0$(($$ % 10)); echo '{\"systemMessage\":\"m\"}'", "shell": "sh"},
-            {"hook_event_name": "PreToolUse", "command": "exit 2", "if": "Bash(rm *)", "shell": "sh"},
-        ]}));
-        for command in ["echo a", "rm -f b", "echo c"].iter().cycle().take(20) {
-            ona.eval("Bash", json!({"command": command}));
-        }
-        ona.rows("SELECT hook_event, hook_ordinal, matcher, command, exit_code, skipped_reason, stdout_text, stderr_text FROM hook_invocations ORDER BY id")
-    };
-    assert_eq!(records(), records());
-}
-
-#[test]
-fn a_1_a_5_a_9_nothing_of_an_untrusted_folder_runs() {
-    let ona = ona();
-    let hook = json!({"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch canary"}]}]}, "apiKeyHelper": "touch canary"});
-    ona.file(".claude/settings.json", hook.to_string());
-    ona.file("vendor/evil/.git/HEAD", "x");
-    ona.file("vendor/evil/.claude/settings.json", hook.to_string());
-    let start = r#"{"hook_event_name":"SessionStart","source":"startup"}"#;
-    let ran = ona.run(["--no-trust", "--fire-hook", start]).expect_code(0).json();
-    assert_eq!(ran["hooks"][0]["skipped_reason"], "untrusted_workspace", "A-1");
-    assert!(!ona.exists("canary"), "A-1, A-5");
-    // A-9: trusting the outer folder says nothing about a repository inside it.
-    ona.run(["--trust", "settings", "import"]).expect_code(0);
-    let inner = ona.project().join("vendor/evil");
-    assert_eq!(ona.value("SELECT count(*) FROM schema_meta WHERE key LIKE 'trust:%'"), 1);
-    let ran = ona.run_in(&inner, ["--no-trust", "--fire-hook", start]).expect_code(0);
-    assert!(!inner.join("canary").exists(), "A-9 {ran:?}");
-}
-
-#[test]
-fn e_6_and_f_7_the_process_table_is_no_way_around() {
-    let ona = ona();
-    ona.settings(json!({"permissions": {"allow": ["Read"], "deny": ["Read(//etc/shadow)"]}}));
-    for path in ["/proc/self/environ", "/proc/1/environ", "/proc/self/mem", "/proc/self/root/etc/shadow"] {
-        let line = ona.eval_with("Read", json!({"file_path": path}), &["--yes"]);
-        assert_eq!(line["is_error"], true, "{path}: {line}");
-    }
-}
-
-#[test]
 fn e_7_searches_do_not_show_what_may_not_be_read() {
     let ona = ona();
     ona.file(".env", "KEY=1\n");
@@ -285,144 +163,6 @@ fn e_7_searches_do_not_show_what_may_not_be_read() {
     assert!(found.contains("KEY=2") && !found.contains("KEY=1"), "{found}");
     assert!(!content("Glob", json!({"pattern": "**/*"})).contains(".env"));
     assert!(!content("Glob", json!({"pattern": "**/.env"})).contains(".env"));
-}
-
-#[test]
-fn n_1_to_n_3_the_record_is_out_of_reach_in_every_mode() {
-    let ona = ona();
-    ona.eval("Glob", json!({"pattern": "*"}));
-    let db = ona.db();
-    let db = db.display();
-    std::os::unix::fs::symlink(ona.db(), ona.project().join("link.db")).unwrap();
-    for command in [
-        format!("sqlite3 {db} 'delete from events'"),
-        "sqlite3 \"$AGENT_SDLC_DB\" 'delete from events'".to_owned(),
-        "sqlite3 link.db 'delete from events'".to_owned(),
-        format!("rm -f {db}-wal"),
-        format!("mv {db} {db}.old"),
-        format!("echo x > {db}"),
-        format!("python3 -c 'import sqlite3; sqlite3.connect(\"{db}\")'"),
-        format!("rm -rf {}", ona.db().parent().unwrap().display()),
-    ] {
-        let line =
-            ona.eval_with("Bash", json!({"command": command}), &["--permission-mode", "bypassPermissions", "--yes"]);
-        assert_eq!(line["is_error"], true, "{command}: {line}");
-    }
-    assert_ne!(ona.value("SELECT count(*) FROM events"), 0);
-}
-
-#[test]
-fn n_5_a_session_id_is_not_a_path() {
-    let ona = ona();
-    for id in ["../../etc/passwd", "..", "a/b", ""] {
-        let call = json!({"tool": "Glob", "input": {"pattern": "*"}, "session_id": id}).to_string();
-        assert_eq!(ona.run(["--eval", &call]).code, 2, "N-5 {id:?}");
-    }
-}
-
-#[test]
-fn n_6_a_call_that_was_started_and_never_ended_shows_as_such() {
-    let ona = ona();
-    let call =
-        json!({"tool": "Bash", "input": {"command": "touch started; sleep 30"}, "tool_use_id": "t-1"}).to_string();
-    let mut child = ona.command(["--eval", &call]).spawn().unwrap();
-    ona.wait_for("started", &mut child);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(
-        ona.value(
-            "SELECT count(*) FROM events WHERE event_type='tool_started' AND json_extract(detail,'$.tool_use_id')='t-1'"
-        ),
-        1
-    );
-    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result'"), 0);
-}
-
-#[test]
-fn n_7_two_processes_do_not_share_a_session() {
-    let ona = ona();
-    let call = |command: &str| json!({"tool": "Bash", "input": {"command": command}, "session_id": "s"}).to_string();
-    let mut child =
-        ona.command(["--eval", &call("touch started; until [ -e go ]; do sleep 0.05; done")]).spawn().unwrap();
-    ona.wait_for("started", &mut child);
-    let second = ona.run(["--eval", &call("true")]);
-    ona.file("go", "");
-    assert!(second.code == 1 && second.stderr.contains("in use"), "{second:?}");
-    ona_testkit::finish(child, b"").expect_code(0);
-}
-
-#[test]
-fn p_2_code_loading_variables_of_a_project_are_left_out() {
-    let ona = ona();
-    ona.file(".ona/settings.json", json!({"env": {"LD_PRELOAD": "./x.so", "BASH_ENV": "./x", "PATH": "./bin", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "HARMLESS": "1"}}).to_string());
-    let line = ona.eval("Bash", json!({"command": "env"}));
-    let env = line["content"].as_str().unwrap();
-    assert!(env.contains("HARMLESS=1"));
-    for name in ["LD_PRELOAD", "BASH_ENV", "ANTHROPIC_BASE_URL", "PATH=./bin"] {
-        assert!(!env.contains(name), "A-2, P-2: {name}");
-    }
-}
-
-#[test]
-fn m_1_to_m_3_and_m_11_the_phase_is_not_talked_around() {
-    let ona = ona();
-    ona.file(".claude/settings.local.json", "{\"a\":1}");
-    ona.settings(json!({"permissions": {"allow": ["Bash", "Edit", "Write"]}}));
-    ona.execute("INSERT INTO conversations(id, project_dir, phase) VALUES ('c', '/tmp', 'planning')", []);
-    let calls = [
-        ("M-1", "Write", json!({"file_path": "src/a.rs", "content": "x"})),
-        ("M-2", "Bash", json!({"command": "python3 -c \"open('a','w').write('x')\""})),
-        ("M-3", "Edit", json!({"file_path": ".claude/settings.local.json", "old_string": "a", "new_string": "b"})),
-    ];
-    for (id, tool, input) in &calls {
-        let line = ona.eval_with(tool, input.clone(), &["--conversation", "c", "--yes"]);
-        assert_eq!(line["content"], "Denied: phase is planning and no approved plan exists", "{id}");
-        assert_eq!(decided(&ona), ("deny".into(), "planning_gate".into()), "{id}");
-    }
-    // M-11: a process that died in between, and another one that goes on with its session.
-    let call = |session: &str| {
-        json!({"tool": "Write", "input": {"file_path": "a", "content": "x"}, "session_id": session, "conversation_id": "c"}).to_string()
-    };
-    let mut child = ona.command(["--eval", &call("s")]).spawn().unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    for session in ["s", "another"] {
-        assert_eq!(ona.run(["--eval", &call(session), "--yes"]).expect_code(0).json()["is_error"], true, "M-11");
-    }
-    assert!(!ona.exists("src/a.rs") && !ona.exists("a"));
-    assert_eq!(ona.read(".claude/settings.local.json"), "{\"a\":1}");
-}
-
-#[test]
-fn i_12_a_hyphenated_name_is_not_a_prefix() {
-    let ona = ona();
-    user(
-        &ona,
-        json!({"hooks": {"PreToolUse": [{"matcher": "mcp__brave-search", "hooks": [{"type": "command", "command": "exit 2"}]}]}}),
-    );
-    let fire = |tool: &str| {
-        let event = json!({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": {}, "tool_use_id": "t"})
-            .to_string();
-        ona.run(["--fire-hook", &event]).expect_code(0).json()["denied"].clone()
-    };
-    assert_eq!((fire("mcp__brave-search-evil__x"), fire("mcp__brave-search")), (json!(false), json!(true)));
-}
-
-#[test]
-fn a_3_and_a_4_the_configuration_of_a_repository_is_never_run() {
-    let ona = ona();
-    let canary = ona.tmp().join("canary");
-    let config = format!(
-        "[core]\n\tfsmonitor = touch {0}\n\tpager = touch {0}\n\thooksPath = .\n[user]\n\temail = $(touch {0})\n",
-        canary.display()
-    );
-    ona.file(".git/config", config);
-    ona.file(".git/HEAD", "ref: refs/heads/main\n");
-    ona.eval("Glob", json!({"pattern": "**/*"}));
-    ona.eval("Grep", json!({"pattern": "x"}));
-    ona.run(["doctor"]);
-    ona.run(["--fire-hook", r#"{"hook_event_name":"SessionStart","source":"startup"}"#]).expect_code(0);
-    assert!(!canary.exists());
 }
 
 #[test]

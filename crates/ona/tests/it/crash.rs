@@ -44,22 +44,3 @@ fn a_kill_at_any_moment_leaves_whole_groups() {
     assert_eq!(ona.value(undecided), 0);
     assert_eq!(ona.eval("Bash", json!({"command": "echo after"}))["content"], "after\n");
 }
-
-#[test]
-fn eight_calls_at_once_on_a_fresh_database_all_succeed() {
-    let ona = ona();
-    let children: Vec<_> = (0..8)
-        .map(|n| {
-            let call = json!({"tool": "Bash", "input": {"command": format!("echo {n}")}}).to_string();
-            ona.command(["--eval", &call]).spawn().unwrap()
-        })
-        .collect();
-    let mut contents: Vec<_> = children
-        .into_iter()
-        .map(|child| ona_testkit::finish(child, b"").expect_code(0).json()["content"].as_str().unwrap().to_owned())
-        .collect();
-    contents.sort();
-    assert_eq!(contents, (0..8).map(|n| format!("{n}\n")).collect::<Vec<_>>());
-    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result'"), 8);
-    assert_eq!(ona.run(["db", "check"]).code, 0);
-}

@@ -261,19 +261,6 @@ fn a_hook_that_fails_is_told_once_on_stderr_and_in_the_stream() {
 }
 
 #[test]
-fn hooks_fail_closed_by_a_setting_in_both_dialects_of_settings_files() {
-    let ona = ona();
-    for dialect in ["sdlc", "claude"] {
-        let failing = json!({"hook_event_name": "PreToolUse", "dialect": dialect, "command": "exit 3"});
-        for (setting, blocked) in [(json!(true), true), (json!(false), false), (json!("yes"), true)] {
-            ona.settings(json!({"permissions": {"allow": ["Bash"]}, "hooks": [failing], "hooksFailClosed": setting}));
-            let ran = ona.eval("Bash", json!({"command": "echo ran"}));
-            assert_eq!(ran["is_error"], blocked, "{dialect} {setting}: {ran}");
-        }
-    }
-}
-
-#[test]
 fn a_relative_hook_that_a_cd_took_away_says_so() {
     let mut ona = ona();
     script(&ona, "guard.sh", "exit 0");
@@ -359,17 +346,4 @@ fn doctor_checks_what_a_turn_relies_on() {
     ona.env("ONA_JS_RUNTIME", "no-such-runtime");
     let report = ona.run(["doctor", "--json"]).expect_code(1).json();
     assert_eq!(check(&report, "javascript")["state"], "broken", "{report:#}");
-}
-
-#[test]
-fn a_sandbox_nobody_provides_is_said() {
-    let ona = ona();
-    ona.home_file(".claude/settings.json", json!({"sandbox": {"enabled": true}}).to_string());
-    let eval = json!({"tool": "Glob", "input": {"pattern": "*"}}).to_string();
-    let ran = ona.run(["--eval", &eval]).expect_code(0);
-    assert!(
-        lines(&ran).iter().any(|line| line.contains("`sandbox` has no effect: this build has no sandbox")),
-        "{ran:?}"
-    );
-    assert!(ona.run(["doctor"]).expect_code(1).stdout.contains("`sandbox` has no effect"));
 }

@@ -2,10 +2,8 @@
 
 use crate::ona;
 use ona_testkit::Ona;
-use ona_testkit::model::{Break, Gate, Spot, Wire, call, overloaded, reset, say, say_and_call};
+use ona_testkit::model::{Break, Gate, Wire, call, reset, say, say_and_call};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::Stdio;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
@@ -69,25 +67,6 @@ fn hooks_are_told_when_asked_for_and_those_of_the_start_always() {
         (&ended["stdout"], &ended["stderr"], &ended["exit_code"], &ended["outcome"]),
         (&json!("hello\n"), &json!("oh\n"), &json!(3), &json!("error"))
     );
-}
-
-#[test]
-fn retries_are_told_and_recorded() {
-    let mut ona = ona();
-    let _server = ona
-        .model(Wire::Messages, [overloaded(), say("at last"), overloaded(), say("again"), overloaded(), say("quiet")]);
-    let (code, told) = stream(&ona, &[]);
-    assert_eq!((code, kinds(&told)), (0, vec!["init".into(), "api_retry".into(), "assistant".into(), "result".into()]));
-    assert_eq!(
-        (&told[1]["attempt"], &told[1]["max_retries"], &told[1]["error"], told[1]["retry_delay_ms"].is_u64()),
-        (&json!(1), &json!(4), &json!("server_error"), true)
-    );
-    let row = ona.rows("SELECT json_extract(payload_json,'$.data.attempt'), json_extract(payload_json,'$.data.error') FROM transcript_entries WHERE payload_json LIKE '%api_retry%'");
-    assert_eq!(row, [[json!(1), json!("server_error")]]);
-    let ran = ona.run(["-p", "go", "--verbose"]).expect_code(0);
-    assert!(ran.stderr.contains("trying again in") && ran.stderr.contains("(1 of 4)"), "{ran:?}");
-    let ran = ona.run(["-p", "go"]).expect_code(0);
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("quiet\n", ""));
 }
 
 #[test]
@@ -157,78 +136,6 @@ fn a_database_that_breaks_in_the_middle_still_leaves_a_result() {
     assert_ne!(code, 0);
     assert_eq!((&result["type"], &result["subtype"]), (&json!("result"), &json!("error_during_execution")), "{result}");
     assert!(result["errors"][0].as_str().unwrap().contains("transcript_entries"), "{result}");
-}
-
-#[test]
-fn a_reader_that_goes_away_ends_the_run_in_order() {
-    let mut ona = ona();
-    let gate = Gate::new();
-    let server = ona.model(
-        Wire::Messages,
-        [say_and_call("look", [("Bash", json!({"command": "touch a"}))]).hold(&gate), say("never asked for")],
-    );
-    settings(&ona, json!({"permissions": {"allow": ["Bash"]}}));
-    let mut child = ona.command(["-p", "go", "--output-format", "stream-json"]).spawn().unwrap();
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    stdout.read_line(&mut String::new()).unwrap();
-    gate.wait_until_reached();
-    drop(stdout);
-    gate.open();
-    let ended = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!((ended.status.code(), stderr.contains("panic")), (Some(141), false), "{stderr}");
-    assert_eq!(server.request_count(), 1);
-    assert!(!ona.exists("a"), "nothing is done for nobody");
-    assert_eq!(ona.run(["db", "check"]).code, 0);
-}
-
-#[test]
-fn a_final_text_nobody_reads_is_no_success() {
-    let mut ona = ona();
-    let gate = Gate::new();
-    let _server = ona.model(Wire::Messages, [say("hello").hold(&gate)]);
-    let mut child = ona.command(["-p", "go"]).spawn().unwrap();
-    drop(child.stdout.take());
-    gate.open();
-    let ended = child.wait_with_output().unwrap();
-    assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(141), &b""[..]));
-}
-
-#[test]
-fn an_interrupt_from_the_keyboard_leaves_a_result() {
-    let mut ona = ona();
-    let gate = Gate::new();
-    let _server = ona.model(Wire::Messages, [say("slow").hold_at(Spot::Deltas(0), &gate)]);
-    let child = ona.command(["-p", "go", "--output-format", "json"]).spawn().unwrap();
-    gate.wait_until_reached();
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let ended = child.wait_with_output().unwrap();
-    let result: Value = serde_json::from_slice(&ended.stdout).unwrap();
-    assert_eq!((ended.status.code(), &result["subtype"]), (Some(130), &json!("error_during_execution")), "{result}");
-    assert_eq!(result["terminal_reason"], "aborted_streaming");
-}
-
-#[test]
-fn an_interrupt_from_the_keyboard_ends_a_program_that_waits_for_input() {
-    let mut ona = ona();
-    let _server = ona.model(Wire::Messages, [say("one")]);
-    let mut talk = ona.talk(["--input-format", "stream-json", "--output-format", "stream-json"]);
-    talk.say("hi");
-    talk.until_result();
-    let pid = rustix::process::Pid::from_child(&talk.child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    assert_eq!(talk.child.wait().unwrap().code(), Some(130), "stdin is still open");
-}
-
-#[test]
-fn json_is_one_object_or_with_verbose_all_messages() {
-    let mut ona = ona();
-    let _server = ona.model(Wire::Messages, [say("one"), say("two")]);
-    let ran = ona.run(["-p", "go", "--output-format", "json"]).expect_code(0);
-    assert_eq!((&ran.json()["result"], ran.stdout.lines().count()), (&json!("one"), 1));
-    let all = ona.run(["-p", "go", "--output-format", "json", "--verbose"]).expect_code(0).json();
-    assert_eq!(kinds(all.as_array().unwrap()), ["init", "assistant", "result"]);
 }
 
 #[test]
@@ -408,49 +315,6 @@ fn the_prompt_may_stand_anywhere() {
 }
 
 #[test]
-fn stdin_is_part_of_the_prompt_whatever_it_holds() {
-    let mut ona = ona();
-    let server = ona.model(Wire::Messages, (0..4).map(|_| say("ok")));
-    ona.run_with_stdin(["-p", "look:"], b"piped\n").expect_code(0);
-    assert!(server.request(0).last_message().contains("look:\npiped"));
-    ona.run_with_stdin(["-p"], b"only piped").expect_code(0);
-    let ran = ona.run_with_stdin(["-p", "look:"], b"caf\xe9").expect_code(0);
-    assert!(ran.stderr.contains("not UTF-8"), "{ran:?}");
-    assert!(server.request(2).last_message().contains("caf\u{fffd}"));
-    for nothing in [&b""[..], b" \n\t\n"] {
-        let ran = ona.run_with_stdin(["-p"], nothing).expect_code(2);
-        assert!(ran.stderr.contains("there is no prompt"), "{ran:?}");
-    }
-    let ran = ona.run_with_stdin(["-p", "x"], &vec![b'a'; 10_000_001]).expect_code(2);
-    assert!(ran.stderr.contains("more than 10 MB"), "{ran:?}");
-    ona.run_with_stdin(["-p", "x"], b"").expect_code(0);
-    assert_eq!(server.request_count(), 4);
-    let args = ["--input-format", "stream-json", "--output-format", "stream-json"];
-    ona.run_with_stdin(args, b"").expect_code(2);
-    ona.run_with_stdin(["-p", "--input-format", "stream-json"], b"").expect_code(2);
-}
-
-#[test]
-fn a_silent_stdin_that_stays_open_does_not_hang_a_run_that_has_a_prompt() {
-    let mut ona = ona();
-    let _server = ona.model(Wire::Messages, [say("hello"), say("slow but whole")]);
-    ona.env("ONA_STDIN_WAIT_MS", "50");
-    let mut child = ona.command(["-p", "hi"]).stdin(Stdio::piped()).spawn().unwrap();
-    let stdin = child.stdin.take().unwrap();
-    let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!((said.as_str(), child.wait().unwrap().code()), ("hello\n", Some(0)));
-    drop(stdin);
-    // Without a prompt there is nothing to go on with, so it waits, however little patience there is.
-    ona.env("ONA_STDIN_WAIT_MS", "0");
-    let mut child = ona.command(["-p"]).stdin(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(b"late").unwrap();
-    drop(stdin);
-    assert_eq!(child.wait_with_output().unwrap().stdout, b"slow but whole\n");
-}
-
-#[test]
 fn every_flag_of_the_reference_is_honoured_or_refused_with_a_sentence() {
     let ona = ona();
     let refused = [
@@ -536,29 +400,6 @@ fn flags_that_ask_for_what_is_so_anyway_are_taken() {
     let version = ona.run(["-v"]).expect_code(0).stdout;
     let major: u32 = version.split('.').next().unwrap().parse().unwrap();
     assert!(major >= 2 && version.contains("(ona "), "clients read the version of the protocol: {version}");
-}
-
-#[test]
-fn an_agent_can_be_sent_by_hand() {
-    let mut ona = ona();
-    let task = json!({"description": "look", "prompt": "look around"});
-    settings(&ona, json!({"permissions": {"allow": ["Agent"]}}));
-    let nobody = ona.eval("Agent", task.clone());
-    assert_eq!(nobody["is_error"], true, "{nobody}");
-    ona.settings(json!({"model_config": {"provider": "lm_studio_local", "model_id": "lm_studio_server_routed"}}));
-    let nobody = ona.eval("Agent", task.clone());
-    assert_eq!(nobody["content"], "No agent can be started, because no model can be asked: LM_STUDIO_MODEL is not set");
-
-    let server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch a"})), say("I could not.")]);
-    settings(&ona, json!({}));
-    let sent = ona.eval("Task", task);
-    assert_eq!((&sent["content"], &sent["is_error"]), (&json!("I could not."), &json!(false)));
-    assert!(!ona.exists("a"), "the operator typed the call and none of the agent's");
-    assert!(server.request(0).last_message().contains("look around"));
-    let row = ona.value(
-        "SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result' AND payload_json LIKE '%I could not.%'",
-    );
-    assert_eq!(row, 1);
 }
 
 #[test]

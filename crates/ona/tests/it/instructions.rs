@@ -38,54 +38,6 @@ fn times(body: &[u8], words: &str) -> usize {
 }
 
 #[test]
-fn reading_a_file_brings_in_the_instructions_of_its_folder_once() {
-    let mut ona = ona();
-    ona.file("sub/deep/a.txt", "a\n");
-    ona.file("sub/deep/b.txt", "b\n");
-    ona.file("sub/CLAUDE.md", "Words of the sub folder. @more.md\n");
-    ona.file("sub/more.md", "Words that are imported.\n");
-    ona.file("sub/deep/AGENTS.md", "Words of the deep folder.\n");
-    ona.file(".claude/rules/text.md", "---\npaths: [\"**/*.txt\"]\n---\nWords for text files.\n");
-    let server = ona.model(
-        Wire::Messages,
-        [
-            call("Read", json!({"file_path": "sub/deep/a.txt"})),
-            call("Read", json!({"file_path": "sub/deep/b.txt"})),
-            say("done"),
-            call("Read", json!({"file_path": "sub/deep/a.txt"})),
-            say("done again"),
-        ],
-    );
-    anthropic(&ona);
-    ona.run(["-p", "read", "--session-id", "s"]).expect_code(0);
-    let all =
-        ["Words of the sub folder.", "Words that are imported.", "Words of the deep folder.", "Words for text files."];
-    for words in all {
-        assert_eq!(times(&server.request(0).body, words), 0, "{words}");
-        assert!(server.request(1).last_message().contains(words), "{}", server.request(1).last_message());
-        assert_eq!(times(&server.request(2).body, words), 1, "{words}");
-    }
-    // Another process, the same session: the rows have them.
-    ona.run(["-p", "again", "-r", "s"]).expect_code(0);
-    for words in all {
-        assert_eq!(times(&server.request(4).body, words), 1, "{words}");
-    }
-    assert_eq!(
-        told(&ona),
-        [
-            "sub/CLAUDE.md nested_traversal sub/deep/a.txt -",
-            "sub/more.md include sub/deep/a.txt sub/CLAUDE.md",
-            "sub/deep/AGENTS.md nested_traversal sub/deep/a.txt -",
-            ".claude/rules/text.md path_glob_match sub/deep/a.txt -",
-        ]
-    );
-    assert_eq!(
-        ona.value("SELECT count(*) FROM transcript_entries WHERE json_extract(payload_json,'$.attachment.source')='instructions'"),
-        4
-    );
-}
-
-#[test]
 fn writing_counts_and_a_refused_call_does_not() {
     let mut ona = ona();
     ona.file("a/CLAUDE.md", "Words of a.\n");

@@ -36,61 +36,10 @@ pub fn called(ona: &Ona) -> Vec<Value> {
     calls.map(|line| line["params"]["arguments"].clone()).collect()
 }
 
-fn events(ona: &Ona, kind: &str) -> Vec<Value> {
-    ona.column(&format!("SELECT detail FROM events WHERE event_type='{kind}'"))
-}
-
 /// A hook that prints this JSON.
 fn prints(matcher: &str, output: Value) -> Value {
     let command = format!("cat >/dev/null; echo '{output}'");
     json!([{"matcher": matcher, "hooks": [{"type": "command", "command": command}]}])
-}
-
-fn answering() -> Value {
-    json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
-        "updatedInput": {"questions": [{"question": "Which?"}], "answers": {"Which?": "the red one"}}}})
-}
-
-/// A hook where Claude Code has it, and a server called conductor.
-fn with_claude_hook(ona: &Ona, matcher: &str) {
-    let hooks = json!({"hooks": {"PreToolUse": prints(matcher, answering())}});
-    ona.home_file(".claude/settings.json", hooks.to_string());
-    ona.home_file(".ona/settings.json", json!({"mcpServers": {"conductor": server(ona)}}).to_string());
-}
-
-#[test]
-fn c2_an_mcp_question_answered_by_a_hook_reaches_the_server_with_the_answer() {
-    let ona = ona();
-    with_claude_hook(&ona, "(AskUserQuestion|mcp__.*__AskUserQuestion)");
-    let result = ona.eval("mcp__conductor__AskUserQuestion", json!({"questions": [{"question": "Which?"}]}));
-    let merged = json!({"questions": [{"question": "Which?"}], "answers": {"Which?": "the red one"}});
-    assert_eq!(json!(called(&ona)), json!([merged]));
-    assert_eq!((&result["content"], &result["is_error"]), (&json!(merged.to_string()), &json!(false)));
-    assert_eq!(ona.value("SELECT count(*) FROM hook_invocations WHERE hook_event='PreToolUse'"), 1);
-}
-
-#[test]
-fn c3_a_hook_for_the_built_in_question_does_not_hear_of_the_mcp_variant() {
-    let ona = ona();
-    with_claude_hook(&ona, "AskUserQuestion");
-    ona.eval("mcp__conductor__AskUserQuestion", json!({"questions": []}));
-    assert_eq!(called(&ona), [json!({"questions": []})]);
-    assert_eq!(ona.value("SELECT count(*) FROM hook_invocations"), 0);
-}
-
-#[test]
-fn a_server_is_known_by_its_slug_and_a_second_one_of_that_slug_is_dropped() {
-    let ona = ona();
-    ona.settings(
-        json!({"mcpServers": {"GitHub-X": server(&ona), "github-x": {"command": "touch", "args": ["second"]}}}),
-    );
-    let result = ona.eval("mcp__github-x__echo", json!({"a": 1}));
-    assert_eq!((&result["content"], &result["is_error"]), (&json!(r#"{"a":1}"#), &json!(false)));
-    assert_eq!(ona.eval("mcp__GitHub-X__echo", json!({}))["content"], "Unknown tool mcp__GitHub-X__echo");
-    let dropped = events(&ona, "mcp_server_dropped");
-    assert_eq!(dropped.len(), 1, "{dropped:?}");
-    assert!(dropped[0].as_str().unwrap().contains("github-x"), "{dropped:?}");
-    assert!(!ona.exists("second"));
 }
 
 #[test]
@@ -130,71 +79,6 @@ fn an_old_server_that_does_not_say_what_it_has_is_asked() {
     ona.settings(json!({"mcpServers": {"old": old}}));
     assert_eq!(ona.eval("mcp__old__say", json!({"text": "still here"}))["content"], "still here");
     assert!(ona.eval("ListMcpResources", json!({}))["content"].as_str().unwrap().contains("test:///a"));
-}
-
-#[test]
-fn a_server_that_died_or_never_came_up_fails_the_call_and_nothing_else() {
-    let ona = ona();
-    ona.settings(json!({"mcpServers": {"s": server(&ona), "gone": {"command": "/nowhere/at/all"}, "mute": {"command": "false"}}}));
-    let calls = [
-        json!({"tool": "mcp__s__die", "input": {}}),
-        json!({"tool": "mcp__s__echo", "input": {}}),
-        json!({"tool": "mcp__gone__x", "input": {}}),
-        json!({"tool": "mcp__mute__x", "input": {}}),
-        json!({"tool": "Bash", "input": {"command": "echo on"}}),
-    ];
-    let lines: Vec<_> = calls.iter().map(Value::to_string).collect();
-    let ran = ona.run_with_stdin(["--eval", "-"], lines.join("\n").as_bytes()).expect_code(0);
-    let results: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (result, about) in results[..4].iter().zip(["exit code 7", "exit code 7", "/nowhere/at/all", "exit code 1"]) {
-        let content = result["content"].as_str().unwrap();
-        assert!(content.starts_with("[SDLC_INTERNAL] MCP server") && content.contains(about), "{content}");
-    }
-    assert_eq!(results[4]["content"], "on\n");
-}
-
-#[test]
-fn rules_for_mcp_names_allow_deny_and_ask() {
-    let ona = ona();
-    for rule in ["mcp__srv", "mcp__srv__*", "mcp__srv__echo", "mcp__srv__e*"] {
-        let before = called(&ona).len();
-        configure(&ona, "srv", json!({"deny": [rule]}), json!({}));
-        assert_eq!(ona.eval("mcp__srv__echo", json!({}))["is_error"], true, "deny {rule}");
-        configure(&ona, "srv", json!({"ask": [rule], "allow": ["mcp__srv"]}), json!({}));
-        assert_eq!(ona.eval("mcp__srv__echo", json!({}))["is_error"], true, "ask {rule}, and nobody is there");
-        assert_eq!(called(&ona).len(), before, "{rule}: the server heard of nothing");
-        assert_eq!(ona.eval_with("mcp__srv__echo", json!({}), &["--yes"])["is_error"], false, "ask {rule}");
-        configure(&ona, "srv", json!({"allow": [rule], "defaultMode": "dontAsk"}), json!({}));
-        assert_eq!(ona.eval("mcp__srv__echo", json!({}))["is_error"], false, "allow {rule}");
-        assert_eq!(ona.eval("mcp__srv__say", json!({"text": "x"}))["is_error"], rule.contains("__e"), "allow {rule}");
-    }
-    configure(&ona, "srv", json!({"allow": ["mcp__*", "*"], "defaultMode": "dontAsk"}), json!({}));
-    assert_eq!(ona.eval("mcp__srv__echo", json!({}))["is_error"], true, "no such wildcard allows");
-    configure(&ona, "srv", json!({"deny": ["mcp__*"]}), json!({}));
-    assert_eq!(ona.eval("mcp__srv__echo", json!({}))["is_error"], true);
-}
-
-#[test]
-fn a_rule_for_one_server_does_not_reach_another_whose_name_begins_alike() {
-    let ona = ona();
-    let permissions = json!({"allow": ["mcp__a__*"], "defaultMode": "dontAsk"});
-    ona.settings(json!({"permissions": permissions, "mcpServers": {"a": server(&ona), "a__evil": server(&ona)}}));
-    assert_eq!(ona.eval("mcp__a__echo", json!({}))["is_error"], false);
-    assert_eq!(ona.eval("mcp__a__evil__echo", json!({}))["is_error"], true);
-    assert_eq!(called(&ona).len(), 1);
-}
-
-#[test]
-fn planning_lets_mcp_tools_run() {
-    let ona = ona();
-    configure(&ona, "s", json!({"allow": ["mcp__s", "Write"]}), json!({}));
-    ona.execute("INSERT INTO conversations(id, project_dir, phase) VALUES ('c', '/tmp', 'planning')", []);
-    let eval = |tool: &str, input: Value| {
-        let call = json!({"tool": tool, "input": input, "conversation_id": "c"}).to_string();
-        ona.run(["--eval", &call]).expect_code(0).json()
-    };
-    assert_eq!(eval("Write", json!({"file_path": "a", "content": "x"}))["is_error"], true);
-    assert_eq!(eval("mcp__s__echo", json!({}))["is_error"], false);
 }
 
 #[test]
@@ -260,27 +144,6 @@ fn credentials_of_a_server_reach_it_and_no_row() {
 }
 
 #[test]
-fn a_server_of_an_untrusted_folder_is_not_started() {
-    let ona = ona().untrusted();
-    let canary = json!({"mcpServers": {"x": {"command": "sh", "args": ["-c", "touch canary"]}}});
-    ona.file(".mcp.json", canary.to_string());
-    let listed = ona.run(["mcp", "list"]).expect_code(0);
-    assert!(listed.stdout.contains("x  pending approval  .mcp.json"), "{listed:?}");
-    assert!(!ona.exists("canary"), "to be looked at is not to be started");
-    let call = json!({"tool": "mcp__x__y", "input": {}}).to_string();
-    let ran = ona.run(["--no-trust", "--eval", &call]).expect_code(0);
-    assert_eq!(ran.json()["content"], "Unknown tool mcp__x__y");
-    assert!(ran.stderr.contains("not trusted"), "{ran:?}");
-    let never = json!({"tool": "Read", "input": {"file_path": ".mcp.json"}}).to_string();
-    ona.run(["--eval", &never]).expect_code(0);
-    assert!(!ona.exists("canary"), "and a call that needs no server starts none");
-    ona.run(["--eval", &call]).expect_code(0);
-    assert!(!ona.exists("canary"), "nobody said yes");
-    ona.run(["--trust", "--eval", &call]).expect_code(0);
-    assert!(ona.exists("canary"));
-}
-
-#[test]
 fn a_server_of_the_folder_can_be_switched_off_and_never_replaces_the_operators() {
     let ona = ona();
     let mine = json!({"command": "sh", "args": ["-c", "touch theirs"]});
@@ -327,44 +190,6 @@ fn the_command_line_names_servers_and_policy_still_counts() {
 }
 
 #[test]
-fn a_model_is_offered_the_tools_by_name_and_the_same_way_every_time() {
-    let mut ona = ona();
-    let model = ona.model(Wire::Messages, [call("mcp__b__echo", json!({"x": 1})), say("done"), say("again")]);
-    ona.settings(json!({
-        "permissions": {"allow": ["mcp__b__echo"], "deny": ["mcp__a__hang"]},
-        "mcpServers": {"b": server(&ona), "a": server(&ona), "down": {"command": "false"}},
-        "model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"},
-    }));
-    let ran = ona.run(["-p", "go", "--output-format", "stream-json", "--verbose"]).expect_code(0);
-    let init: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
-    let states: Vec<_> =
-        init["mcp_servers"].as_array().unwrap().iter().map(|one| (&one["name"], &one["status"])).collect();
-    let expected =
-        [("b", "connected"), ("a", "connected"), ("down", "failed")].map(|(name, status)| (json!(name), json!(status)));
-    assert_eq!(states, expected.iter().map(|(name, status)| (name, status)).collect::<Vec<_>>());
-    assert_eq!(init["mcp_server_errors"][0]["name"], "down");
-    let names = model.request(0).tool_names();
-    let of_servers: Vec<_> = names.iter().filter(|name| name.starts_with("mcp__")).cloned().collect();
-    let mut sorted = of_servers.clone();
-    sorted.sort();
-    assert_eq!(of_servers, sorted);
-    assert!(of_servers.contains(&"mcp__a__echo".to_owned()) && of_servers.contains(&"mcp__b__hang".to_owned()));
-    assert!(!of_servers.contains(&"mcp__a__hang".to_owned()), "a denied tool is not offered");
-    assert_eq!(of_servers.len(), 25, "all pages of both lists, but one: {of_servers:?}");
-    for name in ["ListMcpResources", "ReadMcpResource", "ToolSearch"] {
-        assert!(names.contains(&name.to_owned()), "{names:?}");
-    }
-    let told: Vec<_> =
-        init["tools"].as_array().unwrap().iter().filter(|name| name.as_str().unwrap().starts_with("mcp__")).collect();
-    assert_eq!(told.len(), 25);
-    assert!(model.request(1).last_message().contains(r#"{"x":1}"#));
-    assert!(log(&ona).iter().filter(|line| line["closed"] == true).count() == 2, "servers end with the session");
-    ona.run(["-p", "go"]).expect_code(0);
-    assert_eq!(model.request(0).json()["tools"], model.request(2).json()["tools"]);
-    assert_eq!(events(&ona, "mcp_server_failed").len(), 2);
-}
-
-#[test]
 fn a_tool_that_appears_later_is_offered_from_then_on() {
     let mut ona = ona();
     let script = [call("mcp__s__grow", json!({})), call("mcp__s__late", json!({})), say("done")];
@@ -384,6 +209,12 @@ fn without_servers_nothing_of_them_is_asked() {
     assert!(!model.request(0).tool_names().iter().any(|name| name.starts_with("mcp__")));
     assert_eq!(ona.eval("ListMcpResources", json!({}))["content"], "[]");
     assert_eq!(ona.eval("ReadMcpResource", json!({"server": "s", "uri": "u"}))["is_error"], true);
+    // With one, it is known by its name and by its slug.
+    configure(&ona, "My Server", json!({"allow": ["ReadMcpResource"]}), json!({}));
+    let read =
+        |server: &str| ona.eval("ReadMcpResource", json!({"server": server, "uri": "test:///a"}))["content"].clone();
+    assert_eq!((read("My Server"), read("my_server")), (json!("text of a"), json!("text of a")));
+    assert_eq!(read("other"), r#"There is no MCP server "other"; there are My Server."#);
 }
 
 /// A server on loopback, ended with the test.
@@ -431,48 +262,6 @@ fn a_server_may_be_an_address_with_headers() {
     ona.settings(json!({"mcpServers": {"web": {"type": "http", "url": "http://127.0.0.1:9/mcp"}}}));
     let nobody = ona.eval("mcp__web__echo", json!({}));
     assert!(nobody["content"].as_str().unwrap().starts_with("[SDLC_INTERNAL] MCP server"), "{nobody}");
-}
-
-#[test]
-fn resources_are_listed_and_read() {
-    let ona = ona();
-    configure(&ona, "My Server", json!({"allow": ["ListMcpResources", "ReadMcpResource"]}), json!({}));
-    let listed = ona.eval("ListMcpResources", json!({}));
-    let listed: Value = serde_json::from_str(listed["content"].as_str().unwrap()).unwrap();
-    let expected = json!([
-        {"uri": "test:///a", "name": "a", "mimeType": "text/plain", "description": "the a", "server": "My Server"},
-        {"uri": "test:///b", "name": "b", "server": "My Server"},
-    ]);
-    assert_eq!(listed, expected);
-    let read = |server: &str, uri: &str| {
-        let result = ona.eval("ReadMcpResource", json!({"server": server, "uri": uri}));
-        (result["content"].as_str().unwrap().to_owned(), result["is_error"] == true)
-    };
-    assert_eq!(read("My Server", "test:///a"), ("text of a".to_owned(), false));
-    assert_eq!(read("my_server", "test:///b"), ("[test:///b: image/png, 5 bytes]".to_owned(), false));
-    assert_eq!(
-        read("My Server", "test:///c"),
-        (r#"The MCP server "My Server" refused: no resource there (code -32002)"#.to_owned(), true)
-    );
-    assert_eq!(
-        read("other", "test:///a"),
-        (r#"There is no MCP server "other"; there are My Server."#.to_owned(), true)
-    );
-}
-
-#[test]
-fn tools_are_found_by_words_and_by_name() {
-    let ona = ona();
-    configure(&ona, "s", json!({"allow": ["ToolSearch"]}), json!({}));
-    let names = |query: &str| -> Vec<String> {
-        let result = ona.eval("ToolSearch", json!({"query": query}));
-        let lines =
-            result["content"].as_str().unwrap().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        lines.map(|line| line["name"].as_str().unwrap().to_owned()).collect()
-    };
-    assert_eq!(names("select:mcp__s__picture,Read"), ["mcp__s__picture", "Read"]);
-    assert_eq!(names("picture")[0], "mcp__s__picture");
-    assert_eq!(ona.eval("ToolSearch", json!({"query": "select:Nope"}))["content"], "There is no tool Nope.");
 }
 
 #[test]

@@ -17,58 +17,9 @@ fn hook(file: &str, output: Value) -> Value {
     json!([{"matcher": "s", "hooks": [{"type": "command", "command": format!("cat > {file}; echo '{output}'")}]}])
 }
 
-fn specific(event: &str, fields: Value) -> Value {
-    let mut fields = fields;
-    fields["hookEventName"] = event.into();
-    json!({ "hookSpecificOutput": fields })
-}
-
 /// What the server was told.
 fn told(ona: &Ona) -> Value {
     log(ona).into_iter().find(|line| line["id"] == "q1").expect("an answer")["result"].clone()
-}
-
-#[test]
-fn nobody_s_answer_is_a_no_and_hooks_hear_of_both() {
-    let ona = ona();
-    let hooks = json!({"Elicitation": hook("asked", json!({})), "ElicitationResult": hook("answered", json!({}))});
-    configure(&ona, "s", json!({}), json!({ "hooks": hooks }));
-    let result = ona.eval("mcp__s__ask", question());
-    assert_eq!(result["content"], r#"{"action":"decline"}"#);
-    let asked: Value = serde_json::from_str(&ona.read("asked")).unwrap();
-    assert_eq!(
-        (&asked["mcp_server_name"], &asked["message"], &asked["mode"]),
-        (&json!("s"), &json!("Your name?"), &json!("form"))
-    );
-    assert_eq!(asked["requested_schema"]["properties"]["name"]["type"], "string");
-    let answered: Value = serde_json::from_str(&ona.read("answered")).unwrap();
-    assert_eq!((&answered["mcp_server_name"], &answered["action"]), (&json!("s"), &json!("decline")));
-    let rows = ona.column("SELECT hook_event FROM hook_invocations ORDER BY id");
-    assert_eq!(rows, ["Elicitation", "ElicitationResult"]);
-}
-
-#[test]
-fn hooks_answer_and_hooks_have_the_last_word() {
-    let ona = ona();
-    let answer = specific("Elicitation", json!({"action": "accept", "content": {"name": "Ada"}}));
-    configure(&ona, "s", json!({}), json!({"hooks": {"Elicitation": hook("asked", answer.clone())}}));
-    assert_eq!(ona.eval("mcp__s__ask", question())["content"], r#"{"action":"accept","content":{"name":"Ada"}}"#);
-
-    let other = specific("ElicitationResult", json!({"action": "cancel"}));
-    let hooks = json!({"Elicitation": hook("asked", answer.clone()), "ElicitationResult": hook("answered", other)});
-    configure(&ona, "s", json!({}), json!({ "hooks": hooks }));
-    assert_eq!(ona.eval("mcp__s__ask", question())["content"], r#"{"action":"cancel"}"#);
-    let answered: Value = serde_json::from_str(&ona.read("answered")).unwrap();
-    assert_eq!((&answered["action"], &answered["content"]), (&json!("accept"), &json!({"name": "Ada"})));
-
-    let block = json!([{"matcher": "s", "hooks": [{"type": "command", "command": "exit 2"}]}]);
-    configure(
-        &ona,
-        "s",
-        json!({}),
-        json!({"hooks": {"Elicitation": hook("asked", answer), "ElicitationResult": block}}),
-    );
-    assert_eq!(ona.eval("mcp__s__ask", question())["content"], r#"{"action":"decline"}"#);
 }
 
 #[test]

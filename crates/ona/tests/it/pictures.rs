@@ -2,7 +2,6 @@
 
 use crate::ona;
 use ona_api::digest::{base64, from_base64};
-use ona_testkit::Ona;
 use ona_testkit::model::{Wire, call, say, status};
 use serde_json::{Value, json};
 
@@ -14,10 +13,6 @@ fn png(width: u32, height: u32) -> Vec<u8> {
     writer.write_image_data(&vec![120; (width * height) as usize]).unwrap();
     drop(writer);
     bytes
-}
-
-fn size(png: &[u8]) -> (u32, u32) {
-    png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap().info().size()
 }
 
 /// The pictures of a request as bytes, on either wire.
@@ -38,40 +33,6 @@ fn pictures(body: &Value) -> Vec<(String, Vec<u8>)> {
         }
     }
     found
-}
-
-fn kinds(ona: &Ona) -> Vec<Value> {
-    ona.column("SELECT entry_type FROM transcript_entries ORDER BY sequence")
-}
-
-const PROVIDERS: [(Wire, &str, &str); 2] =
-    [(Wire::Messages, "claude_code_subscription", "claude_sonnet_4"), (Wire::Chat, "openai_compatible", "gpt_4o")];
-
-#[test]
-fn a_picture_named_in_a_prompt_stands_behind_it() {
-    for (wire, provider, model) in PROVIDERS {
-        let mut ona = ona();
-        let small = png(4, 3);
-        ona.file("shots/a b.png", &small);
-        let server = ona.model(wire, [say("grey"), say("still grey")]);
-        ona.use_provider(provider, model);
-        ona.run(["-p", "what colour is @\"shots/a b.png\"?", "--session-id", "s"]).expect_code(0);
-        assert_eq!(pictures(server.request(0).json()), [("image/png".to_owned(), small.clone())]);
-        assert_eq!(
-            kinds(&ona),
-            ["user", "attachment", "file_history_snapshot", "assistant", "progress"],
-            "directly after the row it belongs to"
-        );
-        let row = ona.value("SELECT payload_json FROM transcript_entries WHERE entry_type='attachment'");
-        let row: Value = serde_json::from_str(row.as_str().unwrap()).unwrap();
-        assert_eq!(row["_t"], "attachment");
-        assert_eq!(row["attachment"]["kind"], "image");
-        assert_eq!(row["attachment"]["media_type"], "image/png");
-        assert_eq!(row["attachment"]["data"], json!(base64(&small)));
-        // A resumed session still shows it.
-        ona.run(["-p", "sure?", "-r", "s"]).expect_code(0);
-        assert_eq!(pictures(server.request(1).json()).len(), 1);
-    }
 }
 
 #[test]
@@ -156,53 +117,6 @@ fn pictures_can_be_streamed_in() {
     assert_eq!(pictures(server.request(2).json()).len(), 2);
     assert!(ran.stdout.contains("Picture 1 was not attached: it is no PNG, JPEG, GIF or WebP picture"), "{ran:?}");
     assert!(ran.stderr.contains("its data is not base64"), "{ran:?}");
-}
-
-#[test]
-fn large_pictures_are_scaled_down_and_bombs_are_described() {
-    let mut ona = ona();
-    ona.file("large.png", png(2_400, 30));
-    let mut bomb = png(1, 1);
-    bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
-    ona.file("bomb.png", bomb);
-    let server = ona.model(
-        Wire::Messages,
-        [call("Read", json!({"file_path": "large.png"})), call("Read", json!({"file_path": "bomb.png"})), say("done")],
-    );
-    ona.run(["-p", "look at @large.png @bomb.png"]).expect_code(0);
-    let first = pictures(server.request(0).json());
-    assert_eq!((first.len(), size(&first[0].1)), (1, (1_568, 20)));
-    assert!(server.request(0).last_message().contains("65535x65535 pixels, more than can be scaled down"));
-    assert_eq!(pictures(server.request(1).json()).len(), 2, "Read attaches it too");
-    assert_eq!(size(&pictures(server.request(1).json())[1].1), (1_568, 20));
-    assert!(server.request(2).last_message().contains("more than can be scaled down"));
-    assert_eq!(
-        ona.value("SELECT json_extract(payload_json,'$.attachment.tool_use_id') IS NOT NULL FROM transcript_entries WHERE entry_type='attachment' ORDER BY sequence DESC LIMIT 1"),
-        1
-    );
-}
-
-#[test]
-fn a_model_that_refuses_pictures_is_told_about_them_once_and_for_all() {
-    for (wire, provider, model) in PROVIDERS {
-        let mut ona = ona();
-        ona.file("a.png", png(4, 3));
-        let refusal = status(400).message("This model does not support image input.");
-        let server = ona.model(wire, [refusal, say("I can not see."), say("still"), say("with eyes")]);
-        ona.use_provider(provider, model);
-        let ran = ona.run(["-p", "what is in @a.png?", "--session-id", "s"]).expect_code(0);
-        assert_eq!(ran.stdout, "I can not see.\n");
-        assert!(ran.stderr.contains("does not take pictures"), "{ran:?}");
-        assert_eq!(pictures(server.request(0).json()).len(), 1);
-        assert_eq!(pictures(server.request(1).json()), []);
-        assert!(server.request(1).last_message().contains("[image image/png"), "{}", server.request(1).last_message());
-        let ran = ona.run(["-p", "and now?", "-r", "s"]).expect_code(0);
-        assert_eq!((server.request_count(), ran.stderr.as_str()), (3, ""));
-        assert_eq!(pictures(server.request(2).json()), []);
-        // Another session has not heard of it.
-        ona.run(["-p", "what is in @a.png?"]).expect_code(0);
-        assert_eq!(pictures(server.request(3).json()).len(), 1);
-    }
 }
 
 #[test]

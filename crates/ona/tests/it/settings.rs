@@ -9,17 +9,6 @@ fn touch_hook(name: &str) -> Value {
     json!({"PreToolUse": [{"hooks": [{"type": "command", "command": format!("touch {name}")}]}]})
 }
 
-#[test]
-fn a_row_the_operator_wrote_is_never_clobbered() {
-    let ona = ona();
-    ona.file(".ona/settings.json", json!({"hooks": touch_hook("from-file")}).to_string());
-    ona.settings(json!({"hooks": [{"hook_event_name": "PreToolUse", "matcher": "Bash", "command": "touch from-row"}]}));
-    let before = ona.value("SELECT json FROM settings_snapshot");
-    ona.eval("Bash", json!({"command": "true"}));
-    assert_eq!(ona.value("SELECT json FROM settings_snapshot"), before);
-    assert!(ona.exists("from-row") && !ona.exists("from-file"));
-}
-
 /// The names in `touch` hooks that `hooks list` shows.
 fn listed(ona: &Ona, flags: &[&str]) -> (Vec<String>, String) {
     let mut args = flags.to_vec();
@@ -160,50 +149,6 @@ fn a_call_beside_a_session_uses_the_row_and_says_that_files_differ() {
 }
 
 #[test]
-fn keys_written_by_sql_survive_an_import() {
-    let ona = ona();
-    ona.file(".ona/settings.json", json!({"hooks": touch_hook("one")}).to_string());
-    ona.run(["settings", "import"]).expect_code(0);
-    ona.execute("UPDATE settings_snapshot SET json = json_set(json, '$.mine', 'kept')", []);
-    ona.file(".ona/settings.json", json!({"env": {"A": "1"}}).to_string());
-    ona.run(["settings", "import"]).expect_code(0);
-    let row = ona.run(["settings", "show"]).expect_code(0).json();
-    assert_eq!((&row["mine"], &row["env"]["A"], row.get("hooks")), (&json!("kept"), &json!("1"), None));
-}
-
-#[test]
-fn claude_files_are_read_unless_switched_off() {
-    let ona = ona();
-    ona.file(".claude/settings.json", json!({"hooks": touch_hook("claude")}).to_string());
-    ona.run(["--no-claude-settings", "--eval", r#"{"tool":"Bash","input":{"command":"true"}}"#]).expect_code(0);
-    assert!(!ona.exists("claude"));
-    let other = crate::ona();
-    other.file(".claude/settings.json", json!({"hooks": touch_hook("claude")}).to_string());
-    other.eval("Bash", json!({"command": "true"}));
-    assert!(other.exists("claude"));
-    assert_eq!(other.value("SELECT json_extract(json,'$.hooks[0].dialect') FROM settings_snapshot"), "claude");
-}
-
-#[test]
-fn without_trust_nothing_of_the_project_runs_and_the_skip_is_logged() {
-    let ona = ona();
-    ona.file(
-        ".claude/settings.json",
-        json!({"hooks": touch_hook("canary"), "permissions": {"allow": ["Bash"]}}).to_string(),
-    );
-    ona.eval_with("Bash", json!({"command": "true"}), &["--no-trust"]);
-    assert!(!ona.exists("canary"));
-    assert_eq!(ona.value("SELECT skipped_reason FROM hook_invocations"), "untrusted_workspace");
-    // The same folder after the row was imported with trust.
-    let other = crate::ona().untrusted();
-    other.file(".claude/settings.json", json!({"hooks": touch_hook("canary")}).to_string());
-    other.eval_with("Bash", json!({"command": "true"}), &["--trust"]);
-    std::fs::remove_file(other.project().join("canary")).unwrap();
-    other.eval_with("Bash", json!({"command": "true"}), &["--no-trust"]);
-    assert!(!other.exists("canary"));
-}
-
-#[test]
 fn managed_policy_alone_may_be_made_to_count() {
     let ona = ona();
     let managed = json!({"allowManagedHooksOnly": true, "permissions": {"deny": ["Bash(curl *)"]}, "hooks": touch_hook("managed")});
@@ -275,16 +220,6 @@ fn a_bad_settings_file_of_an_untrusted_folder_is_one_line() {
 }
 
 #[test]
-fn a_settings_flag_is_imported_over_everything() {
-    let ona = ona();
-    ona.settings(json!({"mine": 1}));
-    let flag = json!({"hooks": [{"hook_event_name": "PreToolUse", "command": "touch flagged"}]}).to_string();
-    ona.eval_with("Bash", json!({"command": "true"}), &["--settings", &flag]);
-    assert!(ona.exists("flagged"));
-    assert_eq!(ona.value("SELECT json_extract(json,'$.mine') FROM settings_snapshot"), 1);
-}
-
-#[test]
 fn a_row_that_can_not_be_used_is_a_configuration_error() {
     let ona = ona();
     for row in [json!({"permissions": {"defaultMode": "auto"}}), json!([1])] {
@@ -311,25 +246,4 @@ fn what_is_wrong_with_settings_is_recorded_once() {
             [json!("settings_unknown_key"), json!(1)]
         ]
     );
-}
-
-#[test]
-fn settings_are_not_moved_to_another_project_under_a_running_turn() {
-    let mut ona = ona();
-    let gate = Gate::new();
-    let _server = ona.model(Wire::Messages, [say("one").hold(&gate), say("two"), say("three")]);
-    let other = ona.root().join("other");
-    std::fs::create_dir_all(other.join(".git")).unwrap();
-    let model = json!({"model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"}});
-    ona.file(".ona/settings.json", model.to_string());
-    ona.file("../other/.ona/settings.json", model.to_string());
-    let first = ona.command(["-p", "first"]).spawn().unwrap();
-    gate.wait_until_reached();
-    let refused = ona.run_in(&other, ["-p", "second"]).expect_code(2);
-    assert!(refused.stderr.contains("the database is in use for project"), "{refused:?}");
-    // Beside it in the same project, nothing is in the way.
-    assert_eq!(ona.run(["-p", "second"]).expect_code(0).stdout, "two\n");
-    gate.open();
-    assert_eq!(ona_testkit::finish(first, b"").expect_code(0).stdout, "one\n");
-    assert_eq!(ona.run_in(&other, ["-p", "third"]).expect_code(0).stdout, "three\n");
 }

@@ -51,39 +51,6 @@ fn a_skill_is_loaded_by_name_with_its_arguments() {
 }
 
 #[test]
-fn what_can_not_be_loaded_is_said_and_nobody_is_asked() {
-    let ona = ona();
-    skill(&ona, ".ona/skills/theirs", "---\ndisable-model-invocation: yes\n---\nSteps.");
-    skill(&ona, ".ona/skills/known", "ok");
-    assert_eq!(
-        load(&ona, json!({"skill": "../known"})),
-        (true, "There is no skill ../known. The skills are: known.".into())
-    );
-    let (failed, text) = load(&ona, json!({"skill": "theirs"}));
-    assert!(failed && text.contains("for the user alone") && !text.contains("Steps"), "{text}");
-    for wrong in [json!({}), json!({"skill": "known", "extra": 1}), json!({"skill": 1})] {
-        assert!(load(&ona, wrong).0);
-    }
-    assert_eq!(ona.value("SELECT count(*) FROM tool_permission_log"), 0);
-    assert_eq!(ona.value("SELECT count(*) FROM events WHERE event_type = 'tool_started'"), 0);
-}
-
-#[test]
-fn a_model_is_told_which_skills_there_are_and_gets_the_text() {
-    let mut ona = ona();
-    skill(&ona, ".claude/skills/tidy", "---\ndescription: Tidies up\nwhen_to_use: after work\n---\nTidy $0.");
-    skill(&ona, ".claude/skills/hidden", "---\ndisable-model-invocation: true\ndescription: x\n---\nHidden.");
-    let server = ona.model(Wire::Messages, [call("Skill", json!({"skill": "tidy", "args": "src"})), say("ok")]);
-    ona.run(["-p", "clean", "--allowedTools", "Skill(tidy *)"]).expect_code(0);
-    let tools = server.request(0).json()["tools"].as_array().unwrap().clone();
-    let skill = tools.iter().find(|tool| tool["name"] == "Skill").expect("the tool is offered");
-    let description = skill["description"].as_str().unwrap();
-    assert!(description.ends_with("Skills:\n- tidy: Tidies up after work"), "{description}");
-    assert_eq!(skill["input_schema"]["required"], json!(["skill"]));
-    assert!(result_in(&server.request(1)).contains("Tidy src."), "{}", result_in(&server.request(1)));
-}
-
-#[test]
 fn rules_decide_about_skills_and_the_default_asks() {
     for (flags, expected) in [
         (vec![], "nobody to ask"),
@@ -240,54 +207,6 @@ fn asked(ona: &Ona) -> Vec<String> {
     let command =
         |line: &str| serde_json::from_str::<Value>(line).unwrap()["tool_input"]["command"].as_str().unwrap().to_owned();
     log.lines().map(command).collect()
-}
-
-#[test]
-fn c32_hooks_of_a_skill_run_after_its_invocation_and_only_in_that_session() {
-    let mut ona = ona();
-    careful(&ona);
-    ona.file("kept", "");
-    let script = [
-        bash("true before"),
-        call("Skill", json!({"skill": "careful"})),
-        bash("true after"),
-        bash("rm kept"),
-        say("ok"),
-        bash("true later"),
-        say("ok"),
-        bash("true resumed"),
-        say("ok"),
-        bash("true new"),
-        say("ok"),
-    ];
-    let server = ona.model(Wire::Messages, script);
-    let allow = ["--allowedTools", "Skill,Bash"];
-    let line = |text: &str| json!({"type": "user", "message": {"role": "user", "content": text}}).to_string();
-    let mut args = STREAM.to_vec();
-    args.extend(allow);
-    args.extend(["--session-id", "one"]);
-    ona.run_with_stdin(args, [line("go"), line("again")].join("\n").as_bytes()).expect_code(0);
-    assert_eq!(asked(&ona), ["true after", "rm kept", "true later"]);
-    assert!(ona.exists("kept"), "the hook decides");
-    assert!(server.request(4).last_message().contains("careful: not that"), "{}", server.request(4).last_message());
-
-    // The session goes on in another process, and the file has changed meanwhile.
-    skill(&ona, ".claude/skills/careful", "No hooks any more.");
-    ona.run(["-p", "more", "-r", "one", allow[0], allow[1]]).expect_code(0);
-    assert_eq!(asked(&ona).last().unwrap(), "true resumed");
-    let listed = ona.run(["hooks", "list", "--session", "one", "--json"]).expect_code(0).json();
-    assert_eq!(listed["hooks"][0]["source"], "skill:careful");
-    assert_eq!(listed["hooks"][0]["dialect"], "claude");
-    assert_eq!(ona.run(["hooks", "list", "--json"]).expect_code(0).json()["hooks"], json!([]));
-    let id = "SELECT tool_use_id FROM hook_invocations ORDER BY id DESC LIMIT 1";
-    let id = ona.value(id).as_str().unwrap().to_owned();
-    let told = ona.run(["hooks", "explain", &id]).expect_code(0).stdout;
-    assert!(told.contains("check.sh"), "{told}");
-
-    // Another session has none of it.
-    ona.run(["-p", "new", allow[0], allow[1]]).expect_code(0);
-    assert_eq!(asked(&ona).len(), 4);
-    assert_eq!(server.turns_left(), 0);
 }
 
 #[test]

@@ -2,9 +2,8 @@
 //! never be told, and what becomes of its answers.
 
 use crate::ona;
-use ona_api::digest::sha256_hex;
 use ona_testkit::Ona;
-use ona_testkit::model::{ModelServer, Turn, Wire, call, say, status};
+use ona_testkit::model::{ModelServer, Turn, Wire, say, status};
 use serde_json::{Value, json};
 
 const PROVIDERS: [(Wire, &str, &str); 3] = [
@@ -71,109 +70,6 @@ fn cases(ona: &Ona) -> Vec<Vec<Value>> {
 }
 
 #[test]
-fn the_generator_is_told_the_plan_and_public_interfaces_and_nothing_of_the_work() {
-    for (wire, provider, model_id) in PROVIDERS {
-        let mut ona = ona();
-        let canaries = "CANARY-";
-        ona.file("CLAUDE.md", "CANARY-INSTRUCTIONS always shout\n");
-        ona.file("docs/cli.md", "shout WORD prints the word in capitals (PUBLIC-DOC)\n");
-        ona.file("old.txt", "CANARY-OLD-FILE was there before\n");
-        ona.lenient_shell(
-            "git init -q . && git add -A && git -c user.name=x -c user.email=x@x commit -qm 'CANARY-COMMIT message'",
-        )
-        .expect_code(0);
-        ona.run(["memory", "add", "CANARY-MEMORY shout", "CANARY-MEMORY shout tests criteria words"]).expect_code(0);
-        let server = ona.model(
-            wire,
-            [
-                call("Write", json!({"file_path": "shout", "content": TOOL})),
-                call("Bash", json!({"command": "chmod +x shout; echo CANARY-TOOL-OUTPUT; echo 'CANARY-BY-SHELL made by the shell' > lib.sh"})),
-                answer("CANARY-ASSISTANT done"),
-                answer(format!("Here they are.\n{FIRST}{SECOND}")),
-            ],
-        );
-        ona.run(["settings", "import"]).expect_code(0);
-        let hook = json!({"hook_event_name": "SessionStart", "matcher": "", "command": "echo CANARY-HOOK-CONTEXT"});
-        let prompt_hook =
-            json!({"hook_event_name": "UserPromptSubmit", "matcher": "", "command": "echo CANARY-HOOK-CONTEXT"});
-        let start_hook =
-            json!({"hook_event_name": "SubagentStart", "matcher": "", "command": "echo CANARY-HOOK-CONTEXT"});
-        ona.settings(json!({
-            "permissions": {"allow": ["Bash", "Write"]},
-            "hooks": [hook, prompt_hook, start_hook],
-            "model_config": {"provider": provider, "model_id": model_id},
-            "sdlc": {"publicApi": {"commands": ["./shout"], "files": ["docs/cli.md"], "entryPoints": ["./shout"]}},
-        }));
-        conversation(&ona, PLAN, "implement");
-        ona.run(["-p", "CANARY-PROMPT do it", "--conversation", "c"]).expect_code(0);
-        assert_eq!(server.request_count(), 3, "{provider}");
-        // Entering the test phase writes the tests and runs them.
-        let ran = ona.run(["--transition", "test", "--conversation", "c"]).expect_code(0);
-        assert_eq!(server.request_count(), 4, "{provider}: {ran:?}");
-
-        let request = server.request(3);
-        let sent = String::from_utf8(request.body.clone()).unwrap();
-        assert!(!sent.contains(canaries), "{provider}: {sent}");
-        assert!(request.tool_names().is_empty(), "{provider}");
-        let messages = request.json()["messages"].as_array().unwrap();
-        let users: Vec<_> = messages.iter().filter(|message| message["role"] == "user").collect();
-        assert_eq!((users.len(), messages.iter().filter(|message| message["role"] == "assistant").count()), (1, 0));
-        let told = request.last_message();
-        for part in [
-            "A tool that shouts.",
-            "- SC-1: ./shout hello prints HELLO",
-            "- SC-2: ./shout without words exits 2",
-            "usage: shout WORD",
-            "PUBLIC-DOC",
-            "CREATE TABLE IF NOT EXISTS transcript_entries",
-            "- Read {file_path, offset?, limit?",
-        ] {
-            assert!(told.contains(part), "{provider}: {part} is not in {told}");
-        }
-
-        // A session of its own, whose first row is the prompt; no canary in its rows either.
-        let session = ona.value("SELECT DISTINCT generator_session_id FROM sdlc_test_cases");
-        let rows = ona.rows(
-            &format!(
-                "SELECT entry_type, payload_json FROM transcript_entries WHERE session_id={session} ORDER BY sequence"
-            )
-            .replace('"', "'"),
-        );
-        assert_eq!(rows[0][0], "user");
-        assert!(rows.iter().all(|row| !row[1].as_str().unwrap().contains(canaries)), "{provider}");
-        let prompt: Value = serde_json::from_str(rows[0][1].as_str().unwrap()).unwrap();
-        let prompt = prompt["content"][0]["text"].as_str().unwrap();
-        assert!(told.contains(prompt));
-        let detail: Value = serde_json::from_str(
-            ona.value("SELECT detail FROM events WHERE event_type='test_generated'").as_str().unwrap(),
-        )
-        .unwrap();
-        assert_eq!(detail["prompt_sha256"], sha256_hex(prompt.as_bytes()));
-        assert_eq!(detail["inputs"]["plan"], sha256_hex(PLAN.as_bytes()));
-        assert_eq!(detail["inputs"]["file: docs/cli.md"], sha256_hex(ona.read("docs/cli.md").as_bytes()));
-        assert_eq!(detail["inputs"]["command: ./shout"], sha256_hex(b"usage: shout WORD\n"));
-        assert_eq!(
-            ona.value("SELECT json_extract(detail,'$.agent_type') FROM events WHERE event_type='session_created' AND detail LIKE '%test generate%'"),
-            "sdlc-test-generator"
-        );
-
-        assert_eq!(
-            cases(&ona),
-            [
-                [json!("SC-1"), json!("Shouts a word"), json!("accepted")],
-                [json!("SC-2"), json!("Refuses nothing to shout"), json!("accepted")],
-            ]
-        );
-        assert_eq!(
-            ona.value("SELECT surfaces FROM sdlc_test_cases WHERE criterion_id='SC-1'"),
-            r#"["process_output"]"#
-        );
-        assert_eq!(ona.column("SELECT exit_code FROM sdlc_test_runs"), [0, 0], "{provider}: {ran:?}");
-        ona.run(["--transition", "verify", "--conversation", "c"]).expect_code(0);
-    }
-}
-
-#[test]
 fn a_declared_text_the_implementation_touched_is_refused_before_anything_is_sent() {
     let mut ona = ona();
     ona.file("docs.md", "the words of the interface\n");
@@ -215,46 +111,6 @@ fn a_declared_text_the_implementation_touched_is_refused_before_anything_is_sent
     declare(&ona, json!({"files": ["docs.md"], "entryPoints": ["./shout"]}));
     generate(&ona, 0);
     assert!(server.request(0).last_message().contains("the words of the interface"));
-}
-
-#[test]
-fn a_line_of_the_implementation_in_a_public_text_stops_everything() {
-    let mut ona = ona();
-    let server = ona.model(Wire::Messages, [answer("never asked")]);
-    conversation(&ona, PLAN, "test");
-    executable(&ona, "shout", TOOL);
-    for command in ["cat shout", "sed 's/^/    /' shout", "fold -w 20 shout"] {
-        declare(&ona, json!({"commands": [command]}));
-        let ran = ona.run(["test", "generate", "--conversation", "c"]).expect_code(1);
-        assert!(ran.stderr.contains("holds line") && ran.stderr.contains("of shout"), "{command}: {ran:?}");
-    }
-    assert_eq!(server.request_count(), 0);
-    assert_eq!(ona.value("SELECT count(*) FROM events WHERE event_type='isolation_violation'"), 3);
-    let details = ona.column("SELECT detail FROM events WHERE event_type='isolation_violation'");
-    assert!(details.iter().all(|detail| !detail.as_str().unwrap().contains("CANARY")));
-    assert_eq!(ona.value("SELECT count(*) FROM sessions"), 0);
-}
-
-#[test]
-fn a_rejected_test_is_recorded_and_asked_for_again_by_rule() {
-    let mut ona = ona();
-    let model = generator(&mut ona, [answer(format!("{FIRST}{MOCK}")), answer(SECOND)]);
-    let written = generate(&ona, 0);
-    assert_eq!(
-        cases(&ona),
-        [
-            [json!("SC-1"), json!("Shouts a word"), json!("accepted")],
-            [json!("SC-2"), json!("Refuses nothing to shout"), json!("accepted")],
-        ]
-    );
-    let again = model.request(1).last_message();
-    assert!(again.contains("An earlier answer was not accepted") && again.contains("- SC-2: L08."), "{again}");
-    assert!(again.contains("# Criteria to cover\n\nSC-2") && !again.contains("Fakes it"), "{again}");
-    let rejected = ona.rows("SELECT json_extract(detail,'$.criterion_id'), json_extract(detail,'$.rules'), json_extract(detail,'$.attempt') FROM events WHERE event_type='test_rejected'");
-    assert_eq!(rejected.len(), 1);
-    assert_eq!((&rejected[0][0], &rejected[0][2]), (&json!("SC-2"), &json!(1)));
-    assert!(rejected[0][1].as_str().unwrap().contains("L08"), "{rejected:?}");
-    assert_eq!((written["sessions"].as_array().unwrap().len(), &written["uncovered"]), (2, &json!([])));
 }
 
 #[test]
@@ -376,49 +232,6 @@ fn what_can_not_be_generated_is_refused_in_a_sentence() {
     ona.execute("UPDATE plans SET status='draft'", []);
     refused(1, "no approved plan");
     assert_eq!(model.request_count(), 0);
-}
-
-/// The tour a newcomer takes: `ona demo --sdlc`.
-#[test]
-fn one_conversation_goes_through_all_phases() {
-    let ona = ona();
-    let ran = ona.run(["demo", "--sdlc"]).expect_code(0);
-    let query = |sql: &str| {
-        let ran = ona.lenient_shell(&format!("sqlite3 -separator ' ' \"$TMPDIR\"/ona-demo-*/ona.db \"{sql}\""));
-        ran.expect_code(0).stdout.trim_end().to_owned()
-    };
-    assert_eq!(
-        query(
-            "SELECT json_extract(detail,'$.from') || '-' || json_extract(detail,'$.to') FROM events WHERE event_type='phase_changed' ORDER BY id"
-        ),
-        "idle-planning\nplanning-implement\nimplement-test\ntest-verify\nverify-done",
-        "{}",
-        ran.stdout
-    );
-    assert_eq!(
-        query("SELECT c.phase, p.status, p.completed_at IS NOT NULL FROM conversations c, plans p"),
-        "done completed 1"
-    );
-    assert_eq!(
-        query("SELECT criterion_id, status FROM sdlc_test_cases WHERE status='accepted' ORDER BY 1"),
-        "SC-1 accepted\nSC-2 accepted"
-    );
-    // Once with the hasty work, once with the mended one.
-    assert_eq!(
-        query(
-            "SELECT c.criterion_id, r.exit_code FROM sdlc_test_runs r JOIN sdlc_test_cases c ON c.id=r.test_case_id ORDER BY r.id"
-        ),
-        "SC-1 0\nSC-2 1\nSC-1 0\nSC-2 0"
-    );
-    assert_eq!(query("SELECT count(*) FROM events WHERE event_type='verify_approved'"), "1");
-    assert!(
-        query("SELECT json_extract(detail,'$.rules') FROM events WHERE event_type='test_rejected'").contains("L05")
-    );
-    let refused = ran.stdout.split("test to verify is refused").nth(1).unwrap().lines().nth(2).unwrap();
-    assert!(refused.starts_with("  exit 1") && refused.contains("SC-2"), "{refused}");
-    for said in ["no approved plan exists", "Plan 1 waits for the operator's approval", "repeat with --approve"] {
-        assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
-    }
 }
 
 #[test]

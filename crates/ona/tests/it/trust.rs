@@ -163,32 +163,6 @@ fn an_operators_hook_that_lies_in_an_untrusted_folder_is_skipped() {
 }
 
 #[test]
-fn an_instruction_file_that_leads_out_of_an_untrusted_folder_is_not_read() {
-    let mut ona = ona().untrusted();
-    let model = ona.model(Wire::Messages, [say("ok")]);
-    ona.home_file("secret.md", "OUTSIDE");
-    std::os::unix::fs::symlink(ona.home().join("secret.md"), ona.project().join("CLAUDE.md")).unwrap();
-    ona.file("AGENTS.md", "INSIDE @../home/secret.md");
-    ona.run(["-p", "hi"]).expect_code(0);
-    let body = String::from_utf8_lossy(&model.request(0).body).into_owned();
-    assert!(body.contains("INSIDE") && !body.contains("OUTSIDE"), "{body}");
-}
-
-#[test]
-fn the_agents_shell_can_not_give_trust() {
-    let ona = clone();
-    let program = env!("CARGO_BIN_EXE_ona");
-    ona.home_file(".ona/settings.json", json!({"permissions": {"allow": ["Bash"]}}).to_string());
-    for with in ["ONA_TRUST=always", "env"] {
-        let flag = if with == "env" { "--trust" } else { "--verbose" };
-        let command = format!("{with} {program} {flag} --eval '{CALL}'; true");
-        ona.eval("Bash", json!({ "command": command }));
-        assert!(!ona.exists("canary"), "{with}");
-    }
-    assert_eq!(ona.value("SELECT count(*) FROM schema_meta WHERE key LIKE 'trust:%'"), 0);
-}
-
-#[test]
 fn what_a_project_configured_never_reads_our_credentials() {
     let mut ona = ona();
     ona.env("ANTHROPIC_API_KEY", "canary-credential-1").env("OTHER_TOKEN", "other-token-value");

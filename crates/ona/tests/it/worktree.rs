@@ -55,24 +55,3 @@ fn guards_that_git_does_not_know_stay_where_they_are() {
         assert!(ona.exists(".claude/settings.local.json"), "{command}");
     }
 }
-
-#[test]
-fn looking_at_a_tree_runs_nothing_of_its_configuration() {
-    let ona = repository();
-    let canary = ona.tmp().join("canary");
-    let run = canary.display();
-    ona.file(".gitattributes", "* filter=evil diff=evil\n");
-    ona.file("hooks/post-index-change", format!("#!/bin/sh\ntouch {run}\n"));
-    bash(&ona, "chmod +x hooks/post-index-change");
-    let config = format!(
-        "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch {run}\n\thooksPath = hooks\n\tpager = touch {run}\n\tsshCommand = touch {run}\n\
-         [filter \"evil\"]\n\tclean = touch {run}\n\tsmudge = touch {run}\n\tprocess = touch {run}\n\
-         [diff]\n\texternal = touch {run}\n[diff \"evil\"]\n\tcommand = touch {run}\n\ttextconv = touch {run}\n"
-    );
-    ona.file(".git/config", config);
-    ona.file("f.txt", "two, which is longer\n");
-    let line = bash(&ona, "git reset --hard");
-    assert_eq!(line["is_error"], true, "{line}");
-    assert_eq!(ona.read("f.txt"), "two, which is longer\n");
-    assert!(!canary.exists());
-}

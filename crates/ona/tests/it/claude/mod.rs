@@ -75,7 +75,3 @@ fn was_asked(talk: &Talk) -> bool {
 fn notices(ona: &Ona) -> Vec<Value> {
     ona.column("SELECT event_type FROM events WHERE event_type LIKE 'hook_%' ORDER BY id")
 }
-
-fn hook_rows(ona: &Ona, event: &str) -> i64 {
-    ona.value(&format!("SELECT count(*) FROM hook_invocations WHERE hook_event='{event}'")).as_i64().unwrap()
-}

@@ -8,32 +8,6 @@ fn ask(questions: &[&str]) -> Value {
     json!({"questions": questions.iter().map(|text| question(text)).collect::<Vec<_>>()})
 }
 
-/// Answers every question with the option that is recommended, as a tuner of questions would.
-const RECOMMENDED: &str = r#"jq -c '{hookSpecificOutput:{hookEventName:"PreToolUse",permissionDecision:"allow",
-    permissionDecisionReason:"never-ask", updatedInput:{questions:.tool_input.questions,
-    answers:(.tool_input.questions | map({key:.question, value:(.options[] | select(.label | endswith("(recommended)")) | .label)}) | from_entries)}}}'"#;
-
-#[test]
-fn c1_a_hook_answers_in_the_users_place() {
-    let mut ona = ona();
-    let server = ona.model(Wire::Messages, [call("AskUserQuestion", ask(&["Which?"])), say("done")]);
-    install(
-        &ona,
-        json!({"PreToolUse": [group(QUESTION_MATCHER, &[RECOMMENDED])], "PostToolUse": [group(QUESTION_MATCHER, &["cat >> post"])]}),
-    );
-    let mut talk = ona.attended();
-    talk.say("go");
-    talk.until_result();
-    assert!(!was_asked(&talk), "no dialog: {:#?}", talk.seen);
-    assert_eq!(talk.finish().0, 0);
-    let told = server.request(1).last_message();
-    assert!(told.contains("\"Which?\" = \"A (recommended)\""), "{told}");
-    let post = &dumped(&ona, "post")[0];
-    let answers = json!({"Which?": "A (recommended)"});
-    assert_eq!((&post["tool_input"]["answers"], &post["tool_response"]["answers"]), (&answers, &answers), "{post}");
-    assert_eq!(post["tool_response"]["questions"][0]["question"], "Which?");
-}
-
 #[test]
 fn c1_an_answer_inside_the_question_object_counts_as_well() {
     for key in ["answer", "user_answer", "selected"] {
@@ -65,55 +39,6 @@ fn a_model_can_not_answer_its_own_question() {
         let told = server.request(n).last_message();
         assert!(told.contains("(error)") && !told.contains("= \"B\""), "{told}");
     }
-}
-
-#[test]
-fn c4_defer_is_as_if_there_were_no_hook() {
-    let deferring = json!({"PreToolUse": [group(QUESTION_MATCHER, &[&says("PreToolUse", json!({"permissionDecision": "defer"}))])]});
-    let told = [json!({}), deferring.clone()].map(|hooks| {
-        let mut ona = ona();
-        let server = ona.model(Wire::Messages, [call("AskUserQuestion", ask(&["Which?"])), say("done")]);
-        install(&ona, hooks);
-        let ran = ona.run(["-p", "go"]).expect_code(0);
-        assert_eq!((notices(&ona), ran.stderr.contains("hook")), (vec![], false), "no warning: {}", ran.stderr);
-        server.request(1).last_message()
-    });
-    assert_eq!(told[0], told[1]);
-    assert!(told[0].contains("Nobody is there to answer"), "{}", told[0]);
-
-    let mut ona = ona();
-    let server = ona.model(Wire::Messages, [call("AskUserQuestion", ask(&["Which?"])), say("done")]);
-    install(&ona, deferring);
-    let mut talk = ona.attended();
-    talk.say("go");
-    let asked = talk.until_asked("can_use_tool");
-    let mut input = asked["request"]["input"].clone();
-    input["answers"] = json!({"Which?": "B"});
-    talk.answer(&asked, json!({"behavior": "allow", "updatedInput": input}));
-    talk.until_result();
-    assert!(server.request(1).last_message().contains("\"Which?\" = \"B\""));
-    assert_eq!((talk.finish().0, notices(&ona)), (0, vec![]));
-}
-
-#[test]
-fn c5_context_beside_defer_reaches_the_model_with_the_result() {
-    let mut ona = ona();
-    let server = ona.model(Wire::Messages, [call("Bash", json!({"command": "echo ran"})), say("done")]);
-    let hook = says("PreToolUse", json!({"permissionDecision": "defer", "additionalContext": "remember x"}));
-    install_with(&ona, json!({"PreToolUse": [group("Bash", &[&hook])]}), json!({"permissions": {"allow": ["Bash"]}}));
-    ona.run(["-p", "go"]).expect_code(0);
-    let told = server.request(1).last_message();
-    assert!(told.contains("ran") && told.contains("remember x"), "{told}");
-}
-
-#[test]
-fn c6_a_hook_that_says_nothing_is_as_if_there_were_none() {
-    let mut ona = ona();
-    let server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch ran"})), say("done")]);
-    install(&ona, json!({"PreToolUse": [group("Bash", &["cat >/dev/null", "true"])]}));
-    ona.run(["-p", "go"]).expect_code(0);
-    assert!(server.request(1).last_message().contains("nobody to ask"), "the mode still asks");
-    assert_eq!((ona.exists("ran"), hook_rows(&ona, "PreToolUse"), notices(&ona)), (false, 2, vec![]));
 }
 
 #[test]
