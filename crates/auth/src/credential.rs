@@ -1,11 +1,11 @@
 //! Which credential a request carries, and how (DEC-084, DEC-087).
 //!
-//! `Sources::class` tells who wins without running or reading anything, for status;
+//! `CredentialSources::kind` tells who wins without running or reading anything, for status;
 //! `resolve_anthropic` is for the path of a model call, because it may run the
 //! helper. Exactly one source is used: a helper that fails is a failure, not a
 //! reason to try the next.
 
-use crate::{AuthError, Helper};
+use crate::{AuthError, ApiKeyHelper};
 use ona_api::{Env, environment};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -22,7 +22,7 @@ const LM_STUDIO_KEY: &str = "lm-studio";
 
 /// Where a credential comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum CredentialKind {
     EnvApiKey,
     EnvBearer,
     Helper,
@@ -33,23 +33,23 @@ pub enum Class {
     None,
 }
 
-impl Class {
+impl CredentialKind {
     /// For status.
     pub fn as_str(self) -> &'static str {
         match self {
-            Class::EnvApiKey => "env API key",
-            Class::EnvBearer => "env bearer",
-            Class::Helper => "helper",
-            Class::OauthToken => "oauth token",
-            Class::Login => "login",
-            Class::LocalDefault => "local default",
-            Class::None => "none",
+            CredentialKind::EnvApiKey => "env API key",
+            CredentialKind::EnvBearer => "env bearer",
+            CredentialKind::Helper => "helper",
+            CredentialKind::OauthToken => "oauth token",
+            CredentialKind::Login => "login",
+            CredentialKind::LocalDefault => "local default",
+            CredentialKind::None => "none",
         }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Carried {
+enum HeaderScheme {
     Bearer,
     ApiKey,
     /// A helper does not say which of the two its key is.
@@ -58,23 +58,23 @@ enum Carried {
 
 #[derive(Clone)]
 pub struct Credential {
-    class: Class,
-    carried: Carried,
+    kind: CredentialKind,
+    scheme: HeaderScheme,
     secret: SecretString,
 }
 
 impl Credential {
     /// `source` names the value in the error if it can not be a header.
-    fn new(class: Class, carried: Carried, source: &'static str, secret: SecretString) -> Result<Self, AuthError> {
+    fn new(kind: CredentialKind, scheme: HeaderScheme, source: &'static str, secret: SecretString) -> Result<Self, AuthError> {
         let text = secret.expose_secret();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(AuthError::Unusable(source));
         }
-        Ok(Self { class, carried, secret })
+        Ok(Self { kind, scheme, secret })
     }
 
-    pub fn class(&self) -> Class {
-        self.class
+    pub fn kind(&self) -> CredentialKind {
+        self.kind
     }
 
     /// The value, for a redactor.
@@ -91,10 +91,10 @@ impl Credential {
             value.set_sensitive(true);
             headers.insert(name, value);
         };
-        if self.carried != Carried::Bearer {
+        if self.scheme != HeaderScheme::Bearer {
             carry(X_API_KEY, secret);
         }
-        if self.carried != Carried::ApiKey {
+        if self.scheme != HeaderScheme::ApiKey {
             carry(AUTHORIZATION, &format!("Bearer {secret}"));
         }
         if self.is_oauth() {
@@ -104,99 +104,99 @@ impl Credential {
     }
 
     fn is_oauth(&self) -> bool {
-        matches!(self.class, Class::OauthToken | Class::Login)
-            || self.class == Class::EnvBearer && self.secret.expose_secret().starts_with(OAUTH_PREFIX)
+        matches!(self.kind, CredentialKind::OauthToken | CredentialKind::Login)
+            || self.kind == CredentialKind::EnvBearer && self.secret.expose_secret().starts_with(OAUTH_PREFIX)
     }
 }
 
 impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Credential({})", self.class.as_str())
+        write!(f, "Credential({})", self.kind.as_str())
     }
 }
 
 /// Everything that could supply an Anthropic credential.
 #[derive(Clone, Copy, Debug)]
-pub struct Sources<'a> {
+pub struct CredentialSources<'a> {
     pub env: &'a Env,
     /// Only ANTHROPIC_API_KEY and the helper count.
     pub bare: bool,
     /// In a bare run the one from `--settings`, never another.
-    pub helper: Option<&'a Helper>,
-    /// See [`crate::handed_token`].
-    pub handed: Option<&'a SecretString>,
+    pub helper: Option<&'a ApiKeyHelper>,
+    /// See [`crate::inherited_token`].
+    pub inherited: Option<&'a SecretString>,
     /// The access token of a login.
     pub stored: Option<&'a SecretString>,
 }
 
-impl<'a> Sources<'a> {
+impl<'a> CredentialSources<'a> {
     pub fn new(env: &'a Env) -> Self {
-        Self { env, bare: false, helper: None, handed: None, stored: None }
+        Self { env, bare: false, helper: None, inherited: None, stored: None }
     }
 
     /// Who wins. Runs nothing, so it serves status and the choice of a default.
-    pub fn class(&self) -> Class {
-        match self.winner() {
-            Some(Winner::Bearer(_)) => Class::EnvBearer,
-            Some(Winner::ApiKey(_)) => Class::EnvApiKey,
-            Some(Winner::Helper(_)) => Class::Helper,
-            Some(Winner::Token(_)) => Class::OauthToken,
-            Some(Winner::Login(_)) => Class::Login,
-            None => Class::None,
+    pub fn kind(&self) -> CredentialKind {
+        match self.selected() {
+            Some(SelectedSource::Bearer(_)) => CredentialKind::EnvBearer,
+            Some(SelectedSource::ApiKey(_)) => CredentialKind::EnvApiKey,
+            Some(SelectedSource::Helper(_)) => CredentialKind::Helper,
+            Some(SelectedSource::Token(_)) => CredentialKind::OauthToken,
+            Some(SelectedSource::Login(_)) => CredentialKind::Login,
+            None => CredentialKind::None,
         }
     }
 
     /// The order of DEC-084.
-    fn winner(&self) -> Option<Winner<'a>> {
+    fn selected(&self) -> Option<SelectedSource<'a>> {
         let variable = |variable| self.env.non_empty(variable);
-        let key = || variable(environment::ANTHROPIC_API_KEY).map(Winner::ApiKey);
-        let helper = || self.helper.map(Winner::Helper);
+        let key = || variable(environment::ANTHROPIC_API_KEY).map(SelectedSource::ApiKey);
+        let helper = || self.helper.map(SelectedSource::Helper);
         if self.bare {
             return key().or_else(helper);
         }
         variable(environment::ANTHROPIC_AUTH_TOKEN)
-            .map(Winner::Bearer)
+            .map(SelectedSource::Bearer)
             .or_else(key)
             .or_else(helper)
-            .or_else(|| variable(environment::CLAUDE_CODE_OAUTH_TOKEN).map(Winner::Token))
-            .or_else(|| self.handed.map(|token| Winner::Token(token.expose_secret())))
-            .or_else(|| self.stored.map(Winner::Login))
+            .or_else(|| variable(environment::CLAUDE_CODE_OAUTH_TOKEN).map(SelectedSource::Token))
+            .or_else(|| self.inherited.map(|token| SelectedSource::Token(token.expose_secret())))
+            .or_else(|| self.stored.map(SelectedSource::Login))
     }
 }
 
-enum Winner<'a> {
+enum SelectedSource<'a> {
     Bearer(&'a str),
     ApiKey(&'a str),
-    Helper(&'a Helper),
+    Helper(&'a ApiKeyHelper),
     Token(&'a str),
     Login(&'a SecretString),
 }
 
 /// The credential of a model call to Anthropic. Part of the model-call path: it may
 /// run the operator's helper, which nothing else may (A6).
-pub async fn resolve_anthropic(sources: &Sources<'_>, cancel: &CancellationToken) -> Result<Credential, AuthError> {
+pub async fn resolve_anthropic(sources: &CredentialSources<'_>, cancel: &CancellationToken) -> Result<Credential, AuthError> {
     let none = if sources.bare { AuthError::NoAnthropicBare } else { AuthError::NoAnthropic };
-    let (carried, source, secret) = match sources.winner().ok_or(none)? {
-        Winner::Bearer(token) => (Carried::Bearer, environment::ANTHROPIC_AUTH_TOKEN.name(), token.into()),
-        Winner::ApiKey(key) => (Carried::ApiKey, environment::ANTHROPIC_API_KEY.name(), key.into()),
-        Winner::Helper(helper) => (Carried::Both, "apiKeyHelper", helper.key(cancel).await?),
-        Winner::Token(token) => (Carried::Bearer, environment::CLAUDE_CODE_OAUTH_TOKEN.name(), token.into()),
-        Winner::Login(token) => (Carried::Bearer, "the stored login", token.clone()),
+    let (scheme, source, secret) = match sources.selected().ok_or(none)? {
+        SelectedSource::Bearer(token) => (HeaderScheme::Bearer, environment::ANTHROPIC_AUTH_TOKEN.name(), token.into()),
+        SelectedSource::ApiKey(key) => (HeaderScheme::ApiKey, environment::ANTHROPIC_API_KEY.name(), key.into()),
+        SelectedSource::Helper(helper) => (HeaderScheme::Both, "apiKeyHelper", helper.key(cancel).await?),
+        SelectedSource::Token(token) => (HeaderScheme::Bearer, environment::CLAUDE_CODE_OAUTH_TOKEN.name(), token.into()),
+        SelectedSource::Login(token) => (HeaderScheme::Bearer, "the stored login", token.clone()),
     };
-    Credential::new(sources.class(), carried, source, secret)
+    Credential::new(sources.kind(), scheme, source, secret)
 }
 
 /// The credential of `openai_compatible`.
 pub fn openai(env: &Env) -> Result<Credential, AuthError> {
     let key = env.non_empty(environment::OPENAI_API_KEY).ok_or(AuthError::Missing(environment::OPENAI_API_KEY))?;
-    Credential::new(Class::EnvApiKey, Carried::Bearer, environment::OPENAI_API_KEY.name(), key.into())
+    Credential::new(CredentialKind::EnvApiKey, HeaderScheme::Bearer, environment::OPENAI_API_KEY.name(), key.into())
 }
 
 /// The credential of `lm_studio_local`.
 pub fn lm_studio(env: &Env) -> Result<Credential, AuthError> {
-    let (class, key) = match env.non_empty(environment::LM_STUDIO_API_KEY) {
-        Some(key) => (Class::EnvApiKey, key),
-        None => (Class::LocalDefault, LM_STUDIO_KEY),
+    let (kind, key) = match env.non_empty(environment::LM_STUDIO_API_KEY) {
+        Some(key) => (CredentialKind::EnvApiKey, key),
+        None => (CredentialKind::LocalDefault, LM_STUDIO_KEY),
     };
-    Credential::new(class, Carried::Bearer, environment::LM_STUDIO_API_KEY.name(), key.into())
+    Credential::new(kind, HeaderScheme::Bearer, environment::LM_STUDIO_API_KEY.name(), key.into())
 }

@@ -4,7 +4,7 @@
 //! the path of the wire is added to its path. Only `shown` is for eyes: a URL can
 //! hold a password.
 
-use crate::ConfigError;
+use crate::ModelConfigError;
 use ona_api::model::ProviderName;
 use ona_api::{Env, environment};
 use reqwest::Url;
@@ -20,16 +20,16 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    pub fn of(provider: ProviderName, env: &Env) -> Result<Self, ConfigError> {
+    pub fn of(provider: ProviderName, env: &Env) -> Result<Self, ModelConfigError> {
         let (variable, default, path) = match provider {
             ProviderName::ClaudeCodeSubscription => (environment::ANTHROPIC_BASE_URL, Some(ANTHROPIC), "/v1/messages"),
             ProviderName::OpenaiCompatible => (environment::OPENAI_BASE_URL, None, "/chat/completions"),
             ProviderName::LmStudioLocal => (environment::LM_STUDIO_BASE_URL, Some(LM_STUDIO), "/chat/completions"),
         };
-        let base = env.non_empty(variable).or(default).ok_or(ConfigError::MissingVariable(variable))?;
-        let mut url = Url::parse(base.trim()).map_err(|_| ConfigError::BadUrl(variable))?;
+        let base = env.non_empty(variable).or(default).ok_or(ModelConfigError::MissingVariable(variable))?;
+        let mut url = Url::parse(base.trim()).map_err(|_| ModelConfigError::BadUrl(variable))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err(ConfigError::BadUrl(variable));
+            return Err(ModelConfigError::BadUrl(variable));
         }
         let path = format!("{}{path}", url.path().trim_end_matches('/'));
         url.set_path(&path);

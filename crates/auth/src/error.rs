@@ -42,7 +42,7 @@ pub enum HelperFailure {
 
 /// A setting or variable that can not be right. To a turn this is `invalid_request`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
+pub enum ModelConfigError {
     #[error("model_config must be an object with provider and model_id")]
     NotAnObject,
     #[error("model_config has the key {0}; only provider and model_id are allowed")]
@@ -80,8 +80,8 @@ impl From<AuthError> for ModelFailure {
     }
 }
 
-impl From<ConfigError> for ModelFailure {
-    fn from(error: ConfigError) -> Self {
+impl From<ModelConfigError> for ModelFailure {
+    fn from(error: ModelConfigError) -> Self {
         before_any_call(FailureClass::InvalidRequest, &error)
     }
 }

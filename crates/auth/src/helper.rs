@@ -2,7 +2,7 @@
 //!
 //! It runs only while a credential for a model call is resolved, which is why
 //! `key` is not public; whether the workspace is trusted was asked before a
-//! `Helper` was made. Nothing of its output ever reaches an error text.
+//! `ApiKeyHelper` was made. Nothing of its output ever reaches an error text.
 
 use crate::HelperFailure;
 use ona_api::Env;
@@ -18,7 +18,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 const FRESH: Duration = Duration::from_secs(300);
 const MAX_OUTPUT: usize = 64 * 1024;
 
-pub struct Helper {
+pub struct ApiKeyHelper {
     command: String,
     cwd: PathBuf,
     env: Env,
@@ -38,7 +38,7 @@ impl Cached {
     }
 }
 
-impl Helper {
+impl ApiKeyHelper {
     pub fn new(command: impl Into<String>, cwd: impl Into<PathBuf>, env: Env) -> Self {
         Self { command: command.into(), cwd: cwd.into(), env, deadline: DEADLINE, cached: Mutex::new(None) }
     }
@@ -90,9 +90,9 @@ impl Helper {
 }
 
 /// The command is the operator's; it may hold a secret of its own.
-impl fmt::Debug for Helper {
+impl fmt::Debug for ApiKeyHelper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Helper")
+        f.write_str("ApiKeyHelper")
     }
 }
 
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
     use secrecy::ExposeSecret;
 
-    fn helper(command: &str) -> (tempfile::TempDir, Helper) {
+    fn helper(command: &str) -> (tempfile::TempDir, ApiKeyHelper) {
         let dir = tempfile::tempdir().unwrap();
         let env = Env::default().with("PATH", "/usr/bin:/bin");
-        let helper = Helper::new(command, dir.path(), env);
+        let helper = ApiKeyHelper::new(command, dir.path(), env);
         (dir, helper)
     }
 
-    async fn key(helper: &Helper) -> Result<String, HelperFailure> {
+    async fn key(helper: &ApiKeyHelper) -> Result<String, HelperFailure> {
         helper.key(&CancellationToken::new()).await.map(|key| key.expose_secret().to_owned())
     }
 

@@ -19,29 +19,29 @@ pub const USER_AGENT: &str = concat!("ona/", env!("CARGO_PKG_VERSION"));
 
 const CONNECT: Duration = Duration::from_secs(15);
 /// A local model may read a long prompt for minutes before its first byte.
-const SILENCE: Duration = Duration::from_secs(300);
+const READ_TIMEOUT: Duration = Duration::from_secs(300);
 /// A stream for what an MCP server says unasked.
-const QUIET_STREAM: Duration = Duration::from_secs(24 * 3600);
+const IDLE_STREAM_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct HttpLimits {
     pub connect: Duration,
     /// How long a server may say nothing, before or inside an answer.
-    pub silence: Duration,
+    pub read_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for HttpLimits {
     fn default() -> Self {
-        Self { connect: CONNECT, silence: SILENCE }
+        Self { connect: CONNECT, read_timeout: READ_TIMEOUT }
     }
 }
 
-impl Limits {
-    /// ONA_READ_TIMEOUT_MS sets `silence`; what is not a positive number is ignored.
+impl HttpLimits {
+    /// ONA_READ_TIMEOUT_MS sets `read_timeout`; what is not a positive number is ignored.
     pub fn from_env(env: &Env) -> Self {
-        let silence =
+        let read_timeout =
             env.get(environment::ONA_READ_TIMEOUT_MS).and_then(|text| text.trim().parse().ok()).filter(|ms| *ms > 0);
-        Self { connect: CONNECT, silence: silence.map_or(SILENCE, Duration::from_millis) }
+        Self { connect: CONNECT, read_timeout: read_timeout.map_or(READ_TIMEOUT, Duration::from_millis) }
     }
 }
 
@@ -51,7 +51,7 @@ pub struct HttpError(String);
 
 /// A client for the model calls of this endpoint. It never follows a redirect,
 /// because the credential would go along.
-pub fn client(endpoint: &Endpoint, limits: Limits) -> Result<Client, HttpError> {
+pub fn client(endpoint: &Endpoint, limits: HttpLimits) -> Result<Client, HttpError> {
     install_crypto();
     let common = || common(limits);
     let plain = endpoint.url().scheme() == "http";
@@ -65,25 +65,25 @@ pub fn client(endpoint: &Endpoint, limits: Limits) -> Result<Client, HttpError> 
             built => built,
         }
     };
-    built.map_err(|error| HttpError(words(error)))
+    built.map_err(|error| HttpError(describe_error(error)))
 }
 
 /// A client for a hook that posts to this address. It follows no redirect either: what
 /// a hook is told is not for whoever the server names.
 pub fn hook_client(url: &str) -> Result<Client, HttpError> {
     install_crypto();
-    let common = || common(Limits::default());
+    let common = || common(HttpLimits::default());
     let built = if is_local(url) { without_roots(common().no_proxy()).build() } else { common().build() };
-    built.map_err(|error| HttpError(words(error)))
+    built.map_err(|error| HttpError(describe_error(error)))
 }
 
 /// A client for an MCP server at this address. How long an answer may take is the
 /// caller's business, and so is a stream on which nothing is said for hours.
 pub fn server_client(url: &str) -> Result<Client, HttpError> {
     install_crypto();
-    let common = || common(Limits { connect: CONNECT, silence: QUIET_STREAM });
+    let common = || common(HttpLimits { connect: CONNECT, read_timeout: IDLE_STREAM_TIMEOUT });
     let built = if is_local(url) { without_roots(common().no_proxy()).build() } else { common().build() };
-    built.map_err(|error| HttpError(words(error)))
+    built.map_err(|error| HttpError(describe_error(error)))
 }
 
 /// Plain HTTP on this machine.
@@ -92,13 +92,13 @@ fn is_local(url: &str) -> bool {
     url.scheme() == "http" && matches!(url.host_str(), Some("127.0.0.1" | "localhost" | "[::1]"))
 }
 
-fn common(limits: Limits) -> ClientBuilder {
+fn common(limits: HttpLimits) -> ClientBuilder {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that builds HTTP clients")]
     let builder = Client::builder();
     builder
         .user_agent(USER_AGENT)
         .connect_timeout(limits.connect)
-        .read_timeout(limits.silence)
+        .read_timeout(limits.read_timeout)
         .redirect(Policy::none())
         .referer(false)
 }
@@ -115,7 +115,7 @@ pub fn install_crypto() {
 }
 
 /// An error and its causes in words, without the URL it may carry.
-pub fn words(error: reqwest::Error) -> String {
+pub fn describe_error(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut words = error.to_string();
     let mut cause = std::error::Error::source(&error);

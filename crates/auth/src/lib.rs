@@ -8,14 +8,14 @@
 mod credential;
 mod endpoint;
 mod error;
-mod handoff;
+mod inherited_token;
 mod helper;
 pub mod http;
 mod model;
 
-pub use credential::{Class, Credential, Sources, lm_studio, openai, resolve_anthropic};
+pub use credential::{CredentialKind, Credential, CredentialSources, lm_studio, openai, resolve_anthropic};
 pub use endpoint::Endpoint;
-pub use error::{AuthError, ConfigError, HelperFailure};
-pub use handoff::handed_token;
-pub use helper::Helper;
-pub use model::{Choice, default_model_config, named_model, overrides, resolve_model};
+pub use error::{AuthError, ModelConfigError, HelperFailure};
+pub use inherited_token::inherited_token;
+pub use helper::ApiKeyHelper;
+pub use model::{ModelChoice, default_model_config, named_model, overrides, resolve_model};

@@ -3,7 +3,7 @@
 //! The enums are closed and compared case-sensitively; everything wrong is found
 //! here, before any network. Where requests go is for `endpoint`.
 
-use crate::ConfigError;
+use crate::ModelConfigError;
 use ona_api::model::{MODELS, ProviderName};
 use ona_api::text::head;
 use ona_api::{Env, environment};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const FIRST: (ProviderName, &str) = (ProviderName::ClaudeCodeSubscription, "claude_sonnet_4");
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct ModelChoice {
     pub provider: ProviderName,
     pub model_id: &'static str,
     /// What the request calls the model.
@@ -22,34 +22,34 @@ pub struct Choice {
     pub overridden: bool,
 }
 
-pub fn resolve_model(model_config: &Value, env: &Env) -> Result<Choice, ConfigError> {
-    let config = model_config.as_object().ok_or(ConfigError::NotAnObject)?;
+pub fn resolve_model(model_config: &Value, env: &Env) -> Result<ModelChoice, ModelConfigError> {
+    let config = model_config.as_object().ok_or(ModelConfigError::NotAnObject)?;
     if let Some(key) = config.keys().find(|key| !["provider", "model_id"].contains(&key.as_str())) {
-        return Err(ConfigError::UnknownKey(excerpt(key)));
+        return Err(ModelConfigError::UnknownKey(excerpt(key)));
     }
-    let text = |key| config.get(key).and_then(Value::as_str).ok_or(ConfigError::NotText(key));
+    let text = |key| config.get(key).and_then(Value::as_str).ok_or(ModelConfigError::NotText(key));
     let provider = text("provider")?;
-    let provider = ProviderName::from_text(provider).ok_or_else(|| ConfigError::UnknownProvider(excerpt(provider)))?;
+    let provider = ProviderName::from_text(provider).ok_or_else(|| ModelConfigError::UnknownProvider(excerpt(provider)))?;
     let wanted = text("model_id")?;
-    let (model_id, of, wire) = *known(wanted).ok_or_else(|| ConfigError::UnknownModel(excerpt(wanted)))?;
+    let (model_id, of, wire) = *known(wanted).ok_or_else(|| ModelConfigError::UnknownModel(excerpt(wanted)))?;
     if of != provider {
-        return Err(ConfigError::WrongProvider { provider, model_id: model_id.into() });
+        return Err(ModelConfigError::WrongProvider { provider, model_id: model_id.into() });
     }
     // Required by section 2.3 also when an override hides it.
     let wire = match wire {
         Some(wire) => wire,
         None => env
             .non_empty(environment::LM_STUDIO_MODEL)
-            .ok_or(ConfigError::MissingVariable(environment::LM_STUDIO_MODEL))?,
+            .ok_or(ModelConfigError::MissingVariable(environment::LM_STUDIO_MODEL))?,
     };
     let replaced = overrides(env)?.into_iter().rfind(|(id, _)| *id == model_id);
     let overridden = replaced.is_some();
     let wire_model = replaced.map_or_else(|| wire.to_owned(), |(_, wire)| wire);
-    Ok(Choice { provider, model_id, wire_model, overridden })
+    Ok(ModelChoice { provider, model_id, wire_model, overridden })
 }
 
 /// ONA_WIRE_MODEL_OVERRIDE as pairs of model id and wire string.
-pub fn overrides(env: &Env) -> Result<Vec<(&'static str, String)>, ConfigError> {
+pub fn overrides(env: &Env) -> Result<Vec<(&'static str, String)>, ModelConfigError> {
     let text = env.get(environment::ONA_WIRE_MODEL_OVERRIDE).unwrap_or_default();
     let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
     pairs
@@ -57,9 +57,9 @@ pub fn overrides(env: &Env) -> Result<Vec<(&'static str, String)>, ConfigError> 
             let (id, wire) = pair.split_once('=').unwrap_or((pair, ""));
             let (id, wire) = (id.trim(), wire.trim());
             if wire.is_empty() {
-                return Err(ConfigError::BadOverride(excerpt(pair)));
+                return Err(ModelConfigError::BadOverride(excerpt(pair)));
             }
-            let (id, ..) = known(id).ok_or_else(|| ConfigError::UnknownOverride(excerpt(id)))?;
+            let (id, ..) = known(id).ok_or_else(|| ModelConfigError::UnknownOverride(excerpt(id)))?;
             Ok((*id, wire.to_owned()))
         })
         .collect()
@@ -87,12 +87,12 @@ const FAMILIES: [(&str, &str); 3] =
 /// The `model_config` of a model by its id. What programs written for Claude Code call a model,
 /// a family or the string on the wire, counts where that provider is in use already: a name
 /// must not send a run elsewhere.
-pub fn named_model(name: &str, in_use: ProviderName) -> Result<Value, ConfigError> {
+pub fn named_model(name: &str, in_use: ProviderName) -> Result<Value, ModelConfigError> {
     let family = || FAMILIES.iter().find(|(family, _)| *family == name).map(|(_, id)| *id);
     let wire = || MODELS.iter().find(|(_, of, wire)| *of == FIRST.0 && *wire == Some(name)).map(|(id, ..)| *id);
     let foreign = || if in_use == FIRST.0 { family().or_else(wire) } else { None };
     let id = known(name).map(|(id, ..)| *id).or_else(foreign);
-    let (id, provider, _) = id.and_then(known).ok_or_else(|| ConfigError::UnknownModel(excerpt(name)))?;
+    let (id, provider, _) = id.and_then(known).ok_or_else(|| ModelConfigError::UnknownModel(excerpt(name)))?;
     Ok(json!({"provider": provider.as_str(), "model_id": id}))
 }
 

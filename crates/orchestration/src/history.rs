@@ -6,7 +6,7 @@
 use crate::stored::record;
 use ona_api::model::{Message, Part};
 use ona_api::{Entry, SessionId};
-use ona_providers::{Dialogue, Sight, Wire};
+use ona_providers::{EncodedMessages, ImageSupport, Wire};
 use ona_store::{Store, StoreError};
 use ona_transcript::{Course, Mapper, State, Step, repair};
 
@@ -15,7 +15,7 @@ pub struct History {
     mapper: Mapper,
     state: State,
     course: Course,
-    dialogue: Dialogue,
+    dialogue: EncodedMessages,
 }
 
 impl History {
@@ -25,7 +25,7 @@ impl History {
             mapper: Mapper::default(),
             state: State::default(),
             course: Course::default(),
-            dialogue: Dialogue::new(wire),
+            dialogue: EncodedMessages::new(wire),
         };
         history.refresh(store)?;
         Ok(history)
@@ -86,7 +86,7 @@ impl History {
 
     /// Whether the model is shown anything but words.
     pub fn shows_pictures(&self) -> bool {
-        let pictures = !matches!(self.dialogue.wire(), Wire::Messages(Sight::TextOnly) | Wire::Chat(Sight::TextOnly));
+        let pictures = !matches!(self.dialogue.wire(), Wire::Messages(ImageSupport::TextOnly) | Wire::Chat(ImageSupport::TextOnly));
         let shown = |message: &Message| message.parts.iter().any(|part| matches!(part, Part::Picture { .. }));
         pictures && self.messages().iter().any(shown)
     }
@@ -94,31 +94,31 @@ impl History {
     /// From now on for this wire; a change encodes everything anew.
     pub fn speak(&mut self, wire: Wire) {
         if self.dialogue.wire() != wire {
-            self.dialogue = Dialogue::new(wire);
+            self.dialogue = EncodedMessages::new(wire);
             self.dialogue.sync(self.mapper.messages(), 0);
             self.mapper.settle();
         }
     }
 
     /// The encoded messages; only what changed is encoded anew.
-    pub fn dialogue(&mut self) -> &Dialogue {
+    pub fn dialogue(&mut self) -> &EncodedMessages {
         self.dialogue.sync(self.mapper.messages(), self.mapper.changed_from());
         self.mapper.settle();
         &self.dialogue
     }
 
     /// Other messages, encoded as this session's model understands them.
-    pub fn dialogue_of(&self, messages: &[Message]) -> Dialogue {
-        let mut dialogue = Dialogue::new(self.dialogue.wire());
+    pub fn dialogue_of(&self, messages: &[Message]) -> EncodedMessages {
+        let mut dialogue = EncodedMessages::new(self.dialogue.wire());
         dialogue.sync(messages, 0);
         dialogue
     }
 
     /// The encoded messages with one more at the end that is not part of the session.
-    pub fn dialogue_with(&self, extra: Message) -> Dialogue {
+    pub fn dialogue_with(&self, extra: Message) -> EncodedMessages {
         let mut messages = self.mapper.messages().to_vec();
         messages.push(extra);
-        let mut dialogue = Dialogue::new(self.dialogue.wire());
+        let mut dialogue = EncodedMessages::new(self.dialogue.wire());
         dialogue.sync(&messages, 0);
         dialogue
     }

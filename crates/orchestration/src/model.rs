@@ -5,9 +5,9 @@
 use crate::events::{Events, TurnEvent};
 use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestParams};
 use ona_api::{CallId, Env, Redactor, environment};
-use ona_auth::http::{self, Limits};
-use ona_auth::{Choice, Class, Endpoint, Helper, Sources};
-use ona_providers::{Dialogue, Provider, Retry, Wire};
+use ona_auth::http::{self, HttpLimits};
+use ona_auth::{ModelChoice, CredentialKind, Endpoint, ApiKeyHelper, CredentialSources};
+use ona_providers::{EncodedMessages, Provider, RetryPolicy, Wire};
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub struct ModelSetup {
     pub env: Env,
     /// `--bare`: only ANTHROPIC_API_KEY and the helper supply credentials.
     pub bare: bool,
-    pub helper: Option<Helper>,
+    pub helper: Option<ApiKeyHelper>,
     pub handed: Option<SecretString>,
     /// Learns every credential that is used (DEC-016).
     pub redactor: Redactor,
@@ -37,37 +37,37 @@ pub enum ContextWindow {
 }
 
 impl ModelSetup {
-    fn sources(&self) -> Sources<'_> {
-        Sources {
+    fn sources(&self) -> CredentialSources<'_> {
+        CredentialSources {
             bare: self.bare,
             helper: self.helper.as_ref(),
-            handed: self.handed.as_ref(),
-            ..Sources::new(&self.env)
+            inherited: self.handed.as_ref(),
+            ..CredentialSources::new(&self.env)
         }
     }
 
     /// Whether Anthropic could be asked; runs nothing.
     pub fn anthropic_available(&self) -> bool {
-        self.sources().class() != Class::None
+        self.sources().kind() != CredentialKind::None
     }
 }
 
 pub struct Model {
-    pub choice: Choice,
+    pub choice: ModelChoice,
     setup: Arc<ModelSetup>,
     endpoint: Endpoint,
     client: reqwest::Client,
-    retry: Retry,
+    retry: RetryPolicy,
 }
 
 impl Model {
     /// Fails before any network I/O when the configuration can not be right (section 2.4).
-    pub fn new(choice: Choice, setup: ModelSetup) -> Result<Self, ModelFailure> {
+    pub fn new(choice: ModelChoice, setup: ModelSetup) -> Result<Self, ModelFailure> {
         Self::with(choice, Arc::new(setup))
     }
 
     /// Another model, asked with the same means.
-    pub fn sibling(&self, choice: Choice) -> Result<Self, ModelFailure> {
+    pub fn sibling(&self, choice: ModelChoice) -> Result<Self, ModelFailure> {
         Self::with(choice, Arc::clone(&self.setup))
     }
 
@@ -77,10 +77,10 @@ impl Model {
         self.sibling(ona_auth::resolve_model(&config, &self.setup.env)?)
     }
 
-    fn with(choice: Choice, setup: Arc<ModelSetup>) -> Result<Self, ModelFailure> {
+    fn with(choice: ModelChoice, setup: Arc<ModelSetup>) -> Result<Self, ModelFailure> {
         let endpoint = Endpoint::of(choice.provider, &setup.env)?;
-        let client = http::client(&endpoint, Limits::from_env(&setup.env))?;
-        let retry = Retry::from_env(&setup.env);
+        let client = http::client(&endpoint, HttpLimits::from_env(&setup.env))?;
+        let retry = RetryPolicy::from_env(&setup.env);
         Ok(Self { choice, setup, endpoint, client, retry })
     }
 
@@ -100,21 +100,21 @@ impl Model {
     }
 
     /// What signs its requests, as far as can be told without running anything.
-    pub fn credential_class(&self) -> Class {
+    pub fn credential_class(&self) -> CredentialKind {
         let set = |variable| self.setup.env.non_empty(variable).is_some();
         match self.choice.provider {
-            ProviderName::ClaudeCodeSubscription => self.setup.sources().class(),
-            ProviderName::OpenaiCompatible if set(environment::OPENAI_API_KEY) => Class::EnvApiKey,
-            ProviderName::LmStudioLocal if set(environment::LM_STUDIO_API_KEY) => Class::EnvApiKey,
-            ProviderName::LmStudioLocal => Class::LocalDefault,
-            ProviderName::OpenaiCompatible => Class::None,
+            ProviderName::ClaudeCodeSubscription => self.setup.sources().kind(),
+            ProviderName::OpenaiCompatible if set(environment::OPENAI_API_KEY) => CredentialKind::EnvApiKey,
+            ProviderName::LmStudioLocal if set(environment::LM_STUDIO_API_KEY) => CredentialKind::EnvApiKey,
+            ProviderName::LmStudioLocal => CredentialKind::LocalDefault,
+            ProviderName::OpenaiCompatible => CredentialKind::None,
         }
     }
 
     pub async fn request(
         &self,
         asking: &RequestParams,
-        dialogue: &Dialogue,
+        dialogue: &EncodedMessages,
         events: &Events,
         cancel: &CancellationToken,
     ) -> Result<Reply, ModelFailure> {
@@ -133,7 +133,7 @@ impl Model {
             let mut on_delta = |delta| events(TurnEvent::Delta(delta));
             let began = Instant::now();
             events(TurnEvent::Requesting { model: asking.model.clone() });
-            let answer = provider.ask(asking, dialogue, &mut on_delta, cancel).await;
+            let answer = provider.request(asking, dialogue, &mut on_delta, cancel).await;
             spent += began.elapsed();
             let told = || events(TurnEvent::Requested { took: spent });
             let failure = match answer {
@@ -170,7 +170,7 @@ impl Model {
             ProviderName::LmStudioLocal => ona_auth::lm_studio(&self.setup.env),
         };
         let credential = resolved?;
-        self.setup.redactor.learn(credential.class().as_str(), credential.secret().expose_secret());
+        self.setup.redactor.learn(credential.kind().as_str(), credential.secret().expose_secret());
         Ok(credential)
     }
 }

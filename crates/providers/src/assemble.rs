@@ -25,7 +25,7 @@ enum Piece {
 /// The stream ended before the model did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the reply ended in the middle")]
-pub struct CutOff;
+pub struct IncompleteReply;
 
 impl Assembler {
     pub fn push(&mut self, delta: &Delta) {
@@ -63,13 +63,13 @@ impl Assembler {
         self.end.is_some()
     }
 
-    pub fn finish(self) -> Result<Reply, CutOff> {
+    pub fn finish(self) -> Result<Reply, IncompleteReply> {
         self.finish_with(&mut new_id)
     }
 
     /// `new_id` makes the ids the server left out.
-    pub(crate) fn finish_with(self, new_id: &mut dyn FnMut() -> String) -> Result<Reply, CutOff> {
-        let end = self.end.ok_or(CutOff)?;
+    pub(crate) fn finish_with(self, new_id: &mut dyn FnMut() -> String) -> Result<Reply, IncompleteReply> {
+        let end = self.end.ok_or(IncompleteReply)?;
         let mut ids: Vec<String> = Vec::new();
         let mut parts = Vec::new();
         for piece in self.pieces {
@@ -121,7 +121,7 @@ mod tests {
         Delta::Call { index, id: id.map(str::to_owned), name: name.map(str::to_owned), json: json.into() }
     }
 
-    fn fold(deltas: &[Delta]) -> Result<Reply, CutOff> {
+    fn fold(deltas: &[Delta]) -> Result<Reply, IncompleteReply> {
         let mut assembler = Assembler::default();
         deltas.iter().for_each(|delta| assembler.push(delta));
         let mut made = 0;
@@ -187,7 +187,7 @@ mod tests {
     fn a_made_id_fits_every_provider() {
         let id = new_id();
         assert_eq!(id.len(), 37);
-        assert_eq!(crate::words::call_id(&id), id);
+        assert_eq!(crate::wire_text::call_id(&id), id);
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn without_an_end_there_is_no_reply_but_what_was_said_can_be_kept() {
-        assert_eq!(fold(&[Delta::Text("half".into())]), Err(CutOff));
+        assert_eq!(fold(&[Delta::Text("half".into())]), Err(IncompleteReply));
         let mut assembler = Assembler::default();
         assembler.push(&Delta::Text("half".into()));
         assembler.push(&call(0, Some("a"), Some("Bash"), "{\"command\":\"rm"));

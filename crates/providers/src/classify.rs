@@ -16,23 +16,23 @@ const MAX_MESSAGE: usize = 600;
 
 /// What the headers of a failed answer say about trying again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct RetryHints {
     pub retry_after: Option<Duration>,
     /// `x-should-retry`, where a server knows better than its status.
     pub should_retry: Option<bool>,
 }
 
 /// An answer whose status is not a success.
-pub fn answer(status: u16, hints: Hints, body: &[u8]) -> ModelFailure {
-    let told = Told::from_body(body);
+pub fn http_error(status: u16, hints: RetryHints, body: &[u8]) -> ModelFailure {
+    let body = ErrorBody::from_body(body);
     let class = match by_status(status) {
-        _ if told.is_billing(status) => FailureClass::BillingError,
-        // Servers that load no eyes say so as a failure of their own; it does not pass.
-        FailureClass::ServerError if told.says(&["image input is not supported"]) => FailureClass::InvalidRequest,
+        _ if body.is_billing(status) => FailureClass::BillingError,
+        // Servers that cannot read images report that as a server error; trying again does not help.
+        FailureClass::ServerError if body.says(&["image input is not supported"]) => FailureClass::InvalidRequest,
         class => class,
     };
     let transient = matches!(class, FailureClass::RateLimit | FailureClass::ServerError);
-    let message = match (told.words(), status) {
+    let message = match (body.description(), status) {
         (Some(words), _) => format!("HTTP {status}: {words}"),
         (None, 300..400) => format!("HTTP {status}: the server redirects, which model calls do not follow"),
         (None, _) => format!("HTTP {status}"),
@@ -47,10 +47,10 @@ pub fn answer(status: u16, hints: Hints, body: &[u8]) -> ModelFailure {
 }
 
 /// An error inside a stream, or inside an answer that claimed to be a success.
-pub fn event(error: &Value) -> ModelFailure {
-    let told = Told::from_value(error);
-    let class = told.class().unwrap_or(FailureClass::ServerError);
-    let words = told.words().unwrap_or_else(|| "the server reported an error".to_owned());
+pub fn error_event(error: &Value) -> ModelFailure {
+    let body = ErrorBody::from_value(error);
+    let class = body.class().unwrap_or(FailureClass::ServerError);
+    let words = body.description().unwrap_or_else(|| "the server reported an error".to_owned());
     ModelFailure {
         class,
         message: words,
@@ -61,7 +61,7 @@ pub fn event(error: &Value) -> ModelFailure {
 }
 
 /// An answer that is not what the wire says an answer is.
-pub fn garbled(what: &str) -> ModelFailure {
+pub fn unreadable(what: &str) -> ModelFailure {
     server(format!("unreadable reply: {what}"))
 }
 
@@ -72,11 +72,11 @@ pub fn server(message: String) -> ModelFailure {
 
 /// The conversation does not fit the model: compaction helps, trying again does not.
 pub fn is_context_overflow(failure: &ModelFailure) -> bool {
-    let too_long = failure.status == Some(413) || speaks_of_context(&failure.message);
+    let too_long = failure.status == Some(413) || mentions_context(&failure.message);
     failure.class == FailureClass::InvalidRequest && too_long
 }
 
-/// The model takes no pictures: the same dialogue with [`crate::Sight::TextOnly`] helps.
+/// The model takes no pictures: the same dialogue with [`crate::ImageSupport::TextOnly`] helps.
 pub fn is_about_pictures(failure: &ModelFailure) -> bool {
     let words = failure.message.to_lowercase();
     failure.class == FailureClass::InvalidRequest && refuses_pictures(&words)
@@ -120,7 +120,7 @@ fn by_status(status: u16) -> FailureClass {
 }
 
 /// Phrases of the vendors and of the servers people run themselves.
-fn speaks_of_context(words: &str) -> bool {
+fn mentions_context(words: &str) -> bool {
     const PHRASES: [&str; 11] = [
         "prompt is too long",
         "input is too long",
@@ -140,7 +140,7 @@ fn speaks_of_context(words: &str) -> bool {
 
 /// What an error body says, whatever its shape.
 #[derive(Debug, Default)]
-struct Told {
+struct ErrorBody {
     /// `type` and `code`.
     kinds: Vec<String>,
     /// `code` where it is a number: a status that came too late for the head.
@@ -148,7 +148,7 @@ struct Told {
     message: Option<String>,
 }
 
-impl Told {
+impl ErrorBody {
     fn from_body(body: &[u8]) -> Self {
         if let Ok(value) = serde_json::from_slice::<Value>(body) {
             return Self::from_value(&value);
@@ -195,8 +195,8 @@ impl Told {
             "insufficient quota",
             "insufficient balance",
         ];
-        let told = self.is(&KINDS) || self.says(&PHRASES) || status != 429 && self.says(&["billing"]);
-        (400..500).contains(&status) && told
+        let body = self.is(&KINDS) || self.says(&PHRASES) || status != 429 && self.says(&["billing"]);
+        (400..500).contains(&status) && body
     }
 
     /// The class by words alone.
@@ -215,7 +215,7 @@ impl Told {
             Some(FailureClass::AuthenticationFailed)
         } else if self.is(&RATE) {
             Some(FailureClass::RateLimit)
-        } else if self.is(&INVALID) || self.message.as_deref().is_some_and(speaks_of_context) {
+        } else if self.is(&INVALID) || self.message.as_deref().is_some_and(mentions_context) {
             Some(FailureClass::InvalidRequest)
         } else {
             None
@@ -223,7 +223,7 @@ impl Told {
     }
 
     /// The message and its most telling kind.
-    fn words(&self) -> Option<String> {
+    fn description(&self) -> Option<String> {
         match (&self.message, self.kinds.first()) {
             (Some(message), Some(kind)) => Some(format!("{message} ({kind})")),
             (Some(message), None) => Some(message.clone()),
@@ -240,7 +240,7 @@ mod tests {
     use serde_json::json;
 
     fn class(status: u16, body: &str) -> (FailureClass, bool) {
-        let failure = answer(status, Hints::default(), body.as_bytes());
+        let failure = http_error(status, RetryHints::default(), body.as_bytes());
         (failure.class, failure.transient)
     }
 
@@ -300,7 +300,7 @@ mod tests {
             (json!("greater than the context length"), InvalidRequest, false),
             (json!({}), ServerError, true),
         ] {
-            let failure = event(&json!({"type": "error", "error": error}));
+            let failure = error_event(&json!({"type": "error", "error": error}));
             assert_eq!((failure.class, failure.transient), (expected, transient), "{error}");
         }
     }
@@ -323,10 +323,10 @@ mod tests {
             ("<html><h1>404</h1></html>", "HTTP 404"),
             ("", "HTTP 404"),
         ] {
-            assert_eq!(answer(404, Hints::default(), body.as_bytes()).message, expected);
+            assert_eq!(http_error(404, RetryHints::default(), body.as_bytes()).message, expected);
         }
         assert_eq!(
-            answer(302, Hints::default(), b"").message,
+            http_error(302, RetryHints::default(), b"").message,
             "HTTP 302: the server redirects, which model calls do not follow"
         );
     }
@@ -341,29 +341,29 @@ mod tests {
             (413, "no"),
         ] {
             let body = json!({"error": {"message": message}}).to_string();
-            assert!(is_context_overflow(&answer(status, Hints::default(), body.as_bytes())), "{message}");
+            assert!(is_context_overflow(&http_error(status, RetryHints::default(), body.as_bytes())), "{message}");
         }
-        let other = answer(400, Hints::default(), br#"{"error":{"message":"tools.0.name: bad"}}"#);
+        let other = http_error(400, RetryHints::default(), br#"{"error":{"message":"tools.0.name: bad"}}"#);
         assert!(!is_context_overflow(&other));
     }
 
     #[test]
     fn a_model_without_eyes_is_recognised() {
-        let refused = |message| answer(400, Hints::default(), format!(r#"{{"error":"{message}"}}"#).as_bytes());
+        let refused = |message| http_error(400, RetryHints::default(), format!(r#"{{"error":"{message}"}}"#).as_bytes());
         assert!(is_about_pictures(&refused("Model does not support images. Please use a model that does.")));
         assert!(is_about_pictures(&refused("Invalid content type. image_url is only supported by certain models.")));
         assert!(is_about_pictures(&refused("Could not process image")));
         assert!(is_about_pictures(&refused("messages.0.content.1.image.source.base64: image exceeds 5 MB maximum")));
         let local = br#"{"error":{"code":500,"message":"image input is not supported - hint: provide the mmproj"}}"#;
-        assert!(is_about_pictures(&answer(500, Hints::default(), local)));
+        assert!(is_about_pictures(&http_error(500, RetryHints::default(), local)));
         assert!(!is_about_pictures(&refused("max_tokens is not supported")));
-        assert!(!is_about_pictures(&answer(500, Hints::default(), b"image service down")));
+        assert!(!is_about_pictures(&http_error(500, RetryHints::default(), b"image service down")));
     }
 
     #[test]
     fn the_server_can_forbid_trying_again_and_say_when() {
-        let hints = Hints { retry_after: Some(Duration::from_secs(3)), should_retry: Some(false) };
-        let failure = answer(429, hints, b"");
+        let hints = RetryHints { retry_after: Some(Duration::from_secs(3)), should_retry: Some(false) };
+        let failure = http_error(429, hints, b"");
         assert_eq!((failure.transient, failure.retry_after), (false, Some(Duration::from_secs(3))));
     }
 
@@ -373,7 +373,7 @@ mod tests {
         let redactor = Redactor::new([("credential", key)]);
         // The key lies across the place where the text is cut.
         let body = format!(r#"{{"error":"\u001b[31mbad\nkey {}{key}{}"}}"#, "x".repeat(570), "y".repeat(100));
-        let failure = presentable(answer(401, Hints::default(), body.as_bytes()), &redactor);
+        let failure = presentable(http_error(401, RetryHints::default(), body.as_bytes()), &redactor);
         assert!(failure.message.starts_with("HTTP 401: [31mbad key xxx"), "{}", failure.message);
         assert!(!failure.message.contains("canary"), "{}", failure.message);
         assert_eq!(failure.message.chars().count(), MAX_MESSAGE + 1);

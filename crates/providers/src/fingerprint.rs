@@ -18,12 +18,12 @@ impl Seed {
     }
 
     /// Everything of a request that is not a message.
-    pub fn asking(self, asking: &RequestParams) -> u64 {
+    pub fn params(self, params: &RequestParams) -> u64 {
         let mut print = self.start();
-        print.text(&asking.model);
-        print.text(&asking.system);
-        print.tag(asking.max_tokens.into());
-        for ToolSpec { name, description, input_schema } in &asking.tools {
+        print.text(&params.model);
+        print.text(&params.system);
+        print.tag(params.max_tokens.into());
+        for ToolSpec { name, description, input_schema } in &params.tools {
             print.text(name);
             print.text(description);
             print.value(input_schema);
@@ -31,14 +31,14 @@ impl Seed {
         print.finish()
     }
 
-    fn start(self) -> Print {
-        Print(self.0)
+    fn start(self) -> Fingerprint {
+        Fingerprint(self.0)
     }
 }
 
-struct Print(u64);
+struct Fingerprint(u64);
 
-impl Print {
+impl Fingerprint {
     /// Not `Value`'s own `Hash`, which ignores the order of keys; the bytes sent do not.
     fn value(&mut self, value: &Value) {
         match value {
@@ -83,7 +83,7 @@ impl Print {
     }
 }
 
-impl Hasher for Print {
+impl Hasher for Fingerprint {
     fn write(&mut self, bytes: &[u8]) {
         let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
         let (pairs, rest) = bytes.as_chunks::<16>();
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn asking(system: &str, schema: Value) -> RequestParams {
+    fn params(system: &str, schema: Value) -> RequestParams {
         let tool = ToolSpec { name: "T".into(), description: String::new(), input_schema: schema };
         RequestParams { model: "m".into(), system: system.into(), tools: vec![tool], max_tokens: 1 }
     }
@@ -115,25 +115,25 @@ mod tests {
     #[test]
     fn whatever_changes_the_bytes_changes_the_fingerprint() {
         let all = [
-            asking("", json!({})),
-            asking("a", json!({})),
-            asking("a\0", json!({})),
-            RequestParams { model: "ma".into(), ..asking("", json!({})) },
-            RequestParams { max_tokens: 2, ..asking("", json!({})) },
-            RequestParams { tools: Vec::new(), ..asking("", json!({})) },
-            asking("", json!({"a": 1, "b": 2})),
-            asking("", json!({"b": 2, "a": 1})),
-            asking("", json!({"a": "1", "b": 2})),
-            asking("", json!({"a": [1], "b": 2})),
-            asking("", json!({"a": [[1]], "b": 2})),
-            asking("", json!({"a": true, "b": 2})),
-            asking("", json!({"a": false, "b": 2})),
-            asking("", json!({"a": null, "b": 2})),
-            asking("", json!({"a": 1.5, "b": 2})),
+            params("", json!({})),
+            params("a", json!({})),
+            params("a\0", json!({})),
+            RequestParams { model: "ma".into(), ..params("", json!({})) },
+            RequestParams { max_tokens: 2, ..params("", json!({})) },
+            RequestParams { tools: Vec::new(), ..params("", json!({})) },
+            params("", json!({"a": 1, "b": 2})),
+            params("", json!({"b": 2, "a": 1})),
+            params("", json!({"a": "1", "b": 2})),
+            params("", json!({"a": [1], "b": 2})),
+            params("", json!({"a": [[1]], "b": 2})),
+            params("", json!({"a": true, "b": 2})),
+            params("", json!({"a": false, "b": 2})),
+            params("", json!({"a": null, "b": 2})),
+            params("", json!({"a": 1.5, "b": 2})),
         ];
         let seed = Seed::random();
-        let mut prints: Vec<_> = all.iter().map(|asking| seed.asking(asking)).collect();
-        assert_eq!(prints[3], seed.asking(&all[3].clone()));
+        let mut prints: Vec<_> = all.iter().map(|params| seed.params(params)).collect();
+        assert_eq!(prints[3], seed.params(&all[3].clone()));
         prints.sort_unstable();
         prints.dedup();
         assert_eq!(prints.len(), all.len());
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn one_changed_byte_is_seen_wherever_it_is() {
         let seed = Seed::random();
-        let print = |text: &str| seed.asking(&asking(text, json!({})));
+        let print = |text: &str| seed.params(&params(text, json!({})));
         for length in [1, 7, 8, 15, 16, 17, 33, 100] {
             let text = "x".repeat(length);
             for at in 0..length {

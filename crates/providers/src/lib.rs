@@ -1,28 +1,28 @@
 //! Talks to models: two wires for three providers.
 //!
-//! `Dialogue` turns messages into the bytes of a request and keeps them, `Provider`
+//! `EncodedMessages` turns messages into the bytes of a request and keeps them, `Provider`
 //! sends them and reads the answer, `classify` names what went wrong. Nothing here
-//! retries or waits: `Retry` only says how long a caller should. Where requests go
+//! retries or waits: `RetryPolicy` only says how long a caller should. Where requests go
 //! and what they are signed with is decided in `auth`.
 
 mod assemble;
 mod chat;
 pub mod classify;
-mod dialogue;
+mod encoded_messages;
 mod fingerprint;
 mod messages;
 mod provider;
-mod reading;
+mod response;
 mod retry;
 mod retry_after;
 mod sse;
 mod transport;
 mod wire;
-mod words;
+mod wire_text;
 
-pub use assemble::{Assembler, CutOff};
-pub use dialogue::Dialogue;
+pub use assemble::{Assembler, IncompleteReply};
+pub use encoded_messages::EncodedMessages;
 pub use provider::Provider;
-pub use reading::{Format, Reading};
-pub use retry::Retry;
-pub use wire::{Sight, Wire};
+pub use response::{BodyFormat, ResponseDecoder};
+pub use retry::RetryPolicy;
+pub use wire::{ImageSupport, Wire};

@@ -1,10 +1,10 @@
-//! One call to a model: sends a body, reads the answer, names what went wrong.
+//! One call to a model: sends a body, reads the response, names what went wrong.
 //!
 //! It translates and classifies; it never retries and never waits longer than the
 //! client's limits, because the turn decides that for every provider.
 
-use crate::reading::{Format, Reading};
-use crate::{Dialogue, Wire, classify, retry_after, transport};
+use crate::response::{BodyFormat, ResponseDecoder};
+use crate::{EncodedMessages, Wire, classify, retry_after, transport};
 use ona_api::Redactor;
 use ona_api::model::{Delta, FailureClass, ModelFailure, Reply, RequestParams};
 use ona_auth::{Credential, Endpoint};
@@ -15,14 +15,14 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
-/// What is read of the body of a failed answer.
+/// What is read of the body of a failed response.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
-const FOR_AN_EXPLANATION: Duration = Duration::from_secs(5);
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Once the reply is whole, how long its formal end may take ...
-const FOR_THE_REST: Duration = Duration::from_secs(2);
-/// ... and, once that has come, the end of the HTTP answer, without which the
+const STREAM_END_TIMEOUT: Duration = Duration::from_secs(2);
+/// ... and, once that has come, the end of the HTTP response, without which the
 /// connection can not be used again.
-const FOR_THE_END: Duration = Duration::from_millis(200);
+const CONNECTION_END_TIMEOUT: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Debug)]
 pub struct Provider {
@@ -47,14 +47,14 @@ impl Provider {
 
     /// Asks once. `on_delta` sees the reply while it arrives, also if the call fails later.
     #[tracing::instrument(level = "debug", name = "model_request", skip_all, fields(model = %asking.model, host = self.endpoint.url().host_str()))]
-    pub async fn ask(
+    pub async fn request(
         &self,
-        asking: &RequestParams,
-        dialogue: &Dialogue,
+        params: &RequestParams,
+        dialogue: &EncodedMessages,
         on_delta: &mut (dyn FnMut(Delta) + Send),
         cancel: &CancellationToken,
     ) -> Result<Reply, ModelFailure> {
-        let body = dialogue.body(asking);
+        let body = dialogue.body(params);
         let outcome = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(interrupted()),
@@ -80,26 +80,26 @@ impl Provider {
         on_delta: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<Reply, ModelFailure> {
         let request = self.client.post(self.endpoint.url().clone()).headers(self.headers(wire)).body(body);
-        let mut answer = request.send().await.map_err(|error| transport::failure(error, &self.endpoint))?;
-        if !answer.status().is_success() {
-            return Err(refusal(answer).await);
+        let mut response = request.send().await.map_err(|error| transport::failure(error, &self.endpoint))?;
+        if !response.status().is_success() {
+            return Err(failed_response(response).await);
         }
-        let content_type = answer.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let mut reading = Reading::new(wire, Format::of(content_type));
+        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let mut decoder = ResponseDecoder::new(wire, BodyFormat::of(content_type));
         loop {
-            let outcome = match next(&mut answer, &reading).await {
-                Ok(Some(bytes)) => reading.push(bytes.as_ref(), on_delta),
+            let outcome = match next(&mut response, &decoder).await {
+                Ok(Some(bytes)) => decoder.push(bytes.as_ref(), on_delta),
                 Ok(None) => break,
                 Err(error) => Err(transport::failure(error, &self.endpoint)),
             };
             match outcome {
                 Ok(()) => {}
                 // What goes wrong after the model has finished does not matter.
-                Err(_) if reading.is_complete() => break,
+                Err(_) if decoder.is_complete() => break,
                 Err(failure) => return Err(failure),
             }
         }
-        reading.finish(on_delta)
+        decoder.finish(on_delta)
     }
 
     fn headers(&self, wire: Wire) -> HeaderMap {
@@ -118,31 +118,31 @@ impl Provider {
     }
 }
 
-/// The next piece of the answer. `None` is its end, or what we take for it: a server that
+/// The next piece of the response. `None` is its end, or what we take for it: a server that
 /// has said everything and keeps the connection open is not waited for.
-async fn next(answer: &mut Response, reading: &Reading) -> Result<Option<impl AsRef<[u8]> + use<>>, reqwest::Error> {
-    let patience = match (reading.is_over(), reading.is_complete()) {
-        (true, _) => FOR_THE_END,
-        (false, true) => FOR_THE_REST,
-        (false, false) => return answer.chunk().await,
+async fn next(response: &mut Response, decoder: &ResponseDecoder) -> Result<Option<impl AsRef<[u8]> + use<>>, reqwest::Error> {
+    let limit = match (decoder.is_over(), decoder.is_complete()) {
+        (true, _) => CONNECTION_END_TIMEOUT,
+        (false, true) => STREAM_END_TIMEOUT,
+        (false, false) => return response.chunk().await,
     };
-    tokio::time::timeout(patience, answer.chunk()).await.unwrap_or(Ok(None))
+    tokio::time::timeout(limit, response.chunk()).await.unwrap_or(Ok(None))
 }
 
-async fn refusal(mut answer: Response) -> ModelFailure {
-    let status = answer.status().as_u16();
-    let hints = retry_after::hints(answer.headers());
+async fn failed_response(mut response: Response) -> ModelFailure {
+    let status = response.status().as_u16();
+    let hints = retry_after::hints(response.headers());
     let mut body = Vec::new();
     let read = async {
         // The status alone says enough if the body breaks off.
         while body.len() < MAX_ERROR_BYTES
-            && let Ok(Some(bytes)) = answer.chunk().await
+            && let Ok(Some(bytes)) = response.chunk().await
         {
             body.extend_from_slice(&bytes);
         }
     };
-    tokio::time::timeout(FOR_AN_EXPLANATION, read).await.ok();
-    classify::answer(status, hints, &body)
+    tokio::time::timeout(ERROR_BODY_TIMEOUT, read).await.ok();
+    classify::http_error(status, hints, &body)
 }
 
 fn interrupted() -> ModelFailure {

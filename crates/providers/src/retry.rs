@@ -9,20 +9,20 @@ const DEFAULT_LIMIT: u32 = 4;
 const SHORTEST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(8);
 /// A server that wants more patience is not waited for: the person decides.
-const LONGEST_ASKED: Duration = Duration::from_secs(60);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retry {
+pub struct RetryPolicy {
     limit: u32,
 }
 
-impl Default for Retry {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self { limit: DEFAULT_LIMIT }
     }
 }
 
-impl Retry {
+impl RetryPolicy {
     /// ONA_MAX_RETRIES; what is not a number is ignored.
     pub fn from_env(env: &Env) -> Self {
         let limit = env.get(environment::ONA_MAX_RETRIES).and_then(|text| text.trim().parse().ok());
@@ -40,7 +40,7 @@ impl Retry {
             return None;
         }
         if let Some(asked) = failure.retry_after {
-            return (asked <= LONGEST_ASKED).then_some(asked);
+            return (asked <= MAX_RETRY_AFTER).then_some(asked);
         }
         let longest = SHORTEST.saturating_mul(2u32.saturating_pow(attempt.saturating_add(1))).min(LONGEST);
         Some(longest.mul_f64(0.5 + 0.5 * random.clamp(0.0, 1.0)))
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn waits_double_from_half_a_second_to_eight() {
         let wait = |attempt, random| {
-            let delay = Retry { limit: 100 }.next_delay(attempt, &failure(None), random);
+            let delay = RetryPolicy { limit: 100 }.next_delay(attempt, &failure(None), random);
             delay.unwrap().as_millis()
         };
         let shortest: Vec<_> = (0..6).map(|attempt| wait(attempt, 0.0)).collect();
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn four_retries_unless_the_environment_says_otherwise() {
         let tries = |env: &Env| {
-            let retry = Retry::from_env(env);
+            let retry = RetryPolicy::from_env(env);
             (0..).take_while(|attempt| retry.next_delay(*attempt, &failure(None), 0.0).is_some()).count()
         };
         assert_eq!(tries(&Env::default()), 4);
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_server_is_believed_for_a_minute() {
-        let delay = |seconds| Retry::default().next_delay(0, &failure(Some(seconds)), 0.5);
+        let delay = |seconds| RetryPolicy::default().next_delay(0, &failure(Some(seconds)), 0.5);
         assert_eq!(delay(0), Some(Duration::ZERO));
         assert_eq!(delay(60), Some(Duration::from_secs(60)));
         assert_eq!(delay(61), None);
@@ -93,6 +93,6 @@ mod tests {
     #[test]
     fn what_will_not_pass_is_not_tried_again() {
         let refused = ModelFailure { transient: false, ..failure(Some(1)) };
-        assert_eq!(Retry::default().next_delay(0, &refused, 0.5), None);
+        assert_eq!(RetryPolicy::default().next_delay(0, &refused, 0.5), None);
     }
 }

@@ -1,11 +1,11 @@
 //! How long a server asks us to wait, from its headers.
 
-use crate::classify::Hints;
+use crate::classify::RetryHints;
 use ona_api::clock;
 use reqwest::header::HeaderMap;
 use std::time::{Duration, SystemTime};
 
-pub fn hints(headers: &HeaderMap) -> Hints {
+pub fn hints(headers: &HeaderMap) -> RetryHints {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let exact = text("retry-after-ms").and_then(|value| seconds(value, 1000.0));
     let should_retry = match text("x-should-retry") {
@@ -13,7 +13,7 @@ pub fn hints(headers: &HeaderMap) -> Hints {
         Some("false") => Some(false),
         _ => None,
     };
-    Hints {
+    RetryHints {
         retry_after: exact.or_else(|| text("retry-after").and_then(|value| wait(value, clock::now()))),
         should_retry,
     }
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(hints(&headers).retry_after, Some(Duration::from_secs(2)));
         headers.insert("retry-after-ms", "1500".parse().unwrap());
         headers.insert("x-should-retry", "false".parse().unwrap());
-        let expected = Hints { retry_after: Some(Duration::from_millis(1500)), should_retry: Some(false) };
+        let expected = RetryHints { retry_after: Some(Duration::from_millis(1500)), should_retry: Some(false) };
         assert_eq!(hints(&headers), expected);
     }
 }

@@ -14,14 +14,14 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub struct TooLong;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// Empty when the server did not name it.
     pub name: String,
     pub data: String,
 }
 
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub struct SseDecoder {
     line: Vec<u8>,
     name: String,
     /// The `data` lines so far, each with a line feed after it.
@@ -31,9 +31,9 @@ pub struct Decoder {
     after_cr: bool,
 }
 
-impl Decoder {
+impl SseDecoder {
     /// Takes the next bytes and hands on the events they complete.
-    pub fn push(&mut self, mut bytes: &[u8], events: &mut Vec<Event>) -> Result<(), TooLong> {
+    pub fn push(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_cr) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];
@@ -52,7 +52,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn end_line(&mut self) -> Option<Event> {
+    fn end_line(&mut self) -> Option<SseEvent> {
         let line = std::mem::take(&mut self.line);
         let first = !std::mem::replace(&mut self.past_first_line, true);
         let line = line.strip_prefix(BOM).filter(|_| first).unwrap_or(&line);
@@ -60,7 +60,7 @@ impl Decoder {
             let name = std::mem::take(&mut self.name);
             let mut data = std::mem::take(&mut self.data);
             // Only the line feed of the last line; without one there was no data.
-            return data.pop().map(|_| Event { name, data });
+            return data.pop().map(|_| SseEvent { name, data });
         }
         let text = String::from_utf8_lossy(line);
         let (field, value) = text.split_once(':').unwrap_or((&text, ""));
@@ -83,12 +83,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn event(name: &str, data: &str) -> Event {
-        Event { name: name.into(), data: data.into() }
+    fn event(name: &str, data: &str) -> SseEvent {
+        SseEvent { name: name.into(), data: data.into() }
     }
 
-    fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
-        let (mut decoder, mut events) = (Decoder::default(), Vec::new());
+    fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
+        let (mut decoder, mut events) = (SseDecoder::default(), Vec::new());
         for chunk in chunks {
             decoder.push(chunk, &mut events).unwrap();
         }
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_refused_before_it_fills_the_memory() {
-        let mut decoder = Decoder::default();
+        let mut decoder = SseDecoder::default();
         let chunk = vec![b'x'; 1 << 20];
         let took = (0..64).take_while(|_| decoder.push(&chunk, &mut Vec::new()).is_ok()).count();
         assert_eq!(took, 16);

@@ -8,11 +8,11 @@ use ona_auth::{Endpoint, http};
 pub fn failure(error: reqwest::Error, endpoint: &Endpoint) -> ModelFailure {
     let server = endpoint.shown();
     if error.is_builder() {
-        let message = format!("the request can not be built: {}", http::words(error));
+        let message = format!("the request can not be built: {}", http::describe_error(error));
         return ModelFailure { class: FailureClass::InvalidRequest, transient: false, ..classify::server(message) };
     }
     let (connecting, silent) = (error.is_connect(), error.is_timeout());
-    let words = http::words(error);
+    let words = http::describe_error(error);
     if connecting {
         // A certificate that is wrong now is wrong in a second too.
         let transient = !words.contains("certificate");

@@ -1,38 +1,38 @@
 //! The two formats in which models are spoken to.
 
 use ona_api::model::ProviderName;
-use ona_auth::Choice;
+use ona_auth::ModelChoice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     /// Anthropic's Messages API.
-    Messages(Sight),
+    Messages(ImageSupport),
     /// OpenAI's Chat Completions and whatever is compatible with it.
-    Chat(Sight),
+    Chat(ImageSupport),
 }
 
 /// Whether a model is shown pictures or told about them in a line of text (DEC-032).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
-    Pictures,
+pub enum ImageSupport {
+    Images,
     TextOnly,
 }
 
 impl Wire {
-    pub fn of(choice: &Choice) -> Self {
+    pub fn of(choice: &ModelChoice) -> Self {
         match (choice.provider, choice.model_id) {
-            (ProviderName::ClaudeCodeSubscription, _) => Wire::Messages(Sight::Pictures),
-            (ProviderName::OpenaiCompatible, "o3_mini") if !choice.overridden => Wire::Chat(Sight::TextOnly),
+            (ProviderName::ClaudeCodeSubscription, _) => Wire::Messages(ImageSupport::Images),
+            (ProviderName::OpenaiCompatible, "o3_mini") if !choice.overridden => Wire::Chat(ImageSupport::TextOnly),
             // What a local server serves can not be told from here; a refusal can (see `classify`).
-            (ProviderName::OpenaiCompatible | ProviderName::LmStudioLocal, _) => Wire::Chat(Sight::Pictures),
+            (ProviderName::OpenaiCompatible | ProviderName::LmStudioLocal, _) => Wire::Chat(ImageSupport::Images),
         }
     }
 
     /// The same for a model that takes no pictures.
     pub fn text_only(self) -> Self {
         match self {
-            Wire::Messages(_) => Wire::Messages(Sight::TextOnly),
-            Wire::Chat(_) => Wire::Chat(Sight::TextOnly),
+            Wire::Messages(_) => Wire::Messages(ImageSupport::TextOnly),
+            Wire::Chat(_) => Wire::Chat(ImageSupport::TextOnly),
         }
     }
 }

@@ -3,13 +3,13 @@
 use crate::env;
 use ona_api::Env;
 use ona_api::model::{FailureClass, ModelFailure};
-use ona_auth::{AuthError, Class, Credential, Helper, HelperFailure, Sources, lm_studio, openai, resolve_anthropic};
+use ona_auth::{AuthError, CredentialKind, Credential, ApiKeyHelper, HelperFailure, CredentialSources, lm_studio, openai, resolve_anthropic};
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 const BETA: (&str, &str) = ("anthropic-beta", "oauth-2025-04-20");
 
-async fn resolve(sources: &Sources<'_>) -> Result<Credential, AuthError> {
+async fn resolve(sources: &CredentialSources<'_>) -> Result<Credential, AuthError> {
     resolve_anthropic(sources, &CancellationToken::new()).await
 }
 
@@ -22,16 +22,16 @@ fn owned<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
 }
 
-fn printing(key: &str) -> Helper {
-    Helper::new(format!("echo {key}"), "/", Env::default().with("PATH", "/usr/bin:/bin"))
+fn printing(key: &str) -> ApiKeyHelper {
+    ApiKeyHelper::new(format!("echo {key}"), "/", Env::default().with("PATH", "/usr/bin:/bin"))
 }
 
 /// Every source there is; tests take some away.
 struct World {
     env: Env,
     bare: bool,
-    helper: Option<Helper>,
-    handed: Option<SecretString>,
+    helper: Option<ApiKeyHelper>,
+    inherited: Option<SecretString>,
     stored: Option<SecretString>,
 }
 
@@ -44,18 +44,18 @@ impl World {
         ]);
         let secret = |text: &str| Some(SecretString::from(text));
         let helper = Some(printing("helper-value"));
-        Self { env, bare: false, helper, handed: secret("handed-value"), stored: secret("login-value") }
+        Self { env, bare: false, helper, inherited: secret("inherited-value"), stored: secret("login-value") }
     }
 
     async fn resolve(&self) -> Result<Credential, AuthError> {
-        let Self { env, bare, helper, handed, stored } = self;
-        let (helper, handed, stored) = (helper.as_ref(), handed.as_ref(), stored.as_ref());
-        resolve(&Sources { env, bare: *bare, helper, handed, stored }).await
+        let Self { env, bare, helper, inherited, stored } = self;
+        let (helper, inherited, stored) = (helper.as_ref(), inherited.as_ref(), stored.as_ref());
+        resolve(&CredentialSources { env, bare: *bare, helper, inherited, stored }).await
     }
 
-    async fn sends(&self) -> (Class, Vec<(String, String)>) {
+    async fn sends(&self) -> (CredentialKind, Vec<(String, String)>) {
         let credential = self.resolve().await.unwrap();
-        (credential.class(), headers(&credential))
+        (credential.kind(), headers(&credential))
     }
 }
 
@@ -63,35 +63,35 @@ impl World {
 #[tokio::test]
 async fn sources_are_asked_in_the_published_order() {
     let mut world = World::full();
-    assert_eq!(world.sends().await, (Class::EnvBearer, owned([("authorization", "Bearer bearer-value")])));
+    assert_eq!(world.sends().await, (CredentialKind::EnvBearer, owned([("authorization", "Bearer bearer-value")])));
 
     world.env.remove("ANTHROPIC_AUTH_TOKEN");
-    assert_eq!(world.sends().await, (Class::EnvApiKey, owned([("x-api-key", "key-value")])));
+    assert_eq!(world.sends().await, (CredentialKind::EnvApiKey, owned([("x-api-key", "key-value")])));
 
     world.env.set("ANTHROPIC_API_KEY", "");
     let both = owned([("x-api-key", "helper-value"), ("authorization", "Bearer helper-value")]);
-    assert_eq!(world.sends().await, (Class::Helper, both));
+    assert_eq!(world.sends().await, (CredentialKind::Helper, both));
 
     world.helper = None;
-    assert_eq!(world.sends().await, (Class::OauthToken, owned([("authorization", "Bearer oauth-value"), BETA])));
+    assert_eq!(world.sends().await, (CredentialKind::OauthToken, owned([("authorization", "Bearer oauth-value"), BETA])));
 
     world.env.remove("CLAUDE_CODE_OAUTH_TOKEN");
-    assert_eq!(world.sends().await, (Class::OauthToken, owned([("authorization", "Bearer handed-value"), BETA])));
+    assert_eq!(world.sends().await, (CredentialKind::OauthToken, owned([("authorization", "Bearer inherited-value"), BETA])));
 
-    world.handed = None;
-    assert_eq!(world.sends().await, (Class::Login, owned([("authorization", "Bearer login-value"), BETA])));
+    world.inherited = None;
+    assert_eq!(world.sends().await, (CredentialKind::Login, owned([("authorization", "Bearer login-value"), BETA])));
 
     world.stored = None;
     assert_eq!(world.resolve().await.unwrap_err(), AuthError::NoAnthropic);
-    assert_eq!(Sources::new(&world.env).class(), Class::None);
+    assert_eq!(CredentialSources::new(&world.env).kind(), CredentialKind::None);
 }
 
 #[tokio::test]
 async fn a_bare_run_takes_the_key_or_the_helper_and_nothing_else() {
     let mut world = World { bare: true, ..World::full() };
-    assert_eq!(world.sends().await.0, Class::EnvApiKey);
+    assert_eq!(world.sends().await.0, CredentialKind::EnvApiKey);
     world.env.remove("ANTHROPIC_API_KEY");
-    assert_eq!(world.sends().await.0, Class::Helper);
+    assert_eq!(world.sends().await.0, CredentialKind::Helper);
     world.helper = None;
     assert_eq!(world.resolve().await.unwrap_err(), AuthError::NoAnthropicBare);
 }
@@ -99,15 +99,15 @@ async fn a_bare_run_takes_the_key_or_the_helper_and_nothing_else() {
 #[tokio::test]
 async fn a_bearer_of_the_vendors_oauth_says_so() {
     let env = env([("ANTHROPIC_AUTH_TOKEN", "sk-ant-oat01-x")]);
-    let credential = resolve(&Sources::new(&env)).await.unwrap();
+    let credential = resolve(&CredentialSources::new(&env)).await.unwrap();
     assert_eq!(headers(&credential), owned([("authorization", "Bearer sk-ant-oat01-x"), BETA]));
 }
 
 #[tokio::test]
 async fn a_failing_helper_is_a_failed_authentication_and_the_next_source_is_not_asked() {
     let env = env([("CLAUDE_CODE_OAUTH_TOKEN", "oauth-value")]);
-    let helper = Helper::new("echo hush-hush; exit 1", "/", Env::default());
-    let error = resolve(&Sources { helper: Some(&helper), ..Sources::new(&env) }).await.unwrap_err();
+    let helper = ApiKeyHelper::new("echo hush-hush; exit 1", "/", Env::default());
+    let error = resolve(&CredentialSources { helper: Some(&helper), ..CredentialSources::new(&env) }).await.unwrap_err();
     assert_eq!(error, AuthError::Helper(HelperFailure::Exit(1)));
     assert_eq!(
         ModelFailure::from(error),
@@ -126,9 +126,9 @@ async fn a_failing_helper_is_a_failed_authentication_and_the_next_source_is_not_
 async fn telling_the_class_runs_no_helper() {
     let dir = tempfile::tempdir().unwrap();
     let env = Env::default();
-    let helper = Helper::new("touch ran; echo key", dir.path(), Env::default().with("PATH", "/usr/bin:/bin"));
-    let sources = Sources { helper: Some(&helper), ..Sources::new(&env) };
-    assert_eq!(sources.class().as_str(), "helper");
+    let helper = ApiKeyHelper::new("touch ran; echo key", dir.path(), Env::default().with("PATH", "/usr/bin:/bin"));
+    let sources = CredentialSources { helper: Some(&helper), ..CredentialSources::new(&env) };
+    assert_eq!(sources.kind().as_str(), "helper");
     assert!(!dir.path().join("ran").exists());
     resolve(&sources).await.unwrap();
     assert!(dir.path().join("ran").exists());
@@ -138,7 +138,7 @@ async fn telling_the_class_runs_no_helper() {
 async fn no_form_of_a_credential_shows_its_value() {
     let env =
         env([("ANTHROPIC_API_KEY", "hush-hush"), ("OPENAI_API_KEY", "hush-hush"), ("LM_STUDIO_API_KEY", "hush-hush")]);
-    for credential in [resolve(&Sources::new(&env)).await.unwrap(), openai(&env).unwrap(), lm_studio(&env).unwrap()] {
+    for credential in [resolve(&CredentialSources::new(&env)).await.unwrap(), openai(&env).unwrap(), lm_studio(&env).unwrap()] {
         let shown = format!("{credential:?} {:?} {:?}", credential.headers(), credential.secret());
         assert!(!shown.contains("hush"), "{shown}");
     }
@@ -147,7 +147,7 @@ async fn no_form_of_a_credential_shows_its_value() {
 #[tokio::test]
 async fn a_value_that_is_no_header_is_named_and_not_shown() {
     let broken = env([("ANTHROPIC_API_KEY", "hush\nhush"), ("OPENAI_API_KEY", "hush hush")]);
-    let error = resolve(&Sources::new(&broken)).await.unwrap_err();
+    let error = resolve(&CredentialSources::new(&broken)).await.unwrap_err();
     assert_eq!(error.to_string(), "ANTHROPIC_API_KEY can not be sent in a header");
     assert_eq!(openai(&broken).unwrap_err().to_string(), "OPENAI_API_KEY can not be sent in a header");
 }
@@ -166,8 +166,8 @@ fn openai_needs_its_key() {
 fn lm_studio_has_a_default_key() {
     let credential = lm_studio(&Env::default()).unwrap();
     assert_eq!(headers(&credential), owned([("authorization", "Bearer lm-studio")]));
-    assert_eq!(credential.class(), Class::LocalDefault);
+    assert_eq!(credential.kind(), CredentialKind::LocalDefault);
     let credential = lm_studio(&env([("LM_STUDIO_API_KEY", "mine")])).unwrap();
     assert_eq!(headers(&credential), owned([("authorization", "Bearer mine")]));
-    assert_eq!(credential.class(), Class::EnvApiKey);
+    assert_eq!(credential.kind(), CredentialKind::EnvApiKey);
 }

@@ -3,7 +3,7 @@
 use crate::env;
 use ona_api::model::{FailureClass, ModelFailure, ProviderName};
 use ona_auth::Endpoint;
-use ona_auth::http::{Limits, client};
+use ona_auth::http::{HttpLimits, client};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -25,14 +25,14 @@ async fn serve(answer: &'static str) -> (Endpoint, tokio::task::JoinHandle<Strin
     (endpoint, asked)
 }
 
-fn impatient() -> Limits {
-    Limits { silence: Duration::from_millis(30), ..Limits::default() }
+fn impatient() -> HttpLimits {
+    HttpLimits { read_timeout: Duration::from_millis(30), ..HttpLimits::default() }
 }
 
 #[tokio::test]
 async fn the_user_agent_names_the_version() {
     let (endpoint, asked) = serve("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await;
-    let http = client(&endpoint, Limits::default()).unwrap();
+    let http = client(&endpoint, HttpLimits::default()).unwrap();
     let text = http.get(endpoint.url().clone()).send().await.unwrap().text().await.unwrap();
     assert_eq!(text, "ok");
     drop(http);
@@ -43,7 +43,7 @@ async fn the_user_agent_names_the_version() {
 async fn redirects_are_not_followed() {
     let (endpoint, _asked) =
         serve("HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n").await;
-    let http = client(&endpoint, Limits::default()).unwrap();
+    let http = client(&endpoint, HttpLimits::default()).unwrap();
     assert_eq!(http.get(endpoint.url().clone()).send().await.unwrap().status(), 307);
 }
 
@@ -65,17 +65,17 @@ async fn silence_inside_the_answer_ends_the_call() {
 
 #[test]
 fn the_time_to_wait_can_be_set() {
-    let silence = |text| Limits::from_env(&env([("ONA_READ_TIMEOUT_MS", text)])).silence;
-    assert_eq!(silence("250"), Duration::from_millis(250));
+    let read_timeout = |text| HttpLimits::from_env(&env([("ONA_READ_TIMEOUT_MS", text)])).read_timeout;
+    assert_eq!(read_timeout("250"), Duration::from_millis(250));
     for nothing in ["", "0", "-1", "soon"] {
-        assert_eq!(silence(nothing), Duration::from_secs(300), "{nothing}");
+        assert_eq!(read_timeout(nothing), Duration::from_secs(300), "{nothing}");
     }
 }
 
 #[test]
 fn a_machine_without_certificate_roots_is_told_so() {
     let endpoint = Endpoint::of(ProviderName::ClaudeCodeSubscription, &env([])).unwrap();
-    if let Err(error) = client(&endpoint, Limits::default()) {
+    if let Err(error) = client(&endpoint, HttpLimits::default()) {
         let failure = ModelFailure::from(error);
         assert_eq!(failure.class, FailureClass::InvalidRequest);
         assert!(failure.message.contains("No CA certificates"), "{}", failure.message);

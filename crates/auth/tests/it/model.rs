@@ -3,7 +3,7 @@
 use crate::env;
 use ona_api::Env;
 use ona_api::model::{FailureClass, MODELS, ModelFailure, ProviderName};
-use ona_auth::{Choice, ConfigError, Endpoint, default_model_config, resolve_model};
+use ona_auth::{ModelChoice, ModelConfigError, Endpoint, default_model_config, resolve_model};
 use serde_json::json;
 
 #[test]
@@ -12,7 +12,7 @@ fn every_id_has_the_wire_model_of_the_specification() {
     for (model_id, provider, wire) in MODELS {
         let config = json!({"provider": provider.as_str(), "model_id": model_id});
         let wire_model = wire.unwrap_or("qwen/qwen3-8b").to_owned();
-        assert_eq!(resolve_model(&config, &env), Ok(Choice { provider, model_id, wire_model, overridden: false }));
+        assert_eq!(resolve_model(&config, &env), Ok(ModelChoice { provider, model_id, wire_model, overridden: false }));
     }
 }
 
@@ -20,27 +20,27 @@ fn every_id_has_the_wire_model_of_the_specification() {
 fn whatever_is_not_in_the_enums_is_a_configuration_error() {
     let openai = ProviderName::OpenaiCompatible;
     for (config, expected) in [
-        (json!(null), ConfigError::NotAnObject),
-        (json!(["openai_compatible"]), ConfigError::NotAnObject),
-        (json!({"provider": "openai_compatible"}), ConfigError::NotText("model_id")),
-        (json!({"model_id": "o3"}), ConfigError::NotText("provider")),
-        (json!({"provider": 1, "model_id": "o3"}), ConfigError::NotText("provider")),
+        (json!(null), ModelConfigError::NotAnObject),
+        (json!(["openai_compatible"]), ModelConfigError::NotAnObject),
+        (json!({"provider": "openai_compatible"}), ModelConfigError::NotText("model_id")),
+        (json!({"model_id": "o3"}), ModelConfigError::NotText("provider")),
+        (json!({"provider": 1, "model_id": "o3"}), ModelConfigError::NotText("provider")),
         (
             json!({"provider": "OpenAI_Compatible", "model_id": "o3"}),
-            ConfigError::UnknownProvider("OpenAI_Compatible".into()),
+            ModelConfigError::UnknownProvider("OpenAI_Compatible".into()),
         ),
-        (json!({"provider": "openai_compatible", "model_id": "O3"}), ConfigError::UnknownModel("O3".into())),
+        (json!({"provider": "openai_compatible", "model_id": "O3"}), ModelConfigError::UnknownModel("O3".into())),
         (
             json!({"provider": "openai_compatible", "model_id": "claude_opus_4"}),
-            ConfigError::WrongProvider { provider: openai, model_id: "claude_opus_4".into() },
+            ModelConfigError::WrongProvider { provider: openai, model_id: "claude_opus_4".into() },
         ),
         (
             json!({"provider": "openai_compatible", "model_id": "o3", "api_key": "hush"}),
-            ConfigError::UnknownKey("api_key".into()),
+            ModelConfigError::UnknownKey("api_key".into()),
         ),
         (
             json!({"provider": "lm_studio_local", "model_id": "lm_studio_server_routed"}),
-            ConfigError::MissingVariable(ona_api::environment::LM_STUDIO_MODEL),
+            ModelConfigError::MissingVariable(ona_api::environment::LM_STUDIO_MODEL),
         ),
     ] {
         assert_eq!(resolve_model(&config, &env([("LM_STUDIO_MODEL", "")])), Err(expected), "{config}");
@@ -81,9 +81,9 @@ fn an_override_replaces_the_wire_string_of_its_id_only() {
 fn an_override_of_nothing_known_is_an_error_whatever_is_selected() {
     let config = json!({"provider": "openai_compatible", "model_id": "o3"});
     for (text, expected) in [
-        ("gpt_6=x", ConfigError::UnknownOverride("gpt_6".into())),
-        ("gpt_4o", ConfigError::BadOverride("gpt_4o".into())),
-        ("gpt_4o=", ConfigError::BadOverride("gpt_4o=".into())),
+        ("gpt_6=x", ModelConfigError::UnknownOverride("gpt_6".into())),
+        ("gpt_4o", ModelConfigError::BadOverride("gpt_4o".into())),
+        ("gpt_4o=", ModelConfigError::BadOverride("gpt_4o=".into())),
     ] {
         assert_eq!(resolve_model(&config, &env([("ONA_WIRE_MODEL_OVERRIDE", text)])), Err(expected));
     }
@@ -119,9 +119,9 @@ fn endpoints_have_defaults_and_lose_their_trailing_slashes() {
         assert_eq!(Endpoint::of(provider, &env(vars)).unwrap().url().as_str(), expected);
     }
     let openai = |url| Endpoint::of(OpenaiCompatible, &env([("OPENAI_BASE_URL", url)])).unwrap_err();
-    assert_eq!(openai(""), ConfigError::MissingVariable(ona_api::environment::OPENAI_BASE_URL));
+    assert_eq!(openai(""), ModelConfigError::MissingVariable(ona_api::environment::OPENAI_BASE_URL));
     for wrong in ["h/v1", "ftp://h", "file:///etc", "http://"] {
-        assert_eq!(openai(wrong), ConfigError::BadUrl(ona_api::environment::OPENAI_BASE_URL), "{wrong}");
+        assert_eq!(openai(wrong), ModelConfigError::BadUrl(ona_api::environment::OPENAI_BASE_URL), "{wrong}");
     }
 }
 

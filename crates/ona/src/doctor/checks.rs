@@ -11,8 +11,8 @@ use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_api::model::ProviderName;
 use ona_api::{Env, Variable, environment};
-use ona_auth::http::{self, Limits};
-use ona_auth::{Class, Endpoint};
+use ona_auth::http::{self, HttpLimits};
+use ona_auth::{CredentialKind, Endpoint};
 use ona_modules::{Wanted, find_runtime};
 use ona_orchestration::Model;
 use ona_process::find_in_path;
@@ -118,7 +118,7 @@ async fn model(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Che
     let provider = choice.provider.as_str();
     let mut checks = vec![Check::ok("model", &format!("{} as {:?} of {provider}", choice.model_id, choice.wire_model))];
     checks.push(match model.credential_class() {
-        Class::None => Check::missing("credential", "none", CREDENTIALS),
+        CredentialKind::None => Check::missing("credential", "none", CREDENTIALS),
         class => Check::ok("credential", class.as_str()),
     });
     checks.push(endpoint(choice.provider, &workplace.host).await);
@@ -148,7 +148,7 @@ async fn endpoint(provider: ProviderName, env: &Env) -> Check {
     if env.non_empty(variable).is_none() && provider != ProviderName::LmStudioLocal {
         return Check::absent(NAME, &format!("{shown} was not contacted"), "");
     }
-    let limits = Limits { connect: ANSWER, silence: ANSWER };
+    let limits = HttpLimits { connect: ANSWER, read_timeout: ANSWER };
     let asked = match http::client(&endpoint, limits) {
         Ok(client) => tokio::time::timeout(ANSWER, client.head(&shown).send()).await,
         Err(error) => return Check::broken(NAME, &error.to_string(), &format!("check {variable}")),
@@ -156,7 +156,7 @@ async fn endpoint(provider: ProviderName, env: &Env) -> Check {
     let remedy = format!("start it, or check {variable}");
     match asked {
         Ok(Ok(_)) => Check::ok(NAME, &format!("{shown} answers")),
-        Ok(Err(error)) => Check::broken(NAME, &format!("{shown}: {}", http::words(error)), &remedy),
+        Ok(Err(error)) => Check::broken(NAME, &format!("{shown}: {}", http::describe_error(error)), &remedy),
         Err(_) => Check::broken(NAME, &format!("{shown} did not answer within {} s", ANSWER.as_secs()), &remedy),
     }
 }

@@ -5,14 +5,14 @@ use crate::output;
 use crate::program::{Open, Program, nowhere};
 use ona_api::model::{MODELS, ModelFailure, ProviderName};
 use ona_api::{Env, Group, Row, Variable, environment};
-use ona_auth::{Choice, ConfigError, Helper, default_model_config, handed_token, resolve_model};
+use ona_auth::{ModelChoice, ModelConfigError, ApiKeyHelper, default_model_config, inherited_token, resolve_model};
 use ona_orchestration::{ContextWindow, ModelSetup};
 use serde_json::{Value, json};
 use std::sync::Once;
 
 pub struct Chosen {
     /// The model, or why none can be asked: a turn that fails before it begins (section 2.4).
-    pub choice: Result<Choice, ModelFailure>,
+    pub choice: Result<ModelChoice, ModelFailure>,
     pub setup: ModelSetup,
     /// What the settings do not say yet, for the first turn to write down (DEC-082).
     pub fresh: Option<Value>,
@@ -28,13 +28,13 @@ pub fn model(
     env: &Env,
 ) -> Result<Chosen, Failure> {
     let helper =
-        settings["apiKeyHelper"].as_str().map(|command| Helper::new(command, program.project.clone(), env.clone()));
+        settings["apiKeyHelper"].as_str().map(|command| ApiKeyHelper::new(command, program.project.clone(), env.clone()));
     let bare = program.options.bare;
     let setup = ModelSetup {
         env: env.clone(),
         bare,
         helper,
-        handed: handed_token(env),
+        handed: inherited_token(env),
         redactor: open.redactor.clone(),
         window: window(settings, env)?,
     };
@@ -56,14 +56,14 @@ pub fn model(
             mention_socket(&choice, env);
             Ok(choice)
         }
-        Err(missing @ ConfigError::MissingVariable(_)) => Err(ModelFailure::from(missing)),
+        Err(missing @ ModelConfigError::MissingVariable(_)) => Err(ModelFailure::from(missing)),
         Err(wrong) => return Err(Failure::usage(wrong)),
     };
     Ok(Chosen { choice, setup, fresh })
 }
 
 /// A launcher that hands requests to a proxy of its own must not believe that it sees them.
-fn mention_socket(choice: &Choice, env: &Env) {
+fn mention_socket(choice: &ModelChoice, env: &Env) {
     static ONCE: Once = Once::new();
     let unused = choice.provider == ProviderName::ClaudeCodeSubscription
         && env.non_empty(environment::ANTHROPIC_UNIX_SOCKET).is_some();

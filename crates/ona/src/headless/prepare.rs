@@ -12,7 +12,7 @@ use crate::skills;
 use crate::workshop;
 use ona_api::model::{ModelFailure, RequestParams};
 use ona_api::{EventKind, EventName, Group, Phase, Row, environment, tool::canonical};
-use ona_auth::Class;
+use ona_auth::CredentialKind;
 use ona_hookplane::HookOutcome;
 use ona_instructions::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
 use ona_modules::Moment;
@@ -397,13 +397,13 @@ fn told_name(name: &str) -> &str {
 fn key_source(model: &Model) -> &'static str {
     use ona_api::model::ProviderName::{ClaudeCodeSubscription, LmStudioLocal, OpenaiCompatible};
     match (model.credential_class(), model.choice.provider) {
-        (Class::EnvApiKey, ClaudeCodeSubscription) => environment::ANTHROPIC_API_KEY.name(),
-        (Class::EnvApiKey, OpenaiCompatible) => environment::OPENAI_API_KEY.name(),
-        (Class::EnvApiKey, LmStudioLocal) => environment::LM_STUDIO_API_KEY.name(),
-        (Class::EnvBearer, _) => environment::ANTHROPIC_AUTH_TOKEN.name(),
-        (Class::Helper, _) => "apiKeyHelper",
-        (Class::OauthToken | Class::Login, _) => "/login managed key",
-        (Class::LocalDefault | Class::None, _) => "none",
+        (CredentialKind::EnvApiKey, ClaudeCodeSubscription) => environment::ANTHROPIC_API_KEY.name(),
+        (CredentialKind::EnvApiKey, OpenaiCompatible) => environment::OPENAI_API_KEY.name(),
+        (CredentialKind::EnvApiKey, LmStudioLocal) => environment::LM_STUDIO_API_KEY.name(),
+        (CredentialKind::EnvBearer, _) => environment::ANTHROPIC_AUTH_TOKEN.name(),
+        (CredentialKind::Helper, _) => "apiKeyHelper",
+        (CredentialKind::OauthToken | CredentialKind::Login, _) => "/login managed key",
+        (CredentialKind::LocalDefault | CredentialKind::None, _) => "none",
     }
 }
 

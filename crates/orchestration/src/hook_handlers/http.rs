@@ -36,13 +36,13 @@ impl HttpHook {
         for (name, value) in &self.headers {
             request = request.header(name, filled(value, &self.variables, env));
         }
-        let mut answer = request.send().await.map_err(http::words)?;
+        let mut answer = request.send().await.map_err(http::describe_error)?;
         let status = answer.status();
         if !status.is_success() {
             return Err(format!("the server answered {status}").into());
         }
         let mut text = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(http::words)? {
+        while let Some(chunk) = answer.chunk().await.map_err(http::describe_error)? {
             text.extend_from_slice(&chunk);
             if text.len() > CAPTURE {
                 let is_json = text.trim_ascii_start().starts_with(b"{");

@@ -9,10 +9,10 @@ use ona_api::model::{Delta, EndReason, ModelFailure, Usage};
 use serde_json::Value;
 
 /// Fields in which servers send what a model thought; not requested, not kept (DEC-032).
-const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+const REASONING_FIELDS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct ChatDecoder {
     calls: Vec<Call>,
     noted_thoughts: bool,
     over: bool,
@@ -25,7 +25,7 @@ struct Call {
     id: Option<String>,
 }
 
-impl Reader {
+impl ChatDecoder {
     /// The end of the stream, which is not JSON.
     pub const DONE: &str = "[DONE]";
 
@@ -35,7 +35,7 @@ impl Reader {
 
     pub fn event(&mut self, chunk: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(classify::event(chunk));
+            return Err(classify::error_event(chunk));
         }
         self.choice(&chunk["choices"][0], "delta", deltas);
         usage(&chunk["usage"], deltas);
@@ -45,9 +45,9 @@ impl Reader {
     /// An answer that did not come as a stream.
     pub fn whole(&mut self, answer: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
         if answer.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(classify::event(answer));
+            return Err(classify::error_event(answer));
         }
-        let choice = answer["choices"].get(0).ok_or_else(|| classify::garbled("no choices"))?;
+        let choice = answer["choices"].get(0).ok_or_else(|| classify::unreadable("no choices"))?;
         self.choice(choice, "message", deltas);
         usage(&answer["usage"], deltas);
         self.over = true;
@@ -61,7 +61,7 @@ impl Reader {
     fn choice(&mut self, choice: &Value, said: &str, deltas: &mut Vec<Delta>) {
         let message = &choice[said];
         if !self.noted_thoughts
-            && let Some(field) = THOUGHTS.into_iter().find(|field| !is_empty(&message[*field]))
+            && let Some(field) = REASONING_FIELDS.into_iter().find(|field| !is_empty(&message[*field]))
         {
             self.noted_thoughts = true;
             deltas.push(Delta::Dropped(field.to_owned()));

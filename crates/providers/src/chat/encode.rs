@@ -3,7 +3,7 @@
 //! One of our messages can become several: a `tool` message per result, then what
 //! the person said or showed, then what hooks had to say.
 
-use crate::{Sight, words};
+use crate::{ImageSupport, wire_text};
 use ona_api::ToolSpec;
 use ona_api::model::{Message, Part, RequestParams, Role};
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub const ERROR_PREFIX: &str = "ERROR: ";
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-enum Said<'a> {
+enum ChatMessage<'a> {
     System {
         content: &'a str,
     },
@@ -37,18 +37,18 @@ enum Said<'a> {
 #[serde(untagged)]
 enum Content<'a> {
     Text(String),
-    Pieces(Vec<Piece<'a>>),
+    Pieces(Vec<ContentPart<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece<'a> {
+enum ContentPart<'a> {
     Text { text: Cow<'a, str> },
-    ImageUrl { image_url: Url },
+    ImageUrl { image_url: ImageUrl },
 }
 
 #[derive(Serialize)]
-struct Url {
+struct ImageUrl {
     url: String,
 }
 
@@ -56,67 +56,67 @@ struct Url {
 #[serde(tag = "type", rename = "function")]
 struct Call<'a> {
     id: Cow<'a, str>,
-    function: Called<'a>,
+    function: CalledFunction<'a>,
 }
 
 #[derive(Serialize)]
-struct Called<'a> {
+struct CalledFunction<'a> {
     name: Cow<'a, str>,
     arguments: String,
 }
 
 /// Appends the message, every part of it with a comma before it.
-pub fn message(message: &Message, sight: Sight, out: &mut Vec<u8>) {
+pub fn message(message: &Message, images: ImageSupport, out: &mut Vec<u8>) {
     match message.role {
-        Role::User => user(&message.parts, sight, out),
+        Role::User => user(&message.parts, images, out),
         Role::Assistant => assistant(&message.parts, out),
     }
 }
 
-fn user(parts: &[Part], sight: Sight, out: &mut Vec<u8>) {
+fn user(parts: &[Part], images: ImageSupport, out: &mut Vec<u8>) {
     for part in parts {
         if let Part::ToolResult { id, content, is_error, exit_code } = part {
-            let mut content = words::result(content, *exit_code);
+            let mut content = wire_text::result(content, *exit_code);
             if *is_error {
                 content = format!("{ERROR_PREFIX}{content}").into();
             }
-            say(&Said::Tool { tool_call_id: words::call_id(&id.0), content }, out);
+            push_message(&ChatMessage::Tool { tool_call_id: wire_text::call_id(&id.0), content }, out);
         }
     }
-    let pieces: Vec<Piece> = parts.iter().filter_map(|part| piece(part, sight)).collect();
+    let pieces: Vec<ContentPart> = parts.iter().filter_map(|part| piece(part, images)).collect();
     if !pieces.is_empty() {
-        say(&Said::User { content: content(pieces) }, out);
+        push_message(&ChatMessage::User { content: content(pieces) }, out);
     }
     for part in parts {
         if let Part::HookContext(text) = part
-            && !words::is_blank(text)
+            && !wire_text::is_blank(text)
         {
-            say(&Said::User { content: Content::Text(words::hook_context(text)) }, out);
+            push_message(&ChatMessage::User { content: Content::Text(wire_text::hook_context(text)) }, out);
         }
     }
 }
 
-fn piece(part: &Part, sight: Sight) -> Option<Piece<'_>> {
+fn piece(part: &Part, images: ImageSupport) -> Option<ContentPart<'_>> {
     match part {
-        Part::Text(text) if words::is_blank(text) => None,
-        Part::Text(text) => Some(Piece::Text { text: text.into() }),
-        Part::Picture { media_type, data, .. } if sight == Sight::Pictures && media_type.starts_with("image/") => {
-            Some(Piece::ImageUrl { image_url: Url { url: format!("data:{media_type};base64,{data}") } })
+        Part::Text(text) if wire_text::is_blank(text) => None,
+        Part::Text(text) => Some(ContentPart::Text { text: text.into() }),
+        Part::Picture { media_type, data, .. } if images == ImageSupport::Images && media_type.starts_with("image/") => {
+            Some(ContentPart::ImageUrl { image_url: ImageUrl { url: format!("data:{media_type};base64,{data}") } })
         }
         Part::Picture { kind, media_type, data } => {
-            Some(Piece::Text { text: words::unseen(kind, media_type, data).into() })
+            Some(ContentPart::Text { text: wire_text::omitted_media(kind, media_type, data).into() })
         }
         Part::ToolUse { .. } | Part::ToolResult { .. } | Part::HookContext(_) => None,
     }
 }
 
 /// Plain text where that is enough; not every server takes a list.
-fn content(pieces: Vec<Piece>) -> Content {
+fn content(pieces: Vec<ContentPart>) -> Content {
     let texts: Option<Vec<&str>> = pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Text { text } => Some(text.as_ref()),
-            Piece::ImageUrl { .. } => None,
+            ContentPart::Text { text } => Some(text.as_ref()),
+            ContentPart::ImageUrl { .. } => None,
         })
         .collect();
     match texts {
@@ -130,17 +130,17 @@ fn assistant(parts: &[Part], out: &mut Vec<u8>) {
     let mut tool_calls = Vec::new();
     for part in parts {
         match part {
-            Part::Text(text) if !words::is_blank(text) => texts.push(text.as_str()),
+            Part::Text(text) if !wire_text::is_blank(text) => texts.push(text.as_str()),
             Part::ToolUse { id, name, input } => tool_calls.push(Call {
-                id: words::call_id(&id.0),
-                function: Called { name: words::tool_name(name), arguments: words::input(input).to_string() },
+                id: wire_text::call_id(&id.0),
+                function: CalledFunction { name: wire_text::tool_name(name), arguments: wire_text::input(input).to_string() },
             }),
             Part::Text(_) | Part::ToolResult { .. } | Part::Picture { .. } | Part::HookContext(_) => {}
         }
     }
     if !texts.is_empty() || !tool_calls.is_empty() {
         let content = (!texts.is_empty()).then(|| texts.join("\n"));
-        say(&Said::Assistant { content, tool_calls }, out);
+        push_message(&ChatMessage::Assistant { content, tool_calls }, out);
     }
 }
 
@@ -182,27 +182,27 @@ impl<'a> Tool<'a> {
 }
 
 /// The body up to the first message that is not the system's.
-pub fn head(asking: &RequestParams) -> Vec<u8> {
-    let (max_tokens, max_completion_tokens) = match is_reasoning(&asking.model) {
-        true => (None, Some(asking.max_tokens)),
-        false => (Some(asking.max_tokens), None),
+pub fn head(params: &RequestParams) -> Vec<u8> {
+    let (max_tokens, max_completion_tokens) = match is_reasoning(&params.model) {
+        true => (None, Some(params.max_tokens)),
+        false => (Some(params.max_tokens), None),
     };
     let mut out = Vec::new();
     json(
         &Head {
-            model: &asking.model,
+            model: &params.model,
             max_tokens,
             max_completion_tokens,
             stream: true,
             stream_options: StreamOptions { include_usage: true },
-            tools: asking.tools.iter().map(Tool::of).collect(),
+            tools: params.tools.iter().map(Tool::of).collect(),
         },
         &mut out,
     );
     out.pop();
     out.extend_from_slice(br#","messages":["#);
-    if !words::is_blank(&asking.system) {
-        json(&Said::System { content: &asking.system }, &mut out);
+    if !wire_text::is_blank(&params.system) {
+        json(&ChatMessage::System { content: &params.system }, &mut out);
     }
     out
 }
@@ -214,7 +214,7 @@ fn is_reasoning(model: &str) -> bool {
     o_series || name.starts_with("gpt-5")
 }
 
-fn say(said: &Said, out: &mut Vec<u8>) {
+fn push_message(said: &ChatMessage, out: &mut Vec<u8>) {
     out.push(b',');
     json(said, out);
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// Where a reply is. Blocks arrive one after another, but are only known by number.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct MessagesDecoder {
     blocks: HashMap<u64, Block>,
     calls: usize,
     over: bool,
@@ -20,7 +20,7 @@ enum Block {
     Dropped,
 }
 
-impl Reader {
+impl MessagesDecoder {
     pub fn event(&mut self, event: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => usage(&event["message"]["usage"], deltas),
@@ -31,7 +31,7 @@ impl Reader {
                 end(&event["delta"], deltas);
             }
             "message_stop" => self.over = true,
-            "error" => return Err(classify::event(event)),
+            "error" => return Err(classify::error_event(event)),
             // content_block_stop, ping, and what may be added later.
             _ => {}
         }
@@ -41,9 +41,9 @@ impl Reader {
     /// An answer that did not come as a stream: the same deltas, one per block.
     pub fn whole(&mut self, message: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
         if message["type"] == "error" || message.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(classify::event(message));
+            return Err(classify::error_event(message));
         }
-        let content = message["content"].as_array().ok_or_else(|| classify::garbled("no content"))?;
+        let content = message["content"].as_array().ok_or_else(|| classify::unreadable("no content"))?;
         for (number, block) in (0..).zip(content) {
             self.start(number, block, deltas);
         }

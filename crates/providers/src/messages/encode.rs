@@ -1,6 +1,6 @@
 //! A message, and the rest of a request, as the Messages API wants them.
 
-use crate::{Sight, words};
+use crate::{ImageSupport, wire_text};
 use ona_api::ToolSpec;
 use ona_api::model::{Message, Part, RequestParams, Role};
 use serde::Serialize;
@@ -48,8 +48,8 @@ struct Source<'a> {
 /// Appends a comma and the message. Returns where a cache mark would go, if the
 /// message is one that may carry it. A message without content is left out: the API
 /// refuses it.
-pub fn message(message: &Message, sight: Sight, out: &mut Vec<u8>) -> Option<usize> {
-    let blocks = blocks(message, sight);
+pub fn message(message: &Message, images: ImageSupport, out: &mut Vec<u8>) -> Option<usize> {
+    let blocks = blocks(message, images);
     if blocks.is_empty() {
         return None;
     }
@@ -70,55 +70,55 @@ pub fn message(message: &Message, sight: Sight, out: &mut Vec<u8>) -> Option<usi
 
 /// Results come first, because the API wants them right after the calls they answer;
 /// what hooks had to say comes last (DEC-033).
-fn blocks(message: &Message, sight: Sight) -> Vec<Block<'_>> {
+fn blocks(message: &Message, images: ImageSupport) -> Vec<Block<'_>> {
     let mut parts: Vec<&Part> = message.parts.iter().collect();
     parts.sort_by_key(|part| match part {
         Part::ToolResult { .. } => 0,
         Part::Text(_) | Part::ToolUse { .. } | Part::Picture { .. } => 1,
         Part::HookContext(_) => 2,
     });
-    parts.into_iter().filter_map(|part| block(part, sight)).collect()
+    parts.into_iter().filter_map(|part| block(part, images)).collect()
 }
 
-fn block(part: &Part, sight: Sight) -> Option<Block<'_>> {
+fn block(part: &Part, images: ImageSupport) -> Option<Block<'_>> {
     Some(match part {
-        Part::Text(text) if words::is_blank(text) => return None,
+        Part::Text(text) if wire_text::is_blank(text) => return None,
         Part::Text(text) => Block::Text { text: text.into() },
         Part::ToolUse { id, name, input } => {
-            Block::ToolUse { id: words::call_id(&id.0), name: words::tool_name(name), input: words::input(input) }
+            Block::ToolUse { id: wire_text::call_id(&id.0), name: wire_text::tool_name(name), input: wire_text::input(input) }
         }
         Part::ToolResult { id, content, is_error, exit_code } => Block::ToolResult {
-            tool_use_id: words::call_id(&id.0),
-            content: words::result(content, *exit_code),
+            tool_use_id: wire_text::call_id(&id.0),
+            content: wire_text::result(content, *exit_code),
             is_error: *is_error,
         },
         Part::Picture { kind, media_type, data } => match media_type.as_str() {
-            _ if sight == Sight::TextOnly => Block::Text { text: words::unseen(kind, media_type, data).into() },
+            _ if images == ImageSupport::TextOnly => Block::Text { text: wire_text::omitted_media(kind, media_type, data).into() },
             "application/pdf" => Block::Document { source: Source { media_type, data } },
             picture if PICTURES.contains(&picture) => Block::Image { source: Source { media_type, data } },
-            _ => Block::Text { text: words::unseen(kind, media_type, data).into() },
+            _ => Block::Text { text: wire_text::omitted_media(kind, media_type, data).into() },
         },
-        Part::HookContext(text) if words::is_blank(text) => return None,
-        Part::HookContext(text) => Block::Text { text: words::hook_context(text).into() },
+        Part::HookContext(text) if wire_text::is_blank(text) => return None,
+        Part::HookContext(text) => Block::Text { text: wire_text::hook_context(text).into() },
     })
 }
 
 /// The body up to the first message.
-pub fn head(asking: &RequestParams) -> Vec<u8> {
+pub fn head(params: &RequestParams) -> Vec<u8> {
     let mut out = br#"{"model":"#.to_vec();
-    json(&asking.model, &mut out);
+    json(&params.model, &mut out);
     out.extend_from_slice(br#","max_tokens":"#);
-    json(&asking.max_tokens, &mut out);
+    json(&params.max_tokens, &mut out);
     out.extend_from_slice(br#","stream":true"#);
-    if !words::is_blank(&asking.system) {
+    if !wire_text::is_blank(&params.system) {
         out.extend_from_slice(br#","system":["#);
-        json(&Block::Text { text: (&asking.system).into() }, &mut out);
+        json(&Block::Text { text: (&params.system).into() }, &mut out);
         mark_last(&mut out);
         out.push(b']');
     }
-    if !asking.tools.is_empty() {
+    if !params.tools.is_empty() {
         out.extend_from_slice(br#","tools":["#);
-        for (position, ToolSpec { name, description, input_schema }) in asking.tools.iter().enumerate() {
+        for (position, ToolSpec { name, description, input_schema }) in params.tools.iter().enumerate() {
             if position > 0 {
                 out.push(b',');
             }

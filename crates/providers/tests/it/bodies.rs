@@ -1,33 +1,33 @@
 //! What is sent, byte for byte.
 
-use crate::{asking, assistant, call, failed, picture, result, text, user};
+use crate::{params, assistant, call, failed, picture, result, text, user};
 use ona_api::model::{Message, Part, RequestParams};
-use ona_auth::{Choice, resolve_model};
-use ona_providers::{Dialogue, Sight, Wire};
+use ona_auth::{ModelChoice, resolve_model};
+use ona_providers::{EncodedMessages, ImageSupport, Wire};
 use serde_json::{Value, json};
 
-const CHAT: Wire = Wire::Chat(Sight::Pictures);
+const CHAT: Wire = Wire::Chat(ImageSupport::Images);
 
-fn body(wire: Wire, asking: &RequestParams, messages: &[Message]) -> String {
-    let mut dialogue = Dialogue::new(wire);
+fn body(wire: Wire, params: &RequestParams, messages: &[Message]) -> String {
+    let mut dialogue = EncodedMessages::new(wire);
     dialogue.sync(messages, 0);
-    String::from_utf8(dialogue.body(asking)).unwrap()
+    String::from_utf8(dialogue.body(params)).unwrap()
 }
 
 fn sent(wire: Wire, messages: &[Message]) -> Value {
-    let body: Value = serde_json::from_str(&body(wire, &asking(), messages)).unwrap();
+    let body: Value = serde_json::from_str(&body(wire, &params(), messages)).unwrap();
     body["messages"].clone()
 }
 
 fn bare() -> RequestParams {
-    RequestParams { system: String::new(), tools: vec![], ..asking() }
+    RequestParams { system: String::new(), tools: vec![], ..params() }
 }
 
 #[test]
 fn a_whole_body_of_the_messages_api() {
     let messages = [
         user([text("read a")]),
-        assistant([text("Reading."), call("c1", "Read", json!({"z": 1, "a": "ü\n"}))]),
+        assistant([text("ResponseDecoder."), call("c1", "Read", json!({"z": 1, "a": "ü\n"}))]),
         user([result("c1", "1\tone")]),
     ];
     let expected = concat!(
@@ -37,19 +37,19 @@ fn a_whole_body_of_the_messages_api() {
         r#"{"name":"Bash","description":"The Bash tool.","input_schema":{"type":"object","properties":{}},"#,
         r#""cache_control":{"type":"ephemeral"}}],"messages":["#,
         r#"{"role":"user","content":[{"type":"text","text":"read a","cache_control":{"type":"ephemeral"}}]},"#,
-        r#"{"role":"assistant","content":[{"type":"text","text":"Reading."},"#,
+        r#"{"role":"assistant","content":[{"type":"text","text":"ResponseDecoder."},"#,
         r#"{"type":"tool_use","id":"c1","name":"Read","input":{"z":1,"a":"ü\n"}}]},"#,
         r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"1\tone","#,
         r#""cache_control":{"type":"ephemeral"}}]}]}"#,
     );
-    assert_eq!(body(Wire::Messages(Sight::Pictures), &asking(), &messages), expected);
+    assert_eq!(body(Wire::Messages(ImageSupport::Images), &params(), &messages), expected);
 }
 
 #[test]
 fn a_whole_body_of_chat_completions() {
     let messages = [
         user([text("read a")]),
-        assistant([text("Reading."), call("c1", "Read", json!({"z": 1, "a": "ü"}))]),
+        assistant([text("ResponseDecoder."), call("c1", "Read", json!({"z": 1, "a": "ü"}))]),
         user([result("c1", "1\tone")]),
     ];
     let expected = concat!(
@@ -59,17 +59,17 @@ fn a_whole_body_of_chat_completions() {
         r#"{"type":"function","function":{"name":"Bash","description":"The Bash tool.","#,
         r#""parameters":{"type":"object","properties":{}}}}],"#,
         r#""messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"read a"},"#,
-        r#"{"role":"assistant","content":"Reading.","tool_calls":[{"type":"function","id":"c1","#,
+        r#"{"role":"assistant","content":"ResponseDecoder.","tool_calls":[{"type":"function","id":"c1","#,
         r#""function":{"name":"Read","arguments":"{\"z\":1,\"a\":\"ü\"}"}}]},"#,
         r#"{"role":"tool","tool_call_id":"c1","content":"1\tone"}]}"#,
     );
-    assert_eq!(body(CHAT, &asking(), &messages), expected);
+    assert_eq!(body(CHAT, &params(), &messages), expected);
 }
 
 #[test]
 fn without_system_tools_and_messages_a_body_is_still_json() {
     let nothing = r#"{"model":"m-1","max_tokens":8192,"stream":true,"messages":[]}"#;
-    assert_eq!(body(Wire::Messages(Sight::Pictures), &bare(), &[]), nothing);
+    assert_eq!(body(Wire::Messages(ImageSupport::Images), &bare(), &[]), nothing);
     let chat = |messages: &[Message]| serde_json::from_str::<Value>(&body(CHAT, &bare(), messages)).unwrap();
     assert_eq!(chat(&[])["messages"], json!([]));
     assert_eq!(chat(&[user([text("a")])])["messages"], json!([{"role": "user", "content": "a"}]));
@@ -81,8 +81,8 @@ fn the_o_series_takes_its_own_limit() {
     for (model, has, has_not) in
         [("o3", "max_completion_tokens", "max_tokens"), ("gpt-4o", "max_tokens", "max_completion_tokens")]
     {
-        let asking = RequestParams { model: model.into(), ..asking() };
-        let body: Value = serde_json::from_str(&body(CHAT, &asking, &[])).unwrap();
+        let params = RequestParams { model: model.into(), ..params() };
+        let body: Value = serde_json::from_str(&body(CHAT, &params, &[])).unwrap();
         assert_eq!(body[has], 8192, "{model}");
         for never in [has_not, "temperature", "parallel_tool_calls"] {
             assert!(body.get(never).is_none(), "{model} {never}");
@@ -106,7 +106,7 @@ fn everything() -> Message {
 fn everything_beside_a_result_on_the_messages_api() {
     let source = |media_type| json!({"type": "base64", "media_type": media_type, "data": "QUJD"});
     assert_eq!(
-        sent(Wire::Messages(Sight::Pictures), &[everything()])[0]["content"],
+        sent(Wire::Messages(ImageSupport::Images), &[everything()])[0]["content"],
         json!([
             {"type": "tool_result", "tool_use_id": "c1", "content": "(no output)\n[exit code 2]", "is_error": true},
             {"type": "tool_result", "tool_use_id": "c2", "content": "(no output)"},
@@ -141,14 +141,14 @@ fn everything_beside_a_result_on_chat_completions() {
 
 #[test]
 fn a_model_without_eyes_is_told_of_a_picture_in_a_line() {
-    let sent = sent(Wire::Chat(Sight::TextOnly), &[user([text("see"), picture("image", "image/png")])]);
+    let sent = sent(Wire::Chat(ImageSupport::TextOnly), &[user([text("see"), picture("image", "image/png")])]);
     let line = "[image image/png, 3 bytes, not shown: this model takes no such input]";
     assert_eq!(sent[1], json!({"role": "user", "content": format!("see\n{line}")}));
 }
 
 #[test]
 fn a_format_the_api_does_not_know_is_told_in_a_line() {
-    let sent = sent(Wire::Messages(Sight::Pictures), &[user([picture("image", "image/bmp")])]);
+    let sent = sent(Wire::Messages(ImageSupport::Images), &[user([picture("image", "image/bmp")])]);
     assert_eq!(sent[0]["content"][0]["text"], "[image image/bmp, 3 bytes, not shown: this model takes no such input]");
 }
 
@@ -157,7 +157,7 @@ fn blank_text_and_empty_messages_are_not_sent() {
     let messages = [user([text("a")]), assistant([text("")]), assistant([]), user([text(" \n"), text("b")])];
     let contents = |value: &Value| value.as_array().unwrap().iter().map(|m| m["content"].clone()).collect::<Vec<_>>();
     assert_eq!(contents(&sent(CHAT, &messages)), [json!("Be brief."), json!("a"), json!("b")]);
-    let anthropic = contents(&sent(Wire::Messages(Sight::Pictures), &messages));
+    let anthropic = contents(&sent(Wire::Messages(ImageSupport::Images), &messages));
     assert_eq!(anthropic.len(), 2);
     assert_eq!(anthropic[1][0]["text"], "b");
 }
@@ -174,7 +174,7 @@ fn a_call_alone_has_no_text() {
 fn foreign_ids_match_on_both_sides_of_a_call() {
     let messages =
         [assistant([call("functions.Bash:0", "no such.tool", json!([1]))]), user([result("functions.Bash:0", "x")])];
-    let sent = sent(Wire::Messages(Sight::Pictures), &messages);
+    let sent = sent(Wire::Messages(ImageSupport::Images), &messages);
     assert_eq!(
         sent[0]["content"][0],
         json!({"type": "tool_use", "id": "functions_2eBash_3a0", "name": "no_20such_2etool", "input": {"_raw": [1]}})
@@ -186,11 +186,11 @@ fn foreign_ids_match_on_both_sides_of_a_call() {
 fn the_wire_follows_from_the_choice() {
     let wire = |provider: &str, model_id: &str| {
         let env = ona_api::Env::default().with("LM_STUDIO_MODEL", "m");
-        let choice: Choice = resolve_model(&json!({"provider": provider, "model_id": model_id}), &env).unwrap();
+        let choice: ModelChoice = resolve_model(&json!({"provider": provider, "model_id": model_id}), &env).unwrap();
         Wire::of(&choice)
     };
-    assert_eq!(wire("claude_code_subscription", "claude_opus_4"), Wire::Messages(Sight::Pictures));
+    assert_eq!(wire("claude_code_subscription", "claude_opus_4"), Wire::Messages(ImageSupport::Images));
     assert_eq!(wire("openai_compatible", "o3"), CHAT);
-    assert_eq!(wire("openai_compatible", "o3_mini"), Wire::Chat(Sight::TextOnly));
+    assert_eq!(wire("openai_compatible", "o3_mini"), Wire::Chat(ImageSupport::TextOnly));
     assert_eq!(wire("lm_studio_local", "lm_studio_server_routed"), CHAT);
 }

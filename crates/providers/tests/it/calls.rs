@@ -2,19 +2,19 @@
 
 use crate::server::{LAST_CHUNK, STREAM, Server, Step, answer, chunk};
 use crate::streams::events;
-use crate::{asking, text, user};
+use crate::{params, text, user};
 use ona_api::Env;
 use ona_api::model::{Delta, EndReason, FailureClass, ModelFailure, Part, ProviderName, Reply};
-use ona_auth::http::{Limits, client};
-use ona_auth::{Endpoint, Sources, lm_studio, openai, resolve_anthropic};
-use ona_providers::{Dialogue, Provider, Sight, Wire};
+use ona_auth::http::{HttpLimits, client};
+use ona_auth::{Endpoint, CredentialSources, lm_studio, openai, resolve_anthropic};
+use ona_providers::{EncodedMessages, Provider, ImageSupport, Wire};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "canary-key-0123456789";
-const PATIENT: Limits = Limits { connect: Duration::from_secs(5), silence: Duration::from_secs(5) };
-const IMPATIENT: Limits = Limits { silence: Duration::from_millis(40), ..PATIENT };
+const PATIENT: HttpLimits = HttpLimits { connect: Duration::from_secs(5), read_timeout: Duration::from_secs(5) };
+const IMPATIENT: HttpLimits = HttpLimits { read_timeout: Duration::from_millis(40), ..PATIENT };
 
 fn env(address: &str) -> Env {
     Env::default()
@@ -25,26 +25,26 @@ fn env(address: &str) -> Env {
         .with("LM_STUDIO_BASE_URL", format!("http://{address}/v1"))
 }
 
-async fn provider(name: ProviderName, address: &str, limits: Limits) -> (Provider, Wire) {
+async fn provider(name: ProviderName, address: &str, limits: HttpLimits) -> (Provider, Wire) {
     let env = env(address);
     let endpoint = Endpoint::of(name, &env).unwrap();
     let (credential, wire) = match name {
         ProviderName::ClaudeCodeSubscription => {
-            (resolve_anthropic(&Sources::new(&env), &CancellationToken::new()).await, Wire::Messages(Sight::Pictures))
+            (resolve_anthropic(&CredentialSources::new(&env), &CancellationToken::new()).await, Wire::Messages(ImageSupport::Images))
         }
-        ProviderName::OpenaiCompatible => (openai(&env), Wire::Chat(Sight::Pictures)),
-        ProviderName::LmStudioLocal => (lm_studio(&env), Wire::Chat(Sight::Pictures)),
+        ProviderName::OpenaiCompatible => (openai(&env), Wire::Chat(ImageSupport::Images)),
+        ProviderName::LmStudioLocal => (lm_studio(&env), Wire::Chat(ImageSupport::Images)),
     };
     (Provider::new(client(&endpoint, limits).unwrap(), endpoint, credential.unwrap()), wire)
 }
 
-async fn ask(name: ProviderName, address: &str, limits: Limits) -> (Vec<Delta>, Result<Reply, ModelFailure>) {
+async fn ask(name: ProviderName, address: &str, limits: HttpLimits) -> (Vec<Delta>, Result<Reply, ModelFailure>) {
     let (provider, wire) = provider(name, address, limits).await;
-    let mut dialogue = Dialogue::new(wire);
+    let mut dialogue = EncodedMessages::new(wire);
     dialogue.sync(&[user([text("hi")])], 0);
     let mut deltas = Vec::new();
     let cancel = CancellationToken::new();
-    let reply = provider.ask(&asking(), &dialogue, &mut |delta| deltas.push(delta), &cancel).await;
+    let reply = provider.request(&params(), &dialogue, &mut |delta| deltas.push(delta), &cancel).await;
     (deltas, reply)
 }
 
@@ -128,10 +128,10 @@ async fn a_connection_serves_the_next_call_too() {
     let send = |words| Step::Send(streamed(&messages_stream(words)));
     let server = Server::start(vec![vec![send("one"), Step::Request, send("two")]]).await;
     let (provider, wire) = provider(ProviderName::ClaudeCodeSubscription, &server.address, PATIENT).await;
-    let dialogue = Dialogue::new(wire);
+    let dialogue = EncodedMessages::new(wire);
     let cancel = CancellationToken::new();
     for words in ["one", "two"] {
-        assert_eq!(provider.ask(&asking(), &dialogue, &mut |_| {}, &cancel).await.unwrap(), said(words));
+        assert_eq!(provider.request(&params(), &dialogue, &mut |_| {}, &cancel).await.unwrap(), said(words));
     }
     assert_eq!(server.requests().len(), 2);
 }
@@ -237,8 +237,8 @@ async fn an_interrupt_ends_the_call_at_once() {
         tokio::time::sleep(Duration::from_millis(20)).await;
         later.cancel();
     });
-    let dialogue = Dialogue::new(wire);
-    let failure = provider.ask(&asking(), &dialogue, &mut |_| {}, &cancel).await.unwrap_err();
+    let dialogue = EncodedMessages::new(wire);
+    let failure = provider.request(&params(), &dialogue, &mut |_| {}, &cancel).await.unwrap_err();
     assert_eq!((failure.class, failure.message.as_str()), (FailureClass::Unknown, "interrupted"));
     assert!(!failure.transient);
 }

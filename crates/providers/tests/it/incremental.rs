@@ -1,17 +1,17 @@
 //! A dialogue that grows is the dialogue encoded at once, and costs what was added.
 
-use crate::{asking, assistant, call, failed, picture, result, text, user};
+use crate::{params, assistant, call, failed, picture, result, text, user};
 use ona_api::model::{Message, Part, RequestParams};
-use ona_providers::{Dialogue, Sight, Wire};
+use ona_providers::{EncodedMessages, ImageSupport, Wire};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const WIRES: [Wire; 3] = [Wire::Messages(Sight::Pictures), Wire::Chat(Sight::Pictures), Wire::Chat(Sight::TextOnly)];
+const WIRES: [Wire; 3] = [Wire::Messages(ImageSupport::Images), Wire::Chat(ImageSupport::Images), Wire::Chat(ImageSupport::TextOnly)];
 
 fn at_once(wire: Wire, messages: &[Message]) -> Vec<u8> {
-    let mut dialogue = Dialogue::new(wire);
+    let mut dialogue = EncodedMessages::new(wire);
     dialogue.sync(messages, 0);
-    dialogue.body(&asking())
+    dialogue.body(&params())
 }
 
 /// `n` rounds of a call and its result.
@@ -30,11 +30,11 @@ fn rounds(n: usize) -> Vec<Message> {
 fn only_what_is_new_is_encoded() {
     let messages = rounds(500);
     for wire in WIRES {
-        let mut dialogue = Dialogue::new(wire);
+        let mut dialogue = EncodedMessages::new(wire);
         assert_eq!(dialogue.sync(&messages[..999], 0), 999);
         assert_eq!(dialogue.sync(&messages[..999], 999), 0);
         assert_eq!(dialogue.sync(&messages, 999), 2);
-        assert_eq!(dialogue.body(&asking()), at_once(wire, &messages));
+        assert_eq!(dialogue.body(&params()), at_once(wire, &messages));
     }
 }
 
@@ -42,36 +42,36 @@ fn only_what_is_new_is_encoded() {
 fn a_message_that_changed_is_encoded_again_with_all_after_it() {
     let mut messages = rounds(3);
     for wire in WIRES {
-        let mut dialogue = Dialogue::new(wire);
+        let mut dialogue = EncodedMessages::new(wire);
         dialogue.sync(&messages, 0);
         messages[6].parts.push(Part::HookContext("said a hook".into()));
         assert_eq!(dialogue.sync(&messages, 6), 1, "the last");
         messages.splice(0..4, [user([text("a summary")])]);
         assert_eq!(dialogue.sync(&messages, 0), 4, "after a compaction");
-        assert_eq!(dialogue.body(&asking()), at_once(wire, &messages));
+        assert_eq!(dialogue.body(&params()), at_once(wire, &messages));
         messages = rounds(3);
     }
 }
 
 #[test]
 fn another_system_text_or_tool_is_seen() {
-    let mut dialogue = Dialogue::new(Wire::Messages(Sight::Pictures));
+    let mut dialogue = EncodedMessages::new(Wire::Messages(ImageSupport::Images));
     dialogue.sync(&rounds(1), 0);
-    let first = dialogue.body(&asking());
-    let other = RequestParams { system: "Be long.".into(), ..asking() };
+    let first = dialogue.body(&params());
+    let other = RequestParams { system: "Be long.".into(), ..params() };
     assert_ne!(dialogue.body(&other), first);
-    let fewer = RequestParams { tools: asking().tools[..1].to_vec(), ..asking() };
+    let fewer = RequestParams { tools: params().tools[..1].to_vec(), ..params() };
     assert_ne!(dialogue.body(&fewer), first);
-    assert_eq!(dialogue.body(&asking()), first);
+    assert_eq!(dialogue.body(&params()), first);
 }
 
 /// The provider allows four marks and finds a cached beginning by its bytes.
 #[test]
 fn cache_marks_are_four_and_move_with_the_newest_user_messages() {
     let marked = |rounds_: usize| {
-        let mut dialogue = Dialogue::new(Wire::Messages(Sight::Pictures));
+        let mut dialogue = EncodedMessages::new(Wire::Messages(ImageSupport::Images));
         dialogue.sync(&rounds(rounds_), 0);
-        let body: Value = serde_json::from_slice(&dialogue.body(&asking())).unwrap();
+        let body: Value = serde_json::from_slice(&dialogue.body(&params())).unwrap();
         assert_eq!(body.to_string().matches("cache_control").count(), 3 + usize::from(rounds_ > 0));
         let messages = body["messages"].as_array().unwrap().clone();
         let marked = |message: &Value| message["content"].to_string().contains("cache_control");
@@ -113,14 +113,14 @@ proptest! {
     #[test]
     fn a_dialogue_depends_on_its_messages_only(steps in prop::collection::vec(messages(), 1..5), keep in 0usize..8) {
         for wire in WIRES {
-            let mut dialogue = Dialogue::new(wire);
+            let mut dialogue = EncodedMessages::new(wire);
             let mut current: Vec<Message> = Vec::new();
             for step in &steps {
                 current.truncate(keep);
                 let unchanged = current.len();
                 current.extend(step.iter().cloned());
                 dialogue.sync(&current, unchanged);
-                prop_assert_eq!(dialogue.body(&asking()), at_once(wire, &current));
+                prop_assert_eq!(dialogue.body(&params()), at_once(wire, &current));
             }
         }
     }
@@ -133,10 +133,10 @@ proptest! {
             .flat_map(|message| &message.parts)
             .filter(|part| matches!(part, Part::ToolUse { .. }))
             .count();
-        let body: Value = serde_json::from_slice(&at_once(Wire::Chat(Sight::Pictures), &messages)).unwrap();
+        let body: Value = serde_json::from_slice(&at_once(Wire::Chat(ImageSupport::Images), &messages)).unwrap();
         let sent = body["messages"].as_array().unwrap();
         let sent = sent.iter().filter_map(|message| message["tool_calls"].as_array()).map(Vec::len).sum::<usize>();
         prop_assert_eq!(sent, calls);
-        prop_assert!(serde_json::from_slice::<Value>(&at_once(Wire::Messages(Sight::Pictures), &messages)).is_ok());
+        prop_assert!(serde_json::from_slice::<Value>(&at_once(Wire::Messages(ImageSupport::Images), &messages)).is_ok());
     }
 }

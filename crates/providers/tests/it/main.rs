@@ -11,7 +11,7 @@ use ona_api::ToolSpec;
 use ona_api::model::{Message, Part, RequestParams, Role};
 use serde_json::{Value, json};
 
-pub fn asking() -> RequestParams {
+pub fn params() -> RequestParams {
     let tool = |name: &str| ToolSpec {
         name: name.into(),
         description: format!("The {name} tool."),

@@ -3,18 +3,18 @@
 use crate::streams::{CHAT, MESSAGES};
 use crate::{call, text};
 use ona_api::model::{Delta, EndReason, ModelFailure, Part, Reply};
-use ona_providers::{Format, Reading, Wire};
+use ona_providers::{BodyFormat, ResponseDecoder, Wire};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
 fn read<'a>(
     wire: Wire,
-    format: Format,
+    format: BodyFormat,
     chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<Delta>, Result<Reply, ModelFailure>) {
     let mut deltas = Vec::new();
-    let mut reading = Reading::new(wire, format);
+    let mut reading = ResponseDecoder::new(wire, format);
     for chunk in chunks {
         if let Err(failure) = reading.push(chunk, &mut |delta| deltas.push(delta)) {
             return (deltas, Err(failure));
@@ -126,15 +126,15 @@ proptest! {
             }
             stream += &format!("{last}{line_end}{line_end}");
             let bytes = stream.as_bytes();
-            let (deltas, reply) = read(wire, Format::Events, [bytes]);
+            let (deltas, reply) = read(wire, BodyFormat::Events, [bytes]);
             let reply = reply.unwrap();
             prop_assert_eq!(&reply.parts, &parts);
             prop_assert_eq!(&reply.end, &Some(if calls { EndReason::ToolUse } else { EndReason::EndTurn }));
             prop_assert_eq!((reply.usage.input_tokens, reply.usage.output_tokens), (1, 2));
             let expected = (deltas, Ok(reply));
-            prop_assert_eq!(&read(wire, Format::Events, cut(bytes, &cuts)), &expected);
-            prop_assert_eq!(&read(wire, Format::Events, bytes.chunks(1)), &expected);
-            prop_assert_eq!(&read(wire, Format::Unknown, cut(bytes, &cuts)), &expected);
+            prop_assert_eq!(&read(wire, BodyFormat::Events, cut(bytes, &cuts)), &expected);
+            prop_assert_eq!(&read(wire, BodyFormat::Events, bytes.chunks(1)), &expected);
+            prop_assert_eq!(&read(wire, BodyFormat::Unknown, cut(bytes, &cuts)), &expected);
         }
     }
 
@@ -144,7 +144,7 @@ proptest! {
         for (wire, events) in [(MESSAGES, messages_events(&parts, 3)), (CHAT, chat_events(&parts, 3))] {
             let stream: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
             let broken = &stream.as_bytes()[..at.index(stream.len() + 1)];
-            if let (_, Ok(reply)) = read(wire, Format::Events, [broken]) {
+            if let (_, Ok(reply)) = read(wire, BodyFormat::Events, [broken]) {
                 prop_assert_eq!(&reply.parts, &parts);
             }
         }
@@ -158,7 +158,7 @@ proptest! {
             bytes.splice(0..0, *b"data: {\"choices\":[{\"delta\":");
         }
         for wire in [MESSAGES, CHAT] {
-            for format in [Format::Events, Format::Json, Format::Unknown] {
+            for format in [BodyFormat::Events, BodyFormat::Json, BodyFormat::Unknown] {
                 let whole = read(wire, format, [&bytes[..]]);
                 prop_assert_eq!(read(wire, format, bytes.chunks(7)), whole);
             }

@@ -2,20 +2,20 @@
 
 use crate::{call, text};
 use ona_api::model::{Delta, EndReason, FailureClass, ModelFailure, Part, Reply, Usage};
-use ona_providers::{Format, Reading, Sight, Wire};
+use ona_providers::{BodyFormat, ResponseDecoder, ImageSupport, Wire};
 use serde_json::{Value, json};
 
-pub const MESSAGES: Wire = Wire::Messages(Sight::Pictures);
-pub const CHAT: Wire = Wire::Chat(Sight::Pictures);
+pub const MESSAGES: Wire = Wire::Messages(ImageSupport::Images);
+pub const CHAT: Wire = Wire::Chat(ImageSupport::Images);
 
 /// Each value as an event.
 pub fn events(values: &[Value]) -> String {
     values.iter().map(|value| format!("data: {value}\n\n")).collect()
 }
 
-fn read(wire: Wire, format: Format, answer: &str) -> (Vec<Delta>, Result<Reply, ModelFailure>) {
+fn read(wire: Wire, format: BodyFormat, answer: &str) -> (Vec<Delta>, Result<Reply, ModelFailure>) {
     let mut deltas = Vec::new();
-    let mut reading = Reading::new(wire, format);
+    let mut reading = ResponseDecoder::new(wire, format);
     let mut on_delta = |delta| deltas.push(delta);
     let reply = match reading.push(answer.as_bytes(), &mut on_delta) {
         Ok(()) => reading.finish(&mut on_delta),
@@ -24,7 +24,7 @@ fn read(wire: Wire, format: Format, answer: &str) -> (Vec<Delta>, Result<Reply, 
     (deltas, reply)
 }
 
-fn reply(wire: Wire, format: Format, answer: &str) -> Reply {
+fn reply(wire: Wire, format: BodyFormat, answer: &str) -> Reply {
     read(wire, format, answer).1.unwrap()
 }
 
@@ -76,7 +76,7 @@ fn looking(id: &str, usage: Usage) -> Reply {
 #[test]
 fn a_streamed_message() {
     let usage = Usage { input_tokens: 9, output_tokens: 20, cache_read_tokens: 4, cache_write_tokens: 3 };
-    let (deltas, reply) = read(MESSAGES, Format::Events, &events(&anthropic()));
+    let (deltas, reply) = read(MESSAGES, BodyFormat::Events, &events(&anthropic()));
     assert_eq!(reply.unwrap(), looking("toolu_1", usage));
     let name = Some("Read".to_owned());
     assert_eq!(
@@ -101,8 +101,8 @@ fn a_whole_message() {
         "usage": {"input_tokens": 9, "output_tokens": 20},
     });
     let usage = Usage { input_tokens: 9, output_tokens: 20, ..Usage::default() };
-    assert_eq!(reply(MESSAGES, Format::Json, &answer.to_string()), looking("toolu_1", usage));
-    assert_eq!(reply(MESSAGES, Format::Unknown, &format!("\n {answer}")), looking("toolu_1", usage));
+    assert_eq!(reply(MESSAGES, BodyFormat::Json, &answer.to_string()), looking("toolu_1", usage));
+    assert_eq!(reply(MESSAGES, BodyFormat::Unknown, &format!("\n {answer}")), looking("toolu_1", usage));
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn a_streamed_completion() {
             "prompt_tokens_details": {"cached_tokens": 4}}}),
     ]) + "data: [DONE]\n\n";
     let usage = Usage { input_tokens: 9, output_tokens: 20, cache_read_tokens: 4, cache_write_tokens: 0 };
-    assert_eq!(reply(CHAT, Format::Events, &stream), looking("call_1", usage));
-    assert_eq!(reply(CHAT, Format::Unknown, &stream), looking("call_1", usage));
+    assert_eq!(reply(CHAT, BodyFormat::Events, &stream), looking("call_1", usage));
+    assert_eq!(reply(CHAT, BodyFormat::Unknown, &stream), looking("call_1", usage));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_whole_completion() {
         "usage": {"prompt_tokens": 9, "completion_tokens": 20},
     });
     let usage = Usage { input_tokens: 9, output_tokens: 20, ..Usage::default() };
-    assert_eq!(reply(CHAT, Format::Json, &answer.to_string()), looking("call_1", usage));
+    assert_eq!(reply(CHAT, BodyFormat::Json, &answer.to_string()), looking("call_1", usage));
 }
 
 /// How servers number the calls of a reply, other than as documented.
@@ -190,7 +190,7 @@ fn several_calls_are_told_apart_however_they_are_numbered() {
         let mut stream: Vec<Value> =
             chunks.into_iter().map(|calls| chat_chunk(json!({"tool_calls": calls}), Value::Null)).collect();
         stream.push(chat_chunk(json!({}), json!("stop")));
-        let reply = reply(CHAT, Format::Events, &events(&stream));
+        let reply = reply(CHAT, BodyFormat::Events, &events(&stream));
         assert_eq!(calls(&reply), [("T", &json!({"n": 1})), ("T", &json!({"n": 2}))], "{how}");
         assert_eq!(reply.end, Some(EndReason::ToolUse), "{how}");
     }
@@ -208,7 +208,7 @@ fn blocks_of_no_use_are_dropped_and_noted() {
             json!({"type": "brand_new_event"}),
         ],
     );
-    let reply_ = reply(MESSAGES, Format::Events, &events(&stream));
+    let reply_ = reply(MESSAGES, BodyFormat::Events, &events(&stream));
     assert_eq!((reply_.parts.len(), reply_.dropped), (2, vec!["thinking".to_owned()]));
 
     let stream = events(&[
@@ -216,7 +216,7 @@ fn blocks_of_no_use_are_dropped_and_noted() {
         chat_chunk(json!({"reasoning_content": "hm"}), Value::Null),
         chat_chunk(json!({"content": [{"type": "text", "text": "hi"}, {"type": "audio"}]}), json!("stop")),
     ]);
-    let reply_ = reply(CHAT, Format::Events, &stream);
+    let reply_ = reply(CHAT, BodyFormat::Events, &stream);
     assert_eq!((reply_.parts, reply_.dropped), (vec![text("hi")], vec!["reasoning_content".into(), "audio".into()]));
 }
 
@@ -231,7 +231,7 @@ fn every_end_has_its_reason() {
         ("pause_turn", other("pause_turn")),
     ] {
         let stream = events(&[json!({"type": "message_delta", "delta": {"stop_reason": word}})]);
-        assert_eq!(reply(MESSAGES, Format::Events, &stream).end, Some(expected));
+        assert_eq!(reply(MESSAGES, BodyFormat::Events, &stream).end, Some(expected));
     }
     for (word, expected) in [
         ("stop", EndReason::EndTurn),
@@ -239,7 +239,7 @@ fn every_end_has_its_reason() {
         ("content_filter", EndReason::Refusal),
         ("eos", other("eos")),
     ] {
-        assert_eq!(reply(CHAT, Format::Events, &events(&[chat_chunk(json!({}), json!(word))])).end, Some(expected));
+        assert_eq!(reply(CHAT, BodyFormat::Events, &events(&[chat_chunk(json!({}), json!(word))])).end, Some(expected));
     }
 }
 
@@ -248,12 +248,12 @@ fn an_answer_that_breaks_off_is_a_failure_that_may_pass() {
     let whole = events(&anthropic());
     let end = whole.find("data: {\"type\":\"message_delta\"").unwrap();
     for (why, answer) in [("no end", &whole[..end]), ("half an event", &whole[..end + 40]), ("nothing", "")] {
-        let failure = read(MESSAGES, Format::Events, answer).1.unwrap_err();
+        let failure = read(MESSAGES, BodyFormat::Events, answer).1.unwrap_err();
         assert_eq!((failure.class, failure.transient), (FailureClass::ServerError, true), "{why}");
         assert_eq!(failure.message, "the reply ended in the middle", "{why}");
     }
     let without_stop = &whole[..whole.find("data: {\"type\":\"message_stop\"").unwrap()];
-    assert!(read(MESSAGES, Format::Events, without_stop).1.is_ok());
+    assert!(read(MESSAGES, BodyFormat::Events, without_stop).1.is_ok());
 }
 
 #[test]
@@ -261,14 +261,14 @@ fn an_error_inside_a_stream_ends_it_after_what_was_said() {
     let mut stream = anthropic();
     stream.truncate(5);
     stream.push(json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}));
-    let (deltas, reply) = read(MESSAGES, Format::Events, &events(&stream));
+    let (deltas, reply) = read(MESSAGES, BodyFormat::Events, &events(&stream));
     let failure = reply.unwrap_err();
     assert_eq!(failure.message, "Overloaded (overloaded_error)");
     assert_eq!((failure.class, failure.transient), (FailureClass::ServerError, true));
     assert_eq!(deltas.last(), Some(&Delta::Text("ing".into())));
 
     let error = json!({"error": {"message": "slow down", "type": "requests", "code": "rate_limit_exceeded"}});
-    for (format, answer) in [(Format::Events, events(std::slice::from_ref(&error))), (Format::Json, error.to_string())]
+    for (format, answer) in [(BodyFormat::Events, events(std::slice::from_ref(&error))), (BodyFormat::Json, error.to_string())]
     {
         let failure = read(CHAT, format, &answer).1.unwrap_err();
         assert_eq!(failure.class, FailureClass::RateLimit);
@@ -278,12 +278,12 @@ fn an_error_inside_a_stream_ends_it_after_what_was_said() {
 #[test]
 fn what_is_no_answer_is_said_to_be_unreadable() {
     for (wire, format, answer, expected) in [
-        (MESSAGES, Format::Events, "data: {oops\n\n", "unreadable reply: an event that is not JSON"),
-        (CHAT, Format::Json, "{\"choices\":", "unreadable reply: not JSON"),
-        (CHAT, Format::Json, "{\"choices\":[]}", "unreadable reply: no choices"),
-        (MESSAGES, Format::Json, "{}", "unreadable reply: no content"),
-        (MESSAGES, Format::Unknown, "\n<!doctype html>", "unreadable reply: a web page"),
-        (CHAT, Format::Unknown, "  ", "the reply ended in the middle"),
+        (MESSAGES, BodyFormat::Events, "data: {oops\n\n", "unreadable reply: an event that is not JSON"),
+        (CHAT, BodyFormat::Json, "{\"choices\":", "unreadable reply: not JSON"),
+        (CHAT, BodyFormat::Json, "{\"choices\":[]}", "unreadable reply: no choices"),
+        (MESSAGES, BodyFormat::Json, "{}", "unreadable reply: no content"),
+        (MESSAGES, BodyFormat::Unknown, "\n<!doctype html>", "unreadable reply: a web page"),
+        (CHAT, BodyFormat::Unknown, "  ", "the reply ended in the middle"),
     ] {
         let failure = read(wire, format, answer).1.unwrap_err();
         assert_eq!(failure.message, expected);
@@ -294,12 +294,12 @@ fn what_is_no_answer_is_said_to_be_unreadable() {
 #[test]
 fn the_content_type_tells_the_format() {
     for (content_type, expected) in [
-        (Some("text/event-stream; charset=utf-8"), Format::Events),
-        (Some("application/json"), Format::Json),
-        (Some("Application/JSON; charset=utf-8"), Format::Json),
-        (Some("text/plain"), Format::Unknown),
-        (None, Format::Unknown),
+        (Some("text/event-stream; charset=utf-8"), BodyFormat::Events),
+        (Some("application/json"), BodyFormat::Json),
+        (Some("Application/JSON; charset=utf-8"), BodyFormat::Json),
+        (Some("text/plain"), BodyFormat::Unknown),
+        (None, BodyFormat::Unknown),
     ] {
-        assert_eq!(Format::of(content_type), expected);
+        assert_eq!(BodyFormat::of(content_type), expected);
     }
 }

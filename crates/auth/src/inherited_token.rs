@@ -14,21 +14,21 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 const MAX_BYTES: usize = 16 * 1024;
-const PATIENCE: Duration = Duration::from_secs(1);
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Reads the token. A pipe gives it once, so call this once, at start, and keep it;
 /// the redactor wants to know it too.
-pub fn handed_token(env: &Env) -> Option<SecretString> {
-    read(env.non_empty(environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR)?, PATIENCE)
+pub fn inherited_token(env: &Env) -> Option<SecretString> {
+    read(env.non_empty(environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR)?, READ_TIMEOUT)
 }
 
-fn read(number: &str, patience: Duration) -> Option<SecretString> {
+fn read(number: &str, timeout: Duration) -> Option<SecretString> {
     // 0, 1 and 2 are the person's, not a hand-off.
     let number: u32 = number.trim().parse().ok().filter(|number| *number > 2)?;
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     // Not a task of the runtime: a thread that hangs in `read` would hold up its end.
-    std::thread::spawn(move || tell.send(first_line(number)));
-    let line = told.recv_timeout(patience).ok()??;
+    std::thread::spawn(move || sender.send(first_line(number)));
+    let line = receiver.recv_timeout(timeout).ok()??;
     let token = std::str::from_utf8(&line).ok()?.trim();
     let usable = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
     usable.then(|| SecretString::from(token))
@@ -62,15 +62,15 @@ mod tests {
 
     const SHORT: Duration = Duration::from_millis(20);
 
-    fn told(number: impl ToString, patience: Duration) -> Option<String> {
-        read(&number.to_string(), patience).map(|token| token.expose_secret().to_owned())
+    fn token(number: impl ToString, timeout: Duration) -> Option<String> {
+        read(&number.to_string(), timeout).map(|token| token.expose_secret().to_owned())
     }
 
     #[test]
     fn a_pipe_hands_over_one_trimmed_line() {
         let (reader, mut writer) = pipe().unwrap();
         writer.write_all(b"  sk-ant-oat01-abc \nrest").unwrap();
-        assert_eq!(told(reader.as_raw_fd(), PATIENCE).as_deref(), Some("sk-ant-oat01-abc"));
+        assert_eq!(token(reader.as_raw_fd(), READ_TIMEOUT).as_deref(), Some("sk-ant-oat01-abc"));
     }
 
     #[test]
@@ -78,13 +78,13 @@ mod tests {
         let (reader, mut writer) = pipe().unwrap();
         writer.write_all(b"token").unwrap();
         drop(writer);
-        assert_eq!(told(reader.as_raw_fd(), PATIENCE).as_deref(), Some("token"));
+        assert_eq!(token(reader.as_raw_fd(), READ_TIMEOUT).as_deref(), Some("token"));
     }
 
     #[test]
     fn a_descriptor_that_stays_silent_is_given_up() {
         let (reader, _writer) = pipe().unwrap();
-        assert_eq!(told(reader.as_raw_fd(), SHORT), None);
+        assert_eq!(token(reader.as_raw_fd(), SHORT), None);
     }
 
     #[test]
@@ -93,16 +93,16 @@ mod tests {
             let (reader, mut writer) = pipe().unwrap();
             writer.write_all(content).unwrap();
             drop(writer);
-            assert_eq!(told(reader.as_raw_fd(), PATIENCE), None, "{why}");
+            assert_eq!(token(reader.as_raw_fd(), READ_TIMEOUT), None, "{why}");
         }
         let endless = File::open("/dev/zero").unwrap();
-        assert_eq!(told(endless.as_raw_fd(), PATIENCE), None, "endless");
+        assert_eq!(token(endless.as_raw_fd(), READ_TIMEOUT), None, "endless");
     }
 
     #[test]
     fn stale_and_standard_numbers_are_ignored() {
         for number in ["0", "1", "2", "987654", "-4", "x", ""] {
-            assert_eq!(told(number, SHORT), None, "{number}");
+            assert_eq!(token(number, SHORT), None, "{number}");
         }
     }
 }

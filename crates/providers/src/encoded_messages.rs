@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many of the newest user messages carry a cache mark. With the mark on the
 /// system text and the one on the tools this is all the provider allows.
-const MARKED: usize = 2;
+const CACHED_MESSAGES: usize = 2;
 
-pub struct Dialogue {
+pub struct EncodedMessages {
     wire: Wire,
     seed: Seed,
     /// All messages, each with a comma before it.
@@ -38,7 +38,7 @@ struct Head {
     bytes: Arc<[u8]>,
 }
 
-impl Dialogue {
+impl EncodedMessages {
     pub fn new(wire: Wire) -> Self {
         Self { wire, seed: Seed::random(), bytes: Vec::new(), entries: Vec::new(), head: Mutex::new(None) }
     }
@@ -55,9 +55,9 @@ impl Dialogue {
         self.bytes.truncate(self.entries.last().map_or(0, |entry| entry.end));
         for message in &messages[same..] {
             let mark = match self.wire {
-                Wire::Messages(sight) => messages::encode::message(message, sight, &mut self.bytes),
-                Wire::Chat(sight) => {
-                    chat::encode::message(message, sight, &mut self.bytes);
+                Wire::Messages(images) => messages::encode::message(message, images, &mut self.bytes),
+                Wire::Chat(images) => {
+                    chat::encode::message(message, images, &mut self.bytes);
                     None
                 }
             };
@@ -72,9 +72,9 @@ impl Dialogue {
     }
 
     /// The body of a request.
-    pub fn body(&self, asking: &RequestParams) -> Vec<u8> {
-        let head = self.head(asking);
-        let mut marks: Vec<usize> = self.entries.iter().rev().filter_map(|entry| entry.mark).take(MARKED).collect();
+    pub fn body(&self, params: &RequestParams) -> Vec<u8> {
+        let head = self.head(params);
+        let mut marks: Vec<usize> = self.entries.iter().rev().filter_map(|entry| entry.mark).take(CACHED_MESSAGES).collect();
         marks.reverse();
         let marked = marks.len() * messages::encode::CACHE.len();
         let mut body = Vec::with_capacity(head.len() + self.bytes.len() + marked + 2);
@@ -91,16 +91,16 @@ impl Dialogue {
         body
     }
 
-    fn head(&self, asking: &RequestParams) -> Arc<[u8]> {
-        let fingerprint = self.seed.asking(asking);
+    fn head(&self, params: &RequestParams) -> Arc<[u8]> {
+        let fingerprint = self.seed.params(params);
         // A poisoned lock guards nothing but a cache.
         let mut kept = self.head.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(head) = kept.as_ref().filter(|head| head.fingerprint == fingerprint) {
             return head.bytes.clone();
         }
         let bytes: Arc<[u8]> = match self.wire {
-            Wire::Messages(_) => messages::encode::head(asking),
-            Wire::Chat(_) => chat::encode::head(asking),
+            Wire::Messages(_) => messages::encode::head(params),
+            Wire::Chat(_) => chat::encode::head(params),
         }
         .into();
         *kept = Some(Head { fingerprint, bytes: bytes.clone() });
@@ -108,8 +108,8 @@ impl Dialogue {
     }
 }
 
-impl fmt::Debug for Dialogue {
+impl fmt::Debug for EncodedMessages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Dialogue({:?}, {} messages, {} bytes)", self.wire, self.entries.len(), self.bytes.len())
+        write!(f, "EncodedMessages({:?}, {} messages, {} bytes)", self.wire, self.entries.len(), self.bytes.len())
     }
 }

@@ -4,7 +4,7 @@
 //! as the same deltas. How the bytes are cut into pieces makes no difference.
 
 use crate::assemble::Assembler;
-use crate::sse::Decoder;
+use crate::sse::SseDecoder;
 use crate::{Wire, chat, classify, messages};
 use ona_api::model::{Delta, ModelFailure, Reply};
 use serde_json::Value;
@@ -13,78 +13,78 @@ use serde_json::Value;
 const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum BodyFormat {
     Events,
     Json,
     /// The first character tells.
     Unknown,
 }
 
-impl Format {
+impl BodyFormat {
     pub fn of(content_type: Option<&str>) -> Self {
         let kind = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match kind.as_str() {
-            "text/event-stream" => Format::Events,
-            "application/json" => Format::Json,
-            _ => Format::Unknown,
+            "text/event-stream" => BodyFormat::Events,
+            "application/json" => BodyFormat::Json,
+            _ => BodyFormat::Unknown,
         }
     }
 }
 
 #[derive(Debug)]
-pub struct Reading {
-    format: Format,
-    events: Decoder,
+pub struct ResponseDecoder {
+    format: BodyFormat,
+    events: SseDecoder,
     /// What can not be read before more has come.
     held: Vec<u8>,
-    reader: Reader,
+    decoder: WireDecoder,
     assembler: Assembler,
     received: usize,
 }
 
 #[derive(Debug)]
-enum Reader {
-    Messages(messages::decode::Reader),
-    Chat(chat::decode::Reader),
+enum WireDecoder {
+    Messages(messages::decode::MessagesDecoder),
+    Chat(chat::decode::ChatDecoder),
 }
 
-impl Reading {
-    pub fn new(wire: Wire, format: Format) -> Self {
-        let reader = match wire {
-            Wire::Messages(_) => Reader::Messages(Default::default()),
-            Wire::Chat(_) => Reader::Chat(Default::default()),
+impl ResponseDecoder {
+    pub fn new(wire: Wire, format: BodyFormat) -> Self {
+        let decoder = match wire {
+            Wire::Messages(_) => WireDecoder::Messages(Default::default()),
+            Wire::Chat(_) => WireDecoder::Chat(Default::default()),
         };
         let (events, held, assembler) = Default::default();
-        Self { format, events, held, reader, assembler, received: 0 }
+        Self { format, events, held, decoder, assembler, received: 0 }
     }
 
     /// Takes the next bytes; `on_delta` sees what they complete.
     pub fn push(&mut self, bytes: &[u8], on_delta: &mut dyn FnMut(Delta)) -> Result<(), ModelFailure> {
         self.received += bytes.len();
         if self.received > MAX_BYTES {
-            return Err(classify::garbled("it does not end"));
+            return Err(classify::unreadable("it does not end"));
         }
         match self.format {
-            Format::Events => self.events(bytes, on_delta),
-            Format::Json => {
+            BodyFormat::Events => self.events(bytes, on_delta),
+            BodyFormat::Json => {
                 self.held.extend_from_slice(bytes);
                 Ok(())
             }
-            Format::Unknown => {
+            BodyFormat::Unknown => {
                 self.held.extend_from_slice(bytes);
                 let first = self.held.iter().find(|byte| !byte.is_ascii_whitespace());
                 self.format = match first {
                     None => return Ok(()),
-                    Some(b'{') => Format::Json,
-                    Some(b'<') => return Err(classify::garbled("a web page")),
-                    Some(_) => Format::Events,
+                    Some(b'{') => BodyFormat::Json,
+                    Some(b'<') => return Err(classify::unreadable("a web page")),
+                    Some(_) => BodyFormat::Events,
                 };
                 match self.format {
-                    Format::Events => {
+                    BodyFormat::Events => {
                         let held = std::mem::take(&mut self.held);
                         self.events(&held, on_delta)
                     }
-                    Format::Json | Format::Unknown => Ok(()),
+                    BodyFormat::Json | BodyFormat::Unknown => Ok(()),
                 }
             }
         }
@@ -97,37 +97,37 @@ impl Reading {
 
     /// The server has said that nothing more will come.
     pub fn is_over(&self) -> bool {
-        match &self.reader {
-            Reader::Messages(reader) => reader.is_over(),
-            Reader::Chat(reader) => reader.is_over(),
+        match &self.decoder {
+            WireDecoder::Messages(decoder) => decoder.is_over(),
+            WireDecoder::Chat(decoder) => decoder.is_over(),
         }
     }
 
     /// The answer has ended.
     pub fn finish(mut self, on_delta: &mut dyn FnMut(Delta)) -> Result<Reply, ModelFailure> {
-        if self.format == Format::Json {
-            let answer = serde_json::from_slice(&self.held).map_err(|_| classify::garbled("not JSON"))?;
+        if self.format == BodyFormat::Json {
+            let answer = serde_json::from_slice(&self.held).map_err(|_| classify::unreadable("not JSON"))?;
             let mut deltas = Vec::new();
-            match &mut self.reader {
-                Reader::Messages(reader) => reader.whole(&answer, &mut deltas)?,
-                Reader::Chat(reader) => reader.whole(&answer, &mut deltas)?,
+            match &mut self.decoder {
+                WireDecoder::Messages(decoder) => decoder.whole(&answer, &mut deltas)?,
+                WireDecoder::Chat(decoder) => decoder.whole(&answer, &mut deltas)?,
             }
-            self.hand_on(deltas, on_delta);
+            self.deliver(deltas, on_delta);
         }
         self.assembler.finish().map_err(|cut| classify::server(cut.to_string()))
     }
 
     fn events(&mut self, bytes: &[u8], on_delta: &mut dyn FnMut(Delta)) -> Result<(), ModelFailure> {
         let mut events = Vec::new();
-        self.events.push(bytes, &mut events).map_err(|error| classify::garbled(&error.to_string()))?;
+        self.events.push(bytes, &mut events).map_err(|error| classify::unreadable(&error.to_string()))?;
         let mut deltas = Vec::new();
-        let outcome = events.iter().try_for_each(|event| self.reader.event(&event.data, &mut deltas));
+        let outcome = events.iter().try_for_each(|event| self.decoder.event(&event.data, &mut deltas));
         // What came before a failure was said.
-        self.hand_on(deltas, on_delta);
+        self.deliver(deltas, on_delta);
         outcome
     }
 
-    fn hand_on(&mut self, deltas: Vec<Delta>, on_delta: &mut dyn FnMut(Delta)) {
+    fn deliver(&mut self, deltas: Vec<Delta>, on_delta: &mut dyn FnMut(Delta)) {
         for delta in deltas {
             self.assembler.push(&delta);
             on_delta(delta);
@@ -135,16 +135,16 @@ impl Reading {
     }
 }
 
-impl Reader {
+impl WireDecoder {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
-        let json = || serde_json::from_str::<Value>(data).map_err(|_| classify::garbled("an event that is not JSON"));
+        let json = || serde_json::from_str::<Value>(data).map_err(|_| classify::unreadable("an event that is not JSON"));
         match self {
-            Reader::Messages(reader) => reader.event(&json()?, deltas),
-            Reader::Chat(reader) if data.trim() == chat::decode::Reader::DONE => {
-                reader.done();
+            WireDecoder::Messages(decoder) => decoder.event(&json()?, deltas),
+            WireDecoder::Chat(decoder) if data.trim() == chat::decode::ChatDecoder::DONE => {
+                decoder.done();
                 Ok(())
             }
-            Reader::Chat(reader) => reader.event(&json()?, deltas),
+            WireDecoder::Chat(decoder) => decoder.event(&json()?, deltas),
         }
     }
 }

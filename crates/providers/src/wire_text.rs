@@ -30,7 +30,7 @@ pub fn hook_context(text: &str) -> String {
 }
 
 /// A picture or document for a model that takes none.
-pub fn unseen(kind: &str, media_type: &str, data: &str) -> String {
+pub fn omitted_media(kind: &str, media_type: &str, data: &str) -> String {
     format!("[{kind} {media_type}, {} bytes, not shown: this model takes no such input]", data.len() / 4 * 3)
 }
 
