@@ -5,7 +5,7 @@
 //! helper. Exactly one source is used: a helper that fails is a failure, not a
 //! reason to try the next.
 
-use crate::{AuthError, ApiKeyHelper};
+use crate::{ApiKeyHelper, AuthError};
 use ona_api::{Env, environment};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -65,7 +65,12 @@ pub struct Credential {
 
 impl Credential {
     /// `source` names the value in the error if it can not be a header.
-    fn new(kind: CredentialKind, scheme: HeaderScheme, source: &'static str, secret: SecretString) -> Result<Self, AuthError> {
+    fn new(
+        kind: CredentialKind,
+        scheme: HeaderScheme,
+        source: &'static str,
+        secret: SecretString,
+    ) -> Result<Self, AuthError> {
         let text = secret.expose_secret();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(AuthError::Unusable(source));
@@ -174,7 +179,10 @@ enum SelectedSource<'a> {
 
 /// The credential of a model call to Anthropic. Part of the model-call path: it may
 /// run the operator's helper, which nothing else may (A6).
-pub async fn resolve_anthropic(sources: &CredentialSources<'_>, cancel: &CancellationToken) -> Result<Credential, AuthError> {
+pub async fn resolve_anthropic(
+    sources: &CredentialSources<'_>,
+    cancel: &CancellationToken,
+) -> Result<Credential, AuthError> {
     let none = if sources.bare { AuthError::NoAnthropicBare } else { AuthError::NoAnthropic };
     let (scheme, source, secret) = match sources.selected().ok_or(none)? {
         SelectedSource::Bearer(token) => (HeaderScheme::Bearer, environment::ANTHROPIC_AUTH_TOKEN.name(), token.into()),

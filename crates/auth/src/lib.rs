@@ -8,14 +8,14 @@
 mod credential;
 mod endpoint;
 mod error;
-mod inherited_token;
 mod helper;
 pub mod http;
+mod inherited_token;
 mod model;
 
-pub use credential::{CredentialKind, Credential, CredentialSources, lm_studio, openai, resolve_anthropic};
+pub use credential::{Credential, CredentialKind, CredentialSources, lm_studio, openai, resolve_anthropic};
 pub use endpoint::Endpoint;
-pub use error::{AuthError, ModelConfigError, HelperFailure};
-pub use inherited_token::inherited_token;
+pub use error::{AuthError, HelperFailure, ModelConfigError};
 pub use helper::ApiKeyHelper;
+pub use inherited_token::inherited_token;
 pub use model::{ModelChoice, default_model_config, named_model, overrides, resolve_model};

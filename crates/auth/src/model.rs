@@ -29,7 +29,8 @@ pub fn resolve_model(model_config: &Value, env: &Env) -> Result<ModelChoice, Mod
     }
     let text = |key| config.get(key).and_then(Value::as_str).ok_or(ModelConfigError::NotText(key));
     let provider = text("provider")?;
-    let provider = ProviderName::from_text(provider).ok_or_else(|| ModelConfigError::UnknownProvider(excerpt(provider)))?;
+    let provider =
+        ProviderName::from_text(provider).ok_or_else(|| ModelConfigError::UnknownProvider(excerpt(provider)))?;
     let wanted = text("model_id")?;
     let (model_id, of, wire) = *known(wanted).ok_or_else(|| ModelConfigError::UnknownModel(excerpt(wanted)))?;
     if of != provider {

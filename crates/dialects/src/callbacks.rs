@@ -6,7 +6,7 @@
 //! out would be worse than no session.
 
 use crate::claude::Claude;
-use crate::matcher::{Invalid, Matcher, Names};
+use crate::matcher::{InvalidMatcher, Matcher, ToolAliases};
 use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Dialect, Firing, Hook, HookAction, HookHandler};
 use serde::Deserialize;
@@ -62,7 +62,7 @@ pub fn callbacks(
             };
             for id in group.hook_callback_ids {
                 let matcher = Matcher::claude(event, &text)
-                    .map_err(|Invalid(why)| format!("the matcher {text:?} is not a valid expression: {why}"))?;
+                    .map_err(|InvalidMatcher(why)| format!("the matcher {text:?} is not a valid expression: {why}"))?;
                 read.hooks.push(Hook {
                     ordinal: Ordinal(0),
                     event,
@@ -78,7 +78,9 @@ pub fn callbacks(
                     plugin: None,
                     once: None,
                     registered: None,
-                    applies: Arc::new(move |firing: &Firing, _: &Value| matcher.matches(firing, Names::WithAliases)),
+                    applies: Arc::new(move |firing: &Firing, _: &Value| {
+                        matcher.matches(firing, ToolAliases::WithAliases)
+                    }),
                 });
             }
         }

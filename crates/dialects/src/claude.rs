@@ -4,7 +4,7 @@
 //! names match exactly, a timeout passes, output is read leniently, `updatedInput`
 //! counts only beside an allow, identical handlers of settings files run once.
 
-use crate::lenient::{self, Lenient, Read};
+use crate::lenient::{self, LenientOutput, OutputShape};
 use crate::output::{shallow_merge, trimmed, whole};
 use crate::sdlc::unreadable;
 use ona_api::{EventKind, EventName, Ruling, text};
@@ -45,10 +45,10 @@ impl Dialect for Claude {
             return HookOutput::default();
         }
         let mut said = match lenient::read(event, &ran.stdout) {
-            Read::Object(answer) => translate(event, answer),
-            Read::Async => unreadable(EventKind::HookAsyncRejected, "async:true is not valid control".into()),
-            Read::Broken(why) => unreadable(EventKind::HookOutputInvalid, why),
-            Read::PlainText => {
+            OutputShape::Object(answer) => translate(event, answer),
+            OutputShape::Async => unreadable(EventKind::HookAsyncRejected, "async:true is not valid control".into()),
+            OutputShape::Broken(why) => unreadable(EventKind::HookOutputInvalid, why),
+            OutputShape::PlainText => {
                 let counts = contract::of(event).plain_text_is_context || event == EventName::Setup;
                 let text = trimmed(&ran.stdout);
                 HookOutput {
@@ -117,7 +117,7 @@ impl Dialect for Claude {
     }
 }
 
-fn translate(event: EventName, answer: Lenient) -> HookOutput {
+fn translate(event: EventName, answer: LenientOutput) -> HookOutput {
     let system_message = answer.sync.system_message.clone();
     let mut said = answer.sync.said(event);
     said.notes = answer.ignored.into_iter().map(|why| (EventKind::HookOutputInvalid, why)).collect();

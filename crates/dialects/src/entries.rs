@@ -16,12 +16,12 @@ pub(crate) struct RawEntry {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Misshapen {
+pub(crate) struct MalformedEntry {
     pub entry: Value,
     pub why: &'static str,
 }
 
-pub(crate) fn flatten(hooks: &Value) -> (Vec<RawEntry>, Vec<Misshapen>) {
+pub(crate) fn flatten(hooks: &Value) -> (Vec<RawEntry>, Vec<MalformedEntry>) {
     let mut walk = Walk::default();
     match hooks {
         Value::Null => {}
@@ -43,12 +43,12 @@ pub(crate) fn flatten(hooks: &Value) -> (Vec<RawEntry>, Vec<Misshapen>) {
 #[derive(Default)]
 struct Walk {
     entries: Vec<RawEntry>,
-    misshapen: Vec<Misshapen>,
+    misshapen: Vec<MalformedEntry>,
 }
 
 impl Walk {
     fn reject(&mut self, entry: &Value, why: &'static str) {
-        self.misshapen.push(Misshapen { entry: entry.clone(), why });
+        self.misshapen.push(MalformedEntry { entry: entry.clone(), why });
     }
 
     fn item(&mut self, item: &Value, event: Option<&str>) {

@@ -2,8 +2,8 @@
 //! active from when the skill is loaded or while the agent runs.
 
 use crate::entries::flatten;
-use crate::read::{Reader, Rejected};
-use crate::wanted::Make;
+use crate::handler_spec::HandlerFactory;
+use crate::read::{HookReader, Rejected};
 use ona_api::digest::sha256_hex;
 use ona_api::{SessionId, SkipReason};
 use ona_hookplane::{Firing, Hook, SessionRegistration};
@@ -20,13 +20,13 @@ pub struct FrontMatter<'a> {
     pub by: String,
     pub dir: String,
     pub session: SessionId,
-    pub whom: Whom,
+    pub whom: HookScope,
     pub disabled: Option<SkipReason>,
 }
 
 /// Whose calls they hear of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Whom {
+pub enum HookScope {
     /// Everybody in the session, its subagents too: a guard a person asked for is not to be
     /// got around by handing the work on.
     Everybody,
@@ -39,12 +39,12 @@ pub enum Whom {
 /// `once` counts in skills; in an agent somebody started, `Stop` means its own end.
 pub fn front_matter(
     front: &FrontMatter<'_>,
-    kind: Kind,
+    kind: FrontMatterKind,
     settings: &Value,
     place: &SessionDirs,
-    make: Make<'_>,
+    make: HandlerFactory<'_>,
 ) -> (Vec<Hook>, Vec<Rejected>) {
-    let mut reader = Reader::new(settings, place, make);
+    let mut reader = HookReader::new(settings, place, make);
     let (mut entries, misshapen) = flatten(front.hooks);
     let misshapen = misshapen.into_iter().map(|bad| Rejected { entry: bad.entry, why: bad.why.to_owned() });
     reader.rejected.extend(misshapen);
@@ -54,7 +54,10 @@ pub fn front_matter(
             entry.handler.shift_remove(key);
             entry.tags.shift_remove(key);
         }
-        if matches!(front.whom, Whom::Agent(_)) && kind == Kind::Agent && entry.event.as_deref() == Some("Stop") {
+        if matches!(front.whom, HookScope::Agent(_))
+            && kind == FrontMatterKind::Agent
+            && entry.event.as_deref() == Some("Stop")
+        {
             entry.event = Some("SubagentStop".into());
             // Stop has nothing to match; its successor would match the kind of agent.
             entry.matcher = None;
@@ -64,7 +67,7 @@ pub fn front_matter(
     reader.take(entries, front.dialect, |hook, entry| {
         hook.source.clone_from(&front.by);
         hook.disabled = front.disabled.or(hook.disabled);
-        let once = kind == Kind::Skill && entry.handler.get("once") == Some(&Value::Bool(true));
+        let once = kind == FrontMatterKind::Skill && entry.handler.get("once") == Some(&Value::Bool(true));
         hook.once = None;
         hook.registered = Some(SessionRegistration {
             by: front.by.clone(),
@@ -74,9 +77,11 @@ pub fn front_matter(
         });
         let inner = Arc::clone(&hook.applies);
         match front.whom.clone() {
-            Whom::Everybody => {}
-            Whom::Agent(id) => hook.applies = Arc::new(move |firing, input| is_of(firing, &id) && inner(firing, input)),
-            Whom::Lead => {
+            HookScope::Everybody => {}
+            HookScope::Agent(id) => {
+                hook.applies = Arc::new(move |firing, input| is_of(firing, &id) && inner(firing, input))
+            }
+            HookScope::Lead => {
                 hook.applies = Arc::new(move |firing, input| firing.base.agent_id.is_none() && inner(firing, input));
             }
         }
@@ -86,7 +91,7 @@ pub fn front_matter(
 
 /// What kind of file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FrontMatterKind {
     Skill,
     Agent,
 }

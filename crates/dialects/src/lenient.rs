@@ -1,25 +1,25 @@
 //! Reads stdout the way hooks in the wild need it: a recognised key of a wrong
 //! type voids that key only, and noise of a login shell before the JSON is skipped.
 //!
-//! Lenient never means permissive: a decision that is not spelled exactly is no
+//! LenientOutput never means permissive: a decision that is not spelled exactly is no
 //! decision, and what was ignored is said.
 
-use crate::output::Sync;
+use crate::output::SyncOutput;
 use crate::strict::{as_decision, request_decision};
 use ona_api::{EventName, text};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Lenient {
-    pub sync: Sync,
+pub(crate) struct LenientOutput {
+    pub sync: SyncOutput,
     /// What was there and did not count.
     pub ignored: Vec<String>,
     /// `permissionDecision: "defer"`: no opinion, on purpose (DEC-161).
     pub deferred: bool,
 }
 
-pub(crate) enum Read {
-    Object(Lenient),
+pub(crate) enum OutputShape {
+    Object(LenientOutput),
     Async,
     /// No JSON object in it.
     PlainText,
@@ -30,18 +30,20 @@ pub(crate) enum Read {
 const KEYS: [&str; 7] =
     ["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"];
 
-pub(crate) fn read(event: EventName, stdout: &str) -> Read {
+pub(crate) fn read(event: EventName, stdout: &str) -> OutputShape {
     let text = crate::output::trimmed(stdout);
     let json = if text.starts_with('{') { Some(text) } else { from_first_brace_line(text) };
-    let Some(json) = json else { return Read::PlainText };
+    let Some(json) = json else { return OutputShape::PlainText };
     match text::json::<Map<String, Value>>(json) {
-        Ok(object) if object.get("async") == Some(&Value::Bool(true)) => Read::Async,
+        Ok(object) if object.get("async") == Some(&Value::Bool(true)) => OutputShape::Async,
         // A text that quotes some object is a text; noise is followed by an answer.
-        Ok(object) if !text.starts_with('{') && !KEYS.iter().any(|key| object.contains_key(*key)) => Read::PlainText,
-        Ok(object) => Read::Object(fields(event, object)),
+        Ok(object) if !text.starts_with('{') && !KEYS.iter().any(|key| object.contains_key(*key)) => {
+            OutputShape::PlainText
+        }
+        Ok(object) => OutputShape::Object(fields(event, object)),
         // Text that merely has a line with a brace in it is text.
-        Err(_) if !text.starts_with('{') => Read::PlainText,
-        Err(error) => Read::Broken(format!("not one JSON value: {error}")),
+        Err(_) if !text.starts_with('{') => OutputShape::PlainText,
+        Err(error) => OutputShape::Broken(format!("not one JSON value: {error}")),
     }
 }
 
@@ -49,7 +51,7 @@ fn from_first_brace_line(text: &str) -> Option<&str> {
     text.match_indices("\n{").next().map(|(at, _)| &text[at + 1..])
 }
 
-fn fields(event: EventName, mut object: Map<String, Value>) -> Lenient {
+fn fields(event: EventName, mut object: Map<String, Value>) -> LenientOutput {
     // Many a serialiser writes what is not there as null.
     object.retain(|_, value| !value.is_null());
     let mut ignored = Vec::new();
@@ -68,7 +70,7 @@ fn fields(event: EventName, mut object: Map<String, Value>) -> Lenient {
     }
     take("decision", "approve or block", get("decision").is_none_or(|value| as_decision(value).is_some()));
     let (specific, deferred) = specific(event, get("hookSpecificOutput"), &mut ignored);
-    let sync = Sync {
+    let sync = SyncOutput {
         go_on: get("continue").and_then(Value::as_bool),
         suppress_output: get("suppressOutput").and_then(Value::as_bool).unwrap_or_default(),
         stop_reason: text("stopReason"),
@@ -77,7 +79,7 @@ fn fields(event: EventName, mut object: Map<String, Value>) -> Lenient {
         reason: text("reason"),
         specific,
     };
-    Lenient { sync, ignored, deferred }
+    LenientOutput { sync, ignored, deferred }
 }
 
 fn specific(event: EventName, arm: Option<&Value>, ignored: &mut Vec<String>) -> (Map<String, Value>, bool) {

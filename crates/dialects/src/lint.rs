@@ -2,7 +2,7 @@
 //! Pure: files and programs are looked at by the caller.
 
 use crate::entries::flatten;
-use crate::matcher::{Matcher, Names};
+use crate::matcher::{Matcher, ToolAliases};
 use crate::{massgen, pi};
 use ona_api::event::{FieldType, Query};
 use ona_api::tool::{ALIASES, BUILTINS};
@@ -101,7 +101,7 @@ pub(crate) fn strange_keys<'a>(handler: &'a Map<String, Value>, known: &'a [&str
 }
 
 /// A matcher as its dialect reads it.
-pub struct Reach<'a> {
+pub struct MatcherReach<'a> {
     hook: &'a Hook,
     how: How,
 }
@@ -111,29 +111,29 @@ enum How {
     Always,
     /// It can not be read.
     Never,
-    Pattern(Matcher, Names),
-    Globs(massgen::Globs),
+    Pattern(Matcher, ToolAliases),
+    ToolGlob(massgen::ToolGlob),
     /// Tools by any of their names.
     Tools(Vec<String>),
 }
 
-impl<'a> Reach<'a> {
+impl<'a> MatcherReach<'a> {
     pub fn of(hook: &'a Hook) -> Self {
         let text = hook.matcher.as_str();
         let claude = |text: &str| match Matcher::claude(hook.event, text) {
-            Ok(matcher) => How::Pattern(matcher, Names::WithAliases),
+            Ok(matcher) => How::Pattern(matcher, ToolAliases::WithAliases),
             Err(_) => How::Never,
         };
         let how = match (hook.event.query(), hook.dialect.name()) {
             (Query::Ignored, _) => How::Always,
-            (_, "massgen") => How::Globs(massgen::Globs::new(text)),
+            (_, "massgen") => How::ToolGlob(massgen::ToolGlob::new(text)),
             (_, "pi") => match pi::tool_names(text) {
                 Some(_) if !pi::is_on_tool(hook.event) => How::Always,
                 Some(names) => How::Tools(names),
                 None => claude(text),
             },
             (_, "sdlc") => match Matcher::sdlc(text) {
-                Ok(matcher) => How::Pattern(matcher, Names::Frozen),
+                Ok(matcher) => How::Pattern(matcher, ToolAliases::Frozen),
                 Err(_) => How::Never,
             },
             (_, "claude") => claude(text),
@@ -176,7 +176,7 @@ impl<'a> Reach<'a> {
     }
 
     /// Whether it fits everything the other fits, as far as that can be told.
-    pub fn covers(&self, other: &Reach<'_>) -> bool {
+    pub fn covers(&self, other: &MatcherReach<'_>) -> bool {
         let all = matches!(&self.how, How::Always | How::Pattern(Matcher::Any, _)) || self.hook.matcher == "*";
         let names = || other.names().is_some_and(|names| names.iter().all(|name| self.fits(name)));
         all || self.hook.matcher == other.hook.matcher || names()
@@ -188,9 +188,9 @@ impl<'a> Reach<'a> {
             How::Never => false,
             How::Pattern(matcher, names) => {
                 let former = ALIASES.iter().any(|(alias, _)| *alias == word);
-                (*names == Names::WithAliases || !former) && matcher.hits(word)
+                (*names == ToolAliases::WithAliases || !former) && matcher.hits(word)
             }
-            How::Globs(globs) => globs.hits(word),
+            How::ToolGlob(globs) => globs.hits(word),
             How::Tools(names) => names.iter().any(|name| name == word || Some(name.as_str()) == pi::alias(word)),
         }
     }
@@ -203,7 +203,7 @@ impl<'a> Reach<'a> {
         let is_list = match (&self.how, self.hook.dialect.name()) {
             (How::Tools(names), _) => return Some(names.clone()).filter(|names| !names.is_empty()),
             (How::Pattern(..), "sdlc") => text.contains('|') && text.chars().all(plain),
-            (How::Pattern(..) | How::Globs(_), _) => text.chars().all(plain),
+            (How::Pattern(..) | How::ToolGlob(_), _) => text.chars().all(plain),
             (How::Always | How::Never, _) => false,
         };
         let words = text.split(['|', ',']).map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned);

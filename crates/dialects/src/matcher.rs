@@ -19,11 +19,11 @@ pub(crate) enum Matcher {
 
 /// The expression could not be compiled.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Invalid(pub String);
+pub(crate) struct InvalidMatcher(pub String);
 
 impl Matcher {
     /// The literal rule of section 5.1: a list only if there is a `|` in it.
-    pub(crate) fn sdlc(text: &str) -> Result<Self, Invalid> {
+    pub(crate) fn sdlc(text: &str) -> Result<Self, InvalidMatcher> {
         let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '|');
         if text.is_empty() || text == "*" {
             Ok(Matcher::Any)
@@ -35,7 +35,7 @@ impl Matcher {
     }
 
     /// Plain names are exact; lists are split at `|` or `,`.
-    pub(crate) fn claude(event: EventName, text: &str) -> Result<Self, Invalid> {
+    pub(crate) fn claude(event: EventName, text: &str) -> Result<Self, InvalidMatcher> {
         // These two match on values in which a hyphen, comma or space is ordinary text.
         let narrow = matches!(event, EventName::FileChanged | EventName::StopFailure);
         let separators: &[char] = if narrow { &['|'] } else { &['|', ','] };
@@ -49,16 +49,18 @@ impl Matcher {
         }
     }
 
-    fn pattern(text: &str) -> Result<Self, Invalid> {
-        Regex::new(text).map(|regex| Matcher::Pattern(Box::new(regex))).map_err(|error| Invalid(error.to_string()))
+    fn pattern(text: &str) -> Result<Self, InvalidMatcher> {
+        Regex::new(text)
+            .map(|regex| Matcher::Pattern(Box::new(regex)))
+            .map_err(|error| InvalidMatcher(error.to_string()))
     }
 
-    pub(crate) fn matches(&self, firing: &Firing, names: Names) -> bool {
+    pub(crate) fn matches(&self, firing: &Firing, names: ToolAliases) -> bool {
         match (firing.event.query(), firing.query()) {
             (Query::Ignored, _) | (_, None) => true,
             (Query::Empty, _) => matches!(self, Matcher::Any),
             (query @ Query::Field(_), Some(value))
-                if names == Names::WithAliases && query == Query::Field("tool_name") =>
+                if names == ToolAliases::WithAliases && query == Query::Field("tool_name") =>
             {
                 self.hits(&value) || ALIASES.iter().any(|(alias, frozen)| *frozen == value && self.hits(alias))
             }
@@ -78,7 +80,7 @@ impl Matcher {
 
 /// Whether a tool is also known by its former names (DEC-073).
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Names {
+pub(crate) enum ToolAliases {
     Frozen,
     WithAliases,
 }

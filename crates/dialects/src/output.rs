@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 /// The well-formed part of a hook's answer.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Sync {
+pub(crate) struct SyncOutput {
     pub go_on: Option<bool>,
     pub suppress_output: bool,
     pub stop_reason: Option<String>,
-    pub decision: Option<Decision>,
+    pub decision: Option<BlockDecision>,
     pub system_message: Option<String>,
     pub reason: Option<String>,
     /// The arm of this event, without `hookEventName`.
@@ -20,12 +20,12 @@ pub(crate) struct Sync {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum BlockDecision {
     Approve,
     Block,
 }
 
-impl Sync {
+impl SyncOutput {
     pub(crate) fn said(mut self, event: EventName) -> HookOutput {
         let mut said = HookOutput {
             suppress_output: self.suppress_output,
@@ -54,8 +54,8 @@ impl Sync {
                     (Some("allow"), _) => Some(Ruling::Allow),
                     (Some("ask"), _) => Some(Ruling::Ask),
                     (Some("deny"), _) => Some(Ruling::Deny),
-                    (_, Some(Decision::Approve)) => Some(Ruling::Allow),
-                    (_, Some(Decision::Block)) => Some(Ruling::Deny),
+                    (_, Some(BlockDecision::Approve)) => Some(Ruling::Allow),
+                    (_, Some(BlockDecision::Block)) => Some(Ruling::Deny),
                     (_, None) => None,
                 };
                 said.reason = why.unwrap_or(reason);
@@ -66,7 +66,7 @@ impl Sync {
             | EventName::Stop
             | EventName::SubagentStop
             | EventName::ConfigChange => {
-                said.block = (self.decision == Some(Decision::Block)).then_some(reason);
+                said.block = (self.decision == Some(BlockDecision::Block)).then_some(reason);
             }
             _ => {}
         }

@@ -5,12 +5,12 @@
 
 use crate::claude::Claude;
 use crate::entries::{RawEntry, flatten};
+use crate::handler_spec::{HandlerFactory, HandlerSpec};
 use crate::lint::UnknownField;
-use crate::matcher::{Invalid, Matcher, Names};
+use crate::matcher::{InvalidMatcher, Matcher, ToolAliases};
 use crate::persistent::Persistent;
-use crate::rule_matcher::{self, Shaped};
+use crate::rule_matcher::{self, RuleMatcher};
 use crate::sdlc::Sdlc;
-use crate::wanted::{Make, Wanted};
 use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookHandler, HookList, HookShell, PluginDirs};
 use ona_permissions::{Condition, SessionDirs};
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub struct Loaded {
+pub struct LoadedHooks {
     pub list: HookList,
     pub rejected: Vec<Rejected>,
     /// Keys that mean nothing here, of hooks that no settings hold.
@@ -37,8 +37,8 @@ pub struct Rejected {
 }
 
 /// `make` supplies the hooks that are no process.
-pub fn load(settings: &Value, place: &SessionDirs, make: Make<'_>) -> Loaded {
-    let mut reader = Reader::new(settings, place, make);
+pub fn load(settings: &Value, place: &SessionDirs, make: HandlerFactory<'_>) -> LoadedHooks {
+    let mut reader = HookReader::new(settings, place, make);
     reader.read(&settings["hooks"], settings["hooksDialect"].as_str().unwrap_or("sdlc"), None);
     if let Some(plugins) = settings["plugins"].as_object() {
         let mut plugins: Vec<_> = plugins.iter().collect();
@@ -50,13 +50,13 @@ pub fn load(settings: &Value, place: &SessionDirs, make: Make<'_>) -> Loaded {
             reader.read(&plugin["hooks"], dialect, Some((id, dirs)));
         }
     }
-    Loaded { list: HookList::new(reader.hooks), rejected: reader.rejected, unknown: Vec::new(), idle: reader.idle }
+    LoadedHooks { list: HookList::new(reader.hooks), rejected: reader.rejected, unknown: Vec::new(), idle: reader.idle }
 }
 
-impl<'a> Reader<'a> {
-    pub(crate) fn new(settings: &'a Value, place: &SessionDirs, make: Make<'a>) -> Self {
+impl<'a> HookReader<'a> {
+    pub(crate) fn new(settings: &'a Value, place: &SessionDirs, make: HandlerFactory<'a>) -> Self {
         let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
-        Reader {
+        HookReader {
             sdlc: Arc::new(Sdlc),
             claude: Arc::new(Claude { effort }),
             place: Arc::new(place.clone()),
@@ -74,11 +74,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-pub(crate) struct Reader<'a> {
+pub(crate) struct HookReader<'a> {
     sdlc: Arc<dyn Dialect>,
     claude: Arc<dyn Dialect>,
     place: Arc<SessionDirs>,
-    make: Make<'a>,
+    make: HandlerFactory<'a>,
     settings: &'a Value,
     gastown: bool,
     all_disabled: bool,
@@ -91,7 +91,7 @@ pub(crate) struct Reader<'a> {
     persistent: HashMap<String, Arc<Persistent>>,
 }
 
-impl Reader<'_> {
+impl HookReader<'_> {
     fn read(&mut self, hooks: &Value, dialect: &str, plugin: Option<(&String, PluginDirs)>) {
         // A plugin's process has the plugin's environment and is not shared beyond it.
         self.persistent.clear();
@@ -134,8 +134,8 @@ impl Reader<'_> {
         let tag = |name: &str| handler.get(name).or(entry.tags.get(name)).and_then(Value::as_str);
         let dialect_name = tag("dialect").unwrap_or(dialect);
         let (dialect, names) = match dialect_name {
-            "sdlc" => (Arc::clone(&self.sdlc), Names::Frozen),
-            "claude" => (Arc::clone(&self.claude), Names::WithAliases),
+            "sdlc" => (Arc::clone(&self.sdlc), ToolAliases::Frozen),
+            "claude" => (Arc::clone(&self.claude), ToolAliases::WithAliases),
             other => return Err(format!("the dialect {other:?} is not known here; use sdlc or claude")),
         };
         let matcher_text = match entry.matcher.as_ref().or(handler.get("matcher")) {
@@ -145,7 +145,7 @@ impl Reader<'_> {
         };
         let compiled =
             if dialect_name == "sdlc" { Matcher::sdlc(&matcher_text) } else { Matcher::claude(event, &matcher_text) };
-        let matcher = compiled.unwrap_or_else(|Invalid(why)| {
+        let matcher = compiled.unwrap_or_else(|InvalidMatcher(why)| {
             notes.push(format!("the matcher {matcher_text:?} is not a valid expression and matches nothing: {why}"));
             Matcher::Nothing
         });
@@ -155,11 +155,13 @@ impl Reader<'_> {
             Some(_) => return Err("if must be a string".into()),
         };
         let flag = |names: [&str; 2]| names.iter().any(|name| handler.get(*name) == Some(&Value::Bool(true)));
-        let (action, default_timeout) = match Wanted::read(event, handler, self.settings) {
+        let (action, default_timeout) = match HandlerSpec::read(event, handler, self.settings) {
             Some(wanted) => {
                 let wanted = wanted?;
                 let default = wanted.timeout();
-                if let (Wanted::Prompt { .. } | Wanted::Agent(_), Some(model)) = (&wanted, handler.get("model")) {
+                if let (HandlerSpec::Prompt { .. } | HandlerSpec::Agent(_), Some(model)) =
+                    (&wanted, handler.get("model"))
+                {
                     notes.push(format!("the model {model} is not used: such a hook asks the session's own model"));
                 }
                 if handler.get("persistent") == Some(&Value::Bool(true)) {
@@ -189,7 +191,7 @@ impl Reader<'_> {
             }),
             registered: None,
             applies: self.applies(
-                Shaped::new(matcher, &matcher_text, self.gastown, &self.place),
+                RuleMatcher::new(matcher, &matcher_text, self.gastown, &self.place),
                 names,
                 &condition_text,
                 notes,
@@ -241,7 +243,7 @@ impl Reader<'_> {
         }
     }
 
-    fn applies(&self, matcher: Shaped, names: Names, condition: &str, notes: &mut Vec<String>) -> Applies {
+    fn applies(&self, matcher: RuleMatcher, names: ToolAliases, condition: &str, notes: &mut Vec<String>) -> Applies {
         if condition.is_empty() {
             return Arc::new(move |firing: &Firing, input: &Value| matcher.matches(firing, input, names));
         }

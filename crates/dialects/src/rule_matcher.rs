@@ -4,7 +4,7 @@
 //! a dead letter. In gastown mode it is also tried as the rule it looks like, on the
 //! whole command and on each of its parts (DEC-044).
 
-use crate::matcher::{Matcher, Names};
+use crate::matcher::{Matcher, ToolAliases};
 use ona_api::tool::{ALIASES, BUILTINS, canonical};
 use ona_hookplane::Firing;
 use ona_permissions::{Condition, SessionDirs};
@@ -12,18 +12,18 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// A matcher with the rule it may stand for.
-pub(crate) struct Shaped {
+pub(crate) struct RuleMatcher {
     matcher: Matcher,
     rule: Option<(Condition, Arc<SessionDirs>)>,
 }
 
-impl Shaped {
+impl RuleMatcher {
     pub(crate) fn new(matcher: Matcher, text: &str, gastown: bool, place: &Arc<SessionDirs>) -> Self {
         let rule = if gastown { rule(text) } else { None };
         Self { matcher, rule: rule.map(|rule| (rule, Arc::clone(place))) }
     }
 
-    pub(crate) fn matches(&self, firing: &Firing, input: &Value, names: Names) -> bool {
+    pub(crate) fn matches(&self, firing: &Firing, input: &Value, names: ToolAliases) -> bool {
         self.matcher.matches(firing, names) || self.matches_rule(firing, input)
     }
 

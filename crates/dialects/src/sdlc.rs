@@ -1,7 +1,7 @@
 //! The dialect of the main specification: sections 5, 6, 11 and 12 by the letter.
 
 use crate::output::{shallow_merge, trimmed, whole};
-use crate::strict::{self, Invalid};
+use crate::strict::{self, InvalidOutput};
 use ona_api::{EventKind, EventName, Ruling};
 use ona_hookplane::{Dialect, Exit, Firing, HookExecution, HookOutput, OnTimeout, Timeouts, contract};
 use serde_json::{Map, Value};
@@ -36,8 +36,10 @@ impl Dialect for Sdlc {
                 }
                 said
             }
-            Err(Invalid::Async) => unreadable(EventKind::HookAsyncRejected, "async:true is not valid control".into()),
-            Err(Invalid::Shape(why)) => unreadable(EventKind::HookOutputInvalid, why),
+            Err(InvalidOutput::Async) => {
+                unreadable(EventKind::HookAsyncRejected, "async:true is not valid control".into())
+            }
+            Err(InvalidOutput::Shape(why)) => unreadable(EventKind::HookOutputInvalid, why),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reads stdout by the letter of Appendix B: one value, every known field in its
 //! type, the arm of this event or none. Anything else is invalid as a whole.
 
-use crate::output::{Decision, Sync};
+use crate::output::{BlockDecision, SyncOutput};
 use ona_api::EventName;
 use ona_api::event::FieldType;
 use ona_api::permission_update::PermissionUpdate;
@@ -9,21 +9,22 @@ use ona_api::text;
 use serde_json::{Map, Value};
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Invalid {
+pub(crate) enum InvalidOutput {
     /// The asynchronous arm: recognised, and refused as control (section 5.8).
     Async,
     Shape(String),
 }
 
-pub(crate) fn read(event: EventName, text: &str) -> Result<Sync, Invalid> {
-    let value: Value = text::json(text).map_err(|error| Invalid::Shape(format!("not one JSON value: {error}")))?;
+pub(crate) fn read(event: EventName, text: &str) -> Result<SyncOutput, InvalidOutput> {
+    let value: Value =
+        text::json(text).map_err(|error| InvalidOutput::Shape(format!("not one JSON value: {error}")))?;
     let Value::Object(object) = value else {
-        return Err(Invalid::Shape("not a JSON object".into()));
+        return Err(InvalidOutput::Shape("not a JSON object".into()));
     };
     if object.get("async") == Some(&Value::Bool(true)) {
-        return Err(Invalid::Async);
+        return Err(InvalidOutput::Async);
     }
-    Ok(Sync {
+    Ok(SyncOutput {
         go_on: field(&object, "continue", "true or false", Value::as_bool)?,
         suppress_output: field(&object, "suppressOutput", "true or false", Value::as_bool)?.unwrap_or_default(),
         stop_reason: text_field(&object, "stopReason")?,
@@ -37,8 +38,8 @@ pub(crate) fn read(event: EventName, text: &str) -> Result<Sync, Invalid> {
     })
 }
 
-fn specific(event: EventName, arm: &Value) -> Result<Map<String, Value>, Invalid> {
-    let shape = |text: String| Err(Invalid::Shape(text));
+fn specific(event: EventName, arm: &Value) -> Result<Map<String, Value>, InvalidOutput> {
+    let shape = |text: String| Err(InvalidOutput::Shape(text));
     let Some(arm) = arm.as_object() else {
         return shape("hookSpecificOutput must be an object".into());
     };
@@ -50,13 +51,13 @@ fn specific(event: EventName, arm: &Value) -> Result<Map<String, Value>, Invalid
     }
     let mut known = Map::new();
     for field in fields {
-        field.check(arm).map_err(|bad| Invalid::Shape(format!("hookSpecificOutput: {bad}")))?;
+        field.check(arm).map_err(|bad| InvalidOutput::Shape(format!("hookSpecificOutput: {bad}")))?;
         if let Some(value) = arm.get(field.name) {
             known.insert(field.name.to_owned(), value.clone());
         }
     }
     if event == EventName::PermissionRequest {
-        request_decision(&known["decision"]).map_err(Invalid::Shape)?;
+        request_decision(&known["decision"]).map_err(InvalidOutput::Shape)?;
     }
     Ok(known)
 }
@@ -85,15 +86,15 @@ pub(crate) fn request_decision(decision: &Value) -> Result<(), String> {
     }
 }
 
-pub(crate) fn as_decision(value: &Value) -> Option<Decision> {
+pub(crate) fn as_decision(value: &Value) -> Option<BlockDecision> {
     match value.as_str()? {
-        "approve" => Some(Decision::Approve),
-        "block" => Some(Decision::Block),
+        "approve" => Some(BlockDecision::Approve),
+        "block" => Some(BlockDecision::Block),
         _ => None,
     }
 }
 
-fn text_field(object: &Map<String, Value>, name: &str) -> Result<Option<String>, Invalid> {
+fn text_field(object: &Map<String, Value>, name: &str) -> Result<Option<String>, InvalidOutput> {
     field(object, name, "a string", |value| value.as_str().map(str::to_owned))
 }
 
@@ -102,12 +103,12 @@ fn field<T>(
     name: &str,
     expected: &str,
     read: impl Fn(&Value) -> Option<T>,
-) -> Result<Option<T>, Invalid> {
+) -> Result<Option<T>, InvalidOutput> {
     match object.get(name) {
         None => Ok(None),
         Some(value) => match read(value) {
             Some(value) => Ok(Some(value)),
-            None => Err(Invalid::Shape(format!("{name} must be {expected}"))),
+            None => Err(InvalidOutput::Shape(format!("{name} must be {expected}"))),
         },
     }
 }

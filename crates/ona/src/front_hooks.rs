@@ -2,7 +2,7 @@
 
 use crate::workshop;
 use ona_api::SkipReason;
-use ona_dialects::{FrontMatter, Kind, Whom, front_matter};
+use ona_dialects::{FrontMatter, FrontMatterKind, HookScope, front_matter};
 use ona_mcp::Servers;
 use ona_orchestration::{BuildHooks, BuiltHooks, FrontMatterHooks, HookOwner, SharedJudgeDeps};
 use ona_permissions::SessionDirs;
@@ -23,10 +23,10 @@ pub fn maker(
     let (judges, servers) = (Arc::clone(judges), Arc::clone(servers));
     Arc::new(move |front: &FrontMatterHooks, bearer: HookOwner<'_>| {
         let (kind, session, whom) = match bearer {
-            HookOwner::Skill(session) => (Kind::Skill, session, Whom::Everybody),
-            HookOwner::SkillOfAgent(session) => (Kind::Skill, session, Whom::Agent(session.0.clone())),
-            HookOwner::Agent(session) => (Kind::Agent, session, Whom::Agent(session.0.clone())),
-            HookOwner::Lead(session) => (Kind::Agent, session, Whom::Lead),
+            HookOwner::Skill(session) => (FrontMatterKind::Skill, session, HookScope::Everybody),
+            HookOwner::SkillOfAgent(session) => (FrontMatterKind::Skill, session, HookScope::Agent(session.0.clone())),
+            HookOwner::Agent(session) => (FrontMatterKind::Agent, session, HookScope::Agent(session.0.clone())),
+            HookOwner::Lead(session) => (FrontMatterKind::Agent, session, HookScope::Lead),
         };
         let dir = front.file.parent().unwrap_or(&front.file).to_string_lossy().into_owned();
         let read = FrontMatter {

@@ -6,7 +6,7 @@
 
 use crate::program::{Open, Program};
 use ona_api::{Env, environment};
-use ona_dialects::pi::{ClaudeFiles, Installed, Invalid, Layer, Offered, PROBES, choose};
+use ona_dialects::pi::{ClaudeFiles, Installed, InvalidDefinition, PROBES, PiLayer, PiOffer, choose};
 use ona_files::ReadError;
 use ona_process::{ChildCommand, find_in_path};
 use ona_trust::{
@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub struct PiSession {
-    pub layer: Layer,
+    pub layer: PiLayer,
     /// The file of `--hooks-config`.
     pub file: Option<PathBuf>,
     /// Hooks of `.claude` files that do not count in this session.
@@ -51,7 +51,7 @@ impl PiSession {
         let in_town = env.non_empty(environment::GT_ROLE).and(env.non_empty(environment::GT_ROOT)).is_some();
         let claude_off = keep_for_session(settings, SessionHookFilter { claude_hooks, in_town });
         let installed = || installed(env, &program.cwd);
-        let layer = choose(Offered {
+        let layer = choose(PiOffer {
             cli: file.as_deref().map(config_text),
             env: handed_over,
             claude: if asked_for_claude { claude_files(open) } else { ClaudeFiles::Silent },
@@ -60,10 +60,10 @@ impl PiSession {
         Self { layer, file, claude_off }
     }
 
-    pub fn invalid(&self) -> Option<&Invalid> {
+    pub fn invalid(&self) -> Option<&InvalidDefinition> {
         match &self.layer {
-            Layer::Invalid(invalid) => Some(invalid),
-            Layer::Nobody | Layer::Hooks { .. } => None,
+            PiLayer::Invalid(invalid) => Some(invalid),
+            PiLayer::Nobody | PiLayer::Hooks { .. } => None,
         }
     }
 }

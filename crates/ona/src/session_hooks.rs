@@ -6,9 +6,9 @@ use crate::output;
 use crate::pi_session::PiSession;
 use crate::program::Program;
 use ona_api::{Env, EventKind, Group, environment};
-use ona_dialects::Loaded;
+use ona_dialects::LoadedHooks;
 use ona_dialects::massgen;
-use ona_dialects::pi::{self, Layer, Surroundings};
+use ona_dialects::pi::{self, PiContext, PiLayer};
 use ona_hookplane::{HookEnvironment, Timeouts};
 use ona_permissions::SessionDirs;
 use serde_json::{Value, json};
@@ -18,16 +18,16 @@ use tokio_util::sync::CancellationToken;
 /// Hooks as one file has them, whichever dialect it is written in.
 pub enum Written {
     Settings(Value),
-    Pi(Vec<pi::Definition>),
+    Pi(Vec<pi::PiDefinition>),
     /// Where the configuration is.
     Massgen(PathBuf),
 }
 
 /// The hooks of `--hooks-config`, `PI_HOOKS_JSON` or gastown mode. The files that decide
 /// about them, which the agent may not change.
-pub fn pi(session: &PiSession, settings: &Value, place: &SessionDirs, loaded: &mut Loaded) -> Vec<PathBuf> {
+pub fn pi(session: &PiSession, settings: &Value, place: &SessionDirs, loaded: &mut LoadedHooks) -> Vec<PathBuf> {
     let mut guarded: Vec<_> = session.file.iter().cloned().collect();
-    if let Layer::Hooks { source, definitions } = &session.layer {
+    if let PiLayer::Hooks { source, definitions } = &session.layer {
         guarded.extend(pi_hooks(*source, definitions, settings, place, loaded));
     }
     guarded
@@ -35,15 +35,15 @@ pub fn pi(session: &PiSession, settings: &Value, place: &SessionDirs, loaded: &m
 
 /// Hooks of one such configuration, and the scripts they start.
 pub fn pi_hooks(
-    source: pi::Source,
-    definitions: &[pi::Definition],
+    source: pi::PiSource,
+    definitions: &[pi::PiDefinition],
     settings: &Value,
     place: &SessionDirs,
-    loaded: &mut Loaded,
+    loaded: &mut LoadedHooks,
 ) -> Vec<PathBuf> {
-    let words = |one: &pi::Definition| json!({"command": one.command, "args": one.args});
+    let words = |one: &pi::PiDefinition| json!({"command": one.command, "args": one.args});
     let commands: Vec<_> = definitions.iter().map(words).collect();
-    let made = pi::hooks(source, definitions, &Surroundings { settings, place });
+    let made = pi::hooks(source, definitions, &PiContext { settings, place });
     made.hooks.into_iter().for_each(|hook| loaded.list.push(hook));
     loaded.rejected.extend(made.rejected);
     loaded.unknown.extend(made.unknown);
@@ -68,7 +68,7 @@ pub fn announce(session: &PiSession, verbose: bool) -> Group {
         ));
     }
     if verbose
-        && matches!(&session.layer, Layer::Hooks { source: pi::Source::GastownBuiltin, definitions } if definitions.is_empty())
+        && matches!(&session.layer, PiLayer::Hooks { source: pi::PiSource::GastownBuiltin, definitions } if definitions.is_empty())
     {
         output::note("ona: gastown mode has no hooks here: neither gt nor bd was found");
     }
@@ -83,7 +83,7 @@ pub fn massgen(
     host: &Env,
     place: &SessionDirs,
     cancel: &CancellationToken,
-    loaded: &mut Loaded,
+    loaded: &mut LoadedHooks,
 ) -> Result<Vec<PathBuf>, Failure> {
     let options = &program.options;
     let named = options.massgen_config.as_deref().or(host.non_empty(environment::ONA_MASSGEN_CONFIG));
@@ -106,7 +106,7 @@ pub fn massgen(
     if named.is_none()
         && let Err(why) = ona_files::read_text(&path)
     {
-        return Err(Failure::usage(massgen::ConfigError::Unreadable { path, why }));
+        return Err(Failure::usage(massgen::MassgenConfigError::Unreadable { path, why }));
     }
     massgen_file(program, &path, settings, host, place, cancel, loaded)
 }
@@ -119,10 +119,10 @@ pub fn massgen_file(
     host: &Env,
     place: &SessionDirs,
     cancel: &CancellationToken,
-    loaded: &mut Loaded,
+    loaded: &mut LoadedHooks,
 ) -> Result<Vec<PathBuf>, Failure> {
     let environment = HookEnvironment::new(host.clone(), place.project.clone(), Timeouts::default());
-    let source = massgen::Source {
+    let source = massgen::MassgenSource {
         path,
         agent: program.options.agent_id.as_deref(),
         cwd: &place.start,

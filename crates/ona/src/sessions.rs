@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::workplace;
 use ona_api::{ConversationId, SessionId};
 use ona_store::{SessionLine, StoredEntry};
-use ona_transcript::{Account, Head, Prices, Raw};
+use ona_transcript::{ExportHead, Prices, RawRow, UsageReport};
 use serde_json::{Value, json};
 
 pub fn run(program: &Program, command: &Sessions) -> Result<u8, Failure> {
@@ -82,8 +82,8 @@ fn described(line: &SessionLine) -> Value {
     })
 }
 
-fn head(line: SessionLine, account: Account, prices: Prices) -> Head {
-    Head {
+fn head(line: SessionLine, account: UsageReport, prices: Prices) -> ExportHead {
+    ExportHead {
         session: line.id,
         conversation: line.conversation,
         parent: line.parent,
@@ -96,8 +96,8 @@ fn head(line: SessionLine, account: Account, prices: Prices) -> Head {
     }
 }
 
-fn raw(entry: &StoredEntry) -> Raw<'_> {
-    Raw {
+fn raw(entry: &StoredEntry) -> RawRow<'_> {
+    RawRow {
         sequence: entry.sequence,
         entry_type: &entry.entry_type,
         payload: &entry.payload,

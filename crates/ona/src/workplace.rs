@@ -20,7 +20,7 @@ use ona_api::tool::FileState;
 use ona_api::{Env, Group, Mode, Phase, credentials, environment};
 use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
-use ona_dialects::pi::Source;
+use ona_dialects::pi::PiSource;
 use ona_files::FileInfo;
 use ona_hookplane::{
     HookEngine, HookEnvironment, HookFailure, HookList, LogEntry, OnFailure, ProcessRunner, Runner, Timeouts,
@@ -285,7 +285,7 @@ impl Workplace {
         match written {
             Written::Settings(_) => {}
             Written::Pi(definitions) => {
-                drop(session_hooks::pi_hooks(Source::Cli, definitions, &settings, place, &mut loaded))
+                drop(session_hooks::pi_hooks(PiSource::Cli, definitions, &settings, place, &mut loaded))
             }
             Written::Massgen(path) => {
                 session_hooks::massgen_file(program, path, &settings, &self.operators, place, cancel, &mut loaded)?;

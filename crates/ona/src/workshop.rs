@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::headless::choose_model;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
-use ona_dialects::Wanted;
+use ona_dialects::HandlerSpec;
 use ona_hookplane::{Hook, HookAction, HookHandler};
 use ona_mcp::Servers;
 use ona_orchestration::{
@@ -15,16 +15,16 @@ use std::sync::Arc;
 pub fn maker(
     deps: &Arc<SharedJudgeDeps>,
     servers: &Arc<Servers>,
-) -> impl Fn(Wanted) -> Result<Arc<dyn HookHandler>, String> {
+) -> impl Fn(HandlerSpec) -> Result<Arc<dyn HookHandler>, String> {
     let (deps, servers) = (Arc::clone(deps), Arc::clone(servers));
     move |wanted| {
         let judge =
             |judge, prompt| -> Arc<dyn HookHandler> { Arc::new(JudgeHook::new(judge, prompt, Arc::clone(&deps))) };
         Ok(match wanted {
-            Wanted::Http { url, headers, variables } => Arc::new(HttpHook::new(url, headers, variables)?),
-            Wanted::Prompt { prompt, continue_on_block } => judge(JudgeKind::Prompt { continue_on_block }, prompt),
-            Wanted::Agent(prompt) => judge(JudgeKind::Agent, prompt),
-            Wanted::McpTool { server, tool, input } => {
+            HandlerSpec::Http { url, headers, variables } => Arc::new(HttpHook::new(url, headers, variables)?),
+            HandlerSpec::Prompt { prompt, continue_on_block } => judge(JudgeKind::Prompt { continue_on_block }, prompt),
+            HandlerSpec::Agent(prompt) => judge(JudgeKind::Agent, prompt),
+            HandlerSpec::McpTool { server, tool, input } => {
                 Arc::new(McpToolHook::new(server, tool, input, Arc::clone(&servers)))
             }
         })

@@ -46,7 +46,7 @@ impl Turn {
         // A prompt alone, or little more than its own summary, gets no smaller.
         let least = if history.state().is_collapsed() { FRESHLY_COMPACTED } else { 1 };
         let worthwhile = history.messages().len() > least;
-        if worthwhile && ona_transcript::due(context, history.weight() + self.asking.weight()) {
+        if worthwhile && ona_transcript::is_compaction_due(context, history.weight() + self.asking.weight()) {
             let modules = session.modules.clone();
             if let Some(modules) = &modules {
                 let start = Event::AutoCompactionStart { reason: "threshold" };

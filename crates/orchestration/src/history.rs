@@ -8,13 +8,13 @@ use ona_api::model::{Message, Part};
 use ona_api::{Entry, SessionId};
 use ona_providers::{EncodedMessages, ImageSupport, Wire};
 use ona_store::{Store, StoreError};
-use ona_transcript::{Course, Mapper, State, Step, repair};
+use ona_transcript::{Mapper, Rewinds, Step, TurnState, repair};
 
 pub struct History {
     session: SessionId,
     mapper: Mapper,
-    state: State,
-    course: Course,
+    state: TurnState,
+    course: Rewinds,
     dialogue: EncodedMessages,
 }
 
@@ -23,8 +23,8 @@ impl History {
         let mut history = Self {
             session: session.clone(),
             mapper: Mapper::default(),
-            state: State::default(),
-            course: Course::default(),
+            state: TurnState::default(),
+            course: Rewinds::default(),
             dialogue: EncodedMessages::new(wire),
         };
         history.refresh(store)?;
@@ -36,7 +36,7 @@ impl History {
     pub fn refresh(&mut self, store: &Store) -> Result<(), StoreError> {
         if self.take_in(store)? {
             self.mapper = Mapper::default();
-            self.state = State::default();
+            self.state = TurnState::default();
             self.take_in(store)?;
         }
         Ok(())
@@ -66,7 +66,7 @@ impl History {
         self.state.next()
     }
 
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &TurnState {
         &self.state
     }
 
@@ -86,7 +86,10 @@ impl History {
 
     /// Whether the model is shown anything but words.
     pub fn shows_pictures(&self) -> bool {
-        let pictures = !matches!(self.dialogue.wire(), Wire::Messages(ImageSupport::TextOnly) | Wire::Chat(ImageSupport::TextOnly));
+        let pictures = !matches!(
+            self.dialogue.wire(),
+            Wire::Messages(ImageSupport::TextOnly) | Wire::Chat(ImageSupport::TextOnly)
+        );
         let shown = |message: &Message| message.parts.iter().any(|part| matches!(part, Part::Picture { .. }));
         pictures && self.messages().iter().any(shown)
     }

@@ -3,7 +3,7 @@
 use crate::stored::record;
 use ona_api::SessionId;
 use ona_store::{Reader, StoreError, StoredEntry};
-use ona_transcript::{Body, Course};
+use ona_transcript::{Body, Rewinds};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(crate) fn loaded_context(reader: &Reader, session: &SessionId) -> Result<Loa
 }
 
 fn standing(rows: &[StoredEntry]) -> LoadedContext {
-    let mut course = Course::default();
+    let mut course = Rewinds::default();
     let mut summaries = Vec::new();
     for row in rows.iter().filter(|row| row.entry_type != "attachment") {
         // A row that can not be read has turned nothing back and covers nothing.

@@ -6,7 +6,7 @@ use crate::events::{Events, TurnEvent};
 use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestParams};
 use ona_api::{CallId, Env, Redactor, environment};
 use ona_auth::http::{self, HttpLimits};
-use ona_auth::{ModelChoice, CredentialKind, Endpoint, ApiKeyHelper, CredentialSources};
+use ona_auth::{ApiKeyHelper, CredentialKind, CredentialSources, Endpoint, ModelChoice};
 use ona_providers::{EncodedMessages, Provider, RetryPolicy, Wire};
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::{Arc, PoisonError, RwLock};

@@ -1,12 +1,12 @@
 //! From a stored row to what it means.
 
 use ona_store::StoredEntry;
-use ona_transcript::{Raw, Record};
+use ona_transcript::{RawRow, Record};
 
 /// `None` for a row that can not be read: it is nobody's message and counts for nothing,
 /// and `ona db check` names it.
 pub(crate) fn record(entry: &StoredEntry) -> Option<Record> {
-    let raw = Raw {
+    let raw = RawRow {
         sequence: entry.sequence,
         entry_type: &entry.entry_type,
         payload: &entry.payload,

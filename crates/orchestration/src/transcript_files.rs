@@ -8,7 +8,7 @@
 use ona_api::{CallId, SessionId, digest};
 use ona_hookplane::Base;
 use ona_store::Store;
-use ona_transcript::{Lines, LinesHead, Prices, Raw};
+use ona_transcript::{JsonlContext, JsonlWriter, Prices, RawRow};
 use std::collections::HashMap;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ struct Pages {
 struct Page {
     path: PathBuf,
     file: File,
-    lines: Lines,
+    lines: JsonlWriter,
     /// The newest row in it.
     last: Option<i64>,
 }
@@ -99,7 +99,7 @@ impl TranscriptFiles {
         let entries = entries.map_err(io::Error::other)?;
         let rows: Vec<_> = entries
             .iter()
-            .map(|entry| Raw {
+            .map(|entry| RawRow {
                 sequence: entry.sequence,
                 entry_type: &entry.entry_type,
                 payload: &entry.payload,
@@ -120,7 +120,7 @@ impl TranscriptFiles {
         let name = if is_name { id.to_owned() } else { digest::sha256_hex(id.as_bytes()) };
         let path = folder.join(format!("{name}.jsonl"));
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
-        let lines = Lines::of(LinesHead {
+        let lines = JsonlWriter::of(JsonlContext {
             session: base.session.clone(),
             is_subagent: base.agent_id.is_some(),
             cwd: base.cwd.to_string_lossy().into_owned(),

@@ -349,7 +349,8 @@ mod tests {
 
     #[test]
     fn a_model_without_eyes_is_recognised() {
-        let refused = |message| http_error(400, RetryHints::default(), format!(r#"{{"error":"{message}"}}"#).as_bytes());
+        let refused =
+            |message| http_error(400, RetryHints::default(), format!(r#"{{"error":"{message}"}}"#).as_bytes());
         assert!(is_about_pictures(&refused("Model does not support images. Please use a model that does.")));
         assert!(is_about_pictures(&refused("Invalid content type. image_url is only supported by certain models.")));
         assert!(is_about_pictures(&refused("Could not process image")));

@@ -74,7 +74,8 @@ impl EncodedMessages {
     /// The body of a request.
     pub fn body(&self, params: &RequestParams) -> Vec<u8> {
         let head = self.head(params);
-        let mut marks: Vec<usize> = self.entries.iter().rev().filter_map(|entry| entry.mark).take(CACHED_MESSAGES).collect();
+        let mut marks: Vec<usize> =
+            self.entries.iter().rev().filter_map(|entry| entry.mark).take(CACHED_MESSAGES).collect();
         marks.reverse();
         let marked = marks.len() * messages::encode::CACHE.len();
         let mut body = Vec::with_capacity(head.len() + self.bytes.len() + marked + 2);

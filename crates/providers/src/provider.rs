@@ -120,7 +120,10 @@ impl Provider {
 
 /// The next piece of the response. `None` is its end, or what we take for it: a server that
 /// has said everything and keeps the connection open is not waited for.
-async fn next(response: &mut Response, decoder: &ResponseDecoder) -> Result<Option<impl AsRef<[u8]> + use<>>, reqwest::Error> {
+async fn next(
+    response: &mut Response,
+    decoder: &ResponseDecoder,
+) -> Result<Option<impl AsRef<[u8]> + use<>>, reqwest::Error> {
     let limit = match (decoder.is_over(), decoder.is_complete()) {
         (true, _) => CONNECTION_END_TIMEOUT,
         (false, true) => STREAM_END_TIMEOUT,

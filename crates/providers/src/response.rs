@@ -137,7 +137,8 @@ impl ResponseDecoder {
 
 impl WireDecoder {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
-        let json = || serde_json::from_str::<Value>(data).map_err(|_| classify::unreadable("an event that is not JSON"));
+        let json =
+            || serde_json::from_str::<Value>(data).map_err(|_| classify::unreadable("an event that is not JSON"));
         match self {
             WireDecoder::Messages(decoder) => decoder.event(&json()?, deltas),
             WireDecoder::Chat(decoder) if data.trim() == chat::decode::ChatDecoder::DONE => {

@@ -65,7 +65,7 @@ pub fn tokens(bytes: usize) -> usize {
 /// Whether a request of this many bytes is to be preceded by a compaction. The
 /// bytes are `Mapper::weight`, the system prompt and the tools; `context` is
 /// `context_tokens`, unless the operator knows better.
-pub fn due(context: usize, bytes: usize) -> bool {
+pub fn is_compaction_due(context: usize, bytes: usize) -> bool {
     tokens(bytes) >= context * AUTO_PERCENT / 100
 }
 
@@ -88,7 +88,7 @@ you included, will see the summary and nothing else. Call no tools.
 Say, in this order:
 1. Task: what the user asked for, in the user's own words where the wording matters, with every limit, preference \
 and correction that still holds.
-2. State: what is done and how it was checked, what is half done, what was tried and did not work and why.
+2. TurnState: what is done and how it was checked, what is half done, what was tried and did not work and why.
 3. Places: the files, functions, commands, addresses and names that matter, written exactly, each with a few words \
 on why it matters; short pieces of code only if they are needed word for word.
 4. Decisions: what was decided and the reason, so that it is not decided again.
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn compaction_is_due_at_four_fifths() {
         assert_eq!([0, 1, 4, 5].map(tokens), [0, 1, 1, 2]);
-        assert!(!due(1_000, 3_196));
-        assert!(due(1_000, 3_197));
+        assert!(!is_compaction_due(1_000, 3_196));
+        assert!(is_compaction_due(1_000, 3_197));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! written, so that what an agent used counts for the turn it worked in.
 
 use crate::prices::{Prices, rounded};
-use crate::record::{Body, Progress, Record};
+use crate::record::{Body, ProgressRecord, Record};
 use ona_api::model::Usage;
 use ona_api::row::Block;
 use serde_json::{Value, json};
@@ -15,11 +15,11 @@ pub const STOP_FEEDBACK: &str = "Stop hook feedback:\n";
 
 /// Tokens by model, in the order the models were first asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spent(Vec<Share>);
+pub struct TokenUsage(Vec<ModelUsage>);
 
 /// What one model was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct ModelUsage {
     /// The wire string.
     pub model: String,
     pub model_id: Option<String>,
@@ -29,10 +29,10 @@ pub struct Share {
     pub uncounted: u64,
 }
 
-impl Spent {
+impl TokenUsage {
     pub fn push(&mut self, record: &Record) {
-        if let Body::Progress(Progress::Usage { model, model_id, usage }) = &record.body {
-            self.add(Share {
+        if let Body::Progress(ProgressRecord::Usage { model, model_id, usage }) = &record.body {
+            self.add(ModelUsage {
                 model: model.clone(),
                 model_id: model_id.clone(),
                 usage: *usage,
@@ -42,12 +42,12 @@ impl Spent {
         }
     }
 
-    pub fn merge(&mut self, other: &Spent) {
+    pub fn merge(&mut self, other: &TokenUsage) {
         other.0.iter().cloned().for_each(|share| self.add(share));
     }
 
-    fn add(&mut self, new: Share) {
-        let same = |share: &&mut Share| share.model == new.model && share.model_id == new.model_id;
+    fn add(&mut self, new: ModelUsage) {
+        let same = |share: &&mut ModelUsage| share.model == new.model && share.model_id == new.model_id;
         match self.0.iter_mut().find(same) {
             Some(share) => {
                 share.usage.add(new.usage);
@@ -58,7 +58,7 @@ impl Spent {
         }
     }
 
-    pub fn shares(&self) -> &[Share] {
+    pub fn shares(&self) -> &[ModelUsage] {
         &self.0
     }
 
@@ -84,7 +84,7 @@ impl Spent {
     }
 }
 
-impl Share {
+impl ModelUsage {
     /// `None` without a price, or without a count.
     pub fn cost(&self, prices: &Prices) -> Option<f64> {
         let price = prices.of(&self.model, self.model_id.as_deref())?;
@@ -92,9 +92,9 @@ impl Share {
     }
 }
 
-/// Whose row it is.
+/// RowOwner row it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum RowOwner {
     Session,
     /// A session that an Agent call of this one made.
     Subagent,
@@ -102,23 +102,23 @@ pub enum Whose {
 
 /// What one turn used; `sequence` is its prompt's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnSpent {
+pub struct TurnUsage {
     pub sequence: i64,
-    pub spent: Spent,
+    pub spent: TokenUsage,
 }
 
 /// Everything a session used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Account {
-    pub spent: Spent,
-    pub turns: Vec<TurnSpent>,
+pub struct UsageReport {
+    pub spent: TokenUsage,
+    pub turns: Vec<TurnUsage>,
 }
 
-impl Account {
+impl UsageReport {
     /// Takes the next row in the order of writing.
-    pub fn push(&mut self, whose: Whose, record: &Record) {
-        if whose == Whose::Session && is_prompt(record) {
-            self.turns.push(TurnSpent { sequence: record.sequence, spent: Spent::default() });
+    pub fn push(&mut self, whose: RowOwner, record: &Record) {
+        if whose == RowOwner::Session && is_prompt(record) {
+            self.turns.push(TurnUsage { sequence: record.sequence, spent: TokenUsage::default() });
         }
         self.spent.push(record);
         if let Some(turn) = self.turns.last_mut() {
@@ -128,7 +128,7 @@ impl Account {
 
     pub fn json(&self, prices: &Prices) -> Value {
         let models: Vec<_> = self.spent.shares().iter().map(|share| share.json(prices)).collect();
-        let turn = |turn: &TurnSpent| {
+        let turn = |turn: &TurnUsage| {
             json!({
                 "sequence": turn.sequence, "replies": turn.spent.replies(), "usage": counted(&turn.spent.usage()),
                 "cost_usd": turn.spent.cost(prices),
@@ -160,7 +160,7 @@ impl Account {
     }
 }
 
-impl Share {
+impl ModelUsage {
     fn json(&self, prices: &Prices) -> Value {
         json!({
             "model": self.model, "model_id": self.model_id, "replies": self.replies, "usage": counted(&self.usage),

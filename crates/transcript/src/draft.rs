@@ -34,7 +34,7 @@ pub(crate) struct Draft {
 
 #[derive(Debug)]
 enum Slot {
-    Assistant { sequence: i64, origin: Origin },
+    Assistant { sequence: i64, origin: MessageOrigin },
     User(UserSlot),
 }
 
@@ -44,7 +44,7 @@ struct UserSlot {
     sequences: Vec<i64>,
     /// How many parts are results and their pictures.
     results: usize,
-    context: Vec<Said>,
+    context: Vec<HookText>,
 }
 
 /// What separates the contributions of two hooks.
@@ -52,15 +52,15 @@ const BETWEEN: &str = "\n\n";
 
 /// One hook's text inside the joined context.
 #[derive(Debug)]
-struct Said {
+struct HookText {
     sequence: i64,
-    scope: Scope,
+    scope: ContextScope,
     end: usize,
 }
 
 /// Which message a hook's context belongs to (DEC-033).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum ContextScope {
     /// The first one of the user: said when the session began.
     Session,
     /// The last one before the next call to the model.
@@ -69,7 +69,7 @@ pub(crate) enum Scope {
 
 /// Who made a message of the assistant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum MessageOrigin {
     /// A model, in an `assistant` row.
     Reply,
     /// Nobody said it: a `tool_use` row on its own (`--eval`).
@@ -80,12 +80,12 @@ pub(crate) enum Origin {
 struct Call {
     /// The message that makes it; the one after it answers.
     message: usize,
-    origin: Origin,
-    answer: Answer,
+    origin: MessageOrigin,
+    answer: CallResult,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum CallResult {
     None,
     /// The history went on without one, so it is taken as interrupted until a
     /// row says otherwise.
@@ -138,13 +138,13 @@ impl Draft {
         };
         let at = call.message + 1;
         match call.answer {
-            Answer::Given => return Some(TWICE),
-            Answer::None => {
-                call.answer = Answer::Given;
+            CallResult::Given => return Some(TWICE),
+            CallResult::None => {
+                call.answer = CallResult::Given;
                 self.give(at, sequence, part);
             }
-            Answer::Assumed => {
-                call.answer = Answer::Given;
+            CallResult::Assumed => {
+                call.answer = CallResult::Given;
                 if let Some(index) = self.result(id) {
                     self.weight -= weight(&self.messages[at].parts[index]);
                     self.weight += weight(&part);
@@ -180,22 +180,22 @@ impl Draft {
 
     /// A reply of the model: texts and calls in the order they were declared.
     pub(crate) fn reply(&mut self, sequence: i64, parts: Vec<Part>) -> Option<&'static str> {
-        self.assistant(sequence, Origin::Reply, parts)
+        self.assistant(sequence, MessageOrigin::Reply, parts)
     }
 
     /// A `tool_use` row; nothing if a reply made the call.
     pub(crate) fn lone(&mut self, sequence: i64, id: &CallId, part: Part) {
-        let made = |call: &Call| call.origin == Origin::Reply || call.answer == Answer::None;
+        let made = |call: &Call| call.origin == MessageOrigin::Reply || call.answer == CallResult::None;
         if self.calls.get(id).is_some_and(made) {
             return;
         }
-        self.assistant(sequence, Origin::Lone, vec![part]);
+        self.assistant(sequence, MessageOrigin::Lone, vec![part]);
     }
 
-    pub(crate) fn context(&mut self, sequence: i64, scope: Scope, text: &str) {
+    pub(crate) fn context(&mut self, sequence: i64, scope: ContextScope, text: &str) {
         let at = match (scope, self.first_user) {
-            (Scope::Session, Some(first)) => first,
-            (Scope::Session, None) | (Scope::Turn, _) => self.last_user(),
+            (ContextScope::Session, Some(first)) => first,
+            (ContextScope::Session, None) | (ContextScope::Turn, _) => self.last_user(),
         };
         self.touch(at);
         let parts = &mut self.messages[at].parts;
@@ -212,7 +212,7 @@ impl Draft {
             }
         };
         self.weight += end - start;
-        self.slot(at).context.push(Said { sequence, scope, end });
+        self.slot(at).context.push(HookText { sequence, scope, end });
     }
 
     /// Puts a summary in the place of every part up to a row.
@@ -224,34 +224,34 @@ impl Draft {
         self.say(covers_to, Part::Text(summary));
         for (sequence, piece) in pieces {
             match piece {
-                Piece::Said(part) => self.say(sequence, part),
-                Piece::Result(id, part) => {
+                RowPart::Said(part) => self.say(sequence, part),
+                RowPart::Result(id, part) => {
                     self.answer(sequence, &id, part);
                 }
-                Piece::Picture(id, part) => self.picture(sequence, Some(&id), part),
-                Piece::Assistant(origin, parts) => {
+                RowPart::Picture(id, part) => self.picture(sequence, Some(&id), part),
+                RowPart::Assistant(origin, parts) => {
                     self.assistant(sequence, origin, parts);
                 }
-                Piece::Context(scope, text) => self.context(sequence, scope, &text),
+                RowPart::Context(scope, text) => self.context(sequence, scope, &text),
             }
         }
     }
 
-    fn assistant(&mut self, sequence: i64, origin: Origin, mut parts: Vec<Part>) -> Option<&'static str> {
+    fn assistant(&mut self, sequence: i64, origin: MessageOrigin, mut parts: Vec<Part>) -> Option<&'static str> {
         if parts.is_empty() {
             return None;
         }
         // No model was called before a lone call, so the context gathered so far moves on.
         let context = match origin {
-            Origin::Lone => self.lift_context(),
-            Origin::Reply => Vec::new(),
+            MessageOrigin::Lone => self.lift_context(),
+            MessageOrigin::Reply => Vec::new(),
         };
         self.assume_answers();
         let message = self.messages.len();
         let declared = parts.len();
         parts.retain(|part| match part {
             Part::ToolUse { id, .. } => {
-                let call = Call { message, origin, answer: Answer::None };
+                let call = Call { message, origin, answer: CallResult::None };
                 self.calls.insert(id.clone(), call).is_none_or(|older| older.message != message)
             }
             _ => true,
@@ -261,7 +261,7 @@ impl Draft {
         self.messages.push(Message { role: Role::Assistant, parts });
         self.slots.push(Slot::Assistant { sequence, origin });
         for (sequence, text) in context {
-            self.context(sequence, Scope::Turn, &text);
+            self.context(sequence, ContextScope::Turn, &text);
         }
         complaint
     }
@@ -280,12 +280,12 @@ impl Draft {
                 Part::ToolUse { id, .. } => Some(id),
                 _ => None,
             })
-            .filter(|id| self.calls.get(id).is_some_and(|call| call.answer == Answer::None))
+            .filter(|id| self.calls.get(id).is_some_and(|call| call.answer == CallResult::None))
             .cloned()
             .collect();
         for id in open {
             if let Some(call) = self.calls.get_mut(&id) {
-                call.answer = Answer::Assumed;
+                call.answer = CallResult::Assumed;
             }
             let part = Part::ToolResult { id, content: INTERRUPTED.into(), is_error: true, exit_code: None };
             self.give(last + 1, NO_ROW, part);
@@ -304,7 +304,7 @@ impl Draft {
 
     /// The part that answers a call. Asked about new results, so it looks from the end.
     fn result(&self, id: &CallId) -> Option<usize> {
-        let call = self.calls.get(id).filter(|call| call.answer != Answer::None)?;
+        let call = self.calls.get(id).filter(|call| call.answer != CallResult::None)?;
         let answers = |part: &Part| matches!(part, Part::ToolResult { id: answered, .. } if answered == id);
         self.messages[call.message + 1].parts.iter().rposition(answers)
     }
@@ -341,7 +341,7 @@ impl Draft {
     /// too if it held nothing else.
     fn lift_context(&mut self) -> Vec<(i64, String)> {
         let Some(Slot::User(slot)) = self.slots.last_mut() else { return Vec::new() };
-        if !slot.context.iter().any(|said| said.scope == Scope::Turn) {
+        if !slot.context.iter().any(|said| said.scope == ContextScope::Turn) {
             return Vec::new();
         }
         let at = self.messages.len() - 1;
@@ -352,8 +352,8 @@ impl Draft {
         let mut lifted = Vec::new();
         for (sequence, scope, text) in texts(said, joined) {
             match scope {
-                Scope::Turn => lifted.push((sequence, text)),
-                Scope::Session => self.context(sequence, scope, &text),
+                ContextScope::Turn => lifted.push((sequence, text)),
+                ContextScope::Session => self.context(sequence, scope, &text),
             }
         }
         if self.messages[at].parts.is_empty() {
@@ -365,12 +365,12 @@ impl Draft {
     }
 
     /// Every part with the row it came from, in no order that matters.
-    fn into_pieces(self) -> Vec<(i64, Piece)> {
+    fn into_pieces(self) -> Vec<(i64, RowPart)> {
         let mut pieces = Vec::new();
         for (message, slot) in self.messages.into_iter().zip(self.slots) {
             let mut slot = match slot {
                 Slot::Assistant { sequence, origin } => {
-                    pieces.push((sequence, Piece::Assistant(origin, message.parts)));
+                    pieces.push((sequence, RowPart::Assistant(origin, message.parts)));
                     continue;
                 }
                 Slot::User(slot) => slot,
@@ -379,17 +379,17 @@ impl Draft {
             if !slot.context.is_empty() {
                 let said = std::mem::take(&mut slot.context);
                 let context = texts(said, parts.pop());
-                pieces.extend(context.map(|(sequence, scope, text)| (sequence, Piece::Context(scope, text))));
+                pieces.extend(context.map(|(sequence, scope, text)| (sequence, RowPart::Context(scope, text))));
             }
             let mut answered = None;
             for (index, (part, sequence)) in parts.into_iter().zip(slot.sequences).enumerate() {
                 let piece = match (&part, &answered) {
                     (Part::ToolResult { id, .. }, _) => {
                         answered = Some(id.clone());
-                        Piece::Result(id.clone(), part)
+                        RowPart::Result(id.clone(), part)
                     }
-                    (_, Some(id)) if index < slot.results => Piece::Picture(id.clone(), part),
-                    _ => Piece::Said(part),
+                    (_, Some(id)) if index < slot.results => RowPart::Picture(id.clone(), part),
+                    _ => RowPart::Said(part),
                 };
                 pieces.push((sequence, piece));
             }
@@ -399,17 +399,17 @@ impl Draft {
 }
 
 /// What one row has put into the draft.
-enum Piece {
+enum RowPart {
     Said(Part),
     Result(CallId, Part),
     /// Beside the result of this call.
     Picture(CallId, Part),
-    Assistant(Origin, Vec<Part>),
-    Context(Scope, String),
+    Assistant(MessageOrigin, Vec<Part>),
+    Context(ContextScope, String),
 }
 
 /// The joined context as the single texts it was made of.
-fn texts(said: Vec<Said>, joined: Option<Part>) -> impl Iterator<Item = (i64, Scope, String)> {
+fn texts(said: Vec<HookText>, joined: Option<Part>) -> impl Iterator<Item = (i64, ContextScope, String)> {
     let joined = match joined {
         Some(Part::HookContext(joined)) => joined,
         _ => String::new(),

@@ -6,13 +6,13 @@
 //! the rows alone. Call and result carry the new id wherever they go, the wire included:
 //! servers compare ids within a request and remember none.
 
-use crate::next::State;
+use crate::next::TurnState;
 use ona_api::CallId;
 use ona_api::model::{Part, Reply};
 use std::collections::HashSet;
 
 /// Gives the calls of a new reply ids that no call of the session has.
-pub fn tell_apart(state: &State, reply: &mut Reply) {
+pub fn make_call_ids_unique(state: &TurnState, reply: &mut Reply) {
     let mut own: HashSet<CallId> = HashSet::new();
     let row = state.last_sequence().map_or(0, |last| last + 1);
     for part in &mut reply.parts {
@@ -29,7 +29,7 @@ pub fn tell_apart(state: &State, reply: &mut Reply) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Raw, Record};
+    use crate::record::{RawRow, Record};
     use ona_api::model::Usage;
     use serde_json::json;
 
@@ -50,17 +50,17 @@ mod tests {
 
     #[test]
     fn a_repeated_id_gets_the_number_of_its_row() {
-        let mut state = State::default();
+        let mut state = TurnState::default();
         let payload = json!({"content": [
             {"type": "tool_use", "id": "call_1", "name": "Read", "input": {}},
             {"type": "tool_use", "id": "call_2-8", "name": "Read", "input": {}},
         ]})
         .to_string();
-        let row = Raw { sequence: 7, entry_type: "assistant", payload: &payload, tool_use_id: None, created_at: "" };
+        let row = RawRow { sequence: 7, entry_type: "assistant", payload: &payload, tool_use_id: None, created_at: "" };
         state.push(&Record::parse(row).unwrap());
         for _ in 0..2 {
             let mut new = reply(&["call_1", "call_2", "call_2", "call_3"]);
-            tell_apart(&state, &mut new);
+            make_call_ids_unique(&state, &mut new);
             assert_eq!(ids(&new), ["call_1-8", "call_2", "call_2-9", "call_3"]);
         }
     }

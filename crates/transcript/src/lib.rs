@@ -18,26 +18,28 @@
 
 mod compact;
 mod cost;
-mod course;
 mod draft;
 mod export;
 mod ids;
-mod loose;
+mod lenient_json;
 mod mapper;
 mod next;
 mod prices;
 mod record;
 mod repair;
+mod rewinds;
 mod usage;
 
-pub use compact::{AUTO_PERCENT, CONTEXT_SIZES, Trigger, commit, context_tokens, due, summary_request, tokens};
-pub use cost::{Account, STOP_FEEDBACK, Share, Spent, TurnSpent, Whose, counted};
-pub use course::Course;
-pub use export::{Head, Lines, LinesHead, json, jsonl, markdown};
-pub use ids::tell_apart;
+pub use compact::{
+    AUTO_PERCENT, CONTEXT_SIZES, Trigger, commit, context_tokens, is_compaction_due, summary_request, tokens,
+};
+pub use cost::{ModelUsage, RowOwner, STOP_FEEDBACK, TokenUsage, TurnUsage, UsageReport, counted};
+pub use export::{ExportHead, JsonlContext, JsonlWriter, json, jsonl, markdown};
+pub use ids::make_call_ids_unique;
 pub use mapper::Mapper;
-pub use next::{State, Step, next};
+pub use next::{Step, TurnState, next};
 pub use prices::{PUBLISHED, Price, Prices};
-pub use record::{Attached, Body, HookNote, Note, Progress, REWOUND, Raw, Record};
-pub use repair::{INTERRUPTED, answer_open, repair};
+pub use record::{AttachmentRecord, Body, HookRecord, ProgressRecord, REWOUND, RawRow, Record, RowProblem};
+pub use repair::{INTERRUPTED, answer_open_calls, repair};
+pub use rewinds::Rewinds;
 pub use usage::usage_entry;

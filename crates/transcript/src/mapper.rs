@@ -19,8 +19,8 @@
 //!
 //! Where a part stands within a message is the matter of `draft`.
 
-use crate::draft::{Draft, Scope};
-use crate::record::{Attached, Body, HookNote, Note, Progress, Record};
+use crate::draft::{ContextScope, Draft};
+use crate::record::{AttachmentRecord, Body, HookRecord, ProgressRecord, Record, RowProblem};
 use ona_api::model::{Message, Part};
 use ona_api::row::Block;
 
@@ -33,7 +33,7 @@ const ASSISTANT_ANSWERS: &str = "a result in a message of the assistant was left
 #[derive(Debug, Default)]
 pub struct Mapper {
     draft: Draft,
-    notes: Vec<Note>,
+    notes: Vec<RowProblem>,
 }
 
 impl Mapper {
@@ -53,16 +53,16 @@ impl Mapper {
                 self.note(sequence, complaint);
             }
             Body::Attachment(attached) => self.attached(sequence, attached),
-            Body::InternalHook(HookNote { event, context: Some(text), .. }) if says_something(text) => {
+            Body::InternalHook(HookRecord { event, context: Some(text), .. }) if says_something(text) => {
                 self.draft.context(sequence, scope(event), text);
             }
-            Body::Progress(Progress::ExitCode { call, code }) => self.draft.exit_code(call, *code),
+            Body::Progress(ProgressRecord::ExitCode { call, code }) => self.draft.exit_code(call, *code),
             Body::CollapseCommit { summary, covers_to, .. } => {
                 self.draft.restart(*covers_to, format!("{SUMMARY_LEAD}\n\n{summary}"));
             }
             Body::System { .. }
             | Body::Rewound { .. }
-            | Body::Progress(Progress::Usage { .. } | Progress::Other)
+            | Body::Progress(ProgressRecord::Usage { .. } | ProgressRecord::Other)
             | Body::InternalHook(_)
             | Body::ContentReplacement
             | Body::FileHistorySnapshot
@@ -98,7 +98,7 @@ impl Mapper {
     }
 
     /// Rows that were not mapped as they stand, and why.
-    pub fn notes(&self) -> &[Note] {
+    pub fn notes(&self) -> &[RowProblem] {
         &self.notes
     }
 
@@ -134,11 +134,11 @@ impl Mapper {
         self.note(sequence, complaint);
     }
 
-    fn attached(&mut self, sequence: i64, attached: &Attached) {
+    fn attached(&mut self, sequence: i64, attached: &AttachmentRecord) {
         match attached {
-            Attached::Picture { call, part } => self.draft.picture(sequence, call.as_ref(), part.clone()),
-            Attached::Text(text) => self.say(sequence, text),
-            Attached::Message { parts, .. } => {
+            AttachmentRecord::Picture { call, part } => self.draft.picture(sequence, call.as_ref(), part.clone()),
+            AttachmentRecord::Text(text) => self.say(sequence, text),
+            AttachmentRecord::Message { parts, .. } => {
                 for part in parts {
                     match part {
                         Part::Text(text) => self.say(sequence, text),
@@ -146,7 +146,7 @@ impl Mapper {
                     }
                 }
             }
-            Attached::Other => {}
+            AttachmentRecord::Other => {}
         }
     }
 
@@ -157,7 +157,7 @@ impl Mapper {
     }
 
     fn note(&mut self, sequence: i64, complaint: Option<&'static str>) {
-        self.notes.extend(complaint.map(|what| Note { sequence, what: what.into() }));
+        self.notes.extend(complaint.map(|what| RowProblem { sequence, what: what.into() }));
     }
 }
 
@@ -175,10 +175,10 @@ impl<'a> FromIterator<&'a Record> for Mapper {
     }
 }
 
-fn scope(event: &str) -> Scope {
+fn scope(event: &str) -> ContextScope {
     match event {
-        "SessionStart" | "Setup" | "SubagentStart" => Scope::Session,
-        _ => Scope::Turn,
+        "SessionStart" | "Setup" | "SubagentStart" => ContextScope::Session,
+        _ => ContextScope::Turn,
     }
 }
 

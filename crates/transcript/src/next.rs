@@ -1,12 +1,12 @@
 //! What a turn does next, read off the rows alone.
 //!
-//! `State` keeps the little that the decision needs, so asking costs nothing
+//! `TurnState` keeps the little that the decision needs, so asking costs nothing
 //! however long the history is. The driver is a loop: ask, do, commit, push the
 //! rows that were committed. To go on after a crash is to push all rows, commit
 //! what `repair` says and push that too; without the repair `next` would run
 //! calls again that may have run already.
 
-use crate::record::{Attached, Body, HookNote, Record};
+use crate::record::{AttachmentRecord, Body, HookRecord, Record};
 use ona_api::row::Block;
 use ona_api::{CallId, ToolCall};
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ pub enum Step {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct State {
+pub struct TurnState {
     /// Every call without a result, in declared order.
     open: Vec<Open>,
     /// The newest reply.
@@ -49,18 +49,18 @@ struct Open {
 struct Reply {
     sequence: i64,
     has_calls: bool,
-    /// Whose `tool_use` rows say nothing new; none once a summary covers the reply.
+    /// RowOwner `tool_use` rows say nothing new; none once a summary covers the reply.
     calls: Vec<CallId>,
 }
 
 /// The step for a whole session at once.
 pub fn next<'a>(records: impl IntoIterator<Item = &'a Record>) -> Step {
-    let mut state = State::default();
+    let mut state = TurnState::default();
     records.into_iter().for_each(|record| state.push(record));
     state.next()
 }
 
-impl State {
+impl TurnState {
     pub fn push(&mut self, record: &Record) {
         let sequence = record.sequence;
         self.last_sequence = Some(sequence);
@@ -69,8 +69,8 @@ impl State {
             Body::Assistant { content, .. } => self.assistant(sequence, content),
             Body::ToolUse(call) => self.lone(sequence, call),
             Body::ToolResult { id, .. } => self.answered(id),
-            Body::InternalHook(HookNote { event, context: Some(_), .. }) if goes_on(event) => self.asked = true,
-            Body::Attachment(Attached::Message { wakes: true, .. }) => self.asked = true,
+            Body::InternalHook(HookRecord { event, context: Some(_), .. }) if goes_on(event) => self.asked = true,
+            Body::Attachment(AttachmentRecord::Message { wakes: true, .. }) => self.asked = true,
             Body::System { subtype, .. } if subtype == "hook_stopped" => self.stopped = true,
             Body::CollapseCommit { covers_to, .. } => {
                 self.collapsed = true;

@@ -3,12 +3,12 @@
 //! The runtime writes rows in the shape of Appendix C, but an operator may write
 //! them too. So the column `entry_type` decides what a row is, `_t` is not needed,
 //! and a field may have the shape another program would have given it. What still
-//! can not be read is a `Note` and no record: one bad row never ends a session.
+//! can not be read is a `RowProblem` and no record: one bad row never ends a session.
 //!
 //! Only what something here asks for is kept. A row nothing asks anything of is
 //! known by its type alone, and its payload is not even looked at.
 
-use crate::loose::{Lenient, Loose, Object, Plain};
+use crate::lenient_json::{FromAnyJson, LenientObject, LenientValue, PlainText};
 use ona_api::model::{Part, Usage};
 use ona_api::row::Block;
 use ona_api::{CallId, ToolCall};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 /// A row as the database holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Raw<'a> {
+pub struct RawRow<'a> {
     pub sequence: i64,
     pub entry_type: &'a str,
     pub payload: &'a str,
@@ -29,7 +29,7 @@ pub struct Raw<'a> {
 /// A row that was left out of account, or taken for something else, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("row {sequence}: {what}")]
-pub struct Note {
+pub struct RowProblem {
     pub sequence: i64,
     pub what: String,
 }
@@ -60,7 +60,7 @@ pub enum Body {
         /// Its words for the operator, if it has any.
         message: Option<String>,
     },
-    /// A `system` row by which the conversation went back; see `Course`.
+    /// A `system` row by which the conversation went back; see `Rewinds`.
     Rewound {
         /// The last row that counts; never above the row's own number.
         to: i64,
@@ -71,9 +71,9 @@ pub enum Body {
         content: String,
         is_error: bool,
     },
-    Progress(Progress),
-    Attachment(Attached),
-    InternalHook(HookNote),
+    Progress(ProgressRecord),
+    Attachment(AttachmentRecord),
+    InternalHook(HookRecord),
     ContentReplacement,
     CollapseCommit {
         trigger: String,
@@ -89,7 +89,7 @@ pub enum Body {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ProgressRecord {
     /// Why a shell failed (DEC-090).
     ExitCode {
         call: CallId,
@@ -106,7 +106,7 @@ pub enum Progress {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Attached {
+pub enum AttachmentRecord {
     /// A picture or page, of a call or of the prompt before it (DEC-032).
     Picture { call: Option<CallId>, part: Part },
     /// Text that is sent as it is.
@@ -123,7 +123,7 @@ pub enum Attached {
 
 /// What a hook left for the model, or what it changed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HookNote {
+pub struct HookRecord {
     pub event: String,
     pub context: Option<String>,
     /// The input that ran in the place of the model's.
@@ -131,14 +131,14 @@ pub struct HookNote {
 }
 
 impl Record {
-    pub fn parse(raw: Raw<'_>) -> Result<Record, Note> {
+    pub fn parse(raw: RawRow<'_>) -> Result<Record, RowProblem> {
         let sequence = raw.sequence;
-        let body = body(raw).map_err(|what| Note { sequence, what })?;
+        let body = body(raw).map_err(|what| RowProblem { sequence, what })?;
         Ok(Record { sequence, body })
     }
 }
 
-fn body(raw: Raw<'_>) -> Result<Body, String> {
+fn body(raw: RawRow<'_>) -> Result<Body, String> {
     let column = raw.tool_use_id.map(CallId::from);
     Ok(match raw.entry_type {
         "user" => {
@@ -182,7 +182,7 @@ fn body(raw: Raw<'_>) -> Result<Body, String> {
         }
         "internal_hook" => {
             let row: HookRow = read(raw.payload)?;
-            Body::InternalHook(HookNote {
+            Body::InternalHook(HookRecord {
                 event: text(row.hook_event),
                 context: row.additional_context.0,
                 effective_input: row.effective_input,
@@ -208,25 +208,25 @@ fn body(raw: Raw<'_>) -> Result<Body, String> {
 }
 
 fn read<T: DeserializeOwned>(payload: &str) -> Result<T, String> {
-    let read: Loose<Object<T>> =
+    let read: LenientValue<LenientObject<T>> =
         serde_json::from_str(payload).map_err(|error| format!("the payload can not be read: {error}"))?;
     read.0.0.ok_or_else(|| "the payload is no object".into())
 }
 
-type Text = Loose<Option<String>>;
+type Text = LenientValue<Option<String>>;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct MessageRow {
     uuid: Text,
-    content: Loose<Blocks>,
+    content: LenientValue<Blocks>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SystemRow {
     subtype: Text,
-    to_sequence: Loose<Option<i64>>,
+    to_sequence: LenientValue<Option<i64>>,
     message: Text,
     stop_reason: Text,
 }
@@ -243,8 +243,8 @@ struct UseRow {
 #[serde(default)]
 struct ResultRow {
     tool_use_id: Text,
-    content: Loose<Plain>,
-    is_error: Loose<bool>,
+    content: LenientValue<PlainText>,
+    is_error: LenientValue<bool>,
 }
 
 #[derive(Default, Deserialize)]
@@ -260,7 +260,7 @@ struct HookRow {
 struct CollapseRow {
     trigger: Text,
     summary: Text,
-    covers_to_sequence: Loose<Option<i64>>,
+    covers_to_sequence: LenientValue<Option<i64>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -272,7 +272,7 @@ struct TitleRow {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ProgressRow {
-    data: Loose<Object<ProgressData>>,
+    data: LenientValue<LenientObject<ProgressData>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -280,27 +280,28 @@ struct ProgressRow {
 struct ProgressData {
     kind: Text,
     tool_use_id: Text,
-    exit_code: Loose<Option<i64>>,
+    exit_code: LenientValue<Option<i64>>,
     model: Text,
     model_id: Text,
-    input_tokens: Loose<Option<i64>>,
-    output_tokens: Loose<Option<i64>>,
-    cache_read_tokens: Loose<Option<i64>>,
-    cache_write_tokens: Loose<Option<i64>>,
+    input_tokens: LenientValue<Option<i64>>,
+    output_tokens: LenientValue<Option<i64>>,
+    cache_read_tokens: LenientValue<Option<i64>>,
+    cache_write_tokens: LenientValue<Option<i64>>,
 }
 
 impl ProgressData {
-    fn progress(self) -> Progress {
-        let count = |tokens: Loose<Option<i64>>| tokens.0.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
+    fn progress(self) -> ProgressRecord {
+        let count =
+            |tokens: LenientValue<Option<i64>>| tokens.0.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
         match self.kind.0.as_deref() {
             Some("exit_code") => {
                 let code = self.exit_code.0.and_then(|code| i32::try_from(code).ok());
                 match (call(self.tool_use_id), code) {
-                    (Some(call), Some(code)) => Progress::ExitCode { call, code },
-                    _ => Progress::Other,
+                    (Some(call), Some(code)) => ProgressRecord::ExitCode { call, code },
+                    _ => ProgressRecord::Other,
                 }
             }
-            Some("usage") => Progress::Usage {
+            Some("usage") => ProgressRecord::Usage {
                 model: text(self.model),
                 model_id: self.model_id.0,
                 usage: Usage {
@@ -310,7 +311,7 @@ impl ProgressData {
                     cache_write_tokens: count(self.cache_write_tokens),
                 },
             },
-            _ => Progress::Other,
+            _ => ProgressRecord::Other,
         }
     }
 }
@@ -318,7 +319,7 @@ impl ProgressData {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct AttachmentRow {
-    attachment: Loose<Object<AttachmentData>>,
+    attachment: LenientValue<LenientObject<AttachmentData>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -330,20 +331,22 @@ struct AttachmentData {
     tool_use_id: Text,
     text: Text,
     content: Value,
-    trigger_turn: Loose<bool>,
+    trigger_turn: LenientValue<bool>,
 }
 
 impl AttachmentData {
-    fn attached(self, column: Option<CallId>) -> Attached {
+    fn attached(self, column: Option<CallId>) -> AttachmentRecord {
         let kind = text(self.kind);
         match (kind.as_str(), self.media_type.0, self.data.0, self.text.0) {
-            ("image" | "document", Some(media_type), Some(data), _) => Attached::Picture {
+            ("image" | "document", Some(media_type), Some(data), _) => AttachmentRecord::Picture {
                 call: call(self.tool_use_id).or(column),
                 part: Part::Picture { kind, media_type, data },
             },
-            ("text", _, _, Some(text)) => Attached::Text(text),
-            ("custom_message", ..) => Attached::Message { parts: message(&self.content), wakes: self.trigger_turn.0 },
-            _ => Attached::Other,
+            ("text", _, _, Some(text)) => AttachmentRecord::Text(text),
+            ("custom_message", ..) => {
+                AttachmentRecord::Message { parts: message(&self.content), wakes: self.trigger_turn.0 }
+            }
+            _ => AttachmentRecord::Other,
         }
     }
 }
@@ -371,14 +374,16 @@ fn message(content: &Value) -> Vec<Part> {
 #[derive(Default)]
 struct Blocks(Option<Vec<Block>>);
 
-impl Lenient for Blocks {
+impl FromAnyJson for Blocks {
     fn text(text: &str) -> Self {
         Blocks(Some(vec![Block::Text(text.to_owned())]))
     }
 
     fn array<'de, A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
         let mut blocks = Vec::new();
-        while let Some(Loose(Object(fields))) = array.next_element::<Loose<Object<BlockFields>>>()? {
+        while let Some(LenientValue(LenientObject(fields))) =
+            array.next_element::<LenientValue<LenientObject<BlockFields>>>()?
+        {
             blocks.extend(fields.and_then(BlockFields::block));
         }
         Ok(Blocks(Some(blocks)))
@@ -395,8 +400,8 @@ struct BlockFields {
     name: Text,
     input: Value,
     tool_use_id: Text,
-    content: Loose<Plain>,
-    is_error: Loose<bool>,
+    content: LenientValue<PlainText>,
+    is_error: LenientValue<bool>,
 }
 
 impl BlockFields {

@@ -5,7 +5,7 @@
 //! ends the turn leave open calls as well; the driver answers them the same way
 //! with its own words.
 
-use crate::next::State;
+use crate::next::TurnState;
 use ona_api::Entry;
 
 /// The result of a call nobody saw the end of.
@@ -13,12 +13,12 @@ pub const INTERRUPTED: &str = "[SDLC_INTERNAL] interrupted before a result was r
 
 /// The rows to append before a session goes on: one result per open call, in
 /// declared order.
-pub fn repair(state: &State) -> Vec<Entry> {
-    answer_open(state, INTERRUPTED)
+pub fn repair(state: &TurnState) -> Vec<Entry> {
+    answer_open_calls(state, INTERRUPTED)
 }
 
 /// The same with other words.
-pub fn answer_open(state: &State, content: &str) -> Vec<Entry> {
+pub fn answer_open_calls(state: &TurnState, content: &str) -> Vec<Entry> {
     let result = |id| Entry::ToolResult { id, content: content.to_owned(), is_error: true };
     state.open().map(|call| result(call.id.clone())).collect()
 }

@@ -3,7 +3,10 @@
 use crate::env;
 use ona_api::Env;
 use ona_api::model::{FailureClass, ModelFailure};
-use ona_auth::{AuthError, CredentialKind, Credential, ApiKeyHelper, HelperFailure, CredentialSources, lm_studio, openai, resolve_anthropic};
+use ona_auth::{
+    ApiKeyHelper, AuthError, Credential, CredentialKind, CredentialSources, HelperFailure, lm_studio, openai,
+    resolve_anthropic,
+};
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
@@ -73,10 +76,16 @@ async fn sources_are_asked_in_the_published_order() {
     assert_eq!(world.sends().await, (CredentialKind::Helper, both));
 
     world.helper = None;
-    assert_eq!(world.sends().await, (CredentialKind::OauthToken, owned([("authorization", "Bearer oauth-value"), BETA])));
+    assert_eq!(
+        world.sends().await,
+        (CredentialKind::OauthToken, owned([("authorization", "Bearer oauth-value"), BETA]))
+    );
 
     world.env.remove("CLAUDE_CODE_OAUTH_TOKEN");
-    assert_eq!(world.sends().await, (CredentialKind::OauthToken, owned([("authorization", "Bearer inherited-value"), BETA])));
+    assert_eq!(
+        world.sends().await,
+        (CredentialKind::OauthToken, owned([("authorization", "Bearer inherited-value"), BETA]))
+    );
 
     world.inherited = None;
     assert_eq!(world.sends().await, (CredentialKind::Login, owned([("authorization", "Bearer login-value"), BETA])));
@@ -107,7 +116,8 @@ async fn a_bearer_of_the_vendors_oauth_says_so() {
 async fn a_failing_helper_is_a_failed_authentication_and_the_next_source_is_not_asked() {
     let env = env([("CLAUDE_CODE_OAUTH_TOKEN", "oauth-value")]);
     let helper = ApiKeyHelper::new("echo hush-hush; exit 1", "/", Env::default());
-    let error = resolve(&CredentialSources { helper: Some(&helper), ..CredentialSources::new(&env) }).await.unwrap_err();
+    let error =
+        resolve(&CredentialSources { helper: Some(&helper), ..CredentialSources::new(&env) }).await.unwrap_err();
     assert_eq!(error, AuthError::Helper(HelperFailure::Exit(1)));
     assert_eq!(
         ModelFailure::from(error),
@@ -138,7 +148,9 @@ async fn telling_the_class_runs_no_helper() {
 async fn no_form_of_a_credential_shows_its_value() {
     let env =
         env([("ANTHROPIC_API_KEY", "hush-hush"), ("OPENAI_API_KEY", "hush-hush"), ("LM_STUDIO_API_KEY", "hush-hush")]);
-    for credential in [resolve(&CredentialSources::new(&env)).await.unwrap(), openai(&env).unwrap(), lm_studio(&env).unwrap()] {
+    for credential in
+        [resolve(&CredentialSources::new(&env)).await.unwrap(), openai(&env).unwrap(), lm_studio(&env).unwrap()]
+    {
         let shown = format!("{credential:?} {:?} {:?}", credential.headers(), credential.secret());
         assert!(!shown.contains("hush"), "{shown}");
     }

@@ -3,7 +3,7 @@
 use crate::env;
 use ona_api::Env;
 use ona_api::model::{FailureClass, MODELS, ModelFailure, ProviderName};
-use ona_auth::{ModelChoice, ModelConfigError, Endpoint, default_model_config, resolve_model};
+use ona_auth::{Endpoint, ModelChoice, ModelConfigError, default_model_config, resolve_model};
 use serde_json::json;
 
 #[test]

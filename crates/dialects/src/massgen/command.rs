@@ -1,9 +1,9 @@
 //! Handlers that are programs: found, told in their environment whose call it is, run
 //! once for each firing.
 
+use super::agent_list::AgentList;
 use super::python::interpreter;
-use super::roster::Roster;
-use super::words;
+use super::shell_words;
 use ona_api::{Env, environment};
 use ona_hookplane::{Argv, HandlerFuture, HookExecution, HookHandler, HookInvocation, run_process};
 use ona_process::find_in_path;
@@ -19,7 +19,7 @@ pub(super) struct CommandHook {
     pub handler: String,
     /// Where the configuration is.
     pub folder: PathBuf,
-    pub roster: Arc<Roster>,
+    pub agents: Arc<AgentList>,
 }
 
 impl HookHandler for CommandHook {
@@ -42,7 +42,7 @@ impl HookHandler for CommandHook {
         env.set(environment::MASSGEN_TOOL_NAME, called.firing.tool().unwrap_or_default());
         env.set(environment::MASSGEN_SESSION_ID, base.session.as_str());
         env.set(environment::MASSGEN_ORCHESTRATOR_ID, base.conversation.as_str());
-        env.set(environment::MASSGEN_AGENT_ID, self.roster.id(base).unwrap_or_default());
+        env.set(environment::MASSGEN_AGENT_ID, self.agents.id(base).unwrap_or_default());
         let argv = argv(&self.handler, &self.folder, &base.cwd, env);
         Box::pin(run_process(argv, called))
     }
@@ -54,7 +54,7 @@ fn argv(handler: &str, folder: &Path, cwd: &Path, env: &Env) -> Argv {
     let (program, mut args) = match whole {
         Some(file) => (file, Vec::new()),
         None => {
-            let mut words = words::split(handler).unwrap_or_default().into_iter();
+            let mut words = shell_words::split(handler).unwrap_or_default().into_iter();
             let first = words.next().ok_or(handler)?;
             (find(&first, folder, cwd, env).ok_or(first)?, words.collect())
         }

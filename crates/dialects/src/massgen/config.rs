@@ -4,8 +4,8 @@
 //! A wrong type is an error that names its place: a guard that silently does not run is
 //! the worst outcome. Keys nobody knows are skipped, aloud where they look like a mistake.
 
-use super::glob::Matcher;
-use super::words;
+use super::glob::ToolGlob;
+use super::shell_words;
 use crate::lint::strange_keys;
 use ona_api::EventName;
 use ona_files::ReadError;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub enum MassgenConfigError {
     #[error("the massgen configuration could not be read: it {why}: {}", .path.display())]
     Unreadable { path: PathBuf, why: ReadError },
     #[error("the massgen configuration is not valid YAML: {why}: {}", .path.display())]
@@ -27,9 +27,9 @@ pub enum ConfigError {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Config {
-    pub global: Vec<Entry>,
-    pub agents: Vec<Agent>,
+pub(super) struct MassgenConfig {
+    pub global: Vec<HookEntry>,
+    pub agents: Vec<AgentConfig>,
     /// What was skipped, each with its place and why.
     pub skipped: Vec<(String, String)>,
     /// Keys nobody knows, each behind its place. They are ignored.
@@ -37,42 +37,42 @@ pub(super) struct Config {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Agent {
+pub(super) struct AgentConfig {
     pub id: Option<String>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<HookEntry>,
     /// The events for which the global hooks are not this agent's.
     pub overrides: Vec<EventName>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct HookEntry {
     pub event: EventName,
-    pub kind: Kind,
+    pub kind: HookLanguage,
     pub handler: String,
     /// As written, "" when absent.
     pub matcher: String,
-    pub compiled: Matcher,
+    pub compiled: ToolGlob,
     pub timeout: Option<Duration>,
     pub fail_closed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HookLanguage {
     Python,
     Command,
 }
 
-impl Kind {
+impl HookLanguage {
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            Kind::Python => "python",
-            Kind::Command => "command",
+            HookLanguage::Python => "python",
+            HookLanguage::Command => "command",
         }
     }
 }
 
 /// A type that is wrong, and where.
-pub(super) struct Wrong {
+pub(super) struct ConfigMistake {
     pub at: String,
     pub what: String,
 }
@@ -101,22 +101,22 @@ struct Backend {
     hooks: Option<Value>,
 }
 
-pub(super) enum Bad {
+pub(super) enum ParseError {
     Yaml(String),
-    Wrong(Wrong),
+    Wrong(ConfigMistake),
 }
 
-impl From<Wrong> for Bad {
-    fn from(wrong: Wrong) -> Self {
-        Bad::Wrong(wrong)
+impl From<ConfigMistake> for ParseError {
+    fn from(wrong: ConfigMistake) -> Self {
+        ParseError::Wrong(wrong)
     }
 }
 
-fn wrong(at: impl Into<String>, what: impl Into<String>) -> Wrong {
-    Wrong { at: at.into(), what: what.into() }
+fn wrong(at: impl Into<String>, what: impl Into<String>) -> ConfigMistake {
+    ConfigMistake { at: at.into(), what: what.into() }
 }
 
-pub(super) fn parse(text: &str) -> Result<Config, Bad> {
+pub(super) fn parse(text: &str) -> Result<MassgenConfig, ParseError> {
     let options = serde_saphyr::options! { with_snippet: false };
     let document: Document =
         serde_saphyr::from_str_with_options(text, options).map_err(|error| plainly(&error.to_string()))?;
@@ -130,7 +130,7 @@ pub(super) fn parse(text: &str) -> Result<Config, Bad> {
         (None, Some(agent)) => vec![("agent".to_owned(), agent)],
         (None, None) => Vec::new(),
     };
-    let mut agents: Vec<Agent> = Vec::new();
+    let mut agents: Vec<AgentConfig> = Vec::new();
     for (at, raw) in listed {
         let id = match raw.id {
             None | Some(Value::Null) => None,
@@ -142,13 +142,13 @@ pub(super) fn parse(text: &str) -> Result<Config, Bad> {
         }
         let hooks = raw.backend.and_then(|backend| backend.hooks);
         let (entries, overrides) = reader.lists(&format!("{at}.backend.hooks"), hooks)?;
-        agents.push(Agent { id, entries, overrides });
+        agents.push(AgentConfig { id, entries, overrides });
     }
-    Ok(Config { global, agents, skipped: reader.skipped, unknown: reader.unknown })
+    Ok(MassgenConfig { global, agents, skipped: reader.skipped, unknown: reader.unknown })
 }
 
 /// The library's words without those that are meant for programmers.
-fn plainly(why: &str) -> Bad {
+fn plainly(why: &str) -> ParseError {
     let (what, place) = match why.split_once(" at line ") {
         Some((what, place)) => (what, format!("at line {place}")),
         None => (why, String::new()),
@@ -162,7 +162,7 @@ fn plainly(why: &str) -> Bad {
         "budget breached" => "it is too large, or refers to its own parts too often",
         _ => what,
     };
-    Bad::Yaml(format!("{what} {place}").trim_end().to_owned())
+    ParseError::Yaml(format!("{what} {place}").trim_end().to_owned())
 }
 
 #[derive(Default)]
@@ -176,7 +176,7 @@ const KEYS: [&str; 6] = ["handler", "type", "matcher", "timeout", "fail_closed",
 
 impl Reader {
     /// The entries of one level in document order, and the events it overrides.
-    fn lists(&mut self, at: &str, hooks: Option<Value>) -> Result<(Vec<Entry>, Vec<EventName>), Wrong> {
+    fn lists(&mut self, at: &str, hooks: Option<Value>) -> Result<(Vec<HookEntry>, Vec<EventName>), ConfigMistake> {
         let (mut entries, mut overrides) = (Vec::new(), Vec::new());
         let by_event = match hooks {
             None | Some(Value::Null) => Map::new(),
@@ -229,7 +229,7 @@ impl Reader {
     }
 }
 
-fn entry_of(event: EventName, fields: &Map<String, Value>, at: &str) -> Result<Entry, Wrong> {
+fn entry_of(event: EventName, fields: &Map<String, Value>, at: &str) -> Result<HookEntry, ConfigMistake> {
     let place = |key: &str| format!("{at}.{key}");
     let handler = match fields.get("handler") {
         None | Some(Value::Null) => return Err(wrong(place("handler"), "is missing")),
@@ -237,12 +237,12 @@ fn entry_of(event: EventName, fields: &Map<String, Value>, at: &str) -> Result<E
         Some(_) => return Err(wrong(place("handler"), "must be a non-empty string")),
     };
     let kind = match fields.get("type") {
-        None | Some(Value::Null) => Kind::Python,
-        Some(Value::String(kind)) if kind == "python" => Kind::Python,
-        Some(Value::String(kind)) if kind == "command" => Kind::Command,
+        None | Some(Value::Null) => HookLanguage::Python,
+        Some(Value::String(kind)) if kind == "python" => HookLanguage::Python,
+        Some(Value::String(kind)) if kind == "command" => HookLanguage::Command,
         Some(_) => return Err(wrong(place("type"), "must be python or command")),
     };
-    if kind == Kind::Command && words::split(&handler).is_none() {
+    if kind == HookLanguage::Command && shell_words::split(&handler).is_none() {
         return Err(wrong(place("handler"), "has a quote that is never closed"));
     }
     let matcher = match fields.get("matcher") {
@@ -258,11 +258,11 @@ fn entry_of(event: EventName, fields: &Map<String, Value>, at: &str) -> Result<E
         },
     };
     let fail_closed = flag(fields, "fail_closed", at)?;
-    let compiled = Matcher::new(&matcher);
-    Ok(Entry { event, kind, handler, matcher, compiled, timeout, fail_closed })
+    let compiled = ToolGlob::new(&matcher);
+    Ok(HookEntry { event, kind, handler, matcher, compiled, timeout, fail_closed })
 }
 
-fn flag(fields: &Map<String, Value>, key: &str, at: &str) -> Result<bool, Wrong> {
+fn flag(fields: &Map<String, Value>, key: &str, at: &str) -> Result<bool, ConfigMistake> {
     match fields.get(key) {
         None | Some(Value::Null) => Ok(false),
         Some(Value::Bool(flag)) => Ok(*flag),

@@ -1,8 +1,8 @@
 //! The framework's event, result and failure rules, in the words all dialects share.
 
-use super::config::Kind;
+use super::agent_list::AgentList;
+use super::config::HookLanguage;
 use super::result::HookResult;
-use super::roster::Roster;
 use crate::output::{trimmed, without_forbidden};
 use crate::sdlc::unreadable;
 use ona_api::{EventKind, EventName, clock, text};
@@ -15,8 +15,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One hook's way of speaking; each has its own because answers name the hook.
 pub(super) struct Massgen {
-    pub roster: Arc<Roster>,
-    pub kind: Kind,
+    pub agents: Arc<AgentList>,
+    pub kind: HookLanguage,
     /// `<type>_<handler>`.
     pub name: String,
 }
@@ -31,7 +31,7 @@ impl Dialect for Massgen {
         let mut stdin = firing.stdin(input);
         stdin.insert("hook_type".into(), firing.event.as_str().into());
         stdin.insert("orchestrator_id".into(), firing.base.conversation.as_str().into());
-        stdin.insert("agent_id".into(), json!(self.roster.id(&firing.base)));
+        stdin.insert("agent_id".into(), json!(self.agents.id(&firing.base)));
         let now = clock::utc_millis(clock::now());
         stdin.insert("timestamp".into(), format!("{}+00:00", now.replace(' ', "T")).into());
         stdin.insert("tool_input".into(), arguments(input));
@@ -41,7 +41,7 @@ impl Dialect for Massgen {
 
     fn parse_output(&self, event: EventName, ran: &HookExecution) -> HookOutput {
         match (&ran.exit, self.kind) {
-            (Exit::Code(0), _) | (Exit::Code(2), Kind::Python) => {}
+            (Exit::Code(0), _) | (Exit::Code(2), HookLanguage::Python) => {}
             _ => return HookOutput::default(),
         }
         let text = trimmed(&ran.stdout);
@@ -51,11 +51,11 @@ impl Dialect for Massgen {
         match (text::json::<Value>(text), self.kind) {
             (Ok(Value::Object(fields)), _) => HookResult::read(&fields).said(event, &self.name),
             // Returning False does not deny; it only looks like it.
-            (Ok(other), Kind::Python) => {
+            (Ok(other), HookLanguage::Python) => {
                 let why = format!("it returned {other}, which is no HookResult and counts as allow");
                 HookOutput { notes: vec![(EventKind::HookOutputInvalid, why)], ..HookOutput::default() }
             }
-            (Ok(_), Kind::Command) => unreadable(EventKind::HookOutputInvalid, "not a JSON object".into()),
+            (Ok(_), HookLanguage::Command) => unreadable(EventKind::HookOutputInvalid, "not a JSON object".into()),
             (Err(error), _) => unreadable(EventKind::HookOutputInvalid, format!("not one JSON value: {error}")),
         }
     }
@@ -85,23 +85,23 @@ impl Dialect for Massgen {
 
     /// A function that said no has the code of a no in its row; it did not fail.
     fn ignores_exit_code(&self, _: EventName, code: i32) -> bool {
-        self.kind == Kind::Python && code == 2
+        self.kind == HookLanguage::Python && code == 2
     }
 
     /// Open, unless the hook asked otherwise or can not even be imported. After the tool
     /// there is nothing left to deny.
     fn failing(&self, hook: &Hook, event: EventName, ran: &HookExecution, why: String) -> FailureEffect {
         let name = &self.name;
-        let missing = self.kind == Kind::Python && matches!(ran.exit, Exit::NotStarted(_));
+        let missing = self.kind == HookLanguage::Python && matches!(ran.exit, Exit::NotStarted(_));
         let reason = match (&ran.exit, self.kind) {
             (Exit::Code(0), _) => format!("Hook {name} failed: its output could not be read"),
-            (Exit::Code(_), Kind::Python) => {
+            (Exit::Code(_), HookLanguage::Python) => {
                 format!("Hook {name} failed: {}", ran.stderr.lines().next_back().unwrap_or_default())
             }
-            (Exit::Code(code), Kind::Command) => format!("Hook {name} exited with code {code}"),
+            (Exit::Code(code), HookLanguage::Command) => format!("Hook {name} exited with code {code}"),
             (Exit::TimedOut { .. }, _) => format!("Hook {name} timed out"),
-            (Exit::NotStarted(_), Kind::Python) | (Exit::Cancelled, _) => why,
-            (Exit::NotStarted(_), Kind::Command) => format!("Hook {name} failed: {why}"),
+            (Exit::NotStarted(_), HookLanguage::Python) | (Exit::Cancelled, _) => why,
+            (Exit::NotStarted(_), HookLanguage::Command) => format!("Hook {name} failed: {why}"),
         };
         if event == EventName::PreToolUse && (hook.fail_closed || missing) {
             FailureEffect::Deny(reason)

@@ -5,32 +5,32 @@
 
 /// A matcher, split once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Matcher {
+pub(crate) enum ToolGlob {
     Any,
     /// Any of these; none of them if there is nothing between the separators.
-    Globs(Vec<Vec<Piece>>),
+    Globs(Vec<Vec<GlobPart>>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum GlobPart {
     Char(char),
     One,
     Run,
     Set { except: bool, ranges: Vec<(char, char)> },
 }
 
-impl Matcher {
+impl ToolGlob {
     pub(crate) fn new(text: &str) -> Self {
         if text.is_empty() {
-            return Matcher::Any;
+            return ToolGlob::Any;
         }
-        Matcher::Globs(text.split('|').map(str::trim).filter(|part| !part.is_empty()).map(pieces).collect())
+        ToolGlob::Globs(text.split('|').map(str::trim).filter(|part| !part.is_empty()).map(pieces).collect())
     }
 
     pub(crate) fn hits(&self, name: &str) -> bool {
         match self {
-            Matcher::Any => true,
-            Matcher::Globs(globs) => {
+            ToolGlob::Any => true,
+            ToolGlob::Globs(globs) => {
                 let name: Vec<char> = name.chars().collect();
                 globs.iter().any(|glob| fits(glob, &name))
             }
@@ -38,31 +38,31 @@ impl Matcher {
     }
 }
 
-fn pieces(glob: &str) -> Vec<Piece> {
+fn pieces(glob: &str) -> Vec<GlobPart> {
     let chars: Vec<char> = glob.chars().collect();
     let mut pieces = Vec::new();
     let mut at = 0;
     while let Some(c) = chars.get(at) {
         at += 1;
         pieces.push(match c {
-            '*' => Piece::Run,
-            '?' => Piece::One,
+            '*' => GlobPart::Run,
+            '?' => GlobPart::One,
             '[' => match set(&chars[at..]) {
                 Some((set, length)) => {
                     at += length;
                     set
                 }
                 // Without its other half a bracket is a bracket.
-                None => Piece::Char('['),
+                None => GlobPart::Char('['),
             },
-            c => Piece::Char(*c),
+            c => GlobPart::Char(*c),
         });
     }
     pieces
 }
 
 /// What follows a `[`, and how long it is with its `]`.
-fn set(rest: &[char]) -> Option<(Piece, usize)> {
+fn set(rest: &[char]) -> Option<(GlobPart, usize)> {
     let except = rest.first() == Some(&'!');
     let start = usize::from(except);
     // A `]` that comes first is one of the characters.
@@ -81,16 +81,16 @@ fn set(rest: &[char]) -> Option<(Piece, usize)> {
             }
         }
     }
-    Some((Piece::Set { except, ranges }, end + 1))
+    Some((GlobPart::Set { except, ranges }, end + 1))
 }
 
 /// Goes back to the newest run only, so that no glob costs more than its length times the name's.
-fn fits(glob: &[Piece], name: &[char]) -> bool {
+fn fits(glob: &[GlobPart], name: &[char]) -> bool {
     let (mut g, mut n) = (0, 0);
     let mut run: Option<(usize, usize)> = None;
     while n < name.len() {
         match glob.get(g) {
-            Some(Piece::Run) => {
+            Some(GlobPart::Run) => {
                 run = Some((g, n));
                 g += 1;
             }
@@ -106,15 +106,15 @@ fn fits(glob: &[Piece], name: &[char]) -> bool {
             }
         }
     }
-    glob[g..].iter().all(|piece| *piece == Piece::Run)
+    glob[g..].iter().all(|piece| *piece == GlobPart::Run)
 }
 
-impl Piece {
+impl GlobPart {
     fn takes(&self, c: char) -> bool {
         match self {
-            Piece::Char(own) => *own == c,
-            Piece::One | Piece::Run => true,
-            Piece::Set { except, ranges } => ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *except,
+            GlobPart::Char(own) => *own == c,
+            GlobPart::One | GlobPart::Run => true,
+            GlobPart::Set { except, ranges } => ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *except,
         }
     }
 }
@@ -158,7 +158,7 @@ mod tests {
             ("*a*b", "xaxbxa", false),
         ];
         for (matcher, name, expected) in cases {
-            assert_eq!(Matcher::new(matcher).hits(name), expected, "{matcher:?} on {name:?}");
+            assert_eq!(ToolGlob::new(matcher).hits(name), expected, "{matcher:?} on {name:?}");
         }
     }
 }

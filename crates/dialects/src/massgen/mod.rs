@@ -7,35 +7,35 @@
 //!
 //! Which sessions have such a file is decided in `ona`; `hookplane` runs the chain.
 
+mod agent_list;
 mod command;
 mod config;
 mod dialect;
 mod glob;
 mod python;
 mod result;
-mod roster;
-mod words;
+mod shell_words;
 
 use crate::lint::UnknownField;
 use crate::read::Rejected;
+use agent_list::{AgentList, AgentOverrides, HookOwner};
 use command::CommandHook;
-use config::{Bad, Config, Entry, Kind};
+use config::{HookEntry, HookLanguage, MassgenConfig, ParseError};
 use dialect::Massgen;
 use ona_api::{Env, Ordinal, SkipReason};
 use ona_hookplane::{Firing, Hook, HookAction, HookHandler};
 use python::{Python, PythonHook};
-use roster::{Member, Owner, Roster};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub use config::ConfigError;
-pub(crate) use glob::Matcher as Globs;
+pub use config::MassgenConfigError;
+pub(crate) use glob::ToolGlob;
 
 /// A configuration and the session it is for.
-pub struct Source<'a> {
+pub struct MassgenSource<'a> {
     pub path: &'a Path,
     /// The main session's agent, if one was chosen.
     pub agent: Option<&'a str>,
@@ -59,27 +59,27 @@ pub struct MassgenHooks {
     pub files: Vec<PathBuf>,
 }
 
-pub fn load(source: &Source<'_>) -> Result<MassgenHooks, ConfigError> {
+pub fn load(source: &MassgenSource<'_>) -> Result<MassgenHooks, MassgenConfigError> {
     let path = source.path.to_owned();
     // The operator named it, so it may be a pipe.
     let text = match ona_files::read_named(&path) {
         Ok(text) => text,
-        Err(why) => return Err(ConfigError::Unreadable { path, why }),
+        Err(why) => return Err(MassgenConfigError::Unreadable { path, why }),
     };
     let config = config::parse(&text).map_err(|bad| match bad {
-        Bad::Yaml(why) => ConfigError::NotYaml { path: path.clone(), why },
-        Bad::Wrong(wrong) => ConfigError::Wrong { path: path.clone(), at: wrong.at, what: wrong.what },
+        ParseError::Yaml(why) => MassgenConfigError::NotYaml { path: path.clone(), why },
+        ParseError::Wrong(wrong) => MassgenConfigError::Wrong { path: path.clone(), at: wrong.at, what: wrong.what },
     })?;
-    let Config { global, agents, skipped, unknown } = config;
+    let MassgenConfig { global, agents, skipped, unknown } = config;
     let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
-    let mut entries: Vec<_> = global.into_iter().map(|entry| (Owner::Everyone, entry)).collect();
+    let mut entries: Vec<_> = global.into_iter().map(|entry| (HookOwner::Everyone, entry)).collect();
     let mut members = Vec::new();
     for (index, agent) in agents.into_iter().enumerate() {
-        entries.extend(agent.entries.into_iter().map(|entry| (Owner::Agent(index), entry)));
-        members.push(Member { id: agent.id, overrides: agent.overrides });
+        entries.extend(agent.entries.into_iter().map(|entry| (HookOwner::Agent(index), entry)));
+        members.push(AgentOverrides { id: agent.id, overrides: agent.overrides });
     }
     let known: Vec<_> = members.iter().filter_map(|member| member.id.clone()).collect();
-    let roster = Roster::new(members, source.agent).ok_or_else(|| ConfigError::NoSuchAgent {
+    let agents = AgentList::new(members, source.agent).ok_or_else(|| MassgenConfigError::NoSuchAgent {
         path: path.clone(),
         id: source.agent.unwrap_or_default().to_owned(),
         known: known.join(", "),
@@ -87,7 +87,7 @@ pub fn load(source: &Source<'_>) -> Result<MassgenHooks, ConfigError> {
     let files = files(&path, &folder, source.cwd, &entries);
     let builder = Builder {
         source,
-        roster: Arc::new(roster),
+        agents: Arc::new(agents),
         python: Arc::new(Python::new(&folder, source.cwd, source.env.clone(), source.cancel.clone())),
         folder,
     };
@@ -103,25 +103,25 @@ pub fn load(source: &Source<'_>) -> Result<MassgenHooks, ConfigError> {
 }
 
 struct Builder<'a> {
-    source: &'a Source<'a>,
-    roster: Arc<Roster>,
+    source: &'a MassgenSource<'a>,
+    agents: Arc<AgentList>,
     /// One interpreter serves all.
     python: Arc<Python>,
     folder: PathBuf,
 }
 
 impl Builder<'_> {
-    fn hook(&self, owner: Owner, entry: Entry) -> Hook {
-        let Entry { event, kind, handler, matcher, compiled, timeout, fail_closed } = entry;
+    fn hook(&self, owner: HookOwner, entry: HookEntry) -> Hook {
+        let HookEntry { event, kind, handler, matcher, compiled, timeout, fail_closed } = entry;
         let name = format!("{}_{handler}", kind.as_str());
         let label = format!("massgen:{}:{handler}", kind.as_str());
-        let roster = Arc::clone(&self.roster);
+        let agents = Arc::clone(&self.agents);
         let files = files_of(kind, &handler, &self.folder, self.source.cwd);
         let action: Arc<dyn HookHandler> = match kind {
-            Kind::Python => Arc::new(PythonHook { files, label, handler, python: Arc::clone(&self.python) }),
-            Kind::Command => {
-                let (folder, roster) = (self.folder.clone(), Arc::clone(&roster));
-                Arc::new(CommandHook { files, label, handler, folder, roster })
+            HookLanguage::Python => Arc::new(PythonHook { files, label, handler, python: Arc::clone(&self.python) }),
+            HookLanguage::Command => {
+                let (folder, agents) = (self.folder.clone(), Arc::clone(&agents));
+                Arc::new(CommandHook { files, label, handler, folder, agents })
             }
         };
         Hook {
@@ -130,12 +130,12 @@ impl Builder<'_> {
             matcher,
             // Entries of different agents are never one entry written twice.
             condition: match owner {
-                Owner::Everyone => String::new(),
-                Owner::Agent(index) => format!("agent {}", self.roster.name(index)),
+                HookOwner::Everyone => String::new(),
+                HookOwner::Agent(index) => format!("agent {}", self.agents.name(index)),
             },
             action: HookAction::Handler(action),
             timeout,
-            dialect: Arc::new(Massgen { roster: Arc::clone(&roster), kind, name }),
+            dialect: Arc::new(Massgen { agents: Arc::clone(&agents), kind, name }),
             source: self.source.path.to_string_lossy().into_owned(),
             disabled: self.source.disabled,
             fail_closed,
@@ -145,14 +145,14 @@ impl Builder<'_> {
             registered: None,
             applies: Arc::new(move |firing: &Firing, _: &Value| {
                 // The name alone: what a hook makes of the arguments changes nothing here.
-                firing.tool().is_some_and(|tool| compiled.hits(tool)) && roster.includes(owner, event, &firing.base)
+                firing.tool().is_some_and(|tool| compiled.hits(tool)) && agents.includes(owner, event, &firing.base)
             }),
         }
     }
 }
 
 /// What the hooks are made of, as far as it lies beside the configuration or the project.
-fn files(path: &Path, folder: &Path, cwd: &Path, entries: &[(Owner, Entry)]) -> Vec<PathBuf> {
+fn files(path: &Path, folder: &Path, cwd: &Path, entries: &[(HookOwner, HookEntry)]) -> Vec<PathBuf> {
     let mut files = BTreeSet::from([path.to_owned()]);
     files.extend(entries.iter().flat_map(|(_, entry)| files_of(entry.kind, &entry.handler, folder, cwd)));
     let targets: Vec<_> = files.iter().filter_map(|file| std::fs::canonicalize(file).ok()).collect();
@@ -161,11 +161,11 @@ fn files(path: &Path, folder: &Path, cwd: &Path, entries: &[(Owner, Entry)]) -> 
 }
 
 /// The files of one handler.
-fn files_of(kind: Kind, handler: &str, folder: &Path, cwd: &Path) -> Vec<PathBuf> {
+fn files_of(kind: HookLanguage, handler: &str, folder: &Path, cwd: &Path) -> Vec<PathBuf> {
     match kind {
-        Kind::Python => [folder, cwd].into_iter().flat_map(|dir| python::module_files(handler, dir)).collect(),
-        Kind::Command => {
-            let words = words::split(handler).unwrap_or_default();
+        HookLanguage::Python => [folder, cwd].into_iter().flat_map(|dir| python::module_files(handler, dir)).collect(),
+        HookLanguage::Command => {
+            let words = shell_words::split(handler).unwrap_or_default();
             let named = words.iter().map(String::as_str).chain([handler]);
             named.filter_map(|word| command::beside(word, folder, cwd)).collect()
         }

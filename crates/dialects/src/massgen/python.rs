@@ -5,7 +5,7 @@
 //! Python code; the next call starts another and imports again. Importing has a budget of
 //! its own: it happens once and is often slow.
 
-use super::result::{Decision, HookResult};
+use super::result::{HookResult, MassgenDecision};
 use ona_api::{Env, EventName, clock, environment};
 use ona_hookplane::{CAPTURE, Exit, HandlerFuture, HookExecution, HookHandler, HookInvocation, decode};
 use ona_process::{ChildCommand, ChildIoError, PersistentChild, SpawnError};
@@ -210,7 +210,7 @@ impl Reply {
         let result = self.result.or(self.other).unwrap_or_else(|| json!({}));
         let decision = result.as_object().map(|fields| HookResult::read(fields).decision);
         let code = match decision {
-            Some(Decision::Deny) if event == EventName::PreToolUse => 2,
+            Some(MassgenDecision::Deny) if event == EventName::PreToolUse => 2,
             // Half an answer is none, unless it is a no.
             _ if !self.lost.is_empty() => 1,
             _ => 0,

@@ -8,7 +8,7 @@ use ona_hookplane::{HookOutput, Injection};
 use serde_json::{Map, Value, json};
 
 pub(super) struct HookResult {
-    pub decision: Decision,
+    pub decision: MassgenDecision,
     reason: Option<String>,
     input: Option<Map<String, Value>>,
     injection: Option<Injection>,
@@ -19,7 +19,7 @@ pub(super) struct HookResult {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
+pub(super) enum MassgenDecision {
     /// No objection. It opens nothing: rules and dialog are as without the hook.
     Allow,
     Ask,
@@ -49,12 +49,12 @@ impl HookResult {
             EventName::PreToolUse => {
                 said.reason = self.reason.unwrap_or_default();
                 match self.decision {
-                    Decision::Allow => said.input = self.input,
-                    Decision::Ask => {
+                    MassgenDecision::Allow => said.input = self.input,
+                    MassgenDecision::Ask => {
                         said.ruling = Some(Ruling::Ask);
                         said.input = self.input;
                     }
-                    Decision::Deny => {
+                    MassgenDecision::Deny => {
                         said.ruling = Some(Ruling::Deny);
                         // What is wrong besides a no changes nothing about the no.
                         said.unreadable = false;
@@ -66,7 +66,7 @@ impl HookResult {
             }
             _ => {
                 said.injected.extend(self.injection);
-                if self.decision == Decision::Deny {
+                if self.decision == MassgenDecision::Deny {
                     let why = "the tool has run already: a deny has no effect here".to_owned();
                     said.notes.push((EventKind::HookOutputInvalid, why));
                 }
@@ -76,27 +76,27 @@ impl HookResult {
     }
 }
 
-fn decision(fields: &Map<String, Value>, ignored: &mut Vec<String>) -> Decision {
+fn decision(fields: &Map<String, Value>, ignored: &mut Vec<String>) -> MassgenDecision {
     let decision = match fields.get("decision") {
-        None | Some(Value::Null) => Decision::Allow,
+        None | Some(Value::Null) => MassgenDecision::Allow,
         Some(Value::String(word)) => match word.as_str() {
-            "allow" => Decision::Allow,
-            "ask" => Decision::Ask,
-            "deny" => Decision::Deny,
+            "allow" => MassgenDecision::Allow,
+            "ask" => MassgenDecision::Ask,
+            "deny" => MassgenDecision::Deny,
             other => {
                 ignored.push(format!("the decision {other:?} is not allow, deny or ask; it counts as allow"));
-                Decision::Allow
+                MassgenDecision::Allow
             }
         },
         Some(other) => {
             ignored.push(format!("decision must be a string, not {other}"));
-            Decision::Allow
+            MassgenDecision::Allow
         }
     };
     match fields.get("allowed") {
         // The older word for the same thing; either of the two is enough for a no.
-        Some(Value::Bool(false)) => Decision::Deny,
-        Some(Value::Number(number)) if number.as_f64() == Some(0.0) => Decision::Deny,
+        Some(Value::Bool(false)) => MassgenDecision::Deny,
+        Some(Value::Number(number)) if number.as_f64() == Some(0.0) => MassgenDecision::Deny,
         None | Some(Value::Null | Value::Bool(true)) => decision,
         Some(other) => {
             ignored.push(format!("allowed must be true or false, not {other}"));

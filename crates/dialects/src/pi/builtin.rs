@@ -4,7 +4,7 @@
 //! wants those hands over a configuration. Each default is left out when its program
 //! is not installed.
 
-use super::config::{Definition, Match};
+use super::config::{PiDefinition, PiMatch};
 use ona_api::EventName;
 
 /// Which of the two programs a session has.
@@ -20,14 +20,14 @@ pub const PROBES: [&str; 2] = ["gt", "bd"];
 /// Fails on every new installation, and nobody can do anything about it.
 pub(super) const GONE: &str = "bd sync";
 
-pub(super) fn defaults(installed: Installed) -> Vec<Definition> {
+pub(super) fn defaults(installed: Installed) -> Vec<PiDefinition> {
     let all = [
         (installed.gt, EventName::SessionStart, "gt prime"),
         (installed.gt, EventName::PreToolUse, "gt tap guard"),
         (installed.bd, EventName::PreCompact, GONE),
     ];
     let present = all.into_iter().filter(|(installed, ..)| *installed);
-    present.map(|(_, event, command)| Definition::new(event, command, Match::All)).collect()
+    present.map(|(_, event, command)| PiDefinition::new(event, command, PiMatch::All)).collect()
 }
 
 #[cfg(test)]

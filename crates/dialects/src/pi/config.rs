@@ -16,12 +16,12 @@ const LONGEST_MS: f64 = 1e12;
 
 /// One configured hook.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Definition {
+pub struct PiDefinition {
     pub event: EventName,
     pub command: String,
     /// Started without a shell if there are any.
     pub args: Option<Vec<String>>,
-    pub matching: Match,
+    pub matching: PiMatch,
     /// A permission rule, "" when absent.
     pub condition: String,
     pub timeout: Option<Duration>,
@@ -33,7 +33,7 @@ pub struct Definition {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Match {
+pub enum PiMatch {
     All,
     /// Native or pi names, exactly.
     Tools(Vec<String>),
@@ -41,8 +41,8 @@ pub enum Match {
     Text(String),
 }
 
-impl Definition {
-    pub fn new(event: EventName, command: &str, matching: Match) -> Self {
+impl PiDefinition {
+    pub fn new(event: EventName, command: &str, matching: PiMatch) -> Self {
         Self {
             event,
             command: command.to_owned(),
@@ -60,22 +60,22 @@ impl Definition {
 /// What a definition may say in the dialect's own form.
 const KEYS: [&str; 4] = ["command", "matcher", "timeoutMs", "failOpen"];
 
-pub fn parse(text: &str) -> Result<Vec<Definition>, String> {
+pub fn parse(text: &str) -> Result<Vec<PiDefinition>, String> {
     let text = text.trim_start_matches('\u{feff}');
     let config: Value = serde_json::from_str(text).map_err(|_| "invalid JSON".to_owned())?;
     let Value::Object(config) = config else { return Err("hooks must be an object".into()) };
-    let Some(Value::Object(wrapped)) = config.get("hooks") else { return events(&config, Form::Native) };
+    let Some(Value::Object(wrapped)) = config.get("hooks") else { return events(&config, DefinitionForm::Native) };
     // Whatever else such a settings file holds is not for us, but hooks are never dropped in silence.
     if let Some(event) = config.keys().find(|key| key.parse::<EventName>().is_ok()) {
         return Err(format!("{event} must stand inside hooks"));
     }
     let is_group = |item: &Value| item.get("hooks").is_some();
     let nested = wrapped.values().filter_map(Value::as_array).flatten().any(is_group);
-    events(wrapped, if nested { Form::Nested } else { Form::Flat })
+    events(wrapped, if nested { DefinitionForm::Nested } else { DefinitionForm::Flat })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum DefinitionForm {
     Native,
     /// As native, below `hooks`.
     Flat,
@@ -83,18 +83,19 @@ enum Form {
     Nested,
 }
 
-fn events(config: &Map<String, Value>, form: Form) -> Result<Vec<Definition>, String> {
+fn events(config: &Map<String, Value>, form: DefinitionForm) -> Result<Vec<PiDefinition>, String> {
     let mut definitions = Vec::new();
     for (name, items) in config {
-        let known = name.parse::<EventName>().ok().filter(|event| form == Form::Nested || super::is_own(*event));
+        let known =
+            name.parse::<EventName>().ok().filter(|event| form == DefinitionForm::Nested || super::is_own(*event));
         let event = known.ok_or_else(|| format!("unsupported hook event: {name}"))?;
         let items_list = items.as_array().ok_or_else(|| format!("hooks.{name} must be an array"))?;
-        if form == Form::Nested {
+        if form == DefinitionForm::Nested {
             nested(event, items, &mut definitions)?;
             continue;
         }
         for (index, item) in items_list.iter().enumerate() {
-            let at = Place(format!("hooks.{name}[{index}]"));
+            let at = ConfigPath(format!("hooks.{name}[{index}]"));
             let item = item.as_object().ok_or_else(|| at.must("be an object"))?;
             definitions.push(flat(event, item, form, &at)?);
         }
@@ -103,9 +104,9 @@ fn events(config: &Map<String, Value>, form: Form) -> Result<Vec<Definition>, St
 }
 
 /// Where in the configuration something is wrong.
-struct Place(String);
+struct ConfigPath(String);
 
-impl Place {
+impl ConfigPath {
     fn must(&self, what: &str) -> String {
         format!("{} must {what}", self.0)
     }
@@ -115,49 +116,54 @@ impl Place {
     }
 }
 
-fn flat(event: EventName, item: &Map<String, Value>, form: Form, at: &Place) -> Result<Definition, String> {
+fn flat(
+    event: EventName,
+    item: &Map<String, Value>,
+    form: DefinitionForm,
+    at: &ConfigPath,
+) -> Result<PiDefinition, String> {
     let matching = match item.get("matcher") {
-        None => Match::All,
+        None => PiMatch::All,
         Some(Value::Object(matcher)) => tools(matcher, at)?,
-        Some(Value::String(text)) if form == Form::Flat => Match::Text(text.clone()),
+        Some(Value::String(text)) if form == DefinitionForm::Flat => PiMatch::Text(text.clone()),
         Some(_) => return Err(at.key_must("matcher", "be an object")),
     };
     let mut definition = common(event, item, matching, at)?;
     match form {
-        Form::Native => definition.unknown = strange_keys(item, &KEYS).cloned().collect(),
-        Form::Flat | Form::Nested => extras(&mut definition, item, at)?,
+        DefinitionForm::Native => definition.unknown = strange_keys(item, &KEYS).cloned().collect(),
+        DefinitionForm::Flat | DefinitionForm::Nested => extras(&mut definition, item, at)?,
     }
     definition.timeout = match item.get("timeoutMs") {
         Some(value) => Some(millis(value, 1.0).ok_or_else(|| at.key_must("timeoutMs", "be a positive number"))?),
-        None if form == Form::Flat => seconds(item, at)?,
+        None if form == DefinitionForm::Flat => seconds(item, at)?,
         None => None,
     };
     Ok(definition)
 }
 
-fn tools(matcher: &Map<String, Value>, at: &Place) -> Result<Match, String> {
+fn tools(matcher: &Map<String, Value>, at: &ConfigPath) -> Result<PiMatch, String> {
     let wrong = || at.key_must("matcher.toolNames", "be an array of strings");
     match matcher.get("toolNames") {
-        None => Ok(Match::All),
+        None => Ok(PiMatch::All),
         Some(names) => {
             let names = names.as_array().ok_or_else(wrong)?.iter();
             let names: Option<Vec<_>> = names.map(|name| name.as_str().map(str::to_owned)).collect();
-            names.map(Match::Tools).ok_or_else(wrong)
+            names.map(PiMatch::Tools).ok_or_else(wrong)
         }
     }
 }
 
 /// The handlers below one event of a Claude-shaped object.
-fn nested(event: EventName, items: &Value, definitions: &mut Vec<Definition>) -> Result<(), String> {
+fn nested(event: EventName, items: &Value, definitions: &mut Vec<PiDefinition>) -> Result<(), String> {
     let (entries, misshapen) = flatten(&Value::Object(Map::from_iter([(event.as_str().to_owned(), items.clone())])));
     if let Some(bad) = misshapen.first() {
         return Err(format!("hooks.{event}: {}", bad.why));
     }
     for (index, entry) in entries.iter().enumerate() {
-        let at = Place(format!("hooks.{event} handler {index}"));
+        let at = ConfigPath(format!("hooks.{event} handler {index}"));
         let matching = match entry.matcher.as_ref().or(entry.handler.get("matcher")) {
-            None | Some(Value::Null) => Match::All,
-            Some(Value::String(text)) => Match::Text(text.clone()),
+            None | Some(Value::Null) => PiMatch::All,
+            Some(Value::String(text)) => PiMatch::Text(text.clone()),
             Some(Value::Object(matcher)) => tools(matcher, &at)?,
             Some(_) => return Err(at.key_must("matcher", "be a string")),
         };
@@ -169,10 +175,15 @@ fn nested(event: EventName, items: &Value, definitions: &mut Vec<Definition>) ->
     Ok(())
 }
 
-fn common(event: EventName, item: &Map<String, Value>, matching: Match, at: &Place) -> Result<Definition, String> {
+fn common(
+    event: EventName,
+    item: &Map<String, Value>,
+    matching: PiMatch,
+    at: &ConfigPath,
+) -> Result<PiDefinition, String> {
     let command = item.get("command").and_then(Value::as_str).filter(|command| !command.trim().is_empty());
     let command = command.ok_or_else(|| at.key_must("command", "be a non-empty string"))?;
-    let mut definition = Definition::new(event, command, matching);
+    let mut definition = PiDefinition::new(event, command, matching);
     definition.fail_open = match item.get("failOpen") {
         None => true,
         Some(value) => value.as_bool().ok_or_else(|| at.key_must("failOpen", "be a boolean"))?,
@@ -181,7 +192,7 @@ fn common(event: EventName, item: &Map<String, Value>, matching: Match, at: &Pla
 }
 
 /// What handlers in settings files can say beyond the dialect's own words.
-fn extras(definition: &mut Definition, item: &Map<String, Value>, at: &Place) -> Result<(), String> {
+fn extras(definition: &mut PiDefinition, item: &Map<String, Value>, at: &ConfigPath) -> Result<(), String> {
     definition.condition = match item.get("if") {
         None | Some(Value::Null) => String::new(),
         Some(rule) => rule.as_str().ok_or_else(|| at.key_must("if", "be a string"))?.to_owned(),
@@ -197,7 +208,7 @@ fn extras(definition: &mut Definition, item: &Map<String, Value>, at: &Place) ->
     Ok(())
 }
 
-fn seconds(item: &Map<String, Value>, at: &Place) -> Result<Option<Duration>, String> {
+fn seconds(item: &Map<String, Value>, at: &ConfigPath) -> Result<Option<Duration>, String> {
     match item.get("timeout").filter(|value| !value.is_null()) {
         None => Ok(None),
         Some(value) => {
@@ -220,13 +231,13 @@ mod tests {
     fn every_field_has_its_default_and_its_type() {
         let config = r#"{"PreToolUse":[{"command":"g","matcher":{"toolNames":["bash"]},"timeoutMs":300,"failOpen":false},
             {"command":"h","matcher":{},"note":1}],"SessionStart":[]}"#;
-        let pre = |command, matching| Definition::new(EventName::PreToolUse, command, matching);
-        let first = Definition {
+        let pre = |command, matching| PiDefinition::new(EventName::PreToolUse, command, matching);
+        let first = PiDefinition {
             timeout: Some(Duration::from_millis(300)),
             fail_open: false,
-            ..pre("g", Match::Tools(vec!["bash".into()]))
+            ..pre("g", PiMatch::Tools(vec!["bash".into()]))
         };
-        let second = Definition { unknown: vec!["note".into()], ..pre("h", Match::All) };
+        let second = PiDefinition { unknown: vec!["note".into()], ..pre("h", PiMatch::All) };
         assert_eq!(parse(config), Ok(vec![first, second]));
         assert_eq!(parse("{}"), Ok(vec![]));
     }
@@ -276,15 +287,15 @@ mod tests {
     #[test]
     fn wrapped_configurations_are_read_in_both_shapes() {
         let flat = r#"{"hooks":{"PreToolUse":[{"command":"x","matcher":"Bash","timeoutMs":10}]},"permissions":{}}"#;
-        let expected = Definition {
+        let expected = PiDefinition {
             timeout: Some(Duration::from_millis(10)),
-            ..Definition::new(EventName::PreToolUse, "x", Match::Text("Bash".into()))
+            ..PiDefinition::new(EventName::PreToolUse, "x", PiMatch::Text("Bash".into()))
         };
         assert_eq!(parse(flat), Ok(vec![expected]));
         let nested = r#"{"hooks":{"Stop":[{"matcher":"","hooks":[{"type":"command","command":"x","timeout":2}]}]}}"#;
-        let expected = Definition {
+        let expected = PiDefinition {
             timeout: Some(Duration::from_secs(2)),
-            ..Definition::new(EventName::Stop, "x", Match::Text(String::new()))
+            ..PiDefinition::new(EventName::Stop, "x", PiMatch::Text(String::new()))
         };
         assert_eq!(parse(nested), Ok(vec![expected]));
     }

@@ -1,14 +1,14 @@
 //! From definitions to hooks of the effective list.
 
-use super::config::{Definition, Match};
+use super::config::{PiDefinition, PiMatch};
 use super::redact::redact;
-use super::source::Source;
+use super::source::PiSource;
 use super::{Pi, alias, is_on_tool};
 use crate::claude::Claude;
 use crate::lint::UnknownField;
-use crate::matcher::{Invalid, Matcher, Names};
+use crate::matcher::{InvalidMatcher, Matcher, ToolAliases};
 use crate::read::{self, Rejected, switched_off};
-use crate::rule_matcher::{self, Shaped};
+use crate::rule_matcher::{self, RuleMatcher};
 use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookShell};
 use ona_permissions::SessionDirs;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What hooks of a session depend on beside their own words.
-pub struct Surroundings<'a> {
+pub struct PiContext<'a> {
     /// The effective settings, with this session's mode in `gastownMode`.
     pub settings: &'a Value,
     pub place: &'a SessionDirs,
@@ -24,24 +24,24 @@ pub struct Surroundings<'a> {
 
 /// The hooks, and what is to be said about them, as for hooks of settings.
 #[derive(Default)]
-pub struct Made {
+pub struct PiHooks {
     pub hooks: Vec<Hook>,
     pub rejected: Vec<Rejected>,
     pub unknown: Vec<UnknownField>,
     pub idle: Vec<String>,
 }
 
-pub fn hooks(source: Source, definitions: &[Definition], around: &Surroundings<'_>) -> Made {
+pub fn hooks(source: PiSource, definitions: &[PiDefinition], around: &PiContext<'_>) -> PiHooks {
     let settings = around.settings;
     let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
-    let maker = Maker {
+    let maker = PiHookBuilder {
         source,
         dialect: Arc::new(Pi { source, others: Claude { effort } }),
         place: Arc::new(around.place.clone()),
         gastown: settings["gastownMode"] == Value::Bool(true),
         disabled: switched_off(settings),
     };
-    let mut made = Made::default();
+    let mut made = PiHooks::default();
     for definition in definitions {
         let mut notes = Vec::new();
         let hook = maker.hook(definition.clone(), &mut notes);
@@ -58,16 +58,16 @@ pub fn hooks(source: Source, definitions: &[Definition], around: &Surroundings<'
     made
 }
 
-struct Maker {
-    source: Source,
+struct PiHookBuilder {
+    source: PiSource,
     dialect: Arc<dyn Dialect>,
     place: Arc<SessionDirs>,
     gastown: bool,
     disabled: Option<SkipReason>,
 }
 
-impl Maker {
-    fn hook(&self, definition: Definition, notes: &mut Vec<String>) -> Hook {
+impl PiHookBuilder {
+    fn hook(&self, definition: PiDefinition, notes: &mut Vec<String>) -> Hook {
         let matches = self.matches(&definition, notes);
         let applies = if definition.condition.is_empty() {
             matches
@@ -99,26 +99,27 @@ impl Maker {
         }
     }
 
-    fn matches(&self, definition: &Definition, notes: &mut Vec<String>) -> Applies {
+    fn matches(&self, definition: &PiDefinition, notes: &mut Vec<String>) -> Applies {
         match &definition.matching {
-            Match::All => Arc::new(|_: &Firing, _: &Value| true),
-            Match::Tools(_) if !is_on_tool(definition.event) => Arc::new(|_: &Firing, _: &Value| true),
-            Match::Tools(names) => {
+            PiMatch::All => Arc::new(|_: &Firing, _: &Value| true),
+            PiMatch::Tools(_) if !is_on_tool(definition.event) => Arc::new(|_: &Firing, _: &Value| true),
+            PiMatch::Tools(names) => {
                 let names = names.clone();
                 Arc::new(move |firing: &Firing, _: &Value| {
                     let tool = firing.tool().unwrap_or_default();
                     names.iter().any(|name| name == tool || Some(name.as_str()) == alias(tool))
                 })
             }
-            Match::Text(text) => {
-                let matcher = Matcher::claude(definition.event, text).unwrap_or_else(|Invalid(why)| {
+            PiMatch::Text(text) => {
+                let matcher = Matcher::claude(definition.event, text).unwrap_or_else(|InvalidMatcher(why)| {
                     notes.push(format!("the matcher {text:?} is not a valid expression and matches nothing: {why}"));
                     Matcher::Nothing
                 });
-                let matcher = Shaped::new(matcher, text, self.gastown, &self.place);
+                let matcher = RuleMatcher::new(matcher, text, self.gastown, &self.place);
                 Arc::new(move |firing: &Firing, input: &Value| {
                     let pi_name = firing.tool().and_then(alias).filter(|_| is_on_tool(firing.event));
-                    matcher.matches(firing, input, Names::WithAliases) || pi_name.is_some_and(|name| matcher.hits(name))
+                    matcher.matches(firing, input, ToolAliases::WithAliases)
+                        || pi_name.is_some_and(|name| matcher.hits(name))
                 })
             }
         }
@@ -132,10 +133,10 @@ pub(crate) fn tool_names(text: &str) -> Option<Vec<String>> {
 }
 
 /// The configured text.
-fn matcher_text(matching: &Match) -> String {
+fn matcher_text(matching: &PiMatch) -> String {
     match matching {
-        Match::All => String::new(),
-        Match::Tools(names) => json!({ "toolNames": names }).to_string(),
-        Match::Text(text) => text.clone(),
+        PiMatch::All => String::new(),
+        PiMatch::Tools(names) => json!({ "toolNames": names }).to_string(),
+        PiMatch::Text(text) => text.clone(),
     }
 }

@@ -1,21 +1,21 @@
 //! A configuration that can not be used, and the words for it (DEC-143).
 
 use super::redact::redact;
-use super::source::Source;
+use super::source::PiSource;
 use serde_json::{Value, json};
 
 /// Longer reasons end in dots.
 const LONGEST: usize = 160;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    pub source: Source,
+pub struct InvalidDefinition {
+    pub source: PiSource,
     /// One line, no secrets, at most 160 characters.
     pub reason: String,
 }
 
-impl Invalid {
-    pub fn new(source: Source, reason: &str) -> Self {
+impl InvalidDefinition {
+    pub fn new(source: PiSource, reason: &str) -> Self {
         let line = redact(reason).split_whitespace().collect::<Vec<_>>().join(" ");
         let reason = match line.char_indices().nth(LONGEST) {
             Some(_) => format!("{}...", line.chars().take(LONGEST - 3).collect::<String>()),
@@ -51,8 +51,8 @@ mod tests {
     #[test]
     fn a_reason_is_one_line_of_at_most_160_characters() {
         let exact = "x".repeat(160);
-        assert_eq!(Invalid::new(Source::Env, &exact).reason, exact);
-        let long = Invalid::new(Source::Env, &format!(" a\n\tb {}", "x".repeat(160))).reason;
+        assert_eq!(InvalidDefinition::new(PiSource::Env, &exact).reason, exact);
+        let long = InvalidDefinition::new(PiSource::Env, &format!(" a\n\tb {}", "x".repeat(160))).reason;
         assert_eq!(long, format!("a b {}...", "x".repeat(153)));
     }
 }

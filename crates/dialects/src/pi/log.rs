@@ -3,9 +3,9 @@
 //! Keys and their order are fixed. The stdin of a hook and its environment are never
 //! logged.
 
+use super::answer::{self, PiDecision};
 use super::redact::{self, Shown};
-use super::said::{self, Decision};
-use super::source::Source;
+use super::source::PiSource;
 use super::{builtin, is_own};
 use ona_api::EventName;
 use ona_hookplane::{Exit, Hook, HookExecution, LogEntry};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Characters of a reason in a line for people.
 const LINE: usize = 160;
 
-pub(super) fn entry(source: Source, hook: &Hook, ran: &HookExecution, took: Duration) -> LogEntry {
+pub(super) fn entry(source: PiSource, hook: &Hook, ran: &HookExecution, took: Duration) -> LogEntry {
     let end = End::of(hook, ran);
     let stdout = redact::shown(&ran.stdout);
     let stderr = redact::shown(match &ran.exit {
@@ -61,7 +61,7 @@ struct End<'a> {
     exit: &'a Exit,
     /// 1 for what has no exit code.
     code: i32,
-    decision: Option<Decision>,
+    decision: Option<PiDecision>,
     reason: Option<String>,
     /// The call does not go on because of this hook.
     blocks: bool,
@@ -75,7 +75,7 @@ impl<'a> End<'a> {
             Exit::TimedOut { .. } | Exit::NotStarted(_) | Exit::Cancelled => 1,
         };
         let answer = match code {
-            0 if is_own(hook.event) => said::answer(hook.event, &ran.stdout),
+            0 if is_own(hook.event) => answer::answer(hook.event, &ran.stdout),
             _ => Default::default(),
         };
         let mut end = Self {
@@ -88,14 +88,15 @@ impl<'a> End<'a> {
         };
         if hook.detached {
             // Whatever it says, it has no say (DEC-047).
-            end.decision = (hook.event == EventName::PreToolUse).then_some(Decision::Allow);
+            end.decision = (hook.event == EventName::PreToolUse).then_some(PiDecision::Allow);
         } else if hook.event == EventName::PreToolUse {
-            end.blocks = code == 2 || answer.decision == Some(Decision::Deny) || (code != 0 && hook.fail_closed);
-            end.decision = Some(if end.blocks { Decision::Deny } else { answer.decision.unwrap_or(Decision::Allow) });
+            end.blocks = code == 2 || answer.decision == Some(PiDecision::Deny) || (code != 0 && hook.fail_closed);
+            end.decision =
+                Some(if end.blocks { PiDecision::Deny } else { answer.decision.unwrap_or(PiDecision::Allow) });
             if end.blocks && code == 2 {
-                end.reason = Some(said::block_message(ran));
+                end.reason = Some(answer::block_message(ran));
             } else if end.blocks && code != 0 {
-                end.reason = Some(said::failure_message(ran));
+                end.reason = Some(answer::failure_message(ran));
             }
         }
         end
@@ -109,7 +110,7 @@ impl<'a> End<'a> {
         !matches!(self.code, 0 | 2)
     }
 
-    fn warnings(&self, source: Source, hook: &Hook, command: &str, reason: Option<&Shown>) -> Vec<String> {
+    fn warnings(&self, source: PiSource, hook: &Hook, command: &str, reason: Option<&Shown>) -> Vec<String> {
         let about = format!("Warning: {} hook ({})", hook.event, source.plain());
         let mut lines = Vec::new();
         let how = match self.exit {
@@ -120,14 +121,14 @@ impl<'a> End<'a> {
         };
         let why = reason.map(|reason| format!(": {}", one_line(&reason.text))).unwrap_or_default();
         // Nobody can bring that command back.
-        let expected = source == Source::GastownBuiltin && hook.command() == builtin::GONE;
+        let expected = source == PiSource::GastownBuiltin && hook.command() == builtin::GONE;
         match (self.failed(), self.blocks) {
             (true, true) => lines.push(format!("{about} {how} and blocked the call: {command}{why}")),
             (false, true) => lines.push(format!("{about} blocked the call: {command}{why}")),
             (true, false) if !expected => lines.push(format!("{about} {how}: {command}")),
             (true, false) | (false, false) => {}
         }
-        if self.decision == Some(Decision::Ask) && hook.event == EventName::PreToolUse {
+        if self.decision == Some(PiDecision::Ask) && hook.event == EventName::PreToolUse {
             lines.push(format!(
                 "{about} said ask; it has no permission dialog, so this counts as allow: {command}{why}"
             ));

@@ -11,21 +11,21 @@
 //! new events. Where a configuration comes from and which one counts is `source`; what
 //! it may look like is `config`.
 
+mod answer;
 mod builtin;
 mod config;
 mod hooks;
 mod invalid;
 mod log;
 mod redact;
-mod said;
 mod source;
 
 pub use builtin::{Installed, PROBES};
-pub use config::{Definition, Match, parse};
+pub use config::{PiDefinition, PiMatch, parse};
 pub(crate) use hooks::tool_names;
-pub use hooks::{Made, Surroundings, hooks};
-pub use invalid::Invalid;
-pub use source::{Claude as ClaudeFiles, Layer, Offered, Source, choose};
+pub use hooks::{PiContext, PiHooks, hooks};
+pub use invalid::InvalidDefinition;
+pub use source::{ClaudeFiles, PiLayer, PiOffer, PiSource, choose};
 
 use crate::claude::Claude;
 use crate::output::shallow_merge;
@@ -58,7 +58,7 @@ pub(crate) fn is_on_tool(event: EventName) -> bool {
 
 #[derive(Debug)]
 pub struct Pi {
-    pub source: Source,
+    pub source: PiSource,
     /// For the events that are not this dialect's own.
     pub others: Claude,
 }
@@ -81,7 +81,7 @@ impl Dialect for Pi {
 
     fn parse_output(&self, event: EventName, ran: &HookExecution) -> HookOutput {
         match ran.exit {
-            Exit::Code(0) if is_own(event) => said::translate(event, ran),
+            Exit::Code(0) if is_own(event) => answer::translate(event, ran),
             Exit::Code(0) => self.others.parse_output(event, ran),
             _ => HookOutput::default(),
         }
@@ -100,7 +100,7 @@ impl Dialect for Pi {
     }
 
     fn block_message(&self, ran: &HookExecution) -> String {
-        said::block_message(ran)
+        answer::block_message(ran)
     }
 
     fn ignores_exit_code(&self, event: EventName, code: i32) -> bool {
@@ -108,7 +108,7 @@ impl Dialect for Pi {
     }
 
     fn failure_message(&self, ran: &HookExecution) -> Option<String> {
-        Some(said::failure_message(ran))
+        Some(answer::failure_message(ran))
     }
 
     fn recorded<'t>(&self, text: &'t str) -> Cow<'t, str> {

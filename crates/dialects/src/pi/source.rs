@@ -3,12 +3,12 @@
 //! typo never brings back hooks that somebody meant to replace.
 
 use super::builtin::{self, Installed};
-use super::config::{Definition, parse};
-use super::invalid::Invalid;
+use super::config::{PiDefinition, parse};
+use super::invalid::InvalidDefinition;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum PiSource {
     /// `--hooks-config`
     Cli,
     /// `PI_HOOKS_JSON`
@@ -18,38 +18,38 @@ pub enum Source {
     GastownBuiltin,
 }
 
-impl Source {
+impl PiSource {
     pub fn as_str(self) -> &'static str {
         match self {
-            Source::Cli => "cli",
-            Source::Env => "env",
-            Source::ClaudeSettings => "claude_settings",
-            Source::GastownBuiltin => "gastown_builtin",
+            PiSource::Cli => "cli",
+            PiSource::Env => "env",
+            PiSource::ClaudeSettings => "claude_settings",
+            PiSource::GastownBuiltin => "gastown_builtin",
         }
     }
 
     /// For people, who know the last one as what happens by default.
     pub(super) fn plain(self) -> &'static str {
         match self {
-            Source::GastownBuiltin => "default",
-            Source::Cli | Source::Env | Source::ClaudeSettings => self.as_str(),
+            PiSource::GastownBuiltin => "default",
+            PiSource::Cli | PiSource::Env | PiSource::ClaudeSettings => self.as_str(),
         }
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for PiSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
 /// What a start has to offer.
-pub struct Offered<'a> {
+pub struct PiOffer<'a> {
     /// The text of the file, or why there is none.
     pub cli: Option<Result<String, String>>,
     /// An empty variable is none.
     pub env: Option<&'a str>,
-    pub claude: Claude,
+    pub claude: ClaudeFiles,
     /// `Some` in gastown mode, unless an orchestrator's settings supply hooks; asks which
     /// programs are there, and is asked only if it matters.
     pub builtin: Option<&'a dyn Fn() -> Installed>,
@@ -57,7 +57,7 @@ pub struct Offered<'a> {
 
 /// What the `.claude` files of the project say, if they were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claude {
+pub enum ClaudeFiles {
     Silent,
     /// They hold hooks, which run as hooks of settings files and in that dialect
     /// (DEC-041); here they only speak.
@@ -66,31 +66,33 @@ pub enum Claude {
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Layer {
+pub enum PiLayer {
     Nobody,
-    Hooks { source: Source, definitions: Vec<Definition> },
-    Invalid(Invalid),
+    Hooks { source: PiSource, definitions: Vec<PiDefinition> },
+    Invalid(InvalidDefinition),
 }
 
-pub fn choose(offered: Offered<'_>) -> Layer {
-    let read = |source: Source, text: Result<&str, &str>| match text.map_err(str::to_owned).and_then(parse) {
-        Ok(definitions) => Layer::Hooks { source, definitions },
-        Err(why) => Layer::Invalid(Invalid::new(source, &why)),
+pub fn choose(offered: PiOffer<'_>) -> PiLayer {
+    let read = |source: PiSource, text: Result<&str, &str>| match text.map_err(str::to_owned).and_then(parse) {
+        Ok(definitions) => PiLayer::Hooks { source, definitions },
+        Err(why) => PiLayer::Invalid(InvalidDefinition::new(source, &why)),
     };
     if let Some(text) = &offered.cli {
-        return read(Source::Cli, text.as_deref().map_err(String::as_str));
+        return read(PiSource::Cli, text.as_deref().map_err(String::as_str));
     }
     if let Some(text) = offered.env.filter(|text| !text.is_empty()) {
-        return read(Source::Env, Ok(text));
+        return read(PiSource::Env, Ok(text));
     }
     match offered.claude {
-        Claude::Speaks => return Layer::Hooks { source: Source::ClaudeSettings, definitions: Vec::new() },
-        Claude::Unusable(why) => return Layer::Invalid(Invalid::new(Source::ClaudeSettings, &why)),
-        Claude::Silent => {}
+        ClaudeFiles::Speaks => return PiLayer::Hooks { source: PiSource::ClaudeSettings, definitions: Vec::new() },
+        ClaudeFiles::Unusable(why) => return PiLayer::Invalid(InvalidDefinition::new(PiSource::ClaudeSettings, &why)),
+        ClaudeFiles::Silent => {}
     }
     match offered.builtin {
-        Some(installed) => Layer::Hooks { source: Source::GastownBuiltin, definitions: builtin::defaults(installed()) },
-        None => Layer::Nobody,
+        Some(installed) => {
+            PiLayer::Hooks { source: PiSource::GastownBuiltin, definitions: builtin::defaults(installed()) }
+        }
+        None => PiLayer::Nobody,
     }
 }
 
@@ -100,21 +102,21 @@ mod tests {
 
     const HOOK: &str = r#"{"PreCompact":[{"command":"true"}]}"#;
 
-    fn chosen(cli: Option<&str>, env: Option<&str>, claude: Claude, gastown: bool) -> String {
+    fn chosen(cli: Option<&str>, env: Option<&str>, claude: ClaudeFiles, gastown: bool) -> String {
         let both = || Installed { gt: true, bd: true };
         let cli = cli.map(|text| Ok(text.to_owned()));
-        let layer = choose(Offered { cli, env, claude, builtin: gastown.then_some(&both) });
+        let layer = choose(PiOffer { cli, env, claude, builtin: gastown.then_some(&both) });
         match layer {
-            Layer::Nobody => "nobody".to_owned(),
-            Layer::Hooks { source, definitions } => format!("{source} {}", definitions.len()),
-            Layer::Invalid(invalid) => format!("invalid {}: {}", invalid.source, invalid.reason),
+            PiLayer::Nobody => "nobody".to_owned(),
+            PiLayer::Hooks { source, definitions } => format!("{source} {}", definitions.len()),
+            PiLayer::Invalid(invalid) => format!("invalid {}: {}", invalid.source, invalid.reason),
         }
     }
 
     /// P1, P2, P4, P5, P8, P9, P11, P14.
     #[test]
     fn the_first_source_that_speaks_wins_even_if_it_is_empty_or_broken() {
-        use Claude::{Silent, Speaks, Unusable};
+        use ClaudeFiles::{Silent, Speaks, Unusable};
         let cases = [
             (Some(HOOK), Some("{}"), Speaks, true, "cli 1"),
             (None, Some(HOOK), Speaks, true, "env 1"),

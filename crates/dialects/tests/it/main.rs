@@ -104,6 +104,6 @@ pub(crate) fn rows(outcome: &HookOutcome) -> Vec<(u32, Option<i32>, Option<&'sta
 }
 
 /// Nobody here makes hooks that are no process.
-pub fn no_others(wanted: ona_dialects::Wanted) -> Result<std::sync::Arc<dyn ona_hookplane::HookHandler>, String> {
+pub fn no_others(wanted: ona_dialects::HandlerSpec) -> Result<std::sync::Arc<dyn ona_hookplane::HookHandler>, String> {
     Err(format!("not made here: {wanted:?}"))
 }

@@ -20,7 +20,7 @@ use crate::workplace::Workplace;
 use ona_api::environment;
 use ona_api::permission_update::Behavior;
 use ona_dialects::Rejected;
-use ona_dialects::lint::{self, Reach, UnknownField};
+use ona_dialects::lint::{self, MatcherReach, UnknownField};
 use ona_hookplane::{Hook, HookAction};
 use ona_permissions::DroppedRule;
 use ona_trust::{Notice, NoticeKind};
@@ -156,7 +156,7 @@ pub fn of_hook(hook: &Hook, around: &Around<'_>) -> Vec<Finding> {
     if let Some(Err(server)) = called_by(hook, around.servers) {
         findings.push(Finding::of_hook("missing-server", hook, format!("there is no MCP server {server}")));
     }
-    findings.extend(Reach::of(hook).slip().map(|message| Finding::of_hook(SLIP, hook, message)));
+    findings.extend(MatcherReach::of(hook).slip().map(|message| Finding::of_hook(SLIP, hook, message)));
     let wrong = unstartable(hook, &hook.action, around);
     findings.extend(wrong.map(|(rule, message)| Finding::of_hook(rule, hook, message)));
     findings

@@ -3,21 +3,21 @@
 //! A run's sum: a session that is resumed does not count again what earlier runs were told.
 
 use ona_api::model::ProviderName;
-use ona_transcript::{Prices, Spent};
+use ona_transcript::{Prices, TokenUsage};
 use serde_json::{Map, Value, json};
 
 pub struct Bill {
     prices: Prices,
-    spent: Spent,
+    spent: TokenUsage,
 }
 
 impl Bill {
     pub fn new(prices: Prices) -> Self {
-        Self { prices, spent: Spent::default() }
+        Self { prices, spent: TokenUsage::default() }
     }
 
     /// Adds a turn; the sums of the run, in dollars and by model.
-    pub fn settle(&mut self, turn: &Spent, provider: Option<ProviderName>) -> (Option<f64>, Map<String, Value>) {
+    pub fn settle(&mut self, turn: &TokenUsage, provider: Option<ProviderName>) -> (Option<f64>, Map<String, Value>) {
         let spent = &mut self.spent;
         spent.merge(turn);
         let models: Map<String, Value> = spent

@@ -5,7 +5,7 @@ use crate::output;
 use crate::program::{Open, Program, nowhere};
 use ona_api::model::{MODELS, ModelFailure, ProviderName};
 use ona_api::{Env, Group, Row, Variable, environment};
-use ona_auth::{ModelChoice, ModelConfigError, ApiKeyHelper, default_model_config, inherited_token, resolve_model};
+use ona_auth::{ApiKeyHelper, ModelChoice, ModelConfigError, default_model_config, inherited_token, resolve_model};
 use ona_orchestration::{ContextWindow, ModelSetup};
 use serde_json::{Value, json};
 use std::sync::Once;
@@ -27,8 +27,9 @@ pub fn model(
     settings: &Value,
     env: &Env,
 ) -> Result<Chosen, Failure> {
-    let helper =
-        settings["apiKeyHelper"].as_str().map(|command| ApiKeyHelper::new(command, program.project.clone(), env.clone()));
+    let helper = settings["apiKeyHelper"]
+        .as_str()
+        .map(|command| ApiKeyHelper::new(command, program.project.clone(), env.clone()));
     let bare = program.options.bare;
     let setup = ModelSetup {
         env: env.clone(),

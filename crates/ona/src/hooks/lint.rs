@@ -7,7 +7,7 @@ use crate::guards::{self, Around, Finding};
 use crate::output;
 use crate::program::{Open, Program};
 use crate::workplace::runtime;
-use ona_dialects::lint::{self, Reach};
+use ona_dialects::lint::{self, MatcherReach};
 use ona_hookplane::Hook;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -73,7 +73,7 @@ fn report(open: &Open, hooks: usize, findings: &[Finding], as_json: bool) {
 /// Hooks that start and yet do not do what they were written for.
 fn judged(hook: &Hook, before: &[&Hook], gastown: bool) -> Vec<Finding> {
     let found = |rule, message: String| Finding::of_hook(rule, hook, message);
-    let reach = Reach::of(hook);
+    let reach = MatcherReach::of(hook);
     let mut findings = Vec::new();
     if lint::is_a_rule(&hook.matcher) {
         // In gastown mode it is tried as that rule (DEC-044).
@@ -89,7 +89,7 @@ fn judged(hook: &Hook, before: &[&Hook], gastown: bool) -> Vec<Finding> {
             && other.action == hook.action
             && other.condition == hook.condition
             && other.dialect.name() == hook.dialect.name()
-            && Reach::of(other).covers(&reach)
+            && MatcherReach::of(other).covers(&reach)
     };
     if let Some(other) = before.iter().find(twin) {
         findings

@@ -9,7 +9,7 @@ use ona_api::clock;
 use ona_api::row::Block;
 use ona_modules::rules::tool::presented;
 use ona_store::{Store, StoreError, StoredEntry};
-use ona_transcript::{Attached, Body, Course, Progress, Record};
+use ona_transcript::{AttachmentRecord, Body, ProgressRecord, Record, Rewinds};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::UNIX_EPOCH;
@@ -110,7 +110,7 @@ pub(super) fn read(store: &Store, session: &Session) -> Result<Vec<Item>, StoreE
 }
 
 pub(super) fn of(store: &Store, session: &ona_api::SessionId) -> Result<Vec<Item>, StoreError> {
-    let (mut course, mut rows) = (Course::default(), Vec::new());
+    let (mut course, mut rows) = (Rewinds::default(), Vec::new());
     store.reader()?.each_entry(session, None, |entry| {
         // A row that can not be read is nobody's message.
         if let Some(record) = record(&entry) {
@@ -184,7 +184,7 @@ impl Reading {
                 "role": "toolResult", "toolCallId": id, "toolName": self.calls.get(&id.0),
                 "content": [{"type": "text", "text": content}], "isError": is_error,
             }))),
-            Body::Progress(Progress::Usage { model, usage: used, .. }) => {
+            Body::Progress(ProgressRecord::Usage { model, usage: used, .. }) => {
                 if let Some(Item { kind: Kind::Message(message), .. }) = self.items.last_mut() {
                     message["model"] = model.clone().into();
                     message["usage"] =
@@ -198,8 +198,8 @@ impl Reading {
                 let row: Value = serde_json::from_str(payload).unwrap_or_default();
                 Some(Kind::Compaction { summary: summary.clone(), preserved: row["preserve_data"].clone() })
             }
-            Body::Attachment(Attached::Message { .. }) => Some(Kind::CustomMessage(attachment(payload))),
-            Body::Attachment(Attached::Other) => {
+            Body::Attachment(AttachmentRecord::Message { .. }) => Some(Kind::CustomMessage(attachment(payload))),
+            Body::Attachment(AttachmentRecord::Other) => {
                 let mut fields = attachment(payload);
                 if fields["kind"] == "tool_details"
                     && let Some(Item { kind: Kind::Message(message), .. }) = self.items.last_mut()

@@ -7,7 +7,7 @@ use super::entries::Item;
 use ona_api::model::{Message, Part};
 use ona_api::row::Block;
 use ona_api::{CallId, ToolCall};
-use ona_transcript::{Attached, Body, Mapper, Record};
+use ona_transcript::{AttachmentRecord, Body, Mapper, Record};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ pub(super) fn messages(items: &[Item], kept: &[Value]) -> Vec<Message> {
             sequence += 1;
             // A summary restarts the history; here it is one message among others.
             let body = match body {
-                Body::CollapseCommit { summary, .. } => Body::Attachment(Attached::Text(summary)),
+                Body::CollapseCommit { summary, .. } => Body::Attachment(AttachmentRecord::Text(summary)),
                 other => other,
             };
             mapper.push(&Record { sequence, body });
@@ -77,9 +77,9 @@ fn made(message: &Value, calls: &HashMap<String, ToolCall>) -> Vec<Body> {
             is_error: message["isError"] == true,
         }],
         "branchSummary" | "compactionSummary" => {
-            vec![Body::Attachment(Attached::Text(message["summary"].as_str().unwrap_or_default().to_owned()))]
+            vec![Body::Attachment(AttachmentRecord::Text(message["summary"].as_str().unwrap_or_default().to_owned()))]
         }
-        _ => vec![Body::Attachment(Attached::Message { parts: parts(content), wakes: false })],
+        _ => vec![Body::Attachment(AttachmentRecord::Message { parts: parts(content), wakes: false })],
     }
 }
 

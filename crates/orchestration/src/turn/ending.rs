@@ -103,7 +103,7 @@ impl Turn {
         history: &History,
         words: &str,
     ) -> Result<(), StoreError> {
-        let rows = ona_transcript::answer_open(history.state(), words);
+        let rows = ona_transcript::answer_open_calls(history.state(), words);
         let group = Group(rows.into_iter().map(Row::Transcript).collect());
         self.pipeline.store.commit(&session.place, group).await.map(drop)
     }

@@ -25,7 +25,7 @@ use ona_api::model::{EndReason, ModelFailure, RequestParams, Usage};
 use ona_api::{Entry, Group, Row, ToolCall};
 use ona_hookplane::Base;
 use ona_store::StoreError;
-use ona_transcript::{Spent, Step};
+use ona_transcript::{Step, TokenUsage};
 use reply::{calls, was_cut};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -91,7 +91,7 @@ pub struct TurnOutcome {
     pub text: String,
     pub usage: Usage,
     /// By model, what subagents used included.
-    pub spent: Spent,
+    pub spent: TokenUsage,
     pub model_calls: u32,
     pub denials: Vec<ToolCall>,
     /// Why the newest reply ended.
@@ -105,7 +105,7 @@ impl TurnOutcome {
             ended: TurnEnd::Done,
             text: String::new(),
             usage: Usage::default(),
-            spent: Spent::default(),
+            spent: TokenUsage::default(),
             model_calls: 0,
             denials: Vec::new(),
             stop: None,
@@ -248,7 +248,7 @@ impl Turn {
                     self.keep(session, &retries).await?;
                     match asked {
                         Ok(mut reply) => {
-                            ona_transcript::tell_apart(history.state(), &mut reply);
+                            ona_transcript::make_call_ids_unique(history.state(), &mut reply);
                             outcome.model_calls += 1;
                             outcome.usage.add(reply.usage);
                             said = calls(&reply);

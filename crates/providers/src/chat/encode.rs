@@ -100,7 +100,9 @@ fn piece(part: &Part, images: ImageSupport) -> Option<ContentPart<'_>> {
     match part {
         Part::Text(text) if wire_text::is_blank(text) => None,
         Part::Text(text) => Some(ContentPart::Text { text: text.into() }),
-        Part::Picture { media_type, data, .. } if images == ImageSupport::Images && media_type.starts_with("image/") => {
+        Part::Picture { media_type, data, .. }
+            if images == ImageSupport::Images && media_type.starts_with("image/") =>
+        {
             Some(ContentPart::ImageUrl { image_url: ImageUrl { url: format!("data:{media_type};base64,{data}") } })
         }
         Part::Picture { kind, media_type, data } => {
@@ -133,7 +135,10 @@ fn assistant(parts: &[Part], out: &mut Vec<u8>) {
             Part::Text(text) if !wire_text::is_blank(text) => texts.push(text.as_str()),
             Part::ToolUse { id, name, input } => tool_calls.push(Call {
                 id: wire_text::call_id(&id.0),
-                function: CalledFunction { name: wire_text::tool_name(name), arguments: wire_text::input(input).to_string() },
+                function: CalledFunction {
+                    name: wire_text::tool_name(name),
+                    arguments: wire_text::input(input).to_string(),
+                },
             }),
             Part::Text(_) | Part::ToolResult { .. } | Part::Picture { .. } | Part::HookContext(_) => {}
         }

@@ -84,16 +84,20 @@ fn block(part: &Part, images: ImageSupport) -> Option<Block<'_>> {
     Some(match part {
         Part::Text(text) if wire_text::is_blank(text) => return None,
         Part::Text(text) => Block::Text { text: text.into() },
-        Part::ToolUse { id, name, input } => {
-            Block::ToolUse { id: wire_text::call_id(&id.0), name: wire_text::tool_name(name), input: wire_text::input(input) }
-        }
+        Part::ToolUse { id, name, input } => Block::ToolUse {
+            id: wire_text::call_id(&id.0),
+            name: wire_text::tool_name(name),
+            input: wire_text::input(input),
+        },
         Part::ToolResult { id, content, is_error, exit_code } => Block::ToolResult {
             tool_use_id: wire_text::call_id(&id.0),
             content: wire_text::result(content, *exit_code),
             is_error: *is_error,
         },
         Part::Picture { kind, media_type, data } => match media_type.as_str() {
-            _ if images == ImageSupport::TextOnly => Block::Text { text: wire_text::omitted_media(kind, media_type, data).into() },
+            _ if images == ImageSupport::TextOnly => {
+                Block::Text { text: wire_text::omitted_media(kind, media_type, data).into() }
+            }
             "application/pdf" => Block::Document { source: Source { media_type, data } },
             picture if PICTURES.contains(&picture) => Block::Image { source: Source { media_type, data } },
             _ => Block::Text { text: wire_text::omitted_media(kind, media_type, data).into() },

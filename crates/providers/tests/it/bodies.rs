@@ -1,6 +1,6 @@
 //! What is sent, byte for byte.
 
-use crate::{params, assistant, call, failed, picture, result, text, user};
+use crate::{assistant, call, failed, params, picture, result, text, user};
 use ona_api::model::{Message, Part, RequestParams};
 use ona_auth::{ModelChoice, resolve_model};
 use ona_providers::{EncodedMessages, ImageSupport, Wire};

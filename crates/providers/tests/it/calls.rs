@@ -6,8 +6,8 @@ use crate::{params, text, user};
 use ona_api::Env;
 use ona_api::model::{Delta, EndReason, FailureClass, ModelFailure, Part, ProviderName, Reply};
 use ona_auth::http::{HttpLimits, client};
-use ona_auth::{Endpoint, CredentialSources, lm_studio, openai, resolve_anthropic};
-use ona_providers::{EncodedMessages, Provider, ImageSupport, Wire};
+use ona_auth::{CredentialSources, Endpoint, lm_studio, openai, resolve_anthropic};
+use ona_providers::{EncodedMessages, ImageSupport, Provider, Wire};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -29,9 +29,10 @@ async fn provider(name: ProviderName, address: &str, limits: HttpLimits) -> (Pro
     let env = env(address);
     let endpoint = Endpoint::of(name, &env).unwrap();
     let (credential, wire) = match name {
-        ProviderName::ClaudeCodeSubscription => {
-            (resolve_anthropic(&CredentialSources::new(&env), &CancellationToken::new()).await, Wire::Messages(ImageSupport::Images))
-        }
+        ProviderName::ClaudeCodeSubscription => (
+            resolve_anthropic(&CredentialSources::new(&env), &CancellationToken::new()).await,
+            Wire::Messages(ImageSupport::Images),
+        ),
         ProviderName::OpenaiCompatible => (openai(&env), Wire::Chat(ImageSupport::Images)),
         ProviderName::LmStudioLocal => (lm_studio(&env), Wire::Chat(ImageSupport::Images)),
     };

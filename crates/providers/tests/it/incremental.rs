@@ -1,12 +1,13 @@
 //! A dialogue that grows is the dialogue encoded at once, and costs what was added.
 
-use crate::{params, assistant, call, failed, picture, result, text, user};
+use crate::{assistant, call, failed, params, picture, result, text, user};
 use ona_api::model::{Message, Part, RequestParams};
 use ona_providers::{EncodedMessages, ImageSupport, Wire};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const WIRES: [Wire; 3] = [Wire::Messages(ImageSupport::Images), Wire::Chat(ImageSupport::Images), Wire::Chat(ImageSupport::TextOnly)];
+const WIRES: [Wire; 3] =
+    [Wire::Messages(ImageSupport::Images), Wire::Chat(ImageSupport::Images), Wire::Chat(ImageSupport::TextOnly)];
 
 fn at_once(wire: Wire, messages: &[Message]) -> Vec<u8> {
     let mut dialogue = EncodedMessages::new(wire);

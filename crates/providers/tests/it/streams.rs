@@ -2,7 +2,7 @@
 
 use crate::{call, text};
 use ona_api::model::{Delta, EndReason, FailureClass, ModelFailure, Part, Reply, Usage};
-use ona_providers::{BodyFormat, ResponseDecoder, ImageSupport, Wire};
+use ona_providers::{BodyFormat, ImageSupport, ResponseDecoder, Wire};
 use serde_json::{Value, json};
 
 pub const MESSAGES: Wire = Wire::Messages(ImageSupport::Images);
@@ -268,7 +268,8 @@ fn an_error_inside_a_stream_ends_it_after_what_was_said() {
     assert_eq!(deltas.last(), Some(&Delta::Text("ing".into())));
 
     let error = json!({"error": {"message": "slow down", "type": "requests", "code": "rate_limit_exceeded"}});
-    for (format, answer) in [(BodyFormat::Events, events(std::slice::from_ref(&error))), (BodyFormat::Json, error.to_string())]
+    for (format, answer) in
+        [(BodyFormat::Events, events(std::slice::from_ref(&error))), (BodyFormat::Json, error.to_string())]
     {
         let failure = read(CHAT, format, &answer).1.unwrap_err();
         assert_eq!(failure.class, FailureClass::RateLimit);

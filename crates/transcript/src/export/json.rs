@@ -1,7 +1,7 @@
 //! A session as one JSON object, its payloads byte for byte as they are stored.
 
-use super::Head;
-use crate::record::Raw;
+use super::ExportHead;
+use crate::record::RawRow;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -29,7 +29,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn of(row: &Raw<'a>) -> Self {
+    fn of(row: &RawRow<'a>) -> Self {
         Entry {
             sequence: row.sequence,
             entry_type: row.entry_type,
@@ -48,7 +48,7 @@ enum Payload<'a> {
     Text(&'a str),
 }
 
-pub fn json(head: &Head, rows: &[Raw<'_>]) -> String {
+pub fn json(head: &ExportHead, rows: &[RawRow<'_>]) -> String {
     let document = Document {
         session_id: head.session.as_str(),
         conversation_id: head.conversation.as_str(),

@@ -6,10 +6,10 @@
 //! here and its usage is counted once, however it is summed up. What only the
 //! runtime needs (hooks, snapshots, progress) has no line.
 
-use super::Head;
-use crate::cost::{Share, Spent, counted};
+use super::ExportHead;
+use crate::cost::{ModelUsage, TokenUsage, counted};
 use crate::prices::Prices;
-use crate::record::{Attached, Body, Progress, Raw, Record};
+use crate::record::{AttachmentRecord, Body, ProgressRecord, RawRow, Record};
 use ona_api::digest::sha256_hex;
 use ona_api::model::{Part, Usage};
 use ona_api::row::Block;
@@ -21,8 +21,8 @@ use std::collections::HashSet;
 const SYNTHETIC: &str = "<synthetic>";
 const UNKNOWN_MODEL: &str = "unknown";
 
-pub fn jsonl(head: &Head, rows: &[Raw<'_>]) -> String {
-    let mut lines = Lines::of(LinesHead {
+pub fn jsonl(head: &ExportHead, rows: &[RawRow<'_>]) -> String {
+    let mut lines = JsonlWriter::of(JsonlContext {
         session: head.session.clone(),
         is_subagent: head.parent.is_some(),
         cwd: head.project_dir.clone(),
@@ -34,7 +34,7 @@ pub fn jsonl(head: &Head, rows: &[Raw<'_>]) -> String {
 
 /// What every line repeats.
 #[derive(Clone, Debug)]
-pub struct LinesHead {
+pub struct JsonlContext {
     pub session: SessionId,
     pub is_subagent: bool,
     pub cwd: String,
@@ -45,8 +45,8 @@ pub struct LinesHead {
 /// The lines of a session that grows. Rows come in whole groups, because a reply and what it
 /// used are two rows of one group and one line.
 #[derive(Debug)]
-pub struct Lines {
-    head: LinesHead,
+pub struct JsonlWriter {
+    head: JsonlContext,
     text: String,
     /// The line before.
     parent: Option<String>,
@@ -54,18 +54,18 @@ pub struct Lines {
     replied: HashSet<CallId>,
 }
 
-impl Lines {
-    pub fn of(head: LinesHead) -> Self {
+impl JsonlWriter {
+    pub fn of(head: JsonlContext) -> Self {
         Self { head, text: String::new(), parent: None, replied: HashSet::new() }
     }
 
     /// The lines of the rows that follow those taken before.
-    pub fn take(&mut self, rows: &[Raw<'_>]) -> String {
+    pub fn take(&mut self, rows: &[RawRow<'_>]) -> String {
         let mut rows = rows.iter().filter_map(|raw| Some((raw, Record::parse(*raw).ok()?))).peekable();
         while let Some((raw, record)) = rows.next() {
             let after = match rows.peek() {
-                Some((_, usage @ Record { body: Body::Progress(Progress::Usage { .. }), .. })) => {
-                    let mut spent = Spent::default();
+                Some((_, usage @ Record { body: Body::Progress(ProgressRecord::Usage { .. }), .. })) => {
+                    let mut spent = TokenUsage::default();
                     spent.push(usage);
                     spent.shares().first().cloned()
                 }
@@ -76,7 +76,7 @@ impl Lines {
         std::mem::take(&mut self.text)
     }
 
-    fn row(&mut self, raw: &Raw<'_>, record: &Record, used: Option<&Share>) {
+    fn row(&mut self, raw: &RawRow<'_>, record: &Record, used: Option<&ModelUsage>) {
         match &record.body {
             Body::User { uuid, content } => {
                 self.message(raw, uuid, "user", json!({"role": "user", "content": blocks(content)}), json!({}));
@@ -87,15 +87,15 @@ impl Lines {
                 let block = Block::ToolResult { id: id.clone(), content: content.clone(), is_error: *is_error };
                 self.message(raw, "", "user", json!({"role": "user", "content": [block.json()]}), json!({}));
             }
-            Body::Attachment(Attached::Picture { part, .. }) => {
+            Body::Attachment(AttachmentRecord::Picture { part, .. }) => {
                 let content: Vec<_> = part_block(part).into_iter().collect();
                 self.message(raw, "", "user", json!({"role": "user", "content": content}), json!({"isMeta": true}));
             }
-            Body::Attachment(Attached::Text(text)) => {
+            Body::Attachment(AttachmentRecord::Text(text)) => {
                 let content = json!([{"type": "text", "text": text}]);
                 self.message(raw, "", "user", json!({"role": "user", "content": content}), json!({"isMeta": true}));
             }
-            Body::Attachment(Attached::Message { parts, .. }) => {
+            Body::Attachment(AttachmentRecord::Message { parts, .. }) => {
                 let content: Vec<_> = parts.iter().filter_map(part_block).collect();
                 self.message(raw, "", "user", json!({"role": "user", "content": content}), json!({"isMeta": true}));
             }
@@ -108,7 +108,7 @@ impl Lines {
             | Body::System { .. }
             | Body::Rewound { .. }
             | Body::Progress(_)
-            | Body::Attachment(Attached::Other)
+            | Body::Attachment(AttachmentRecord::Other)
             | Body::InternalHook(_)
             | Body::ContentReplacement
             | Body::FileHistorySnapshot
@@ -118,7 +118,7 @@ impl Lines {
         }
     }
 
-    fn reply(&mut self, raw: &Raw<'_>, uuid: &str, content: &[Block], used: Option<&Share>) {
+    fn reply(&mut self, raw: &RawRow<'_>, uuid: &str, content: &[Block], used: Option<&ModelUsage>) {
         let mut stop = "end_turn";
         for block in content {
             if let Block::ToolUse { id, .. } = block {
@@ -146,7 +146,7 @@ impl Lines {
         self.message(raw, &uuid, "assistant", message, more);
     }
 
-    fn lone(&mut self, raw: &Raw<'_>, call: &ToolCall) {
+    fn lone(&mut self, raw: &RawRow<'_>, call: &ToolCall) {
         let uuid = self.uuid(raw, "");
         let block = Block::ToolUse { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
         let message = json!({
@@ -162,7 +162,7 @@ impl Lines {
         self.message(raw, &uuid, "assistant", message, json!({}));
     }
 
-    fn compacted(&mut self, raw: &Raw<'_>, trigger: &str, summary: &str) {
+    fn compacted(&mut self, raw: &RawRow<'_>, trigger: &str, summary: &str) {
         let boundary = json!({
             "type": "system",
             "subtype": "compact_boundary",
@@ -178,7 +178,7 @@ impl Lines {
         self.message(raw, &uuid, "user", said, json!({"isCompactSummary": true}));
     }
 
-    fn message(&mut self, raw: &Raw<'_>, uuid: &str, kind: &str, message: Value, more: Value) {
+    fn message(&mut self, raw: &RawRow<'_>, uuid: &str, kind: &str, message: Value, more: Value) {
         let uuid = self.uuid(raw, uuid);
         let mut line = json!({"type": kind, "message": message});
         extend(&mut line, more);
@@ -186,7 +186,7 @@ impl Lines {
     }
 
     /// Writes a line with the fields every line of a conversation has.
-    fn placed(&mut self, raw: &Raw<'_>, uuid: &str, fields: Value) {
+    fn placed(&mut self, raw: &RawRow<'_>, uuid: &str, fields: Value) {
         let mut line = json!({
             "parentUuid": self.parent,
             "isSidechain": self.head.is_subagent,
@@ -207,7 +207,7 @@ impl Lines {
     }
 
     /// A row's own, or one that is the same whenever the session is exported.
-    fn uuid(&self, raw: &Raw<'_>, own: &str) -> String {
+    fn uuid(&self, raw: &RawRow<'_>, own: &str) -> String {
         if own.is_empty() { id(&format!("{}:{}", self.head.session, raw.sequence)) } else { own.to_owned() }
     }
 }

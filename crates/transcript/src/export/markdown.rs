@@ -4,16 +4,16 @@
 //! Nothing in them can act on a terminal or close its fence. Bookkeeping rows are
 //! left out; a row that can not be read is named.
 
-use super::Head;
+use super::ExportHead;
 use super::visible::visible;
-use crate::record::{Attached, Body, Progress, Raw, Record};
+use crate::record::{AttachmentRecord, Body, ProgressRecord, RawRow, Record};
 use ona_api::model::Part;
 use ona_api::row::Block;
 use ona_api::{CallId, ToolCall};
 use serde_json::Value;
 use std::collections::HashMap;
 
-pub fn markdown(head: &Head, rows: &[Raw<'_>]) -> String {
+pub fn markdown(head: &ExportHead, rows: &[RawRow<'_>]) -> String {
     let mut page = Page { text: String::new(), calls: HashMap::new() };
     page.head(head);
     for raw in rows {
@@ -32,7 +32,7 @@ struct Page {
 }
 
 impl Page {
-    fn head(&mut self, head: &Head) {
+    fn head(&mut self, head: &ExportHead) {
         let title = head.title.clone().unwrap_or_else(|| format!("Session {}", head.session));
         self.text = format!("# {}\n", line(&title));
         let mut facts = vec![("Session", head.session.as_str()), ("Conversation", head.conversation.as_str())];
@@ -52,7 +52,7 @@ impl Page {
             Body::Assistant { content, .. } => self.blocks("Reply", content),
             Body::ToolUse(call) => self.call(call),
             Body::ToolResult { id, content, is_error } => self.result(id, content, *is_error),
-            Body::Progress(Progress::ExitCode { code, .. }) => self.aside(&format!("exit code {code}")),
+            Body::Progress(ProgressRecord::ExitCode { code, .. }) => self.aside(&format!("exit code {code}")),
             Body::Attachment(attached) => self.attached(attached),
             Body::InternalHook(note) => {
                 if let Some(context) = &note.context {
@@ -71,7 +71,7 @@ impl Page {
                 self.block("## Summary of everything above\n");
                 self.quote(summary);
             }
-            Body::Progress(Progress::Usage { .. } | Progress::Other)
+            Body::Progress(ProgressRecord::Usage { .. } | ProgressRecord::Other)
             | Body::ContentReplacement
             | Body::FileHistorySnapshot
             | Body::AttributionSnapshot
@@ -112,15 +112,15 @@ impl Page {
         self.fence("", content);
     }
 
-    fn attached(&mut self, attached: &Attached) {
+    fn attached(&mut self, attached: &AttachmentRecord) {
         match attached {
-            Attached::Picture { part, .. } => self.part(part),
-            Attached::Text(text) => self.quote(text),
-            Attached::Message { parts, .. } => {
+            AttachmentRecord::Picture { part, .. } => self.part(part),
+            AttachmentRecord::Text(text) => self.quote(text),
+            AttachmentRecord::Message { parts, .. } => {
                 self.aside("message of a hook");
                 parts.iter().for_each(|part| self.part(part));
             }
-            Attached::Other => {}
+            AttachmentRecord::Other => {}
         }
     }
 

@@ -10,16 +10,16 @@ mod markdown;
 mod visible;
 
 pub use json::json;
-pub use jsonl::{Lines, LinesHead, jsonl};
+pub use jsonl::{JsonlContext, JsonlWriter, jsonl};
 pub use markdown::markdown;
 
-use crate::cost::Account;
+use crate::cost::UsageReport;
 use crate::prices::Prices;
 use ona_api::{ConversationId, SessionId};
 
 /// What is known of a session besides its rows.
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct ExportHead {
     pub session: SessionId,
     pub conversation: ConversationId,
     /// The session whose Agent call made this one.
@@ -30,6 +30,6 @@ pub struct Head {
     /// Of this program, `X.Y.Z`.
     pub version: String,
     /// What it used, and what that is charged.
-    pub account: Account,
+    pub account: UsageReport,
     pub prices: Prices,
 }

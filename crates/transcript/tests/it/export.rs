@@ -4,11 +4,13 @@ use crate::support::*;
 use ona_api::Entry;
 use ona_api::model::Usage;
 use ona_api::row::Block;
-use ona_transcript::{Account, Head, Prices, Spent, Trigger, commit, json, jsonl, markdown, usage_entry};
+use ona_transcript::{
+    ExportHead, Prices, TokenUsage, Trigger, UsageReport, commit, json, jsonl, markdown, usage_entry,
+};
 use serde_json::{Value, json};
 
-fn head() -> Head {
-    Head {
+fn head() -> ExportHead {
+    ExportHead {
         session: "s-1".into(),
         conversation: "k-1".into(),
         parent: None,
@@ -16,7 +18,7 @@ fn head() -> Head {
         started_at: "2026-01-02 03:04:00".into(),
         title: Some("Two *files*".into()),
         version: "0.1.0".into(),
-        account: Account::default(),
+        account: UsageReport::default(),
         prices: Prices::default(),
     }
 }
@@ -161,7 +163,7 @@ fn a_page_to_read() {
 #[test]
 fn a_title_can_not_break_out_of_its_line() {
     let head =
-        Head { title: Some("a\n# b\u{1b}c".into()), session: "a`b\n".into(), parent: Some("p".into()), ..head() };
+        ExportHead { title: Some("a\n# b\u{1b}c".into()), session: "a`b\n".into(), parent: Some("p".into()), ..head() };
     let page = markdown(&head, &[]);
     assert!(page.starts_with("# a␊# b␛c\n\n- Session: ``a`b␊``\n"), "{page}");
     assert!(page.contains("- Part of: `p`\n"), "{page}");
@@ -193,7 +195,7 @@ fn json_holds_every_row_as_it_is_stored() {
     );
 }
 
-fn lines(head: &Head, session: &Session) -> Vec<Value> {
+fn lines(head: &ExportHead, session: &Session) -> Vec<Value> {
     jsonl(head, &session.raws()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -281,7 +283,7 @@ fn usage_is_counted_once() {
     let counted: u64 = lines.iter().filter_map(|line| line["message"]["usage"]["input_tokens"].as_u64()).sum();
     let records = session().records();
     assert_eq!(counted, 300);
-    let mut spent = Spent::default();
+    let mut spent = TokenUsage::default();
     records.iter().for_each(|record| spent.push(record));
     assert_eq!(
         spent.usage(),
@@ -294,7 +296,7 @@ fn usage_is_counted_once() {
 
 #[test]
 fn a_subagent_is_a_side_chain_and_a_reply_of_unknown_cost_has_no_usage() {
-    let head = Head { parent: Some("s-0".into()), ..head() };
+    let head = ExportHead { parent: Some("s-0".into()), ..head() };
     let lines = lines(&head, &Session::of([says("hm")]));
     assert_eq!(lines[0]["isSidechain"], true);
     assert_eq!(lines[0]["message"]["model"], "unknown");

@@ -4,15 +4,15 @@ use crate::sessions::{episodes, nonsense, session};
 use crate::support::{Session, says, show, user};
 use ona_api::Entry;
 use ona_api::model::{Message, Part, Role};
-use ona_transcript::{Body, Mapper, Record, State, Step, Trigger, commit, repair};
+use ona_transcript::{Body, Mapper, Record, Step, Trigger, TurnState, commit, repair};
 use proptest::prelude::*;
 
 fn map(records: &[Record]) -> Vec<Message> {
     records.iter().collect::<Mapper>().messages().to_vec()
 }
 
-fn state(records: &[Record]) -> State {
-    let mut state = State::default();
+fn state(records: &[Record]) -> TurnState {
+    let mut state = TurnState::default();
     records.iter().for_each(|record| state.push(record));
     state
 }

@@ -3,7 +3,7 @@
 use ona_api::model::{Message, Part, Role};
 use ona_api::row::Block;
 use ona_api::{CallId, Entry};
-use ona_transcript::{Mapper, Raw, Record};
+use ona_transcript::{Mapper, RawRow, Record};
 use serde_json::{Map, Value, json};
 
 /// Rows as the store would hold them, numbered from 0.
@@ -40,9 +40,9 @@ impl Session {
         self
     }
 
-    pub fn raws(&self) -> Vec<Raw<'_>> {
-        fn raw((sequence, row): (i64, &Row)) -> Raw<'_> {
-            Raw {
+    pub fn raws(&self) -> Vec<RawRow<'_>> {
+        fn raw((sequence, row): (i64, &Row)) -> RawRow<'_> {
+            RawRow {
                 sequence,
                 entry_type: &row.entry_type,
                 payload: &row.payload,

@@ -3,7 +3,7 @@
 use crate::support::*;
 use ona_api::Entry;
 use ona_api::row::Block;
-use ona_transcript::{Body, Raw, Record};
+use ona_transcript::{Body, RawRow, Record};
 
 #[test]
 fn a_row_is_read_whatever_its_small_differences() {
@@ -35,7 +35,7 @@ fn a_row_is_read_whatever_its_small_differences() {
 
 #[test]
 fn the_column_names_the_call_if_the_payload_does_not() {
-    let raw = Raw {
+    let raw = RawRow {
         sequence: 4,
         entry_type: "tool_result",
         payload: r#"{"content":{"a":1}}"#,
@@ -92,7 +92,7 @@ fn every_entry_type_of_the_specification_is_known() {
     let payload =
         r#"{"content":"","id":"a","name":"b","tool_use_id":"a","data":{},"attachment":{},"summary":"","title":""}"#;
     for entry_type in types.split_whitespace() {
-        let raw = Raw { sequence: 0, entry_type, payload, tool_use_id: None, created_at: "" };
+        let raw = RawRow { sequence: 0, entry_type, payload, tool_use_id: None, created_at: "" };
         assert!(Record::parse(raw).is_ok(), "{entry_type}");
     }
     assert_eq!(types.split_whitespace().count(), 15);

@@ -2,15 +2,15 @@
 
 use crate::support::*;
 use ona_api::{Entry, ToolCall};
-use ona_transcript::{INTERRUPTED, State, Step, Trigger, answer_open, commit, next, repair};
+use ona_transcript::{INTERRUPTED, Step, Trigger, TurnState, answer_open_calls, commit, next, repair};
 use serde_json::json;
 
 fn flat(parts: impl IntoIterator<Item = Vec<Entry>>) -> Vec<Entry> {
     parts.into_iter().flatten().collect()
 }
 
-fn state(entries: impl IntoIterator<Item = Entry>) -> State {
-    let mut state = State::default();
+fn state(entries: impl IntoIterator<Item = Entry>) -> TurnState {
+    let mut state = TurnState::default();
     Session::of(entries).records().iter().for_each(|record| state.push(record));
     state
 }
@@ -88,7 +88,7 @@ fn every_open_call_is_answered_in_declared_order() {
     let expected: Vec<_> = ["e", "a", "b", "d"].map(|id| failure(id, INTERRUPTED)).into();
     assert_eq!(repair(&state), expected);
     assert_eq!(INTERRUPTED, "[SDLC_INTERNAL] interrupted before a result was recorded");
-    assert_eq!(answer_open(&state, "stopped")[0], failure("e", "stopped"));
+    assert_eq!(answer_open_calls(&state, "stopped")[0], failure("e", "stopped"));
 
     let mut repaired = rows;
     repaired.extend(expected);

@@ -1,7 +1,7 @@
 //! Hooks that are no process, as they are configured (DEC-047).
 //!
 //! What is configured is read and judged here; a handler for it is made by whoever has
-//! a network and a model, through `Make`.
+//! a network and a model, through `HandlerFactory`.
 
 use ona_api::EventName;
 use ona_api::notation::fits_url;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// A handler somebody else has to make.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
+pub enum HandlerSpec {
     Http {
         url: String,
         headers: Vec<(String, String)>,
@@ -33,15 +33,15 @@ pub enum Wanted {
 }
 
 /// Makes a handler, or says why it can not.
-pub type Make<'a> = &'a dyn Fn(Wanted) -> Result<Arc<dyn HookHandler>, String>;
+pub type HandlerFactory<'a> = &'a dyn Fn(HandlerSpec) -> Result<Arc<dyn HookHandler>, String>;
 
-impl Wanted {
+impl HandlerSpec {
     /// Reads a handler of one of these types; `None` if it is of another.
     pub(crate) fn read(
         event: EventName,
         handler: &Map<String, Value>,
         settings: &Value,
-    ) -> Option<Result<Wanted, String>> {
+    ) -> Option<Result<HandlerSpec, String>> {
         let kind = handler.get("type")?.as_str()?;
         let text = |name: &str| {
             let found = handler.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
@@ -51,12 +51,12 @@ impl Wanted {
             "http" => http(event, handler, settings, text("url")),
             "prompt" => text("prompt").and_then(|prompt| {
                 let continue_on_block = handler.get("continueOnBlock") == Some(&Value::Bool(true));
-                judging(event, kind).map(|()| Wanted::Prompt { prompt, continue_on_block })
+                judging(event, kind).map(|()| HandlerSpec::Prompt { prompt, continue_on_block })
             }),
-            "agent" => text("prompt").and_then(|prompt| judging(event, kind).map(|()| Wanted::Agent(prompt))),
+            "agent" => text("prompt").and_then(|prompt| judging(event, kind).map(|()| HandlerSpec::Agent(prompt))),
             "mcp_tool" => text("server").and_then(|server| {
                 let input = handler.get("input").and_then(Value::as_object).cloned().unwrap_or_default();
-                Ok(Wanted::McpTool { server, tool: text("tool")?, input })
+                Ok(HandlerSpec::McpTool { server, tool: text("tool")?, input })
             }),
             _ => return None,
         })
@@ -65,9 +65,9 @@ impl Wanted {
     /// What it has if it does not say.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         match self {
-            Wanted::Prompt { .. } => Some(Duration::from_secs(30)),
-            Wanted::Agent(_) => Some(Duration::from_secs(60)),
-            Wanted::Http { .. } | Wanted::McpTool { .. } => None,
+            HandlerSpec::Prompt { .. } => Some(Duration::from_secs(30)),
+            HandlerSpec::Agent(_) => Some(Duration::from_secs(60)),
+            HandlerSpec::Http { .. } | HandlerSpec::McpTool { .. } => None,
         }
     }
 }
@@ -77,7 +77,7 @@ fn http(
     handler: &Map<String, Value>,
     settings: &Value,
     url: Result<String, String>,
-) -> Result<Wanted, String> {
+) -> Result<HandlerSpec, String> {
     let url = url?;
     if matches!(event, EventName::SessionStart | EventName::Setup) {
         return Err(format!("a hook of type http can not run on {event}; use a command"));
@@ -106,7 +106,7 @@ fn http(
         let outer = listed(Some(outer));
         variables.retain(|name| outer.contains(name));
     }
-    Ok(Wanted::Http { url, headers, variables })
+    Ok(HandlerSpec::Http { url, headers, variables })
 }
 
 /// A model can only be asked where something waits for its answer.

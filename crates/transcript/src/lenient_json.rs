@@ -1,6 +1,6 @@
 //! JSON values of a shape nobody promised, read in one pass.
 //!
-//! A field of type `Loose<T>` takes any JSON value: what `T` understands becomes a
+//! A field of type `LenientValue<T>` takes any JSON value: what `T` understands becomes a
 //! `T`, everything else is passed over and becomes its default. So one wrong field
 //! spoils no row, and the rows the runtime wrote, which are nearly all, are read
 //! without a tree of values in between.
@@ -12,7 +12,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// What may stand in a field. Each method says what one kind of JSON means.
-pub(crate) trait Lenient: Default {
+pub(crate) trait FromAnyJson: Default {
     fn text(_text: &str) -> Self {
         Self::default()
     }
@@ -37,9 +37,9 @@ pub(crate) trait Lenient: Default {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Loose<T>(pub(crate) T);
+pub(crate) struct LenientValue<T>(pub(crate) T);
 
-impl<'de, T: Lenient> Deserialize<'de> for Loose<T> {
+impl<'de, T: FromAnyJson> Deserialize<'de> for LenientValue<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyValue(PhantomData))
     }
@@ -47,62 +47,62 @@ impl<'de, T: Lenient> Deserialize<'de> for Loose<T> {
 
 struct AnyValue<T>(PhantomData<T>);
 
-impl<'de, T: Lenient> Visitor<'de> for AnyValue<T> {
-    type Value = Loose<T>;
+impl<'de, T: FromAnyJson> Visitor<'de> for AnyValue<T> {
+    type Value = LenientValue<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any value")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Loose(T::text(text)))
+        Ok(LenientValue(T::text(text)))
     }
 
     fn visit_bool<E: Error>(self, truth: bool) -> Result<Self::Value, E> {
-        Ok(Loose(T::truth(truth)))
+        Ok(LenientValue(T::truth(truth)))
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Loose(T::number(number)))
+        Ok(LenientValue(T::number(number)))
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Loose(i64::try_from(number).map_or_else(|_| T::default(), T::number)))
+        Ok(LenientValue(i64::try_from(number).map_or_else(|_| T::default(), T::number)))
     }
 
     fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Loose(T::default()))
+        Ok(LenientValue(T::default()))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Loose(T::default()))
+        Ok(LenientValue(T::default()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, array: A) -> Result<Self::Value, A::Error> {
-        T::array(array).map(Loose)
+        T::array(array).map(LenientValue)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error> {
-        T::object(object).map(Loose)
+        T::object(object).map(LenientValue)
     }
 }
 
 /// A string.
-impl Lenient for Option<String> {
+impl FromAnyJson for Option<String> {
     fn text(text: &str) -> Self {
         Some(text.to_owned())
     }
 }
 
 /// A whole number.
-impl Lenient for Option<i64> {
+impl FromAnyJson for Option<i64> {
     fn number(number: i64) -> Self {
         Some(number)
     }
 }
 
 /// True, or what SQLite's JSON functions write for it: a number other than 0.
-impl Lenient for bool {
+impl FromAnyJson for bool {
     fn truth(truth: bool) -> Self {
         truth
     }
@@ -114,47 +114,47 @@ impl Lenient for bool {
 
 /// An object with these fields.
 #[derive(Debug)]
-pub(crate) struct Object<T>(pub(crate) Option<T>);
+pub(crate) struct LenientObject<T>(pub(crate) Option<T>);
 
-impl<T> Default for Object<T> {
+impl<T> Default for LenientObject<T> {
     fn default() -> Self {
-        Object(None)
+        LenientObject(None)
     }
 }
 
-impl<T: DeserializeOwned> Lenient for Object<T> {
+impl<T: DeserializeOwned> FromAnyJson for LenientObject<T> {
     fn object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(object)).map(|fields| Object(Some(fields)))
+        T::deserialize(MapAccessDeserializer::new(object)).map(|fields| LenientObject(Some(fields)))
     }
 }
 
 /// The content of a result as one text: a string, the texts of blocks, or else
 /// the JSON that stands there.
 #[derive(Debug, Default)]
-pub(crate) struct Plain(pub(crate) String);
+pub(crate) struct PlainText(pub(crate) String);
 
-impl Lenient for Plain {
+impl FromAnyJson for PlainText {
     fn text(text: &str) -> Self {
-        Plain(text.to_owned())
+        PlainText(text.to_owned())
     }
 
     fn truth(truth: bool) -> Self {
-        Plain(truth.to_string())
+        PlainText(truth.to_string())
     }
 
     fn number(number: i64) -> Self {
-        Plain(number.to_string())
+        PlainText(number.to_string())
     }
 
     fn array<'de, A: SeqAccess<'de>>(array: A) -> Result<Self, A::Error> {
         let blocks = Value::deserialize(SeqAccessDeserializer::new(array))?;
         let texts: Option<Vec<&str>> =
             blocks.as_array().and_then(|blocks| blocks.iter().map(|block| block["text"].as_str()).collect());
-        Ok(Plain(texts.map_or_else(|| blocks.to_string(), |texts| texts.join("\n"))))
+        Ok(PlainText(texts.map_or_else(|| blocks.to_string(), |texts| texts.join("\n"))))
     }
 
     fn object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
         let value = Value::deserialize(MapAccessDeserializer::new(object))?;
-        Ok(Plain(value.to_string()))
+        Ok(PlainText(value.to_string()))
     }
 }

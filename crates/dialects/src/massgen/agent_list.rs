@@ -8,8 +8,8 @@ use ona_api::EventName;
 use ona_hookplane::Base;
 
 #[derive(Debug, Default)]
-pub(super) struct Roster {
-    agents: Vec<Member>,
+pub(super) struct AgentList {
+    agents: Vec<AgentOverrides>,
     /// Index of the main session's agent.
     main: Option<usize>,
     /// Who the main session is when the configuration names no agents.
@@ -17,21 +17,21 @@ pub(super) struct Roster {
 }
 
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct AgentOverrides {
     pub id: Option<String>,
     pub overrides: Vec<EventName>,
 }
 
 /// Whose hook it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum HookOwner {
     Everyone,
     Agent(usize),
 }
 
-impl Roster {
+impl AgentList {
     /// `None` if nobody is called that; then the ids there are must be told.
-    pub(super) fn new(agents: Vec<Member>, chosen: Option<&str>) -> Option<Self> {
+    pub(super) fn new(agents: Vec<AgentOverrides>, chosen: Option<&str>) -> Option<Self> {
         let (main, called) = match chosen {
             Some(id) if agents.is_empty() => (None, Some(id.to_owned())),
             Some(id) => (Some(agents.iter().position(|agent| agent.id.as_deref() == Some(id))?), None),
@@ -41,11 +41,11 @@ impl Roster {
     }
 
     /// Whether a hook of this event and owner runs for whoever is acting.
-    pub(super) fn includes(&self, owner: Owner, event: EventName, base: &Base) -> bool {
+    pub(super) fn includes(&self, owner: HookOwner, event: EventName, base: &Base) -> bool {
         let acting = self.acting(base);
         match owner {
-            Owner::Agent(index) => acting == Some(index),
-            Owner::Everyone => acting.is_none_or(|index| !self.agents[index].overrides.contains(&event)),
+            HookOwner::Agent(index) => acting == Some(index),
+            HookOwner::Everyone => acting.is_none_or(|index| !self.agents[index].overrides.contains(&event)),
         }
     }
 

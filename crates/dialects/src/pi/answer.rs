@@ -14,27 +14,27 @@ const PLAIN_CONTEXT: usize = 16 * 1024;
 
 /// From mild to strict, so that `max` is the stricter one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Decision {
+pub(super) enum PiDecision {
     Allow,
     Ask,
     Deny,
 }
 
-impl Decision {
+impl PiDecision {
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            Decision::Allow => "allow",
-            Decision::Ask => "ask",
-            Decision::Deny => "deny",
+            PiDecision::Allow => "allow",
+            PiDecision::Ask => "ask",
+            PiDecision::Deny => "deny",
         }
     }
 
     /// Also in the words of the other dialects.
     fn read(word: &Value) -> Option<Self> {
         match word.as_str()? {
-            "allow" | "approve" => Some(Decision::Allow),
-            "ask" => Some(Decision::Ask),
-            "deny" | "block" => Some(Decision::Deny),
+            "allow" | "approve" => Some(PiDecision::Allow),
+            "ask" => Some(PiDecision::Ask),
+            "deny" | "block" => Some(PiDecision::Deny),
             _ => None,
         }
     }
@@ -42,8 +42,8 @@ impl Decision {
 
 /// What stdout of a successful run holds.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Answer {
-    pub decision: Option<Decision>,
+pub(super) struct PiAnswer {
+    pub decision: Option<PiDecision>,
     pub reason: Option<String>,
     /// `Some("")`: asked for none, not even the plain text.
     pub context: Option<String>,
@@ -54,7 +54,7 @@ pub(super) struct Answer {
     pub warnings: Vec<String>,
 }
 
-pub(super) fn answer(event: EventName, stdout: &str) -> Answer {
+pub(super) fn answer(event: EventName, stdout: &str) -> PiAnswer {
     let text = trimmed(stdout);
     if event == EventName::PreToolUse
         && let Some(object) = behind_noise(text)
@@ -62,13 +62,13 @@ pub(super) fn answer(event: EventName, stdout: &str) -> Answer {
         return fields(event, &object);
     }
     if event == EventName::PreCompact || !text.starts_with('{') {
-        return Answer::default();
+        return PiAnswer::default();
     }
     match text::json::<Map<String, Value>>(text) {
         Ok(object) => fields(event, &object),
-        Err(error) => Answer {
+        Err(error) => PiAnswer {
             warnings: vec![format!("its output starts with {{ but is not JSON: {error}")],
-            ..Answer::default()
+            ..PiAnswer::default()
         },
     }
 }
@@ -80,7 +80,7 @@ fn behind_noise(text: &str) -> Option<Map<String, Value>> {
     text::json(&text[at + 1..]).ok()
 }
 
-fn fields(event: EventName, object: &Map<String, Value>) -> Answer {
+fn fields(event: EventName, object: &Map<String, Value>) -> PiAnswer {
     let mut warnings = Vec::new();
     let nothing = Map::new();
     let nested = match object.get("hookSpecificOutput") {
@@ -94,7 +94,7 @@ fn fields(event: EventName, object: &Map<String, Value>) -> Answer {
     let decides = event != EventName::SessionStart;
     let mut decision = |from: &Map<String, Value>, key: &str| {
         let word = from.get(key).filter(|_| decides)?;
-        let read = Decision::read(word);
+        let read = PiDecision::read(word);
         if read.is_none() && word != "defer" {
             let word = redact::redact(&word.to_string()).into_owned();
             warnings.push(format!("{key} {word} is ignored: it must be allow, deny or ask"));
@@ -125,12 +125,12 @@ fn fields(event: EventName, object: &Map<String, Value>) -> Answer {
     };
     let decision = plain.max(specific);
     let reason = if specific == decision { nested_reason.or(reason) } else { reason.or(nested_reason) };
-    Answer { decision, reason, context, update, structured: true, warnings }
+    PiAnswer { decision, reason, context, update, structured: true, warnings }
 }
 
 pub(super) fn translate(event: EventName, ran: &HookExecution) -> HookOutput {
     let answer = answer(event, &ran.stdout);
-    let denies = answer.decision == Some(Decision::Deny);
+    let denies = answer.decision == Some(PiDecision::Deny);
     let mut context = context(event, &answer, ran);
     let mut said = HookOutput {
         notes: answer.warnings.into_iter().map(|why| (EventKind::HookOutputInvalid, why)).collect(),
@@ -152,7 +152,7 @@ pub(super) fn translate(event: EventName, ran: &HookExecution) -> HookOutput {
 }
 
 /// The hook's one contribution, if it has any.
-fn context(event: EventName, answer: &Answer, ran: &HookExecution) -> Vec<String> {
+fn context(event: EventName, answer: &PiAnswer, ran: &HookExecution) -> Vec<String> {
     if let Some(text) = &answer.context {
         return Some(text.clone()).filter(|text| !text.is_empty()).into_iter().collect();
     }
@@ -197,7 +197,7 @@ mod tests {
         HookExecution::ended(String::new(), Exit::Code(0), stdout.to_owned(), stderr.to_owned())
     }
 
-    fn said(event: EventName, stdout: &str) -> HookOutput {
+    fn answer(event: EventName, stdout: &str) -> HookOutput {
         translate(event, &ran(stdout, ""))
     }
 
@@ -236,7 +236,7 @@ mod tests {
             (r#"{"hookSpecificOutput":{"hookEventName":"Stop","permissionDecision":"deny"}}"#.to_owned(), none(1)),
         ];
         for (stdout, expected) in cases {
-            let said = said(EventName::PreToolUse, &stdout);
+            let said = answer(EventName::PreToolUse, &stdout);
             assert_eq!((said.ruling, said.reason, said.notes.len()), expected, "{stdout}");
         }
     }
@@ -244,14 +244,14 @@ mod tests {
     /// P46, P48, P49, P51.
     #[test]
     fn an_update_is_an_object_beside_anything_but_a_deny() {
-        let update = |stdout: &str| said(EventName::PreToolUse, stdout).input.map(Value::Object);
+        let update = |stdout: &str| answer(EventName::PreToolUse, stdout).input.map(Value::Object);
         let expected = Some(serde_json::json!({"command": "echo B"}));
         assert_eq!(update(r#"{"updatedInput":{"command":"echo B"}}"#), expected);
         assert_eq!(update(r#"{"decision":"ask","tool_name":"Write","updatedInput":{"command":"echo B"}}"#), expected);
         assert_eq!(update(r#"{"decision":"deny","updatedInput":{"command":"echo B"}}"#), None);
         assert_eq!(update(r#"{"updatedInput":["x"]}"#), None);
-        assert_eq!(said(EventName::PreToolUse, r#"{"updatedInput":["x"]}"#).notes.len(), 1);
-        assert_eq!(said(EventName::PostToolUse, r#"{"updatedInput":{"a":1}}"#).input, None);
+        assert_eq!(answer(EventName::PreToolUse, r#"{"updatedInput":["x"]}"#).notes.len(), 1);
+        assert_eq!(answer(EventName::PostToolUse, r#"{"updatedInput":{"a":1}}"#).input, None);
     }
 
     /// P52, P53.
@@ -260,9 +260,9 @@ mod tests {
         use EventName::{PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionStart};
         let field = r#"{"additionalContext":"one"}"#;
         for event in [SessionStart, PreToolUse, PostToolUse, PostToolUseFailure] {
-            assert_eq!(text(said(event, field)).as_deref(), Some("one"), "{event}");
-            assert_eq!(text(said(event, r#"{"additionalContext":""}"#)), None, "{event}");
-            assert_eq!(text(said(event, r#"{"decision":"allow"}"#)), None, "{event}");
+            assert_eq!(text(answer(event, field)).as_deref(), Some("one"), "{event}");
+            assert_eq!(text(answer(event, r#"{"additionalContext":""}"#)), None, "{event}");
+            assert_eq!(text(answer(event, r#"{"decision":"allow"}"#)), None, "{event}");
         }
         for (event, counts) in [
             (SessionStart, true),
@@ -274,19 +274,19 @@ mod tests {
             let found = text(translate(event, &ran(" out \n", " err\n")));
             assert_eq!(found.as_deref(), counts.then_some("out\nerr"), "{event}");
         }
-        assert_eq!(text(said(PostToolUse, "{broken")).as_deref(), Some("{broken"));
-        assert_eq!(text(said(PreCompact, field)), None);
-        let denied = said(PostToolUse, r#"{"decision":"deny","reason":"why","additionalContext":"one"}"#);
+        assert_eq!(text(answer(PostToolUse, "{broken")).as_deref(), Some("{broken"));
+        assert_eq!(text(answer(PreCompact, field)), None);
+        let denied = answer(PostToolUse, r#"{"decision":"deny","reason":"why","additionalContext":"one"}"#);
         assert_eq!((denied.ruling, text(denied).as_deref()), (None, Some("one\n\nwhy")));
     }
 
     #[test]
     fn plain_context_has_a_limit_and_structured_context_has_none() {
         let long = "é".repeat(PLAIN_CONTEXT);
-        let plain = text(said(EventName::SessionStart, &long)).unwrap();
+        let plain = text(answer(EventName::SessionStart, &long)).unwrap();
         assert_eq!(plain, format!("{}{}", "é".repeat(PLAIN_CONTEXT / 2), redact::TRUNCATED));
         let field = serde_json::json!({ "additionalContext": long }).to_string();
-        assert_eq!(text(said(EventName::SessionStart, &field)), Some(long));
+        assert_eq!(text(answer(EventName::SessionStart, &field)), Some(long));
     }
 
     #[test]

@@ -8,12 +8,12 @@
 use crate::record::{Body, Record};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Course {
+pub struct Rewinds {
     /// Each turn back: the last row that counts, and the row that says so.
     turns: Vec<(i64, i64)>,
 }
 
-impl Course {
+impl Rewinds {
     /// Takes note of a row; `true` if the rows before it have to be looked at anew.
     pub fn push(&mut self, record: &Record) -> bool {
         match record.body {
@@ -55,8 +55,8 @@ impl Course {
 mod tests {
     use super::*;
 
-    fn course(turns: &[(i64, i64)]) -> Course {
-        let mut course = Course::default();
+    fn rewinds(turns: &[(i64, i64)]) -> Rewinds {
+        let mut course = Rewinds::default();
         for (to, at) in turns {
             assert!(course.push(&Record { sequence: *at, body: Body::Rewound { to: *to } }));
         }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     fn kept(turns: &[(i64, i64)], rows: i64) -> Vec<i64> {
-        let course = course(turns);
+        let course = rewinds(turns);
         (1..=rows).filter(|row| course.holds(*row)).collect()
     }
 
