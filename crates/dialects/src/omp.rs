@@ -10,9 +10,9 @@ use ona_hookplane::{
     Dialect, Exit, Firing, HandlerFuture, Hook, HookAction, HookExecution, HookHandler, HookInvocation, HookOutput,
     OnTimeout, ResultChange, Timeouts,
 };
-use ona_modules::rules::tool::{self, Told};
+use ona_modules::rules::tool::{self, ToolCallView};
 use ona_modules::rules::{self, Emitter};
-use ona_modules::{Answer as HookOutcome, Emission, Module, Moment, Request};
+use ona_modules::{CallOutcome, Emission, Module, ModuleContext, ModuleRequest};
 use serde_json::{Map, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ impl Dialect for Omp {
         let field = |name: &str| firing.fields.get(name).unwrap_or(&Value::Null);
         let resolved = firing.resolved_path(input).map(|path| path.to_string_lossy().into_owned());
         let written = firing.as_written(input);
-        let told = Told { tool: name, call, written, input, resolved: resolved.as_deref() };
+        let told = ToolCallView { tool: name, call, written, input, resolved: resolved.as_deref() };
         match firing.event {
             EventName::PostToolUse => tool::result_event(told, field("tool_response")),
             EventName::PostToolUseFailure => tool::failure_event(told, field("error").as_str().unwrap_or_default()),
@@ -52,7 +52,7 @@ impl Dialect for Omp {
             (EventName::PreToolUse, true) => {
                 HookOutput { ruling: Some(Ruling::Deny), reason: ran.stderr.clone(), ..HookOutput::default() }
             }
-            (EventName::PreToolUse, false) => match tool::block(&HookOutcome::Returned(returned)) {
+            (EventName::PreToolUse, false) => match tool::block(&CallOutcome::Returned(returned)) {
                 Some(reason) => HookOutput { ruling: Some(Ruling::Deny), reason, ..HookOutput::default() },
                 None => HookOutput::default(),
             },
@@ -158,7 +158,7 @@ impl HookHandler for ModuleHandler {
         Box::pin(async move {
             let started_at = clock::utc_millis(clock::now());
             let cwd = called.firing.base.cwd.to_string_lossy().into_owned();
-            let moment = Moment { cwd, ..self.emitter.moment() };
+            let moment = ModuleContext { cwd, ..self.emitter.moment() };
             let absent: &[&str] = if called.firing.event == EventName::PostToolUseFailure { &["details"] } else { &[] };
             let emission = Emission {
                 event: self.event,
@@ -169,7 +169,7 @@ impl HookHandler for ModuleHandler {
                 absent,
             };
             let answer =
-                self.module.invoke(Request::Event(emission), &moment, Some(called.timeout), called.cancel).await;
+                self.module.invoke(ModuleRequest::Event(emission), &moment, Some(called.timeout), called.cancel).await;
             ran(started_at, called.firing.event, &answer)
         })
     }
@@ -177,16 +177,16 @@ impl HookHandler for ModuleHandler {
 
 /// What a run leaves in its row (DEC-174): the returned value as stdout, what was thrown
 /// as stderr, 2 for a block or a throw.
-fn ran(started_at: String, event: EventName, answer: &HookOutcome) -> HookExecution {
+fn ran(started_at: String, event: EventName, answer: &CallOutcome) -> HookExecution {
     let (exit, stdout, stderr) = match answer {
-        HookOutcome::Returned(value) => {
+        CallOutcome::Returned(value) => {
             let blocks = event == EventName::PreToolUse && tool::block(answer).is_some();
             let text = value.as_ref().map(Value::to_string).unwrap_or_default();
             (Exit::Code(if blocks { 2 } else { 0 }), text, String::new())
         }
-        HookOutcome::TimedOut(after) => (Exit::TimedOut { after: *after }, String::new(), String::new()),
-        HookOutcome::Cancelled => (Exit::Cancelled, String::new(), String::new()),
-        HookOutcome::Threw { .. } | HookOutcome::Overrun(_) | HookOutcome::Lost(_) => {
+        CallOutcome::TimedOut(after) => (Exit::TimedOut { after: *after }, String::new(), String::new()),
+        CallOutcome::Cancelled => (Exit::Cancelled, String::new(), String::new()),
+        CallOutcome::Threw { .. } | CallOutcome::Overrun(_) | CallOutcome::Lost(_) => {
             let blocks = event == EventName::PreToolUse;
             let why = if blocks { tool::block(answer) } else { rules::failure(answer) };
             (Exit::Code(2), String::new(), why.unwrap_or_default())

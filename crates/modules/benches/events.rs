@@ -4,10 +4,10 @@
 
 use ona_api::Env;
 use ona_modules::embedded::QuickJs;
-use ona_modules::worker::Worker;
+use ona_modules::worker::WorkerEngine;
 use ona_modules::{
-    BoxFuture, Call, CallError, Emission, Engine, Graph, Host, Limits, Module, Moment, Program, Request, Wanted,
-    find_runtime,
+    Emission, Engine, EngineLimits, Graph, HostCall, HostError, HostFuture, Module, ModuleContext, ModuleHost,
+    ModuleProgram, ModuleRequest, RuntimeChoice, find_runtime,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -30,12 +30,12 @@ const EVENTS: u32 = 20_000;
 
 struct Nothing;
 
-impl Host for Nothing {
-    fn call<'a>(&'a self, _: &'a Path, call: Call) -> BoxFuture<'a, Result<Value, CallError>> {
-        Box::pin(async move { Err(CallError::unknown(&call.name)) })
+impl ModuleHost for Nothing {
+    fn call<'a>(&'a self, _: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostError>> {
+        Box::pin(async move { Err(HostError::unknown(&call.name)) })
     }
 
-    fn tell(&self, _: &Path, _: Call) {}
+    fn tell(&self, _: &Path, _: HostCall) {}
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark looks for the runtimes of this machine")]
@@ -52,13 +52,14 @@ fn main() {
         std::fs::write(&path, MODULE).unwrap();
         let env = Env::default().with("PATH", search_path());
         let mut engines: Vec<Arc<dyn Engine>> = vec![Arc::new(QuickJs)];
-        if let Ok(found) = find_runtime(&Wanted::ByNeed, &env).await {
-            engines.push(Arc::new(Worker::new(found, dir.path().to_owned())));
+        if let Ok(found) = find_runtime(&RuntimeChoice::ByNeed, &env).await {
+            engines.push(Arc::new(WorkerEngine::new(found, dir.path().to_owned())));
         }
         for engine in engines {
             let began = Instant::now();
             let graph = Graph::read(&path).unwrap();
-            let program = Program { graph, cwd: dir.path().to_owned(), env: env.clone(), limits: Limits::default() };
+            let program =
+                ModuleProgram { graph, cwd: dir.path().to_owned(), env: env.clone(), limits: EngineLimits::default() };
             let module = Module::load(program, Arc::clone(&engine), Arc::new(Nothing)).await.unwrap();
             let loaded = began.elapsed();
             let mut times = Vec::new();
@@ -83,5 +84,5 @@ fn main() {
 async fn fire(module: &Module, number: u64) {
     let emission = Emission { event: "tool_call", nth: 0, payload: PAYLOAD, number, signal: false, absent: &[] };
     let limit = Some(Duration::from_secs(600));
-    module.invoke(Request::Event(emission), &Moment::default(), limit, &CancellationToken::new()).await;
+    module.invoke(ModuleRequest::Event(emission), &ModuleContext::default(), limit, &CancellationToken::new()).await;
 }

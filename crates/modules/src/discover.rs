@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Where to look.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct SearchPaths {
     pub cwd: PathBuf,
     pub home: PathBuf,
     /// `PI_CODING_AGENT_DIR`, in place of `~/.omp/agent`.
@@ -23,7 +23,7 @@ pub struct Places {
     pub nothing: bool,
 }
 
-impl Places {
+impl SearchPaths {
     /// Every folder a module could be found in, whether it counts or not.
     pub fn folders(&self) -> Vec<PathBuf> {
         let all = Self { claude: true, project: true, nothing: false, ..self.clone() };
@@ -31,21 +31,21 @@ impl Places {
     }
 
     /// The folders that count, in order.
-    fn sources(&self) -> Vec<(PathBuf, Source)> {
+    fn sources(&self) -> Vec<(PathBuf, ModuleSource)> {
         let mut folders = Vec::new();
         if self.nothing {
             return folders;
         }
         if self.project {
-            folders.push((self.cwd.join(".ona/hooks"), Source::Native));
-            folders.push((self.cwd.join(".omp/hooks"), Source::Native));
+            folders.push((self.cwd.join(".ona/hooks"), ModuleSource::Native));
+            folders.push((self.cwd.join(".omp/hooks"), ModuleSource::Native));
         }
         let agent = self.agent_dir.clone().unwrap_or_else(|| self.home.join(".omp/agent"));
-        folders.push((agent.join("hooks"), Source::Native));
+        folders.push((agent.join("hooks"), ModuleSource::Native));
         if self.claude {
-            folders.push((self.home.join(".claude/hooks"), Source::Claude));
+            folders.push((self.home.join(".claude/hooks"), ModuleSource::Claude));
             if self.project {
-                folders.push((self.cwd.join(".claude/hooks"), Source::Claude));
+                folders.push((self.cwd.join(".claude/hooks"), ModuleSource::Claude));
             }
         }
         folders
@@ -53,43 +53,43 @@ impl Places {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct ModuleCandidate {
     pub path: PathBuf,
-    pub source: Source,
+    pub source: ModuleSource,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ModuleSource {
     Native,
     Claude,
     Configured,
 }
 
-impl Source {
+impl ModuleSource {
     pub fn as_str(self) -> &'static str {
         match self {
-            Source::Native => "native",
-            Source::Claude => "claude",
-            Source::Configured => "configured",
+            ModuleSource::Native => "native",
+            ModuleSource::Claude => "claude",
+            ModuleSource::Configured => "configured",
         }
     }
 }
 
 /// A configured path that names no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct BadModulePath {
     pub path: String,
     pub why: String,
 }
 
 /// Everything to load, in order.
-pub fn candidates(places: &Places, configured: &[String]) -> (Vec<Candidate>, Vec<Refused>) {
+pub fn candidates(places: &SearchPaths, configured: &[String]) -> (Vec<ModuleCandidate>, Vec<BadModulePath>) {
     let mut refused = Vec::new();
     let mut found = discovered(places, &mut refused);
     for text in configured {
         match resolve(text, &places.cwd, &places.home) {
-            Ok(path) => found.push(Candidate { path, source: Source::Configured }),
-            Err(why) => refused.push(Refused { path: text.clone(), why }),
+            Ok(path) => found.push(ModuleCandidate { path, source: ModuleSource::Configured }),
+            Err(why) => refused.push(BadModulePath { path: text.clone(), why }),
         }
     }
     let mut seen = HashSet::new();
@@ -97,14 +97,14 @@ pub fn candidates(places: &Places, configured: &[String]) -> (Vec<Candidate>, Ve
     (found, refused)
 }
 
-fn discovered(places: &Places, refused: &mut Vec<Refused>) -> Vec<Candidate> {
+fn discovered(places: &SearchPaths, refused: &mut Vec<BadModulePath>) -> Vec<ModuleCandidate> {
     let mut keys = HashSet::new();
     let mut found = Vec::new();
     for (folder, source) in places.sources() {
         for kind in ["pre", "post"] {
             for path in files(&folder.join(kind), refused) {
                 if keys.insert(key(kind, &path, source)) {
-                    found.push(Candidate { path, source });
+                    found.push(ModuleCandidate { path, source });
                 }
             }
         }
@@ -113,10 +113,10 @@ fn discovered(places: &Places, refused: &mut Vec<Refused>) -> Vec<Candidate> {
 }
 
 /// `type:tool:name`, by which a file hides later ones.
-fn key(kind: &str, path: &Path, source: Source) -> String {
+fn key(kind: &str, path: &Path, source: ModuleSource) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let tool = match (source, name.rsplit_once('.')) {
-        (Source::Claude, Some((tool, "sh" | "bash" | "zsh" | "fish"))) => tool,
+        (ModuleSource::Claude, Some((tool, "sh" | "bash" | "zsh" | "fish"))) => tool,
         // A module beside shell files is still known by its bare name.
         (_, Some((tool, _))) => tool,
         (_, None) => &name,
@@ -126,10 +126,10 @@ fn key(kind: &str, path: &Path, source: Source) -> String {
 
 /// Plain files of a folder by name; dot-files, links and folders are left out, and what is
 /// neither is refused.
-fn files(folder: &Path, refused: &mut Vec<Refused>) -> Vec<PathBuf> {
+fn files(folder: &Path, refused: &mut Vec<BadModulePath>) -> Vec<PathBuf> {
     let mut entries = ona_files::list_dir(folder);
     if entries.truncated {
-        refused.push(Refused { path: folder.display().to_string(), why: format!("it {TOO_MANY_ENTRIES}") });
+        refused.push(BadModulePath { path: folder.display().to_string(), why: format!("it {TOO_MANY_ENTRIES}") });
     }
     entries.paths.retain(|path| {
         let hidden = path.file_name().unwrap_or_default().to_string_lossy().starts_with('.');
@@ -139,7 +139,7 @@ fn files(folder: &Path, refused: &mut Vec<Refused>) -> Vec<PathBuf> {
         if !(kind.is_file() || kind.is_dir() || kind.is_symlink()) {
             let why =
                 ona_files::open_regular(path).map_or_else(|why| format!("it {why}"), |_| "it has changed".to_owned());
-            refused.push(Refused { path: path.display().to_string(), why });
+            refused.push(BadModulePath { path: path.display().to_string(), why });
         }
         kind.is_file()
     });

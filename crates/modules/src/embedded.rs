@@ -3,12 +3,12 @@
 //! The thread sleeps until a message or a timer is due. Time spent in JavaScript is
 //! measured from message to message; waiting for an answer of ona does not count.
 
-use crate::engine::{Engine, Link, Program, Sink};
+use crate::engine::{Engine, EngineHandle, ModuleProgram, Sink};
 use crate::frame::{Frame, Overrun};
-use crate::glance;
-use crate::graph::Target;
-use crate::host::BoxFuture;
+use crate::graph::ImportTarget;
+use crate::host::HostFuture;
 use crate::source::Linked;
+use crate::spin_wait::spin_wait;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::{Context, Ctx, Error, Function, Module, Object, Runtime, TypedArray};
 use serde_json::{Value, json};
@@ -41,7 +41,11 @@ impl Engine for QuickJs {
         "embedded"
     }
 
-    fn start<'a>(&'a self, program: &'a Program, sink: Sink) -> BoxFuture<'a, Result<Box<dyn Link>, String>> {
+    fn start<'a>(
+        &'a self,
+        program: &'a ModuleProgram,
+        sink: Sink,
+    ) -> HostFuture<'a, Result<Box<dyn EngineHandle>, String>> {
         let (to, from) = channel();
         let ended = Arc::new(AtomicBool::new(false));
         let (program, flag) = (program.clone(), Arc::clone(&ended));
@@ -53,7 +57,7 @@ impl Engine for QuickJs {
         });
         Box::pin(async move {
             started.map_err(|error| format!("no thread for the module: {error}"))?;
-            Ok(Box::new(Thread { to, ended }) as Box<dyn Link>)
+            Ok(Box::new(Thread { to, ended }) as Box<dyn EngineHandle>)
         })
     }
 }
@@ -63,7 +67,7 @@ struct Thread {
     ended: Arc<AtomicBool>,
 }
 
-impl Link for Thread {
+impl EngineHandle for Thread {
     fn send(&self, message: String) {
         // A thread that is gone has said so in a frame.
         self.to.send(message).ok();
@@ -111,7 +115,7 @@ impl Meter {
     }
 }
 
-fn live(program: &Program, from: &Receiver<String>, sink: &Sink, ended: Arc<AtomicBool>) -> Result<(), String> {
+fn live(program: &ModuleProgram, from: &Receiver<String>, sink: &Sink, ended: Arc<AtomicBool>) -> Result<(), String> {
     let says = |error: Error| error.to_string();
     let runtime = Runtime::new().map_err(says)?;
     runtime.set_memory_limit(program.limits.heap);
@@ -127,10 +131,11 @@ fn live(program: &Program, from: &Receiver<String>, sink: &Sink, ended: Arc<Atom
     let flag = Arc::clone(&ended);
     runtime.set_interrupt_handler(Some(Box::new(move || flag.load(Ordering::Relaxed) || watch.is_over())));
     let texts = program.graph.emit(|target| match target {
-        Target::File(path) => Linked::Specifier(path.to_string_lossy().into_owned()),
-        Target::Host(name) | Target::Builtin(name) | Target::Package(name) | Target::Missing(name) => {
-            Linked::Provided(name.clone())
-        }
+        ImportTarget::File(path) => Linked::Specifier(path.to_string_lossy().into_owned()),
+        ImportTarget::Host(name)
+        | ImportTarget::Builtin(name)
+        | ImportTarget::Package(name)
+        | ImportTarget::Missing(name) => Linked::Provided(name.clone()),
     });
     let texts: HashMap<_, _> =
         texts.into_iter().map(|(path, text)| (path.to_string_lossy().into_owned(), text)).collect();
@@ -155,7 +160,7 @@ struct World {
 }
 
 impl World {
-    fn prepare(&self, program: &Program) -> Result<(), String> {
+    fn prepare(&self, program: &ModuleProgram) -> Result<(), String> {
         self.context.with(|ctx| {
             let ready = self.bridge(&ctx, program).and_then(|()| {
                 for (_, text) in PRELUDE {
@@ -170,7 +175,7 @@ impl World {
         })
     }
 
-    fn bridge<'js>(&self, ctx: &Ctx<'js>, program: &Program) -> rquickjs::Result<()> {
+    fn bridge<'js>(&self, ctx: &Ctx<'js>, program: &ModuleProgram) -> rquickjs::Result<()> {
         let bridge = Object::new(ctx.clone())?;
         let (sink, meter) = (self.sink.clone(), Rc::clone(&self.meter));
         let post = move |text: String| {
@@ -244,7 +249,7 @@ impl World {
     fn serve(&self, from: &Receiver<String>, ended: &AtomicBool) {
         while !ended.load(Ordering::Relaxed) && !self.meter.tripped.get() {
             // Events come in groups: the next one may be on its way.
-            let message = match (glance::briefly(|| from.try_recv().ok()), self.next_timer()) {
+            let message = match (spin_wait(|| from.try_recv().ok()), self.next_timer()) {
                 (Some(message), _) => Ok(message),
                 (None, Some(wait)) => from.recv_timeout(wait),
                 (None, None) => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -279,7 +284,7 @@ impl World {
     }
 }
 
-fn surroundings(program: &Program) -> Value {
+fn surroundings(program: &ModuleProgram) -> Value {
     let env: serde_json::Map<_, _> = program
         .env
         .iter()

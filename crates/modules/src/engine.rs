@@ -2,7 +2,7 @@
 
 use crate::frame::Frame;
 use crate::graph::Graph;
-use crate::host::BoxFuture;
+use crate::host::HostFuture;
 use ona_api::Env;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -11,22 +11,22 @@ use std::time::Duration;
 
 /// What an engine is given to run.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct ModuleProgram {
     pub graph: Graph,
     pub cwd: PathBuf,
     pub env: Env,
-    pub limits: Limits,
+    pub limits: EngineLimits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct EngineLimits {
     pub heap: usize,
     /// JavaScript without pause; waiting for ona does not count.
     pub cpu: Duration,
     pub stack: usize,
 }
 
-impl Default for Limits {
+impl Default for EngineLimits {
     fn default() -> Self {
         Self { heap: 64 << 20, cpu: Duration::from_secs(5), stack: 1 << 20 }
     }
@@ -42,7 +42,7 @@ pub struct Sink {
 }
 
 /// A running engine. Dropping it ends it, also in the middle of an endless loop.
-pub trait Link: Send + Sync {
+pub trait EngineHandle: Send + Sync {
     fn send(&self, message: String);
 
     /// Whether an answer comes from another thread, so that it can arrive while this one looks.
@@ -56,5 +56,9 @@ pub trait Link: Send + Sync {
 pub trait Engine: Send + Sync {
     fn name(&self) -> &str;
 
-    fn start<'a>(&'a self, program: &'a Program, sink: Sink) -> BoxFuture<'a, Result<Box<dyn Link>, String>>;
+    fn start<'a>(
+        &'a self,
+        program: &'a ModuleProgram,
+        sink: Sink,
+    ) -> HostFuture<'a, Result<Box<dyn EngineHandle>, String>>;
 }

@@ -96,19 +96,19 @@ impl Overrun {
 pub struct Registry {
     /// Handlers per event.
     pub handlers: BTreeMap<String, usize>,
-    pub commands: Vec<Command>,
+    pub commands: Vec<RegisteredCommand>,
     pub renderers: Vec<String>,
     #[serde(default)]
-    pub flags: Vec<Flag>,
+    pub flags: Vec<RegisteredFlag>,
     #[serde(default)]
-    pub shortcuts: Vec<Shortcut>,
+    pub shortcuts: Vec<RegisteredShortcut>,
     #[serde(default)]
-    pub tools: Vec<Tool>,
+    pub tools: Vec<RegisteredTool>,
 }
 
 /// A tool a module offers to the model.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
-pub struct Tool {
+pub struct RegisteredTool {
     pub name: String,
     pub label: Option<String>,
     pub description: String,
@@ -121,7 +121,7 @@ pub struct Tool {
 
 /// An option of the command line a module wants to be told.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct Flag {
+pub struct RegisteredFlag {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: Option<String>,
@@ -130,13 +130,13 @@ pub struct Flag {
 
 /// A key a module wants to hear of, where there is a keyboard.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct Shortcut {
+pub struct RegisteredShortcut {
     pub key: String,
     pub description: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct Command {
+pub struct RegisteredCommand {
     pub name: String,
     pub description: Option<String>,
 }

@@ -4,7 +4,7 @@
 //! `require("x")` with a plain string. From what is left over, packages and built-in
 //! modules, the engine is chosen.
 
-use crate::source::{Kind, Linked, Names, Parsed, SyntaxError, parse};
+use crate::source::{ImportNames, Linked, Parsed, SourceKind, SyntaxError, parse};
 use ona_files::ReadError;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ pub struct Graph {
 #[derive(Clone, Debug)]
 struct File {
     parsed: Parsed,
-    targets: HashMap<String, Target>,
+    targets: HashMap<String, ImportTarget>,
 }
 
 /// Where a specifier leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ImportTarget {
     File(PathBuf),
     /// A package of the host, served by our own text.
     Host(String),
@@ -134,8 +134,10 @@ impl Graph {
             for import in &parsed.imports {
                 let target = resolve(&path, &import.specifier);
                 match &target {
-                    Target::File(file) => open.push(file.clone()),
-                    Target::Missing(specifier) if !matches!(import.names, Names::Dynamic | Names::Require) => {
+                    ImportTarget::File(file) => open.push(file.clone()),
+                    ImportTarget::Missing(specifier)
+                        if !matches!(import.names, ImportNames::Dynamic | ImportNames::Require) =>
+                    {
                         return Err(GraphError::Unresolved { specifier: specifier.clone(), from: path });
                     }
                     _ => {}
@@ -151,9 +153,9 @@ impl Graph {
     pub fn beyond_embedded(&self) -> BTreeSet<String> {
         let all = self.files.values().flat_map(|file| file.targets.values());
         all.filter_map(|target| match target {
-            Target::Package(name) => Some(name.clone()),
-            Target::Builtin(name) if !EMBEDDED.contains(&name.as_str()) => Some(format!("node:{name}")),
-            Target::Builtin(_) | Target::File(_) | Target::Host(_) | Target::Missing(_) => None,
+            ImportTarget::Package(name) => Some(name.clone()),
+            ImportTarget::Builtin(name) if !EMBEDDED.contains(&name.as_str()) => Some(format!("node:{name}")),
+            ImportTarget::Builtin(_) | ImportTarget::File(_) | ImportTarget::Host(_) | ImportTarget::Missing(_) => None,
         })
         .collect()
     }
@@ -163,10 +165,10 @@ impl Graph {
     }
 
     /// The text of every file, with imports that lead where `link` says.
-    pub fn emit(&self, link: impl Fn(&Target) -> Linked) -> Vec<(PathBuf, String)> {
+    pub fn emit(&self, link: impl Fn(&ImportTarget) -> Linked) -> Vec<(PathBuf, String)> {
         let texts = self.files.iter().map(|(path, file)| {
             let text = file.parsed.emit(path, |specifier| match file.targets.get(specifier) {
-                Some(Target::Missing(name)) => Linked::Provided(name.clone()),
+                Some(ImportTarget::Missing(name)) => Linked::Provided(name.clone()),
                 Some(target) => link(target),
                 None => Linked::Specifier(specifier.to_owned()),
             });
@@ -182,36 +184,36 @@ fn read(path: &Path) -> Result<Parsed, GraphError> {
         ReadError::Kind(_) => GraphError::NotAModule(path.to_owned()),
         why => GraphError::Io { path: path.to_owned(), error: why.to_string() },
     })?;
-    let kind = Kind::of(path).ok_or_else(|| GraphError::NotAModule(path.to_owned()))?;
+    let kind = SourceKind::of(path).ok_or_else(|| GraphError::NotAModule(path.to_owned()))?;
     let source = source.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(source);
     parse(source, kind).map_err(|error| GraphError::Syntax { path: path.to_owned(), error })
 }
 
-pub fn resolve(from: &Path, specifier: &str) -> Target {
+pub fn resolve(from: &Path, specifier: &str) -> ImportTarget {
     let bare = specifier.strip_prefix("node:").unwrap_or(specifier);
     if EMBEDDED.contains(&bare) || BUILTIN.contains(&bare) || specifier.starts_with("node:") {
-        return Target::Builtin(bare.to_owned());
+        return ImportTarget::Builtin(bare.to_owned());
     }
     if specifier.starts_with("bun:") {
-        return Target::Package(specifier.to_owned());
+        return ImportTarget::Package(specifier.to_owned());
     }
     let hosts = ["@oh-my-pi/", "@mariozechner/", "@earendil-works/"];
     if hosts.iter().any(|host| specifier.starts_with(host)) || matches!(specifier, "@sinclair/typebox" | "typebox") {
-        return Target::Host(specifier.to_owned());
+        return ImportTarget::Host(specifier.to_owned());
     }
     if matches!(specifier, "zod" | "zod/v3" | "zod/v4" | "zod/mini") && !is_installed(from, "zod") {
-        return Target::Host(specifier.to_owned());
+        return ImportTarget::Host(specifier.to_owned());
     }
     let path = match specifier.strip_prefix("file://") {
         Some(path) => PathBuf::from(path),
         None if specifier.starts_with('.') || specifier.starts_with('/') => {
             from.parent().unwrap_or(Path::new("/")).join(specifier)
         }
-        None => return Target::Package(specifier.to_owned()),
+        None => return ImportTarget::Package(specifier.to_owned()),
     };
     match find(&normal(&path)) {
-        Some(file) => Target::File(file),
-        None => Target::Missing(specifier.to_owned()),
+        Some(file) => ImportTarget::File(file),
+        None => ImportTarget::Missing(specifier.to_owned()),
     }
 }
 

@@ -6,18 +6,18 @@ use std::path::Path;
 use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
 
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// One request of a module: `exec`, `ui.confirm`, `session.getEntries`, `fs.readFile`, …
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct HostCall {
     pub name: String,
     pub args: Vec<Value>,
     /// The module took its request back (an aborted signal), or is gone.
     pub cancel: CancellationToken,
 }
 
-impl Call {
+impl HostCall {
     pub fn arg(&self, index: usize) -> &Value {
         self.args.get(index).unwrap_or(&Value::Null)
     }
@@ -34,23 +34,23 @@ impl Call {
 
 /// Serves the requests of modules. An implementation may block nobody but its caller and
 /// never calls back into the module that asks.
-pub trait Host: Send + Sync {
-    fn call<'a>(&'a self, module: &'a Path, call: Call) -> BoxFuture<'a, Result<Value, CallError>>;
+pub trait ModuleHost: Send + Sync {
+    fn call<'a>(&'a self, module: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostError>>;
 
     /// A request nobody waits for. Called in the order the module made them, before the
     /// handler that made them counts as finished.
-    fn tell(&self, module: &Path, call: Call);
+    fn tell(&self, module: &Path, call: HostCall);
 }
 
 /// An error as the module will catch it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CallError {
+pub struct HostError {
     pub message: String,
     /// `code`, `errno`, `syscall`, `path`, …
     pub fields: Map<String, Value>,
 }
 
-impl CallError {
+impl HostError {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), fields: Map::new() }
     }

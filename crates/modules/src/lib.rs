@@ -13,26 +13,26 @@ mod discover;
 pub mod embedded;
 mod engine;
 mod frame;
-mod glance;
 mod graph;
 mod host;
+mod js_runtime;
 mod loader;
 mod module;
 pub mod rules;
-mod runtime;
 pub mod source;
+mod spin_wait;
 mod system;
 pub mod worker;
 
-pub use discover::{Candidate, Places, Refused, Source, candidates, resolve};
-pub use engine::{Engine, Limits, Link, Program, Sink};
-pub use frame::{Command, Flag, Frame, Overrun, Registry, Shortcut, Tool};
-pub use graph::{Graph, GraphError, Target};
-pub use host::{BoxFuture, Call, CallError, Host};
-pub use loader::{Listed, LoadError, Loaded, Loader};
-pub use module::{Answer, Emission, Module, Moment, Request};
-pub use runtime::{Brand, Runtime, Wanted, find as find_runtime};
-pub use system::System;
+pub use discover::{BadModulePath, ModuleCandidate, ModuleSource, SearchPaths, candidates, resolve};
+pub use engine::{Engine, EngineHandle, EngineLimits, ModuleProgram, Sink};
+pub use frame::{Frame, Overrun, RegisteredCommand, RegisteredFlag, RegisteredShortcut, RegisteredTool, Registry};
+pub use graph::{Graph, GraphError, ImportTarget};
+pub use host::{HostCall, HostError, HostFuture, ModuleHost};
+pub use js_runtime::{JsRuntime, RuntimeChoice, RuntimeKind, find as find_runtime};
+pub use loader::{ListedModule, LoadError, LoadOutcome, Loader};
+pub use module::{CallOutcome, Emission, Module, ModuleContext, ModuleRequest};
+pub use system::SystemCalls;
 
 /// Type declarations for authors of modules (003, "export surface").
 pub const DECLARATIONS: &str = include_str!("../js/hooks.d.ts");

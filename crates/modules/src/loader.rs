@@ -1,12 +1,12 @@
 //! Loads modules one after another; what can not be loaded stops nothing.
 
-use crate::discover::{Candidate, Refused, Source};
-use crate::engine::{Engine, Limits, Program};
+use crate::discover::{BadModulePath, ModuleCandidate, ModuleSource};
+use crate::engine::{Engine, EngineLimits, ModuleProgram};
 use crate::graph::Graph;
-use crate::host::Host;
+use crate::host::ModuleHost;
+use crate::js_runtime::{RuntimeChoice, find};
 use crate::module::Module;
-use crate::runtime::{Wanted, find};
-use crate::worker::Worker;
+use crate::worker::WorkerEngine;
 use ona_api::Env;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -16,21 +16,21 @@ use tokio::sync::OnceCell;
 pub struct Loader {
     pub cwd: PathBuf,
     pub env: Env,
-    pub wanted: Wanted,
+    pub wanted: RuntimeChoice,
     /// Where a worker's files may be written.
     pub scratch: PathBuf,
-    pub limits: Limits,
-    pub host: Arc<dyn Host>,
+    pub limits: EngineLimits,
+    pub host: Arc<dyn ModuleHost>,
     found: OnceCell<Result<Arc<dyn Engine>, String>>,
 }
 
 /// What loading came to.
 #[derive(Default)]
-pub struct Loaded {
+pub struct LoadOutcome {
     pub modules: Vec<Arc<Module>>,
     pub errors: Vec<LoadError>,
     /// One line per file, for people and `ona hooks list`.
-    pub listing: Vec<Listed>,
+    pub listing: Vec<ListedModule>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +40,9 @@ pub struct LoadError {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ListedModule {
     pub path: String,
-    pub source: Source,
+    pub source: ModuleSource,
     /// What it runs on; nothing if it was not loaded.
     pub engine: Option<String>,
     /// What its imports need beyond the embedded engine.
@@ -56,7 +56,7 @@ pub struct Listed {
     pub renderers: Vec<String>,
 }
 
-impl Listed {
+impl ListedModule {
     pub fn to_json(&self) -> Value {
         let events: serde_json::Map<_, _> =
             self.events.iter().map(|(name, count)| (name.clone(), (*count).into())).collect();
@@ -69,15 +69,15 @@ impl Listed {
 }
 
 impl Loader {
-    pub fn new(cwd: PathBuf, env: Env, wanted: Wanted, scratch: PathBuf, host: Arc<dyn Host>) -> Self {
-        Self { cwd, env, wanted, scratch, limits: Limits::default(), host, found: OnceCell::new() }
+    pub fn new(cwd: PathBuf, env: Env, wanted: RuntimeChoice, scratch: PathBuf, host: Arc<dyn ModuleHost>) -> Self {
+        Self { cwd, env, wanted, scratch, limits: EngineLimits::default(), host, found: OnceCell::new() }
     }
 
-    pub async fn load(&self, candidates: Vec<Candidate>, refused: Vec<Refused>) -> Loaded {
-        let mut loaded = Loaded::default();
+    pub async fn load(&self, candidates: Vec<ModuleCandidate>, refused: Vec<BadModulePath>) -> LoadOutcome {
+        let mut loaded = LoadOutcome::default();
         for candidate in candidates {
             let path = candidate.path.to_string_lossy().into_owned();
-            let mut listed = Listed {
+            let mut listed = ListedModule {
                 path: path.clone(),
                 source: candidate.source,
                 engine: None,
@@ -113,11 +113,11 @@ impl Loader {
         loaded
     }
 
-    async fn module(&self, path: &Path, listed: &mut Listed) -> Result<Module, String> {
+    async fn module(&self, path: &Path, listed: &mut ListedModule) -> Result<Module, String> {
         let graph = Graph::read(path).map_err(|error| format!("Failed to load hook: {error}"))?;
         listed.needs = graph.beyond_embedded().into_iter().collect();
         let engine = self.engine(&listed.needs).await.map_err(|why| format!("Failed to load hook: {why}"))?;
-        let program = Program { graph, cwd: self.cwd.clone(), env: self.env.clone(), limits: self.limits };
+        let program = ModuleProgram { graph, cwd: self.cwd.clone(), env: self.env.clone(), limits: self.limits };
         Module::load(program, engine, Arc::clone(&self.host)).await
     }
 
@@ -125,21 +125,21 @@ impl Loader {
     async fn engine(&self, needs: &[String]) -> Result<Arc<dyn Engine>, String> {
         let lacking = || format!("it imports {}", needs.join(", "));
         match (&self.wanted, needs.is_empty()) {
-            (Wanted::Embedded, true) => embedded().ok_or_else(|| "this build has no embedded engine".to_owned()),
-            (Wanted::Embedded, false) => Err(format!("{}, which the embedded engine does not have", lacking())),
-            (Wanted::ByNeed, true) => match embedded() {
+            (RuntimeChoice::Embedded, true) => embedded().ok_or_else(|| "this build has no embedded engine".to_owned()),
+            (RuntimeChoice::Embedded, false) => Err(format!("{}, which the embedded engine does not have", lacking())),
+            (RuntimeChoice::ByNeed, true) => match embedded() {
                 Some(engine) => Ok(engine),
                 None => self.worker().await,
             },
-            (Wanted::ByNeed, false) => self.worker().await.map_err(|why| format!("{}, and {why}", lacking())),
-            (Wanted::Runtime(_), _) => self.worker().await,
+            (RuntimeChoice::ByNeed, false) => self.worker().await.map_err(|why| format!("{}, and {why}", lacking())),
+            (RuntimeChoice::Runtime(_), _) => self.worker().await,
         }
     }
 
     async fn worker(&self) -> Result<Arc<dyn Engine>, String> {
         let found = self.found.get_or_init(async || {
             let runtime = find(&self.wanted, &self.env).await?;
-            Ok(Arc::new(Worker::new(runtime, self.scratch.clone())) as Arc<dyn Engine>)
+            Ok(Arc::new(WorkerEngine::new(runtime, self.scratch.clone())) as Arc<dyn Engine>)
         });
         found.await.clone()
     }

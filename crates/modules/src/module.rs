@@ -3,11 +3,11 @@
 //! A module that overruns its limits, or does not answer in time, is ended and loaded
 //! again for the next call: what it kept in memory is lost, the agent is not.
 
-use crate::engine::{Engine, Link, Program, Sink};
+use crate::engine::{Engine, EngineHandle, ModuleProgram, Sink};
 use crate::frame::{Frame, Overrun, Registry};
-use crate::glance;
 use crate::graph::Graph;
-use crate::host::{Call, CallError, Host};
+use crate::host::{HostCall, HostError, ModuleHost};
+use crate::spin_wait::spin_wait;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 /// What came of a call into a module.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum CallOutcome {
     /// `None` is `undefined`.
     Returned(Option<Value>),
     Threw {
@@ -36,7 +36,7 @@ pub enum Answer {
 
 /// What a module is asked to do.
 #[derive(Clone, Debug)]
-pub enum Request<'a> {
+pub enum ModuleRequest<'a> {
     Event(Emission<'a>),
     Command { name: &'a str, args: &'a str },
     Render { custom_type: &'a str, message: &'a Value, expanded: bool, width: usize },
@@ -62,23 +62,23 @@ pub struct Emission<'a> {
 
 /// What `ctx` says of the moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Moment {
+pub struct ModuleContext {
     pub has_ui: bool,
     pub cwd: String,
     pub model: Option<Value>,
 }
 
-impl Moment {
+impl ModuleContext {
     fn to_json(&self) -> Value {
         json!({"hasUI": self.has_ui, "cwd": self.cwd, "model": self.model})
     }
 }
 
 pub struct Module {
-    program: Mutex<Arc<Program>>,
+    program: Mutex<Arc<ModuleProgram>>,
     path: PathBuf,
     engine: Arc<dyn Engine>,
-    host: Arc<dyn Host>,
+    host: Arc<dyn ModuleHost>,
     world: tokio::sync::Mutex<Option<Arc<World>>>,
     registry: Arc<Mutex<Registry>>,
     last_id: AtomicU64,
@@ -89,7 +89,11 @@ const LOADING: Duration = Duration::from_secs(60);
 
 impl Module {
     /// Loads a module. The error is the text the operator reads.
-    pub async fn load(program: Program, engine: Arc<dyn Engine>, host: Arc<dyn Host>) -> Result<Self, String> {
+    pub async fn load(
+        program: ModuleProgram,
+        engine: Arc<dyn Engine>,
+        host: Arc<dyn ModuleHost>,
+    ) -> Result<Self, String> {
         let module = Self {
             path: program.graph.entry.clone(),
             program: Mutex::new(Arc::new(program)),
@@ -139,21 +143,21 @@ impl Module {
     /// Calls into the module and waits. The clock stands still while a dialog is open.
     pub async fn invoke(
         &self,
-        request: Request<'_>,
-        moment: &Moment,
+        request: ModuleRequest<'_>,
+        moment: &ModuleContext,
         limit: Option<Duration>,
         cancel: &CancellationToken,
-    ) -> Answer {
+    ) -> CallOutcome {
         let world = match self.current().await {
             Ok(world) => world,
-            Err(why) => return Answer::Lost(why),
+            Err(why) => return CallOutcome::Lost(why),
         };
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (tell, mut answer) = oneshot::channel();
         lock(&world.waiting).insert(id, tell);
         world.send(message(id, &request, moment));
         if world.is_beside_us()
-            && let Some(said) = glance::briefly(|| answer.try_recv().ok())
+            && let Some(said) = spin_wait(|| answer.try_recv().ok())
         {
             return said;
         }
@@ -164,15 +168,15 @@ impl Module {
             let since = Instant::now();
             tokio::select! {
                 biased;
-                said = &mut answer => return said.unwrap_or_else(|_| Answer::Lost("the module ended".into())),
+                said = &mut answer => return said.unwrap_or_else(|_| CallOutcome::Lost("the module ended".into())),
                 () = cancel.cancelled() => {
                     lock(&world.waiting).remove(&id);
                     world.send(json!({"t": "abort", "id": id}).to_string());
-                    return Answer::Cancelled;
+                    return CallOutcome::Cancelled;
                 }
                 () = tokio::time::sleep(left), if !paused => {
-                    world.end(&Answer::TimedOut(limit.unwrap_or_default()));
-                    return Answer::TimedOut(limit.unwrap_or_default());
+                    world.end(&CallOutcome::TimedOut(limit.unwrap_or_default()));
+                    return CallOutcome::TimedOut(limit.unwrap_or_default());
                 }
                 _ = dialogs.changed() => {
                     if !paused {
@@ -187,7 +191,7 @@ impl Module {
     pub async fn reload(&self) -> Result<(), String> {
         let graph = Graph::read(&self.path).map_err(|error| format!("Failed to load hook: {error}"))?;
         let old = Arc::clone(&lock(&self.program));
-        let (new, before) = (Arc::new(Program { graph, ..(*old).clone() }), self.registry());
+        let (new, before) = (Arc::new(ModuleProgram { graph, ..(*old).clone() }), self.registry());
         *lock(&self.program) = new;
         // The one that runs goes on until whoever called from it is done.
         let mut current = self.world.lock().await;
@@ -257,17 +261,17 @@ fn sink(world: &Arc<World>) -> Sink {
         }),
         ask: Arc::new(move |name, args| match weak.upgrade() {
             Some(world) => {
-                let call = Call { name, args, cancel: CancellationToken::new() };
+                let call = HostCall { name, args, cancel: CancellationToken::new() };
                 let answer = world.host.call(&world.path, call);
                 reply(world.runtime.block_on(answer))
             }
-            None => reply(Err(CallError::new("the module is gone"))),
+            None => reply(Err(HostError::new("the module is gone"))),
         }),
     }
 }
 
 /// `{"ok":…}` or `{"error":…}`.
-fn reply(result: Result<Value, CallError>) -> String {
+fn reply(result: Result<Value, HostError>) -> String {
     match result {
         Ok(value) => format!("{{\"ok\":{value}}}"),
         Err(error) => format!("{{\"error\":{}}}", error.to_json()),
@@ -277,9 +281,9 @@ fn reply(result: Result<Value, CallError>) -> String {
 /// A module while its engine runs.
 struct World {
     path: std::path::PathBuf,
-    host: Arc<dyn Host>,
-    link: OnceLock<Box<dyn Link>>,
-    waiting: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
+    host: Arc<dyn ModuleHost>,
+    link: OnceLock<Box<dyn EngineHandle>>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<CallOutcome>>>,
     /// Requests of the module that are being served.
     calls: Mutex<HashMap<u64, CancellationToken>>,
     /// How many dialogs are open.
@@ -306,7 +310,7 @@ impl World {
     }
 
     /// Everyone who waits gets this; the engine goes with the last who holds the world.
-    fn end(&self, answer: &Answer) {
+    fn end(&self, answer: &CallOutcome) {
         self.dead.store(true, Ordering::Release);
         for (_, waiting) in lock(&self.waiting).drain() {
             waiting.send(answer.clone()).ok();
@@ -315,8 +319,8 @@ impl World {
             call.cancel();
         }
         self.loaded(Err(match answer {
-            Answer::Overrun(what) => format!("Failed to load hook: {}", what.as_str()),
-            Answer::Lost(why) => format!("Failed to load hook: {why}"),
+            CallOutcome::Overrun(what) => format!("Failed to load hook: {}", what.as_str()),
+            CallOutcome::Lost(why) => format!("Failed to load hook: {why}"),
             _ => "Failed to load hook: the module ended while it was loaded".to_owned(),
         }));
     }
@@ -327,7 +331,7 @@ impl World {
         }
     }
 
-    fn answer(&self, id: u64, answer: Answer) {
+    fn answer(&self, id: u64, answer: CallOutcome) {
         if let Some(waiting) = lock(&self.waiting).remove(&id) {
             waiting.send(answer).ok();
         }
@@ -341,8 +345,10 @@ impl World {
             }
             Frame::Failed { message } => world.loaded(Err(message)),
             Frame::Registered(registry) => *lock(&world.registry) = registry,
-            Frame::Done { id, value } => world.answer(id, Answer::Returned(value)),
-            Frame::Threw { id, error, message, .. } => world.answer(id, Answer::Threw { message, is_error: error }),
+            Frame::Done { id, value } => world.answer(id, CallOutcome::Returned(value)),
+            Frame::Threw { id, error, message, .. } => {
+                world.answer(id, CallOutcome::Threw { message, is_error: error })
+            }
             Frame::Call { id, name, args } => Self::serve(world, id, name, args, "reply"),
             Frame::Ask { id, name, args } => Self::serve(world, id, name, args, "answer"),
             Frame::Cancel { id } => {
@@ -351,11 +357,11 @@ impl World {
                 }
             }
             Frame::Tell { name, args } => {
-                world.host.tell(&world.path, Call { name, args, cancel: CancellationToken::new() });
+                world.host.tell(&world.path, HostCall { name, args, cancel: CancellationToken::new() });
             }
             Frame::Pong => {}
-            Frame::Overrun { what } => world.end(&Answer::Overrun(what)),
-            Frame::Gone { why } => world.end(&Answer::Lost(why)),
+            Frame::Overrun { what } => world.end(&CallOutcome::Overrun(what)),
+            Frame::Gone { why } => world.end(&CallOutcome::Lost(why)),
         }
     }
 
@@ -365,7 +371,7 @@ impl World {
         let weak: Weak<Self> = Arc::downgrade(world);
         let (host, path) = (Arc::clone(&world.host), world.path.clone());
         world.runtime.spawn(async move {
-            let call = Call { name, args, cancel };
+            let call = HostCall { name, args, cancel };
             let dialog = call.is_dialog();
             let count = |by: isize| {
                 if let (true, Some(world)) = (dialog, weak.upgrade()) {
@@ -383,10 +389,10 @@ impl World {
     }
 }
 
-fn message(id: u64, request: &Request<'_>, moment: &Moment) -> String {
+fn message(id: u64, request: &ModuleRequest<'_>, moment: &ModuleContext) -> String {
     let context = moment.to_json();
     match request {
-        Request::Event(one) => {
+        ModuleRequest::Event(one) => {
             // The payload may be long; it is copied once.
             let mut text = format!(
                 "{{\"t\":\"invoke\",\"id\":{id},\"kind\":\"event\",\"event\":{},\"nth\":{},\"emission\":{},\"signal\":{},\"context\":{context},",
@@ -403,14 +409,16 @@ fn message(id: u64, request: &Request<'_>, moment: &Moment) -> String {
             text.push('}');
             text
         }
-        Request::Command { name, args } => {
+        ModuleRequest::Command { name, args } => {
             json_invoke(id, json!({"kind": "command", "name": name, "args": args, "context": context}))
         }
-        Request::Tool { name, call, args } => {
+        ModuleRequest::Tool { name, call, args } => {
             json_invoke(id, json!({"kind": "tool", "name": name, "call": call, "args": args, "context": context}))
         }
-        Request::Shortcut { key } => json_invoke(id, json!({"kind": "shortcut", "name": key, "context": context})),
-        Request::Render { custom_type, message, expanded, width } => json_invoke(
+        ModuleRequest::Shortcut { key } => {
+            json_invoke(id, json!({"kind": "shortcut", "name": key, "context": context}))
+        }
+        ModuleRequest::Render { custom_type, message, expanded, width } => json_invoke(
             id,
             json!({"kind": "render", "name": custom_type, "message": message, "options": {"expanded": expanded}, "width": width}),
         ),

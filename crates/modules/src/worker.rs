@@ -4,11 +4,11 @@
 //! their places, with links to the `node_modules` beside them: packages are found as they
 //! would be from where the module lies. The host script is part of this program.
 
-use crate::engine::{Engine, Link, Program, Sink};
+use crate::engine::{Engine, EngineHandle, ModuleProgram, Sink};
 use crate::frame::{Frame, Overrun};
-use crate::graph::Target;
-use crate::host::BoxFuture;
-use crate::runtime::Runtime;
+use crate::graph::ImportTarget;
+use crate::host::HostFuture;
+use crate::js_runtime::JsRuntime;
 use crate::source::Linked;
 use ona_process::{ChildCommand, ChildReader, PersistentChild};
 use serde_json::json;
@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-pub struct Worker {
+pub struct WorkerEngine {
     name: String,
-    runtime: Runtime,
+    runtime: JsRuntime,
     /// Where files for the runtime may be written.
     scratch: PathBuf,
 }
@@ -37,12 +37,12 @@ const PRELUDE: &[(&str, &str)] = &[
 /// Longest line a worker may say.
 const LONGEST: usize = 64 << 20;
 
-impl Worker {
-    pub fn new(runtime: Runtime, scratch: PathBuf) -> Self {
+impl WorkerEngine {
+    pub fn new(runtime: JsRuntime, scratch: PathBuf) -> Self {
         Self { name: runtime.kind.as_str().to_owned(), runtime, scratch }
     }
 
-    async fn begin(&self, program: &Program, sink: Sink) -> Result<Box<dyn Link>, String> {
+    async fn begin(&self, program: &ModuleProgram, sink: Sink) -> Result<Box<dyn EngineHandle>, String> {
         let says = |error: io::Error| format!("the module could not be laid out for {}: {error}", self.name);
         let dir = ona_process::scratch::folder("ona-modules-", &self.scratch).map_err(says)?;
         let config = lay_out(program, dir.path()).map_err(says)?;
@@ -85,12 +85,16 @@ impl Worker {
     }
 }
 
-impl Engine for Worker {
+impl Engine for WorkerEngine {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn start<'a>(&'a self, program: &'a Program, sink: Sink) -> BoxFuture<'a, Result<Box<dyn Link>, String>> {
+    fn start<'a>(
+        &'a self,
+        program: &'a ModuleProgram,
+        sink: Sink,
+    ) -> HostFuture<'a, Result<Box<dyn EngineHandle>, String>> {
         Box::pin(self.begin(program, sink))
     }
 }
@@ -101,7 +105,7 @@ struct Line {
     _end: DropGuard,
 }
 
-impl Link for Line {
+impl EngineHandle for Line {
     fn send(&self, message: String) {
         let mut now = self.pulse.lock();
         if message.starts_with("{\"t\":\"invoke\"") {
@@ -194,7 +198,7 @@ async fn watch(to: UnboundedSender<String>, ended: CancellationToken, sink: Sink
 }
 
 /// Writes everything the runtime needs; returns the first line it is told.
-fn lay_out(program: &Program, dir: &Path) -> io::Result<serde_json::Value> {
+fn lay_out(program: &ModuleProgram, dir: &Path) -> io::Result<serde_json::Value> {
     std::fs::write(dir.join("worker.mjs"), SCRIPT)?;
     let mut prelude = Vec::new();
     for (name, text) in PRELUDE {
@@ -210,11 +214,11 @@ fn lay_out(program: &Program, dir: &Path) -> io::Result<serde_json::Value> {
     };
     let url = |path: &Path| format!("file://{}", escaped(&place(path).to_string_lossy()));
     let texts = program.graph.emit(|target| match target {
-        Target::File(path) => Linked::Specifier(url(path)),
-        Target::Builtin(name) if name == "bun" => Linked::Specifier("bun".into()),
-        Target::Builtin(name) => Linked::Specifier(format!("node:{name}")),
-        Target::Package(name) => Linked::Specifier(name.clone()),
-        Target::Host(name) | Target::Missing(name) => Linked::Provided(name.clone()),
+        ImportTarget::File(path) => Linked::Specifier(url(path)),
+        ImportTarget::Builtin(name) if name == "bun" => Linked::Specifier("bun".into()),
+        ImportTarget::Builtin(name) => Linked::Specifier(format!("node:{name}")),
+        ImportTarget::Package(name) => Linked::Specifier(name.clone()),
+        ImportTarget::Host(name) | ImportTarget::Missing(name) => Linked::Provided(name.clone()),
     });
     for (path, text) in texts {
         let file = place(&path);
@@ -230,7 +234,7 @@ fn lay_out(program: &Program, dir: &Path) -> io::Result<serde_json::Value> {
 }
 
 /// Every `node_modules` above a file is there above its copy.
-fn link_packages(program: &Program, mirror: &Path) -> io::Result<()> {
+fn link_packages(program: &ModuleProgram, mirror: &Path) -> io::Result<()> {
     let folders: BTreeSet<_> = program.graph.files().flat_map(|file| file.ancestors().skip(1)).collect();
     for folder in folders {
         let packages = folder.join("node_modules");

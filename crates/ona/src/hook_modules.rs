@@ -5,7 +5,10 @@ use crate::output;
 use crate::program::{Open, Program};
 use ona_api::{Env, EventKind, Group, environment};
 use ona_modules::rules::Emitter;
-use ona_modules::{Candidate, Listed, Loaded, Loader, Module, Moment, Places, Refused, System, Wanted, candidates};
+use ona_modules::{
+    BadModulePath, ListedModule, LoadOutcome, Loader, Module, ModuleCandidate, ModuleContext, RuntimeChoice,
+    SearchPaths, SystemCalls, candidates,
+};
 use ona_orchestration::{ModuleLog, Modules, SessionHost};
 use ona_trust::project_root;
 use serde_json::{Value, json};
@@ -16,8 +19,8 @@ use std::sync::Arc;
 /// The module files of one directory, before any of them is run.
 #[derive(Default)]
 pub struct Files {
-    candidates: Vec<Candidate>,
-    refused: Vec<Refused>,
+    candidates: Vec<ModuleCandidate>,
+    refused: Vec<BadModulePath>,
     /// What the agent must not change: the files, and the folders they are found in.
     pub guarded: Vec<PathBuf>,
     /// Flags of modules, as they were given.
@@ -37,7 +40,7 @@ impl Files {
         if off || env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1") {
             return Self::default();
         }
-        let places = Places {
+        let places = SearchPaths {
             cwd: cwd.to_owned(),
             home: env.home(),
             agent_dir: env.non_empty(environment::PI_CODING_AGENT_DIR).map(|dir| cwd.join(dir)),
@@ -59,14 +62,14 @@ impl Files {
         if self.candidates.is_empty() && self.refused.is_empty() && self.flags.is_empty() {
             return Ok(LoadedModules::default());
         }
-        let system = System { env: env.clone(), cwd: cwd.to_owned() };
+        let system = SystemCalls { env: env.clone(), cwd: cwd.to_owned() };
         let host = Arc::new(
             SessionHost::new(system, Arc::clone(&open.store), log(program, open)).with_flags(self.flags.clone()),
         );
         let scratch = program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp");
-        let wanted = Wanted::parse(program.env.get(environment::ONA_JS_RUNTIME));
+        let wanted = RuntimeChoice::parse(program.env.get(environment::ONA_JS_RUNTIME));
         let loader = Loader::new(cwd.to_owned(), env.clone(), wanted, scratch.into(), Arc::clone(&host) as _);
-        let Loaded { modules, errors, listing } = loader.load(self.candidates, self.refused).await;
+        let LoadOutcome { modules, errors, listing } = loader.load(self.candidates, self.refused).await;
         let mut rows = Group::default();
         let refused = host.refused().into_iter().map(|(module, why)| (module.display().to_string(), why));
         let errors: Vec<_> = errors.into_iter().map(|one| (one.path, one.error)).chain(refused).collect();
@@ -74,7 +77,7 @@ impl Files {
             rows.event(EventKind::DialectLoadError, json!({"dialect": "omp", "path": path, "error": why}));
         }
         check_flags(&self.flags, &modules)?;
-        let moment = Moment { has_ui: false, cwd: cwd.to_string_lossy().into_owned(), model: None };
+        let moment = ModuleContext { has_ui: false, cwd: cwd.to_string_lossy().into_owned(), model: None };
         let emitter = Arc::new(Emitter::new(modules, moment));
         Ok(LoadedModules { modules: Some(Arc::new(Modules::new(emitter, host))), rows, errors, listing })
     }
@@ -87,7 +90,7 @@ pub struct LoadedModules {
     pub rows: Group,
     /// The same for people: which module, and why.
     pub errors: Vec<(String, String)>,
-    pub listing: Vec<Listed>,
+    pub listing: Vec<ListedModule>,
 }
 
 /// `--extension-flag plan --extension-flag preset=quick`

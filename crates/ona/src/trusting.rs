@@ -3,7 +3,7 @@
 
 use crate::program::{Open, Program};
 use ona_api::{SkipReason, digest, environment};
-use ona_modules::{Places, candidates};
+use ona_modules::{SearchPaths, candidates};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -150,7 +150,7 @@ fn sounds_secret(name: &str) -> bool {
 /// The module files that only count because the folder's do.
 fn modules(program: &Program) -> Vec<PathBuf> {
     let env = &program.env;
-    let places = Places {
+    let places = SearchPaths {
         cwd: program.cwd.clone(),
         home: env.home(),
         agent_dir: env.non_empty(environment::PI_CODING_AGENT_DIR).map(|dir| program.cwd.join(dir)),

@@ -27,7 +27,7 @@ use ona_hookplane::{
     TranscriptOf, name_session,
 };
 use ona_mcp::{Environments, Surroundings};
-use ona_modules::Listed;
+use ona_modules::ListedModule;
 use ona_orchestration::{
     EnvFile, FileWatch, IN_PLAN_MODE, Modules, PersistUpdate, Session, SessionContext, SessionHookRegistry,
     SharedJudgeDeps, TranscriptFiles,
@@ -299,7 +299,7 @@ impl Workplace {
     }
 
     /// Loads the hook modules and puts their handlers at the end of the chain (DEC-060).
-    pub async fn load_modules(&mut self, program: &Program, open: &Open) -> Result<Vec<Listed>, Failure> {
+    pub async fn load_modules(&mut self, program: &Program, open: &Open) -> Result<Vec<ListedModule>, Failure> {
         let files = std::mem::take(&mut self.files);
         // What a hook's process would have (DEC-061); a module is no child of the agent.
         let depth: u32 = self.host.get(environment::ONA_HOOK_DEPTH).and_then(|text| text.parse().ok()).unwrap_or(0);

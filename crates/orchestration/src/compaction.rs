@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::turn::{Turn, used};
 use ona_api::model::{Message, ModelFailure, Part, Role, Usage};
 use ona_api::{Entry, EventKind, EventName, Group, Row};
-use ona_modules::rules::Event;
+use ona_modules::rules::ModuleEvent;
 use ona_store::StoreError;
 use ona_transcript::Trigger;
 use serde_json::json;
@@ -49,7 +49,7 @@ impl Turn {
         if worthwhile && ona_transcript::is_compaction_due(context, history.weight() + self.asking.weight()) {
             let modules = session.modules.clone();
             if let Some(modules) = &modules {
-                let start = Event::AutoCompactionStart { reason: "threshold" };
+                let start = ModuleEvent::AutoCompactionStart { reason: "threshold" };
                 modules.fire(&self.pipeline.store, session, start, &self.cancel).await?;
             }
             let summary = self.compact(session, history, Trigger::Auto, None).await?;
@@ -58,7 +58,7 @@ impl Turn {
                     Compacted::To(summary) => Some(json!({ "summary": summary })),
                     Compacted::Cancelled | Compacted::Not => None,
                 };
-                let end = Event::AutoCompactionEnd { aborted: result.is_none(), result, error: None };
+                let end = ModuleEvent::AutoCompactionEnd { aborted: result.is_none(), result, error: None };
                 modules.fire(&self.pipeline.store, session, end, &self.cancel).await?;
             }
         }

@@ -1,10 +1,10 @@
 //! Tells modules of an event, one handler after another.
 
-use super::event::Event;
-use super::fold::{Class, Flow, Fold};
+use super::event::ModuleEvent;
+use super::fold::{EventClass, Fold, FoldFlow};
 use super::truthy;
-use crate::frame::Command;
-use crate::module::{Answer, Emission, Module, Moment, Request};
+use crate::frame::RegisteredCommand;
+use crate::module::{CallOutcome, Emission, Module, ModuleContext, ModuleRequest};
 use serde_json::Value;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,22 +18,22 @@ const SHUTDOWN: Duration = Duration::from_millis(1500);
 /// All loaded modules, in load order.
 pub struct Emitter {
     modules: Vec<Arc<Module>>,
-    moment: Mutex<Moment>,
+    moment: Mutex<ModuleContext>,
     last: AtomicU64,
 }
 
 /// What a round of handlers came to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Heard {
+pub struct EmitOutcome {
     /// What stands by the event's rule.
     pub result: Option<Value>,
     /// The system prompt handlers put in place of the one they were told.
     pub system: Option<String>,
     /// One per handler that ran.
-    pub runs: Vec<Run>,
+    pub runs: Vec<HandlerRun>,
 }
 
-impl Heard {
+impl EmitOutcome {
     /// Whether a handler said `cancel`.
     pub fn is_cancelled(&self) -> bool {
         self.result.as_ref().is_some_and(|result| truthy(&result["cancel"]))
@@ -42,14 +42,14 @@ impl Heard {
 
 /// One handler's run, for the record.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct HandlerRun {
     pub path: String,
     pub event: &'static str,
     pub nth: usize,
-    pub answer: Answer,
+    pub answer: CallOutcome,
 }
 
-impl Run {
+impl HandlerRun {
     /// Why it is a HookError; nothing if it is none.
     pub fn error(&self) -> Option<String> {
         failure(&self.answer)
@@ -57,19 +57,19 @@ impl Run {
 }
 
 /// The words for an answer that is no result.
-pub fn failure(answer: &Answer) -> Option<String> {
+pub fn failure(answer: &CallOutcome) -> Option<String> {
     match answer {
-        Answer::Returned(_) => None,
-        Answer::Threw { message, .. } => Some(message.clone()),
-        Answer::TimedOut(after) => Some(format!("timed out after {}ms", after.as_millis())),
-        Answer::Overrun(what) => Some(format!("the module was stopped: {}", what.as_str())),
-        Answer::Cancelled => Some("interrupted".to_owned()),
-        Answer::Lost(why) => Some(why.clone()),
+        CallOutcome::Returned(_) => None,
+        CallOutcome::Threw { message, .. } => Some(message.clone()),
+        CallOutcome::TimedOut(after) => Some(format!("timed out after {}ms", after.as_millis())),
+        CallOutcome::Overrun(what) => Some(format!("the module was stopped: {}", what.as_str())),
+        CallOutcome::Cancelled => Some("interrupted".to_owned()),
+        CallOutcome::Lost(why) => Some(why.clone()),
     }
 }
 
 impl Emitter {
-    pub fn new(modules: Vec<Arc<Module>>, moment: Moment) -> Self {
+    pub fn new(modules: Vec<Arc<Module>>, moment: ModuleContext) -> Self {
         Self { modules, moment: Mutex::new(moment), last: AtomicU64::new(0) }
     }
 
@@ -82,11 +82,11 @@ impl Emitter {
     }
 
     /// What `ctx` says from now on.
-    pub fn set_moment(&self, moment: Moment) {
+    pub fn set_moment(&self, moment: ModuleContext) {
         *self.moment.lock().unwrap_or_else(PoisonError::into_inner) = moment;
     }
 
-    pub fn moment(&self) -> Moment {
+    pub fn moment(&self) -> ModuleContext {
         self.moment.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -97,9 +97,9 @@ impl Emitter {
 
     /// Handlers in load and registration order, each awaited. A handler that fails is a
     /// HookError and the next one runs.
-    pub async fn emit(&self, event: &Event, cancel: &CancellationToken) -> Heard {
+    pub async fn emit(&self, event: &ModuleEvent, cancel: &CancellationToken) -> EmitOutcome {
         let name = event.name();
-        let mut heard = Heard::default();
+        let mut heard = EmitOutcome::default();
         if !self.listens_to(name) {
             return heard;
         }
@@ -107,14 +107,14 @@ impl Emitter {
         let (number, moment) = (self.number(), self.moment());
         let mut payload = event.payload();
         let mut text = payload.to_string();
-        let mut fold = Fold::new(Class::of(name));
+        let mut fold = Fold::new(EventClass::of(name));
         'round: for module in &self.modules {
             for nth in 0..module.handlers(name) {
                 let emission =
                     Emission { event: name, nth, payload: &text, number, signal: event.has_signal(), absent: &[] };
-                let answer = module.invoke(Request::Event(emission), &moment, Some(limit), cancel).await;
+                let answer = module.invoke(ModuleRequest::Event(emission), &moment, Some(limit), cancel).await;
                 let returned = match &answer {
-                    Answer::Returned(value) => value.as_ref(),
+                    CallOutcome::Returned(value) => value.as_ref(),
                     _ => None,
                 };
                 let flow = fold.take(returned);
@@ -122,13 +122,13 @@ impl Emitter {
                     payload["messages"] = messages.clone();
                     text = payload.to_string();
                 }
-                if let (Event::Input { .. }, Some(Value::String(words))) =
+                if let (ModuleEvent::Input { .. }, Some(Value::String(words))) =
                     (event, fold.result.as_ref().map(|result| &result["text"]))
                 {
                     payload["text"] = words.as_str().into();
                     text = payload.to_string();
                 }
-                if let Event::BeforeAgentStart { system, .. } = event {
+                if let ModuleEvent::BeforeAgentStart { system, .. } = event {
                     fold.reword(returned, system);
                     if let (Some(system), true) = (&fold.system, returned.is_some()) {
                         payload["systemPrompt"] = system.as_str().into();
@@ -136,8 +136,8 @@ impl Emitter {
                     }
                 }
                 let path = module.path().to_string_lossy().into_owned();
-                heard.runs.push(Run { path, event: name, nth, answer });
-                if flow == Flow::Enough {
+                heard.runs.push(HandlerRun { path, event: name, nth, answer });
+                if flow == FoldFlow::Enough {
                     break 'round;
                 }
             }
@@ -152,12 +152,14 @@ impl Emitter {
         tokio::task::yield_now().await;
         for module in &self.modules {
             let nothing = Emission { event: "", nth: 0, payload: "{}", number: 0, signal: false, absent: &[] };
-            module.invoke(Request::Event(nothing), &self.moment(), Some(SHUTDOWN), &CancellationToken::new()).await;
+            module
+                .invoke(ModuleRequest::Event(nothing), &self.moment(), Some(SHUTDOWN), &CancellationToken::new())
+                .await;
         }
     }
 
     /// Every registered command, duplicates included.
-    pub fn commands(&self) -> Vec<Command> {
+    pub fn commands(&self) -> Vec<RegisteredCommand> {
         self.modules.iter().flat_map(|module| module.registry().commands).collect()
     }
 
@@ -167,16 +169,16 @@ impl Emitter {
     }
 
     /// Runs a command; nothing if no module has it.
-    pub async fn run_command(&self, name: &str, args: &str, cancel: &CancellationToken) -> Option<Answer> {
+    pub async fn run_command(&self, name: &str, args: &str, cancel: &CancellationToken) -> Option<CallOutcome> {
         let module = self.command(name)?;
-        Some(module.invoke(Request::Command { name, args }, &self.moment(), None, cancel).await)
+        Some(module.invoke(ModuleRequest::Command { name, args }, &self.moment(), None, cancel).await)
     }
 
     /// The first module that has the key, told that it was pressed; nothing if none has.
-    pub async fn press(&self, key: &str, cancel: &CancellationToken) -> Option<Answer> {
+    pub async fn press(&self, key: &str, cancel: &CancellationToken) -> Option<CallOutcome> {
         let has = |module: &&Arc<Module>| module.registry().shortcuts.iter().any(|one| one.key == key);
         let module = self.modules.iter().find(has)?;
-        Some(module.invoke(Request::Shortcut { key }, &self.moment(), Some(HANDLER), cancel).await)
+        Some(module.invoke(ModuleRequest::Shortcut { key }, &self.moment(), Some(HANDLER), cancel).await)
     }
 
     /// The lines the first module with a renderer of this type makes of a message.
@@ -189,9 +191,9 @@ impl Emitter {
     ) -> Option<Vec<String>> {
         let has = |module: &&Arc<Module>| module.registry().renderers.iter().any(|one| one == custom_type);
         let module = self.modules.iter().find(has)?;
-        let request = Request::Render { custom_type, message, expanded, width };
+        let request = ModuleRequest::Render { custom_type, message, expanded, width };
         match module.invoke(request, &self.moment(), Some(HANDLER), &CancellationToken::new()).await {
-            Answer::Returned(Some(Value::Array(lines))) => {
+            CallOutcome::Returned(Some(Value::Array(lines))) => {
                 Some(lines.iter().map(|line| line.as_str().unwrap_or_default().to_owned()).collect())
             }
             _ => None,

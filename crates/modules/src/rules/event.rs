@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 /// One occurrence.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum ModuleEvent {
     SessionStart,
     SessionShutdown,
     SessionBeforeSwitch {
@@ -172,42 +172,42 @@ pub fn nearest_event(name: &str) -> Option<&'static str> {
     ona_api::nearest(name, NAMES.into_iter().chain(OTHERS))
 }
 
-impl Event {
+impl ModuleEvent {
     /// An event in somebody's own words; nothing if there is none of this name. Calls of tools
     /// are not among them, they go through the chain of all hooks.
     pub fn told(name: &str, fields: Map<String, Value>) -> Option<Self> {
         let name = NAMES.into_iter().find(|one| *one == name)?;
-        Some(Event::Told { name, fields })
+        Some(ModuleEvent::Told { name, fields })
     }
 
     pub fn name(&self) -> &'static str {
         match self {
-            Event::SessionStart => "session_start",
-            Event::SessionShutdown => "session_shutdown",
-            Event::SessionBeforeSwitch { .. } => "session_before_switch",
-            Event::SessionSwitch { .. } => "session_switch",
-            Event::SessionBeforeBranch { .. } => "session_before_branch",
-            Event::SessionBranch { .. } => "session_branch",
-            Event::SessionBeforeCompact { .. } => "session_before_compact",
-            Event::SessionCompacting { .. } => "session.compacting",
-            Event::SessionCompact { .. } => "session_compact",
-            Event::SessionBeforeTree { .. } => "session_before_tree",
-            Event::SessionTree { .. } => "session_tree",
-            Event::Context { .. } => "context",
-            Event::BeforeAgentStart { .. } => "before_agent_start",
-            Event::AgentStart => "agent_start",
-            Event::AgentEnd { .. } => "agent_end",
-            Event::TurnStart { .. } => "turn_start",
-            Event::TurnEnd { .. } => "turn_end",
-            Event::AutoCompactionStart { .. } => "auto_compaction_start",
-            Event::AutoCompactionEnd { .. } => "auto_compaction_end",
-            Event::AutoRetryStart { .. } => "auto_retry_start",
-            Event::AutoRetryEnd { .. } => "auto_retry_end",
-            Event::TodoReminder { .. } => "todo_reminder",
-            Event::Input { .. } => "input",
-            Event::ToolExecutionStart { .. } => "tool_execution_start",
-            Event::ToolExecutionEnd { .. } => "tool_execution_end",
-            Event::Told { name, .. } => name,
+            ModuleEvent::SessionStart => "session_start",
+            ModuleEvent::SessionShutdown => "session_shutdown",
+            ModuleEvent::SessionBeforeSwitch { .. } => "session_before_switch",
+            ModuleEvent::SessionSwitch { .. } => "session_switch",
+            ModuleEvent::SessionBeforeBranch { .. } => "session_before_branch",
+            ModuleEvent::SessionBranch { .. } => "session_branch",
+            ModuleEvent::SessionBeforeCompact { .. } => "session_before_compact",
+            ModuleEvent::SessionCompacting { .. } => "session.compacting",
+            ModuleEvent::SessionCompact { .. } => "session_compact",
+            ModuleEvent::SessionBeforeTree { .. } => "session_before_tree",
+            ModuleEvent::SessionTree { .. } => "session_tree",
+            ModuleEvent::Context { .. } => "context",
+            ModuleEvent::BeforeAgentStart { .. } => "before_agent_start",
+            ModuleEvent::AgentStart => "agent_start",
+            ModuleEvent::AgentEnd { .. } => "agent_end",
+            ModuleEvent::TurnStart { .. } => "turn_start",
+            ModuleEvent::TurnEnd { .. } => "turn_end",
+            ModuleEvent::AutoCompactionStart { .. } => "auto_compaction_start",
+            ModuleEvent::AutoCompactionEnd { .. } => "auto_compaction_end",
+            ModuleEvent::AutoRetryStart { .. } => "auto_retry_start",
+            ModuleEvent::AutoRetryEnd { .. } => "auto_retry_end",
+            ModuleEvent::TodoReminder { .. } => "todo_reminder",
+            ModuleEvent::Input { .. } => "input",
+            ModuleEvent::ToolExecutionStart { .. } => "tool_execution_start",
+            ModuleEvent::ToolExecutionEnd { .. } => "tool_execution_end",
+            ModuleEvent::Told { name, .. } => name,
         }
     }
 
@@ -219,50 +219,54 @@ impl Event {
     /// The event object, without fields that are `undefined`.
     pub fn payload(&self) -> Value {
         let fields = match self {
-            Event::SessionStart | Event::SessionShutdown | Event::AgentStart => json!({}),
-            Event::SessionBeforeSwitch { reason, target } => json!({"reason": reason, "targetSessionFile": target}),
-            Event::SessionSwitch { reason, previous } => json!({"reason": reason, "previousSessionFile": previous}),
-            Event::SessionBeforeBranch { entry } => json!({ "entryId": entry }),
-            Event::SessionBranch { previous } => json!({ "previousSessionFile": previous }),
-            Event::SessionBeforeCompact { preparation, branch_entries, instructions } => {
+            ModuleEvent::SessionStart | ModuleEvent::SessionShutdown | ModuleEvent::AgentStart => json!({}),
+            ModuleEvent::SessionBeforeSwitch { reason, target } => {
+                json!({"reason": reason, "targetSessionFile": target})
+            }
+            ModuleEvent::SessionSwitch { reason, previous } => {
+                json!({"reason": reason, "previousSessionFile": previous})
+            }
+            ModuleEvent::SessionBeforeBranch { entry } => json!({ "entryId": entry }),
+            ModuleEvent::SessionBranch { previous } => json!({ "previousSessionFile": previous }),
+            ModuleEvent::SessionBeforeCompact { preparation, branch_entries, instructions } => {
                 json!({"preparation": preparation, "branchEntries": branch_entries, "customInstructions": instructions})
             }
-            Event::SessionCompacting { session, messages } => json!({"sessionId": session, "messages": messages}),
+            ModuleEvent::SessionCompacting { session, messages } => json!({"sessionId": session, "messages": messages}),
             // Older hooks read `fromHook`.
-            Event::SessionCompact { entry, from_extension } => {
+            ModuleEvent::SessionCompact { entry, from_extension } => {
                 json!({"compactionEntry": entry, "fromExtension": from_extension, "fromHook": from_extension})
             }
-            Event::SessionBeforeTree { preparation } => json!({ "preparation": preparation }),
-            Event::SessionTree { new_leaf, old_leaf, summary, from_extension } => {
+            ModuleEvent::SessionBeforeTree { preparation } => json!({ "preparation": preparation }),
+            ModuleEvent::SessionTree { new_leaf, old_leaf, summary, from_extension } => {
                 json!({"newLeafId": new_leaf, "oldLeafId": old_leaf, "summaryEntry": summary, "fromExtension": from_extension})
             }
-            Event::Context { messages } | Event::AgentEnd { messages } => json!({ "messages": messages }),
-            Event::BeforeAgentStart { prompt, images, system } => json!({
+            ModuleEvent::Context { messages } | ModuleEvent::AgentEnd { messages } => json!({ "messages": messages }),
+            ModuleEvent::BeforeAgentStart { prompt, images, system } => json!({
                 "prompt": prompt, "images": (!images.is_empty()).then_some(images), "systemPrompt": system,
             }),
-            Event::TurnStart { index, timestamp } => json!({"turnIndex": index, "timestamp": timestamp}),
-            Event::TurnEnd { index, message, results } => {
+            ModuleEvent::TurnStart { index, timestamp } => json!({"turnIndex": index, "timestamp": timestamp}),
+            ModuleEvent::TurnEnd { index, message, results } => {
                 json!({"turnIndex": index, "message": message, "toolResults": results})
             }
-            Event::AutoCompactionStart { reason } => json!({"reason": reason, "action": "context-full"}),
-            Event::AutoCompactionEnd { result, aborted, error } => json!({
+            ModuleEvent::AutoCompactionStart { reason } => json!({"reason": reason, "action": "context-full"}),
+            ModuleEvent::AutoCompactionEnd { result, aborted, error } => json!({
                 "action": "context-full", "result": result, "aborted": aborted, "willRetry": false, "errorMessage": error,
             }),
-            Event::AutoRetryStart { attempt, max_attempts, delay_ms, error } => {
+            ModuleEvent::AutoRetryStart { attempt, max_attempts, delay_ms, error } => {
                 json!({"attempt": attempt, "maxAttempts": max_attempts, "delayMs": delay_ms, "errorMessage": error})
             }
-            Event::AutoRetryEnd { success, attempt, final_error } => {
+            ModuleEvent::AutoRetryEnd { success, attempt, final_error } => {
                 json!({"success": success, "attempt": attempt, "finalError": final_error})
             }
-            Event::TodoReminder { todos, attempt, max_attempts } => {
+            ModuleEvent::TodoReminder { todos, attempt, max_attempts } => {
                 json!({"todos": todos, "attempt": attempt, "maxAttempts": max_attempts})
             }
-            Event::Told { fields, .. } => Value::Object(fields.clone()),
-            Event::Input { text } => json!({"text": text, "source": "rpc"}),
-            Event::ToolExecutionStart { call, tool, args } => {
+            ModuleEvent::Told { fields, .. } => Value::Object(fields.clone()),
+            ModuleEvent::Input { text } => json!({"text": text, "source": "rpc"}),
+            ModuleEvent::ToolExecutionStart { call, tool, args } => {
                 json!({"toolCallId": call, "toolName": tool, "args": args})
             }
-            Event::ToolExecutionEnd { call, tool, result, is_error } => {
+            ModuleEvent::ToolExecutionEnd { call, tool, result, is_error } => {
                 json!({"toolCallId": call, "toolName": tool, "result": result, "isError": is_error})
             }
         };

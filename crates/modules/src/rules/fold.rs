@@ -4,7 +4,7 @@ use super::truthy;
 use serde_json::{Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum EventClass {
     /// Results mean nothing.
     Notice,
     /// The newest truthy result stands; `cancel` ends the round.
@@ -20,21 +20,21 @@ pub enum Class {
     Input,
 }
 
-impl Class {
+impl EventClass {
     pub fn of(event: &str) -> Self {
         match event {
-            "context" => Class::Chain,
-            "input" => Class::Input,
-            "before_agent_start" => Class::FirstMessage,
-            "session.compacting" => Class::Latest,
-            _ if event.starts_with("session_before_") => Class::Cancellable,
-            _ => Class::Notice,
+            "context" => EventClass::Chain,
+            "input" => EventClass::Input,
+            "before_agent_start" => EventClass::FirstMessage,
+            "session.compacting" => EventClass::Latest,
+            _ if event.starts_with("session_before_") => EventClass::Cancellable,
+            _ => EventClass::Notice,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum FoldFlow {
     Next,
     /// Later handlers do not run.
     Enough,
@@ -43,55 +43,55 @@ pub enum Flow {
 /// Results so far.
 #[derive(Clone, Debug)]
 pub struct Fold {
-    class: Class,
+    class: EventClass,
     pub result: Option<Value>,
     /// The system prompt as handlers left it, once one has changed it.
     pub system: Option<String>,
 }
 
 impl Fold {
-    pub fn new(class: Class) -> Self {
+    pub fn new(class: EventClass) -> Self {
         Self { class, result: None, system: None }
     }
 
     /// Takes in what a handler returned.
-    pub fn take(&mut self, returned: Option<&Value>) -> Flow {
-        let Some(value) = returned.filter(|value| truthy(value)) else { return Flow::Next };
+    pub fn take(&mut self, returned: Option<&Value>) -> FoldFlow {
+        let Some(value) = returned.filter(|value| truthy(value)) else { return FoldFlow::Next };
         match self.class {
-            Class::Notice => {}
-            Class::Latest => self.result = Some(value.clone()),
-            Class::Cancellable => {
+            EventClass::Notice => {}
+            EventClass::Latest => self.result = Some(value.clone()),
+            EventClass::Cancellable => {
                 self.result = Some(value.clone());
                 if truthy(&value["cancel"]) {
-                    return Flow::Enough;
+                    return FoldFlow::Enough;
                 }
             }
-            Class::FirstMessage => {
+            EventClass::FirstMessage => {
                 if self.result.is_none() && truthy(&value["message"]) {
                     self.result = Some(value.clone());
                 }
             }
-            Class::Input => {
+            EventClass::Input => {
                 if truthy(&value["handled"]) || value["action"] == "handled" {
                     self.result = Some(json!({"handled": true}));
-                    return Flow::Enough;
+                    return FoldFlow::Enough;
                 }
                 if let Some(text) = value["text"].as_str() {
                     self.result = Some(json!({ "text": text }));
                 }
             }
-            Class::Chain => {
+            EventClass::Chain => {
                 if value["messages"].is_array() {
                     self.result = Some(json!({ "messages": value["messages"] }));
                 }
             }
         }
-        Flow::Next
+        FoldFlow::Next
     }
 
     /// Takes in what a `before_agent_start` handler makes of the system prompt.
     pub fn reword(&mut self, returned: Option<&Value>, before: &str) {
-        let Some(value) = returned.filter(|_| self.class == Class::FirstMessage) else { return };
+        let Some(value) = returned.filter(|_| self.class == EventClass::FirstMessage) else { return };
         let whole = match &value["systemPrompt"] {
             Value::String(text) => Some(text.clone()),
             Value::Array(parts) => Some(parts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n\n")),
@@ -107,7 +107,7 @@ impl Fold {
 
     /// The messages the next handler of a chain is given, if one has changed them.
     pub fn messages(&self) -> Option<&Value> {
-        self.result.as_ref().filter(|_| self.class == Class::Chain).map(|result| &result["messages"])
+        self.result.as_ref().filter(|_| self.class == EventClass::Chain).map(|result| &result["messages"])
     }
 }
 
@@ -116,11 +116,11 @@ mod tests {
     use super::*;
 
     fn folded(event: &str, results: &[Value]) -> (Option<Value>, usize) {
-        let mut fold = Fold::new(Class::of(event));
+        let mut fold = Fold::new(EventClass::of(event));
         let mut ran = 0;
         for result in results {
             ran += 1;
-            if fold.take(Some(result)) == Flow::Enough {
+            if fold.take(Some(result)) == FoldFlow::Enough {
                 break;
             }
         }

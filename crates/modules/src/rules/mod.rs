@@ -9,9 +9,9 @@ mod fold;
 mod status;
 pub mod tool;
 
-pub use emitter::{Emitter, Heard, Run, failure};
-pub use event::{Event, is_event, nearest_event};
-pub use fold::{Class, Flow, Fold};
+pub use emitter::{EmitOutcome, Emitter, HandlerRun, failure};
+pub use event::{ModuleEvent, is_event, nearest_event};
+pub use fold::{EventClass, Fold, FoldFlow};
 pub use status::StatusLine;
 
 /// What JavaScript takes for true.

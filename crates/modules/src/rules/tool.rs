@@ -2,7 +2,7 @@
 
 use super::emitter::failure;
 use super::truthy;
-use crate::module::Answer;
+use crate::module::CallOutcome;
 use serde_json::{Map, Value, json};
 
 pub const BLOCKED: &str = "Tool execution was blocked by a hook";
@@ -45,7 +45,7 @@ pub fn presented(tool: &str, input: &Value) -> (String, Value) {
 
 /// A call as a module sees it (DEC-187).
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct ToolCallView<'a> {
     pub tool: &'a str,
     pub call: &'a str,
     /// As the model wrote it, or as the hook before left it.
@@ -56,7 +56,7 @@ pub struct Told<'a> {
     pub resolved: Option<&'a str>,
 }
 
-impl Told<'_> {
+impl ToolCallView<'_> {
     /// The fields of every event about it.
     fn event(&self, kind: &str) -> Value {
         let mut input = self.written.clone();
@@ -76,12 +76,12 @@ impl Told<'_> {
     }
 }
 
-pub fn call_event(told: Told<'_>) -> Value {
+pub fn call_event(told: ToolCallView<'_>) -> Value {
     told.event("tool_call")
 }
 
 /// After a success: `response` is the tool's own answer with `content` and `is_error`.
-pub fn result_event(told: Told<'_>, response: &Value) -> Value {
+pub fn result_event(told: ToolCallView<'_>, response: &Value) -> Value {
     let content = match &response["content"] {
         Value::String(text) => json!([{"type": "text", "text": text}]),
         other => other.clone(),
@@ -99,7 +99,7 @@ pub fn result_event(told: Told<'_>, response: &Value) -> Value {
 }
 
 /// After a failure: the error's text, and nothing that could be overridden.
-pub fn failure_event(told: Told<'_>, error: &str) -> Value {
+pub fn failure_event(told: ToolCallView<'_>, error: &str) -> Value {
     let mut event = told.event("tool_result");
     event["content"] = json!([{"type": "text", "text": error}]);
     event["isError"] = true.into();
@@ -107,16 +107,18 @@ pub fn failure_event(told: Told<'_>, error: &str) -> Value {
 }
 
 /// The reason a call must not run; nothing if the handler lets it pass.
-pub fn block(answer: &Answer) -> Option<String> {
+pub fn block(answer: &CallOutcome) -> Option<String> {
     match answer {
-        Answer::Returned(None) => None,
-        Answer::Returned(Some(value)) => {
+        CallOutcome::Returned(None) => None,
+        CallOutcome::Returned(Some(value)) => {
             let reason = value["reason"].as_str().filter(|reason| !reason.is_empty()).unwrap_or(BLOCKED);
             truthy(&value["block"]).then(|| reason.to_owned())
         }
-        Answer::Threw { message, is_error: true } => Some(message.clone()),
-        Answer::Threw { message, is_error: false } => Some(format!("Hook failed, blocking execution: {message}")),
-        Answer::TimedOut(_) | Answer::Overrun(_) | Answer::Lost(_) | Answer::Cancelled => failure(answer),
+        CallOutcome::Threw { message, is_error: true } => Some(message.clone()),
+        CallOutcome::Threw { message, is_error: false } => Some(format!("Hook failed, blocking execution: {message}")),
+        CallOutcome::TimedOut(_) | CallOutcome::Overrun(_) | CallOutcome::Lost(_) | CallOutcome::Cancelled => {
+            failure(answer)
+        }
     }
 }
 
@@ -148,14 +150,14 @@ fn text_of(blocks: &[Value]) -> String {
 mod tests {
     use super::*;
 
-    fn returned(value: Value) -> Answer {
-        Answer::Returned(Some(value))
+    fn returned(value: Value) -> CallOutcome {
+        CallOutcome::Returned(Some(value))
     }
 
     /// OM-18, OM-19, OM-28 and what counts as true.
     #[test]
     fn a_call_is_blocked_by_a_true_block_and_by_every_failure() {
-        let error = |message: &str, is_error| Answer::Threw { message: message.into(), is_error };
+        let error = |message: &str, is_error| CallOutcome::Threw { message: message.into(), is_error };
         let cases = [
             (returned(json!({"block": true, "reason": "no"})), Some("no")),
             (returned(json!({"block": "yes"})), Some(BLOCKED)),
@@ -163,10 +165,10 @@ mod tests {
             (returned(json!({"reason": "x"})), None),
             (returned(json!({"block": 0})), None),
             (returned(json!("block")), None),
-            (Answer::Returned(None), None),
+            (CallOutcome::Returned(None), None),
             (error("bad", true), Some("bad")),
             (error("bad", false), Some("Hook failed, blocking execution: bad")),
-            (Answer::Overrun(crate::Overrun::Cpu), Some("the module was stopped: it used up its CPU time")),
+            (CallOutcome::Overrun(crate::Overrun::Cpu), Some("the module was stopped: it used up its CPU time")),
         ];
         for (answer, reason) in cases {
             assert_eq!(block(&answer).as_deref(), reason, "{answer:?}");
@@ -191,7 +193,7 @@ mod tests {
     fn an_input_is_told_as_it_was_written() {
         let ours = json!({"file_path": "/p/src/a.rs"});
         let told = |written: &Value| {
-            call_event(Told { tool: "Read", call: "c", written, input: &ours, resolved: Some("/p/src/a.rs") })
+            call_event(ToolCallView { tool: "Read", call: "c", written, input: &ours, resolved: Some("/p/src/a.rs") })
         };
         let event = told(&json!({"file_path": "src/a.rs"}));
         assert_eq!(event["input"], json!({"path": "src/a.rs", "file_path": "src/a.rs"}));

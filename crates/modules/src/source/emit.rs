@@ -5,9 +5,9 @@
 //! that fails when it is used, not when the module loads.
 
 use super::edits::Edits;
-use super::imports::Names;
+use super::imports::ImportNames;
 use super::lower::quoted;
-use super::parse::{Kind, Parsed};
+use super::parse::{Parsed, SourceKind};
 use std::path::Path;
 
 /// What an import leads to.
@@ -22,7 +22,7 @@ pub enum Linked {
 impl Parsed {
     /// The text an engine runs. `link` says what each import leads to.
     pub fn emit(&self, path: &Path, link: impl Fn(&str) -> Linked) -> String {
-        if self.kind == Kind::Json {
+        if self.kind == SourceKind::Json {
             return format!("export default {};", self.source.trim());
         }
         let mut edits = self.edits.clone();
@@ -33,19 +33,19 @@ impl Parsed {
                     let text = provided(&name, names, index, &mut prologue);
                     edits.rewrite(&self.source, import.span, &text);
                 }
-                (Linked::Specifier(specifier), Names::Require) => {
+                (Linked::Specifier(specifier), ImportNames::Require) => {
                     let local = format!("__ona_required{index}");
                     prologue.push_str(&format!("import * as {local} from {};", quoted(&specifier)));
                     edits.rewrite(&self.source, import.span, &format!("__ona.required({local})"));
                 }
-                (Linked::Specifier(specifier), Names::Dynamic | Names::ExportAll(_)) => {
+                (Linked::Specifier(specifier), ImportNames::Dynamic | ImportNames::ExportAll(_)) => {
                     edits.replace(import.literal, quoted(&specifier));
                 }
-                (Linked::Specifier(specifier), Names::Static { default, namespace, named }) => {
+                (Linked::Specifier(specifier), ImportNames::Static { default, namespace, named }) => {
                     let text = statement(default.as_deref(), namespace.as_deref(), named, &specifier);
                     edits.rewrite(&self.source, import.span, &text);
                 }
-                (Linked::Specifier(specifier), Names::ExportFrom(names)) => {
+                (Linked::Specifier(specifier), ImportNames::ExportFrom(names)) => {
                     let text = format!("export {{ {} }} from {};", pairs(names), quoted(&specifier));
                     edits.rewrite(&self.source, import.span, &text);
                 }
@@ -84,10 +84,10 @@ impl Parsed {
 }
 
 /// What stands in place of an import of something the prelude offers.
-fn provided(module: &str, names: &Names, index: usize, prologue: &mut String) -> String {
+fn provided(module: &str, names: &ImportNames, index: usize, prologue: &mut String) -> String {
     let module = quoted(module);
     match names {
-        Names::Static { default, namespace, named } => {
+        ImportNames::Static { default, namespace, named } => {
             if let Some(local) = default {
                 prologue.push_str(&format!("const {local} = __ona.pick({module}, \"default\");"));
             }
@@ -99,7 +99,7 @@ fn provided(module: &str, names: &Names, index: usize, prologue: &mut String) ->
             }
             ";".to_owned()
         }
-        Names::ExportFrom(names) => {
+        ImportNames::ExportFrom(names) => {
             let mut kept = Vec::new();
             for (nth, (name, exported)) in names.iter().enumerate() {
                 prologue.push_str(&format!("const __ona_e{index}_{nth} = __ona.pick({module}, {});", quoted(name)));
@@ -107,14 +107,14 @@ fn provided(module: &str, names: &Names, index: usize, prologue: &mut String) ->
             }
             format!("export {{ {} }};", pairs(&kept))
         }
-        Names::ExportAll(Some(name)) => {
+        ImportNames::ExportAll(Some(name)) => {
             prologue.push_str(&format!("const __ona_e{index} = __ona.provided({module});"));
             format!("export {{ __ona_e{index} as {name} }};")
         }
         // Nothing can be told of the names; whoever needs one says so at its import.
-        Names::ExportAll(None) => ";".to_owned(),
-        Names::Dynamic => format!("Promise.resolve(__ona.provided({module}))"),
-        Names::Require => format!("__ona.provided({module})"),
+        ImportNames::ExportAll(None) => ";".to_owned(),
+        ImportNames::Dynamic => format!("Promise.resolve(__ona.provided({module}))"),
+        ImportNames::Require => format!("__ona.provided({module})"),
     }
 }
 

@@ -4,9 +4,9 @@
 //! an import that only types use is told from one that must be resolved.
 
 use super::edits::{Edits, breaks, text_of};
-use super::imports::{Import, Names};
+use super::imports::{ImportNames, ModuleImport};
 use super::lower::has_values;
-use super::parse::Kind;
+use super::parse::SourceKind;
 use oxc_ast::ast::*;
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::{GetSpan, Span};
@@ -14,9 +14,9 @@ use std::collections::{BTreeSet, HashSet};
 
 pub(super) struct Eraser<'a> {
     pub source: &'a str,
-    kind: Kind,
+    kind: SourceKind,
     pub edits: Edits,
-    pub imports: Vec<Import>,
+    pub imports: Vec<ModuleImport>,
     pub metas: Vec<Span>,
     pub computed_imports: Vec<Span>,
     pub unsupported: Option<(&'static str, u32)>,
@@ -33,7 +33,7 @@ pub(super) struct Eraser<'a> {
 const MODIFIERS: &[&str] = &["public", "private", "protected", "readonly", "override", "abstract", "declare"];
 
 impl<'a> Eraser<'a> {
-    pub fn new(source: &'a str, kind: Kind) -> Self {
+    pub fn new(source: &'a str, kind: SourceKind) -> Self {
         Self {
             source,
             kind,
@@ -56,12 +56,12 @@ impl<'a> Eraser<'a> {
 
     /// In TypeScript an import whose names are only types is no import at all.
     pub fn settle_imports(&mut self) {
-        if self.kind != Kind::TypeScript {
+        if self.kind != SourceKind::TypeScript {
             return;
         }
         let values = &self.values;
         for import in &mut self.imports {
-            let Names::Static { default, namespace, named } = &mut import.names else { continue };
+            let ImportNames::Static { default, namespace, named } = &mut import.names else { continue };
             let had_names = default.is_some() || namespace.is_some() || !named.is_empty();
             default.take_if(|local| !values.contains(local));
             namespace.take_if(|local| !values.contains(local));
@@ -136,8 +136,8 @@ impl<'a> Eraser<'a> {
         }
     }
 
-    fn import(&mut self, literal: &StringLiteral<'a>, span: Span, names: Names) {
-        self.imports.push(Import { specifier: literal.value.to_string(), names, span, literal: literal.span });
+    fn import(&mut self, literal: &StringLiteral<'a>, span: Span, names: ImportNames) {
+        self.imports.push(ModuleImport { specifier: literal.value.to_string(), names, span, literal: literal.span });
     }
 }
 
@@ -190,7 +190,8 @@ impl<'a> Visit<'a> for Eraser<'a> {
         match &it.module_reference {
             _ if it.import_kind.is_type() => self.blank_whole(it.span),
             TSModuleReference::ExternalModuleReference(external) => {
-                let names = Names::Static { default: Some(it.id.name.to_string()), namespace: None, named: Vec::new() };
+                let names =
+                    ImportNames::Static { default: Some(it.id.name.to_string()), namespace: None, named: Vec::new() };
                 self.import(&external.expression, it.span, names);
             }
             TSModuleReference::IdentifierReference(_) | TSModuleReference::QualifiedName(_) => {
@@ -398,7 +399,7 @@ impl<'a> Visit<'a> for Eraser<'a> {
         if types_only {
             self.blank_whole(it.span);
         } else {
-            self.import(&it.source, it.span, Names::Static { default, namespace, named });
+            self.import(&it.source, it.span, ImportNames::Static { default, namespace, named });
         }
     }
 
@@ -409,7 +410,7 @@ impl<'a> Visit<'a> for Eraser<'a> {
         if it.export_kind.is_type() || names.is_empty() && !it.specifiers.is_empty() {
             self.blank_whole(it.span);
         } else {
-            self.import(&it.source, it.span, Names::ExportFrom(names));
+            self.import(&it.source, it.span, ImportNames::ExportFrom(names));
         }
     }
 
@@ -418,7 +419,7 @@ impl<'a> Visit<'a> for Eraser<'a> {
         if it.export_kind.is_type() {
             self.blank_whole(it.span);
         } else {
-            self.import(&it.source, it.span, Names::ExportAll(it.exported.as_ref().map(exported)));
+            self.import(&it.source, it.span, ImportNames::ExportAll(it.exported.as_ref().map(exported)));
         }
     }
 
@@ -468,7 +469,7 @@ impl<'a> Visit<'a> for Eraser<'a> {
 
     fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
         match &it.source {
-            Expression::StringLiteral(literal) => self.import(literal, it.span, Names::Dynamic),
+            Expression::StringLiteral(literal) => self.import(literal, it.span, ImportNames::Dynamic),
             other => {
                 self.computed_imports.push(Span::new(it.span.start, it.span.start + 6));
                 self.visit_expression(other);
@@ -481,7 +482,7 @@ impl<'a> Visit<'a> for Eraser<'a> {
             (&it.callee, Self::string_argument(it.arguments.first()))
             && callee.name == "require"
         {
-            self.import(literal, it.span, Names::Require);
+            self.import(literal, it.span, ImportNames::Require);
             return;
         }
         walk::walk_call_expression(self, it);

@@ -4,9 +4,9 @@ use oxc_span::Span;
 
 /// One place that names another module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Import {
+pub struct ModuleImport {
     pub specifier: String,
-    pub names: Names,
+    pub names: ImportNames,
     /// The whole statement or expression.
     pub span: Span,
     /// The string that names the module.
@@ -14,7 +14,7 @@ pub struct Import {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Names {
+pub enum ImportNames {
     /// `import d, { a as b } from "x"`, `import * as n from "x"`, `import "x"`.
     Static { default: Option<String>, namespace: Option<String>, named: Vec<(String, String)> },
     /// `export { a as b } from "x"`.

@@ -13,5 +13,5 @@ mod lower;
 mod parse;
 
 pub use emit::Linked;
-pub use imports::{Import, Names};
-pub use parse::{Kind, Parsed, SyntaxError, parse};
+pub use imports::{ImportNames, ModuleImport};
+pub use parse::{Parsed, SourceKind, SyntaxError, parse};

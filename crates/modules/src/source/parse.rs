@@ -2,7 +2,7 @@
 
 use super::edits::Edits;
 use super::erase::Eraser;
-use super::imports::Import;
+use super::imports::ModuleImport;
 use oxc_allocator::Allocator;
 use oxc_ast_visit::Visit;
 use oxc_parser::Parser;
@@ -11,18 +11,18 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SourceKind {
     TypeScript,
     JavaScript,
     Json,
 }
 
-impl Kind {
+impl SourceKind {
     pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
-            "ts" | "mts" | "cts" => Some(Kind::TypeScript),
-            "js" | "mjs" | "cjs" => Some(Kind::JavaScript),
-            "json" => Some(Kind::Json),
+            "ts" | "mts" | "cts" => Some(SourceKind::TypeScript),
+            "js" | "mjs" | "cjs" => Some(SourceKind::JavaScript),
+            "json" => Some(SourceKind::Json),
             _ => None,
         }
     }
@@ -32,9 +32,9 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub struct Parsed {
     pub source: String,
-    pub kind: Kind,
+    pub kind: SourceKind,
     pub(super) edits: Edits,
-    pub imports: Vec<Import>,
+    pub imports: Vec<ModuleImport>,
     /// `import.meta` in all its places.
     pub(super) metas: Vec<Span>,
     /// `import(x)` where `x` is not a plain string.
@@ -53,14 +53,14 @@ pub enum SyntaxError {
     Unsupported { what: &'static str, line: usize, column: usize },
 }
 
-pub fn parse(source: String, kind: Kind) -> Result<Parsed, SyntaxError> {
-    if kind == Kind::Json {
+pub fn parse(source: String, kind: SourceKind) -> Result<Parsed, SyntaxError> {
+    if kind == SourceKind::Json {
         return json(source);
     }
     let allocator = Allocator::default();
     let source_type = match kind {
-        Kind::TypeScript => SourceType::ts(),
-        Kind::JavaScript | Kind::Json => SourceType::mjs(),
+        SourceKind::TypeScript => SourceType::ts(),
+        SourceKind::JavaScript | SourceKind::Json => SourceType::mjs(),
     };
     let parsed = Parser::new(&allocator, &source, source_type).parse();
     // What the parser could recover from is for the engine to refuse: it may be a matter
@@ -98,7 +98,7 @@ fn json(source: String) -> Result<Parsed, SyntaxError> {
     }
     Ok(Parsed {
         source,
-        kind: Kind::Json,
+        kind: SourceKind::Json,
         edits: Edits::default(),
         imports: Vec::new(),
         metas: Vec::new(),

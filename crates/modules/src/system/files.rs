@@ -1,7 +1,7 @@
 //! Files, as `node:fs` speaks of them: its names, its error codes.
 
-use super::{System, base64};
-use crate::host::{Call, CallError};
+use super::{SystemCalls, base64};
+use crate::host::{HostCall, HostError};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Error, ErrorKind, Write};
@@ -12,8 +12,8 @@ use std::time::{Duration, UNIX_EPOCH};
 /// Largest file a module may read whole: it would not fit its heap.
 const LARGEST: u64 = 48 << 20;
 
-impl System {
-    pub(super) fn file(&self, call: &Call) -> Result<Value, CallError> {
+impl SystemCalls {
+    pub(super) fn file(&self, call: &HostCall) -> Result<Value, HostError> {
         let what = call.name.strip_prefix("fs.").unwrap_or(&call.name);
         let path = self.path(call.text(0));
         let other = || self.path(call.text(1));
@@ -44,7 +44,7 @@ impl System {
                 let file = fs::OpenOptions::new().write(true).open(&path);
                 file.and_then(|file| file.set_len(call.arg(1).as_u64().unwrap_or(0))).map(|()| Value::Null)
             }
-            _ => return Err(CallError::unknown(&call.name)),
+            _ => return Err(HostError::unknown(&call.name)),
         };
         done.map_err(|error| failed(&error, what, call.text(0)))
     }
@@ -241,7 +241,7 @@ pub(super) fn code(error: &Error) -> &'static str {
 }
 
 /// `ENOENT: no such file or directory, open 'x'`, with the fields hooks look at.
-fn failed(error: &Error, what: &str, path: &str) -> CallError {
+fn failed(error: &Error, what: &str, path: &str) -> HostError {
     let code = code(error);
     let syscall = match what {
         "readFile" | "writeFile" => "open",
@@ -261,7 +261,7 @@ fn failed(error: &Error, what: &str, path: &str) -> CallError {
         _ => error.to_string(),
     };
     let errno = error.raw_os_error().map_or(Value::Null, |number| (-number).into());
-    CallError::new(format!("{code}: {words}, {syscall} '{path}'"))
+    HostError::new(format!("{code}: {words}, {syscall} '{path}'"))
         .with("code", code)
         .with("errno", errno)
         .with("syscall", syscall)

@@ -1,23 +1,23 @@
 //! What modules ask of the machine: programs, files, digests.
 //!
-//! The same for every embedder; a `Host` hands these requests on.
+//! The same for every embedder; a `ModuleHost` hands these requests on.
 
 mod base64;
 mod files;
 mod programs;
 
-use crate::host::{Call, CallError};
+use crate::host::{HostCall, HostError};
 use ona_api::{Env, environment};
 use serde_json::Value;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug)]
-pub struct System {
+pub struct SystemCalls {
     pub env: Env,
     pub cwd: PathBuf,
 }
 
-impl System {
+impl SystemCalls {
     /// Whether a request is one of these.
     pub fn serves(name: &str) -> bool {
         name == "exec"
@@ -25,7 +25,7 @@ impl System {
             || ["fs.", "process.", "crypto."].iter().any(|family| name.starts_with(family))
     }
 
-    pub async fn call(&self, call: Call) -> Result<Value, CallError> {
+    pub async fn call(&self, call: HostCall) -> Result<Value, HostError> {
         match call.name.as_str() {
             "exec" => self.exec(&call).await,
             "process.run" => self.run(&call).await,
@@ -38,9 +38,9 @@ impl System {
             _ if call.name.starts_with("fs.") => {
                 let system = self.clone();
                 let done = tokio::task::spawn_blocking(move || system.file(&call)).await;
-                done.unwrap_or_else(|error| Err(CallError::new(error.to_string())))
+                done.unwrap_or_else(|error| Err(HostError::new(error.to_string())))
             }
-            name => Err(CallError::unknown(name)),
+            name => Err(HostError::unknown(name)),
         }
     }
 
@@ -56,9 +56,9 @@ impl System {
     }
 }
 
-fn kill(call: &Call) -> Result<Value, CallError> {
+fn kill(call: &HostCall) -> Result<Value, HostError> {
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-    let gone = || CallError::new("kill ESRCH").with("code", "ESRCH").with("syscall", "kill");
+    let gone = || HostError::new("kill ESRCH").with("code", "ESRCH").with("syscall", "kill");
     let pid = call.arg(0).as_i64().and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 0);
     let pid = pid.and_then(Pid::from_raw).ok_or_else(gone)?;
     let signal = match call.arg(1) {
@@ -68,9 +68,9 @@ fn kill(call: &Call) -> Result<Value, CallError> {
             "SIGKILL" => Some(Signal::KILL),
             "SIGINT" => Some(Signal::INT),
             "SIGHUP" => Some(Signal::HUP),
-            other => return Err(CallError::new(format!("Unknown signal: {other}"))),
+            other => return Err(HostError::new(format!("Unknown signal: {other}"))),
         },
-        other => return Err(CallError::new(format!("Unknown signal: {other}"))),
+        other => return Err(HostError::new(format!("Unknown signal: {other}"))),
     };
     let sent = match signal {
         None => test_kill_process(pid),
@@ -79,10 +79,10 @@ fn kill(call: &Call) -> Result<Value, CallError> {
     sent.map(|()| true.into()).map_err(|_| gone())
 }
 
-fn digest(call: &Call) -> Result<Value, CallError> {
+fn digest(call: &HostCall) -> Result<Value, HostError> {
     use ring::{digest, hmac};
-    let data = base64::decode(call.text(1)).ok_or_else(|| CallError::new("unreadable bytes"))?;
-    let unknown = || CallError::new("Digest method not supported");
+    let data = base64::decode(call.text(1)).ok_or_else(|| HostError::new("unreadable bytes"))?;
+    let unknown = || HostError::new("Digest method not supported");
     let made = match call.arg(2).as_str() {
         None => {
             let kind = match call.text(0) {
@@ -102,17 +102,17 @@ fn digest(call: &Call) -> Result<Value, CallError> {
                 "sha512" => hmac::HMAC_SHA512,
                 _ => return Err(unknown()),
             };
-            let key = base64::decode(key).ok_or_else(|| CallError::new("unreadable bytes"))?;
+            let key = base64::decode(key).ok_or_else(|| HostError::new("unreadable bytes"))?;
             hmac::sign(&hmac::Key::new(kind, &key), &data).as_ref().to_vec()
         }
     };
     Ok(base64::encode(&made).into())
 }
 
-fn random(call: &Call) -> Result<Value, CallError> {
+fn random(call: &HostCall) -> Result<Value, HostError> {
     use ring::rand::{SecureRandom, SystemRandom};
     let size = call.arg(0).as_u64().and_then(|size| usize::try_from(size).ok()).filter(|size| *size <= 1 << 20);
-    let mut bytes = vec![0; size.ok_or_else(|| CallError::new("the size is out of range"))?];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| CallError::new("there are no random bytes"))?;
+    let mut bytes = vec![0; size.ok_or_else(|| HostError::new("the size is out of range"))?];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| HostError::new("there are no random bytes"))?;
     Ok(base64::encode(&bytes).into())
 }

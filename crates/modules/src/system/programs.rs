@@ -1,7 +1,7 @@
 //! Programs modules run: `pi.exec` and what `node:child_process` stands on.
 
-use super::{System, base64};
-use crate::host::{Call, CallError};
+use super::{SystemCalls, base64};
+use crate::host::{HostCall, HostError};
 use ona_api::{Env, environment, text};
 use ona_process::{ChildCommand, ChildExit, SpawnError, find_in_path};
 use serde_json::{Value, json};
@@ -12,9 +12,9 @@ const CAPTURE: usize = 16 << 20;
 /// Between SIGTERM and SIGKILL (sheet section 9).
 const GRACE: Duration = Duration::from_secs(5);
 
-impl System {
+impl SystemCalls {
     /// No shell; a missing program or directory is an error, an exit code is not.
-    pub(super) async fn exec(&self, call: &Call) -> Result<Value, CallError> {
+    pub(super) async fn exec(&self, call: &HostCall) -> Result<Value, HostError> {
         let ran = ona_process::run(self.command(call)?, &call.cancel).await.map_err(|error| refused(&error, call))?;
         let (code, killed) = match ran.end {
             ChildExit::Exited(code) => (code, false),
@@ -28,7 +28,7 @@ impl System {
     }
 
     /// The same with bytes in place of text.
-    pub(super) async fn run(&self, call: &Call) -> Result<Value, CallError> {
+    pub(super) async fn run(&self, call: &HostCall) -> Result<Value, HostError> {
         let ran = ona_process::run(self.command(call)?, &call.cancel).await.map_err(|error| refused(&error, call))?;
         let (code, signal, killed) = match ran.end {
             ChildExit::Exited(code) => (Some(code), None, false),
@@ -46,7 +46,7 @@ impl System {
         Some(found.to_string_lossy().into_owned())
     }
 
-    fn command(&self, call: &Call) -> Result<ChildCommand, CallError> {
+    fn command(&self, call: &HostCall) -> Result<ChildCommand, HostError> {
         let options = call.arg(2);
         let args = call.arg(1).as_array().into_iter().flatten();
         let args = args.map(|arg| arg.as_str().map_or_else(|| arg.to_string(), str::to_owned).into()).collect();
@@ -62,7 +62,7 @@ impl System {
         };
         let stdin = match options["input"].as_str() {
             None => Vec::new(),
-            Some(input) => base64::decode(input).ok_or_else(|| CallError::new("unreadable bytes"))?,
+            Some(input) => base64::decode(input).ok_or_else(|| HostError::new("unreadable bytes"))?,
         };
         Ok(ChildCommand {
             program: call.text(0).into(),
@@ -77,12 +77,12 @@ impl System {
     }
 }
 
-fn refused(error: &SpawnError, call: &Call) -> CallError {
+fn refused(error: &SpawnError, call: &HostCall) -> HostError {
     let code = match error {
         SpawnError::MissingDirectory(_) | SpawnError::MissingProgram(_) => "ENOENT",
         SpawnError::Io(error) => super::files::code(error),
     };
-    CallError::new(error.to_string()).with("code", code).with("syscall", format!("spawn {}", call.text(0)))
+    HostError::new(error.to_string()).with("code", code).with("syscall", format!("spawn {}", call.text(0)))
 }
 
 fn name(signal: i32) -> String {

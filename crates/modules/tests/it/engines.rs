@@ -2,7 +2,10 @@
 
 use crate::world::{World, fire, fire_in};
 use ona_api::Env;
-use ona_modules::{Answer, Engine, Limits, Moment, Overrun, Wanted, embedded::QuickJs, find_runtime, worker::Worker};
+use ona_modules::{
+    CallOutcome, Engine, EngineLimits, ModuleContext, Overrun, RuntimeChoice, embedded::QuickJs, find_runtime,
+    worker::WorkerEngine,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,24 +13,27 @@ use std::time::Duration;
 /// Both engines: ours, and a worker with whatever runtime this machine has.
 async fn engines() -> Vec<Arc<dyn Engine>> {
     let env = Env::default().with("PATH", crate::world::path_variable());
-    let runtime = find_runtime(&Wanted::ByNeed, &env).await.expect("a JavaScript runtime to test with");
-    vec![Arc::new(QuickJs), Arc::new(Worker::new(runtime, "/tmp".into()))]
+    let runtime = find_runtime(&RuntimeChoice::ByNeed, &env).await.expect("a JavaScript runtime to test with");
+    vec![Arc::new(QuickJs), Arc::new(WorkerEngine::new(runtime, "/tmp".into()))]
 }
 
-fn returned(value: Value) -> Answer {
-    Answer::Returned(Some(value))
+fn returned(value: Value) -> CallOutcome {
+    CallOutcome::Returned(Some(value))
 }
 
 #[tokio::test]
 async fn a_result_is_what_the_handler_returned() {
     let cases = [
         ("return { block: true, reason: 'no' };", returned(json!({"block": true, "reason": "no"}))),
-        ("return;", Answer::Returned(None)),
+        ("return;", CallOutcome::Returned(None)),
         ("return null;", returned(Value::Null)),
         ("return 'block';", returned(json!("block"))),
-        ("throw new Error('bad');", Answer::Threw { message: "bad".into(), is_error: true }),
-        ("throw 'thrown';", Answer::Threw { message: "thrown".into(), is_error: false }),
-        ("await Promise.reject(new TypeError('later'));", Answer::Threw { message: "later".into(), is_error: true }),
+        ("throw new Error('bad');", CallOutcome::Threw { message: "bad".into(), is_error: true }),
+        ("throw 'thrown';", CallOutcome::Threw { message: "thrown".into(), is_error: false }),
+        (
+            "await Promise.reject(new TypeError('later'));",
+            CallOutcome::Threw { message: "later".into(), is_error: true },
+        ),
         (
             "return Object.keys(ctx);",
             returned(json!([
@@ -72,7 +78,7 @@ async fn a_result_is_what_the_handler_returned() {
         ),
         (
             "process.exit(1);",
-            Answer::Threw { message: "process.exit(1) is not available to hook modules".into(), is_error: true },
+            CallOutcome::Threw { message: "process.exit(1) is not available to hook modules".into(), is_error: true },
         ),
     ];
     for engine in engines().await {
@@ -209,7 +215,7 @@ async fn the_factory_registers_and_may_not_speak_yet() {
             [ask("a").await, fire(&module, "a", 1, &json!({}), None).await, ask("a").await],
             [returned(json!(1)), returned(json!(2)), returned(json!(3))]
         );
-        assert_eq!(ask("say").await, Answer::Returned(None));
+        assert_eq!(ask("say").await, CallOutcome::Returned(None));
         assert_eq!(
             world.host.told("sendMessage"),
             [vec![json!({"customType": "t", "content": "c", "display": true}), json!({"triggerTurn": true})]]
@@ -220,15 +226,15 @@ async fn the_factory_registers_and_may_not_speak_yet() {
             ask("run").await,
             returned(json!({"stdout": "out\n", "stderr": "err\n", "code": 3, "killed": false}))
         );
-        assert!(matches!(ask("none").await, Answer::Threw { is_error: true, .. }));
+        assert!(matches!(ask("none").await, CallOutcome::Threw { is_error: true, .. }));
         assert_eq!(ask("slow").await, returned(json!({"stdout": "", "stderr": "", "code": 0, "killed": true})));
         assert_eq!(ask("abort").await, returned(json!(true)));
-        let request = ona_modules::Request::Command { name: "hello", args: "you there" };
+        let request = ona_modules::ModuleRequest::Command { name: "hello", args: "you there" };
         let said = module.invoke(request, &crate::world::moment(), None, &Default::default()).await;
         assert_eq!(said, returned(json!(["you there", "function"])));
         let message = json!({"content": "text"});
         let request =
-            ona_modules::Request::Render { custom_type: "note", message: &message, expanded: true, width: 40 };
+            ona_modules::ModuleRequest::Render { custom_type: "note", message: &message, expanded: true, width: 40 };
         let lines = module.invoke(request, &crate::world::moment(), None, &Default::default()).await;
         assert_eq!(lines, returned(json!(["\u{1b}[1mtext\u{1b}[22m", "true", "40"])));
 
@@ -266,7 +272,7 @@ async fn wrong_modules_say_what_is_wrong() {
 async fn a_runaway_module_is_stopped_and_starts_anew() {
     for engine in engines().await {
         let mut world = World::new(Arc::clone(&engine));
-        world.limits = Limits { cpu: Duration::from_millis(1500), ..Limits::default() };
+        world.limits = EngineLimits { cpu: Duration::from_millis(1500), ..EngineLimits::default() };
         let text = r#"
             let calls = 0;
             export default (pi) => {
@@ -282,16 +288,16 @@ async fn a_runaway_module_is_stopped_and_starts_anew() {
         let ask = async |event: &str, limit| fire(&module, event, 0, &json!({}), limit).await;
         assert_eq!([ask("count", None).await, ask("count", None).await], [returned(json!(1)), returned(json!(2))]);
         for event in ["spin", "later"] {
-            assert_eq!(ask(event, None).await, Answer::Overrun(Overrun::Cpu), "{} {event}", engine.name());
+            assert_eq!(ask(event, None).await, CallOutcome::Overrun(Overrun::Cpu), "{} {event}", engine.name());
             assert_eq!(ask("count", None).await, returned(json!(1)), "{} after {event}", engine.name());
         }
         // A runtime that collects garbage without end may run out of time before memory.
-        assert!(matches!(ask("hoard", None).await, Answer::Overrun(_)), "{}", engine.name());
+        assert!(matches!(ask("hoard", None).await, CallOutcome::Overrun(_)), "{}", engine.name());
         assert_eq!(ask("count", None).await, returned(json!(1)));
-        assert!(matches!(ask("deep", None).await, Answer::Threw { is_error: true, .. }));
+        assert!(matches!(ask("deep", None).await, CallOutcome::Threw { is_error: true, .. }));
         assert_eq!(ask("count", None).await, returned(json!(2)));
         let limit = Duration::from_millis(50);
-        assert_eq!(ask("wait", Some(limit)).await, Answer::TimedOut(limit));
+        assert_eq!(ask("wait", Some(limit)).await, CallOutcome::TimedOut(limit));
         assert_eq!(ask("count", None).await, returned(json!(1)));
     }
 }
@@ -305,7 +311,7 @@ async fn a_dialog_takes_as_long_as_it_takes() {
         let text = "export default (pi) => { pi.on('tool_call', async (event, ctx) => [await ctx.ui.confirm('t', 'm'), ctx.hasUI]); };";
         let module = world.load("dialog.ts", text).await.unwrap();
         let person = world.host.person.clone();
-        let moment = Moment { has_ui: true, cwd: "/".into(), model: None };
+        let moment = ModuleContext { has_ui: true, cwd: "/".into(), model: None };
         let payload = json!({});
         let asked = fire_in(&module, "tool_call", 0, &payload, &moment, Some(Duration::from_millis(200)));
         let thinking = async {
@@ -336,7 +342,7 @@ async fn unknown_names_of_the_host_load() {
         let module = world.load("names.ts", text).await.unwrap();
         assert_eq!(fire(&module, "known", 0, &json!({}), None).await, returned(json!([4, ["───"], ["b"], "function"])));
         let message = "NoSuchThing of @mariozechner/pi-tui is not available in ona".to_owned();
-        assert_eq!(fire(&module, "unknown", 0, &json!({}), None).await, Answer::Threw { message, is_error: true });
+        assert_eq!(fire(&module, "unknown", 0, &json!({}), None).await, CallOutcome::Threw { message, is_error: true });
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::world::{World, moment};
 use ona_modules::embedded::QuickJs;
-use ona_modules::rules::{Emitter, Event};
-use ona_modules::{Answer, Candidate, Loader, Source, Wanted};
+use ona_modules::rules::{Emitter, ModuleEvent};
+use ona_modules::{CallOutcome, Loader, ModuleCandidate, ModuleSource, RuntimeChoice};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -11,11 +11,11 @@ use tokio_util::sync::CancellationToken;
 async fn emitter(world: &World, modules: &[(&str, &str)]) -> Emitter {
     let files = modules.iter().map(|(name, body)| {
         let path = world.file(name, &format!("export default (pi) => {{ {body} }};"));
-        Candidate { path, source: Source::Configured }
+        ModuleCandidate { path, source: ModuleSource::Configured }
     });
     let env = world.host.system.env.clone();
     let cwd = world.dir.path().to_owned();
-    let loader = Loader::new(cwd.clone(), env, Wanted::ByNeed, cwd, Arc::clone(&world.host) as _);
+    let loader = Loader::new(cwd.clone(), env, RuntimeChoice::ByNeed, cwd, Arc::clone(&world.host) as _);
     let loaded = loader.load(files.collect(), Vec::new()).await;
     assert_eq!(loaded.errors, []);
     Emitter::new(loaded.modules, moment())
@@ -49,8 +49,8 @@ async fn the_first_module_with_a_command_or_renderer_has_it() {
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(listed, [("c".into(), some("again")), ("c".into(), some("other")), ("d".into(), None)]);
     let cancel = CancellationToken::new();
-    assert_eq!(emitter.run_command("c", "", &cancel).await, Some(Answer::Returned(Some(json!(2)))));
-    assert_eq!(emitter.run_command("d", "", &cancel).await, Some(Answer::Returned(Some(json!(4)))));
+    assert_eq!(emitter.run_command("c", "", &cancel).await, Some(CallOutcome::Returned(Some(json!(2)))));
+    assert_eq!(emitter.run_command("d", "", &cancel).await, Some(CallOutcome::Returned(Some(json!(4)))));
     assert_eq!(emitter.run_command("none", "", &cancel).await, None);
     assert_eq!(emitter.render("t", &json!({}), false, 80).await, Some(vec!["first".to_owned()]));
     assert_eq!(emitter.render("u", &json!({}), false, 80).await, None);
@@ -62,26 +62,36 @@ async fn every_event_has_its_documented_fields() {
     let world = world();
     let some = |text: &str| Some(text.to_owned());
     let events = [
-        (Event::SessionStart, json!(["type"])),
+        (ModuleEvent::SessionStart, json!(["type"])),
         (
-            Event::SessionBeforeSwitch { reason: "resume", target: some("t") },
+            ModuleEvent::SessionBeforeSwitch { reason: "resume", target: some("t") },
             json!(["type", "reason", "targetSessionFile"]),
         ),
-        (Event::SessionSwitch { reason: "fork", previous: None }, json!(["type", "reason"])),
-        (Event::SessionBeforeBranch { entry: "e".into() }, json!(["type", "entryId"])),
-        (Event::SessionBranch { previous: some("p") }, json!(["type", "previousSessionFile"])),
+        (ModuleEvent::SessionSwitch { reason: "fork", previous: None }, json!(["type", "reason"])),
+        (ModuleEvent::SessionBeforeBranch { entry: "e".into() }, json!(["type", "entryId"])),
+        (ModuleEvent::SessionBranch { previous: some("p") }, json!(["type", "previousSessionFile"])),
         (
-            Event::SessionBeforeCompact { preparation: json!({}), branch_entries: vec![], instructions: some("i") },
+            ModuleEvent::SessionBeforeCompact {
+                preparation: json!({}),
+                branch_entries: vec![],
+                instructions: some("i"),
+            },
             json!(["type", "preparation", "branchEntries", "customInstructions", "signal"]),
         ),
-        (Event::SessionCompacting { session: "s".into(), messages: vec![] }, json!(["type", "sessionId", "messages"])),
         (
-            Event::SessionCompact { entry: json!({}), from_extension: false },
+            ModuleEvent::SessionCompacting { session: "s".into(), messages: vec![] },
+            json!(["type", "sessionId", "messages"]),
+        ),
+        (
+            ModuleEvent::SessionCompact { entry: json!({}), from_extension: false },
             json!(["type", "compactionEntry", "fromExtension", "fromHook"]),
         ),
-        (Event::SessionBeforeTree { preparation: json!({"targetId": "t"}) }, json!(["type", "preparation", "signal"])),
         (
-            Event::SessionTree {
+            ModuleEvent::SessionBeforeTree { preparation: json!({"targetId": "t"}) },
+            json!(["type", "preparation", "signal"]),
+        ),
+        (
+            ModuleEvent::SessionTree {
                 new_leaf: some("n"),
                 old_leaf: some("o"),
                 summary: Some(json!({})),
@@ -89,14 +99,14 @@ async fn every_event_has_its_documented_fields() {
             },
             json!(["type", "newLeafId", "oldLeafId", "summaryEntry", "fromExtension"]),
         ),
-        (Event::SessionShutdown, json!(["type"])),
+        (ModuleEvent::SessionShutdown, json!(["type"])),
         (
-            Event::TodoReminder { todos: vec![json!({"id": "1"})], attempt: 1, max_attempts: 3 },
+            ModuleEvent::TodoReminder { todos: vec![json!({"id": "1"})], attempt: 1, max_attempts: 3 },
             json!(["type", "todos", "attempt", "maxAttempts"]),
         ),
-        (Event::AutoCompactionStart { reason: "threshold" }, json!(["type", "reason", "action"])),
+        (ModuleEvent::AutoCompactionStart { reason: "threshold" }, json!(["type", "reason", "action"])),
         (
-            Event::AutoCompactionEnd { result: Some(json!({})), aborted: false, error: None },
+            ModuleEvent::AutoCompactionEnd { result: Some(json!({})), aborted: false, error: None },
             json!(["type", "action", "result", "aborted", "willRetry"]),
         ),
     ];
@@ -129,12 +139,12 @@ async fn results_of_several_modules_combine_in_load_order() {
     ];
     let emitter = emitter(&world, &modules).await;
     let cancel = CancellationToken::new();
-    let heard = emitter.emit(&Event::SessionBeforeBranch { entry: "e".into() }, &cancel).await;
+    let heard = emitter.emit(&ModuleEvent::SessionBeforeBranch { entry: "e".into() }, &cancel).await;
     assert_eq!((heard.result, heard.runs.len()), (Some(json!({"skipConversationRestore": true})), 3));
     assert_eq!(said(&world), ["A1", "A2", "B1"]);
-    let heard = emitter.emit(&Event::SessionBeforeTree { preparation: json!({}) }, &cancel).await;
+    let heard = emitter.emit(&ModuleEvent::SessionBeforeTree { preparation: json!({}) }, &cancel).await;
     assert_eq!(heard.result, Some(json!({"summary": {"summary": "S"}})));
-    let heard = emitter.emit(&Event::SessionBeforeSwitch { reason: "new", target: None }, &cancel).await;
+    let heard = emitter.emit(&ModuleEvent::SessionBeforeSwitch { reason: "new", target: None }, &cancel).await;
     assert!(heard.is_cancelled());
     assert_eq!(said(&world), ["A1", "A2", "B1", "stop"]);
 }
@@ -154,7 +164,7 @@ async fn a_chain_survives_a_handler_that_fails() {
         ),
     ];
     let emitter = emitter(&world, &modules).await;
-    let heard = emitter.emit(&Event::Context { messages: vec![json!(5)] }, &CancellationToken::new()).await;
+    let heard = emitter.emit(&ModuleEvent::Context { messages: vec![json!(5)] }, &CancellationToken::new()).await;
     assert_eq!(heard.result, Some(json!({"messages": [50, 10]})));
     let errors: Vec<_> = heard.runs.iter().filter_map(|run| Some((run.nth, run.error()?))).collect();
     assert_eq!(errors, [(1, "second".to_owned())]);
@@ -167,7 +177,7 @@ async fn handlers_of_one_emission_share_their_context() {
     let body = "pi.on('agent_start', (event, ctx) => { ctx.mark = (ctx.mark ?? 0) + 1; }); pi.on('agent_start', (event, ctx) => { pi.appendEntry(ctx.mark); });";
     let emitter = emitter(&world, &[("a.js", body)]).await;
     for _ in 0..2 {
-        emitter.emit(&Event::AgentStart, &CancellationToken::new()).await;
+        emitter.emit(&ModuleEvent::AgentStart, &CancellationToken::new()).await;
     }
     assert_eq!(said(&world), [json!(1), json!(1)]);
 }
@@ -179,10 +189,10 @@ async fn a_handler_registered_late_is_heard_from_then_on() {
     let body = "pi.on('agent_start', () => pi.on('agent_end', () => { pi.appendEntry('late'); }));";
     let emitter = emitter(&world, &[("a.js", body)]).await;
     let cancel = CancellationToken::new();
-    emitter.emit(&Event::AgentEnd { messages: vec![] }, &cancel).await;
+    emitter.emit(&ModuleEvent::AgentEnd { messages: vec![] }, &cancel).await;
     assert!(said(&world).is_empty());
-    emitter.emit(&Event::AgentStart, &cancel).await;
-    emitter.emit(&Event::AgentEnd { messages: vec![] }, &cancel).await;
+    emitter.emit(&ModuleEvent::AgentStart, &cancel).await;
+    emitter.emit(&ModuleEvent::AgentEnd { messages: vec![] }, &cancel).await;
     assert_eq!(said(&world), ["late"]);
 }
 
@@ -193,28 +203,29 @@ async fn the_engine_is_chosen_by_what_a_module_imports() {
     let embedded = "import fs from 'node:fs'; import { Text } from '@oh-my-pi/pi-tui'; import type { X } from 'typed-only'; export default () => {};";
     let worker = "import net from 'node:net'; export default () => void net.isIP;";
     let files = [("e.ts", embedded), ("w.ts", worker)].map(|(name, text)| world.file(name, text));
-    let load = async |wanted: Wanted, path: Option<&str>| {
+    let load = async |wanted: RuntimeChoice, path: Option<&str>| {
         let mut env = world.host.system.env.clone();
         if let Some(path) = path {
             env.set("PATH", path);
         }
         let cwd = world.dir.path().to_owned();
         let loader = Loader::new(cwd.clone(), env, wanted, cwd, Arc::clone(&world.host) as _);
-        let candidates = files.iter().map(|path| Candidate { path: path.clone(), source: Source::Configured });
+        let candidates =
+            files.iter().map(|path| ModuleCandidate { path: path.clone(), source: ModuleSource::Configured });
         let loaded = loader.load(candidates.collect(), Vec::new()).await;
         loaded.listing.into_iter().map(|one| one.engine.ok_or(one.error.unwrap_or_default())).collect::<Vec<_>>()
     };
-    let by_need = load(Wanted::ByNeed, None).await;
+    let by_need = load(RuntimeChoice::ByNeed, None).await;
     assert_eq!(by_need[0], Ok("embedded".to_owned()));
     assert!(by_need[1].as_ref().is_ok_and(|engine| engine != "embedded"), "{by_need:?}");
-    let forced = load(Wanted::Embedded, None).await;
+    let forced = load(RuntimeChoice::Embedded, None).await;
     assert_eq!(
         forced[1],
         Err("Failed to load hook: it imports node:net, which the embedded engine does not have".into())
     );
-    let nothing = load(Wanted::ByNeed, Some("/nowhere")).await;
+    let nothing = load(RuntimeChoice::ByNeed, Some("/nowhere")).await;
     assert_eq!(nothing[1], Err("Failed to load hook: it imports node:net, and no JavaScript runtime was found (bun, node 18 or newer, deno)".into()));
-    let named = load(Wanted::parse(Some("/no/such/bun")), None).await;
+    let named = load(RuntimeChoice::parse(Some("/no/such/bun")), None).await;
     assert_eq!(named[0], Err("Failed to load hook: ONA_JS_RUNTIME names /no/such/bun, which was not found".into()));
-    assert_eq!(load(Wanted::parse(Some("node")), None).await[0], Ok("node".to_owned()));
+    assert_eq!(load(RuntimeChoice::parse(Some("node")), None).await[0], Ok("node".to_owned()));
 }

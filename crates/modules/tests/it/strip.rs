@@ -1,7 +1,7 @@
 //! What TypeScript becomes, tried by running it.
 
 use crate::world::World;
-use ona_modules::{Answer, embedded::QuickJs};
+use ona_modules::{CallOutcome, embedded::QuickJs};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ async fn value_of(name: &str, text: &str) -> Value {
     let text = if name.ends_with("js") { text.replace(": unknown", "").replace(": any", "") } else { text };
     let module = world.load(name, &text).await.unwrap_or_else(|why| panic!("{why}\n{text}"));
     match crate::world::fire(&module, "x", 0, &json!({}), None).await {
-        Answer::Returned(value) => value.unwrap_or(Value::Null),
+        CallOutcome::Returned(value) => value.unwrap_or(Value::Null),
         other => panic!("{other:?}\n{text}"),
     }
 }

@@ -2,7 +2,8 @@
 
 use ona_api::Env;
 use ona_modules::{
-    Answer, BoxFuture, Call, CallError, Emission, Engine, Graph, Host, Limits, Module, Moment, Program, Request, System,
+    CallOutcome, Emission, Engine, EngineLimits, Graph, HostCall, HostError, HostFuture, Module, ModuleContext,
+    ModuleHost, ModuleProgram, ModuleRequest, SystemCalls,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -14,22 +15,22 @@ pub struct World {
     pub dir: tempfile::TempDir,
     pub host: Arc<Noting>,
     pub engine: Arc<dyn Engine>,
-    pub limits: Limits,
+    pub limits: EngineLimits,
 }
 
 /// Answers what a test told it to and keeps what modules said.
 pub struct Noting {
-    pub system: System,
+    pub system: SystemCalls,
     pub told: Mutex<Vec<(String, Vec<Value>)>>,
     pub answers: Mutex<Vec<(String, Value)>>,
     /// Dialogs wait until this is cancelled.
     pub person: CancellationToken,
 }
 
-impl Host for Noting {
-    fn call<'a>(&'a self, _: &'a Path, call: Call) -> BoxFuture<'a, Result<Value, CallError>> {
+impl ModuleHost for Noting {
+    fn call<'a>(&'a self, _: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostError>> {
         Box::pin(async move {
-            if System::serves(&call.name) {
+            if SystemCalls::serves(&call.name) {
                 return self.system.call(call).await;
             }
             if call.is_dialog() {
@@ -37,11 +38,11 @@ impl Host for Noting {
             }
             let known = self.answers.lock().unwrap().iter().find(|(name, _)| *name == call.name).cloned();
             self.told.lock().unwrap().push((call.name.clone(), call.args));
-            known.map(|(_, value)| value).ok_or_else(|| CallError::unknown(&call.name))
+            known.map(|(_, value)| value).ok_or_else(|| HostError::unknown(&call.name))
         })
     }
 
-    fn tell(&self, _: &Path, call: Call) {
+    fn tell(&self, _: &Path, call: HostCall) {
         self.told.lock().unwrap().push((call.name, call.args));
     }
 }
@@ -65,10 +66,10 @@ impl World {
     pub fn new(engine: Arc<dyn Engine>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let env = Env::default().with("PATH", path_variable()).with("HOME", dir.path()).with("GREETING", "hello");
-        let system = System { env, cwd: dir.path().to_owned() };
+        let system = SystemCalls { env, cwd: dir.path().to_owned() };
         let host =
             Noting { system, told: Mutex::default(), answers: Mutex::default(), person: CancellationToken::new() };
-        Self { dir, host: Arc::new(host), engine, limits: Limits::default() }
+        Self { dir, host: Arc::new(host), engine, limits: EngineLimits::default() }
     }
 
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
@@ -81,13 +82,17 @@ impl World {
     pub async fn load(&self, name: &str, text: &str) -> Result<Module, String> {
         let path = self.file(name, text);
         let graph = Graph::read(&path).map_err(|error| format!("Failed to load hook: {error}"))?;
-        let program =
-            Program { graph, cwd: self.dir.path().to_owned(), env: self.host.system.env.clone(), limits: self.limits };
-        Module::load(program, Arc::clone(&self.engine), Arc::clone(&self.host) as Arc<dyn Host>).await
+        let program = ModuleProgram {
+            graph,
+            cwd: self.dir.path().to_owned(),
+            env: self.host.system.env.clone(),
+            limits: self.limits,
+        };
+        Module::load(program, Arc::clone(&self.engine), Arc::clone(&self.host) as Arc<dyn ModuleHost>).await
     }
 
     /// Loads a module whose `tool_call` handler is this body, and fires it.
-    pub async fn run(&self, name: &str, body: &str) -> Answer {
+    pub async fn run(&self, name: &str, body: &str) -> CallOutcome {
         let text = format!("export default (pi) => {{ pi.on(\"tool_call\", async (event, ctx) => {{ {body} }}); }};");
         match self.load(name, &text).await {
             Ok(module) => fire(&module, "tool_call", 0, &json!({"type": "tool_call"}), None).await,
@@ -96,11 +101,11 @@ impl World {
     }
 }
 
-pub fn moment() -> Moment {
-    Moment { has_ui: false, cwd: "/work".into(), model: None }
+pub fn moment() -> ModuleContext {
+    ModuleContext { has_ui: false, cwd: "/work".into(), model: None }
 }
 
-pub async fn fire(module: &Module, event: &str, nth: usize, payload: &Value, limit: Option<Duration>) -> Answer {
+pub async fn fire(module: &Module, event: &str, nth: usize, payload: &Value, limit: Option<Duration>) -> CallOutcome {
     fire_in(module, event, nth, payload, &moment(), limit).await
 }
 
@@ -109,10 +114,10 @@ pub async fn fire_in(
     event: &str,
     nth: usize,
     payload: &Value,
-    moment: &Moment,
+    moment: &ModuleContext,
     limit: Option<Duration>,
-) -> Answer {
+) -> CallOutcome {
     let payload = payload.to_string();
     let emission = Emission { event, nth, payload: &payload, number: 1, signal: false, absent: &[] };
-    module.invoke(Request::Event(emission), moment, limit, &CancellationToken::new()).await
+    module.invoke(ModuleRequest::Event(emission), moment, limit, &CancellationToken::new()).await
 }

@@ -13,7 +13,7 @@ use ona_api::model::ProviderName;
 use ona_api::{Env, Variable, environment};
 use ona_auth::http::{self, HttpLimits};
 use ona_auth::{CredentialKind, Endpoint};
-use ona_modules::{Wanted, find_runtime};
+use ona_modules::{RuntimeChoice, find_runtime};
 use ona_orchestration::Model;
 use ona_process::find_in_path;
 use serde_json::{Value, json};
@@ -163,12 +163,12 @@ async fn endpoint(provider: ProviderName, env: &Env) -> Check {
 
 async fn javascript(env: &Env) -> Check {
     const NAME: &str = "javascript";
-    let wanted = Wanted::parse(env.get(environment::ONA_JS_RUNTIME));
+    let wanted = RuntimeChoice::parse(env.get(environment::ONA_JS_RUNTIME));
     match (find_runtime(&wanted, env).await, wanted) {
-        (_, Wanted::Embedded) => Check::ok(NAME, "the engine inside ona (ONA_JS_RUNTIME=embedded)"),
+        (_, RuntimeChoice::Embedded) => Check::ok(NAME, "the engine inside ona (ONA_JS_RUNTIME=embedded)"),
         (Ok(runtime), _) => Check::ok(NAME, &runtime.program.display().to_string()),
-        (Err(why), Wanted::Runtime(_)) => Check::broken(NAME, &why, "install it, or unset ONA_JS_RUNTIME"),
-        (Err(_), Wanted::ByNeed) => {
+        (Err(why), RuntimeChoice::Runtime(_)) => Check::broken(NAME, &why, "install it, or unset ONA_JS_RUNTIME"),
+        (Err(_), RuntimeChoice::ByNeed) => {
             Check::absent(NAME, "no bun, node or deno", "needed by hook modules that import packages only")
         }
     }

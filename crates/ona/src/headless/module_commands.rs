@@ -4,7 +4,7 @@ use super::place::Begin;
 use super::{Run, Trouble};
 use crate::failure::Failure;
 use ona_api::row::SessionKey;
-use ona_modules::rules::Event;
+use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{History, ModuleCommandResult, ResumeKind, Session, Turn, TurnEnd, TurnOutcome, UserPrompt};
 use ona_store::{SessionLock, StoreError};
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ impl Run<'_> {
     /// Whether modules let the session be left for a new one.
     pub(super) async fn may_leave(&self, session: &Session) -> Result<bool, StoreError> {
         let Some(modules) = &session.modules else { return Ok(true) };
-        let event = Event::SessionBeforeSwitch { reason: "new", target: None };
+        let event = ModuleEvent::SessionBeforeSwitch { reason: "new", target: None };
         let heard = modules.fire(&self.open.store, session, event, &self.cancellation.token()).await?;
         Ok(!heard.is_cancelled())
     }
@@ -39,21 +39,21 @@ impl Run<'_> {
     /// Tells modules that the run goes on with a session.
     pub(super) async fn resumed(&self, session: &Session, how: ResumeKind) -> Result<(), StoreError> {
         let Some(modules) = &session.modules else { return Ok(()) };
-        let event = Event::SessionSwitch { reason: how.as_str(), previous: None };
+        let event = ModuleEvent::SessionSwitch { reason: how.as_str(), previous: None };
         modules.fire(&self.open.store, session, event, &self.cancellation.token()).await.map(drop)
     }
 
     pub(super) async fn left(&self, session: &Session, previous: String) -> Result<(), StoreError> {
         let Some(modules) = &session.modules else { return Ok(()) };
         modules.host.enter(&session.place, &self.cancellation.token());
-        let event = Event::SessionSwitch { reason: "new", previous: Some(previous) };
+        let event = ModuleEvent::SessionSwitch { reason: "new", previous: Some(previous) };
         modules.fire(&self.open.store, session, event, &self.cancellation.token()).await.map(drop)
     }
 
     /// The run is over, also after an interrupt: the handlers' own deadline is short.
     pub(super) async fn shut_down(&self, session: &Session) -> Result<(), StoreError> {
         let Some(modules) = &session.modules else { return Ok(()) };
-        let event = Event::SessionShutdown;
+        let event = ModuleEvent::SessionShutdown;
         modules.fire(&self.open.store, session, event, &CancellationToken::new()).await.map(drop)
     }
 

@@ -15,8 +15,8 @@ use ona_api::{EventKind, EventName, Group, Phase, Row, environment, tool::canoni
 use ona_auth::CredentialKind;
 use ona_hookplane::HookOutcome;
 use ona_instructions::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
-use ona_modules::Moment;
-use ona_modules::rules::Event;
+use ona_modules::ModuleContext;
+use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{
     AgentTool, CurrentModel, Events, History, MemoryRecall, Model, Operator, Pipeline, PlanModeTools, PromptSource,
     ResumeKind, ScriptChangePrompt, Session, SessionContext, SkillTool, SubagentDeps, TodoWrite, Turn, TurnEnd,
@@ -88,10 +88,10 @@ impl Run<'_> {
             if let Ok(chosen) = &chosen.choice {
                 let (id, provider) = (&chosen.wire_model, chosen.provider.as_str());
                 let model = json!({"id": id, "provider": provider, "name": id});
-                modules.emitter.set_moment(Moment { model: Some(model), ..modules.emitter.moment() });
+                modules.emitter.set_moment(ModuleContext { model: Some(model), ..modules.emitter.moment() });
             }
             if source != "clear" {
-                modules.fire(store, session, Event::SessionStart, &self.cancellation.token()).await?;
+                modules.fire(store, session, ModuleEvent::SessionStart, &self.cancellation.token()).await?;
             }
             if source == "resume" {
                 let fork = options.fork_session;

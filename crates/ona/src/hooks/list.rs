@@ -10,7 +10,7 @@ use crate::skills;
 use crate::workplace::runtime;
 use ona_api::{EventName, SessionId, environment};
 use ona_hookplane::Hook;
-use ona_modules::Listed;
+use ona_modules::ListedModule;
 use ona_orchestration::{HookOwner, front_hooks, hooks_of_agent};
 use ona_store::HookTimes;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ pub fn run(program: &Program, event: Option<&str>, session: Option<&str>, as_jso
     if as_json {
         let hooks: Vec<_> = listed.iter().map(|hook| described(hook, all_off, &times)).collect();
         let rejected: Vec<_> = stand.rejected.iter().map(|one| json!({"entry": one.entry, "why": one.why})).collect();
-        let modules: Vec<_> = stand.modules.iter().map(Listed::to_json).collect();
+        let modules: Vec<_> = stand.modules.iter().map(ListedModule::to_json).collect();
         let coming: Vec<_> = coming.iter().map(|hook| described(hook, all_off, &times)).collect();
         let listed = json!({"hooks": hooks, "rejected": rejected, "modules": modules, "on_demand": coming});
         output::line(open.redactor.apply(&listed.to_string()));

@@ -17,8 +17,8 @@ use super::stand::{Stand, decision};
 use crate::failure::Failure;
 use crate::fire_hook;
 use ona_api::CallId;
-use ona_modules::Moment;
-use ona_modules::rules::{self, Event};
+use ona_modules::ModuleContext;
+use ona_modules::rules::{self, ModuleEvent};
 use ona_orchestration::{Modules, Session};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -68,7 +68,7 @@ impl ModuleFixture {
         let modules = modules.ok_or_else(|| Failure::usage("there is no hook module here to try this on"))?;
         modules.host.show_on(Arc::clone(person) as _);
         person.renew(self.person.clone().unwrap_or_default());
-        let moment = Moment { has_ui: self.person.is_some(), ..modules.emitter.moment() };
+        let moment = ModuleContext { has_ui: self.person.is_some(), ..modules.emitter.moment() };
         modules.emitter.set_moment(moment);
         let mut found = self.found(stand, session, &modules).await?;
         modules.emitter.settle().await;
@@ -96,7 +96,7 @@ impl ModuleFixture {
                 Ok(json!({ "lines": lines }))
             }
             (None, None, None, Some(name)) => {
-                let event = Event::told(name, self.payload.clone()).ok_or_else(|| {
+                let event = ModuleEvent::told(name, self.payload.clone()).ok_or_else(|| {
                     Failure::usage(format_args!("{name} is no event of modules that can be tried by emit"))
                 })?;
                 let heard = emitter.emit(&event, &cancel).await;

@@ -2,7 +2,7 @@
 //! told and remembers what he was shown.
 
 use ona_modules::rules::StatusLine;
-use ona_modules::{BoxFuture, Call};
+use ona_modules::{HostCall, HostFuture};
 use ona_orchestration::ModuleUi;
 use serde_json::{Map, Value, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -39,7 +39,7 @@ impl Person {
 }
 
 impl ModuleUi for Person {
-    fn prompt<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value> {
+    fn prompt<'a>(&'a self, call: &'a HostCall) -> HostFuture<'a, Value> {
         let mut state = self.lock();
         let answer = match call.name.as_str() {
             "ui.getEditorText" => state.editor.clone().into(),
@@ -53,7 +53,7 @@ impl ModuleUi for Person {
         Box::pin(std::future::ready(answer))
     }
 
-    fn show(&self, call: &Call) {
+    fn show(&self, call: &HostCall) {
         let mut state = self.lock();
         match call.name.as_str() {
             "ui.setStatus" => state.status.set(call.text(0), call.arg(1).as_str()),

@@ -14,7 +14,7 @@ use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
 use ona_dialects::pi;
 use ona_hookplane::{HookEngine, HookOutcome};
-use ona_modules::Listed;
+use ona_modules::ListedModule;
 use ona_orchestration::Session;
 use ona_tools::ToolBox;
 use ona_trust::TrustState;
@@ -33,7 +33,7 @@ pub struct Stand {
     pub settings: Value,
     pub workplace: Workplace,
     /// Hook modules of this place, loaded or not.
-    pub modules: Vec<Listed>,
+    pub modules: Vec<ListedModule>,
     pub tools: ToolBox,
     /// MCP servers that hooks call are connected when the first hook is tried.
     connected: OnceCell<()>,

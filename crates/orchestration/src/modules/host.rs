@@ -8,7 +8,7 @@ use super::sending::{DeliverAt, ModuleMessage};
 use super::tools::Toolkit;
 use ona_api::row::SessionKey;
 use ona_modules::rules::Emitter;
-use ona_modules::{BoxFuture, Call, CallError, Host, System};
+use ona_modules::{HostCall, HostError, HostFuture, ModuleHost, SystemCalls};
 use ona_store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,14 +25,14 @@ pub type ModuleLog = Arc<dyn Fn(&Path, &str, &str) + Send + Sync>;
 pub trait ModuleUi: Send + Sync {
     /// `ui.select`, `ui.confirm`, `ui.input`, `ui.editor`, `ui.custom`, `ui.getEditorText`; null is
     /// "cancelled".
-    fn prompt<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value>;
+    fn prompt<'a>(&'a self, call: &'a HostCall) -> HostFuture<'a, Value>;
 
     /// `ui.notify`, `ui.setStatus`, `ui.setEditorText`, `ui.setTitle`, …
-    fn show(&self, call: &Call);
+    fn show(&self, call: &HostCall);
 }
 
 pub struct SessionHost {
-    pub(super) system: System,
+    pub(super) system: SystemCalls,
     pub(super) store: Arc<Store>,
     log: ModuleLog,
     state: Mutex<State>,
@@ -66,20 +66,20 @@ pub(super) struct State {
 /// A compaction a module wished for. Answering it tells the module.
 pub struct CompactionRequest {
     pub instructions: Option<String>,
-    answer: oneshot::Sender<Result<Value, CallError>>,
+    answer: oneshot::Sender<Result<Value, HostError>>,
 }
 
 impl CompactionRequest {
     /// The summary there is now, or why there is none.
     pub fn answer(self, done: Result<String, &str>) {
-        let done = done.map(|summary| json!({ "summary": summary })).map_err(CallError::new);
+        let done = done.map(|summary| json!({ "summary": summary })).map_err(HostError::new);
         // A module that is gone waits for nothing.
         self.answer.send(done).ok();
     }
 }
 
 impl SessionHost {
-    pub fn new(system: System, store: Arc<Store>, log: ModuleLog) -> Self {
+    pub fn new(system: SystemCalls, store: Arc<Store>, log: ModuleLog) -> Self {
         let state = State {
             place: None,
             switched: None,
@@ -166,9 +166,9 @@ impl SessionHost {
     }
 
     /// Reads every module again. What can not be loaded any more stays as it is.
-    async fn reload(&self) -> Result<Value, CallError> {
+    async fn reload(&self) -> Result<Value, HostError> {
         for module in self.modules().iter().flat_map(|emitter| emitter.modules()) {
-            module.reload().await.map_err(|why| CallError::new(format!("{}: {why}", module.path().display())))?;
+            module.reload().await.map_err(|why| HostError::new(format!("{}: {why}", module.path().display())))?;
         }
         Ok(Value::Null)
     }
@@ -191,10 +191,10 @@ impl SessionHost {
     }
 }
 
-impl Host for SessionHost {
-    fn call<'a>(&'a self, module: &'a Path, call: Call) -> BoxFuture<'a, Result<Value, CallError>> {
+impl ModuleHost for SessionHost {
+    fn call<'a>(&'a self, module: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostError>> {
         Box::pin(async move {
-            if System::serves(&call.name) {
+            if SystemCalls::serves(&call.name) {
                 return self.system.call(call).await;
             }
             if let (Some(screen), true) = (self.screen.get(), call.name.starts_with("ui.")) {
@@ -212,7 +212,7 @@ impl Host for SessionHost {
                 "tools.register" => Ok(self.kit.register(module, call.text(0), call.arg(1)).into()),
                 "tools.check" => match ona_tools::validate(call.arg(0), call.arg(1)) {
                     Ok(()) => Ok(Value::Null),
-                    Err(bad) => Err(CallError::new(bad.to_string())),
+                    Err(bad) => Err(HostError::new(bad.to_string())),
                 },
                 "tools.all" => Ok(self.all_tools()),
                 "tools.active" => Ok(self.active_tools()),
@@ -230,7 +230,7 @@ impl Host for SessionHost {
                     let (tell, told) = oneshot::channel();
                     let instructions = call.arg(0).as_str().map(str::to_owned);
                     self.lock().compactions.push(CompactionRequest { instructions, answer: tell });
-                    told.await.unwrap_or_else(|_| Err(CallError::new("the session ended before it was compacted")))
+                    told.await.unwrap_or_else(|_| Err(HostError::new("the session ended before it was compacted")))
                 }
                 "command.reload" => self.reload().await,
                 "command.waitForIdle" => {
@@ -245,13 +245,13 @@ impl Host for SessionHost {
                 "command.enterSession" => self.enter_session(call.text(0)).await,
                 name => match name.strip_prefix("setup.") {
                     Some(what) => self.set_up(what, &call),
-                    None => Err(CallError::unknown(name)),
+                    None => Err(HostError::unknown(name)),
                 },
             }
         })
     }
 
-    fn tell(&self, module: &Path, call: Call) {
+    fn tell(&self, module: &Path, call: HostCall) {
         let while_idle = self.is_idle();
         let mut state = self.lock();
         match call.name.as_str() {
@@ -302,11 +302,11 @@ mod tests {
     struct Person(Mutex<Vec<String>>);
 
     impl ModuleUi for Person {
-        fn prompt<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Value> {
+        fn prompt<'a>(&'a self, call: &'a HostCall) -> HostFuture<'a, Value> {
             Box::pin(async move { json!([call.name, call.arg(0)]) })
         }
 
-        fn show(&self, call: &Call) {
+        fn show(&self, call: &HostCall) {
             self.0.lock().unwrap().push(call.name.clone());
         }
     }
@@ -316,9 +316,10 @@ mod tests {
     async fn a_screen_is_asked_and_shown_to() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("a.db"), Redactor::default()).unwrap();
-        let system = System { env: Env::default(), cwd: dir.path().to_owned() };
+        let system = SystemCalls { env: Env::default(), cwd: dir.path().to_owned() };
         let host = SessionHost::new(system, Arc::new(store), Arc::new(|_, _, _| ()));
-        let call = |name: &str| Call { name: name.into(), args: vec![json!("t")], cancel: CancellationToken::new() };
+        let call =
+            |name: &str| HostCall { name: name.into(), args: vec![json!("t")], cancel: CancellationToken::new() };
         assert!(host.call(Path::new("m"), call("ui.confirm")).await.is_err());
         let person = Arc::new(Person(Mutex::default()));
         host.show_on(Arc::clone(&person) as Arc<dyn ModuleUi>);

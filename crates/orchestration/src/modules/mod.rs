@@ -22,9 +22,9 @@ use entries::Item;
 use ona_api::model::Message;
 use ona_api::row::SessionKey;
 use ona_api::{EventKind, Group, Row, ToolCall, ToolResult};
-use ona_modules::Moment;
+use ona_modules::ModuleContext;
 use ona_modules::rules::tool::presented;
-use ona_modules::rules::{Emitter, Event, Heard};
+use ona_modules::rules::{EmitOutcome, Emitter, ModuleEvent};
 use ona_store::{Store, StoreError};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -59,13 +59,13 @@ impl Modules {
         &self,
         store: &Store,
         session: &Session,
-        event: Event,
+        event: ModuleEvent,
         cancel: &CancellationToken,
-    ) -> Result<Heard, StoreError> {
+    ) -> Result<EmitOutcome, StoreError> {
         if !self.emitter.listens_to(event.name()) {
-            return Ok(Heard::default());
+            return Ok(EmitOutcome::default());
         }
-        let moment = Moment { cwd: session.cx.cwd.to_string_lossy().into_owned(), ..self.emitter.moment() };
+        let moment = ModuleContext { cwd: session.cx.cwd.to_string_lossy().into_owned(), ..self.emitter.moment() };
         self.emitter.set_moment(moment);
         let heard = self.emitter.emit(&event, cancel).await;
         let mut group = rows(&heard);
@@ -85,7 +85,7 @@ impl Modules {
         cancel: &CancellationToken,
     ) -> Result<bool, StoreError> {
         let target = Some(place.session.0.clone());
-        let heard = self.emitter.emit(&Event::SessionBeforeSwitch { reason: how.as_str(), target }, cancel).await;
+        let heard = self.emitter.emit(&ModuleEvent::SessionBeforeSwitch { reason: how.as_str(), target }, cancel).await;
         let group = rows(&heard);
         if !group.0.is_empty() {
             store.commit(place, group).await?;
@@ -150,7 +150,7 @@ impl Modules {
         text: &str,
         cancel: &CancellationToken,
     ) -> Result<Option<String>, StoreError> {
-        let heard = self.fire(store, session, Event::Input { text: text.to_owned() }, cancel).await?;
+        let heard = self.fire(store, session, ModuleEvent::Input { text: text.to_owned() }, cancel).await?;
         let Some(result) = heard.result else { return Ok(Some(text.to_owned())) };
         if result["handled"] == true {
             return Ok(None);
@@ -170,7 +170,7 @@ impl Modules {
         self.host.set_idle(false);
         *lock(&self.system) = None;
         let (prompt, system) = (prompt.to_owned(), system.to_owned());
-        let event = Event::BeforeAgentStart { prompt, images: Vec::new(), system };
+        let event = ModuleEvent::BeforeAgentStart { prompt, images: Vec::new(), system };
         let heard = self.fire(store, session, event, cancel).await?;
         *lock(&self.system) = heard.system;
         let mut group = self.host.sent_for_prompt();
@@ -193,7 +193,7 @@ impl Modules {
             let count = messages(&entries::read(store, session)?).len();
             self.before.store(count.saturating_sub(1), Ordering::Relaxed);
         }
-        self.fire(store, session, Event::AgentStart, cancel).await.map(drop)
+        self.fire(store, session, ModuleEvent::AgentStart, cancel).await.map(drop)
     }
 
     /// The last turn is over, and with it what the agent does for this prompt.
@@ -208,7 +208,7 @@ impl Modules {
             let todos = crate::todos::unfinished(store, &session.place)?;
             if !todos.is_empty() {
                 // Said once; what comes of it is up to the modules.
-                let event = Event::TodoReminder { todos, attempt: 1, max_attempts: 1 };
+                let event = ModuleEvent::TodoReminder { todos, attempt: 1, max_attempts: 1 };
                 self.fire(store, session, event, cancel).await?;
             }
         }
@@ -216,7 +216,7 @@ impl Modules {
         let all =
             if self.emitter.listens_to("agent_end") { messages(&entries::read(store, session)?) } else { Vec::new() };
         let new = all.into_iter().skip(self.before.load(Ordering::Relaxed)).collect();
-        self.fire(store, session, Event::AgentEnd { messages: new }, cancel).await?;
+        self.fire(store, session, ModuleEvent::AgentEnd { messages: new }, cancel).await?;
         // Kept back for an end that has come.
         self.deliver(store, session, DeliveryPoint::End).await.map(drop)
     }
@@ -230,7 +230,7 @@ impl Modules {
         cancel: &CancellationToken,
     ) -> Result<(), StoreError> {
         let (tool, args) = presented(&call.name, &call.input);
-        let event = Event::ToolExecutionStart { call: call.id.0.clone(), tool, args };
+        let event = ModuleEvent::ToolExecutionStart { call: call.id.0.clone(), tool, args };
         self.fire(store, session, event, cancel).await.map(drop)
     }
 
@@ -249,7 +249,7 @@ impl Modules {
         let told =
             json!({"content": [{"type": "text", "text": result.content}], "details": result.data.get("details")});
         let is_error = result.is_error();
-        let event = Event::ToolExecutionEnd { call: call.id.0.clone(), tool, result: told, is_error };
+        let event = ModuleEvent::ToolExecutionEnd { call: call.id.0.clone(), tool, result: told, is_error };
         self.fire(store, session, event, cancel).await.map(drop)
     }
 
@@ -262,7 +262,7 @@ impl Modules {
     ) -> Result<(), StoreError> {
         self.turn_end(store, session, cancel).await?;
         let index = self.turns.fetch_add(1, Ordering::Relaxed);
-        let event = Event::TurnStart { index, timestamp: entries::now() };
+        let event = ModuleEvent::TurnStart { index, timestamp: entries::now() };
         self.fire(store, session, event, cancel).await.map(drop)
     }
 
@@ -276,7 +276,7 @@ impl Modules {
         let Some(at) = all.iter().rposition(|one| one["role"] == "assistant") else { return Ok(()) };
         let results = all.split_off(at + 1).into_iter().filter(|one| one["role"] == "toolResult").collect();
         let message = all.pop().unwrap_or_default();
-        self.fire(store, session, Event::TurnEnd { index: turns - 1, message, results }, cancel).await.map(drop)
+        self.fire(store, session, ModuleEvent::TurnEnd { index: turns - 1, message, results }, cancel).await.map(drop)
     }
 
     /// What the model is sent in place of the session's messages, if modules changed them.
@@ -291,7 +291,7 @@ impl Modules {
             return Ok(None);
         }
         let items = entries::read(store, session)?;
-        let heard = self.fire(store, session, Event::Context { messages: messages(&items) }, cancel).await?;
+        let heard = self.fire(store, session, ModuleEvent::Context { messages: messages(&items) }, cancel).await?;
         let Some(kept) = heard.result.as_ref().and_then(|result| result["messages"].as_array()) else {
             return Ok(None);
         };
@@ -332,7 +332,7 @@ impl Modules {
                 preparation[key] = value.clone();
             }
         }
-        let event = Event::SessionBeforeCompact {
+        let event = ModuleEvent::SessionBeforeCompact {
             preparation,
             branch_entries: items.iter().filter_map(Item::entry).collect(),
             instructions: wish.map(str::to_owned),
@@ -347,7 +347,7 @@ impl Modules {
             said.summary = Some(summary.to_owned());
             return Ok(said);
         }
-        let event = Event::SessionCompacting { session: session.place.session.0.clone(), messages: all };
+        let event = ModuleEvent::SessionCompacting { session: session.place.session.0.clone(), messages: all };
         let heard = self.fire(store, session, event, cancel).await?;
         if let Some(result) = heard.result {
             let lines = result["context"].as_array().into_iter().flatten();
@@ -370,7 +370,7 @@ impl Modules {
         }
         let items = entries::read(store, session)?;
         let entry = items.iter().rev().find(|one| one.is_compaction()).and_then(Item::entry);
-        let event = Event::SessionCompact { entry: entry.unwrap_or_default(), from_extension: from_module };
+        let event = ModuleEvent::SessionCompact { entry: entry.unwrap_or_default(), from_extension: from_module };
         self.fire(store, session, event, cancel).await.map(drop)
     }
 }
@@ -434,16 +434,16 @@ fn messages(items: &[Item]) -> Vec<Value> {
 }
 
 /// One row per handler, one more per failure.
-fn rows(heard: &Heard) -> Group {
+fn rows(heard: &EmitOutcome) -> Group {
     let mut group = Group::default();
     for run in &heard.runs {
         let error = run.error();
         let result = match &run.answer {
             // The messages themselves are in the session; a copy per call would outgrow it.
-            ona_modules::Answer::Returned(Some(value)) if run.event == "context" => {
+            ona_modules::CallOutcome::Returned(Some(value)) if run.event == "context" => {
                 json!({"messages": value["messages"].as_array().map(Vec::len)})
             }
-            ona_modules::Answer::Returned(Some(value)) => value.clone(),
+            ona_modules::CallOutcome::Returned(Some(value)) => value.clone(),
             _ => Value::Null,
         };
         group.event(

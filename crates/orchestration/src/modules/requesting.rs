@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::session::Session;
 use crate::turn::Turn;
 use ona_api::model::{ModelFailure, Reply};
-use ona_modules::rules::Event;
+use ona_modules::rules::ModuleEvent;
 use ona_store::StoreError;
 use std::sync::Arc;
 use tokio::sync::mpsc::unbounded_channel;
@@ -31,7 +31,7 @@ impl Modules {
             if let TurnEvent::Retrying { attempt, limit, wait, failure } = &event {
                 let delay_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                 let error = failure.message.clone();
-                let start = Event::AutoRetryStart { attempt: *attempt, max_attempts: *limit, delay_ms, error };
+                let start = ModuleEvent::AutoRetryStart { attempt: *attempt, max_attempts: *limit, delay_ms, error };
                 // Heard below for as long as the call lasts.
                 tell.send((*attempt, start)).ok();
             }
@@ -52,7 +52,7 @@ impl Modules {
         };
         if attempts > 0 {
             let final_error = reply.as_ref().err().map(|failure| failure.message.clone());
-            let end = Event::AutoRetryEnd { success: reply.is_ok(), attempt: attempts, final_error };
+            let end = ModuleEvent::AutoRetryEnd { success: reply.is_ok(), attempt: attempts, final_error };
             self.fire(store, session, end, &turn.cancel).await?;
         }
         Ok(reply)

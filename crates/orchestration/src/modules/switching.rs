@@ -9,8 +9,8 @@ use super::{records, rows};
 use crate::records::object;
 use ona_api::row::{Block, SequenceStart, SessionKey};
 use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId};
-use ona_modules::rules::{Event, Heard, truthy};
-use ona_modules::{Call, CallError};
+use ona_modules::rules::{EmitOutcome, ModuleEvent, truthy};
+use ona_modules::{HostCall, HostError};
 use ona_store::StoreError;
 use ona_transcript::REWOUND;
 use serde_json::{Value, json};
@@ -18,9 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 impl SessionHost {
     /// Asks, then makes the session; its rows come from `set_up`.
-    pub(super) async fn new_session(&self, options: &Value) -> Result<Value, CallError> {
-        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
-        let heard = self.tell_modules(&old, Event::SessionBeforeSwitch { reason: "new", target: None }).await?;
+    pub(super) async fn new_session(&self, options: &Value) -> Result<Value, HostError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
+        let heard = self.tell_modules(&old, ModuleEvent::SessionBeforeSwitch { reason: "new", target: None }).await?;
         if heard.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
         }
@@ -33,37 +33,37 @@ impl SessionHost {
     }
 
     /// What is done next is done there.
-    pub(super) async fn enter_session(&self, session: &str) -> Result<Value, CallError> {
-        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+    pub(super) async fn enter_session(&self, session: &str) -> Result<Value, HostError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
         let place = SessionKey { session: SessionId::from(session), start: SequenceStart::Zero, ..old.clone() };
         self.enter_place(&place);
-        let event = Event::SessionSwitch { reason: "new", previous: Some(old.session.0) };
+        let event = ModuleEvent::SessionSwitch { reason: "new", previous: Some(old.session.0) };
         self.tell_modules(&place, event).await?;
         Ok(Value::Null)
     }
 
     /// Another session that is there already.
-    pub(super) async fn switch_session(&self, target: &str) -> Result<Value, CallError> {
-        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+    pub(super) async fn switch_session(&self, target: &str) -> Result<Value, HostError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
         let session = SessionId::from(target);
         let conversation = self.store.reader().and_then(|reader| reader.conversation_of(&session)).map_err(unstored)?;
-        let conversation = conversation.ok_or_else(|| CallError::new(format!("there is no session {target}")))?;
-        let event = Event::SessionBeforeSwitch { reason: "resume", target: Some(target.to_owned()) };
+        let conversation = conversation.ok_or_else(|| HostError::new(format!("there is no session {target}")))?;
+        let event = ModuleEvent::SessionBeforeSwitch { reason: "resume", target: Some(target.to_owned()) };
         if self.tell_modules(&old, event).await?.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
         }
         let place = SessionKey { conversation, session, start: SequenceStart::Zero };
         self.enter_place(&place);
-        let event = Event::SessionSwitch { reason: "resume", previous: Some(old.session.0) };
+        let event = ModuleEvent::SessionSwitch { reason: "resume", previous: Some(old.session.0) };
         self.tell_modules(&place, event).await?;
         Ok(json!({ "cancelled": false }))
     }
 
     /// A copy of the session that goes on from an earlier entry.
-    pub(super) async fn branch(&self, entry: &str) -> Result<Value, CallError> {
-        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+    pub(super) async fn branch(&self, entry: &str) -> Result<Value, HostError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
         let at = self.position(&old, entry)?;
-        let heard = self.tell_modules(&old, Event::SessionBeforeBranch { entry: entry.to_owned() }).await?;
+        let heard = self.tell_modules(&old, ModuleEvent::SessionBeforeBranch { entry: entry.to_owned() }).await?;
         if heard.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
         }
@@ -80,14 +80,14 @@ impl SessionHost {
             self.go_back(&place, items.get(at).map_or(0, Item::end), None).await?;
         }
         self.enter_place(&place);
-        self.tell_modules(&place, Event::SessionBranch { previous: Some(old.session.0) }).await?;
+        self.tell_modules(&place, ModuleEvent::SessionBranch { previous: Some(old.session.0) }).await?;
         Ok(json!({ "cancelled": false }))
     }
 
     /// The same session from an earlier entry on; a summary of what is left behind, if one
     /// is wanted and a module has it.
-    pub(super) async fn navigate(&self, target: &str, options: &Value) -> Result<Value, CallError> {
-        let place = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+    pub(super) async fn navigate(&self, target: &str, options: &Value) -> Result<Value, HostError> {
+        let place = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
         let at = self.position(&place, target)?;
         let items = entries::of(&self.store, &place.session).map_err(unstored)?;
         let old_leaf = items.last().map(Item::id);
@@ -97,7 +97,7 @@ impl SessionHost {
             "targetId": target, "oldLeafId": old_leaf, "commonAncestorId": target, "entriesToSummarize": left,
             "userWantsSummary": wanted,
         });
-        let heard = self.tell_modules(&place, Event::SessionBeforeTree { preparation }).await?;
+        let heard = self.tell_modules(&place, ModuleEvent::SessionBeforeTree { preparation }).await?;
         if heard.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
         }
@@ -106,7 +106,7 @@ impl SessionHost {
         // Whoever goes on must read the session anew.
         self.enter_place(&place);
         let now = entries::of(&self.store, &place.session).map_err(unstored)?;
-        let event = Event::SessionTree {
+        let event = ModuleEvent::SessionTree {
             new_leaf: now.last().map(Item::id),
             old_leaf,
             summary: summary.and_then(|_| now.last().and_then(Item::entry)),
@@ -117,12 +117,12 @@ impl SessionHost {
     }
 
     /// Which of the session's entries has this id.
-    fn position(&self, place: &SessionKey, id: &str) -> Result<usize, CallError> {
+    fn position(&self, place: &SessionKey, id: &str) -> Result<usize, HostError> {
         let items = entries::of(&self.store, &place.session).map_err(unstored)?;
-        items.iter().position(|item| item.id() == id).ok_or_else(|| CallError::new(format!("there is no entry {id}")))
+        items.iter().position(|item| item.id() == id).ok_or_else(|| HostError::new(format!("there is no entry {id}")))
     }
 
-    async fn go_back(&self, place: &SessionKey, to: i64, summary: Option<&Value>) -> Result<(), CallError> {
+    async fn go_back(&self, place: &SessionKey, to: i64, summary: Option<&Value>) -> Result<(), HostError> {
         let mut group = Group::default();
         let fields = object(json!({ "to_sequence": to }));
         group.push(Row::Transcript(Entry::System { subtype: REWOUND, fields }));
@@ -142,8 +142,8 @@ impl SessionHost {
     }
 
     /// One row of a new session, as its opener writes it.
-    pub(super) fn set_up(&self, what: &str, call: &Call) -> Result<Value, CallError> {
-        let old = self.lock().place.clone().ok_or_else(|| CallError::new("there is no session yet"))?;
+    pub(super) fn set_up(&self, what: &str, call: &HostCall) -> Result<Value, HostError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
         let place = SessionKey { session: SessionId::from(call.text(0)), start: SequenceStart::Zero, ..old };
         let entry = match what {
             "appendMessage" => message(call.arg(1))?,
@@ -156,14 +156,16 @@ impl SessionHost {
             ),
             // Labels, models and thinking levels are not part of a session here.
             "appendLabelChange" | "appendModelChange" | "appendThinkingLevelChange" => return Ok(Value::Null),
-            _ => return Err(CallError::unknown(&call.name)),
+            _ => return Err(HostError::unknown(&call.name)),
         };
         self.store.commit_now(&place, Group(vec![Row::Transcript(entry)])).map_err(unstored)?;
         Ok(Value::Null)
     }
 
-    async fn tell_modules(&self, place: &SessionKey, event: Event) -> Result<Heard, CallError> {
-        let Some(emitter) = self.emitter.get().and_then(std::sync::Weak::upgrade) else { return Ok(Heard::default()) };
+    async fn tell_modules(&self, place: &SessionKey, event: ModuleEvent) -> Result<EmitOutcome, HostError> {
+        let Some(emitter) = self.emitter.get().and_then(std::sync::Weak::upgrade) else {
+            return Ok(EmitOutcome::default());
+        };
         let heard = emitter.emit(&event, &CancellationToken::new()).await;
         let group = rows(&heard);
         if !group.0.is_empty() {
@@ -173,7 +175,7 @@ impl SessionHost {
     }
 }
 
-fn message(message: &Value) -> Result<Entry, CallError> {
+fn message(message: &Value) -> Result<Entry, HostError> {
     let text = match &message["content"] {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n"),
@@ -184,10 +186,10 @@ fn message(message: &Value) -> Result<Entry, CallError> {
         Some("user") => Ok(Entry::User { uuid, content }),
         Some("assistant") => Ok(Entry::Assistant { uuid, content }),
         Some("custom" | "hookMessage") => Ok(records::message(message, false)),
-        role => Err(CallError::new(format!("a message of role {role:?} can not be appended"))),
+        role => Err(HostError::new(format!("a message of role {role:?} can not be appended"))),
     }
 }
 
-fn unstored(error: StoreError) -> CallError {
-    CallError::new(error.to_string())
+fn unstored(error: StoreError) -> HostError {
+    HostError::new(error.to_string())
 }

@@ -8,7 +8,7 @@ use ona_api::tool::{Attachment, BUILTINS, canonical};
 use ona_api::{Access, ToolResult, ToolSpec};
 use ona_modules::rules::tool::presented;
 use ona_modules::rules::{Emitter, failure, truthy};
-use ona_modules::{Answer, Module, Moment, Request, Tool};
+use ona_modules::{CallOutcome, Module, ModuleContext, ModuleRequest, RegisteredTool};
 use ona_tools::{AnyTool, BadInput, PlannedCall, ToolBox, ToolContext, validate, with_defaults};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -199,14 +199,14 @@ fn all(emitter: &Arc<Emitter>) -> Vec<Arc<dyn AnyTool>> {
 }
 
 struct ModuleTool {
-    tool: Tool,
+    tool: RegisteredTool,
     module: Arc<Module>,
     emitter: Arc<Emitter>,
 }
 
 impl AnyTool for ModuleTool {
     fn spec(&self) -> ToolSpec {
-        let Tool { name, description, parameters, .. } = &self.tool;
+        let RegisteredTool { name, description, parameters, .. } = &self.tool;
         ToolSpec { name: name.clone(), description: description.clone(), input_schema: parameters.clone() }
     }
 
@@ -223,9 +223,9 @@ impl AnyTool for ModuleTool {
         let args = input.clone();
         Ok(PlannedCall::new(input, vec![Access::Plain], move |cx| {
             Box::pin(async move {
-                let moment = Moment { cwd: cx.cwd.to_string_lossy().into_owned(), ..self.emitter.moment() };
+                let moment = ModuleContext { cwd: cx.cwd.to_string_lossy().into_owned(), ..self.emitter.moment() };
                 let call = cx.call.as_ref().map(|call| call.0.as_str()).unwrap_or_default();
-                let request = Request::Tool { name: &self.tool.name, call, args: &args };
+                let request = ModuleRequest::Tool { name: &self.tool.name, call, args: &args };
                 result(self.module.invoke(request, &moment, Some(LONGEST), &cx.cancel).await)
             })
         }))
@@ -233,12 +233,12 @@ impl AnyTool for ModuleTool {
 }
 
 /// What the model reads of what a tool returned.
-fn result(answer: Answer) -> ToolResult {
+fn result(answer: CallOutcome) -> ToolResult {
     let value = match answer {
-        Answer::Returned(value) => value.unwrap_or_default(),
-        Answer::Threw { message, .. } => return ToolResult::rejected(message),
-        Answer::Cancelled => return ToolResult::rejected("Interrupted by the operator"),
-        ref broken @ (Answer::TimedOut(_) | Answer::Overrun(_) | Answer::Lost(_)) => {
+        CallOutcome::Returned(value) => value.unwrap_or_default(),
+        CallOutcome::Threw { message, .. } => return ToolResult::rejected(message),
+        CallOutcome::Cancelled => return ToolResult::rejected("Interrupted by the operator"),
+        ref broken @ (CallOutcome::TimedOut(_) | CallOutcome::Overrun(_) | CallOutcome::Lost(_)) => {
             return ToolResult::internal(failure(broken).unwrap_or_default());
         }
     };
@@ -297,15 +297,15 @@ mod tests {
 
     #[test]
     fn results_are_text_pictures_and_details() {
-        let returned = |value: Value| result(Answer::Returned(Some(value)));
+        let returned = |value: Value| result(CallOutcome::Returned(Some(value)));
         let blocks = json!([{"type": "text", "text": "a"}, {"type": "image", "data": "eA==", "mimeType": "image/png"}, {"type": "text", "text": "b"}]);
         let found = returned(json!({"content": blocks, "details": {"n": 1}}));
         let picture = Attachment { kind: "image", media_type: "image/png".into(), data: "eA==".into() };
         assert_eq!((found.content.as_str(), found.is_error(), &found.attachments), ("a\nb", false, &vec![picture]));
         assert_eq!(found.data.get("details"), Some(&json!({"n": 1})));
         assert!(returned(json!({"content": "no", "isError": true})).is_error());
-        let threw = result(Answer::Threw { message: "broken".into(), is_error: true });
+        let threw = result(CallOutcome::Threw { message: "broken".into(), is_error: true });
         assert_eq!((threw.content.as_str(), threw.is_error()), ("broken", true));
-        assert_eq!(result(Answer::Returned(None)).content, "");
+        assert_eq!(result(CallOutcome::Returned(None)).content, "");
     }
 }

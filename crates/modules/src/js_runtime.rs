@@ -7,40 +7,40 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Runtime {
-    pub kind: Brand,
+pub struct JsRuntime {
+    pub kind: RuntimeKind,
     pub program: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Brand {
+pub enum RuntimeKind {
     Bun,
     Node,
     Deno,
 }
 
-impl Brand {
+impl RuntimeKind {
     pub fn as_str(self) -> &'static str {
         match self {
-            Brand::Bun => "bun",
-            Brand::Node => "node",
-            Brand::Deno => "deno",
+            RuntimeKind::Bun => "bun",
+            RuntimeKind::Node => "node",
+            RuntimeKind::Deno => "deno",
         }
     }
 
     /// The arguments before the script.
     pub(crate) fn args(self) -> &'static [&'static str] {
         match self {
-            Brand::Bun => &["run"],
-            Brand::Node => &["--no-warnings"],
-            Brand::Deno => &["run", "--allow-all", "--quiet"],
+            RuntimeKind::Bun => &["run"],
+            RuntimeKind::Node => &["--no-warnings"],
+            RuntimeKind::Deno => &["run", "--allow-all", "--quiet"],
         }
     }
 }
 
 /// What the operator wants modules to run on (`ONA_JS_RUNTIME`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RuntimeChoice {
     /// By the module's import list.
     #[default]
     ByNeed,
@@ -49,12 +49,12 @@ pub enum Wanted {
     Runtime(String),
 }
 
-impl Wanted {
+impl RuntimeChoice {
     pub fn parse(text: Option<&str>) -> Self {
         match text.map(str::trim) {
-            None | Some("") => Wanted::ByNeed,
-            Some("embedded") => Wanted::Embedded,
-            Some(other) => Wanted::Runtime(other.to_owned()),
+            None | Some("") => RuntimeChoice::ByNeed,
+            Some("embedded") => RuntimeChoice::Embedded,
+            Some(other) => RuntimeChoice::Runtime(other.to_owned()),
         }
     }
 }
@@ -63,32 +63,32 @@ impl Wanted {
 const NODE: u32 = 18;
 
 /// The wanted runtime, or the first of bun, node and deno. The error says what is missing.
-pub async fn find(wanted: &Wanted, env: &Env) -> Result<Runtime, String> {
+pub async fn find(wanted: &RuntimeChoice, env: &Env) -> Result<JsRuntime, String> {
     let path = env.get(environment::PATH).unwrap_or_default();
-    if let Wanted::Runtime(name) = wanted {
+    if let RuntimeChoice::Runtime(name) = wanted {
         let program = if name.contains('/') {
             Some(PathBuf::from(name)).filter(|file| file.is_file())
         } else {
             find_in_path(path, name)
         };
         let program = program.ok_or_else(|| format!("ONA_JS_RUNTIME names {name}, which was not found"))?;
-        return Ok(Runtime { kind: brand(&program), program });
+        return Ok(JsRuntime { kind: brand(&program), program });
     }
-    for kind in [Brand::Bun, Brand::Node, Brand::Deno] {
+    for kind in [RuntimeKind::Bun, RuntimeKind::Node, RuntimeKind::Deno] {
         let Some(program) = find_in_path(path, kind.as_str()) else { continue };
-        if kind != Brand::Node || version(&program, env).await.is_some_and(|major| major >= NODE) {
-            return Ok(Runtime { kind, program });
+        if kind != RuntimeKind::Node || version(&program, env).await.is_some_and(|major| major >= NODE) {
+            return Ok(JsRuntime { kind, program });
         }
     }
     Err(format!("no JavaScript runtime was found (bun, node {NODE} or newer, deno)"))
 }
 
-fn brand(program: &Path) -> Brand {
+fn brand(program: &Path) -> RuntimeKind {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     match () {
-        () if name.contains("bun") => Brand::Bun,
-        () if name.contains("deno") => Brand::Deno,
-        () => Brand::Node,
+        () if name.contains("bun") => RuntimeKind::Bun,
+        () if name.contains("deno") => RuntimeKind::Deno,
+        () => RuntimeKind::Node,
     }
 }
 
