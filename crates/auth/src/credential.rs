@@ -188,7 +188,9 @@ pub async fn resolve_anthropic(
         SelectedSource::Bearer(token) => (HeaderScheme::Bearer, environment::ANTHROPIC_AUTH_TOKEN.name(), token.into()),
         SelectedSource::ApiKey(key) => (HeaderScheme::ApiKey, environment::ANTHROPIC_API_KEY.name(), key.into()),
         SelectedSource::Helper(helper) => (HeaderScheme::Both, "apiKeyHelper", helper.key(cancel).await?),
-        SelectedSource::Token(token) => (HeaderScheme::Bearer, environment::CLAUDE_CODE_OAUTH_TOKEN.name(), token.into()),
+        SelectedSource::Token(token) => {
+            (HeaderScheme::Bearer, environment::CLAUDE_CODE_OAUTH_TOKEN.name(), token.into())
+        }
         SelectedSource::Login(token) => (HeaderScheme::Bearer, "the stored login", token.clone()),
     };
     Credential::new(sources.kind(), scheme, source, secret)

@@ -4,14 +4,14 @@
 //! folder can not put its server in the place of one the operator has chosen. An entry
 //! that can not be used is named and stops nothing else.
 
-use crate::definition::{Definition, Origin, Owner};
+use crate::context::Environments;
+use crate::definition::{DefinitionOrigin, DefinitionOwner, ServerDefinition};
 use crate::policy::Policy;
-use crate::surroundings::Environments;
 use serde_json::Value;
 
 /// Where servers are configured.
 #[derive(Clone, Debug, Default)]
-pub struct Sources {
+pub struct McpSources {
     /// The texts of `--mcp-config`, parsed; each with `mcpServers`, or the servers themselves.
     pub flags: Vec<Value>,
     /// `mcpServers` of the effective settings.
@@ -28,22 +28,22 @@ pub struct Sources {
 /// What is configured, and what of it is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalog {
-    pub definitions: Vec<Definition>,
-    pub left_out: Vec<LeftOut>,
+    pub definitions: Vec<ServerDefinition>,
+    pub left_out: Vec<ExcludedServer>,
     /// Sentences about servers that are used all the same.
     pub warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct ExcludedServer {
     pub name: String,
-    pub origin: Origin,
-    pub cause: Cause,
+    pub origin: DefinitionOrigin,
+    pub cause: ExcludeReason,
     pub why: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum ExcludeReason {
     /// The entry can not be used.
     Broken,
     /// Another server has the same slug.
@@ -53,30 +53,30 @@ pub enum Cause {
     Policy,
 }
 
-impl LeftOut {
+impl ExcludedServer {
     pub fn sentence(&self) -> String {
         format!("the MCP server {:?} ({}) is left out: {}", self.name, self.origin.as_str(), self.why)
     }
 }
 
 impl Catalog {
-    pub fn read(sources: &Sources, env: &Environments) -> Self {
+    pub fn read(sources: &McpSources, env: &Environments) -> Self {
         let mut catalog = Self::default();
         for flag in sources.flags.iter().rev() {
-            catalog.add(entries(flag), Origin::Flag, sources, env);
+            catalog.add(entries(flag), DefinitionOrigin::Flag, sources, env);
         }
-        catalog.add(&sources.settings, Origin::Settings, sources, env);
-        catalog.add(entries(&sources.project), Origin::Project, sources, env);
+        catalog.add(&sources.settings, DefinitionOrigin::Settings, sources, env);
+        catalog.add(entries(&sources.project), DefinitionOrigin::Project, sources, env);
         catalog
     }
 
-    fn add(&mut self, servers: &Value, origin: Origin, sources: &Sources, env: &Environments) {
+    fn add(&mut self, servers: &Value, origin: DefinitionOrigin, sources: &McpSources, env: &Environments) {
         let servers = match servers {
             Value::Null => return,
             Value::Object(servers) => servers,
             _ => {
                 let why = "`mcpServers` must be an object".to_owned();
-                self.left_out.push(LeftOut { name: String::new(), origin, cause: Cause::Broken, why });
+                self.left_out.push(ExcludedServer { name: String::new(), origin, cause: ExcludeReason::Broken, why });
                 return;
             }
         };
@@ -90,29 +90,29 @@ impl Catalog {
         }
     }
 
-    fn take(&mut self, name: &str, value: &Value, origin: Origin, sources: &Sources, env: &Environments) {
+    fn take(&mut self, name: &str, value: &Value, origin: DefinitionOrigin, sources: &McpSources, env: &Environments) {
         let mut leave_out = |cause, why: String| {
-            self.left_out.push(LeftOut { name: name.to_owned(), origin, cause, why });
+            self.left_out.push(ExcludedServer { name: name.to_owned(), origin, cause, why });
         };
-        if origin == Origin::Project && sources.disabled.iter().any(|disabled| disabled == name) {
-            return leave_out(Cause::Disabled, "disabledMcpjsonServers names it".into());
+        if origin == DefinitionOrigin::Project && sources.disabled.iter().any(|disabled| disabled == name) {
+            return leave_out(ExcludeReason::Disabled, "disabledMcpjsonServers names it".into());
         }
         let in_its_settings = || sources.of_project.iter().any(|known| known == name);
         let owner = match origin {
-            Origin::Project => Owner::Project,
-            Origin::Settings if in_its_settings() => Owner::Project,
-            Origin::Settings | Origin::Flag | Origin::Host => Owner::Operator,
+            DefinitionOrigin::Project => DefinitionOwner::Project,
+            DefinitionOrigin::Settings if in_its_settings() => DefinitionOwner::Project,
+            DefinitionOrigin::Settings | DefinitionOrigin::Flag | DefinitionOrigin::Host => DefinitionOwner::Operator,
         };
-        let read = match Definition::read(name, value, origin, owner, env) {
+        let read = match ServerDefinition::read(name, value, origin, owner, env) {
             Ok(read) => read,
-            Err(why) => return leave_out(Cause::Broken, why),
+            Err(why) => return leave_out(ExcludeReason::Broken, why),
         };
         if let Some(why) = sources.policy.refuses(&read.definition) {
-            return leave_out(Cause::Policy, why.into());
+            return leave_out(ExcludeReason::Policy, why.into());
         }
         if let Some(other) = self.definitions.iter().find(|other| other.slug == read.definition.slug) {
             let why = format!("its tools would have the names of those of {:?} (mcp__{})", other.name, other.slug);
-            return leave_out(Cause::Collision, why);
+            return leave_out(ExcludeReason::Collision, why);
         }
         if !read.missing.is_empty() {
             let names = read.missing.join(", ");
@@ -130,28 +130,28 @@ fn entries(file: &Value) -> &Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::Endpoint;
+    use crate::definition::ServerTransport;
     use serde_json::json;
 
     fn commands(catalog: &Catalog) -> Vec<String> {
-        let shown = |one: &Definition| match &one.endpoint {
-            Endpoint::Stdio { command, .. } => format!("{}={command}@{}", one.name, one.origin.as_str()),
+        let shown = |one: &ServerDefinition| match &one.endpoint {
+            ServerTransport::Stdio { command, .. } => format!("{}={command}@{}", one.name, one.origin.as_str()),
             other => format!("{}={other:?}", one.name),
         };
         catalog.definitions.iter().map(shown).collect()
     }
 
-    fn reasons(catalog: &Catalog) -> Vec<(&str, Cause)> {
+    fn reasons(catalog: &Catalog) -> Vec<(&str, ExcludeReason)> {
         catalog.left_out.iter().map(|one| (one.name.as_str(), one.cause)).collect()
     }
 
     #[test]
     fn the_command_line_wins_then_the_settings_then_the_folder() {
-        let sources = Sources {
+        let sources = McpSources {
             flags: vec![json!({"mcpServers": {"a": {"command": "old"}}}), json!({"a": {"command": "flag"}})],
             settings: json!({"a": {"command": "settings"}, "b": {"command": "settings"}}),
             project: json!({"mcpServers": {"a": {"command": "folder"}, "b": {"command": "folder"}, "c": {"command": "folder"}}}),
-            ..Sources::default()
+            ..McpSources::default()
         };
         let catalog = Catalog::read(&sources, &Environments::default());
         assert_eq!(commands(&catalog), ["a=flag@--mcp-config", "b=settings@settings", "c=folder@.mcp.json"]);
@@ -160,18 +160,23 @@ mod tests {
 
     #[test]
     fn a_bad_entry_stops_nothing_and_a_second_server_of_a_slug_is_dropped() {
-        let sources = Sources {
+        let sources = McpSources {
             settings: json!({"bad": 1, "Git Hub": {"command": "one"}, "git_hub": {"command": "two"}, "ok": {"command": "x"}}),
             project: json!({"mcpServers": {"off": {"command": "x"}}}),
             disabled: vec!["off".into()],
             policy: Policy { denied: vec![json!({"serverName": "ok"})], allowed: None },
-            ..Sources::default()
+            ..McpSources::default()
         };
         let catalog = Catalog::read(&sources, &Environments::default());
         assert_eq!(commands(&catalog), ["Git Hub=one@settings"]);
         assert_eq!(
             reasons(&catalog),
-            [("bad", Cause::Broken), ("git_hub", Cause::Collision), ("ok", Cause::Policy), ("off", Cause::Disabled)]
+            [
+                ("bad", ExcludeReason::Broken),
+                ("git_hub", ExcludeReason::Collision),
+                ("ok", ExcludeReason::Policy),
+                ("off", ExcludeReason::Disabled)
+            ]
         );
         assert_eq!(
             catalog.left_out[1].sentence(),
@@ -181,10 +186,10 @@ mod tests {
 
     #[test]
     fn a_name_the_operator_has_spoilt_does_not_fall_to_the_folder() {
-        let sources = Sources {
+        let sources = McpSources {
             settings: json!({"a": {"command": ""}}),
             project: json!({"mcpServers": {"a": {"command": "evil"}}}),
-            ..Sources::default()
+            ..McpSources::default()
         };
         assert_eq!(commands(&Catalog::read(&sources, &Environments::default())), Vec::<String>::new());
     }

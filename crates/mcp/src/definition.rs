@@ -4,9 +4,9 @@
 //! environment, or an address with headers. What can not be used is one sentence; it
 //! never holds a value, because values may be credentials.
 
+use crate::context::Environments;
 use crate::expand::expand;
 use crate::slug::Slug;
-use crate::surroundings::Environments;
 use ona_api::Env;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -18,25 +18,25 @@ pub const CALL_TIMEOUT: Duration = Duration::from_millis(120_000);
 const SHORTEST: Duration = Duration::from_millis(1000);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
+pub struct ServerDefinition {
     pub name: String,
     pub slug: Slug,
-    pub origin: Origin,
-    pub owner: Owner,
-    pub endpoint: Endpoint,
+    pub origin: DefinitionOrigin,
+    pub owner: DefinitionOwner,
+    pub endpoint: ServerTransport,
     pub timeout: Duration,
 }
 
 /// Whose word a definition is: `.mcp.json` and settings files of the project are the project's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum DefinitionOwner {
     Operator,
     Project,
 }
 
 /// Where it is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum DefinitionOrigin {
     /// `--mcp-config`
     Flag,
     /// The effective settings.
@@ -47,19 +47,19 @@ pub enum Origin {
     Host,
 }
 
-impl Origin {
+impl DefinitionOrigin {
     pub fn as_str(self) -> &'static str {
         match self {
-            Origin::Flag => "--mcp-config",
-            Origin::Settings => "settings",
-            Origin::Project => ".mcp.json",
-            Origin::Host => "sdk",
+            DefinitionOrigin::Flag => "--mcp-config",
+            DefinitionOrigin::Settings => "settings",
+            DefinitionOrigin::Project => ".mcp.json",
+            DefinitionOrigin::Host => "sdk",
         }
     }
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub enum Endpoint {
+pub enum ServerTransport {
     /// A child process, spoken to line by line.
     Stdio { command: String, args: Vec<String>, env: Vec<(String, String)> },
     /// Streamable HTTP.
@@ -68,51 +68,53 @@ pub enum Endpoint {
     Host,
 }
 
-impl fmt::Debug for Endpoint {
+impl fmt::Debug for ServerTransport {
     /// Values of variables and headers may be credentials (DEC-015).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         match self {
-            Endpoint::Stdio { command, args, env } => {
+            ServerTransport::Stdio { command, args, env } => {
                 f.debug_struct("Stdio").field("command", command).field("args", args).field("env", &names(env)).finish()
             }
-            Endpoint::Http { url, headers } => {
+            ServerTransport::Http { url, headers } => {
                 f.debug_struct("Http").field("url", url).field("headers", &names(headers)).finish()
             }
-            Endpoint::Host => f.write_str("Host"),
+            ServerTransport::Host => f.write_str("Host"),
         }
     }
 }
 
 /// A definition, and the variables it speaks of that are not set.
-pub(crate) struct Read {
-    pub definition: Definition,
+pub(crate) struct ParsedDefinition {
+    pub definition: ServerDefinition,
     pub missing: Vec<String>,
 }
 
-impl Definition {
+impl ServerDefinition {
     pub(crate) fn read(
         name: &str,
         value: &Value,
-        origin: Origin,
-        owner: Owner,
+        origin: DefinitionOrigin,
+        owner: DefinitionOwner,
         env: &Environments,
-    ) -> Result<Read, String> {
+    ) -> Result<ParsedDefinition, String> {
         if name.trim().is_empty() {
             return Err("a server needs a name".into());
         }
         let fields = value.as_object().ok_or("its definition must be an object")?;
         let mut missing = Vec::new();
         let endpoint = match owner {
-            Owner::Operator => endpoint(fields, &env.operators, &mut missing)?,
+            DefinitionOwner::Operator => endpoint(fields, &env.operators, &mut missing)?,
             // What a project configured never reads our own credentials.
-            Owner::Project => endpoint(fields, &env.projects.clone().without_own_credentials(), &mut missing)?,
+            DefinitionOwner::Project => {
+                endpoint(fields, &env.projects.clone().without_own_credentials(), &mut missing)?
+            }
         };
         let timeout = timeout(fields)?;
         let definition = Self { name: name.to_owned(), slug: Slug::of(name), origin, owner, endpoint, timeout };
         missing.sort();
         missing.dedup();
-        Ok(Read { definition, missing })
+        Ok(ParsedDefinition { definition, missing })
     }
 
     /// A server of the program that drives this one.
@@ -120,9 +122,9 @@ impl Definition {
         Self {
             name: name.to_owned(),
             slug: Slug::of(name),
-            origin: Origin::Host,
-            owner: Owner::Operator,
-            endpoint: Endpoint::Host,
+            origin: DefinitionOrigin::Host,
+            owner: DefinitionOwner::Operator,
+            endpoint: ServerTransport::Host,
             timeout: CALL_TIMEOUT,
         }
     }
@@ -130,9 +132,9 @@ impl Definition {
     /// Values that must not be recorded, each with a name for it.
     pub fn secrets(&self) -> impl Iterator<Item = (&str, &str)> {
         let pairs: &[_] = match &self.endpoint {
-            Endpoint::Stdio { env, .. } => env,
-            Endpoint::Http { headers, .. } => headers,
-            Endpoint::Host => &[],
+            ServerTransport::Stdio { env, .. } => env,
+            ServerTransport::Http { headers, .. } => headers,
+            ServerTransport::Host => &[],
         };
         pairs.iter().filter(|(name, _)| names_a_secret(name)).flat_map(|(name, value)| {
             // Of `Bearer x` the x turns up alone in what servers answer.
@@ -152,7 +154,7 @@ fn names_a_secret(name: &str) -> bool {
     ["key", "token", "secret", "password", "credential", "auth", "cookie"].iter().any(|word| name.contains(word))
 }
 
-fn endpoint(fields: &Map<String, Value>, env: &Env, missing: &mut Vec<String>) -> Result<Endpoint, String> {
+fn endpoint(fields: &Map<String, Value>, env: &Env, missing: &mut Vec<String>) -> Result<ServerTransport, String> {
     let kind = match fields.get("type") {
         None | Some(Value::Null) => None,
         Some(Value::String(kind)) => Some(kind.as_str()),
@@ -165,7 +167,7 @@ fn endpoint(fields: &Map<String, Value>, env: &Env, missing: &mut Vec<String>) -
         (None, false, false) => return Err("it has neither a `command` nor a `url`".into()),
     };
     match kind {
-        "stdio" => Ok(Endpoint::Stdio {
+        "stdio" => Ok(ServerTransport::Stdio {
             command: expand(text(fields, "command")?, env, missing),
             args: texts(fields, "args")?.into_iter().map(|arg| expand(arg, env, missing)).collect(),
             env: pairs(fields, "env", env, missing)?,
@@ -182,9 +184,9 @@ fn endpoint(fields: &Map<String, Value>, env: &Env, missing: &mut Vec<String>) -
                     ));
                 }
             }
-            Ok(Endpoint::Http { url, headers: pairs(fields, "headers", env, missing)? })
+            Ok(ServerTransport::Http { url, headers: pairs(fields, "headers", env, missing)? })
         }
-        "sdk" => Ok(Endpoint::Host),
+        "sdk" => Ok(ServerTransport::Host),
         "sse" | "ws" => Err(format!("the transport {kind} is not there in this build; use http")),
         other => Err(format!("there is no transport {other:?}; use stdio or http")),
     }
@@ -249,10 +251,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(value: Value) -> Result<(Definition, String), String> {
+    fn read(value: Value) -> Result<(ServerDefinition, String), String> {
         let env = Env::default().with("TOKEN", "t0ken").with("BIN", "/opt");
         let env = Environments { operators: env, projects: Env::default() };
-        Definition::read("s", &value, Origin::Settings, Owner::Operator, &env)
+        ServerDefinition::read("s", &value, DefinitionOrigin::Settings, DefinitionOwner::Operator, &env)
             .map(|read| (read.definition, read.missing.join(",")))
     }
 
@@ -263,7 +265,7 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(
             definition.endpoint,
-            Endpoint::Stdio {
+            ServerTransport::Stdio {
                 command: "/opt/srv".into(),
                 args: vec!["-x".into(), "${NOPE}".into()],
                 env: vec![pair("A_TOKEN", "t0ken"), pair("N", "3")],

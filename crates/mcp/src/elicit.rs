@@ -47,56 +47,58 @@ impl Elicitation {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum ElicitAction {
     Accept,
     Decline,
     Cancel,
 }
 
-impl Action {
+impl ElicitAction {
     pub fn as_str(self) -> &'static str {
         match self {
-            Action::Accept => "accept",
-            Action::Decline => "decline",
-            Action::Cancel => "cancel",
+            ElicitAction::Accept => "accept",
+            ElicitAction::Decline => "decline",
+            ElicitAction::Cancel => "cancel",
         }
     }
 
     pub fn named(name: &str) -> Option<Self> {
-        [Action::Accept, Action::Decline, Action::Cancel].into_iter().find(|action| action.as_str() == name)
+        [ElicitAction::Accept, ElicitAction::Decline, ElicitAction::Cancel]
+            .into_iter()
+            .find(|action| action.as_str() == name)
     }
 }
 
 /// What the server is told.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answered {
-    pub action: Action,
+pub struct ElicitAnswer {
+    pub action: ElicitAction,
     pub content: Option<Map<String, Value>>,
 }
 
-impl Answered {
+impl ElicitAnswer {
     pub fn declined() -> Self {
-        Self { action: Action::Decline, content: None }
+        Self { action: ElicitAction::Decline, content: None }
     }
 
     /// `{action, content?}` as hooks and programs give it; `None` if it names no action.
     pub fn read(fields: &Map<String, Value>) -> Option<Self> {
-        let action = Action::named(fields.get("action")?.as_str()?)?;
+        let action = ElicitAction::named(fields.get("action")?.as_str()?)?;
         Some(Self { action, content: fields.get("content").and_then(Value::as_object).cloned() })
     }
 
     /// As the protocol says it: content belongs to an accept alone.
     pub(crate) fn result(&self) -> Value {
         match (&self.content, self.action) {
-            (Some(content), Action::Accept) => json!({"action": "accept", "content": content}),
+            (Some(content), ElicitAction::Accept) => json!({"action": "accept", "content": content}),
             (_, action) => json!({"action": action.as_str()}),
         }
     }
 }
 
 /// Somebody who answers. He may take his time: the call that led to the question waits.
-pub trait Elicit: Send + Sync {
-    fn answer(&self, asked: Elicitation) -> BoxFuture<'_, Answered>;
+pub trait ElicitHandler: Send + Sync {
+    fn answer(&self, asked: Elicitation) -> BoxFuture<'_, ElicitAnswer>;
 }
 
 #[cfg(test)]
@@ -122,7 +124,7 @@ mod tests {
 
     #[test]
     fn content_belongs_to_an_accept() {
-        let answered = |value: Value| Answered::read(value.as_object().unwrap()).map(|answered| answered.result());
+        let answered = |value: Value| ElicitAnswer::read(value.as_object().unwrap()).map(|answered| answered.result());
         assert_eq!(
             answered(json!({"action": "accept", "content": {"a": 1}})),
             Some(json!({"action": "accept", "content": {"a": 1}}))

@@ -1,7 +1,7 @@
 //! What a server may ask of us. Everything else is refused by the library.
 
-use crate::elicit::{Answered, Elicitation};
-use crate::surroundings::Surroundings;
+use crate::context::ServerContext;
+use crate::elicit::{ElicitAnswer, Elicitation};
 use rmcp::ClientHandler;
 use rmcp::model::{ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult, ErrorCode, ErrorData};
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
@@ -22,16 +22,16 @@ pub(crate) struct Inbox {
     pub open: watch::Sender<usize>,
 }
 
-pub(crate) struct Handler {
+pub(crate) struct McpClientHandler {
     pub server: String,
     pub inbox: Arc<Inbox>,
-    pub around: Arc<Surroundings>,
+    pub around: Arc<ServerContext>,
 }
 
-impl Handler {
+impl McpClientHandler {
     async fn answer(&self, params: &Value) -> Value {
         if self.inbox.unattended.load(Ordering::SeqCst) > 0 {
-            return Answered::declined().result();
+            return ElicitAnswer::declined().result();
         }
         let _open = Thinking::begin(&self.inbox.open);
         self.around.answer(Elicitation::read(&self.server, params)).await.result()
@@ -58,7 +58,7 @@ fn unreadable(error: serde_json::Error) -> ErrorData {
     ErrorData::new(ErrorCode::INTERNAL_ERROR, error.to_string(), None)
 }
 
-impl ClientHandler for Handler {
+impl ClientHandler for McpClientHandler {
     fn get_info(&self) -> ClientConfig {
         let config = json!({
             "protocolVersion": rmcp::model::ProtocolVersion::default(),

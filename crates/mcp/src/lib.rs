@@ -1,39 +1,39 @@
 //! Servers that speak the Model Context Protocol, and their tools as tools like any other.
 //!
-//! `definition`, `policy` and `catalog` read what is configured; `link` and `handler` are
+//! `definition`, `policy` and `catalog` read what is configured; `connection` and `handler` are
 //! the only files that know the protocol's library, and nothing of it is seen from outside;
 //! `server` and `servers` hold the connections of a run; `tool` and `resources` are what a
 //! call sees.
 //!
 //! Nothing here asks for permission, fires hooks or writes rows: a call of such a tool takes
-//! the same path as any other. Who answers a server's questions is handed in ([`Elicit`]).
+//! the same path as any other. Who answers a server's questions is handed in ([`ElicitHandler`]).
 
-mod carrier;
 mod catalog;
+mod connection;
+mod context;
 mod definition;
 mod elicit;
 mod expand;
 mod handler;
-mod link;
 mod policy;
+mod relay;
 mod reply;
 mod resources;
 mod schema;
 mod server;
 mod servers;
 mod slug;
-mod surroundings;
 mod tool;
 
-pub use carrier::Carrier;
-pub use catalog::{Catalog, Cause, LeftOut, Sources};
-pub use definition::{CALL_TIMEOUT, Definition, Endpoint, Origin, Owner};
-pub use elicit::{Action, Answered, Elicit, Elicitation};
-pub use link::CallError;
+pub use catalog::{Catalog, ExcludeReason, ExcludedServer, McpSources};
+pub use connection::McpCallError;
+pub use context::{Environments, ServerContext};
+pub use definition::{CALL_TIMEOUT, DefinitionOrigin, DefinitionOwner, ServerDefinition, ServerTransport};
+pub use elicit::{ElicitAction, ElicitAnswer, ElicitHandler, Elicitation};
 pub use policy::Policy;
-pub use reply::{Reply, output_text};
+pub use relay::MessageRelay;
+pub use reply::{McpReply, output_text};
 pub use resources::{ListMcpResources, ReadMcpResource};
-pub use server::{Caller, Offered, Server, Status};
+pub use server::{Caller, McpServer, ServerStatus, ServerTool};
 pub use servers::Servers;
 pub use slug::Slug;
-pub use surroundings::{Environments, Surroundings};

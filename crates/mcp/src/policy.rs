@@ -5,7 +5,7 @@
 //! it is there, the whole of what is allowed. Broken means no: an entry of an allow list
 //! that can not be read allows nothing, and one of a deny list is named.
 
-use crate::definition::{Definition, Endpoint};
+use crate::definition::{ServerDefinition, ServerTransport};
 use crate::slug::Slug;
 use ona_api::notation::fits_url;
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub struct Policy {
 
 impl Policy {
     /// Why this server may not be used.
-    pub fn refuses(&self, definition: &Definition) -> Option<&'static str> {
+    pub fn refuses(&self, definition: &ServerDefinition) -> Option<&'static str> {
         if self.denied.iter().any(|entry| means(entry, definition)) {
             return Some("the policy denies it (deniedMcpServers)");
         }
@@ -32,31 +32,39 @@ impl Policy {
     }
 }
 
-fn means(entry: &Value, definition: &Definition) -> bool {
+fn means(entry: &Value, definition: &ServerDefinition) -> bool {
     if let Some(name) = entry["serverName"].as_str() {
         // Names that become the same here are the same server to rules and hooks.
         return name == definition.name || Slug::of(name) == definition.slug;
     }
     match &definition.endpoint {
-        Endpoint::Stdio { command, args, .. } => entry["serverCommand"].as_array().is_some_and(|words| {
+        ServerTransport::Stdio { command, args, .. } => entry["serverCommand"].as_array().is_some_and(|words| {
             let words: Option<Vec<_>> = words.iter().map(Value::as_str).collect();
             let line: Vec<_> = std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)).collect();
             words.is_some_and(|words| words == line)
         }),
-        Endpoint::Http { url, .. } => entry["serverUrl"].as_str().is_some_and(|pattern| fits_url(url, pattern)),
-        Endpoint::Host => false,
+        ServerTransport::Http { url, .. } => entry["serverUrl"].as_str().is_some_and(|pattern| fits_url(url, pattern)),
+        ServerTransport::Host => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::{Origin, Owner};
-    use crate::surroundings::Environments;
+    use crate::context::Environments;
+    use crate::definition::{DefinitionOrigin, DefinitionOwner};
     use serde_json::json;
 
-    fn definition(name: &str, value: Value) -> Definition {
-        Definition::read(name, &value, Origin::Flag, Owner::Operator, &Environments::default()).unwrap().definition
+    fn definition(name: &str, value: Value) -> ServerDefinition {
+        ServerDefinition::read(
+            name,
+            &value,
+            DefinitionOrigin::Flag,
+            DefinitionOwner::Operator,
+            &Environments::default(),
+        )
+        .unwrap()
+        .definition
     }
 
     #[test]

@@ -6,13 +6,13 @@
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct McpReply {
     pub text: String,
     pub is_error: bool,
     pub structured: Option<Value>,
 }
 
-impl Reply {
+impl McpReply {
     pub(crate) fn of(result: &Value) -> Self {
         let blocks = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
         let structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
@@ -78,7 +78,7 @@ pub fn output_text(output: &Value) -> String {
 }
 
 /// What `tool_response` says beside the text.
-pub(crate) fn data(reply: &Reply) -> Value {
+pub(crate) fn data(reply: &McpReply) -> Value {
     match &reply.structured {
         Some(structured) => json!({ "structuredContent": structured }),
         None => json!({}),
@@ -100,7 +100,7 @@ mod tests {
             json!({"type": "resource_link", "uri": "f:///c", "name": "c", "description": "the c"}),
             json!({"type": "hologram", "x": 1}),
         ];
-        let reply = Reply::of(&json!({ "content": blocks }));
+        let reply = McpReply::of(&json!({ "content": blocks }));
         assert_eq!(
             reply.text,
             "one\n[image: image/png, 5 bytes]\n[audio: audio/wav, 6 bytes]\n[resource f:///a]\nin a\n\
@@ -111,9 +111,9 @@ mod tests {
 
     #[test]
     fn structured_content_is_the_text_if_there_is_no_other() {
-        let only = Reply::of(&json!({"structuredContent": {"a": 1}, "isError": true}));
+        let only = McpReply::of(&json!({"structuredContent": {"a": 1}, "isError": true}));
         assert_eq!((only.text.as_str(), only.is_error), (r#"{"a":1}"#, true));
-        let both = Reply::of(&json!({"structuredContent": {"a": 1}, "content": [{"type": "text", "text": "t"}]}));
+        let both = McpReply::of(&json!({"structuredContent": {"a": 1}, "content": [{"type": "text", "text": "t"}]}));
         assert_eq!((both.text.as_str(), both.structured), ("t", Some(json!({"a": 1}))));
     }
 

@@ -1,7 +1,7 @@
 //! The tools ListMcpResources and ReadMcpResource (section 7.2).
 
 use crate::reply::measured;
-use crate::server::Status;
+use crate::server::ServerStatus;
 use crate::servers::Servers;
 use crate::tool::{cut, failed};
 use ona_api::{Access, ToolResult};
@@ -15,24 +15,24 @@ pub struct ListMcpResources(pub Arc<Servers>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ListInput {
+pub struct ListResourcesInput {
     /// Only those of this server.
     server: Option<String>,
 }
 
 impl Tool for ListMcpResources {
-    type Input = ListInput;
+    type Input = ListResourcesInput;
     const NAME: &'static str = "ListMcpResources";
     const DESCRIPTION: &'static str =
         "Lists the resources of connected MCP servers: a JSON array of uri, name, description, mimeType and server.";
 
-    fn access(&self, _: &ListInput, _: &ToolContext) -> Vec<Access> {
+    fn access(&self, _: &ListResourcesInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: ListInput, cx: &ToolContext) -> ToolResult {
+    async fn run(&self, input: ListResourcesInput, cx: &ToolContext) -> ToolResult {
         let servers = match &input.server {
-            None => self.0.list().into_iter().filter(|server| server.status() == Status::Connected).collect(),
+            None => self.0.list().into_iter().filter(|server| server.status() == ServerStatus::Connected).collect(),
             Some(name) => match self.0.find(name) {
                 Some(server) => vec![server],
                 None => return unknown(&self.0, name),
@@ -78,7 +78,7 @@ pub struct ReadMcpResource(pub Arc<Servers>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ReadInput {
+pub struct ReadResourceInput {
     /// The server that has it.
     server: String,
     /// Its uri, as ListMcpResources shows it.
@@ -86,15 +86,15 @@ pub struct ReadInput {
 }
 
 impl Tool for ReadMcpResource {
-    type Input = ReadInput;
+    type Input = ReadResourceInput;
     const NAME: &'static str = "ReadMcpResource";
     const DESCRIPTION: &'static str = "Reads one resource of a connected MCP server.";
 
-    fn access(&self, _: &ReadInput, _: &ToolContext) -> Vec<Access> {
+    fn access(&self, _: &ReadResourceInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]
     }
 
-    async fn run(&self, input: ReadInput, cx: &ToolContext) -> ToolResult {
+    async fn run(&self, input: ReadResourceInput, cx: &ToolContext) -> ToolResult {
         let Some(server) = self.0.find(&input.server) else { return unknown(&self.0, &input.server) };
         match server.read(&input.uri, &cx.cancel).await {
             Err(error) => failed(&server, error),

@@ -1,11 +1,11 @@
 //! One server over the time of a run: whether it can be asked, and what it can do.
 
-use crate::definition::Definition;
-use crate::link::{CallError, Link, NotConnected};
-use crate::reply::Reply;
+use crate::connection::{ConnectError, McpCallError, McpConnection};
+use crate::context::ServerContext;
+use crate::definition::ServerDefinition;
+use crate::reply::McpReply;
 use crate::schema;
 use crate::slug::{Slug, tool_name};
-use crate::surroundings::Surroundings;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,11 +17,11 @@ const DESCRIPTION: usize = 2048;
 /// The most a tool may ask for with `anthropic/maxResultSizeChars`.
 const LARGEST_RESULT: usize = 500_000;
 
-pub struct Server {
-    pub definition: Definition,
-    around: Arc<Surroundings>,
+pub struct McpServer {
+    pub definition: ServerDefinition,
+    around: Arc<ServerContext>,
     state: watch::Sender<State>,
-    tools: Mutex<Vec<Arc<Offered>>>,
+    tools: Mutex<Vec<Arc<ServerTool>>>,
 }
 
 #[derive(Clone)]
@@ -29,15 +29,15 @@ enum State {
     /// Nobody has needed it yet.
     Idle,
     Connecting,
-    Open(Arc<Link>),
-    Down(NotConnected),
+    Open(Arc<McpConnection>),
+    Down(ConnectError),
     /// Switched off for this run.
     Off,
 }
 
 /// A tool as a server offers it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offered {
+pub struct ServerTool {
     /// The server's own name for it.
     pub tool: String,
     /// Ours: `mcp__<server>__<tool>`.
@@ -52,7 +52,7 @@ pub struct Offered {
     pub(crate) only_reads: bool,
 }
 
-impl Offered {
+impl ServerTool {
     /// A tool of which nothing but the name is known.
     pub(crate) fn unseen(server: &Slug, name: &str) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Offered {
 
 /// How a server stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ServerStatus {
     Idle,
     Pending,
     Connected,
@@ -78,21 +78,21 @@ pub enum Status {
     Disabled,
 }
 
-impl Status {
+impl ServerStatus {
     pub fn as_str(&self) -> &'static str {
         match self {
-            Status::Idle | Status::Pending => "pending",
-            Status::Connected => "connected",
-            Status::NeedsAuth(_) => "needs-auth",
-            Status::Failed(_) => "failed",
-            Status::Disabled => "disabled",
+            ServerStatus::Idle | ServerStatus::Pending => "pending",
+            ServerStatus::Connected => "connected",
+            ServerStatus::NeedsAuth(_) => "needs-auth",
+            ServerStatus::Failed(_) => "failed",
+            ServerStatus::Disabled => "disabled",
         }
     }
 
     pub fn error(&self) -> Option<&str> {
         match self {
-            Status::NeedsAuth(why) | Status::Failed(why) => Some(why),
-            Status::Idle | Status::Pending | Status::Connected | Status::Disabled => None,
+            ServerStatus::NeedsAuth(why) | ServerStatus::Failed(why) => Some(why),
+            ServerStatus::Idle | ServerStatus::Pending | ServerStatus::Connected | ServerStatus::Disabled => None,
         }
     }
 }
@@ -105,36 +105,36 @@ pub enum Caller {
     Hook,
 }
 
-impl Server {
-    pub(crate) fn new(definition: Definition, around: Arc<Surroundings>) -> Self {
+impl McpServer {
+    pub(crate) fn new(definition: ServerDefinition, around: Arc<ServerContext>) -> Self {
         Self { definition, around, state: watch::Sender::new(State::Idle), tools: Mutex::default() }
     }
 
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ServerStatus {
         match &*self.state.borrow() {
-            State::Idle => Status::Idle,
-            State::Connecting => Status::Pending,
-            State::Open(link) if link.is_closed() => Status::Failed("the connection was lost".into()),
-            State::Open(_) => Status::Connected,
-            State::Down(NotConnected::Failed(why)) => Status::Failed(why.clone()),
-            State::Down(NotConnected::NeedsAuth(why)) => Status::NeedsAuth(why.clone()),
-            State::Off => Status::Disabled,
+            State::Idle => ServerStatus::Idle,
+            State::Connecting => ServerStatus::Pending,
+            State::Open(connection) if connection.is_closed() => ServerStatus::Failed("the connection was lost".into()),
+            State::Open(_) => ServerStatus::Connected,
+            State::Down(ConnectError::Failed(why)) => ServerStatus::Failed(why.clone()),
+            State::Down(ConnectError::NeedsAuth(why)) => ServerStatus::NeedsAuth(why.clone()),
+            State::Off => ServerStatus::Disabled,
         }
     }
 
     /// `serverInfo`, once it is connected.
     pub fn info(&self) -> Option<Value> {
         match &*self.state.borrow() {
-            State::Open(link) => link.info.get("serverInfo").cloned(),
+            State::Open(connection) => connection.info.get("serverInfo").cloned(),
             _ => None,
         }
     }
 
-    pub fn offered(&self) -> Vec<Arc<Offered>> {
+    pub fn offered(&self) -> Vec<Arc<ServerTool>> {
         self.tools().clone()
     }
 
-    fn tools(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Offered>>> {
+    fn tools(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ServerTool>>> {
         // It is replaced whole, so a panic elsewhere leaves no half of it.
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -154,31 +154,31 @@ impl Server {
     pub(crate) async fn forget(&self, off: bool) {
         let before = self.state.send_replace(if off { State::Off } else { State::Idle });
         self.tools().clear();
-        if let State::Open(link) = before {
-            link.close().await;
+        if let State::Open(connection) = before {
+            connection.close().await;
         }
     }
 
     /// Connects and learns what it can do. To be called after `begin`.
     pub(crate) async fn connect(&self) {
         let connecting = async {
-            let link = Link::open(&self.definition, &self.around).await?;
-            let tools = self.listed(&link).await.map_err(|error| NotConnected::Failed(error.to_string()))?;
-            Ok((link, tools))
+            let connection = McpConnection::open(&self.definition, &self.around).await?;
+            let tools = self.listed(&connection).await.map_err(|error| ConnectError::Failed(error.to_string()))?;
+            Ok((connection, tools))
         };
         let within = self.around.connect;
         let state = match tokio::time::timeout(within, connecting).await {
-            Ok(Ok((link, tools))) => {
+            Ok(Ok((connection, tools))) => {
                 *self.tools() = tools;
-                State::Open(Arc::new(link))
+                State::Open(Arc::new(connection))
             }
             Ok(Err(why)) => State::Down(why),
-            Err(_) => State::Down(NotConnected::Failed(format!(
+            Err(_) => State::Down(ConnectError::Failed(format!(
                 "it did not introduce itself within {} ms",
                 within.as_millis()
             ))),
         };
-        // Somebody may have switched it off meanwhile; dropping the link ends it.
+        // Somebody may have switched it off meanwhile; dropping the connection ends it.
         self.state.send_if_modified(|now| {
             let wanted = matches!(now, State::Connecting);
             if wanted {
@@ -188,22 +188,22 @@ impl Server {
         });
     }
 
-    async fn listed(&self, link: &Link) -> Result<Vec<Arc<Offered>>, CallError> {
-        let listed = match link.list("tools/list", "tools", self.definition.timeout).await {
+    async fn listed(&self, connection: &McpConnection) -> Result<Vec<Arc<ServerTool>>, McpCallError> {
+        let listed = match connection.list("tools/list", "tools", self.definition.timeout).await {
             // Some have tools and do not say so; one that has none need not know the question.
-            Err(CallError::Refused { .. }) if !link.offers("tools") => Vec::new(),
+            Err(McpCallError::Refused { .. }) if !connection.offers("tools") => Vec::new(),
             listed => listed?,
         };
         Ok(listed.iter().filter_map(|tool| self.offer(tool)).map(Arc::new).collect())
     }
 
     /// A tool without a name is none.
-    fn offer(&self, tool: &Value) -> Option<Offered> {
+    fn offer(&self, tool: &Value) -> Option<ServerTool> {
         let own = tool["name"].as_str().filter(|name| !name.is_empty())?;
         let words = tool["description"].as_str().or(tool["title"].as_str()).unwrap_or_default();
         let meta = &tool["_meta"];
         let room = meta["anthropic/maxResultSizeChars"].as_u64().and_then(|room| usize::try_from(room).ok());
-        Some(Offered {
+        Some(ServerTool {
             tool: own.to_owned(),
             name: tool_name(&self.definition.slug, own),
             description: ona_api::text::head(words, DESCRIPTION).0.to_owned(),
@@ -223,19 +223,19 @@ impl Server {
 
     /// Looks again at what it can do, if it said that something changed.
     pub(crate) async fn refresh(&self) {
-        let Ok(link) = self.link() else { return };
-        if link.inbox.stale.swap(false, Ordering::SeqCst) {
+        let Ok(connection) = self.connection() else { return };
+        if connection.inbox.stale.swap(false, Ordering::SeqCst) {
             // What it had is better than nothing.
-            if let Ok(tools) = self.listed(&link).await {
+            if let Ok(tools) = self.listed(&connection).await {
                 *self.tools() = tools;
             }
         }
     }
 
-    fn link(&self) -> Result<Arc<Link>, CallError> {
-        let lost = |why: &str| Err(CallError::Lost(why.to_owned()));
+    fn connection(&self) -> Result<Arc<McpConnection>, McpCallError> {
+        let lost = |why: &str| Err(McpCallError::Lost(why.to_owned()));
         match &*self.state.borrow() {
-            State::Open(link) => Ok(Arc::clone(link)),
+            State::Open(connection) => Ok(Arc::clone(connection)),
             State::Down(why) => lost(&why.to_string()),
             State::Idle | State::Connecting => lost("it is not connected"),
             State::Off => lost("it is switched off"),
@@ -248,39 +248,39 @@ impl Server {
         arguments: &Map<String, Value>,
         caller: Caller,
         cancel: &CancellationToken,
-    ) -> Result<Reply, CallError> {
-        let link = self.link()?;
-        let _unattended = (caller == Caller::Hook).then(|| Unattended::begin(&link));
+    ) -> Result<McpReply, McpCallError> {
+        let connection = self.connection()?;
+        let _unattended = (caller == Caller::Hook).then(|| Unattended::begin(&connection));
         let params = json!({"name": tool, "arguments": arguments});
-        let result = link.request("tools/call", params, self.definition.timeout, cancel).await?;
-        Ok(Reply::of(&result))
+        let result = connection.request("tools/call", params, self.definition.timeout, cancel).await?;
+        Ok(McpReply::of(&result))
     }
 
-    pub(crate) async fn resources(&self) -> Result<Vec<Value>, CallError> {
-        let link = self.link()?;
-        match link.list("resources/list", "resources", self.definition.timeout).await {
-            Err(CallError::Refused { .. }) if !link.offers("resources") => Ok(Vec::new()),
+    pub(crate) async fn resources(&self) -> Result<Vec<Value>, McpCallError> {
+        let connection = self.connection()?;
+        match connection.list("resources/list", "resources", self.definition.timeout).await {
+            Err(McpCallError::Refused { .. }) if !connection.offers("resources") => Ok(Vec::new()),
             listed => listed,
         }
     }
 
-    pub(crate) async fn read(&self, uri: &str, cancel: &CancellationToken) -> Result<Value, CallError> {
-        self.link()?.request("resources/read", json!({ "uri": uri }), self.definition.timeout, cancel).await
+    pub(crate) async fn read(&self, uri: &str, cancel: &CancellationToken) -> Result<Value, McpCallError> {
+        self.connection()?.request("resources/read", json!({ "uri": uri }), self.definition.timeout, cancel).await
     }
 
     /// What of a result the model is given.
-    pub(crate) fn room(&self, offered: Option<&Offered>) -> usize {
+    pub(crate) fn room(&self, offered: Option<&ServerTool>) -> usize {
         offered.and_then(|offered| offered.room).map_or(self.around.output, |room| room.max(self.around.output))
     }
 }
 
 /// A hook's call while it is under way.
-struct Unattended<'a>(&'a Link);
+struct Unattended<'a>(&'a McpConnection);
 
 impl<'a> Unattended<'a> {
-    fn begin(link: &'a Link) -> Self {
-        link.inbox.unattended.fetch_add(1, Ordering::SeqCst);
-        Self(link)
+    fn begin(connection: &'a McpConnection) -> Self {
+        connection.inbox.unattended.fetch_add(1, Ordering::SeqCst);
+        Self(connection)
     }
 }
 

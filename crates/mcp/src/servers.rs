@@ -1,10 +1,10 @@
 //! All servers of a run. Nothing is started before somebody needs it, and then all that
 //! are needed at once.
 
-use crate::definition::Definition;
-use crate::server::{Offered, Server, Status};
+use crate::context::ServerContext;
+use crate::definition::ServerDefinition;
+use crate::server::{McpServer, ServerStatus, ServerTool};
 use crate::slug::Slug;
-use crate::surroundings::Surroundings;
 use crate::tool::McpTool;
 use ona_tools::{AnyTool, BoxFuture, ToolSource};
 use std::collections::BTreeMap;
@@ -12,21 +12,21 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::task::JoinSet;
 
 pub struct Servers {
-    list: RwLock<Vec<Arc<Server>>>,
-    pub around: Arc<Surroundings>,
+    list: RwLock<Vec<Arc<McpServer>>>,
+    pub around: Arc<ServerContext>,
     /// Connections being made.
     making: Mutex<JoinSet<()>>,
 }
 
 impl Servers {
-    pub fn new(definitions: Vec<Definition>, around: Surroundings) -> Self {
+    pub fn new(definitions: Vec<ServerDefinition>, around: ServerContext) -> Self {
         let around = Arc::new(around);
-        let server = |definition| Arc::new(Server::new(definition, Arc::clone(&around)));
+        let server = |definition| Arc::new(McpServer::new(definition, Arc::clone(&around)));
         let list = RwLock::new(definitions.into_iter().map(server).collect());
         Self { list, around, making: Mutex::default() }
     }
 
-    pub fn list(&self) -> Vec<Arc<Server>> {
+    pub fn list(&self) -> Vec<Arc<McpServer>> {
         self.list.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -35,22 +35,22 @@ impl Servers {
     }
 
     /// One more, unless there is one of that slug.
-    pub fn add(&self, definition: Definition) {
+    pub fn add(&self, definition: ServerDefinition) {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         if !list.iter().any(|server| server.definition.slug == definition.slug) {
-            list.push(Arc::new(Server::new(definition, Arc::clone(&self.around))));
+            list.push(Arc::new(McpServer::new(definition, Arc::clone(&self.around))));
         }
     }
 
     /// By its configured name, or by what it is called in the names of its tools.
-    pub fn find(&self, name: &str) -> Option<Arc<Server>> {
+    pub fn find(&self, name: &str) -> Option<Arc<McpServer>> {
         let list = self.list();
         let named = list.iter().find(|server| server.definition.name == name);
         named.or_else(|| list.iter().find(|server| server.definition.slug == Slug::of(name))).cloned()
     }
 
     /// Begins to connect those that are wanted and nobody has connected yet.
-    pub fn start(&self, wanted: impl Fn(&Definition) -> bool) {
+    pub fn start(&self, wanted: impl Fn(&ServerDefinition) -> bool) {
         for server in self.list().into_iter().filter(|server| wanted(&server.definition)) {
             if server.begin() {
                 let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,7 +67,7 @@ impl Servers {
     }
 
     /// Connects one anew.
-    pub async fn reconnect(&self, server: &Server) {
+    pub async fn reconnect(&self, server: &McpServer) {
         server.forget(false).await;
         let slug = &server.definition.slug;
         self.start(|definition| definition.slug == *slug);
@@ -75,7 +75,7 @@ impl Servers {
     }
 
     /// Switches one off for this run.
-    pub async fn switch_off(&self, server: &Server) {
+    pub async fn switch_off(&self, server: &McpServer) {
         server.forget(true).await;
     }
 
@@ -107,12 +107,12 @@ impl ToolSource for Servers {
     fn find(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
         let known = self.tools().into_iter().find(|tool| tool.spec().name == name);
         known.or_else(|| {
-            let down = |server: &Arc<Server>| !matches!(server.status(), Status::Connected);
+            let down = |server: &Arc<McpServer>| !matches!(server.status(), ServerStatus::Connected);
             let server = self.list().into_iter().filter(down).find(|server| {
                 let rest = name.strip_prefix(&server.definition.slug.prefix());
                 rest.is_some_and(|tool| !tool.is_empty())
             })?;
-            let offered = Arc::new(Offered::unseen(&server.definition.slug, name));
+            let offered = Arc::new(ServerTool::unseen(&server.definition.slug, name));
             Some(Arc::new(McpTool { server, offered }) as Arc<dyn AnyTool>)
         })
     }

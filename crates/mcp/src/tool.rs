@@ -1,16 +1,16 @@
 //! A tool of a server, as one among the others.
 
-use crate::link::CallError;
+use crate::connection::McpCallError;
 use crate::reply;
-use crate::server::{Caller, Offered, Server};
+use crate::server::{Caller, McpServer, ServerTool};
 use ona_api::{Access, ToolResult, ToolSpec};
 use ona_tools::{AnyTool, BadInput, BoxFuture, Offer, PlannedCall, ToolContext};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub struct McpTool {
-    pub(crate) server: Arc<Server>,
-    pub(crate) offered: Arc<Offered>,
+    pub(crate) server: Arc<McpServer>,
+    pub(crate) offered: Arc<ServerTool>,
 }
 
 impl AnyTool for McpTool {
@@ -74,14 +74,16 @@ pub(crate) fn cut(text: &str, room: usize) -> String {
 }
 
 /// Section 7.1: what the server said is a rejection, what kept it from answering is ours.
-pub(crate) fn failed(server: &Server, error: CallError) -> ToolResult {
+pub(crate) fn failed(server: &McpServer, error: McpCallError) -> ToolResult {
     let name = &server.definition.name;
     match error {
-        CallError::Refused { .. } => ToolResult::rejected(format!("The MCP server {name:?} refused: {error}")),
-        CallError::Interrupted => {
+        McpCallError::Refused { .. } => ToolResult::rejected(format!("The MCP server {name:?} refused: {error}")),
+        McpCallError::Interrupted => {
             ToolResult::rejected("Interrupted by the operator").data(json!({"is_interrupt": true}))
         }
-        CallError::TimedOut(_) | CallError::Lost(_) => ToolResult::internal(format!("MCP server {name:?}: {error}")),
+        McpCallError::TimedOut(_) | McpCallError::Lost(_) => {
+            ToolResult::internal(format!("MCP server {name:?}: {error}"))
+        }
     }
 }
 

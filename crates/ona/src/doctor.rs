@@ -12,7 +12,7 @@ use checks::{Check, State};
 use ona_api::permission_update::Behavior;
 use ona_api::{EventName, Redactor, environment};
 use ona_hookplane::{Timeouts, contract};
-use ona_mcp::{Definition, Endpoint, Environments};
+use ona_mcp::{Environments, ServerDefinition, ServerTransport};
 use ona_process::find_in_path;
 use ona_trust::{DatabaseSource, NoticeKind, TrustState};
 use serde_json::{Map, Value, json};
@@ -215,14 +215,14 @@ impl Examination {
         self.problems.extend(gathered.problems().iter().map(|text| open.redactor.apply(text).into_owned()));
         let path = program.env.get(environment::PATH).unwrap_or_default();
         for server in &gathered.catalog.definitions {
-            if let Endpoint::Stdio { command, .. } = &server.endpoint
+            if let ServerTransport::Stdio { command, .. } = &server.endpoint
                 && !command.contains('/')
                 && find_in_path(path, command).is_none()
             {
                 self.problems.push(format!("the MCP server {:?} can not start: there is no {command}", server.name));
             }
         }
-        let timeout = |server: &Definition| (server.name.clone(), json!(server.timeout.as_millis() as u64));
+        let timeout = |server: &ServerDefinition| (server.name.clone(), json!(server.timeout.as_millis() as u64));
         let timeouts: Map<_, _> = gathered.catalog.definitions.iter().map(timeout).collect();
         let default = ona_mcp::CALL_TIMEOUT.as_millis() as u64;
         self.sections.insert("mcp".into(), json!({"call_timeout_ms": default, "servers": timeouts}));

@@ -14,7 +14,7 @@ use crate::output;
 use crate::program::Open;
 use ona_api::{EventKind, Redactor};
 use ona_hookplane::{Hook, HookAction, HookList};
-use ona_mcp::{Cause, Definition, Server, Servers, Surroundings};
+use ona_mcp::{ExcludeReason, McpServer, ServerContext, ServerDefinition, Servers};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,8 +28,8 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    pub fn new(gathered: Gathered, around: Surroundings, open: &Open) -> Self {
-        for (name, secret) in gathered.catalog.definitions.iter().flat_map(Definition::secrets) {
+    pub fn new(gathered: Gathered, around: ServerContext, open: &Open) -> Self {
+        for (name, secret) in gathered.catalog.definitions.iter().flat_map(ServerDefinition::secrets) {
             open.redactor.learn(name, secret);
         }
         let servers = Arc::new(Servers::new(gathered.catalog.definitions.clone(), around));
@@ -38,7 +38,9 @@ impl Fleet {
 
     /// What is wrong with what is configured, for the record.
     pub fn findings(&self) -> impl Iterator<Item = crate::findings::Finding> + '_ {
-        let recorded = |cause: &Cause| matches!(cause, Cause::Broken | Cause::Collision | Cause::Policy);
+        let recorded = |cause: &ExcludeReason| {
+            matches!(cause, ExcludeReason::Broken | ExcludeReason::Collision | ExcludeReason::Policy)
+        };
         let left_out = self.gathered.catalog.left_out.iter().filter(move |one| recorded(&one.cause));
         left_out.map(|one| {
             let detail = json!({"server": one.name, "origin": one.origin.as_str(), "why": one.why});
@@ -47,7 +49,7 @@ impl Fleet {
     }
 
     /// Begins to connect those that are wanted, and says once what a person must know.
-    pub fn start(&self, wanted: impl Fn(&Definition) -> bool) {
+    pub fn start(&self, wanted: impl Fn(&ServerDefinition) -> bool) {
         if !self.said.swap(true, Ordering::SeqCst) {
             for sentence in self.gathered.sentences() {
                 output::note(format_args!("ona: {}", self.redactor.apply(&sentence)));
@@ -78,7 +80,7 @@ impl Fleet {
 
     /// The servers that are down, each with a sentence.
     pub fn down(&self) -> Vec<(String, String)> {
-        let down = |server: Arc<Server>| {
+        let down = |server: Arc<McpServer>| {
             let status = server.status();
             let why = status.error()?;
             Some((server.definition.name.clone(), self.redactor.apply(why).into_owned()))
@@ -89,7 +91,7 @@ impl Fleet {
 
 /// The server a hook calls; the inner error is the name of one that is not there. `None`
 /// if the hook is of another type.
-pub fn called_by(hook: &Hook, servers: &Servers) -> Option<Result<Arc<Server>, String>> {
+pub fn called_by(hook: &Hook, servers: &Servers) -> Option<Result<Arc<McpServer>, String>> {
     let HookAction::Handler(handler) = &hook.action else { return None };
     let called = handler.label().strip_prefix("mcp_tool ")?;
     // Names may hold a slash themselves.

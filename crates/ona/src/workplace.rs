@@ -26,7 +26,7 @@ use ona_hookplane::{
     HookEngine, HookEnvironment, HookFailure, HookList, LogEntry, OnFailure, ProcessRunner, Runner, Timeouts,
     TranscriptOf, name_session,
 };
-use ona_mcp::{Environments, Surroundings};
+use ona_mcp::{Environments, ServerContext};
 use ona_modules::ListedModule;
 use ona_orchestration::{
     EnvFile, FileWatch, IN_PLAN_MODE, Modules, PersistUpdate, Session, SessionContext, SessionHookRegistry,
@@ -554,7 +554,7 @@ fn fleet(
         env.set(environment::CLAUDE_PROJECT_DIR, place.project.as_os_str());
     }
     let roots = std::iter::once(&place.project).chain(&place.extra).cloned().collect();
-    Ok(Fleet::new(gathered, Surroundings::new(children, place.start.clone(), roots), open))
+    Ok(Fleet::new(gathered, ServerContext::new(children, place.start.clone(), roots), open))
 }
 
 /// Takes the providers' credentials out of what tools' children get, unless the operator

@@ -9,7 +9,7 @@ use crate::session::Session;
 use ona_api::row::SessionKey;
 use ona_api::{EventName, Group};
 use ona_hookplane::{Base, Firing, HookEngine, HookOutcome};
-use ona_mcp::{Answered, Elicit, Elicitation, ListMcpResources, ReadMcpResource, Servers};
+use ona_mcp::{ElicitAnswer, ElicitHandler, Elicitation, ListMcpResources, ReadMcpResource, Servers};
 use ona_permissions::PermissionEngine;
 use ona_store::Store;
 use ona_tools::{BoxFuture, ToolBox, ToolSearchTool};
@@ -77,7 +77,7 @@ impl Elicitations {
         outcome
     }
 
-    async fn decide(&self, asked: Elicitation) -> Answered {
+    async fn decide(&self, asked: Elicitation) -> ElicitAnswer {
         let fields = asked.fields();
         let said = self.fire(EventName::Elicitation, Value::Object(fields.clone())).await;
         let answered = match by_hooks(&said) {
@@ -98,8 +98,8 @@ impl Elicitations {
         by_hooks(&said).unwrap_or(answered)
     }
 
-    async fn by_person(&self, asked: &Elicitation, fields: Map<String, Value>) -> Answered {
-        let Some(person) = &self.person else { return Answered::declined() };
+    async fn by_person(&self, asked: &Elicitation, fields: Map<String, Value>) -> ElicitAnswer {
+        let Some(person) = &self.person else { return ElicitAnswer::declined() };
         let message = format!("{} asks: {}", asked.server, asked.message);
         self.fire(
             EventName::Notification,
@@ -108,20 +108,20 @@ impl Elicitations {
         .await;
         let answer = person.prompt(fields).await;
         // Broken means no.
-        answer.as_ref().and_then(Answered::read).unwrap_or_else(Answered::declined)
+        answer.as_ref().and_then(ElicitAnswer::read).unwrap_or_else(ElicitAnswer::declined)
     }
 }
 
 /// What hooks answered: a block is a no (DEC-050), otherwise the last one is heard.
-fn by_hooks(said: &HookOutcome) -> Option<Answered> {
+fn by_hooks(said: &HookOutcome) -> Option<ElicitAnswer> {
     if said.is_denied() {
-        return Some(Answered::declined());
+        return Some(ElicitAnswer::declined());
     }
-    said.specific.iter().rev().find_map(|(_, fields)| Answered::read(fields))
+    said.specific.iter().rev().find_map(|(_, fields)| ElicitAnswer::read(fields))
 }
 
-impl Elicit for Elicitations {
-    fn answer(&self, asked: Elicitation) -> BoxFuture<'_, Answered> {
+impl ElicitHandler for Elicitations {
+    fn answer(&self, asked: Elicitation) -> BoxFuture<'_, ElicitAnswer> {
         Box::pin(self.decide(asked))
     }
 }

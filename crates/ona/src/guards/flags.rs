@@ -13,7 +13,7 @@ use ona_api::nearest;
 use ona_api::notation::split_rules;
 use ona_api::permission_update::Behavior;
 use ona_api::tool::BUILTINS;
-use ona_mcp::{Servers, Status};
+use ona_mcp::{ServerStatus, Servers};
 use ona_permissions::{Rule, RuleError};
 use serde_json::Value;
 
@@ -126,8 +126,8 @@ fn unknown(given: &Given, servers: &Servers, tools: &[String]) -> Option<Unknown
 fn unknown_to_servers(name: &str, rest: &str, servers: &Servers) -> Option<Unknown> {
     let name = name.to_lowercase();
     let list = servers.list();
-    let prefix = |server: &ona_mcp::Server| server.definition.slug.prefix().to_lowercase();
-    let whole = |server: &ona_mcp::Server| prefix(server).trim_end_matches("__") == name;
+    let prefix = |server: &ona_mcp::McpServer| server.definition.slug.prefix().to_lowercase();
+    let whole = |server: &ona_mcp::McpServer| prefix(server).trim_end_matches("__") == name;
     // A pattern says nothing about a single tool or server.
     if name.contains('*') || list.iter().any(|server| whole(server)) {
         return None;
@@ -144,7 +144,7 @@ fn unknown_to_servers(name: &str, rest: &str, servers: &Servers) -> Option<Unkno
         return Some(Unknown { what, message: format!("there is no MCP server {slug}{}", meant(near)) });
     }
     // What a server that is down would offer is not known.
-    if of.iter().any(|server| server.status() != Status::Connected) {
+    if of.iter().any(|server| server.status() != ServerStatus::Connected) {
         return None;
     }
     let offered: Vec<_> = of.iter().flat_map(|server| server.offered()).map(|tool| tool.name.clone()).collect();

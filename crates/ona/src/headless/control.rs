@@ -16,7 +16,7 @@ use ona_api::model::{MODELS, ProviderName};
 use ona_hookplane::{HookEngine, HookHandler, HookList};
 use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
-use ona_mcp::{Definition, Endpoint, Servers};
+use ona_mcp::{ServerDefinition, ServerTransport, Servers};
 use ona_orchestration::{CurrentModel, Model, set_mode};
 use ona_permissions::PermissionEngine;
 use ona_process::TurnCancellation;
@@ -165,10 +165,10 @@ impl Levers {
         wishes.append_system_prompt = append_system_prompt.or(wishes.append_system_prompt.take());
         wishes.subagent_text |= request["forwardSubagentText"] == true;
         for name in servers {
-            self.servers.add(Definition::of_host(&name));
+            self.servers.add(ServerDefinition::of_host(&name));
         }
         self.rules.write().unwrap_or_else(PoisonError::into_inner).set_servers(servers::slugs(&self.servers));
-        self.servers.start(|definition| definition.endpoint == Endpoint::Host);
+        self.servers.start(|definition| definition.endpoint == ServerTransport::Host);
         Ok(self.introduction())
     }
 

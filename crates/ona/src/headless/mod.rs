@@ -47,7 +47,7 @@ use ona_api::{EventKind, Group, Mode, Row, SessionId};
 use ona_hookplane::{HookFailure, OnFailure};
 use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
-use ona_mcp::Endpoint;
+use ona_mcp::ServerTransport;
 use ona_orchestration::{
     COMPACTION_CANCELLED, Compacted, Elicitations, Events, History, Session, SessionEndReason, Turn, TurnEnd,
     TurnOutcome, UserPrompt, clear, end_session,
@@ -117,9 +117,9 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         let elicitations = Elicitations::new(Arc::clone(&workplace.hooks), Arc::clone(&open.store), person);
         let elicitations = Arc::new(elicitations);
         workplace.fleet.servers.around.answered_by(Arc::clone(&elicitations) as _);
-        workplace.fleet.servers.around.carried_by(servers::Post::of(&host, &cancellation));
+        workplace.fleet.servers.around.relay_through(servers::Post::of(&host, &cancellation));
         // Those of the other side have to wait for its introduction.
-        workplace.fleet.start(|definition| definition.endpoint != Endpoint::Host);
+        workplace.fleet.start(|definition| definition.endpoint != ServerTransport::Host);
         let mut run = Run { program, open: &open, workplace, cancellation, host, teller, skills, elicitations };
         let code = run.go(input, Begin { place, source, copy_of }).await;
         run.workplace.tasks.stop_all().await;

@@ -357,7 +357,7 @@ impl Run<'_> {
     ) -> Message {
         let fleet = &self.workplace.fleet;
         let servers = fleet.servers.list();
-        let server = |one: &Arc<ona_mcp::Server>| Server {
+        let server = |one: &Arc<ona_mcp::McpServer>| Server {
             name: one.definition.name.clone(),
             status: one.status().as_str(),
             source: one.definition.origin.as_str(),

@@ -3,7 +3,7 @@
 
 use super::control::Refused;
 use super::host::Host;
-use ona_mcp::{Carrier, Server, Servers, Status};
+use ona_mcp::{McpServer, MessageRelay, ServerStatus, Servers};
 use ona_orchestration::ElicitationPrompter;
 use ona_process::TurnCancellation;
 use ona_tools::BoxFuture;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Answers requests whose subtype begins with `mcp_`.
 pub fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<Value, Refused> {
-    let named = |field: &str| -> Result<Arc<Server>, Refused> {
+    let named = |field: &str| -> Result<Arc<McpServer>, Refused> {
         let name = request[field].as_str().ok_or_else(|| format!("{field} must be a string"))?;
         servers.find(name).ok_or_else(|| format!("there is no MCP server {name:?}").into())
     };
@@ -27,7 +27,7 @@ pub fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<
             let server = named("serverName")?;
             match request["enabled"].as_bool() {
                 None => return Err("enabled must be true or false".into()),
-                Some(true) if server.status() == Status::Disabled => restart(servers, server),
+                Some(true) if server.status() == ServerStatus::Disabled => restart(servers, server),
                 Some(true) => {}
                 Some(false) => {
                     let servers = Arc::clone(servers);
@@ -51,12 +51,12 @@ pub fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<
 }
 
 /// In the background: a request is answered at once, and `mcp_status` tells.
-fn restart(servers: &Arc<Servers>, server: Arc<Server>) {
+fn restart(servers: &Arc<Servers>, server: Arc<McpServer>) {
     let servers = Arc::clone(servers);
     tokio::spawn(async move { servers.reconnect(&server).await });
 }
 
-fn told(server: &Server) -> Value {
+fn told(server: &McpServer) -> Value {
     let status = server.status();
     let tools: Vec<_> = server.offered().iter().map(|tool| json!({"name": tool.tool})).collect();
     let mut told = json!({
@@ -86,13 +86,13 @@ pub struct Post {
 }
 
 impl Post {
-    pub fn of(host: &Arc<Host>, cancellation: &TurnCancellation) -> Arc<dyn Carrier> {
+    pub fn of(host: &Arc<Host>, cancellation: &TurnCancellation) -> Arc<dyn MessageRelay> {
         Arc::new(Self { host: Arc::clone(host), cancellation: cancellation.clone() })
     }
 }
 
-impl Carrier for Post {
-    fn carry<'a>(&'a self, server: &'a str, message: Value) -> BoxFuture<'a, Result<Value, String>> {
+impl MessageRelay for Post {
+    fn relay<'a>(&'a self, server: &'a str, message: Value) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(async move {
             let request = json!({"subtype": "mcp_message", "server_name": server, "message": message});
             let answer = self.host.ask(request, self.cancellation.program()).await;

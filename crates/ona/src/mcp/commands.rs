@@ -5,14 +5,14 @@ use crate::args::Mcp;
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Program, Purpose};
-use ona_mcp::{Cause, Definition, Endpoint, Environments};
+use ona_mcp::{Environments, ExcludeReason, ServerDefinition, ServerTransport};
 use serde_json::{Value, json};
 
 pub fn run(program: &Program, command: &Mcp) -> Result<u8, Failure> {
     let open = program.look()?;
     let settings = program.effective(&open, Purpose::Look)?;
     let gathered = gather(program, &open, &settings, &program.project, &Environments::one(&program.env))?;
-    for (name, secret) in gathered.catalog.definitions.iter().flat_map(Definition::secrets) {
+    for (name, secret) in gathered.catalog.definitions.iter().flat_map(ServerDefinition::secrets) {
         open.redactor.learn(name, secret);
     }
     let clean = |text: String| open.redactor.apply(&text).into_owned();
@@ -53,10 +53,10 @@ fn all(gathered: &Gathered) -> Vec<Value> {
     let pending = gathered.pending.iter().map(|one| shown(one, "pending approval"));
     let left_out = gathered.catalog.left_out.iter().map(|one| {
         let status = match one.cause {
-            Cause::Broken => "broken",
-            Cause::Collision => "dropped",
-            Cause::Disabled => "disabled",
-            Cause::Policy => "denied",
+            ExcludeReason::Broken => "broken",
+            ExcludeReason::Collision => "dropped",
+            ExcludeReason::Disabled => "disabled",
+            ExcludeReason::Policy => "denied",
         };
         json!({"name": one.name, "status": status, "origin": one.origin.as_str(), "why": one.why})
     });
@@ -64,7 +64,7 @@ fn all(gathered: &Gathered) -> Vec<Value> {
 }
 
 /// Names of variables and headers, never their values.
-fn shown(server: &Definition, status: &str) -> Value {
+fn shown(server: &ServerDefinition, status: &str) -> Value {
     let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let mut shown = json!({
         "name": server.name,
@@ -74,18 +74,18 @@ fn shown(server: &Definition, status: &str) -> Value {
         "timeout_ms": server.timeout.as_millis() as u64,
     });
     match &server.endpoint {
-        Endpoint::Stdio { command, args, env } => {
+        ServerTransport::Stdio { command, args, env } => {
             shown["transport"] = "stdio".into();
             shown["endpoint"] = std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ").into();
             shown["env"] = json!(names(env));
         }
-        Endpoint::Http { url, headers } => {
+        ServerTransport::Http { url, headers } => {
             shown["transport"] = "http".into();
             // What follows the path may be a credential.
             shown["endpoint"] = url.split(['?', '#']).next().unwrap_or(url).into();
             shown["headers"] = json!(names(headers));
         }
-        Endpoint::Host => shown["transport"] = "sdk".into(),
+        ServerTransport::Host => shown["transport"] = "sdk".into(),
     }
     shown
 }

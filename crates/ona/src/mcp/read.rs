@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::program::{Open, Program};
-use ona_mcp::{Catalog, Cause, Definition, Environments, Policy, Sources};
+use ona_mcp::{Catalog, Environments, ExcludeReason, McpSources, Policy, ServerDefinition};
 use ona_trust::{SettingsLayer, SettingsScope};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -13,7 +13,7 @@ pub struct Gathered {
     pub catalog: Catalog,
     file: FolderFile,
     /// Servers of the folder's file that nobody has trusted yet.
-    pub pending: Vec<Definition>,
+    pub pending: Vec<ServerDefinition>,
     /// Why the folder's file can not be read.
     broken: Option<String>,
 }
@@ -41,7 +41,7 @@ pub fn gather(
     }
     let flags = options.mcp_config.iter().map(|text| flag(text, &program.cwd)).collect::<Result<Vec<_>, _>>()?;
     let mut gathered = Gathered::default();
-    let mut sources = Sources { flags, policy: policy(settings, open), ..Sources::default() };
+    let mut sources = McpSources { flags, policy: policy(settings, open), ..McpSources::default() };
     if !options.strict_mcp_config {
         sources.settings = settings["mcpServers"].clone();
         sources.of_project = of_project(open);
@@ -70,7 +70,7 @@ impl Gathered {
         match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
             Ok(value @ Value::Object(_)) if self.file == FolderFile::Withheld => {
                 // Listed as they are written: no variable is filled in.
-                let sources = Sources { project: value, ..Sources::default() };
+                let sources = McpSources { project: value, ..McpSources::default() };
                 self.pending = Catalog::read(&sources, &Environments::default()).definitions;
                 Value::Null
             }
@@ -91,7 +91,7 @@ impl Gathered {
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences: Vec<String> = Vec::new();
         sentences.extend(self.problems());
-        let by_policy = self.catalog.left_out.iter().filter(|one| one.cause == Cause::Policy);
+        let by_policy = self.catalog.left_out.iter().filter(|one| one.cause == ExcludeReason::Policy);
         sentences.extend(by_policy.map(|one| one.sentence()));
         sentences.extend(self.catalog.warnings.iter().cloned());
         sentences
@@ -99,7 +99,7 @@ impl Gathered {
 
     /// What somebody has to repair.
     pub fn problems(&self) -> Vec<String> {
-        let broken = |cause: Cause| matches!(cause, Cause::Broken | Cause::Collision);
+        let broken = |cause: ExcludeReason| matches!(cause, ExcludeReason::Broken | ExcludeReason::Collision);
         let entries = self.catalog.left_out.iter().filter(|one| broken(one.cause)).map(|one| one.sentence());
         self.broken.iter().map(|why| format!(".mcp.json is not used: {why}")).chain(entries).collect()
     }

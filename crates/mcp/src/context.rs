@@ -1,8 +1,8 @@
 //! What servers are started in, and whom they can reach through us.
 
-use crate::carrier::Carrier;
-use crate::definition::Owner;
-use crate::elicit::{Answered, Elicit, Elicitation};
+use crate::definition::DefinitionOwner;
+use crate::elicit::{ElicitAnswer, ElicitHandler, Elicitation};
+use crate::relay::MessageRelay;
 use ona_api::{Env, credentials, environment};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -28,15 +28,15 @@ impl Environments {
         Self { operators: env.clone(), projects: env.clone() }
     }
 
-    pub(crate) fn of(&self, owner: Owner) -> &Env {
+    pub(crate) fn of(&self, owner: DefinitionOwner) -> &Env {
         match owner {
-            Owner::Operator => &self.operators,
-            Owner::Project => &self.projects,
+            DefinitionOwner::Operator => &self.operators,
+            DefinitionOwner::Project => &self.projects,
         }
     }
 }
 
-pub struct Surroundings {
+pub struct ServerContext {
     /// The environments of children, complete. The credentials of model providers are no
     /// business of a server; one that needs them is given them by its definition.
     pub(crate) env: Environments,
@@ -45,11 +45,11 @@ pub struct Surroundings {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) connect: Duration,
     pub(crate) output: usize,
-    elicit: RwLock<Option<Arc<dyn Elicit>>>,
-    carrier: RwLock<Option<Arc<dyn Carrier>>>,
+    elicit: RwLock<Option<Arc<dyn ElicitHandler>>>,
+    relay: RwLock<Option<Arc<dyn MessageRelay>>>,
 }
 
-impl Surroundings {
+impl ServerContext {
     /// MCP_TIMEOUT and MAX_MCP_OUTPUT_TOKENS set the limits; a project may.
     pub fn new(mut env: Environments, cwd: PathBuf, roots: Vec<PathBuf>) -> Self {
         let number =
@@ -59,28 +59,28 @@ impl Surroundings {
         let output = tokens.unwrap_or(OUTPUT_TOKENS).saturating_mul(CHARS_PER_TOKEN);
         credentials::withhold(&mut env.operators);
         credentials::withhold(&mut env.projects);
-        Self { env, cwd, roots, connect, output, elicit: RwLock::default(), carrier: RwLock::default() }
+        Self { env, cwd, roots, connect, output, elicit: RwLock::default(), relay: RwLock::default() }
     }
 
     /// Who answers questions from now on.
-    pub fn answered_by(&self, elicit: Arc<dyn Elicit>) {
+    pub fn answered_by(&self, elicit: Arc<dyn ElicitHandler>) {
         *self.elicit.write().unwrap_or_else(PoisonError::into_inner) = Some(elicit);
     }
 
     /// Who carries messages to servers of the program that drives this one.
-    pub fn carried_by(&self, carrier: Arc<dyn Carrier>) {
-        *self.carrier.write().unwrap_or_else(PoisonError::into_inner) = Some(carrier);
+    pub fn relay_through(&self, relay: Arc<dyn MessageRelay>) {
+        *self.relay.write().unwrap_or_else(PoisonError::into_inner) = Some(relay);
     }
 
-    pub(crate) fn carrier(&self) -> Option<Arc<dyn Carrier>> {
-        self.carrier.read().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn relay(&self) -> Option<Arc<dyn MessageRelay>> {
+        self.relay.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) async fn answer(&self, asked: Elicitation) -> Answered {
+    pub(crate) async fn answer(&self, asked: Elicitation) -> ElicitAnswer {
         let elicit = self.elicit.read().unwrap_or_else(PoisonError::into_inner).clone();
         match elicit {
             Some(elicit) => elicit.answer(asked).await,
-            None => Answered::declined(),
+            None => ElicitAnswer::declined(),
         }
     }
 }

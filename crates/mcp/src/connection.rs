@@ -3,10 +3,10 @@
 //! Requests and answers are plain JSON on this side: what a server adds to the protocol
 //! must not make the rest of its answer unreadable.
 
-use crate::carrier;
-use crate::definition::{Definition, Endpoint, Owner};
-use crate::handler::{Handler, Inbox};
-use crate::surroundings::Surroundings;
+use crate::context::ServerContext;
+use crate::definition::{DefinitionOwner, ServerDefinition, ServerTransport};
+use crate::handler::{Inbox, McpClientHandler};
+use crate::relay;
 use http::{HeaderName, HeaderValue};
 use ona_process::{ChildCommand, ChildExit, ChildHandle, PersistentChild};
 use rmcp::model::{ClientRequest, CustomRequest};
@@ -32,7 +32,7 @@ const COMPLAINTS: usize = 64 * 1024;
 
 /// Why there is no connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotConnected {
+pub enum ConnectError {
     #[error("{0}")]
     Failed(String),
     #[error("the server asks for a login: {0}")]
@@ -41,7 +41,7 @@ pub enum NotConnected {
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CallError {
+pub enum McpCallError {
     #[error("no answer within {} ms", .0.as_millis())]
     TimedOut(Duration),
     #[error("the connection was lost: {0}")]
@@ -53,9 +53,9 @@ pub enum CallError {
     Interrupted,
 }
 
-pub(crate) struct Link {
+pub(crate) struct McpConnection {
     server: String,
-    service: Mutex<Option<RunningService<RoleClient, Handler>>>,
+    service: Mutex<Option<RunningService<RoleClient, McpClientHandler>>>,
     peer: rmcp::service::Peer<RoleClient>,
     child: Mutex<Option<ChildHandle>>,
     pub inbox: Arc<Inbox>,
@@ -63,36 +63,37 @@ pub(crate) struct Link {
     pub info: Value,
 }
 
-impl Link {
-    pub async fn open(definition: &Definition, around: &Arc<Surroundings>) -> Result<Self, NotConnected> {
+impl McpConnection {
+    pub async fn open(definition: &ServerDefinition, around: &Arc<ServerContext>) -> Result<Self, ConnectError> {
         let inbox = Arc::new(Inbox::default());
         let server = definition.name.clone();
-        let handler = Handler { server: server.clone(), inbox: Arc::clone(&inbox), around: Arc::clone(around) };
-        let failed = |why: String| NotConnected::Failed(why);
+        let handler =
+            McpClientHandler { server: server.clone(), inbox: Arc::clone(&inbox), around: Arc::clone(around) };
+        let failed = |why: String| ConnectError::Failed(why);
         let mut child = None;
         let served = match &definition.endpoint {
-            Endpoint::Stdio { command, args, env } => {
+            ServerTransport::Stdio { command, args, env } => {
                 let worker = PersistentChild::start(&stdio(definition.owner, command, args, env, around)).await;
                 let (stdout, stdin, rest) = worker.map_err(|error| failed(error.to_string()))?.streams();
                 child = Some(rest);
                 serve_client(handler, AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LONGEST)).await
             }
-            Endpoint::Http { url, headers } => {
+            ServerTransport::Http { url, headers } => {
                 let client = ona_auth::http::server_client(url).map_err(|error| failed(error.to_string()))?;
                 let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .custom_headers(parsed(headers).map_err(failed)?);
                 serve_client(handler, StreamableHttpClientTransport::with_client(client, config)).await
             }
-            Endpoint::Host => {
-                let carrier = around.carrier().ok_or_else(|| failed("no program drives this run".into()))?;
-                let (reader, writer) = tokio::io::split(carrier::pipe(carrier, server));
+            ServerTransport::Host => {
+                let relay = around.relay().ok_or_else(|| failed("no program drives this run".into()))?;
+                let (reader, writer) = tokio::io::split(relay::pipe(relay, server));
                 serve_client(handler, AsyncRwTransport::new_client(reader, writer).with_max_line_length(LONGEST)).await
             }
         };
         let service = match served {
             Ok(service) => service,
             Err(error) if error.is_authorization_required() => {
-                return Err(NotConnected::NeedsAuth("give it a header with a token, or log in elsewhere".into()));
+                return Err(ConnectError::NeedsAuth("give it a header with a token, or log in elsewhere".into()));
             }
             Err(error) => {
                 let words = without_address(&error.to_string(), &definition.endpoint);
@@ -123,7 +124,7 @@ impl Link {
         params: Value,
         timeout: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Value, CallError> {
+    ) -> Result<Value, McpCallError> {
         let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let mut handle = match sent {
@@ -134,15 +135,15 @@ impl Link {
             tokio::select! {
                 answer = &mut handle.rx => {
                     return match answer {
-                        Ok(Ok(result)) => serde_json::to_value(result).map_err(|error| CallError::Lost(error.to_string())),
+                        Ok(Ok(result)) => serde_json::to_value(result).map_err(|error| McpCallError::Lost(error.to_string())),
                         Ok(Err(error)) => Err(self.because(error).await),
                         Err(_) => Err(self.because(ServiceError::TransportClosed).await),
                     };
                 }
-                () = cancel.cancelled() => break CallError::Interrupted,
+                () = cancel.cancelled() => break McpCallError::Interrupted,
                 () = tokio::time::sleep(timeout) => {
                     if *self.inbox.open.borrow() == 0 {
-                        break CallError::TimedOut(timeout);
+                        break McpCallError::TimedOut(timeout);
                     }
                 }
             }
@@ -153,7 +154,7 @@ impl Link {
     }
 
     /// All pages of a list.
-    pub async fn list(&self, method: &str, key: &str, timeout: Duration) -> Result<Vec<Value>, CallError> {
+    pub async fn list(&self, method: &str, key: &str, timeout: Duration) -> Result<Vec<Value>, McpCallError> {
         let (mut items, mut cursor) = (Vec::new(), None::<String>);
         let cancel = CancellationToken::new();
         for _ in 0..PAGES {
@@ -172,16 +173,16 @@ impl Link {
         Ok(items)
     }
 
-    async fn because(&self, error: ServiceError) -> CallError {
+    async fn because(&self, error: ServiceError) -> McpCallError {
         match error {
             ServiceError::McpError(error) => {
-                CallError::Refused { code: i64::from(error.code.0), message: error.message.into_owned() }
+                McpCallError::Refused { code: i64::from(error.code.0), message: error.message.into_owned() }
             }
             ServiceError::TransportClosed => match self.child.lock().await.as_mut() {
-                Some(child) => CallError::Lost(ended(child).await),
-                None => CallError::Lost("the server closed it".into()),
+                Some(child) => McpCallError::Lost(ended(child).await),
+                None => McpCallError::Lost("the server closed it".into()),
             },
-            other => CallError::Lost(other.to_string()),
+            other => McpCallError::Lost(other.to_string()),
         }
     }
 
@@ -206,11 +207,11 @@ const MOST: usize = 10_000;
 const PAGES: usize = 1_000;
 
 fn stdio(
-    owner: Owner,
+    owner: DefinitionOwner,
     command: &str,
     args: &[String],
     own: &[(String, String)],
-    around: &Surroundings,
+    around: &ServerContext,
 ) -> ChildCommand {
     let mut env = around.env.of(owner).clone();
     for (name, value) in own {
@@ -253,9 +254,9 @@ async fn ended(child: &mut ChildHandle) -> String {
 }
 
 /// An address may hold a credential.
-fn without_address(words: &str, endpoint: &Endpoint) -> String {
+fn without_address(words: &str, endpoint: &ServerTransport) -> String {
     match endpoint {
-        Endpoint::Http { url, .. } => words.replace(url.as_str(), "its address"),
-        Endpoint::Stdio { .. } | Endpoint::Host => words.to_owned(),
+        ServerTransport::Http { url, .. } => words.replace(url.as_str(), "its address"),
+        ServerTransport::Stdio { .. } | ServerTransport::Host => words.to_owned(),
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
 /// Carries one JSON-RPC message to a server and brings back its answer, if there is one.
-pub trait Carrier: Send + Sync {
-    fn carry<'a>(&'a self, server: &'a str, message: Value) -> BoxFuture<'a, Result<Value, String>>;
+pub trait MessageRelay: Send + Sync {
+    fn relay<'a>(&'a self, server: &'a str, message: Value) -> BoxFuture<'a, Result<Value, String>>;
 }
 
 /// What fits between two readings.
@@ -18,7 +18,7 @@ const ROOM: usize = 64 * 1024;
 
 /// The end of a pipe that leads to a server of that program. It is served as long as
 /// somebody holds that end.
-pub(crate) fn pipe(carrier: Arc<dyn Carrier>, server: String) -> DuplexStream {
+pub(crate) fn pipe(relay: Arc<dyn MessageRelay>, server: String) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(ROOM);
     tokio::spawn(async move {
         let (reader, writer) = tokio::io::split(theirs);
@@ -26,10 +26,10 @@ pub(crate) fn pipe(carrier: Arc<dyn Carrier>, server: String) -> DuplexStream {
         let mut lines = BufReader::new(reader).lines();
         while let Ok(Some(line)) = lines.next_line().await {
             let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
-            let (carrier, server, writer) = (Arc::clone(&carrier), server.clone(), Arc::clone(&writer));
+            let (relay, server, writer) = (Arc::clone(&relay), server.clone(), Arc::clone(&writer));
             // Several calls may be open at once; none waits for another.
             tokio::spawn(async move {
-                let Some(answer) = carried(&*carrier, &server, message).await else { return };
+                let Some(answer) = forward(&*relay, &server, message).await else { return };
                 // Nobody reads any more: nobody waits for it either.
                 writer.lock().await.write_all(format!("{answer}\n").as_bytes()).await.ok();
             });
@@ -38,9 +38,9 @@ pub(crate) fn pipe(carrier: Arc<dyn Carrier>, server: String) -> DuplexStream {
     ours
 }
 
-async fn carried(carrier: &dyn Carrier, server: &str, message: Value) -> Option<Value> {
+async fn forward(relay: &dyn MessageRelay, server: &str, message: Value) -> Option<Value> {
     let id = message.get("id").cloned();
-    let answer = carrier.carry(server, message).await;
+    let answer = relay.relay(server, message).await;
     // A notification has no answer, whatever came back.
     let id = id?;
     Some(match answer {
