@@ -4,7 +4,7 @@
 //! name. What an agent may do is never more than its parent may: that is settled
 //! where it runs, not here.
 
-use crate::frontmatter::{self, Words};
+use crate::frontmatter::{self, StringList};
 use ona_files::TOO_MANY_ENTRIES;
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,12 +25,12 @@ pub struct AgentDefinition {
     pub model: Option<String>,
     /// The hooks of its front matter, null if there are none.
     pub hooks: Value,
-    pub origin: Origin,
+    pub origin: AgentOrigin,
 }
 
 /// Where a definition stands; that decides what its hooks mean and whether they count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct AgentOrigin {
     /// The folder, and then the file in it; empty for what no file holds.
     pub file: PathBuf,
     /// Of hooks written there (DEC-041).
@@ -88,8 +88,8 @@ struct Meta {
     name: Option<String>,
     description: Option<String>,
     prompt: Option<String>,
-    tools: Option<Words>,
-    disallowed_tools: Words,
+    tools: Option<StringList>,
+    disallowed_tools: StringList,
     max_turns: Option<u32>,
     background: bool,
     model: Option<String>,
@@ -98,7 +98,7 @@ struct Meta {
 
 #[derive(Debug, thiserror::Error)]
 #[error("the agents are not an object of agent definitions: {0}")]
-pub struct BadAgents(String);
+pub struct AgentsError(String);
 
 #[derive(Clone, Debug, Default)]
 pub struct Agents {
@@ -109,7 +109,7 @@ pub struct Agents {
 
 impl Agents {
     /// `folders` from the weakest to the strongest; `flag` is the JSON of `--agents`.
-    pub fn load(folders: impl IntoIterator<Item = Origin>, flag: Option<&str>) -> Result<Self, BadAgents> {
+    pub fn load(folders: impl IntoIterator<Item = AgentOrigin>, flag: Option<&str>) -> Result<Self, AgentsError> {
         let mut agents = Self::default();
         for (name, description, prompt, tools) in BUILTIN_AGENTS {
             agents.add(AgentDefinition {
@@ -122,7 +122,7 @@ impl Agents {
                 background: false,
                 model: None,
                 hooks: Value::Null,
-                origin: Origin::default(),
+                origin: AgentOrigin::default(),
             });
         }
         for folder in folders {
@@ -141,7 +141,7 @@ impl Agents {
                 let (meta, body) = frontmatter::split::<Meta>(&text);
                 // A file without a name or description is not an agent.
                 if let (Some(name), Some(description)) = (meta.name.clone(), meta.description.clone()) {
-                    let origin = Origin { file, ..folder.clone() };
+                    let origin = AgentOrigin { file, ..folder.clone() };
                     agents.add(definition(name, description, body.trim().to_owned(), meta, origin));
                 }
             }
@@ -153,13 +153,14 @@ impl Agents {
     }
 
     /// These and the ones of a JSON object, which win.
-    pub fn with(&self, json: &str) -> Result<Self, BadAgents> {
-        let given: BTreeMap<String, Meta> = serde_json::from_str(json).map_err(|error| BadAgents(error.to_string()))?;
+    pub fn with(&self, json: &str) -> Result<Self, AgentsError> {
+        let given: BTreeMap<String, Meta> =
+            serde_json::from_str(json).map_err(|error| AgentsError(error.to_string()))?;
         let mut agents = self.clone();
         for (name, meta) in given {
             let description = meta.description.clone().unwrap_or_default();
             let prompt = meta.prompt.clone().unwrap_or_default();
-            let origin = Origin { dialect: "claude", ..Origin::default() };
+            let origin = AgentOrigin { dialect: "claude", ..AgentOrigin::default() };
             agents.add(definition(name, description, prompt, meta, origin));
         }
         Ok(agents)
@@ -179,7 +180,7 @@ impl Agents {
     }
 }
 
-fn definition(name: String, description: String, prompt: String, meta: Meta, origin: Origin) -> AgentDefinition {
+fn definition(name: String, description: String, prompt: String, meta: Meta, origin: AgentOrigin) -> AgentDefinition {
     AgentDefinition {
         name,
         description,
@@ -208,7 +209,7 @@ mod tests {
         .unwrap();
         std::fs::write(dir.path().join("not-an-agent.md"), "just text").unwrap();
         let flag = r#"{"explore": {"description": "mine", "prompt": "look", "maxTurns": 3}}"#;
-        let folder = Origin { file: dir.path().to_owned(), dialect: "sdlc", of_project: true };
+        let folder = AgentOrigin { file: dir.path().to_owned(), dialect: "sdlc", of_project: true };
         let agents = Agents::load([folder], Some(flag)).unwrap();
         assert_eq!(
             agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(),

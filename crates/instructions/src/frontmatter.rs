@@ -28,7 +28,7 @@ pub(crate) fn block(text: &str) -> Option<(&str, &str)> {
 /// A list written as a list or as text with commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(from = "Either")]
-pub(crate) struct Words(pub Vec<String>);
+pub(crate) struct StringList(pub Vec<String>);
 
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
@@ -37,7 +37,7 @@ enum Either {
     Many(Vec<String>),
 }
 
-impl From<Either> for Words {
+impl From<Either> for StringList {
     fn from(either: Either) -> Self {
         let words = match either {
             Either::One(text) => text.split(',').map(|word| word.trim().to_owned()).collect(),
@@ -55,7 +55,7 @@ mod tests {
     struct Meta {
         name: Option<String>,
         #[serde(default)]
-        tools: Words,
+        tools: StringList,
     }
 
     #[test]

@@ -15,7 +15,7 @@ const MAX_HOPS: usize = 4;
 
 /// Where to look.
 #[derive(Clone, Debug)]
-pub struct Sources {
+pub struct InstructionSources {
     pub home: PathBuf,
     /// Where the session started.
     pub start: PathBuf,
@@ -87,17 +87,17 @@ pub struct Instruction {
 
 /// What is loaded, and what still waits for a file to be read.
 pub struct Instructions {
-    sources: Sources,
-    now: Shelf,
+    sources: InstructionSources,
+    now: InstructionFolder,
     /// As it was before any file was read.
-    at_start: Shelf,
+    at_start: InstructionFolder,
     left_out: Vec<String>,
     /// Files and folders that were named as left out.
     named: HashSet<PathBuf>,
 }
 
 #[derive(Clone, Default)]
-struct Shelf {
+struct InstructionFolder {
     loaded: Vec<Instruction>,
     scoped: Vec<(ScopedRule, MemoryType)>,
     seen: HashSet<PathBuf>,
@@ -106,11 +106,11 @@ struct Shelf {
 }
 
 impl Instructions {
-    pub fn at_start(sources: Sources) -> Self {
+    pub fn at_start(sources: InstructionSources) -> Self {
         let mut all = Self {
             sources,
-            now: Shelf::default(),
-            at_start: Shelf::default(),
+            now: InstructionFolder::default(),
+            at_start: InstructionFolder::default(),
             left_out: Vec::new(),
             named: HashSet::new(),
         };
@@ -378,7 +378,7 @@ mod tests {
 
         fn instructions_where(&self, links_may_leave: bool) -> Instructions {
             std::fs::create_dir_all(self.root().join("p/sub")).unwrap();
-            Instructions::at_start(Sources {
+            Instructions::at_start(InstructionSources {
                 home: self.root().join("home"),
                 start: self.root().join("p"),
                 project: self.root().join("p"),

@@ -12,6 +12,6 @@ mod prompt;
 mod rules;
 pub mod skills;
 
-pub use agents::{AgentDefinition, Agents, BUILTIN_AGENTS, BadAgents, Origin};
-pub use instructions::{Instruction, Instructions, LoadReason, MemoryType, Sources};
-pub use prompt::{Prompt, system_prompt};
+pub use agents::{AgentDefinition, AgentOrigin, Agents, AgentsError, BUILTIN_AGENTS};
+pub use instructions::{Instruction, InstructionSources, Instructions, LoadReason, MemoryType};
+pub use prompt::{PromptParts, system_prompt};

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// What the prompt speaks of.
-pub struct Prompt<'a> {
+pub struct PromptParts<'a> {
     /// `--system-prompt`: in place of our own words about the work.
     pub instead: Option<&'a str>,
     /// `--append-system-prompt`, or the instructions of a subagent.
@@ -31,7 +31,7 @@ How you work:
 - Check your work by running it. Report what you saw, not what you expect; a failed check is a result worth reporting.
 - Be brief. Answer in the language you were asked in.";
 
-pub fn system_prompt(prompt: &Prompt<'_>) -> String {
+pub fn system_prompt(prompt: &PromptParts<'_>) -> String {
     let mut text = prompt.instead.unwrap_or(WORK).trim_end().to_owned();
     let mut section = |title: &str, body: &str| {
         // Writing to a String can not fail.
@@ -51,7 +51,7 @@ pub fn system_prompt(prompt: &Prompt<'_>) -> String {
     text
 }
 
-fn surroundings(prompt: &Prompt<'_>) -> String {
+fn surroundings(prompt: &PromptParts<'_>) -> String {
     let mut lines = vec![
         format!("Working directory: {}", prompt.cwd.display()),
         format!("Project: {}", prompt.project.display()),
@@ -84,8 +84,8 @@ fn phase(phase: Phase, has_approved_plan: bool) -> &'static str {
 mod tests {
     use super::*;
 
-    fn prompt<'a>() -> Prompt<'a> {
-        Prompt {
+    fn prompt<'a>() -> PromptParts<'a> {
+        PromptParts {
             instead: None,
             also: None,
             cwd: Path::new("/p"),
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn it_can_be_replaced_and_added_to() {
-        let text = system_prompt(&Prompt { instead: Some("Only this."), also: Some("And that."), ..prompt() });
+        let text = system_prompt(&PromptParts { instead: Some("Only this."), also: Some("And that."), ..prompt() });
         assert!(text.starts_with("Only this.\n\n# Surroundings") && text.ends_with("\n\nAnd that."));
     }
 }

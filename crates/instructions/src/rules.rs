@@ -1,6 +1,6 @@
 //! Rule files: Markdown below a `rules` folder, for everything or for some paths only.
 
-use crate::frontmatter::{self, Words};
+use crate::frontmatter::{self, StringList};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ona_files::{DirEntries, Follow};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 struct Meta {
-    paths: Words,
+    paths: StringList,
 }
 
 /// A rule that waits for a file its patterns match.

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Open, Program};
-use ona_instructions::{Agents, Origin};
+use ona_instructions::{AgentOrigin, Agents};
 use ona_trust::Trust;
 
 pub fn load(program: &Program, open: &Open) -> Result<Agents, Failure> {
@@ -11,7 +11,7 @@ pub fn load(program: &Program, open: &Open) -> Result<Agents, Failure> {
     let mut folders = Vec::new();
     for base in [&home, project] {
         let of_project = base == project && project != &home;
-        let folder = |name: &str, dialect| Origin { file: base.join(name).join("agents"), dialect, of_project };
+        let folder = |name: &str, dialect| AgentOrigin { file: base.join(name).join("agents"), dialect, of_project };
         if !program.options.no_claude_settings {
             folders.push(folder(".claude", "claude"));
         }

@@ -4,7 +4,7 @@ use crate::output;
 use crate::program::{Open, Program};
 use crate::workplace::Workplace;
 use ona_api::environment;
-use ona_instructions::skills::{Plugin, Scope, Shelves, Skills, Visibility};
+use ona_instructions::skills::{Plugin, SkillFolders, SkillScope, Skills, Visibility};
 use ona_orchestration::{Operator, Session, SkillLoader, SkillPolicy};
 use ona_trust::Trust;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub fn load(program: &Program, open: &Open) -> Skills {
     let named =
         |name: &str| options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name));
     let compatible = !options.no_claude_settings && program.env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
-    let mut shelves = Shelves::default();
+    let mut shelves = SkillFolders::default();
     if !options.bare && named("user") {
         shelves.add_user(&program.env.home(), claude_dir(program).as_deref(), compatible);
     }
@@ -37,12 +37,12 @@ pub fn load(program: &Program, open: &Open) -> Skills {
     if !options.bare && named("project") && trusted {
         let project: &Path = &program.project;
         for place in program.cwd.ancestors().take_while(|place| place.starts_with(project)) {
-            shelves.add(place, Scope::Project, Some(project), compatible);
+            shelves.add(place, SkillScope::Project, Some(project), compatible);
         }
     }
     if trusted {
         for place in options.add_dir.iter().map(|dir| program.cwd.join(dir)) {
-            shelves.add(&place, Scope::Project, Some(&place), compatible);
+            shelves.add(&place, SkillScope::Project, Some(&place), compatible);
         }
     }
     let mut skills = shelves.read();

@@ -20,7 +20,7 @@ use ona_api::model::RequestParams;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Access, CallId, EventKind, EventName, Group, Phase, Row, SessionId, ToolResult};
 use ona_hookplane::{Firing, HookEngine};
-use ona_instructions::{AgentDefinition, Agents, Prompt, system_prompt};
+use ona_instructions::{AgentDefinition, Agents, PromptParts, system_prompt};
 use ona_mcp::Servers;
 use ona_store::{Store, StoreError};
 use ona_tools::{BackgroundJob, TaskKind, TaskState, Tool, ToolBox, ToolContext};
@@ -278,7 +278,7 @@ impl SubagentTask {
     fn asking(&self, session: &Session, model: &Model, tools: &ToolBox) -> Result<RequestParams, StoreError> {
         let reader = self.deps.store.reader()?;
         let conversation = &session.place.conversation;
-        let system = system_prompt(&Prompt {
+        let system = system_prompt(&PromptParts {
             instead: Some(&self.definition.prompt),
             also: self.deps.also.as_deref(),
             cwd: &session.cx.cwd,

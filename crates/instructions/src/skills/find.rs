@@ -5,8 +5,8 @@
 //! `.claude`, skills before commands. A project's file must lie in the project: a link that
 //! leads out of it would put a private file before a model.
 
-use super::meta::Page;
-use super::{Family, Kind, Plugin, Scope, Skill, Skills};
+use super::meta::SkillPage;
+use super::{Family, Plugin, Skill, SkillKind, SkillScope, Skills};
 use ona_files::{Follow, TOO_MANY_ENTRIES};
 use std::collections::HashSet;
 use std::fs;
@@ -29,9 +29,9 @@ const DEEPEST: usize = 8;
 
 /// One folder that may hold `skills` and `commands`: `.ona` or `.claude` of some place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shelf {
+pub struct SkillFolder {
     pub folder: PathBuf,
-    pub scope: Scope,
+    pub scope: SkillScope,
     pub family: Family,
     /// What a file may not lead out of; `None` for the user's own.
     pub within: Option<PathBuf>,
@@ -41,42 +41,48 @@ pub struct Shelf {
 
 /// The folders of one run.
 #[derive(Clone, Debug, Default)]
-pub struct Shelves(pub Vec<Shelf>);
+pub struct SkillFolders(pub Vec<SkillFolder>);
 
-impl Shelves {
+impl SkillFolders {
     /// Both folders of one place, ona's first.
-    pub fn add(&mut self, place: &Path, scope: Scope, within: Option<&Path>, compatible: bool) {
+    pub fn add(&mut self, place: &Path, scope: SkillScope, within: Option<&Path>, compatible: bool) {
         let families = [(".ona", Family::Ona), (".claude", Family::Claude)];
         for (name, family) in families.into_iter().filter(|(_, family)| compatible || *family == Family::Ona) {
             let folder = place.join(name);
             if !self.0.iter().any(|shelf| shelf.folder == folder) {
-                self.0.push(Shelf { folder, scope, family, within: within.map(Path::to_owned), plugin: None });
+                self.0.push(SkillFolder { folder, scope, family, within: within.map(Path::to_owned), plugin: None });
             }
         }
     }
 
     /// The user's, whose `.claude` may have another name.
     pub fn add_user(&mut self, home: &Path, claude: Option<&Path>, compatible: bool) {
-        self.add(home, Scope::User, None, compatible && claude.is_none());
+        self.add(home, SkillScope::User, None, compatible && claude.is_none());
         if let Some(folder) = claude.filter(|_| compatible) {
             let folder = folder.to_owned();
-            self.0.push(Shelf { folder, scope: Scope::User, family: Family::Claude, within: None, plugin: None });
+            self.0.push(SkillFolder {
+                folder,
+                scope: SkillScope::User,
+                family: Family::Claude,
+                within: None,
+                plugin: None,
+            });
         }
     }
 
     /// The folder of a plugin.
     pub fn add_plugin(&mut self, plugin: Plugin) {
         let folder = plugin.root.clone();
-        let (scope, family, within) = (Scope::User, Family::Claude, Some(folder.clone()));
-        self.0.push(Shelf { folder, scope, family, within, plugin: Some(plugin) });
+        let (scope, family, within) = (SkillScope::User, Family::Claude, Some(folder.clone()));
+        self.0.push(SkillFolder { folder, scope, family, within, plugin: Some(plugin) });
     }
 
     /// Reads everything that is there, from the strongest folder to the weakest.
     pub fn read(&self) -> Skills {
         let mut skills = Skills::default();
         let mut seen = HashSet::new();
-        for scope in [Scope::User, Scope::Project] {
-            for kind in [Kind::Skill, Kind::Command] {
+        for scope in [SkillScope::User, SkillScope::Project] {
+            for kind in [SkillKind::Skill, SkillKind::Command] {
                 for shelf in self.0.iter().filter(|shelf| shelf.scope == scope) {
                     for (name, file) in files(shelf, kind, &mut skills.left_out) {
                         // The same file by another way is the same skill.
@@ -98,22 +104,22 @@ impl Shelves {
     }
 }
 
-fn files(shelf: &Shelf, kind: Kind, left_out: &mut Vec<(PathBuf, String)>) -> Vec<(String, PathBuf)> {
+fn files(shelf: &SkillFolder, kind: SkillKind, left_out: &mut Vec<(PathBuf, String)>) -> Vec<(String, PathBuf)> {
     let (folder, depth) = match kind {
-        Kind::Skill => (shelf.folder.join("skills"), 0),
-        Kind::Command => (shelf.folder.join("commands"), DEEPEST),
+        SkillKind::Skill => (shelf.folder.join("skills"), 0),
+        SkillKind::Command => (shelf.folder.join("commands"), DEEPEST),
     };
     let found = ona_files::list_below(&folder, depth, Follow::Links);
     if found.truncated {
         left_out.push((folder.clone(), format!("it {TOO_MANY_ENTRIES}")));
     }
     let named = |path: PathBuf| match kind {
-        Kind::Skill => {
+        SkillKind::Skill => {
             let name = path.file_name()?.to_str()?.to_owned();
             Some((name, path.join("SKILL.md"))).filter(|(_, file)| file.exists())
         }
         // `a/b.md` is the command `a:b`.
-        Kind::Command => {
+        SkillKind::Command => {
             let name = path.strip_prefix(&folder).ok()?.to_str()?.strip_suffix(".md")?.replace('/', ":");
             Some((name, path))
         }
@@ -134,7 +140,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The skill of a file and what is wrong with its front matter; or why there is none.
-fn skill(shelf: &Shelf, kind: Kind, name: String, file: &Path) -> Result<(Skill, Option<String>), String> {
+fn skill(shelf: &SkillFolder, kind: SkillKind, name: String, file: &Path) -> Result<(Skill, Option<String>), String> {
     let real = fs::canonicalize(file).map_err(|error| format!("it can not be read: {error}"))?;
     if let Some(within) = &shelf.within {
         let within = fs::canonicalize(within).unwrap_or_else(|_| within.clone());
@@ -143,7 +149,7 @@ fn skill(shelf: &Shelf, kind: Kind, name: String, file: &Path) -> Result<(Skill,
         }
     }
     let text = ona_files::read_text(&real).map_err(|why| format!("it {why}"))?;
-    let page = Page::read(&text);
+    let page = SkillPage::read(&text);
     let said = [page.text("description"), page.text("when_to_use")];
     let described = said.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let description = if described.is_empty() { first_paragraph(page.body) } else { described };
@@ -167,7 +173,7 @@ fn skill(shelf: &Shelf, kind: Kind, name: String, file: &Path) -> Result<(Skill,
             .filter(|(key, usual)| page.text(key).is_some_and(|text| text != *usual))
             .map(|(key, _)| key)
             .collect(),
-        has_files: kind == Kind::Skill && fs::read_dir(&dir).is_ok_and(|entries| entries.take(2).count() > 1),
+        has_files: kind == SkillKind::Skill && fs::read_dir(&dir).is_ok_and(|entries| entries.take(2).count() > 1),
         body: page.body.trim().to_owned(),
         file: file.to_owned(),
         dir,
@@ -203,9 +209,9 @@ mod tests {
         put(project.join(".claude/skills/c/SKILL.md"), "# Title\n\nWhat it\nis for.\n\nMore.");
         put(project.join(".claude/commands/c.md"), "a command");
         put(project.join(".claude/commands/git/tidy.md"), "---\ndescription: tidies\n---\nTidy.");
-        let mut shelves = Shelves::default();
-        shelves.add(&home, Scope::User, None, true);
-        shelves.add(&project, Scope::Project, Some(&project), true);
+        let mut shelves = SkillFolders::default();
+        shelves.add(&home, SkillScope::User, None, true);
+        shelves.add(&project, SkillScope::Project, Some(&project), true);
         let skills = shelves.read();
         let told: Vec<_> = skills.iter().map(|one| (one.name.as_str(), one.body.as_str())).collect();
         assert_eq!(
@@ -214,11 +220,11 @@ mod tests {
         );
         assert_eq!(skills.get(" /c ").unwrap().description, "What it is for.");
         assert_eq!(skills.get("tidy").unwrap().name, "git:tidy");
-        assert_eq!(skills.get("a").unwrap().scope, Scope::User);
+        assert_eq!(skills.get("a").unwrap().scope, SkillScope::User);
         assert!(skills.get("../a").is_none() && skills.get("").is_none());
 
-        let mut own = Shelves::default();
-        own.add(&project, Scope::Project, Some(&project), false);
+        let mut own = SkillFolders::default();
+        own.add(&project, SkillScope::Project, Some(&project), false);
         assert_eq!(own.read().iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["a"]);
     }
 
@@ -234,13 +240,13 @@ mod tests {
         symlink(dir.path().join("elsewhere"), project.join(".ona/skills/folder")).unwrap();
         symlink(project.join("kept"), project.join(".ona/skills/linked")).unwrap();
         fs::create_dir_all(project.join(".ona/skills/dir/SKILL.md")).unwrap();
-        let mut shelves = Shelves::default();
-        shelves.add(&project, Scope::Project, Some(&project), true);
+        let mut shelves = SkillFolders::default();
+        shelves.add(&project, SkillScope::Project, Some(&project), true);
         let skills = shelves.read();
         assert_eq!(skills.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["linked"]);
         assert_eq!(skills.left_out.len(), 3, "{:?}", skills.left_out);
-        let mut own = Shelves::default();
-        own.add(&project, Scope::User, None, true);
+        let mut own = SkillFolders::default();
+        own.add(&project, SkillScope::User, None, true);
         assert_eq!(own.read().get("folder").unwrap().body, "outside", "a person may link where he likes");
     }
 }

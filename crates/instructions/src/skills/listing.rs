@@ -35,7 +35,7 @@ fn line(skill: &Skill, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::skills::{Scope, Shelves};
+    use crate::skills::{SkillFolders, SkillScope};
 
     #[test]
     fn every_name_is_listed_whatever_the_room() {
@@ -47,8 +47,8 @@ mod tests {
             let text = format!("---\ndescription: {}\n{hidden}---\nbody", "word ".repeat(100));
             std::fs::write(folder.join("SKILL.md"), text).unwrap();
         }
-        let mut shelves = Shelves::default();
-        shelves.add(dir.path(), Scope::User, None, true);
+        let mut shelves = SkillFolders::default();
+        shelves.add(dir.path(), SkillScope::User, None, true);
         let skills = shelves.read();
         for room in [100, 2_000, 8_000] {
             let listing = skills.listing(room);

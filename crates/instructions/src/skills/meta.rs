@@ -4,13 +4,13 @@ use crate::frontmatter;
 use serde_json::{Map, Value};
 
 /// The keys of the block and the text after it; what is wrong with the block, if anything.
-pub(super) struct Page<'t> {
+pub(super) struct SkillPage<'t> {
     keys: Map<String, Value>,
     pub body: &'t str,
     pub wrong: Option<String>,
 }
 
-impl<'t> Page<'t> {
+impl<'t> SkillPage<'t> {
     pub fn read(text: &'t str) -> Self {
         let Some((block, body)) = frontmatter::block(text) else {
             return Self { keys: Map::new(), body: text.trim_start_matches('\u{feff}'), wrong: None };
@@ -93,15 +93,15 @@ mod tests {
 
     #[test]
     fn rules_keep_what_stands_in_parentheses() {
-        let page = Page::read("---\nallowed-tools: Bash(git add:*), Read Bash(git status, x)\n---\n");
+        let page = SkillPage::read("---\nallowed-tools: Bash(git add:*), Read Bash(git status, x)\n---\n");
         assert_eq!(page.rules("allowed-tools"), ["Bash(git add:*)", "Read", "Bash(git status, x)"]);
-        let page = Page::read("---\nallowed-tools:\n  - Read\n  - Bash(ls *)\n---\n");
+        let page = SkillPage::read("---\nallowed-tools:\n  - Read\n  - Bash(ls *)\n---\n");
         assert_eq!(page.rules("allowed-tools"), ["Read", "Bash(ls *)"]);
     }
 
     #[test]
     fn a_broken_block_still_narrows() {
-        let page = Page::read("---\ndescription: Use when: asked\ndisable-model-invocation: true\n---\nbody\n");
+        let page = SkillPage::read("---\ndescription: Use when: asked\ndisable-model-invocation: true\n---\nbody\n");
         assert!(page.wrong.is_some());
         assert_eq!((page.flag("disable-model-invocation"), page.body), (Some(true), "body\n"));
         assert_eq!(page.text("description").as_deref(), Some("Use when: asked"));
@@ -118,7 +118,7 @@ mod tests {
             ("?", None),
         ] {
             let text = format!("---\nuser-invocable: \"{word}\"\n---\n");
-            assert_eq!(Page::read(&text).flag("user-invocable"), expected, "{word}");
+            assert_eq!(SkillPage::read(&text).flag("user-invocable"), expected, "{word}");
         }
     }
 }

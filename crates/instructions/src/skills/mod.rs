@@ -10,9 +10,9 @@ mod listing;
 mod meta;
 mod render;
 
-pub use find::{Shelf, Shelves};
+pub use find::{SkillFolder, SkillFolders};
 pub use listing::LISTING_CHARACTERS;
-pub use render::{Piece, Values, pieces};
+pub use render::{SkillPart, SkillValues, pieces};
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,16 +20,16 @@ use std::path::PathBuf;
 
 /// Whose file it is. A project's counts as its settings do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum SkillScope {
     User,
     Project,
 }
 
-impl Scope {
+impl SkillScope {
     pub fn as_str(self) -> &'static str {
         match self {
-            Scope::User => "user",
-            Scope::Project => "project",
+            SkillScope::User => "user",
+            SkillScope::Project => "project",
         }
     }
 }
@@ -61,7 +61,7 @@ pub struct Plugin {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SkillKind {
     Skill,
     Command,
 }
@@ -69,8 +69,8 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skill {
     pub name: String,
-    pub kind: Kind,
-    pub scope: Scope,
+    pub kind: SkillKind,
+    pub scope: SkillScope,
     pub family: Family,
     pub plugin: Option<Plugin>,
     pub file: PathBuf,
@@ -133,7 +133,7 @@ impl Skills {
         // A command in a folder also goes by its own name, if only one does.
         self.by_name.get(name).or_else(|| {
             let mut same = self.by_name.values().filter(|skill| {
-                skill.kind == Kind::Command && skill.name.rsplit_once(':').is_some_and(|(_, last)| last == name)
+                skill.kind == SkillKind::Command && skill.name.rsplit_once(':').is_some_and(|(_, last)| last == name)
             });
             same.next().filter(|_| same.next().is_none())
         })

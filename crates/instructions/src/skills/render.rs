@@ -6,14 +6,14 @@
 
 /// A part of a text: words, or a command whose output takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum SkillPart {
     Text(String),
     Command(String),
 }
 
 /// What is put into a text.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Values<'a> {
+pub struct SkillValues<'a> {
     pub arguments: &'a str,
     /// Names of the arguments, in order.
     pub names: &'a [String],
@@ -22,37 +22,37 @@ pub struct Values<'a> {
 }
 
 /// The parts of a body. Arguments it has no place for follow at its end.
-pub fn pieces(body: &str, values: Values<'_>) -> Vec<Piece> {
+pub fn pieces(body: &str, values: SkillValues<'_>) -> Vec<SkillPart> {
     let mut filler = Filler { words: words(values.arguments), values, used: false };
-    let mut pieces: Vec<Piece> = raw(body)
+    let mut pieces: Vec<SkillPart> = raw(body)
         .into_iter()
         .map(|piece| match piece {
-            Piece::Text(text) => Piece::Text(filler.fill(&text)),
-            Piece::Command(command) => Piece::Command(filler.fill(&command)),
+            SkillPart::Text(text) => SkillPart::Text(filler.fill(&text)),
+            SkillPart::Command(command) => SkillPart::Command(filler.fill(&command)),
         })
         .collect();
     if !filler.used && !values.arguments.is_empty() {
-        pieces.push(Piece::Text(format!("\n\nARGUMENTS: {}", values.arguments)));
+        pieces.push(SkillPart::Text(format!("\n\nARGUMENTS: {}", values.arguments)));
     }
     pieces
 }
 
 /// Where commands stand: `` !`command` `` after a blank or at the start of a line, and
 /// fences that begin with `` ```! ``.
-fn raw(body: &str) -> Vec<Piece> {
+fn raw(body: &str) -> Vec<SkillPart> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let mut fence: Option<String> = None;
     for line in body.split_inclusive('\n') {
         match &mut fence {
             Some(command) if line.trim() == "```" => {
-                pieces.push(Piece::Command(command.trim_end().to_owned()));
+                pieces.push(SkillPart::Command(command.trim_end().to_owned()));
                 text.push_str(if line.ends_with('\n') { "\n" } else { "" });
                 fence = None;
             }
             Some(command) => command.push_str(line),
             None if line.trim() == "```!" => {
-                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                pieces.push(SkillPart::Text(std::mem::take(&mut text)));
                 fence = Some(String::new());
             }
             None => inline(line, &mut text, &mut pieces),
@@ -63,12 +63,12 @@ fn raw(body: &str) -> Vec<Piece> {
         text.push_str("```!\n");
         text.push_str(&open);
     }
-    pieces.push(Piece::Text(text));
-    pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+    pieces.push(SkillPart::Text(text));
+    pieces.retain(|piece| !matches!(piece, SkillPart::Text(text) if text.is_empty()));
     pieces
 }
 
-fn inline(line: &str, text: &mut String, pieces: &mut Vec<Piece>) {
+fn inline(line: &str, text: &mut String, pieces: &mut Vec<SkillPart>) {
     let mut rest = line;
     while let Some(at) = rest.find("!`") {
         let free = rest[..at]
@@ -79,8 +79,8 @@ fn inline(line: &str, text: &mut String, pieces: &mut Vec<Piece>) {
         match command {
             Some((command, after)) => {
                 text.push_str(&rest[..at]);
-                pieces.push(Piece::Text(std::mem::take(text)));
-                pieces.push(Piece::Command(command.trim().to_owned()));
+                pieces.push(SkillPart::Text(std::mem::take(text)));
+                pieces.push(SkillPart::Command(command.trim().to_owned()));
                 rest = after;
             }
             None => {
@@ -94,7 +94,7 @@ fn inline(line: &str, text: &mut String, pieces: &mut Vec<Piece>) {
 
 struct Filler<'a> {
     words: Vec<String>,
-    values: Values<'a>,
+    values: SkillValues<'a>,
     /// Some argument has found its place.
     used: bool,
 }
@@ -199,10 +199,10 @@ mod tests {
     fn filled(body: &str, arguments: &str) -> String {
         let names = ["issue".to_owned(), "branch".to_owned()];
         let variables = [("CLAUDE_SKILL_DIR", "/s".to_owned())];
-        let parts = pieces(body, Values { arguments, names: &names, variables: &variables });
+        let parts = pieces(body, SkillValues { arguments, names: &names, variables: &variables });
         let text = |piece| match piece {
-            Piece::Text(text) => text,
-            Piece::Command(command) => format!("<{command}>"),
+            SkillPart::Text(text) => text,
+            SkillPart::Command(command) => format!("<{command}>"),
         };
         parts.into_iter().map(text).collect()
     }

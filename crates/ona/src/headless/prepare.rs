@@ -14,7 +14,9 @@ use ona_api::model::{ModelFailure, RequestParams};
 use ona_api::{EventKind, EventName, Group, Phase, Row, environment, tool::canonical};
 use ona_auth::CredentialKind;
 use ona_hookplane::HookOutcome;
-use ona_instructions::{AgentDefinition, Agents, Instruction, Instructions, Prompt, Sources, system_prompt};
+use ona_instructions::{
+    AgentDefinition, Agents, Instruction, InstructionSources, Instructions, PromptParts, system_prompt,
+};
 use ona_modules::ModuleContext;
 use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{
@@ -288,7 +290,7 @@ impl Run<'_> {
         // Text of a folder that nobody has trusted yet is only text; --no-trust leaves it out, too.
         let withheld = self.program.trust_state() == TrustState::Withheld;
         let trusted = self.open.merged.trust != Trust::Withheld;
-        let mut instructions = Instructions::at_start(Sources {
+        let mut instructions = Instructions::at_start(InstructionSources {
             home: self.program.env.home(),
             start: session.cx.cwd.clone(),
             project: session.cx.project.clone(),
@@ -322,7 +324,7 @@ impl Run<'_> {
     ) -> Result<RequestParams, StoreError> {
         let reader = self.open.store.reader()?;
         let conversation = &session.place.conversation;
-        let system = system_prompt(&Prompt {
+        let system = system_prompt(&PromptParts {
             instead: guise.instead.as_deref(),
             also: guise.also.as_deref(),
             cwd: &session.cx.cwd,

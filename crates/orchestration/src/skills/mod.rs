@@ -18,7 +18,7 @@ use crate::session_hooks::{FrontMatterHooks, SessionHookRegistry};
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId, ToolCall, environment};
 use ona_hookplane::HookEngine;
-use ona_instructions::skills::{Piece, Scope, Skill, Skills, Values, pieces};
+use ona_instructions::skills::{Skill, SkillPart, SkillScope, SkillValues, Skills, pieces};
 use ona_permissions::PermissionEngine;
 use ona_store::{Store, StoreError};
 use ona_tools::{ToolBox, ToolContext};
@@ -72,7 +72,7 @@ impl SkillLoader {
     /// until the session does.
     pub async fn load(&self, skill: &Skill, arguments: &str, cx: &ToolContext) -> Result<String, NotLoaded> {
         let variables = self.variables(skill, cx);
-        let values = Values { arguments, names: &skill.arguments, variables: &variables };
+        let values = SkillValues { arguments, names: &skill.arguments, variables: &variables };
         // The commands of a text are what its own rules are written for, so they come first.
         self.allow(skill, &variables).into_iter().for_each(|note| (self.tell)(note));
         let text = match self.filled(skill, pieces(&skill.body, values), cx).await {
@@ -134,7 +134,7 @@ impl SkillLoader {
         if skill.allowed_tools.is_empty() || self.parent.base.agent_id.is_some() {
             return Vec::new();
         }
-        if skill.scope == Scope::Project && !self.terms.project_may_allow {
+        if skill.scope == SkillScope::Project && !self.terms.project_may_allow {
             return vec![format!(
                 "The skill {} asks for tools to be allowed; nobody has trusted this folder yet, so they are not (--trust remembers it)",
                 skill.name
@@ -153,14 +153,14 @@ impl SkillLoader {
         change(&mut rules.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn filled(&self, skill: &Skill, pieces: Vec<Piece>, cx: &ToolContext) -> Result<String, NotLoaded> {
+    async fn filled(&self, skill: &Skill, pieces: Vec<SkillPart>, cx: &ToolContext) -> Result<String, NotLoaded> {
         let mut text = String::new();
         let mut shell = None;
         for piece in pieces {
             match piece {
-                Piece::Text(words) => text.push_str(&words),
-                Piece::Command(_) if self.terms.no_shell => text.push_str(SHELL_OFF),
-                Piece::Command(command) => {
+                SkillPart::Text(words) => text.push_str(&words),
+                SkillPart::Command(_) if self.terms.no_shell => text.push_str(SHELL_OFF),
+                SkillPart::Command(command) => {
                     let shell = match &mut shell {
                         Some(shell) => shell,
                         none => none.insert(Shell::open(self, skill, cx).await?),
@@ -181,7 +181,7 @@ pub fn front_hooks(skill: &Skill) -> Option<FrontMatterHooks> {
         by: format!("skill:{}", skill.name),
         file: skill.file.clone(),
         dialect: skill.family.dialect().to_owned(),
-        of_project: skill.scope == Scope::Project,
+        of_project: skill.scope == SkillScope::Project,
         hooks: skill.hooks.clone(),
     })
 }
