@@ -12,7 +12,7 @@ use crate::output;
 use crate::program::Program;
 use ona_api::{Env, environment};
 use ona_process::{ChildCommand, ChildExit};
-use ona_scripted_model::{ModelServer, Turn, Wire, call, say, say_and_call};
+use ona_scripted_model::{ModelServer, ScriptedTurn, Wire, call, say, say_and_call};
 use serde_json::{Value, json};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -173,7 +173,7 @@ impl Demo {
         &self,
         title: &str,
         prompt: &str,
-        script: [Turn; N],
+        script: [ScriptedTurn; N],
         session: Option<&str>,
     ) -> Result<Begun, Failure> {
         let server = ModelServer::try_start(Wire::Messages, script)

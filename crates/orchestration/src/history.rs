@@ -6,7 +6,7 @@
 use crate::stored::record;
 use ona_api::model::{Message, Part};
 use ona_api::{Entry, SessionId};
-use ona_providers::{EncodedMessages, ImageSupport, Wire};
+use ona_providers::{EncodedMessages, ImageSupport, WireFormat};
 use ona_store::{Store, StoreError};
 use ona_transcript::{Mapper, Rewinds, Step, TurnState, repair};
 
@@ -19,7 +19,7 @@ pub struct History {
 }
 
 impl History {
-    pub fn load(store: &Store, session: &SessionId, wire: Wire) -> Result<Self, StoreError> {
+    pub fn load(store: &Store, session: &SessionId, wire: WireFormat) -> Result<Self, StoreError> {
         let mut history = Self {
             session: session.clone(),
             mapper: Mapper::default(),
@@ -88,14 +88,14 @@ impl History {
     pub fn shows_pictures(&self) -> bool {
         let pictures = !matches!(
             self.dialogue.wire(),
-            Wire::Messages(ImageSupport::TextOnly) | Wire::Chat(ImageSupport::TextOnly)
+            WireFormat::Messages(ImageSupport::TextOnly) | WireFormat::Chat(ImageSupport::TextOnly)
         );
         let shown = |message: &Message| message.parts.iter().any(|part| matches!(part, Part::Picture { .. }));
         pictures && self.messages().iter().any(shown)
     }
 
     /// From now on for this wire; a change encodes everything anew.
-    pub fn speak(&mut self, wire: Wire) {
+    pub fn speak(&mut self, wire: WireFormat) {
         if self.dialogue.wire() != wire {
             self.dialogue = EncodedMessages::new(wire);
             self.dialogue.sync(self.mapper.messages(), 0);

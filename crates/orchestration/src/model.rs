@@ -7,7 +7,7 @@ use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestPar
 use ona_api::{CallId, Env, Redactor, environment};
 use ona_auth::http::{self, HttpLimits};
 use ona_auth::{ApiKeyHelper, CredentialKind, CredentialSources, Endpoint, ModelChoice};
-use ona_providers::{EncodedMessages, Provider, RetryPolicy, Wire};
+use ona_providers::{EncodedMessages, Provider, RetryPolicy, WireFormat};
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -95,8 +95,8 @@ impl Model {
         }
     }
 
-    pub fn wire(&self) -> Wire {
-        Wire::of(&self.choice)
+    pub fn wire(&self) -> WireFormat {
+        WireFormat::of(&self.choice)
     }
 
     /// What signs its requests, as far as can be told without running anything.

@@ -6,7 +6,7 @@
 //! move, are put in while the body is copied together.
 
 use crate::fingerprint::Seed;
-use crate::{Wire, chat, messages};
+use crate::{WireFormat, chat, messages};
 use ona_api::model::{Message, RequestParams};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const CACHED_MESSAGES: usize = 2;
 
 pub struct EncodedMessages {
-    wire: Wire,
+    wire: WireFormat,
     seed: Seed,
     /// All messages, each with a comma before it.
     bytes: Vec<u8>,
@@ -39,11 +39,11 @@ struct Head {
 }
 
 impl EncodedMessages {
-    pub fn new(wire: Wire) -> Self {
+    pub fn new(wire: WireFormat) -> Self {
         Self { wire, seed: Seed::random(), bytes: Vec::new(), entries: Vec::new(), head: Mutex::new(None) }
     }
 
-    pub fn wire(&self) -> Wire {
+    pub fn wire(&self) -> WireFormat {
         self.wire
     }
 
@@ -55,8 +55,8 @@ impl EncodedMessages {
         self.bytes.truncate(self.entries.last().map_or(0, |entry| entry.end));
         for message in &messages[same..] {
             let mark = match self.wire {
-                Wire::Messages(images) => messages::encode::message(message, images, &mut self.bytes),
-                Wire::Chat(images) => {
+                WireFormat::Messages(images) => messages::encode::message(message, images, &mut self.bytes),
+                WireFormat::Chat(images) => {
                     chat::encode::message(message, images, &mut self.bytes);
                     None
                 }
@@ -100,8 +100,8 @@ impl EncodedMessages {
             return head.bytes.clone();
         }
         let bytes: Arc<[u8]> = match self.wire {
-            Wire::Messages(_) => messages::encode::head(params),
-            Wire::Chat(_) => chat::encode::head(params),
+            WireFormat::Messages(_) => messages::encode::head(params),
+            WireFormat::Chat(_) => chat::encode::head(params),
         }
         .into();
         *kept = Some(Head { fingerprint, bytes: bytes.clone() });

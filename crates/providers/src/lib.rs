@@ -25,4 +25,4 @@ pub use encoded_messages::EncodedMessages;
 pub use provider::Provider;
 pub use response::{BodyFormat, ResponseDecoder};
 pub use retry::RetryPolicy;
-pub use wire::{ImageSupport, Wire};
+pub use wire::{ImageSupport, WireFormat};

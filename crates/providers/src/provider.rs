@@ -4,7 +4,7 @@
 //! client's limits, because the turn decides that for every provider.
 
 use crate::response::{BodyFormat, ResponseDecoder};
-use crate::{EncodedMessages, Wire, classify, retry_after, transport};
+use crate::{EncodedMessages, WireFormat, classify, retry_after, transport};
 use ona_api::Redactor;
 use ona_api::model::{Delta, FailureClass, ModelFailure, Reply, RequestParams};
 use ona_auth::{Credential, Endpoint};
@@ -75,7 +75,7 @@ impl Provider {
 
     async fn exchange(
         &self,
-        wire: Wire,
+        wire: WireFormat,
         body: Vec<u8>,
         on_delta: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<Reply, ModelFailure> {
@@ -102,11 +102,11 @@ impl Provider {
         decoder.finish(on_delta)
     }
 
-    fn headers(&self, wire: Wire) -> HeaderMap {
+    fn headers(&self, wire: WireFormat) -> HeaderMap {
         let mut headers = self.credential.headers();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-        if let Wire::Messages(_) = wire {
+        if let WireFormat::Messages(_) = wire {
             headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
         }
         headers

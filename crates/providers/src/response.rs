@@ -5,7 +5,7 @@
 
 use crate::assemble::Assembler;
 use crate::sse::SseDecoder;
-use crate::{Wire, chat, classify, messages};
+use crate::{WireFormat, chat, classify, messages};
 use ona_api::model::{Delta, ModelFailure, Reply};
 use serde_json::Value;
 
@@ -49,10 +49,10 @@ enum WireDecoder {
 }
 
 impl ResponseDecoder {
-    pub fn new(wire: Wire, format: BodyFormat) -> Self {
+    pub fn new(wire: WireFormat, format: BodyFormat) -> Self {
         let decoder = match wire {
-            Wire::Messages(_) => WireDecoder::Messages(Default::default()),
-            Wire::Chat(_) => WireDecoder::Chat(Default::default()),
+            WireFormat::Messages(_) => WireDecoder::Messages(Default::default()),
+            WireFormat::Chat(_) => WireDecoder::Chat(Default::default()),
         };
         let (events, held, assembler) = Default::default();
         Self { format, events, held, decoder, assembler, received: 0 }

@@ -4,7 +4,7 @@ use ona_api::model::ProviderName;
 use ona_auth::ModelChoice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wire {
+pub enum WireFormat {
     /// Anthropic's Messages API.
     Messages(ImageSupport),
     /// OpenAI's Chat Completions and whatever is compatible with it.
@@ -18,21 +18,23 @@ pub enum ImageSupport {
     TextOnly,
 }
 
-impl Wire {
+impl WireFormat {
     pub fn of(choice: &ModelChoice) -> Self {
         match (choice.provider, choice.model_id) {
-            (ProviderName::ClaudeCodeSubscription, _) => Wire::Messages(ImageSupport::Images),
-            (ProviderName::OpenaiCompatible, "o3_mini") if !choice.overridden => Wire::Chat(ImageSupport::TextOnly),
+            (ProviderName::ClaudeCodeSubscription, _) => WireFormat::Messages(ImageSupport::Images),
+            (ProviderName::OpenaiCompatible, "o3_mini") if !choice.overridden => {
+                WireFormat::Chat(ImageSupport::TextOnly)
+            }
             // What a local server serves can not be told from here; a refusal can (see `classify`).
-            (ProviderName::OpenaiCompatible | ProviderName::LmStudioLocal, _) => Wire::Chat(ImageSupport::Images),
+            (ProviderName::OpenaiCompatible | ProviderName::LmStudioLocal, _) => WireFormat::Chat(ImageSupport::Images),
         }
     }
 
     /// The same for a model that takes no pictures.
     pub fn text_only(self) -> Self {
         match self {
-            Wire::Messages(_) => Wire::Messages(ImageSupport::TextOnly),
-            Wire::Chat(_) => Wire::Chat(ImageSupport::TextOnly),
+            WireFormat::Messages(_) => WireFormat::Messages(ImageSupport::TextOnly),
+            WireFormat::Chat(_) => WireFormat::Chat(ImageSupport::TextOnly),
         }
     }
 }

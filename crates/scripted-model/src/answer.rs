@@ -1,16 +1,16 @@
 //! A turn as the steps that answer a request with it. Pure: every byte is decided here.
 
 use super::Wire;
-use super::fault::Break;
+use super::fault::StreamFault;
 use super::gate::Gate;
 use super::http;
-use super::sse::Event;
-use super::turn::{Delivery, Form, Reply, Spot, Turn, What};
+use super::sse::ServerSentEvent;
+use super::turn::{BodyForm, Delivery, ScriptedReply, ScriptedTurn, StreamPosition, What};
 use super::{chat, messages};
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum WriteStep {
     /// One write.
     Send(Vec<u8>),
     Pause(Duration),
@@ -25,7 +25,7 @@ pub(super) enum Step {
 
 /// What a turn must know of the request it answers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct AnsweredRequest {
     /// Of the request on its server, from 1.
     pub number: usize,
     /// Of the first call of this reply on its server, from 1.
@@ -34,20 +34,20 @@ pub(super) struct Asked {
     pub usage: bool,
 }
 
-pub(super) fn steps(wire: Wire, turn: &Turn, asked: Asked) -> Vec<Step> {
+pub(super) fn steps(wire: Wire, turn: &ScriptedTurn, asked: AnsweredRequest) -> Vec<WriteStep> {
     let mut steps = Vec::new();
     if !turn.think.is_zero() {
-        steps.push(Step::Pause(turn.think));
+        steps.push(WriteStep::Pause(turn.think));
     }
-    steps.extend(holds(turn, |spot| spot == Spot::Start).map(Step::Hold));
+    steps.extend(holds(turn, |spot| spot == StreamPosition::Start).map(WriteStep::Hold));
     match &turn.what {
         What::Silence(gate) => {
-            steps.push(gate.clone().map_or(Step::Hang, Step::Hold));
-            steps.extend([Step::Settle, Step::Close]);
+            steps.push(gate.clone().map_or(WriteStep::Hang, WriteStep::Hold));
+            steps.extend([WriteStep::Settle, WriteStep::Close]);
         }
         What::Raw(bytes) => {
             steps.extend(deliver(turn, &[], Framing::Length, document(turn, bytes)));
-            steps.push(Step::Close);
+            steps.push(WriteStep::Close);
         }
         What::Body { content_type, bytes } => {
             steps.extend(with_length(wire, turn, asked, 200, content_type, bytes));
@@ -61,9 +61,9 @@ pub(super) fn steps(wire: Wire, turn: &Turn, asked: Asked) -> Vec<Step> {
             steps.extend(with_length(wire, turn, asked, status, "application/json", &body));
         }
         What::Reply(reply) => match turn.form {
-            Form::Streamed => steps.extend(stream(wire, turn, Asked { usage: true, ..asked }, reply)),
-            Form::AsAsked if asked.stream => steps.extend(stream(wire, turn, asked, reply)),
-            Form::AsAsked | Form::Plain => {
+            BodyForm::Streamed => steps.extend(stream(wire, turn, AnsweredRequest { usage: true, ..asked }, reply)),
+            BodyForm::AsAsked if asked.stream => steps.extend(stream(wire, turn, asked, reply)),
+            BodyForm::AsAsked | BodyForm::Plain => {
                 let body = match wire {
                     Wire::Messages => messages::document(reply, asked.number, asked.first_call),
                     Wire::Chat => chat::document(reply, asked.number, asked.first_call),
@@ -74,37 +74,37 @@ pub(super) fn steps(wire: Wire, turn: &Turn, asked: Asked) -> Vec<Step> {
         },
     }
     match turn.breaks {
-        Some(Break::Reset(bytes)) => cut(steps, bytes, Step::Reset),
-        Some(Break::Close(bytes)) => cut(steps, bytes, Step::Close),
-        Some(Break::HalfLine | Break::Unfinished(_) | Break::Error { .. }) | None => steps,
+        Some(StreamFault::Reset(bytes)) => cut(steps, bytes, WriteStep::Reset),
+        Some(StreamFault::Close(bytes)) => cut(steps, bytes, WriteStep::Close),
+        Some(StreamFault::HalfLine | StreamFault::Unfinished(_) | StreamFault::Error { .. }) | None => steps,
     }
 }
 
 /// The steps up to so many bytes, and then the end.
-fn cut(steps: Vec<Step>, bytes: usize, end: Step) -> Vec<Step> {
+fn cut(steps: Vec<WriteStep>, bytes: usize, end: WriteStep) -> Vec<WriteStep> {
     let mut left = bytes;
     let mut kept = Vec::new();
     for step in steps {
         match step {
-            Step::Send(mut part) if part.len() >= left => {
+            WriteStep::Send(mut part) if part.len() >= left => {
                 part.truncate(left);
-                kept.push(Step::Send(part));
+                kept.push(WriteStep::Send(part));
                 break;
             }
-            Step::Send(part) => {
+            WriteStep::Send(part) => {
                 left -= part.len();
-                kept.push(Step::Send(part));
+                kept.push(WriteStep::Send(part));
             }
             // The end comes later than the answer thought.
-            Step::Settle | Step::Close | Step::Reset => {}
-            Step::Pause(_) | Step::Hold(_) | Step::Hang => kept.push(step),
+            WriteStep::Settle | WriteStep::Close | WriteStep::Reset => {}
+            WriteStep::Pause(_) | WriteStep::Hold(_) | WriteStep::Hang => kept.push(step),
         }
     }
-    kept.extend([Step::Settle, end]);
+    kept.extend([WriteStep::Settle, end]);
     kept
 }
 
-fn holds(turn: &Turn, here: impl Fn(Spot) -> bool) -> impl Iterator<Item = Gate> {
+fn holds(turn: &ScriptedTurn, here: impl Fn(StreamPosition) -> bool) -> impl Iterator<Item = Gate> {
     turn.holds.iter().filter(move |(spot, _)| here(*spot)).map(|(_, gate)| gate.clone())
 }
 
@@ -123,23 +123,30 @@ enum Part {
     End,
 }
 
-fn with_length(wire: Wire, turn: &Turn, asked: Asked, status: u16, kind: &str, body: &[u8]) -> Vec<Step> {
+fn with_length(
+    wire: Wire,
+    turn: &ScriptedTurn,
+    asked: AnsweredRequest,
+    status: u16,
+    kind: &str,
+    body: &[u8],
+) -> Vec<WriteStep> {
     let length = ("content-length", body.len().to_string());
     let head = head(wire, turn, asked, status, kind, length);
     deliver(turn, &head, Framing::Length, document(turn, body))
         .into_iter()
-        .chain((turn.breaks == Some(Break::HalfLine)).then_some(Step::Close))
+        .chain((turn.breaks == Some(StreamFault::HalfLine)).then_some(WriteStep::Close))
         .collect()
 }
 
-fn document(turn: &Turn, body: &[u8]) -> Vec<Part> {
-    let body = if turn.breaks == Some(Break::HalfLine) { &body[..body.len() / 2] } else { body };
-    let mut parts: Vec<_> = holds(turn, |spot| spot != Spot::Start).map(Part::Hold).collect();
+fn document(turn: &ScriptedTurn, body: &[u8]) -> Vec<Part> {
+    let body = if turn.breaks == Some(StreamFault::HalfLine) { &body[..body.len() / 2] } else { body };
+    let mut parts: Vec<_> = holds(turn, |spot| spot != StreamPosition::Start).map(Part::Hold).collect();
     parts.extend([Part::Settle, Part::Bytes(body.to_vec()), Part::End]);
     parts
 }
 
-fn stream(wire: Wire, turn: &Turn, asked: Asked, reply: &Reply) -> Vec<Step> {
+fn stream(wire: Wire, turn: &ScriptedTurn, asked: AnsweredRequest, reply: &ScriptedReply) -> Vec<WriteStep> {
     let mut events = match wire {
         Wire::Messages => messages::events(reply, asked.number, asked.first_call),
         Wire::Chat => chat::events(reply, asked.number, asked.first_call, asked.usage),
@@ -148,30 +155,30 @@ fn stream(wire: Wire, turn: &Turn, asked: Asked, reply: &Reply) -> Vec<Step> {
     // only the end of the body tells.
     let mut settled = None;
     match &turn.breaks {
-        Some(Break::HalfLine) => events.truncate((place(&events, 0) + 1).min(events.len())),
-        Some(Break::Unfinished(after)) => {
+        Some(StreamFault::HalfLine) => events.truncate((place(&events, 0) + 1).min(events.len())),
+        Some(StreamFault::Unfinished(after)) => {
             events.truncate(place(&events, *after));
             settled = Some(events.len());
         }
-        Some(Break::Error { after, kind, message }) => {
+        Some(StreamFault::Error { after, kind, message }) => {
             events.truncate(place(&events, *after));
             events.push(match wire {
                 Wire::Messages => messages::error_event(kind, message),
                 Wire::Chat => chat::error_event(kind, message),
             });
         }
-        Some(Break::Reset(_) | Break::Close(_)) | None => {}
+        Some(StreamFault::Reset(_) | StreamFault::Close(_)) | None => {}
     }
     let last = events.len().saturating_sub(1);
     let settled = settled.unwrap_or(last);
-    let half = turn.breaks == Some(Break::HalfLine);
+    let half = turn.breaks == Some(StreamFault::HalfLine);
 
     let mut parts = Vec::new();
     for (index, event) in events.iter().map(Some).chain([None]).enumerate() {
         let here = |spot| match spot {
-            Spot::Start => false,
-            Spot::Deltas(after) => place(&events, after) == index,
-            Spot::End => last == index,
+            StreamPosition::Start => false,
+            StreamPosition::Deltas(after) => place(&events, after) == index,
+            StreamPosition::End => last == index,
         };
         parts.extend(holds(turn, here).map(Part::Hold));
         if index == settled {
@@ -187,13 +194,13 @@ fn stream(wire: Wire, turn: &Turn, asked: Asked, reply: &Reply) -> Vec<Step> {
     let chunked = ("transfer-encoding", "chunked".to_owned());
     let head = head(wire, turn, asked, 200, "text/event-stream; charset=utf-8", chunked);
     let mut steps = deliver(turn, &head, Framing::Chunked, parts);
-    steps.extend(half.then_some(Step::Close));
+    steps.extend(half.then_some(WriteStep::Close));
     steps
 }
 
 /// The position after so many pieces of content; before the first, if none are asked for,
 /// and before the last event, if there are fewer.
-fn place(events: &[Event], deltas: usize) -> usize {
+fn place(events: &[ServerSentEvent], deltas: usize) -> usize {
     let mut positions = events.iter().enumerate().filter(|(_, event)| event.delta).map(|(index, _)| index);
     let found = match deltas.checked_sub(1) {
         None => positions.next(),
@@ -202,7 +209,14 @@ fn place(events: &[Event], deltas: usize) -> usize {
     found.unwrap_or(events.len().saturating_sub(1))
 }
 
-fn head(wire: Wire, turn: &Turn, asked: Asked, status: u16, kind: &str, framing: (&str, String)) -> Vec<u8> {
+fn head(
+    wire: Wire,
+    turn: &ScriptedTurn,
+    asked: AnsweredRequest,
+    status: u16,
+    kind: &str,
+    framing: (&str, String),
+) -> Vec<u8> {
     let id = match wire {
         Wire::Messages => "request-id",
         Wire::Chat => "x-request-id",
@@ -215,7 +229,7 @@ fn head(wire: Wire, turn: &Turn, asked: Asked, status: u16, kind: &str, framing:
 }
 
 /// Cuts the parts of a body into writes.
-fn deliver(turn: &Turn, head: &[u8], framing: Framing, parts: Vec<Part>) -> Vec<Step> {
+fn deliver(turn: &ScriptedTurn, head: &[u8], framing: Framing, parts: Vec<Part>) -> Vec<WriteStep> {
     let size = match (turn.delivery, framing) {
         (Delivery::PerEvent, Framing::Chunked) => None,
         (Delivery::PerEvent, Framing::Length) => Some(usize::MAX),
@@ -223,7 +237,7 @@ fn deliver(turn: &Turn, head: &[u8], framing: Framing, parts: Vec<Part>) -> Vec<
     };
     let mut writes =
         Writes { framing, pause: turn.pause, steps: Vec::new(), run: Vec::new(), settle: None, begun: false };
-    writes.steps.extend(head.chunks(size.unwrap_or(usize::MAX)).map(|piece| Step::Send(piece.to_vec())));
+    writes.steps.extend(head.chunks(size.unwrap_or(usize::MAX)).map(|piece| WriteStep::Send(piece.to_vec())));
     for part in parts {
         match part {
             Part::Bytes(bytes) => {
@@ -235,7 +249,7 @@ fn deliver(turn: &Turn, head: &[u8], framing: Framing, parts: Vec<Part>) -> Vec<
             Part::Settle => writes.settle = Some(writes.run.len()),
             Part::Hold(gate) => {
                 writes.flush(size.unwrap_or(usize::MAX));
-                writes.steps.push(Step::Hold(gate));
+                writes.steps.push(WriteStep::Hold(gate));
             }
             Part::End => {
                 writes.flush(size.unwrap_or(usize::MAX));
@@ -250,7 +264,7 @@ fn deliver(turn: &Turn, head: &[u8], framing: Framing, parts: Vec<Part>) -> Vec<
 struct Writes {
     framing: Framing,
     pause: Duration,
-    steps: Vec<Step>,
+    steps: Vec<WriteStep>,
     /// Bytes not cut yet, and the place in them where the answer settles.
     run: Vec<u8>,
     settle: Option<usize>,
@@ -264,13 +278,13 @@ impl Writes {
         for piece in run.chunks(size) {
             let end = start + piece.len();
             if self.begun && !self.pause.is_zero() {
-                self.steps.push(Step::Pause(self.pause));
+                self.steps.push(WriteStep::Pause(self.pause));
             }
             if self.settle.is_some_and(|place| place < end) {
                 self.settle = None;
-                self.steps.push(Step::Settle);
+                self.steps.push(WriteStep::Settle);
             }
-            self.steps.push(Step::Send(match self.framing {
+            self.steps.push(WriteStep::Send(match self.framing {
                 Framing::Chunked => http::chunk(piece),
                 Framing::Length => piece.to_vec(),
             }));
@@ -278,37 +292,37 @@ impl Writes {
             start = end;
         }
         if self.settle.take().is_some() {
-            self.steps.push(Step::Settle);
+            self.steps.push(WriteStep::Settle);
         }
     }
 
     fn end(&mut self) {
         match (self.framing, self.steps.last_mut()) {
             (Framing::Length, _) => {}
-            (Framing::Chunked, Some(Step::Send(last))) => last.extend(http::LAST_CHUNK),
-            (Framing::Chunked, _) => self.steps.push(Step::Send(http::LAST_CHUNK.to_vec())),
+            (Framing::Chunked, Some(WriteStep::Send(last))) => last.extend(http::LAST_CHUNK),
+            (Framing::Chunked, _) => self.steps.push(WriteStep::Send(http::LAST_CHUNK.to_vec())),
         }
     }
 }
 
 /// Writes with nothing to wait for in between become one.
-fn joined(steps: Vec<Step>) -> Vec<Step> {
+fn joined(steps: Vec<WriteStep>) -> Vec<WriteStep> {
     let mut all = Vec::new();
     let mut pending = Vec::new();
     for step in steps {
         match step {
-            Step::Send(bytes) => pending.extend(bytes),
-            Step::Settle => all.push(step),
-            Step::Pause(_) | Step::Hold(_) | Step::Hang | Step::Close | Step::Reset => {
+            WriteStep::Send(bytes) => pending.extend(bytes),
+            WriteStep::Settle => all.push(step),
+            WriteStep::Pause(_) | WriteStep::Hold(_) | WriteStep::Hang | WriteStep::Close | WriteStep::Reset => {
                 if !pending.is_empty() {
-                    all.push(Step::Send(std::mem::take(&mut pending)));
+                    all.push(WriteStep::Send(std::mem::take(&mut pending)));
                 }
                 all.push(step);
             }
         }
     }
     if !pending.is_empty() {
-        all.push(Step::Send(pending));
+        all.push(WriteStep::Send(pending));
     }
     all
 }

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 /// Part of a reply, in the order it is said.
 #[derive(Clone, Debug)]
-pub enum Block {
+pub enum ReplyBlock {
     Text(String),
     /// Of a type no request asked for. On Chat it is `reasoning_content`.
     Thinking(String),
-    Call(Call),
+    Call(ScriptedCall),
     /// A whole block in the words of the Messages wire, as a type nobody knows yet.
     /// Chat has no such thing and leaves it out.
     Unknown(Value),
@@ -16,7 +16,7 @@ pub enum Block {
 
 /// A tool call.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct ScriptedCall {
     pub(super) name: String,
     /// JSON as text, because a model may write it wrong.
     pub(super) arguments: String,
@@ -55,20 +55,20 @@ pub enum Stop {
 /// `input_tokens` are those that no cache had. Chat counts cached ones as
 /// prompt tokens too, and knows no writing to a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Usage {
+pub struct ScriptedUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cache_read_tokens: u64,
     pub cache_write_tokens: u64,
 }
 
-impl Default for Usage {
+impl Default for ScriptedUsage {
     fn default() -> Self {
         Self { input_tokens: 100, output_tokens: 10, cache_read_tokens: 0, cache_write_tokens: 0 }
     }
 }
 
-impl Call {
+impl ScriptedCall {
     pub fn new(name: &str, input: Value) -> Self {
         Self::with_arguments(name, input.to_string())
     }
@@ -122,7 +122,7 @@ impl Call {
     }
 }
 
-impl From<(&str, Value)> for Call {
+impl From<(&str, Value)> for ScriptedCall {
     fn from((name, input): (&str, Value)) -> Self {
         Self::new(name, input)
     }

@@ -1,9 +1,9 @@
 //! The Chat Completions wire: a reply as chunks or as one document, and its errors.
 
-use super::block::{Block, Call, Stop, Usage};
-use super::fault::Failure;
-use super::sse::Event;
-use super::turn::Reply;
+use super::block::{ReplyBlock, ScriptedCall, ScriptedUsage, Stop};
+use super::fault::HttpFailure;
+use super::sse::ServerSentEvent;
+use super::turn::ScriptedReply;
 use serde_json::{Map, Value, json};
 
 /// Fixed, so that the same script gives the same bytes.
@@ -11,30 +11,35 @@ const CREATED: u64 = 1_700_000_000;
 
 /// `number` is that of the request, `first_call` of the first call in the reply;
 /// `with_usage` if the request asked for the chunk that has it.
-pub(super) fn events(reply: &Reply, number: usize, first_call: usize, with_usage: bool) -> Vec<Event> {
+pub(super) fn events(
+    reply: &ScriptedReply,
+    number: usize,
+    first_call: usize,
+    with_usage: bool,
+) -> Vec<ServerSentEvent> {
     let chunk = |choices: Value, usage: Value| {
         let mut chunk = envelope("chat.completion.chunk", number, choices);
         if with_usage {
             chunk["usage"] = usage;
         }
-        Event::unnamed(chunk)
+        ServerSentEvent::unnamed(chunk)
     };
     let choice = |delta: Value, finish: Value| {
         chunk(json!([{"index": 0, "delta": delta, "finish_reason": finish}]), Value::Null)
     };
-    let speaks = reply.blocks.iter().any(|block| matches!(block, Block::Text(_)));
+    let speaks = reply.blocks.iter().any(|block| matches!(block, ReplyBlock::Text(_)));
     let content = if speaks { json!("") } else { Value::Null };
     let mut events = vec![choice(json!({"role": "assistant", "content": content}), Value::Null)];
     let mut index = 0;
     for block in &reply.blocks {
         match block {
-            Block::Text(text) => events.extend(
+            ReplyBlock::Text(text) => events.extend(
                 reply.text_pieces(text).into_iter().map(|piece| choice(json!({"content": piece}), Value::Null).delta()),
             ),
-            Block::Thinking(text) => {
+            ReplyBlock::Thinking(text) => {
                 events.push(choice(json!({"reasoning_content": text}), Value::Null).delta());
             }
-            Block::Call(call) => {
+            ReplyBlock::Call(call) => {
                 let pieces = call_pieces(call, index, first_call + index).into_iter();
                 events.extend(pieces.map(|(piece, counts)| {
                     let event = choice(json!({"tool_calls": [piece]}), Value::Null);
@@ -42,19 +47,19 @@ pub(super) fn events(reply: &Reply, number: usize, first_call: usize, with_usage
                 }));
                 index += 1;
             }
-            Block::Unknown(_) => {}
+            ReplyBlock::Unknown(_) => {}
         }
     }
     events.push(choice(json!({}), finish(&reply.stop_reason()).into()));
     if with_usage {
         events.push(chunk(json!([]), usage(reply.usage)));
     }
-    events.push(Event::unnamed("[DONE]"));
+    events.push(ServerSentEvent::unnamed("[DONE]"));
     events
 }
 
 /// The deltas of a call, and whether each is a piece of content.
-fn call_pieces(call: &Call, index: usize, count: usize) -> Vec<(Value, bool)> {
+fn call_pieces(call: &ScriptedCall, index: usize, count: usize) -> Vec<(Value, bool)> {
     let opening = if call.at_once { call.arguments.as_str() } else { "" };
     let mut first = Map::from_iter([("index".to_owned(), index.into())]);
     first.extend(tool_call(call, count, opening));
@@ -66,11 +71,12 @@ fn call_pieces(call: &Call, index: usize, count: usize) -> Vec<(Value, bool)> {
     pieces
 }
 
-pub(super) fn document(reply: &Reply, number: usize, first_call: usize) -> Value {
-    let join = |pick: fn(&Block) -> Option<&str>| reply.blocks.iter().filter_map(pick).collect::<String>();
-    let text = join(|block| if let Block::Text(text) = block { Some(text) } else { None });
-    let thinking = join(|block| if let Block::Thinking(text) = block { Some(text) } else { None });
-    let calls = reply.blocks.iter().filter_map(|block| if let Block::Call(call) = block { Some(call) } else { None });
+pub(super) fn document(reply: &ScriptedReply, number: usize, first_call: usize) -> Value {
+    let join = |pick: fn(&ReplyBlock) -> Option<&str>| reply.blocks.iter().filter_map(pick).collect::<String>();
+    let text = join(|block| if let ReplyBlock::Text(text) = block { Some(text) } else { None });
+    let thinking = join(|block| if let ReplyBlock::Thinking(text) = block { Some(text) } else { None });
+    let calls =
+        reply.blocks.iter().filter_map(|block| if let ReplyBlock::Call(call) = block { Some(call) } else { None });
     let calls: Vec<_> = calls
         .enumerate()
         .map(|(index, call)| Value::Object(tool_call(call, first_call + index, &call.arguments)))
@@ -99,7 +105,7 @@ fn envelope(object: &str, number: usize, choices: Value) -> Value {
     })
 }
 
-fn tool_call(call: &Call, count: usize, arguments: &str) -> Map<String, Value> {
+fn tool_call(call: &ScriptedCall, count: usize, arguments: &str) -> Map<String, Value> {
     let mut fields = Map::new();
     fields.extend(call.wire_id(count).map(|id| ("id".to_owned(), id.into())));
     fields.insert("type".to_owned(), "function".into());
@@ -107,7 +113,7 @@ fn tool_call(call: &Call, count: usize, arguments: &str) -> Map<String, Value> {
     fields
 }
 
-fn usage(usage: Usage) -> Value {
+fn usage(usage: ScriptedUsage) -> Value {
     let prompt = usage.input_tokens + usage.cache_read_tokens;
     json!({
         "prompt_tokens": prompt,
@@ -127,16 +133,16 @@ fn finish(stop: &Stop) -> &str {
     }
 }
 
-pub(super) fn failure(failure: Failure, message: Option<&str>) -> (u16, Value) {
+pub(super) fn failure(failure: HttpFailure, message: Option<&str>) -> (u16, Value) {
     let (status, usual, kind, code) = match failure {
-        Failure::Status(status) => (status, "This is a scripted failure.", kind(status), code(status)),
-        Failure::ContextTooLong => (
+        HttpFailure::Status(status) => (status, "This is a scripted failure.", kind(status), code(status)),
+        HttpFailure::ContextTooLong => (
             400,
             "This model's maximum context length is 128000 tokens. However, your messages resulted in 128001 tokens.",
             "invalid_request_error",
             Some("context_length_exceeded"),
         ),
-        Failure::OutOfCredit => (
+        HttpFailure::OutOfCredit => (
             429,
             "You exceeded your current quota, please check your plan and billing details.",
             "insufficient_quota",
@@ -146,8 +152,8 @@ pub(super) fn failure(failure: Failure, message: Option<&str>) -> (u16, Value) {
     (status, error(kind, message.unwrap_or(usual), code))
 }
 
-pub(super) fn error_event(kind: &str, message: &str) -> Event {
-    Event::unnamed(error(kind, message, None))
+pub(super) fn error_event(kind: &str, message: &str) -> ServerSentEvent {
+    ServerSentEvent::unnamed(error(kind, message, None))
 }
 
 fn error(kind: &str, message: &str, code: Option<&str>) -> Value {

@@ -2,7 +2,7 @@
 //!
 //! A request is read without taking its last byte off the socket: the kernel answers
 //! a close with unread bytes by RST, which is the only way to a reset that `std` has.
-//! `Incoming::take_last` makes the connection an ordinary one again.
+//! `IncomingRequest::take_last` makes the connection an ordinary one again.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ pub(super) const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 const MAX_HEAD: usize = 64 << 10;
 const MAX_BODY: u64 = 512 << 20;
 
-pub(super) struct Incoming {
+pub(super) struct IncomingRequest {
     pub method: String,
     pub target: String,
     /// Names in lower case.
@@ -39,7 +39,7 @@ const MALFORMED: Broken = Broken::Bad(400, "the request is malformed");
 const LARGE_BODY: Broken = Broken::Bad(413, "the body is larger than this server takes");
 
 /// The next request on a connection.
-pub(super) fn read(stream: &TcpStream) -> Result<Incoming, Broken> {
+pub(super) fn read(stream: &TcpStream) -> Result<IncomingRequest, Broken> {
     let (head, on_socket) = peek_head(stream)?;
     let head = String::from_utf8_lossy(&head);
     let mut lines = head.lines();
@@ -56,7 +56,7 @@ pub(super) fn read(stream: &TcpStream) -> Result<Incoming, Broken> {
         .filter(|line| !line.is_empty())
         .map(|line| line.split_once(':').map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())))
         .collect();
-    let mut incoming = Incoming {
+    let mut incoming = IncomingRequest {
         method: method.to_owned(),
         target: target.to_owned(),
         headers: headers.ok_or(MALFORMED)?,
@@ -84,7 +84,7 @@ pub(super) fn read(stream: &TcpStream) -> Result<Incoming, Broken> {
     Ok(incoming)
 }
 
-impl Incoming {
+impl IncomingRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)
     }

@@ -22,10 +22,10 @@
 mod answer;
 mod block;
 mod chat;
+mod connection;
 mod fault;
 mod gate;
 mod http;
-mod line;
 mod messages;
 mod request;
 mod script;
@@ -34,15 +34,15 @@ mod shared;
 mod sse;
 mod turn;
 
-pub use block::{Block, Call, Split, Stop, Usage};
+pub use block::{ReplyBlock, ScriptedCall, ScriptedUsage, Split, Stop};
 pub use fault::{
-    Break, body, context_too_long, empty, error_event, garbage, half_line, hang, hang_until, html, out_of_credit,
+    StreamFault, body, context_too_long, empty, error_event, garbage, half_line, hang, hang_until, html, out_of_credit,
     overloaded, rate_limited, raw, reset, status,
 };
 pub use gate::Gate;
-pub use request::Request;
+pub use request::ModelRequest;
 pub use server::{CANARY, ModelServer};
-pub use turn::{Spot, Turn, call, calls, say, say_and_call};
+pub use turn::{ScriptedTurn, StreamPosition, call, calls, say, say_and_call};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

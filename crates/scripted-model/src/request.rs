@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ModelRequest {
     pub method: String,
     /// As in the request line: with a query, or whole if the client takes us for a proxy.
     pub target: String,
@@ -35,7 +35,7 @@ pub(super) fn path_of(target: &str) -> String {
     path.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
-impl Request {
+impl ModelRequest {
     /// The body, or null if it is no JSON.
     pub fn json(&self) -> &Value {
         self.json.get_or_init(|| serde_json::from_slice(&self.body).unwrap_or_default())

@@ -1,38 +1,38 @@
 //! Which turn answers the next request.
 
-use super::request::Request;
-use super::turn::{Turn, say};
+use super::request::ModelRequest;
+use super::turn::{ScriptedTurn, say};
 use std::collections::VecDeque;
 
-pub(super) struct Script {
-    source: Source,
+pub(super) struct TurnScript {
+    source: TurnSource,
     /// Calls that were handed out, by which the next is numbered.
     calls: usize,
 }
 
-pub(super) enum Source {
+pub(super) enum TurnSource {
     /// One after another, then "done" for ever.
-    Turns(VecDeque<Turn>),
-    Repeating(Box<Turn>),
-    Answering(Box<dyn FnMut(&Request) -> Turn + Send>),
+    Turns(VecDeque<ScriptedTurn>),
+    Repeating(Box<ScriptedTurn>),
+    Answering(Box<dyn FnMut(&ModelRequest) -> ScriptedTurn + Send>),
 }
 
 /// A turn and the number its first call has on the server.
 pub(super) struct Cue {
-    pub turn: Turn,
+    pub turn: ScriptedTurn,
     pub first_call: usize,
 }
 
-impl Script {
-    pub fn new(source: Source) -> Self {
+impl TurnScript {
+    pub fn new(source: TurnSource) -> Self {
         Self { source, calls: 0 }
     }
 
-    pub fn next(&mut self, request: &Request) -> Cue {
+    pub fn next(&mut self, request: &ModelRequest) -> Cue {
         let turn = match &mut self.source {
-            Source::Turns(turns) => turns.pop_front().unwrap_or_else(|| say("done")),
-            Source::Repeating(turn) => (**turn).clone(),
-            Source::Answering(answer) => answer(request),
+            TurnSource::Turns(turns) => turns.pop_front().unwrap_or_else(|| say("done")),
+            TurnSource::Repeating(turn) => (**turn).clone(),
+            TurnSource::Answering(answer) => answer(request),
         };
         let first_call = self.calls + 1;
         self.calls += turn.call_count();
@@ -42,8 +42,8 @@ impl Script {
     /// Turns nobody has asked for yet.
     pub fn left(&self) -> usize {
         match &self.source {
-            Source::Turns(turns) => turns.len(),
-            Source::Repeating(_) | Source::Answering(_) => 0,
+            TurnSource::Turns(turns) => turns.len(),
+            TurnSource::Repeating(_) | TurnSource::Answering(_) => 0,
         }
     }
 }

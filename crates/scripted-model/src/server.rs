@@ -1,10 +1,10 @@
 //! The server: its port, its threads and what a test asks it.
 
-use super::line::Line;
-use super::request::Request;
-use super::script::{Script, Source};
-use super::shared::{Keep, Shared};
-use super::turn::Turn;
+use super::connection::Connection;
+use super::request::ModelRequest;
+use super::script::{TurnScript, TurnSource};
+use super::shared::{KeepOpen, Shared};
+use super::turn::ScriptedTurn;
 use super::{PATIENCE, Wire};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -29,30 +29,31 @@ pub struct ModelServer {
 
 impl ModelServer {
     /// Answers with these turns, then with "done". Panics if loopback has no free port.
-    pub fn start(wire: Wire, script: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn start(wire: Wire, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::try_start(wire, script).expect("loopback has a free port")
     }
 
-    pub fn try_start(wire: Wire, script: impl IntoIterator<Item = Turn>) -> io::Result<Self> {
-        Self::listen(wire, Source::Turns(script.into_iter().collect()), Keep::Bodies)
+    pub fn try_start(wire: Wire, script: impl IntoIterator<Item = ScriptedTurn>) -> io::Result<Self> {
+        Self::listen(wire, TurnSource::Turns(script.into_iter().collect()), KeepOpen::Bodies)
     }
 
     /// Answers every request with the same turn, for benchmarks: only the newest body is
     /// kept. `call(..).streamed().whole()` is the turn that costs least.
-    pub fn repeating(wire: Wire, turn: Turn) -> Self {
-        Self::listen(wire, Source::Repeating(Box::new(turn)), Keep::NewestBody).expect("loopback has a free port")
+    pub fn repeating(wire: Wire, turn: ScriptedTurn) -> Self {
+        Self::listen(wire, TurnSource::Repeating(Box::new(turn)), KeepOpen::NewestBody)
+            .expect("loopback has a free port")
     }
 
     /// Lets a function answer, where the order of requests is not the script's to say.
     /// It runs for one request at a time.
-    pub fn answering(wire: Wire, answer: impl FnMut(&Request) -> Turn + Send + 'static) -> Self {
-        Self::listen(wire, Source::Answering(Box::new(answer)), Keep::Bodies).expect("loopback has a free port")
+    pub fn answering(wire: Wire, answer: impl FnMut(&ModelRequest) -> ScriptedTurn + Send + 'static) -> Self {
+        Self::listen(wire, TurnSource::Answering(Box::new(answer)), KeepOpen::Bodies).expect("loopback has a free port")
     }
 
-    fn listen(wire: Wire, source: Source, keep: Keep) -> io::Result<Self> {
+    fn listen(wire: Wire, source: TurnSource, keep: KeepOpen) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::new(wire, Script::new(source), keep));
+        let shared = Arc::new(Shared::new(wire, TurnScript::new(source), keep));
         let accepting = std::thread::Builder::new().name("scripted model".to_owned()).spawn({
             let shared = shared.clone();
             move || accept(&listener, &shared)
@@ -88,13 +89,13 @@ impl ModelServer {
     }
 
     /// Runs after a request is recorded and before anything of its answer is sent.
-    pub fn on_request(&self, callback: impl Fn(&Request) + Send + Sync + 'static) -> &Self {
+    pub fn on_request(&self, callback: impl Fn(&ModelRequest) + Send + Sync + 'static) -> &Self {
         self.shared.on_request(Arc::new(callback));
         self
     }
 
     /// Every request so far, those to a wrong path too.
-    pub fn requests(&self) -> Vec<Arc<Request>> {
+    pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
         self.shared.requests()
     }
 
@@ -103,13 +104,13 @@ impl ModelServer {
     }
 
     /// The request with this index, from 0; panics if it never came.
-    pub fn request(&self, index: usize) -> Arc<Request> {
+    pub fn request(&self, index: usize) -> Arc<ModelRequest> {
         let request = self.shared.request(index);
         request.unwrap_or_else(|| panic!("no request {index}: there were {}", self.request_count()))
     }
 
     /// Waits until so many requests have arrived; panics if they do not.
-    pub fn wait_for_requests(&self, count: usize) -> Vec<Arc<Request>> {
+    pub fn wait_for_requests(&self, count: usize) -> Vec<Arc<ModelRequest>> {
         let seen = self.shared.wait_for_requests(count);
         assert!(seen >= count, "{seen} instead of {count} requests in {PATIENCE:?}");
         self.requests()
@@ -141,7 +142,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 fn begin(number: usize, stream: TcpStream, shared: &Arc<Shared>) {
     // Only costs time where it is missing.
     stream.set_nodelay(true).ok();
-    let present = shared.join(Arc::new(Line::new(number, stream)));
+    let present = shared.join(Arc::new(Connection::new(number, stream)));
     // Without a thread the connection is dropped, and the client sees it closed.
     std::thread::Builder::new().name(format!("scripted model {number}")).spawn(move || present.serve()).ok();
 }

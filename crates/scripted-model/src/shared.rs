@@ -1,9 +1,9 @@
 //! What the connections of one server share: the script, the record, who is here.
 
-use super::http::Incoming;
-use super::line::Line;
-use super::request::{Request, path_of};
-use super::script::{Cue, Script};
+use super::connection::Connection;
+use super::http::IncomingRequest;
+use super::request::{ModelRequest, path_of};
+use super::script::{Cue, TurnScript};
 use super::{PATIENCE, Wire, lock};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,25 +11,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-pub(super) type Callback = Arc<dyn Fn(&Request) + Send + Sync>;
+pub(super) type RequestCallback = Arc<dyn Fn(&ModelRequest) + Send + Sync>;
 
 pub(super) struct Shared {
     pub wire: Wire,
-    keep: Keep,
+    keep: KeepOpen,
     /// Locked before the record, so that turns go out in the order of arrival.
-    script: Mutex<Script>,
+    script: Mutex<TurnScript>,
     record: Mutex<Record>,
     arrived: Condvar,
-    lines: Mutex<Vec<Arc<Line>>>,
+    lines: Mutex<Vec<Arc<Connection>>>,
     left: Condvar,
     stopping: AtomicBool,
-    callback: Mutex<Option<Callback>>,
+    callback: Mutex<Option<RequestCallback>>,
     /// The first panic of the caller's own code.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum KeepOpen {
     Bodies,
     /// A benchmark would fill the memory.
     NewestBody,
@@ -37,33 +37,33 @@ pub(super) enum Keep {
 
 #[derive(Default)]
 struct Record {
-    requests: Vec<Arc<Request>>,
+    requests: Vec<Arc<ModelRequest>>,
     /// Requests that are not answered yet, by number, and who waits for the answer.
-    open: Vec<(usize, Arc<Line>)>,
+    open: Vec<(usize, Arc<Connection>)>,
 }
 
 pub(super) struct Admitted {
-    pub request: Arc<Request>,
-    pub open: Open,
+    pub request: Arc<ModelRequest>,
+    pub open: OpenRequest,
     /// None if the request is not one to the model.
     pub cue: Option<Cue>,
 }
 
 /// A request that is not answered yet.
-pub(super) struct Open {
+pub(super) struct OpenRequest {
     /// From 1.
     pub number: usize,
     shared: Arc<Shared>,
 }
 
-impl Drop for Open {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         lock(&self.shared.record).open.retain(|(number, _)| *number != self.number);
     }
 }
 
 impl Shared {
-    pub fn new(wire: Wire, script: Script, keep: Keep) -> Self {
+    pub fn new(wire: Wire, script: TurnScript, keep: KeepOpen) -> Self {
         Self {
             wire,
             keep,
@@ -79,7 +79,7 @@ impl Shared {
     }
 
     /// Records a request and finds its turn; `None` if the script itself panicked.
-    pub fn admit(self: &Arc<Self>, incoming: Incoming, line: &Arc<Line>) -> Option<Admitted> {
+    pub fn admit(self: &Arc<Self>, incoming: IncomingRequest, line: &Arc<Connection>) -> Option<Admitted> {
         let mut script = lock(&self.script);
         let (request, open) = self.record(incoming, line);
         self.arrived.notify_all();
@@ -88,9 +88,9 @@ impl Shared {
         Some(Admitted { request, open, cue })
     }
 
-    fn record(self: &Arc<Self>, incoming: Incoming, line: &Arc<Line>) -> (Arc<Request>, Open) {
+    fn record(self: &Arc<Self>, incoming: IncomingRequest, line: &Arc<Connection>) -> (Arc<ModelRequest>, OpenRequest) {
         let mut record = lock(&self.record);
-        let request = Arc::new(Request {
+        let request = Arc::new(ModelRequest {
             path: path_of(&incoming.target),
             method: incoming.method,
             target: incoming.target,
@@ -102,7 +102,7 @@ impl Shared {
             wire: self.wire,
             json: OnceLock::new(),
         });
-        if self.keep == Keep::NewestBody
+        if self.keep == KeepOpen::NewestBody
             && let Some(last) = record.requests.last_mut().and_then(Arc::get_mut)
         {
             last.body = Vec::new();
@@ -112,16 +112,16 @@ impl Shared {
         let number = record.requests.len();
         record.open.push((number, line.clone()));
         drop(record);
-        (request, Open { number, shared: self.clone() })
+        (request, OpenRequest { number, shared: self.clone() })
     }
 
     /// Runs the caller's callback; false if it panicked.
-    pub fn tell(&self, request: &Request) -> bool {
+    pub fn tell(&self, request: &ModelRequest) -> bool {
         let callback = lock(&self.callback).clone();
         callback.is_none_or(|callback| self.guarded(|| callback(request)).is_some())
     }
 
-    pub fn on_request(&self, callback: Callback) {
+    pub fn on_request(&self, callback: RequestCallback) {
         *lock(&self.callback) = Some(callback);
     }
 
@@ -140,11 +140,11 @@ impl Shared {
         lock(&self.panic).take()
     }
 
-    pub fn requests(&self) -> Vec<Arc<Request>> {
+    pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
         lock(&self.record).requests.clone()
     }
 
-    pub fn request(&self, index: usize) -> Option<Arc<Request>> {
+    pub fn request(&self, index: usize) -> Option<Arc<ModelRequest>> {
         lock(&self.record).requests.get(index).cloned()
     }
 
@@ -164,7 +164,7 @@ impl Shared {
         lock(&self.script).left()
     }
 
-    pub fn join(self: &Arc<Self>, line: Arc<Line>) -> Present {
+    pub fn join(self: &Arc<Self>, line: Arc<Connection>) -> Present {
         lock(&self.lines).push(line.clone());
         Present { line, shared: self.clone() }
     }
@@ -189,7 +189,7 @@ impl Shared {
 
 /// A connection, from when it was accepted until its thread ends.
 pub(super) struct Present {
-    line: Arc<Line>,
+    line: Arc<Connection>,
     shared: Arc<Shared>,
 }
 

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 /// One event of a streamed reply.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Event {
+pub(super) struct ServerSentEvent {
     pub name: Option<&'static str>,
     pub data: String,
     /// A piece of content, by which tests count.
     pub delta: bool,
 }
 
-impl Event {
+impl ServerSentEvent {
     pub fn named(name: &'static str, data: &Value) -> Self {
         Self { name: Some(name), data: data.to_string(), delta: false }
     }

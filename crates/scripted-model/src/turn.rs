@@ -1,7 +1,7 @@
 //! One answer of the server, and how it is delivered.
 
-use super::block::{Block, Call, Split, Stop, Usage};
-use super::fault::{Break, Failure};
+use super::block::{ReplyBlock, ScriptedCall, ScriptedUsage, Split, Stop};
+use super::fault::{HttpFailure, StreamFault};
 use super::gate::Gate;
 use serde_json::Value;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use std::time::Duration;
 /// Made by `say`, `call` and their like, or by the functions of the faults. Options
 /// that make no sense for a turn (the stop reason of a reset) have no effect on it.
 #[derive(Clone, Debug)]
-pub struct Turn {
+pub struct ScriptedTurn {
     pub(super) what: What,
-    pub(super) form: Form,
+    pub(super) form: BodyForm,
     pub(super) delivery: Delivery,
     pub(super) pause: Duration,
     pub(super) think: Duration,
-    pub(super) holds: Vec<(Spot, Gate)>,
+    pub(super) holds: Vec<(StreamPosition, Gate)>,
     pub(super) headers: Vec<(String, String)>,
     pub(super) content_type: Option<String>,
     pub(super) sloppy: bool,
-    pub(super) breaks: Option<Break>,
+    pub(super) breaks: Option<StreamFault>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    Reply(Reply),
+    Reply(ScriptedReply),
     Failure {
-        failure: Failure,
+        failure: HttpFailure,
         message: Option<String>,
     },
     Body {
@@ -40,15 +40,15 @@ pub(super) enum What {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reply {
-    pub blocks: Vec<Block>,
-    pub usage: Usage,
+pub(super) struct ScriptedReply {
+    pub blocks: Vec<ReplyBlock>,
+    pub usage: ScriptedUsage,
     pub stop: Option<Stop>,
     pub split_text: Option<Split>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum BodyForm {
     /// What `stream` (and on Chat `stream_options`) of the request says.
     AsAsked,
     Streamed,
@@ -64,7 +64,7 @@ pub(super) enum Delivery {
 
 /// A place in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
+pub enum StreamPosition {
     /// Before its first byte.
     Start,
     /// After so many pieces of content: of text, thinking or arguments. With 0 the
@@ -76,36 +76,36 @@ pub enum Spot {
 }
 
 /// A text and the end of the turn.
-pub fn say(text: &str) -> Turn {
-    Turn::of([Block::Text(text.to_owned())])
+pub fn say(text: &str) -> ScriptedTurn {
+    ScriptedTurn::of([ReplyBlock::Text(text.to_owned())])
 }
 
 /// One tool call.
-pub fn call(name: &str, input: Value) -> Turn {
+pub fn call(name: &str, input: Value) -> ScriptedTurn {
     calls([(name, input)])
 }
 
 /// Several tool calls in one reply.
-pub fn calls<C: Into<Call>>(calls: impl IntoIterator<Item = C>) -> Turn {
-    Turn::of(calls.into_iter().map(|call| Block::Call(call.into())))
+pub fn calls<C: Into<ScriptedCall>>(calls: impl IntoIterator<Item = C>) -> ScriptedTurn {
+    ScriptedTurn::of(calls.into_iter().map(|call| ReplyBlock::Call(call.into())))
 }
 
 /// A text, then tool calls.
-pub fn say_and_call<C: Into<Call>>(text: &str, calls: impl IntoIterator<Item = C>) -> Turn {
-    let calls = calls.into_iter().map(|call| Block::Call(call.into()));
-    Turn::of(std::iter::once(Block::Text(text.to_owned())).chain(calls))
+pub fn say_and_call<C: Into<ScriptedCall>>(text: &str, calls: impl IntoIterator<Item = C>) -> ScriptedTurn {
+    let calls = calls.into_iter().map(|call| ReplyBlock::Call(call.into()));
+    ScriptedTurn::of(std::iter::once(ReplyBlock::Text(text.to_owned())).chain(calls))
 }
 
-impl Turn {
+impl ScriptedTurn {
     /// A reply of any blocks; of none, if that is what it should be.
-    pub fn of(blocks: impl IntoIterator<Item = Block>) -> Self {
-        Self::new(What::Reply(Reply { blocks: blocks.into_iter().collect(), ..Reply::default() }))
+    pub fn of(blocks: impl IntoIterator<Item = ReplyBlock>) -> Self {
+        Self::new(What::Reply(ScriptedReply { blocks: blocks.into_iter().collect(), ..ScriptedReply::default() }))
     }
 
     pub(super) fn new(what: What) -> Self {
         Self {
             what,
-            form: Form::AsAsked,
+            form: BodyForm::AsAsked,
             delivery: Delivery::PerEvent,
             pause: Duration::ZERO,
             think: Duration::ZERO,
@@ -119,18 +119,18 @@ impl Turn {
 
     /// One JSON document, whatever the request asked for.
     pub fn plain(mut self) -> Self {
-        self.form = Form::Plain;
+        self.form = BodyForm::Plain;
         self
     }
 
     /// A stream with usage, whatever the request asked for. The request is then not
     /// even parsed, which matters to a benchmark with long ones.
     pub fn streamed(mut self) -> Self {
-        self.form = Form::Streamed;
+        self.form = BodyForm::Streamed;
         self
     }
 
-    pub fn usage(self, usage: Usage) -> Self {
+    pub fn usage(self, usage: ScriptedUsage) -> Self {
         self.with_reply(|reply| reply.usage = usage)
     }
 
@@ -142,16 +142,16 @@ impl Turn {
     /// A block nobody asked for: before the first call, or first if there is none.
     pub fn thinking(self, text: &str) -> Self {
         self.with_reply(|reply| {
-            let calls = reply.blocks.iter().position(|block| matches!(block, Block::Call(_)));
-            reply.blocks.insert(calls.unwrap_or(0), Block::Thinking(text.to_owned()));
+            let calls = reply.blocks.iter().position(|block| matches!(block, ReplyBlock::Call(_)));
+            reply.blocks.insert(calls.unwrap_or(0), ReplyBlock::Thinking(text.to_owned()));
         })
     }
 
-    /// Changes every call of the turn: `.each_call(Call::without_id)`.
-    pub fn each_call(self, change: impl Fn(Call) -> Call) -> Self {
+    /// Changes every call of the turn: `.each_call(ScriptedCall::without_id)`.
+    pub fn each_call(self, change: impl Fn(ScriptedCall) -> ScriptedCall) -> Self {
         self.with_reply(|reply| {
             for block in &mut reply.blocks {
-                if let Block::Call(call) = block {
+                if let ReplyBlock::Call(call) = block {
                     *call = change(call.clone());
                 }
             }
@@ -163,7 +163,7 @@ impl Turn {
         self.with_reply(|reply| reply.split_text = Some(split))
     }
 
-    fn with_reply(mut self, change: impl FnOnce(&mut Reply)) -> Self {
+    fn with_reply(mut self, change: impl FnOnce(&mut ScriptedReply)) -> Self {
         if let What::Reply(reply) = &mut self.what {
             change(reply);
         }
@@ -197,10 +197,10 @@ impl Turn {
 
     /// Holds the whole answer back until the gate opens.
     pub fn hold(self, gate: &Gate) -> Self {
-        self.hold_at(Spot::Start, gate)
+        self.hold_at(StreamPosition::Start, gate)
     }
 
-    pub fn hold_at(mut self, spot: Spot, gate: &Gate) -> Self {
+    pub fn hold_at(mut self, spot: StreamPosition, gate: &Gate) -> Self {
         self.holds.push((spot, gate.clone()));
         self
     }
@@ -233,22 +233,22 @@ impl Turn {
     }
 
     /// Lets the answer end badly.
-    pub fn breaks(mut self, breaks: Break) -> Self {
+    pub fn breaks(mut self, breaks: StreamFault) -> Self {
         self.breaks = Some(breaks);
         self
     }
 
     pub(super) fn call_count(&self) -> usize {
         match &self.what {
-            What::Reply(reply) => reply.blocks.iter().filter(|block| matches!(block, Block::Call(_))).count(),
+            What::Reply(reply) => reply.blocks.iter().filter(|block| matches!(block, ReplyBlock::Call(_))).count(),
             What::Failure { .. } | What::Body { .. } | What::Raw(_) | What::Silence(_) => 0,
         }
     }
 }
 
-impl Reply {
+impl ScriptedReply {
     pub fn stop_reason(&self) -> Stop {
-        let called = self.blocks.iter().any(|block| matches!(block, Block::Call(_)));
+        let called = self.blocks.iter().any(|block| matches!(block, ReplyBlock::Call(_)));
         self.stop.clone().unwrap_or(if called { Stop::ToolUse } else { Stop::EndTurn })
     }
 

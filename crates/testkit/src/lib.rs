@@ -5,10 +5,10 @@
 //! a plain connection, as an operator would. Nothing of the product is replaced; the
 //! model it talks to is a scripted server outside of it (`crates/scripted-model`, here as `model`).
 
+mod driven_process;
 mod rows;
 mod run;
-mod talk;
 
+pub use driven_process::DrivenProcess;
 pub use ona_scripted_model as model;
-pub use run::{Ona, Ran, finish};
-pub use talk::Talk;
+pub use run::{Ona, RunOutput, finish};

@@ -1,6 +1,6 @@
 //! The isolated world and one run of the program in it.
 
-use crate::model::{ModelServer, Turn, Wire};
+use crate::model::{ModelServer, ScriptedTurn, Wire};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::io::Write;
@@ -17,13 +17,13 @@ pub struct Ona {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct RunOutput {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Ran {
+impl RunOutput {
     /// stdout as one JSON value.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
@@ -125,16 +125,16 @@ impl Ona {
     }
 
     /// `bash -e` with `ona` on its search path, as the templates of the specification are run.
-    pub fn shell(&self, script: &str) -> Ran {
+    pub fn shell(&self, script: &str) -> RunOutput {
         self.bash("-ec", script)
     }
 
     /// bash that goes on after a command that failed.
-    pub fn lenient_shell(&self, script: &str) -> Ran {
+    pub fn lenient_shell(&self, script: &str) -> RunOutput {
         self.bash("-c", script)
     }
 
-    fn bash(&self, flags: &str, script: &str) -> Ran {
+    fn bash(&self, flags: &str, script: &str) -> RunOutput {
         let mut bash = self.isolated(Path::new("/bin/bash"));
         let folder = self.program.parent().expect("the program is in a folder");
         bash.args([flags, script])
@@ -161,15 +161,15 @@ impl Ona {
         command
     }
 
-    pub fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ran {
+    pub fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> RunOutput {
         finish(self.command(args).spawn().expect("the program starts"), b"")
     }
 
-    pub fn run_in<A: AsRef<OsStr>>(&self, cwd: &Path, args: impl IntoIterator<Item = A>) -> Ran {
+    pub fn run_in<A: AsRef<OsStr>>(&self, cwd: &Path, args: impl IntoIterator<Item = A>) -> RunOutput {
         finish(self.command_in(cwd, args).spawn().expect("the program starts"), b"")
     }
 
-    pub fn run_with_stdin<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>, stdin: &[u8]) -> Ran {
+    pub fn run_with_stdin<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>, stdin: &[u8]) -> RunOutput {
         let child = self.command(args).stdin(Stdio::piped()).spawn().expect("the program starts");
         finish(child, stdin)
     }
@@ -198,7 +198,7 @@ impl Ona {
     }
 
     /// Starts a scripted model, which every later run talks to.
-    pub fn model(&mut self, wire: Wire, script: impl IntoIterator<Item = Turn>) -> ModelServer {
+    pub fn model(&mut self, wire: Wire, script: impl IntoIterator<Item = ScriptedTurn>) -> ModelServer {
         let model = ModelServer::start(wire, script);
         self.talk_to(&model);
         model
@@ -222,13 +222,13 @@ impl Ona {
     }
 }
 
-pub fn finish(mut child: Child, stdin: &[u8]) -> Ran {
+pub fn finish(mut child: Child, stdin: &[u8]) -> RunOutput {
     if let Some(mut pipe) = child.stdin.take() {
         // The program may end without reading; its exit code tells.
         pipe.write_all(stdin).ok();
     }
     let output = child.wait_with_output().expect("the program ends");
-    Ran {
+    RunOutput {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),

@@ -7,7 +7,7 @@
 use super::Demo;
 use crate::failure::Failure;
 use crate::output;
-use ona_scripted_model::{ModelServer, Turn, Wire, call, calls, say};
+use ona_scripted_model::{ModelServer, ScriptedTurn, Wire, call, calls, say};
 use serde_json::{Value, json};
 
 const PLAN: &str = "# A word counter\n\nA script `tally` that counts the words of a file.\n\n## Success criteria\n\n\
@@ -114,7 +114,7 @@ impl Demo {
         &self,
         title: &str,
         args: &[&str],
-        script: impl IntoIterator<Item = Turn>,
+        script: impl IntoIterator<Item = ScriptedTurn>,
     ) -> Result<Value, Failure> {
         let server = ModelServer::try_start(Wire::Messages, script)
             .map_err(|error| Failure::refused(format_args!("the scripted model could not be started: {error}")))?;

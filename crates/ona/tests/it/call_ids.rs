@@ -1,11 +1,11 @@
 //! Servers that number their calls from 1 in every reply.
 
 use crate::ona;
-use ona_testkit::model::{Call, Wire, calls, say};
+use ona_testkit::model::{ScriptedCall, Wire, calls, say};
 use serde_json::{Value, json};
 
-fn read(file: &str) -> Call {
-    Call::new("Read", json!({ "file_path": file })).id("call_1")
+fn read(file: &str) -> ScriptedCall {
+    ScriptedCall::new("Read", json!({ "file_path": file })).id("call_1")
 }
 
 #[test]

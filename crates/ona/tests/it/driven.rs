@@ -2,17 +2,17 @@
 
 use crate::ona;
 use ona_testkit::model::{Gate, ModelServer, Wire, call, calls, say};
-use ona_testkit::{Ona, Talk};
+use ona_testkit::{Ona, DrivenProcess};
 use serde_json::{Value, json};
 
 /// What the reference's own library starts it with: no -p.
 const DRIVEN: [&str; 5] = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
 
-fn driven(ona: &Ona, more: &[&str]) -> Talk {
+fn driven(ona: &Ona, more: &[&str]) -> DrivenProcess {
     ona.talk(DRIVEN.iter().chain(more))
 }
 
-fn asking(ona: &Ona) -> Talk {
+fn asking(ona: &Ona) -> DrivenProcess {
     driven(ona, &["--permission-prompt-tool", "stdio"])
 }
 
@@ -439,7 +439,7 @@ fn every_request_is_answered_and_no_line_is_lost() {
     let mut ona = ona();
     let _server = ona.model(Wire::Messages, [say("one")]);
     let mut talk = driven(&ona, &[]);
-    let error = |talk: &mut Talk, request: Value| {
+    let error = |talk: &mut DrivenProcess, request: Value| {
         let answer = talk.ask(request);
         assert_eq!(answer["subtype"], "error", "{answer}");
         answer

@@ -4,7 +4,7 @@
 use crate::ona;
 use crate::pi::{called, stub};
 use ona_testkit::Ona;
-use ona_testkit::model::{ModelServer, Turn, Wire, call, say};
+use ona_testkit::model::{ModelServer, ScriptedTurn, Wire, call, say};
 use serde_json::{Value, json};
 
 /// The hooks Gastown installs for its autonomous roles.
@@ -34,7 +34,7 @@ const GT: &str = r#"case "$1 $2" in
 esac"#;
 
 /// A worker whose orchestrator handed it the template with `--settings`.
-fn worker(script: impl IntoIterator<Item = Turn>) -> (Ona, ModelServer) {
+fn worker(script: impl IntoIterator<Item = ScriptedTurn>) -> (Ona, ModelServer) {
     let mut ona = ona();
     stub(&mut ona, "gt", GT);
     std::fs::write(ona.root().join("settings.json"), template().to_string()).unwrap();
@@ -234,7 +234,7 @@ fn g2_compact_typed_by_hand_primes_before_and_after() {
 }
 
 /// A session that is close to a full context, and the flags that go on in it.
-fn long_session(ona: &mut Ona, more: impl IntoIterator<Item = Turn>) -> ModelServer {
+fn long_session(ona: &mut Ona, more: impl IntoIterator<Item = ScriptedTurn>) -> ModelServer {
     let script = [say("one"), say("two")].into_iter().chain(more);
     let model = ona.model(Wire::Chat, script);
     ona.use_provider("lm_studio_local", "lm_studio_server_routed");

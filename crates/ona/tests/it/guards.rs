@@ -2,7 +2,7 @@
 
 use crate::ona;
 use ona_testkit::model::{Wire, call, say};
-use ona_testkit::{Ona, Ran};
+use ona_testkit::{Ona, RunOutput};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
@@ -21,7 +21,7 @@ fn script(ona: &Ona, path: &str, text: &str) {
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn lines(ran: &Ran) -> Vec<&str> {
+fn lines(ran: &RunOutput) -> Vec<&str> {
     ran.stderr.lines().filter(|line| line.starts_with("ona: ")).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ona;
 use ona_testkit::Ona;
-use ona_testkit::model::{Break, Gate, Wire, call, reset, say, say_and_call};
+use ona_testkit::model::{StreamFault, Gate, Wire, call, reset, say, say_and_call};
 use serde_json::{Value, json};
 
 fn lines(text: &str) -> Vec<Value> {
@@ -94,7 +94,7 @@ fn a_summary_of_the_conversation_is_told() {
 fn a_provider_that_dies_in_the_middle_still_leaves_a_result() {
     let mut ona = ona();
     ona.env("ONA_MAX_RETRIES", "0");
-    let _server = ona.model(Wire::Messages, [say("half a sen").breaks(Break::Reset(200)), reset()]);
+    let _server = ona.model(Wire::Messages, [say("half a sen").breaks(StreamFault::Reset(200)), reset()]);
     for format in ["stream-json", "json"] {
         let ran = ona.run(["-p", "go", "--output-format", format]).expect_code(1);
         let told = lines(&ran.stdout);

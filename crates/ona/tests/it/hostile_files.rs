@@ -3,7 +3,7 @@
 
 use crate::ona;
 use ona_testkit::model::{ModelServer, Wire, call, say};
-use ona_testkit::{Ona, Ran};
+use ona_testkit::{Ona, RunOutput};
 use serde_json::json;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -50,7 +50,7 @@ fn put(ona: &Ona, name: &str, make: fn(&Path)) {
 }
 
 /// One run that may neither take long nor need much memory.
-fn run(ona: &Ona, flags: &str) -> Ran {
+fn run(ona: &Ona, flags: &str) -> RunOutput {
     ona.lenient_shell(&format!("ulimit -v 4000000; exec timeout 30 ona -p hi {flags}"))
 }
 
@@ -58,7 +58,7 @@ fn talking(ona: &mut Ona) -> ModelServer {
     ona.model(Wire::Messages, [say("done")])
 }
 
-fn lines_about<'r>(ran: &'r Ran, file: &str) -> Vec<&'r str> {
+fn lines_about<'r>(ran: &'r RunOutput, file: &str) -> Vec<&'r str> {
     let named = |line: &&str| line.contains(&format!("/project/{file}")) || line.starts_with(&format!("ona: {file} "));
     ran.stderr.lines().filter(named).collect()
 }

@@ -3,7 +3,7 @@
 
 use crate::ona;
 use ona_testkit::model::{Wire, call, calls, say};
-use ona_testkit::{Ona, Talk};
+use ona_testkit::{DrivenProcess, Ona};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -39,7 +39,7 @@ fn swap_folder(ona: &Ona) {
     symlink("elsewhere", ona.project().join("d")).unwrap();
 }
 
-fn asked_then(ona: &Ona, between: impl FnOnce(), answer: impl FnOnce(&Value) -> Value) -> (Talk, String) {
+fn asked_then(ona: &Ona, between: impl FnOnce(), answer: impl FnOnce(&Value) -> Value) -> (DrivenProcess, String) {
     let mut talk = ona.attended();
     talk.say("go");
     let asked = talk.until_asked("can_use_tool");

@@ -2,7 +2,7 @@
 
 use crate::ona;
 use ona_testkit::model::{Wire, call, calls, say};
-use ona_testkit::{Ona, Ran};
+use ona_testkit::{Ona, RunOutput};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
@@ -49,7 +49,7 @@ fn record(ona: &Ona) -> Value {
     all.remove(0)
 }
 
-fn bash(ona: &Ona, command: &str, flags: &[&str]) -> (Value, Ran) {
+fn bash(ona: &Ona, command: &str, flags: &[&str]) -> (Value, RunOutput) {
     let call = json!({"tool": "Bash", "input": {"command": command}}).to_string();
     let mut args = vec!["--eval", &call];
     args.extend(flags);
@@ -58,7 +58,7 @@ fn bash(ona: &Ona, command: &str, flags: &[&str]) -> (Value, Ran) {
 }
 
 /// One Bash call under PreToolUse hooks given as commands.
-fn guarded(hooks: &[&str], command: &str) -> (Ona, Value, Ran) {
+fn guarded(hooks: &[&str], command: &str) -> (Ona, Value, RunOutput) {
     let hooks: Vec<_> = hooks.iter().map(|hook| json!({ "command": hook })).collect();
     let ona = with_config(json!({ "PreToolUse": hooks }));
     let (result, ran) = bash(&ona, command, &["--hooks-config", "hooks.json"]);
@@ -70,18 +70,18 @@ fn prints(value: &Value) -> String {
     format!("printf %s '{value}'")
 }
 
-fn fire(ona: &Ona, event: Value, flags: &[&str]) -> Ran {
+fn fire(ona: &Ona, event: Value, flags: &[&str]) -> RunOutput {
     let event = event.to_string();
     let mut args = vec!["--fire-hook", &event];
     args.extend(flags);
     ona.run(args).expect_code(0)
 }
 
-fn start(ona: &Ona, flags: &[&str]) -> Ran {
+fn start(ona: &Ona, flags: &[&str]) -> RunOutput {
     fire(ona, json!({"hook_event_name": "SessionStart", "source": "startup"}), flags)
 }
 
-fn commands(ran: &Ran) -> Vec<String> {
+fn commands(ran: &RunOutput) -> Vec<String> {
     let json = ran.json();
     json["hooks"].as_array().unwrap().iter().map(|hook| hook["command"].as_str().unwrap().to_owned()).collect()
 }
@@ -307,7 +307,7 @@ fn p13_in_such_a_session_hooks_of_claude_files_are_off_unless_asked_for() {
     }
 }
 
-fn call_bash() -> ona_testkit::model::Turn {
+fn call_bash() -> ona_testkit::model::ScriptedTurn {
     call("Bash", json!({"command": "true"}))
 }
 

@@ -14,7 +14,7 @@ const CANARIES: [(&str, &str); 5] = [
 /// A model that repeats a key does so token by token: no piece is the key, all of them are.
 #[test]
 fn a_key_spread_over_pieces_of_a_reply_is_neither_printed_nor_stored() {
-    use ona_testkit::model::{Call, Split, Wire, calls, say};
+    use ona_testkit::model::{ScriptedCall, Split, Wire, calls, say};
     let secret = "canary/of+the=wire";
     let encoded = ["canary%2fof%2bthe%3dwire", "canary/of%2Bthe%3Dwire", "Y2FuYXJ5L29mK3RoZT13aXJl", secret];
     for wire in [Wire::Messages, Wire::Chat] {
@@ -24,7 +24,7 @@ fn a_key_spread_over_pieces_of_a_reply_is_neither_printed_nor_stored() {
         let _server = ona.model(
             wire,
             [
-                calls([Call::new("Write", input).split(Split::EveryByte)]),
+                calls([ScriptedCall::new("Write", input).split(Split::EveryByte)]),
                 say(&text).split_text(Split::EveryByte),
                 say("again: canary/of+the=wire").split_text(Split::At(vec![3, 14, 20])),
             ],

@@ -2,7 +2,7 @@
 
 use crate::ona;
 use ona_testkit::model::{Wire, call, say};
-use ona_testkit::{Ona, Ran};
+use ona_testkit::{Ona, RunOutput};
 use serde_json::{Value, json};
 
 const STREAM: [&str; 5] = ["-p", "--output-format", "stream-json", "--verbose", "--input-format=stream-json"];
@@ -20,7 +20,7 @@ fn told(line: &Value) -> (bool, String) {
 }
 
 /// The content of the newest result a request tells of.
-fn result_in(request: &ona_testkit::model::Request) -> String {
+fn result_in(request: &ona_testkit::model::ModelRequest) -> String {
     request.last_message()
 }
 
@@ -117,7 +117,7 @@ fn commands_of_a_text_go_the_way_of_every_bash_call() {
 }
 
 /// A skill that wants `touch made` allowed, and a model that does it then and in the next turn.
-fn granting(flags: &[&str], front: &str, at_home: bool) -> (Ona, Ran) {
+fn granting(flags: &[&str], front: &str, at_home: bool) -> (Ona, RunOutput) {
     let mut ona = ona().untrusted();
     let text = format!("---\n{front}\n---\nGo.");
     match at_home {
@@ -197,7 +197,7 @@ fn careful(ona: &Ona) {
     ona.file(".claude/skills/careful/bin/check.sh", CHECK);
 }
 
-fn bash(command: &str) -> ona_testkit::model::Turn {
+fn bash(command: &str) -> ona_testkit::model::ScriptedTurn {
     call("Bash", json!({ "command": command }))
 }
 

@@ -4,7 +4,7 @@
 //! these tests say nothing about the lint.
 
 use crate::ona;
-use ona_testkit::{Ona, Ran, finish};
+use ona_testkit::{Ona, RunOutput, finish};
 use serde_json::{Value, json};
 
 const PLAN: &str = "# Greeter\n\n## Success criteria\n\n- greet prints hello\n- **AC-7** greet exits 0\n";
@@ -37,7 +37,7 @@ fn program(ona: &Ona, says: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn go(ona: &Ona, to: &str) -> Ran {
+fn go(ona: &Ona, to: &str) -> RunOutput {
     ona.run(["--transition", to, "--conversation", "c"])
 }
 
@@ -58,7 +58,7 @@ fn covered() -> Ona {
     ona
 }
 
-fn run(ona: &Ona) -> Ran {
+fn run(ona: &Ona) -> RunOutput {
     ona.run(["test", "run", "--conversation", "c"])
 }
 

@@ -3,7 +3,7 @@
 
 use crate::ona;
 use ona_testkit::Ona;
-use ona_testkit::model::{ModelServer, Turn, Wire, say, status};
+use ona_testkit::model::{ModelServer, ScriptedTurn, Wire, say, status};
 use serde_json::{Value, json};
 
 const PROVIDERS: [(Wire, &str, &str); 3] = [
@@ -20,7 +20,7 @@ const MOCK: &str = "```bash\n# traces: SC-2\n# title: Fakes it\nshout() { echo u
 
 const TOOL: &str = "#!/bin/bash\n# CANARY-SOURCE-1 how it is done\n[ $# -gt 0 ] || { echo 'usage: shout WORD' >&2; exit 2; }\necho \"${1^^}\"\n";
 
-fn answer(text: impl AsRef<str>) -> Turn {
+fn answer(text: impl AsRef<str>) -> ScriptedTurn {
     say(text.as_ref())
 }
 
@@ -53,7 +53,7 @@ fn executable(ona: &Ona, path: &str, text: &str) {
 }
 
 /// The generator, by a model that says these things.
-fn generator(ona: &mut Ona, answers: impl IntoIterator<Item = Turn>) -> ModelServer {
+fn generator(ona: &mut Ona, answers: impl IntoIterator<Item = ScriptedTurn>) -> ModelServer {
     let model = ona.model(Wire::Messages, answers);
     conversation(ona, PLAN, "test");
     executable(ona, "shout", TOOL);

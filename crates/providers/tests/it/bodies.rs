@@ -3,18 +3,18 @@
 use crate::{assistant, call, failed, params, picture, result, text, user};
 use ona_api::model::{Message, Part, RequestParams};
 use ona_auth::{ModelChoice, resolve_model};
-use ona_providers::{EncodedMessages, ImageSupport, Wire};
+use ona_providers::{EncodedMessages, ImageSupport, WireFormat};
 use serde_json::{Value, json};
 
-const CHAT: Wire = Wire::Chat(ImageSupport::Images);
+const CHAT: WireFormat = WireFormat::Chat(ImageSupport::Images);
 
-fn body(wire: Wire, params: &RequestParams, messages: &[Message]) -> String {
+fn body(wire: WireFormat, params: &RequestParams, messages: &[Message]) -> String {
     let mut dialogue = EncodedMessages::new(wire);
     dialogue.sync(messages, 0);
     String::from_utf8(dialogue.body(params)).unwrap()
 }
 
-fn sent(wire: Wire, messages: &[Message]) -> Value {
+fn sent(wire: WireFormat, messages: &[Message]) -> Value {
     let body: Value = serde_json::from_str(&body(wire, &params(), messages)).unwrap();
     body["messages"].clone()
 }
@@ -42,7 +42,7 @@ fn a_whole_body_of_the_messages_api() {
         r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"1\tone","#,
         r#""cache_control":{"type":"ephemeral"}}]}]}"#,
     );
-    assert_eq!(body(Wire::Messages(ImageSupport::Images), &params(), &messages), expected);
+    assert_eq!(body(WireFormat::Messages(ImageSupport::Images), &params(), &messages), expected);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_whole_body_of_chat_completions() {
 #[test]
 fn without_system_tools_and_messages_a_body_is_still_json() {
     let nothing = r#"{"model":"m-1","max_tokens":8192,"stream":true,"messages":[]}"#;
-    assert_eq!(body(Wire::Messages(ImageSupport::Images), &bare(), &[]), nothing);
+    assert_eq!(body(WireFormat::Messages(ImageSupport::Images), &bare(), &[]), nothing);
     let chat = |messages: &[Message]| serde_json::from_str::<Value>(&body(CHAT, &bare(), messages)).unwrap();
     assert_eq!(chat(&[])["messages"], json!([]));
     assert_eq!(chat(&[user([text("a")])])["messages"], json!([{"role": "user", "content": "a"}]));
@@ -106,7 +106,7 @@ fn everything() -> Message {
 fn everything_beside_a_result_on_the_messages_api() {
     let source = |media_type| json!({"type": "base64", "media_type": media_type, "data": "QUJD"});
     assert_eq!(
-        sent(Wire::Messages(ImageSupport::Images), &[everything()])[0]["content"],
+        sent(WireFormat::Messages(ImageSupport::Images), &[everything()])[0]["content"],
         json!([
             {"type": "tool_result", "tool_use_id": "c1", "content": "(no output)\n[exit code 2]", "is_error": true},
             {"type": "tool_result", "tool_use_id": "c2", "content": "(no output)"},
@@ -141,14 +141,14 @@ fn everything_beside_a_result_on_chat_completions() {
 
 #[test]
 fn a_model_without_eyes_is_told_of_a_picture_in_a_line() {
-    let sent = sent(Wire::Chat(ImageSupport::TextOnly), &[user([text("see"), picture("image", "image/png")])]);
+    let sent = sent(WireFormat::Chat(ImageSupport::TextOnly), &[user([text("see"), picture("image", "image/png")])]);
     let line = "[image image/png, 3 bytes, not shown: this model takes no such input]";
     assert_eq!(sent[1], json!({"role": "user", "content": format!("see\n{line}")}));
 }
 
 #[test]
 fn a_format_the_api_does_not_know_is_told_in_a_line() {
-    let sent = sent(Wire::Messages(ImageSupport::Images), &[user([picture("image", "image/bmp")])]);
+    let sent = sent(WireFormat::Messages(ImageSupport::Images), &[user([picture("image", "image/bmp")])]);
     assert_eq!(sent[0]["content"][0]["text"], "[image image/bmp, 3 bytes, not shown: this model takes no such input]");
 }
 
@@ -157,7 +157,7 @@ fn blank_text_and_empty_messages_are_not_sent() {
     let messages = [user([text("a")]), assistant([text("")]), assistant([]), user([text(" \n"), text("b")])];
     let contents = |value: &Value| value.as_array().unwrap().iter().map(|m| m["content"].clone()).collect::<Vec<_>>();
     assert_eq!(contents(&sent(CHAT, &messages)), [json!("Be brief."), json!("a"), json!("b")]);
-    let anthropic = contents(&sent(Wire::Messages(ImageSupport::Images), &messages));
+    let anthropic = contents(&sent(WireFormat::Messages(ImageSupport::Images), &messages));
     assert_eq!(anthropic.len(), 2);
     assert_eq!(anthropic[1][0]["text"], "b");
 }
@@ -174,7 +174,7 @@ fn a_call_alone_has_no_text() {
 fn foreign_ids_match_on_both_sides_of_a_call() {
     let messages =
         [assistant([call("functions.Bash:0", "no such.tool", json!([1]))]), user([result("functions.Bash:0", "x")])];
-    let sent = sent(Wire::Messages(ImageSupport::Images), &messages);
+    let sent = sent(WireFormat::Messages(ImageSupport::Images), &messages);
     assert_eq!(
         sent[0]["content"][0],
         json!({"type": "tool_use", "id": "functions_2eBash_3a0", "name": "no_20such_2etool", "input": {"_raw": [1]}})
@@ -187,10 +187,10 @@ fn the_wire_follows_from_the_choice() {
     let wire = |provider: &str, model_id: &str| {
         let env = ona_api::Env::default().with("LM_STUDIO_MODEL", "m");
         let choice: ModelChoice = resolve_model(&json!({"provider": provider, "model_id": model_id}), &env).unwrap();
-        Wire::of(&choice)
+        WireFormat::of(&choice)
     };
-    assert_eq!(wire("claude_code_subscription", "claude_opus_4"), Wire::Messages(ImageSupport::Images));
+    assert_eq!(wire("claude_code_subscription", "claude_opus_4"), WireFormat::Messages(ImageSupport::Images));
     assert_eq!(wire("openai_compatible", "o3"), CHAT);
-    assert_eq!(wire("openai_compatible", "o3_mini"), Wire::Chat(ImageSupport::TextOnly));
+    assert_eq!(wire("openai_compatible", "o3_mini"), WireFormat::Chat(ImageSupport::TextOnly));
     assert_eq!(wire("lm_studio_local", "lm_studio_server_routed"), CHAT);
 }

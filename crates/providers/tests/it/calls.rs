@@ -7,7 +7,7 @@ use ona_api::Env;
 use ona_api::model::{Delta, EndReason, FailureClass, ModelFailure, Part, ProviderName, Reply};
 use ona_auth::http::{HttpLimits, client};
 use ona_auth::{CredentialSources, Endpoint, lm_studio, openai, resolve_anthropic};
-use ona_providers::{EncodedMessages, ImageSupport, Provider, Wire};
+use ona_providers::{EncodedMessages, ImageSupport, Provider, WireFormat};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -25,16 +25,16 @@ fn env(address: &str) -> Env {
         .with("LM_STUDIO_BASE_URL", format!("http://{address}/v1"))
 }
 
-async fn provider(name: ProviderName, address: &str, limits: HttpLimits) -> (Provider, Wire) {
+async fn provider(name: ProviderName, address: &str, limits: HttpLimits) -> (Provider, WireFormat) {
     let env = env(address);
     let endpoint = Endpoint::of(name, &env).unwrap();
     let (credential, wire) = match name {
         ProviderName::ClaudeCodeSubscription => (
             resolve_anthropic(&CredentialSources::new(&env), &CancellationToken::new()).await,
-            Wire::Messages(ImageSupport::Images),
+            WireFormat::Messages(ImageSupport::Images),
         ),
-        ProviderName::OpenaiCompatible => (openai(&env), Wire::Chat(ImageSupport::Images)),
-        ProviderName::LmStudioLocal => (lm_studio(&env), Wire::Chat(ImageSupport::Images)),
+        ProviderName::OpenaiCompatible => (openai(&env), WireFormat::Chat(ImageSupport::Images)),
+        ProviderName::LmStudioLocal => (lm_studio(&env), WireFormat::Chat(ImageSupport::Images)),
     };
     (Provider::new(client(&endpoint, limits).unwrap(), endpoint, credential.unwrap()), wire)
 }

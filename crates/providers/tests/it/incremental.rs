@@ -2,14 +2,17 @@
 
 use crate::{assistant, call, failed, params, picture, result, text, user};
 use ona_api::model::{Message, Part, RequestParams};
-use ona_providers::{EncodedMessages, ImageSupport, Wire};
+use ona_providers::{EncodedMessages, ImageSupport, WireFormat};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const WIRES: [Wire; 3] =
-    [Wire::Messages(ImageSupport::Images), Wire::Chat(ImageSupport::Images), Wire::Chat(ImageSupport::TextOnly)];
+const WIRES: [WireFormat; 3] = [
+    WireFormat::Messages(ImageSupport::Images),
+    WireFormat::Chat(ImageSupport::Images),
+    WireFormat::Chat(ImageSupport::TextOnly),
+];
 
-fn at_once(wire: Wire, messages: &[Message]) -> Vec<u8> {
+fn at_once(wire: WireFormat, messages: &[Message]) -> Vec<u8> {
     let mut dialogue = EncodedMessages::new(wire);
     dialogue.sync(messages, 0);
     dialogue.body(&params())
@@ -56,7 +59,7 @@ fn a_message_that_changed_is_encoded_again_with_all_after_it() {
 
 #[test]
 fn another_system_text_or_tool_is_seen() {
-    let mut dialogue = EncodedMessages::new(Wire::Messages(ImageSupport::Images));
+    let mut dialogue = EncodedMessages::new(WireFormat::Messages(ImageSupport::Images));
     dialogue.sync(&rounds(1), 0);
     let first = dialogue.body(&params());
     let other = RequestParams { system: "Be long.".into(), ..params() };
@@ -70,7 +73,7 @@ fn another_system_text_or_tool_is_seen() {
 #[test]
 fn cache_marks_are_four_and_move_with_the_newest_user_messages() {
     let marked = |rounds_: usize| {
-        let mut dialogue = EncodedMessages::new(Wire::Messages(ImageSupport::Images));
+        let mut dialogue = EncodedMessages::new(WireFormat::Messages(ImageSupport::Images));
         dialogue.sync(&rounds(rounds_), 0);
         let body: Value = serde_json::from_slice(&dialogue.body(&params())).unwrap();
         assert_eq!(body.to_string().matches("cache_control").count(), 3 + usize::from(rounds_ > 0));
@@ -134,10 +137,10 @@ proptest! {
             .flat_map(|message| &message.parts)
             .filter(|part| matches!(part, Part::ToolUse { .. }))
             .count();
-        let body: Value = serde_json::from_slice(&at_once(Wire::Chat(ImageSupport::Images), &messages)).unwrap();
+        let body: Value = serde_json::from_slice(&at_once(WireFormat::Chat(ImageSupport::Images), &messages)).unwrap();
         let sent = body["messages"].as_array().unwrap();
         let sent = sent.iter().filter_map(|message| message["tool_calls"].as_array()).map(Vec::len).sum::<usize>();
         prop_assert_eq!(sent, calls);
-        prop_assert!(serde_json::from_slice::<Value>(&at_once(Wire::Messages(ImageSupport::Images), &messages)).is_ok());
+        prop_assert!(serde_json::from_slice::<Value>(&at_once(WireFormat::Messages(ImageSupport::Images), &messages)).is_ok());
     }
 }

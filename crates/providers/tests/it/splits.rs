@@ -3,13 +3,13 @@
 use crate::streams::{CHAT, MESSAGES};
 use crate::{call, text};
 use ona_api::model::{Delta, EndReason, ModelFailure, Part, Reply};
-use ona_providers::{BodyFormat, ResponseDecoder, Wire};
+use ona_providers::{BodyFormat, ResponseDecoder, WireFormat};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
 fn read<'a>(
-    wire: Wire,
+    wire: WireFormat,
     format: BodyFormat,
     chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<Delta>, Result<Reply, ModelFailure>) {

@@ -2,18 +2,18 @@
 
 use crate::{call, text};
 use ona_api::model::{Delta, EndReason, FailureClass, ModelFailure, Part, Reply, Usage};
-use ona_providers::{BodyFormat, ImageSupport, ResponseDecoder, Wire};
+use ona_providers::{BodyFormat, ImageSupport, ResponseDecoder, WireFormat};
 use serde_json::{Value, json};
 
-pub const MESSAGES: Wire = Wire::Messages(ImageSupport::Images);
-pub const CHAT: Wire = Wire::Chat(ImageSupport::Images);
+pub const MESSAGES: WireFormat = WireFormat::Messages(ImageSupport::Images);
+pub const CHAT: WireFormat = WireFormat::Chat(ImageSupport::Images);
 
 /// Each value as an event.
 pub fn events(values: &[Value]) -> String {
     values.iter().map(|value| format!("data: {value}\n\n")).collect()
 }
 
-fn read(wire: Wire, format: BodyFormat, answer: &str) -> (Vec<Delta>, Result<Reply, ModelFailure>) {
+fn read(wire: WireFormat, format: BodyFormat, answer: &str) -> (Vec<Delta>, Result<Reply, ModelFailure>) {
     let mut deltas = Vec::new();
     let mut reading = ResponseDecoder::new(wire, format);
     let mut on_delta = |delta| deltas.push(delta);
@@ -24,7 +24,7 @@ fn read(wire: Wire, format: BodyFormat, answer: &str) -> (Vec<Delta>, Result<Rep
     (deltas, reply)
 }
 
-fn reply(wire: Wire, format: BodyFormat, answer: &str) -> Reply {
+fn reply(wire: WireFormat, format: BodyFormat, answer: &str) -> Reply {
     read(wire, format, answer).1.unwrap()
 }
 

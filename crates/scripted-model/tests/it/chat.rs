@@ -1,11 +1,13 @@
 //! The bytes of the Chat Completions wire.
 
 use crate::client::{Client, ask, streaming};
-use ona_scripted_model::{Call, ModelServer, Split, Stop, Turn, Usage, Wire, call, calls, say, say_and_call};
+use ona_scripted_model::{
+    ModelServer, ScriptedCall, ScriptedTurn, ScriptedUsage, Split, Stop, Wire, call, calls, say, say_and_call,
+};
 use serde_json::{Value, json};
 
 /// The delta of each chunk.
-fn deltas(turn: Turn) -> Vec<Value> {
+fn deltas(turn: ScriptedTurn) -> Vec<Value> {
     let body = ask(Wire::Chat, turn).body();
     let chunks = body.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
     let chunks = chunks.map(|data| serde_json::from_str::<Value>(data).unwrap());
@@ -53,9 +55,9 @@ fn usage_comes_only_if_it_was_asked_for() {
 
 #[test]
 fn calls_are_streamed_in_pieces_by_index() {
-    let first = Call::new("Read", json!({"a": 1})).split(Split::At(vec![4]));
-    let second = Call::new("Glob", json!({})).without_id();
-    let third = Call::new("Bash", json!({"b": 2})).id("mine").at_once();
+    let first = ScriptedCall::new("Read", json!({"a": 1})).split(Split::At(vec![4]));
+    let second = ScriptedCall::new("Glob", json!({})).without_id();
+    let third = ScriptedCall::new("Bash", json!({"b": 2})).id("mine").at_once();
     assert_eq!(
         deltas(say_and_call("Look", [first, second, third]).thinking("hm")),
         [
@@ -81,8 +83,9 @@ fn a_reply_of_calls_alone_has_no_content() {
 
 #[test]
 fn a_plain_answer_is_one_completion() {
-    let usage = Usage { input_tokens: 7, output_tokens: 3, cache_read_tokens: 2, cache_write_tokens: 1 };
-    let turn = calls([Call::with_arguments("Read", "{\"a")]).thinking("hm").usage(usage).stop(Stop::MaxTokens).plain();
+    let usage = ScriptedUsage { input_tokens: 7, output_tokens: 3, cache_read_tokens: 2, cache_write_tokens: 1 };
+    let turn =
+        calls([ScriptedCall::with_arguments("Read", "{\"a")]).thinking("hm").usage(usage).stop(Stop::MaxTokens).plain();
     let model = ModelServer::start(Wire::Chat, [turn, say("Hi")]);
     let mut client = Client::of(&model);
     client.post(&streaming());

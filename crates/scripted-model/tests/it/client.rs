@@ -1,6 +1,6 @@
 //! A client of a few lines: it sends a request and keeps what comes back as it came.
 
-use ona_scripted_model::{ModelServer, Turn, Wire};
+use ona_scripted_model::{ModelServer, ScriptedTurn, Wire};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -56,7 +56,7 @@ impl Client {
         bytes
     }
 
-    fn line(&mut self) -> String {
+    fn connection(&mut self) -> String {
         let mut line = Vec::new();
         while !line.ends_with(b"\r\n") {
             line.extend(self.bytes(1));
@@ -67,7 +67,7 @@ impl Client {
     pub fn head(&mut self) -> String {
         let mut head = String::new();
         loop {
-            match self.line().as_str() {
+            match self.connection().as_str() {
                 "\r\n" => return head,
                 line => head += line,
             }
@@ -76,7 +76,7 @@ impl Client {
 
     /// The next HTTP chunk; empty for the last.
     pub fn chunk(&mut self) -> Vec<u8> {
-        let size = usize::from_str_radix(self.line().trim_end(), 16).unwrap();
+        let size = usize::from_str_radix(self.connection().trim_end(), 16).unwrap();
         let mut chunk = self.bytes(size + 2);
         assert!(chunk.ends_with(b"\r\n"));
         chunk.truncate(size);
@@ -136,12 +136,12 @@ pub fn streaming() -> Value {
 }
 
 /// What a streaming request is answered with, when this is the server's only turn.
-pub fn ask(wire: Wire, turn: Turn) -> Answer {
+pub fn ask(wire: Wire, turn: ScriptedTurn) -> Answer {
     Client::of(&ModelServer::start(wire, [turn])).ask()
 }
 
 /// Every byte of the answer and how the connection ended.
-pub fn ask_raw(wire: Wire, turn: Turn) -> (Vec<u8>, End) {
+pub fn ask_raw(wire: Wire, turn: ScriptedTurn) -> (Vec<u8>, End) {
     let model = ModelServer::start(wire, [turn]);
     let mut client = Client::of(&model);
     client.post(&streaming());

@@ -1,7 +1,7 @@
 //! Many clients, bad clients, and the end.
 
 use crate::client::{Client, End, streaming};
-use ona_scripted_model::{Gate, ModelServer, Spot, Wire, body, call, hang, say};
+use ona_scripted_model::{Gate, ModelServer, StreamPosition, Wire, body, call, hang, say};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -122,7 +122,7 @@ fn dropping_the_server_ends_whatever_hangs() {
         say("x").hold(&gate),
         say("x").think(day),
         say("x").drip(1, day),
-        say("x").hold_at(Spot::Deltas(1), &held),
+        say("x").hold_at(StreamPosition::Deltas(1), &held),
         // More than the kernel takes from a server nobody listens to.
         body("text/plain", vec![b'x'; 32 << 20]),
     ];

@@ -1,7 +1,7 @@
 //! How an answer travels: chunks, pauses, gates, the looks of the events.
 
 use crate::client::{Client, ask, streaming};
-use ona_scripted_model::{Gate, ModelServer, Split, Spot, Wire, call, say, status};
+use ona_scripted_model::{Gate, ModelServer, Split, StreamPosition, Wire, call, say, status};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -68,9 +68,9 @@ fn a_stream_stops_where_a_gate_is() {
     let gates = [Gate::new(), Gate::new(), Gate::new()];
     let turn = say("abc")
         .split_text(Split::EveryByte)
-        .hold_at(Spot::Deltas(0), &gates[0])
-        .hold_at(Spot::Deltas(2), &gates[1])
-        .hold_at(Spot::End, &gates[2])
+        .hold_at(StreamPosition::Deltas(0), &gates[0])
+        .hold_at(StreamPosition::Deltas(2), &gates[1])
+        .hold_at(StreamPosition::End, &gates[2])
         .whole();
     let model = ModelServer::start(Wire::Chat, [turn]);
     let mut client = Client::of(&model);
@@ -99,7 +99,7 @@ fn a_stream_stops_where_a_gate_is() {
 #[test]
 fn a_plain_answer_is_held_behind_its_headers() {
     let gate = Gate::new();
-    let model = ModelServer::start(Wire::Chat, [say("x").plain().hold_at(Spot::End, &gate)]);
+    let model = ModelServer::start(Wire::Chat, [say("x").plain().hold_at(StreamPosition::End, &gate)]);
     let mut client = Client::of(&model);
     client.post(&streaming());
     assert!(client.head().starts_with("HTTP/1.1 200 OK\r\n"));

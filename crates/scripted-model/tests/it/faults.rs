@@ -2,8 +2,8 @@
 
 use crate::client::{Client, End, ask, ask_raw, streaming};
 use ona_scripted_model::{
-    Break, Gate, ModelServer, Wire, body, context_too_long, empty, error_event, garbage, half_line, hang_until, html,
-    out_of_credit, overloaded, rate_limited, raw, reset, say, status,
+    Gate, ModelServer, StreamFault, Wire, body, context_too_long, empty, error_event, garbage, half_line, hang_until,
+    html, out_of_credit, overloaded, rate_limited, raw, reset, say, status,
 };
 use serde_json::{Value, json};
 
@@ -15,12 +15,12 @@ fn text(bytes: Vec<u8>) -> String {
 fn a_reset_comes_before_or_after_so_many_bytes() {
     for wire in [Wire::Messages, Wire::Chat] {
         assert_eq!(ask_raw(wire, reset()), (Vec::new(), End::Reset));
-        let mut whole = ask_raw(wire, say("Hello").breaks(Break::Close(usize::MAX))).0;
+        let mut whole = ask_raw(wire, say("Hello").breaks(StreamFault::Close(usize::MAX))).0;
         for bytes in [0, 1, 100, 400] {
-            let (seen, end) = ask_raw(wire, say("Hello").breaks(Break::Reset(bytes)));
+            let (seen, end) = ask_raw(wire, say("Hello").breaks(StreamFault::Reset(bytes)));
             assert_eq!((text(seen), end), (text(whole[..bytes].to_vec()), End::Reset));
         }
-        let (seen, end) = ask_raw(wire, say("Hello").breaks(Break::Close(150)));
+        let (seen, end) = ask_raw(wire, say("Hello").breaks(StreamFault::Close(150)));
         whole.truncate(150);
         assert_eq!((seen, end), (whole, End::Closed));
     }
@@ -64,9 +64,9 @@ fn half_a_line_and_then_nothing() {
 
 #[test]
 fn a_body_can_end_in_order_while_the_message_does_not() {
-    let answer = ask(Wire::Messages, say("Hello").breaks(Break::Unfinished(1)));
+    let answer = ask(Wire::Messages, say("Hello").breaks(StreamFault::Unfinished(1)));
     assert!(answer.body().ends_with("\"text\":\"Hello\"}}\n\n"), "{answer:?}");
-    let answer = ask(Wire::Chat, say("Hello").breaks(Break::Unfinished(0)));
+    let answer = ask(Wire::Chat, say("Hello").breaks(StreamFault::Unfinished(0)));
     assert!(answer.body().ends_with("\"content\":\"\"},\"finish_reason\":null}],\"usage\":null}\n\n"), "{answer:?}");
 }
 
@@ -81,7 +81,7 @@ fn an_error_can_come_in_mid_stream() {
         ),
         "{answer:?}"
     );
-    let at_once = Break::Error { after: 0, kind: "server_error".to_owned(), message: "Oh".to_owned() };
+    let at_once = StreamFault::Error { after: 0, kind: "server_error".to_owned(), message: "Oh".to_owned() };
     let answer = ask(Wire::Chat, say("x").breaks(at_once));
     assert!(
         answer.body().ends_with(
@@ -180,7 +180,8 @@ fn things_that_are_no_answer() {
 #[test]
 fn a_hanging_server_says_nothing_until_its_gate() {
     let gate = Gate::new();
-    let model = ModelServer::start(Wire::Messages, [hang_until(&gate), hang_until(&gate).breaks(Break::Reset(0))]);
+    let model =
+        ModelServer::start(Wire::Messages, [hang_until(&gate), hang_until(&gate).breaks(StreamFault::Reset(0))]);
     let mut client = Client::of(&model);
     client.post(&streaming());
     gate.wait_until_reached();
@@ -195,7 +196,14 @@ fn a_hanging_server_says_nothing_until_its_gate() {
 fn the_connection_outlives_a_failure_that_http_can_say() {
     let model = ModelServer::start(
         Wire::Messages,
-        [status(500), html(), empty(), error_event("api_error", "x"), say("x").breaks(Break::Unfinished(0)), say("y")],
+        [
+            status(500),
+            html(),
+            empty(),
+            error_event("api_error", "x"),
+            say("x").breaks(StreamFault::Unfinished(0)),
+            say("y"),
+        ],
     );
     let mut client = Client::of(&model);
     let statuses: Vec<_> = (0..6).map(|_| client.ask().status()).collect();

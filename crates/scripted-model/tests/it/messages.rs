@@ -1,15 +1,18 @@
 //! The bytes of the Messages wire.
 
 use crate::client::{Client, ask, streaming};
-use ona_scripted_model::{Block, Call, ModelServer, Split, Stop, Turn, Usage, Wire, call, calls, say, say_and_call};
+use ona_scripted_model::{
+    ModelServer, ReplyBlock, ScriptedCall, ScriptedTurn, ScriptedUsage, Split, Stop, Wire, call, calls, say,
+    say_and_call,
+};
 use serde_json::{Value, json};
 
-fn stream(turn: Turn) -> String {
+fn stream(turn: ScriptedTurn) -> String {
     ask(Wire::Messages, turn).body()
 }
 
 /// The data of each event without the opening and the end of the message.
-fn content(turn: Turn) -> Vec<Value> {
+fn content(turn: ScriptedTurn) -> Vec<Value> {
     let body = stream(turn);
     let events = body.lines().filter_map(|line| line.strip_prefix("data: "));
     let events: Vec<Value> = events.map(|data| serde_json::from_str(data).unwrap()).collect();
@@ -57,7 +60,7 @@ data: {"type":"message_stop"}
 
 #[test]
 fn a_call_is_streamed_in_pieces_behind_text_and_an_unasked_block() {
-    let read = Call::new("Read", json!({"file_path": "é"})).split(Split::At(vec![1, 15]));
+    let read = ScriptedCall::new("Read", json!({"file_path": "é"})).split(Split::At(vec![1, 15]));
     assert_eq!(
         content(say_and_call("Look", [read]).thinking("hm")),
         [
@@ -85,7 +88,7 @@ fn ids_are_counted_over_the_server_given_or_missing() {
         Wire::Messages,
         [
             calls([("A", json!({})), ("B", json!({}))]),
-            calls([Call::new("C", json!({})).id("mine"), Call::new("D", json!({})).without_id()]),
+            calls([ScriptedCall::new("C", json!({})).id("mine"), ScriptedCall::new("D", json!({})).without_id()]),
             call("E", json!({})),
         ],
     );
@@ -109,9 +112,9 @@ fn ids_are_counted_over_the_server_given_or_missing() {
 
 #[test]
 fn arguments_may_be_wrong_or_whole_in_the_opening() {
-    let wrong = content(calls([Call::with_arguments("Read", "{\"a")]));
+    let wrong = content(calls([ScriptedCall::with_arguments("Read", "{\"a")]));
     assert_eq!(wrong[2]["delta"], json!({"type": "input_json_delta", "partial_json": "{\"a"}));
-    let whole = content(call("Read", json!({"a": 1})).each_call(Call::at_once));
+    let whole = content(call("Read", json!({"a": 1})).each_call(ScriptedCall::at_once));
     assert_eq!(whole[0]["content_block"], json!({"type": "tool_use", "id": "c1", "name": "Read", "input": {"a": 1}}));
     assert_eq!(whole[1], json!({"type": "content_block_stop", "index": 0}));
     let every_byte = content(call("Read", json!({"a": 1})).each_call(|call| call.split(Split::EveryByte)));
@@ -121,7 +124,7 @@ fn arguments_may_be_wrong_or_whole_in_the_opening() {
 
 #[test]
 fn a_plain_answer_is_given_on_request_or_against_it() {
-    let usage = Usage { input_tokens: 7, output_tokens: 3, cache_read_tokens: 2, cache_write_tokens: 1 };
+    let usage = ScriptedUsage { input_tokens: 7, output_tokens: 3, cache_read_tokens: 2, cache_write_tokens: 1 };
     let turn = say("Hi").usage(usage).stop(Stop::MaxTokens).thinking("hm");
     let document = json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted",
@@ -168,8 +171,8 @@ fn a_stream_can_be_forced_and_its_reasons_are_the_wires() {
 #[test]
 fn a_block_of_an_unknown_type_and_no_block_at_all_are_said_as_given() {
     let block = json!({"type": "weather", "sky": "blue"});
-    let said = content(Turn::of([Block::Unknown(block.clone()), Block::Text("x".to_owned())]));
+    let said = content(ScriptedTurn::of([ReplyBlock::Unknown(block.clone()), ReplyBlock::Text("x".to_owned())]));
     assert_eq!(said[0], json!({"type": "content_block_start", "index": 0, "content_block": block}));
     assert_eq!(said[2]["index"], 1);
-    assert_eq!(content(Turn::of([])), Vec::<Value>::new());
+    assert_eq!(content(ScriptedTurn::of([])), Vec::<Value>::new());
 }

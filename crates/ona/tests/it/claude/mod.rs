@@ -13,7 +13,7 @@ mod output;
 mod questions;
 mod setups;
 
-use ona_testkit::{Ona, Talk};
+use ona_testkit::{DrivenProcess, Ona};
 use serde_json::{Value, json};
 
 /// What gstack's installer writes: its own tool name and the same of any server.
@@ -67,7 +67,7 @@ fn question(text: &str) -> Value {
         "options": [{"label": "A (recommended)", "description": "a"}, {"label": "B", "description": "b"}]})
 }
 
-fn was_asked(talk: &Talk) -> bool {
+fn was_asked(talk: &DrivenProcess) -> bool {
     talk.seen.iter().any(|line| line["request"]["subtype"] == "can_use_tool")
 }
 

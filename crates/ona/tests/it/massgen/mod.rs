@@ -10,7 +10,7 @@ mod functions;
 
 use crate::ona;
 use ona_testkit::model::{ModelServer, Wire, call, calls, say};
-use ona_testkit::{Ona, Ran};
+use ona_testkit::{Ona, RunOutput};
 use serde_json::{Value, json};
 
 /// A world whose sessions read `hooks.yaml`, with everything allowed.
@@ -109,7 +109,11 @@ const LOG: &str = "def log(event):
 ";
 
 /// A PostToolUse hook per injection, and one Glob call of a model.
-fn injecting(injections: &[(&str, &str)], script: Vec<ona_testkit::model::Turn>, wire: Wire) -> (Ona, ModelServer) {
+fn injecting(
+    injections: &[(&str, &str)],
+    script: Vec<ona_testkit::model::ScriptedTurn>,
+    wire: Wire,
+) -> (Ona, ModelServer) {
     let mut yaml = "hooks:\n  PostToolUse:\n".to_owned();
     let mut module = String::new();
     for (n, (content, strategy)) in injections.iter().enumerate() {
@@ -129,7 +133,7 @@ fn injecting(injections: &[(&str, &str)], script: Vec<ona_testkit::model::Turn>,
     (ona, model)
 }
 
-fn one_glob() -> Vec<ona_testkit::model::Turn> {
+fn one_glob() -> Vec<ona_testkit::model::ScriptedTurn> {
     vec![call("Glob", json!({"pattern": "*.none"})), say("done")]
 }
 

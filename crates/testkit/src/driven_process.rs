@@ -12,7 +12,7 @@ use std::time::Duration;
 /// How long a line that must come is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub struct Talk {
+pub struct DrivenProcess {
     pub child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -35,12 +35,12 @@ const ATTENDED: [&str; 7] = [
 
 impl Ona {
     /// Starts a driven session that asks this end before it does what needs a permission.
-    pub fn attended(&self) -> Talk {
+    pub fn attended(&self) -> DrivenProcess {
         self.talk(ATTENDED)
     }
 
     /// Starts the program with stdin and stdout in hand.
-    pub fn talk<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Talk {
+    pub fn talk<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> DrivenProcess {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().expect("the program starts");
         let stdout = child.stdout.take().expect("stdout is a pipe");
         let mut stderr = child.stderr.take().expect("stderr is a pipe");
@@ -57,11 +57,11 @@ impl Ona {
             stderr.read_to_string(&mut text).ok();
             text
         });
-        Talk { stdin: child.stdin.take(), child, lines, stderr: Some(stderr), requests: 0, seen: Vec::new() }
+        DrivenProcess { stdin: child.stdin.take(), child, lines, stderr: Some(stderr), requests: 0, seen: Vec::new() }
     }
 }
 
-impl Talk {
+impl DrivenProcess {
     pub fn send(&mut self, line: Value) {
         self.send_text(&format!("{line}\n"));
     }
@@ -138,7 +138,7 @@ impl Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for DrivenProcess {
     fn drop(&mut self) {
         // A test that failed leaves nothing behind.
         self.child.kill().ok();

@@ -1,13 +1,13 @@
 //! One connection: reads a request, carries out the steps of its answer, and again.
 
-use super::answer::{self, Asked, Step};
-use super::fault::Break;
+use super::answer::{self, AnsweredRequest, WriteStep};
+use super::fault::StreamFault;
 use super::gate::Gate;
-use super::http::{self, Broken, Incoming};
+use super::http::{self, Broken, IncomingRequest};
 use super::lock;
 use super::script::Cue;
-use super::shared::{Admitted, Open, Shared};
-use super::turn::Form;
+use super::shared::{Admitted, OpenRequest, Shared};
+use super::turn::BodyForm;
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct Connection {
     pub number: usize,
     stream: TcpStream,
     /// Its thread waits for something and leaves the socket alone. Held while
@@ -30,7 +30,7 @@ enum After {
     HangUp,
 }
 
-impl Line {
+impl Connection {
     pub fn new(number: usize, stream: TcpStream) -> Self {
         Self { number, stream, idle: Mutex::new(false) }
     }
@@ -49,11 +49,11 @@ impl Line {
         }
     }
 
-    fn answer(self: &Arc<Self>, shared: &Arc<Shared>, incoming: Incoming) -> After {
+    fn answer(self: &Arc<Self>, shared: &Arc<Shared>, incoming: IncomingRequest) -> After {
         let closing = incoming.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
         let Some(Admitted { request, open, cue }) = shared.admit(incoming, self) else { return After::HangUp };
-        let resets = cue.as_ref().is_some_and(|cue| matches!(cue.turn.breaks, Some(Break::Reset(_))));
-        if !resets && Incoming::take_last(&self.stream).is_err() {
+        let resets = cue.as_ref().is_some_and(|cue| matches!(cue.turn.breaks, Some(StreamFault::Reset(_))));
+        if !resets && IncomingRequest::take_last(&self.stream).is_err() {
             return After::HangUp;
         }
         let idle = self.idle();
@@ -68,13 +68,13 @@ impl Line {
             return After::HangUp;
         };
         let (stream, usage) = match turn.form {
-            Form::AsAsked => {
+            BodyForm::AsAsked => {
                 let asked = request.json();
                 (asked["stream"] == true, asked["stream_options"]["include_usage"] == true)
             }
-            Form::Streamed | Form::Plain => (false, false),
+            BodyForm::Streamed | BodyForm::Plain => (false, false),
         };
-        let asked = Asked { number: open.number, first_call, stream, usage };
+        let asked = AnsweredRequest { number: open.number, first_call, stream, usage };
         let steps = answer::steps(shared.wire, &turn, asked);
         match self.carry_out(shared, steps, open) {
             After::NextRequest if !closing => After::NextRequest,
@@ -82,22 +82,22 @@ impl Line {
         }
     }
 
-    fn carry_out(&self, shared: &Shared, steps: Vec<Step>, open: Open) -> After {
+    fn carry_out(&self, shared: &Shared, steps: Vec<WriteStep>, open: OpenRequest) -> After {
         let mut open = Some(open);
         for step in steps {
             let on = match step {
-                Step::Send(bytes) => (&self.stream).write_all(&bytes).is_ok(),
-                Step::Pause(time) => self.wait(shared, &Gate::new(), Some(time)),
-                Step::Hold(gate) => {
+                WriteStep::Send(bytes) => (&self.stream).write_all(&bytes).is_ok(),
+                WriteStep::Pause(time) => self.wait(shared, &Gate::new(), Some(time)),
+                WriteStep::Hold(gate) => {
                     gate.reach();
                     self.wait(shared, &gate, None)
                 }
-                Step::Hang => self.wait(shared, &Gate::new(), None),
-                Step::Settle => {
+                WriteStep::Hang => self.wait(shared, &Gate::new(), None),
+                WriteStep::Settle => {
                     drop(open.take());
                     true
                 }
-                Step::Close | Step::Reset => false,
+                WriteStep::Close | WriteStep::Reset => false,
             };
             if !on {
                 return After::HangUp;
@@ -154,7 +154,7 @@ impl Line {
     }
 }
 
-struct Idle<'l>(&'l Line);
+struct Idle<'l>(&'l Connection);
 
 impl Drop for Idle<'_> {
     fn drop(&mut self) {
