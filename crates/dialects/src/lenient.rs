@@ -1,7 +1,7 @@
 //! Reads stdout the way hooks in the wild need it: a recognised key of a wrong
 //! type voids that key only, and noise of a login shell before the JSON is skipped.
 //!
-//! LenientOutput never means permissive: a decision that is not spelled exactly is no
+//! Lenient never means permissive: a decision that is not spelled exactly is no
 //! decision, and what was ignored is said.
 
 use crate::output::SyncOutput;

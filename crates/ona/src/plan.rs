@@ -6,7 +6,7 @@ use crate::output;
 use crate::program::{Program, at};
 use ona_api::{ConversationId, PlanStatus};
 
-use ona_store::{Plan, Store, StoreError};
+use ona_store::{Store, StoreError, StoredPlan};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
 }
 
 fn list(program: &Program, store: &Store, json: bool) -> Result<u8, Failure> {
-    let all = || -> Result<Vec<Plan>, StoreError> {
+    let all = || -> Result<Vec<StoredPlan>, StoreError> {
         let reader = store.reader()?;
         if let Some(id) = &program.options.conversation {
             return reader.plans(&ConversationId::from(id.as_str()));
@@ -110,12 +110,12 @@ fn import(program: &Program, store: &Store, file: &Path) -> Result<u8, Failure> 
     Ok(0)
 }
 
-fn find(program: &Program, store: &Store, id: i64) -> Result<Plan, Failure> {
+fn find(program: &Program, store: &Store, id: i64) -> Result<StoredPlan, Failure> {
     let plan = store.reader().and_then(|reader| reader.plan(id)).map_err(|error| program.store_failure(error))?;
     plan.ok_or_else(|| Failure::usage(format_args!("there is no plan {id}")))
 }
 
-fn described(plan: &Plan) -> Value {
+fn described(plan: &StoredPlan) -> Value {
     json!({
         "id": plan.id,
         "conversation_id": plan.conversation,

@@ -16,7 +16,7 @@ pub(crate) struct LoadedContext {
 
 pub(crate) fn loaded_context(reader: &Reader, session: &SessionId) -> Result<LoadedContext, StoreError> {
     let mut rows = Vec::new();
-    reader.each_given(session, |row| rows.push(row))?;
+    reader.each_context_attachment(session, |row| rows.push(row))?;
     Ok(standing(&rows))
 }
 

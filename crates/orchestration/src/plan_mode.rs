@@ -11,7 +11,7 @@ use ona_api::row::SessionKey;
 use ona_api::testing::ProjectFile;
 use ona_api::{Access, Authority, ConversationId, Group, Mode, Phase, PlanStatus, Row, ToolResult};
 use ona_permissions::PermissionEngine;
-use ona_store::{Plan, Store, StoreError};
+use ona_store::{Store, StoreError, StoredPlan};
 use ona_tools::{Offer, Tool, ToolBox, ToolContext};
 use ona_workflow::testgen::criteria;
 use ona_workflow::{Facts, approve_plan, save_draft, transition};
@@ -57,13 +57,13 @@ impl PlanModeTools {
     }
 
     /// The newest plan in this status.
-    fn newest(&self, status: PlanStatus) -> Result<Option<Plan>, StoreError> {
+    fn newest(&self, status: PlanStatus) -> Result<Option<StoredPlan>, StoreError> {
         let plans = self.store.reader()?.plans(self.conversation())?;
         Ok(plans.into_iter().rev().find(|plan| plan.status == status))
     }
 
     /// The draft with this text, saved if there is none.
-    async fn draft(&self, text: &str) -> Result<Plan, StoreError> {
+    async fn draft(&self, text: &str) -> Result<StoredPlan, StoreError> {
         if let Some(draft) = self.newest(PlanStatus::Draft)?.filter(|draft| draft.content == text) {
             return Ok(draft);
         }
@@ -183,7 +183,7 @@ fn message(text: &str) -> ToolResult {
     ToolResult::success(text).data(json!({ "message": text }))
 }
 
-fn settled(approved: &Plan) -> Offer {
+fn settled(approved: &StoredPlan) -> Offer {
     Offer::Settled(Authority::Human, format!("plan {} is approved", approved.id))
 }
 

@@ -1,14 +1,14 @@
 //! Examines a database without changing it, for `ona db check`.
 //!
 //! Everything found is data; whoever asked decides what to say and which exit
-//! code it is worth. A query stops after `MOST` rows: a hundred broken rows say
+//! code it is worth. A query stops after `MAX_ROWS` rows: a hundred broken rows say
 //! as much as a million.
 
 use crate::error::StoreError;
 use crate::health;
 use crate::migrate::{self, STEPS};
 use crate::open;
-use crate::schema::{self, Found, OWN_PREFIX, TABLES};
+use crate::schema::{self, OWN_PREFIX, SchemaContents, TABLES};
 use ona_api::Phase;
 use rusqlite::{Connection, Row};
 use std::path::Path;
@@ -18,19 +18,19 @@ const ENTRY_TYPES: &str = "'user','assistant','system','tool_use','tool_result',
     'internal_hook','content_replacement','collapse_commit','file_history_snapshot','attribution_snapshot',\
     'queue_operation','speculation_accept','ai_title'";
 
-const MOST: usize = 100;
+const MAX_ROWS: usize = 100;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct CheckReport {
     pub schema_version: Option<String>,
     /// Of our own tables. `None` for those made before it was recorded, which are version 1.
     pub sdlc_schema_version: Option<String>,
     /// Tables of others. They are tolerated.
     pub foreign_tables: Vec<String>,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckFinding>,
 }
 
-impl Report {
+impl CheckReport {
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
@@ -38,7 +38,7 @@ impl Report {
 
 /// One thing that is wrong, in a sentence if displayed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Finding {
+pub enum CheckFinding {
     /// The examination ended here.
     #[error("{0}")]
     Unreadable(String),
@@ -76,17 +76,17 @@ pub enum Finding {
     StaleIndex { missing: i64, left: i64 },
 }
 
-pub fn check(path: &Path) -> Report {
-    let mut report = Report::default();
+pub fn check(path: &Path) -> CheckReport {
+    let mut report = CheckReport::default();
     if let Err(error) = examine(path, &mut report) {
-        report.findings.push(Finding::Unreadable(error.to_string()));
+        report.findings.push(CheckFinding::Unreadable(error.to_string()));
     }
     report
 }
 
-fn examine(path: &Path, report: &mut Report) -> Result<(), StoreError> {
+fn examine(path: &Path, report: &mut CheckReport) -> Result<(), StoreError> {
     let connection = open::inspector(path)?;
-    let found = Found::read(&connection)?;
+    let found = SchemaContents::read(&connection)?;
     report.foreign_tables = foreign_tables(&connection)?;
     if found.has_table("schema_meta") {
         report.schema_version = schema::stored_version(&connection)?;
@@ -94,7 +94,7 @@ fn examine(path: &Path, report: &mut Report) -> Result<(), StoreError> {
     }
     let findings = &mut report.findings;
     if report.schema_version.as_deref() != Some("1") {
-        findings.push(Finding::SchemaVersion(report.schema_version.clone()));
+        findings.push(CheckFinding::SchemaVersion(report.schema_version.clone()));
     }
     if let Some(recorded) = &report.sdlc_schema_version {
         findings.extend(own_version(recorded));
@@ -102,10 +102,10 @@ fn examine(path: &Path, report: &mut Report) -> Result<(), StoreError> {
     findings.extend(shape(&found));
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if mode != "wal" {
-        findings.push(Finding::JournalMode(mode));
+        findings.push(CheckFinding::JournalMode(mode));
     }
-    findings.extend(health::problems(&connection, "integrity_check")?.into_iter().map(Finding::Integrity));
-    findings.extend(ask(&connection, "PRAGMA foreign_key_check", foreign_key)?);
+    findings.extend(health::problems(&connection, "integrity_check")?.into_iter().map(CheckFinding::Integrity));
+    findings.extend(query(&connection, "PRAGMA foreign_key_check", foreign_key)?);
     if found.is_complete("transcript_entries") {
         findings.extend(transcript(&connection)?);
     }
@@ -118,63 +118,64 @@ fn examine(path: &Path, report: &mut Report) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn own_version(recorded: &str) -> Option<Finding> {
+fn own_version(recorded: &str) -> Option<CheckFinding> {
     let known = migrate::newest(STEPS);
     let error = match migrate::accept(recorded, STEPS) {
         Ok(found) if found == known => return None,
         Ok(found) => StoreError::TooOld { found, known },
         Err(error) => error,
     };
-    Some(Finding::OwnVersion(error.to_string()))
+    Some(CheckFinding::OwnVersion(error.to_string()))
 }
 
-fn shape(found: &Found) -> Vec<Finding> {
-    let mut findings: Vec<_> = found.missing_objects().into_iter().map(Finding::Missing).collect();
+fn shape(found: &SchemaContents) -> Vec<CheckFinding> {
+    let mut findings: Vec<_> = found.missing_objects().into_iter().map(CheckFinding::Missing).collect();
     for (table, columns) in found.incomplete_tables() {
-        findings.extend(columns.into_iter().map(|column| Finding::MissingColumn { table, column }));
+        findings.extend(columns.into_iter().map(|column| CheckFinding::MissingColumn { table, column }));
     }
-    findings.extend(found.extra_columns().into_iter().map(|(table, column)| Finding::ExtraColumn { table, column }));
+    findings
+        .extend(found.extra_columns().into_iter().map(|(table, column)| CheckFinding::ExtraColumn { table, column }));
     findings
 }
 
-fn transcript(connection: &Connection) -> Result<Vec<Finding>, StoreError> {
+fn transcript(connection: &Connection) -> Result<Vec<CheckFinding>, StoreError> {
     let gaps = "SELECT session_id, before, sequence FROM (SELECT session_id, sequence, \
                 lag(sequence) OVER (PARTITION BY session_id ORDER BY sequence) AS before FROM transcript_entries) \
                 WHERE sequence <> before + 1";
-    let mut findings = ask(connection, gaps, |row| {
-        Ok(Finding::SequenceGap { session: row.get(0)?, after: row.get(1)?, found: row.get(2)? })
+    let mut findings = query(connection, gaps, |row| {
+        Ok(CheckFinding::SequenceGap { session: row.get(0)?, after: row.get(1)?, found: row.get(2)? })
     })?;
     let negative = "SELECT session_id, min(sequence) FROM transcript_entries GROUP BY 1 HAVING min(sequence) < 0";
-    findings.extend(ask(connection, negative, |row| {
-        Ok(Finding::NegativeSequence { session: row.get(0)?, found: row.get(1)? })
+    findings.extend(query(connection, negative, |row| {
+        Ok(CheckFinding::NegativeSequence { session: row.get(0)?, found: row.get(1)? })
     })?);
     let broken = "SELECT id FROM transcript_entries WHERE NOT json_valid(payload_json)";
-    findings.extend(ask(connection, broken, |row| Ok(Finding::NotJson { id: row.get(0)? }))?);
+    findings.extend(query(connection, broken, |row| Ok(CheckFinding::NotJson { id: row.get(0)? }))?);
     let strange = format!("SELECT id, entry_type FROM transcript_entries WHERE entry_type NOT IN ({ENTRY_TYPES})");
-    findings.extend(ask(connection, &strange, |row| {
-        Ok(Finding::UnknownEntryType { id: row.get(0)?, entry_type: row.get(1)? })
+    findings.extend(query(connection, &strange, |row| {
+        Ok(CheckFinding::UnknownEntryType { id: row.get(0)?, entry_type: row.get(1)? })
     })?);
     Ok(findings)
 }
 
-fn phases(connection: &Connection) -> Result<Vec<Finding>, StoreError> {
+fn phases(connection: &Connection) -> Result<Vec<CheckFinding>, StoreError> {
     let known: Vec<_> = Phase::ALL.iter().map(|phase| format!("'{phase}'")).collect();
     let strange = format!("SELECT id, phase FROM conversations WHERE phase NOT IN ({})", known.join(","));
-    ask(connection, &strange, |row| Ok(Finding::UnknownPhase { conversation: row.get(0)?, phase: row.get(1)? }))
+    query(connection, &strange, |row| Ok(CheckFinding::UnknownPhase { conversation: row.get(0)?, phase: row.get(1)? }))
 }
 
 /// Compares memories with their mirror; texts that are there several times count as often.
-fn index(connection: &Connection) -> Result<Option<Finding>, StoreError> {
+fn index(connection: &Connection) -> Result<Option<CheckFinding>, StoreError> {
     let sql = "SELECT coalesce(sum(max(more, 0)), 0), coalesce(sum(max(-more, 0)), 0) FROM (SELECT sum(one) AS more FROM \
                (SELECT title, content, keywords, anticipated_queries, 1 AS one FROM memories UNION ALL \
                SELECT title, content, keywords, anticipated_queries, -1 FROM memories_fts) GROUP BY title, content, keywords, anticipated_queries)";
-    let read = |row: &Row<'_>| Ok(Finding::StaleIndex { missing: row.get(0)?, left: row.get(1)? });
-    let found = ask(connection, sql, read)?.pop();
-    Ok(found.filter(|found| *found != Finding::StaleIndex { missing: 0, left: 0 }))
+    let read = |row: &Row<'_>| Ok(CheckFinding::StaleIndex { missing: row.get(0)?, left: row.get(1)? });
+    let found = query(connection, sql, read)?.pop();
+    Ok(found.filter(|found| *found != CheckFinding::StaleIndex { missing: 0, left: 0 }))
 }
 
-fn foreign_key(row: &Row<'_>) -> rusqlite::Result<Finding> {
-    Ok(Finding::ForeignKey { table: row.get(0)?, rowid: row.get(1)?, parent: row.get(2)? })
+fn foreign_key(row: &Row<'_>) -> rusqlite::Result<CheckFinding> {
+    Ok(CheckFinding::ForeignKey { table: row.get(0)?, rowid: row.get(1)?, parent: row.get(2)? })
 }
 
 /// Tables that are neither in section 4.3, nor ours by prefix, nor SQLite's.
@@ -183,17 +184,17 @@ fn foreign_tables(connection: &Connection) -> Result<Vec<String>, StoreError> {
         TABLES.iter().any(|(table, _)| *table == name)
             || ["sqlite_", OWN_PREFIX, "memories_fts_"].iter().any(|prefix| name.starts_with(prefix))
     };
-    let names = ask(connection, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", |row| {
+    let names = query(connection, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", |row| {
         row.get::<_, String>(0)
     })?;
     Ok(names.into_iter().filter(|name| !ours(name)).collect())
 }
 
-fn ask<T>(
+fn query<T>(
     connection: &Connection,
     sql: &str,
     read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>, StoreError> {
     let mut statement = connection.prepare(sql)?;
-    Ok(statement.query_map([], read)?.take(MOST).collect::<Result<_, _>>()?)
+    Ok(statement.query_map([], read)?.take(MAX_ROWS).collect::<Result<_, _>>()?)
 }

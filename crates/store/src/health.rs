@@ -29,14 +29,14 @@ pub struct PragmaReport {
 
 impl Pragmas {
     pub(crate) fn of(connection: &Connection) -> Result<Self, StoreError> {
-        fn ask<T: FromSql>(connection: &Connection, name: &str) -> Result<T, StoreError> {
+        fn query<T: FromSql>(connection: &Connection, name: &str) -> Result<T, StoreError> {
             Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
         }
         Ok(Self {
-            foreign_keys: ask(connection, "foreign_keys")?,
-            journal_mode: ask(connection, "journal_mode")?,
-            busy_timeout: ask(connection, "busy_timeout")?,
-            synchronous: ask(connection, "synchronous")?,
+            foreign_keys: query(connection, "foreign_keys")?,
+            journal_mode: query(connection, "journal_mode")?,
+            busy_timeout: query(connection, "busy_timeout")?,
+            synchronous: query(connection, "synchronous")?,
         })
     }
 }

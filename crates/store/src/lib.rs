@@ -5,42 +5,42 @@
 //! opens the file. What the rows mean, when a phase may change and what is shown
 //! to a person is decided elsewhere.
 
-mod accounts;
 mod backup;
 mod calls;
 mod check;
+mod context_attachments;
 mod error;
 mod filesystem;
-mod given;
 mod health;
 mod history;
 mod lock;
 mod memory;
 mod migrate;
 mod open;
-mod owner;
+mod ownership;
 mod parents;
-mod pen;
 mod plans;
 mod reader;
+mod redaction;
+mod row_writer;
 mod schema;
-mod scrub;
 mod settings;
 mod store;
 mod testing;
 mod transcript;
+mod usage_rows;
 mod write;
 mod writer;
 
 pub use calls::{HookTimes, RecordedCall, RecordedDecision, RecordedRun};
-pub use check::{Finding, Report, check};
+pub use check::{CheckFinding, CheckReport, check};
 pub use error::StoreError;
 pub use health::{PragmaReport, Pragmas};
 pub use history::{SessionLine, StoredEntry};
 pub use lock::{LockError, SessionLock, SettingsLock};
 pub use memory::StoredMemory;
 pub use open::{BUSY_TIMEOUT, usable};
-pub use plans::Plan;
+pub use plans::StoredPlan;
 pub use reader::{Conversation, Reader};
 pub use schema::SCHEMA;
 pub use settings::SettingsRow;

@@ -5,8 +5,8 @@
 //! texts. Importing Markdown files is left to the caller.
 
 use crate::error::StoreError;
-use crate::pen::{Pen, cells};
 use crate::reader::Reader;
+use crate::row_writer::{RowWriter, cells};
 use ona_api::row::Memory;
 use rusqlite::{Row, named_params};
 
@@ -22,7 +22,7 @@ pub struct StoredMemory {
     pub attention_score: f64,
 }
 
-pub(crate) fn put(pen: &Pen<'_>, memory: &Memory) -> Result<(), StoreError> {
+pub(crate) fn put(writer: &RowWriter<'_>, memory: &Memory) -> Result<(), StoreError> {
     let sql = "INSERT INTO memories(id, type, title, content, keywords, anticipated_queries, concept_tags, \
                project_scope, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, unixepoch(), unixepoch()) \
                ON CONFLICT(id) DO UPDATE SET type = excluded.type, title = excluded.title, \
@@ -31,7 +31,7 @@ pub(crate) fn put(pen: &Pen<'_>, memory: &Memory) -> Result<(), StoreError> {
                project_scope = excluded.project_scope, correction_count = coalesce(correction_count, 1) + 1, \
                updated_at = excluded.updated_at";
     let Memory { id, kind, title, content, keywords, anticipated_queries, concept_tags, project_scope } = memory;
-    pen.run(
+    writer.run(
         sql,
         cells![
             id,
@@ -47,16 +47,16 @@ pub(crate) fn put(pen: &Pen<'_>, memory: &Memory) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(crate) fn forget(pen: &Pen<'_>, id: &str) -> Result<(), StoreError> {
-    pen.run("DELETE FROM memories WHERE id = ?1", cells![id])?;
+pub(crate) fn forget(writer: &RowWriter<'_>, id: &str) -> Result<(), StoreError> {
+    writer.run("DELETE FROM memories WHERE id = ?1", cells![id])?;
     Ok(())
 }
 
-pub(crate) fn accessed(pen: &Pen<'_>, ids: &[String]) -> Result<(), StoreError> {
+pub(crate) fn accessed(writer: &RowWriter<'_>, ids: &[String]) -> Result<(), StoreError> {
     let sql =
         "UPDATE memories SET access_count = coalesce(access_count, 0) + 1, last_accessed = unixepoch() WHERE id = ?1";
     for id in ids {
-        pen.run(sql, cells![id])?;
+        writer.run(sql, cells![id])?;
     }
     Ok(())
 }
@@ -68,9 +68,9 @@ const REBUILD: [&str; 2] = [
 SELECT title, content, keywords, anticipated_queries FROM memories;",
 ];
 
-pub(crate) fn rebuild_index(pen: &Pen<'_>) -> Result<(), StoreError> {
+pub(crate) fn rebuild_index(writer: &RowWriter<'_>) -> Result<(), StoreError> {
     for statement in REBUILD {
-        pen.run(statement, &[])?;
+        writer.run(statement, &[])?;
     }
     Ok(())
 }

@@ -17,21 +17,21 @@
 
 use crate::backup::Backup;
 use crate::error::StoreError;
-use crate::schema::{self, State};
+use crate::schema::{self, SchemaState};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// One step. `sql` runs inside the transaction of the whole upgrade.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct MigrationStep {
     /// The version it leads to.
     pub(crate) to: i64,
     pub(crate) sql: &'static str,
 }
 
 /// Every step there is, in order, the first one leading to version 2.
-pub(crate) const STEPS: &[Step] = &[];
+pub(crate) const STEPS: &[MigrationStep] = &[];
 
 /// The version of tables without a recorded version.
 pub(crate) const FIRST: i64 = 1;
@@ -52,7 +52,7 @@ impl fmt::Display for Upgrade {
 }
 
 /// The version a list of steps leads to.
-pub(crate) fn newest(steps: &[Step]) -> i64 {
+pub(crate) fn newest(steps: &[MigrationStep]) -> i64 {
     steps.last().map_or(FIRST, |step| step.to)
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn recorded(connection: &Connection) -> Result<Option<String>, StoreE
 }
 
 /// Reads a recorded version, and refuses one that no list of ours leads to.
-pub(crate) fn accept(recorded: &str, steps: &[Step]) -> Result<i64, StoreError> {
+pub(crate) fn accept(recorded: &str, steps: &[MigrationStep]) -> Result<i64, StoreError> {
     match recorded.parse::<i64>() {
         Ok(found) if found > newest(steps) => Err(StoreError::TooNew { found, known: newest(steps) }),
         Ok(found) if found >= FIRST => Ok(found),
@@ -76,19 +76,19 @@ pub(crate) fn accept(recorded: &str, steps: &[Step]) -> Result<i64, StoreError> 
 pub(crate) fn complete(
     connection: &mut Connection,
     path: &Path,
-    steps: &[Step],
+    steps: &[MigrationStep],
 ) -> Result<Option<Upgrade>, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let upgrade = match schema::judge(&transaction, steps)? {
-        State::Complete => return Ok(None),
-        State::Lacking => None,
-        State::Outdated { found } => Some((found, Backup::make(path, found)?)),
+        SchemaState::Complete => return Ok(None),
+        SchemaState::Lacking => None,
+        SchemaState::Outdated { found } => Some((found, Backup::make(path, found)?)),
     };
     if let Some((found, _)) = upgrade {
         take(&transaction, steps.iter().filter(|step| step.to > found))?;
     }
     fill(&transaction, steps)?;
-    if schema::judge(&transaction, steps)? != State::Complete {
+    if schema::judge(&transaction, steps)? != SchemaState::Complete {
         return Err(StoreError::Upgrade { to: newest(steps), reason: "tables are missing afterwards".to_owned() });
     }
     // From here on the upgrade may be on disk even if an error is reported.
@@ -104,7 +104,7 @@ pub(crate) fn make(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(transaction.commit()?)
 }
 
-fn take<'s>(transaction: &Transaction<'_>, pending: impl Iterator<Item = &'s Step>) -> Result<(), StoreError> {
+fn take<'s>(transaction: &Transaction<'_>, pending: impl Iterator<Item = &'s MigrationStep>) -> Result<(), StoreError> {
     for step in pending {
         transaction.execute_batch(step.sql).map_err(|error| match StoreError::from(error) {
             StoreError::Sqlite(error) => StoreError::Upgrade { to: step.to, reason: error.to_string() },
@@ -116,7 +116,7 @@ fn take<'s>(transaction: &Transaction<'_>, pending: impl Iterator<Item = &'s Ste
 
 /// Adds what is missing, touching nothing that exists, and records the version this
 /// leads to. The database is in WAL mode by now, so the pragma in the DDL asks for nothing new.
-fn fill(transaction: &Transaction<'_>, steps: &[Step]) -> Result<(), StoreError> {
+fn fill(transaction: &Transaction<'_>, steps: &[MigrationStep]) -> Result<(), StoreError> {
     transaction.execute_batch(schema::SCHEMA)?;
     let sql = "INSERT OR REPLACE INTO schema_meta(key, value) VALUES ('sdlc_schema_version', ?1)";
     transaction.execute(sql, [newest(steps).to_string()])?;

@@ -6,9 +6,9 @@
 //! is known to `schema`, how an older one becomes a newer one to `migrate`.
 
 use crate::error::StoreError;
-use crate::migrate::{self, Step};
-use crate::schema::{self, State};
-use crate::{filesystem, owner};
+use crate::migrate::{self, MigrationStep};
+use crate::schema::{self, SchemaState};
+use crate::{filesystem, ownership};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs;
@@ -39,7 +39,7 @@ pub(crate) struct Opened {
 /// Opens the connection that writes. Makes the file, directories on the way to it, and
 /// missing tables, and takes the steps to the newest version; but first looks whether it
 /// may, so that a refused database is left as it was.
-pub(crate) fn writer(path: &Path, busy: Duration, steps: &[Step]) -> Result<Opened, StoreError> {
+pub(crate) fn writer(path: &Path, busy: Duration, steps: &[MigrationStep]) -> Result<Opened, StoreError> {
     let judged = judge(path)?;
     let made = make_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
@@ -48,17 +48,17 @@ pub(crate) fn writer(path: &Path, busy: Duration, steps: &[Step]) -> Result<Open
         return Err(StoreError::ReadOnly("the file or its directory is read-only".to_owned()));
     }
     made.protect(path)?;
-    if !owner::is_same(path, judged) {
+    if !ownership::is_same(path, judged) {
         return Err(StoreError::Replaced);
     }
     let state = patiently(busy, || schema::examine(&connection, steps))?;
-    let mut notices: Vec<_> = owner::repair(path).into_iter().collect();
+    let mut notices: Vec<_> = ownership::repair(path).into_iter().collect();
     enter_wal(&connection, busy)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", JOURNAL_SIZE_LIMIT)?;
     match state {
-        State::Complete => {}
-        State::Lacking | State::Outdated { .. } => {
+        SchemaState::Complete => {}
+        SchemaState::Lacking | SchemaState::Outdated { .. } => {
             let upgrade = migrate::complete(&mut connection, path, steps)?;
             notices.extend(upgrade.map(|upgrade| upgrade.to_string()));
         }
@@ -87,7 +87,11 @@ pub(crate) fn reader(path: &Path, busy: Duration) -> Result<Connection, StoreErr
 
 /// A connection that only looks, and leaves a database as it is: no table is added, no
 /// mode is changed. `None` where there is no database yet, or an empty file.
-pub(crate) fn onlooker(path: &Path, busy: Duration, steps: &[Step]) -> Result<Option<(Connection, State)>, StoreError> {
+pub(crate) fn read_only(
+    path: &Path,
+    busy: Duration,
+    steps: &[MigrationStep],
+) -> Result<Option<(Connection, SchemaState)>, StoreError> {
     judge(path)?;
     if !path.exists() {
         return Ok(None);
@@ -95,7 +99,7 @@ pub(crate) fn onlooker(path: &Path, busy: Duration, steps: &[Step]) -> Result<Op
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy)?;
     connection.pragma_update(None, "query_only", true)?;
     match patiently(busy, || schema::examine(&connection, steps))? {
-        State::Lacking if schema::is_empty(&connection)? => Ok(None),
+        SchemaState::Lacking if schema::is_empty(&connection)? => Ok(None),
         state => Ok(Some((connection, state))),
     }
 }
@@ -128,18 +132,18 @@ fn connect(path: &Path, access: OpenFlags, busy: Duration) -> Result<Connection,
 }
 
 /// Whether a database may be made or used at `path`. Makes nothing.
-fn judge(path: &Path) -> Result<Option<owner::Identity>, StoreError> {
+fn judge(path: &Path) -> Result<Option<ownership::Identity>, StoreError> {
     judge_form(path)?;
     match filesystem::network_at(path) {
         Some(kind) => Err(StoreError::NetworkFileSystem { path: path.to_owned(), kind }),
-        None => owner::judge(path),
+        None => ownership::judge(path),
     }
 }
 
 /// Whether a database at `path` may be looked at. Changes nothing.
 pub fn usable(path: &Path) -> Result<(), StoreError> {
     judge_form(path)?;
-    owner::judge(path).map(drop)
+    ownership::judge(path).map(drop)
 }
 
 fn judge_form(path: &Path) -> Result<(), StoreError> {
@@ -159,7 +163,7 @@ fn judge_form(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Who made the database file.
-enum Made {
+enum MadeBy {
     Before,
     ByUs,
     /// It could not be made private beforehand, so SQLite makes it, if it can.
@@ -168,19 +172,19 @@ enum Made {
 
 /// Makes the file with mode 0600 before SQLite would make it with 0644. The log
 /// and its index inherit the mode of the file.
-fn make_private(path: &Path) -> Result<Made, StoreError> {
+fn make_private(path: &Path) -> Result<MadeBy, StoreError> {
     if path.exists() {
-        return Ok(Made::Before);
+        return Ok(MadeBy::Before);
     }
     if let Some(parent) = path.parent() {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
         made.map_err(|source| StoreError::NoDirectory { path: parent.to_owned(), source })?;
     }
     match make_node(path) {
-        Ok(()) => Ok(Made::ByUs),
+        Ok(()) => Ok(MadeBy::ByUs),
         // A link that leads nowhere is in the way too, but there SQLite makes the file.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !path.is_symlink() => Ok(Made::Before),
-        Err(error) => Ok(Made::BySqlite(error)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !path.is_symlink() => Ok(MadeBy::Before),
+        Err(error) => Ok(MadeBy::BySqlite(error)),
     }
 }
 
@@ -197,12 +201,12 @@ fn make_node(_: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-impl Made {
+impl MadeBy {
     /// SQLite says only that a file can not be opened; the system said why.
     fn explain(&self, error: StoreError) -> StoreError {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         match (self, error) {
-            (Made::BySqlite(cause), StoreError::CannotOpen(_)) => match cause.kind() {
+            (MadeBy::BySqlite(cause), StoreError::CannotOpen(_)) => match cause.kind() {
                 PermissionDenied | ReadOnlyFilesystem => StoreError::ReadOnly(cause.to_string()),
                 _ => StoreError::CannotOpen(cause.to_string()),
             },
@@ -212,8 +216,8 @@ impl Made {
 
     fn protect(&self, path: &Path) -> Result<(), StoreError> {
         match self {
-            Made::Before | Made::ByUs => Ok(()),
-            Made::BySqlite(_) => fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+            MadeBy::Before | MadeBy::ByUs => Ok(()),
+            MadeBy::BySqlite(_) => fs::set_permissions(path, fs::Permissions::from_mode(0o600))
                 .map_err(|error| StoreError::ReadOnly(error.to_string())),
         }
     }

@@ -4,12 +4,12 @@
 //! writer's transaction, so that a parent may be part of the same group.
 
 use crate::error::StoreError;
-use crate::pen::{Pen, cells};
+use crate::row_writer::{RowWriter, cells};
 use ona_api::{CallId, Entry, SessionId};
 use serde_json::Value;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Parent<'e> {
+pub(crate) enum ParentRef<'e> {
     Nothing,
     /// The `tool_use` row of this call.
     Call(&'e CallId),
@@ -21,17 +21,17 @@ pub(crate) enum Parent<'e> {
     Prompt,
 }
 
-pub(crate) fn of(entry: &Entry) -> Parent<'_> {
+pub(crate) fn of(entry: &Entry) -> ParentRef<'_> {
     match entry {
-        Entry::User { .. } => Parent::Reply,
-        Entry::Assistant { .. } => Parent::Prompt,
-        Entry::ToolUse { id, .. } => Parent::ReplyWith(id),
-        Entry::ToolResult { id, .. } => Parent::Call(id),
+        Entry::User { .. } => ParentRef::Reply,
+        Entry::Assistant { .. } => ParentRef::Prompt,
+        Entry::ToolUse { id, .. } => ParentRef::ReplyWith(id),
+        Entry::ToolResult { id, .. } => ParentRef::Call(id),
         Entry::Attachment { call, .. }
         | Entry::InternalHook { call, .. }
         | Entry::ContentReplacement { call, .. }
-        | Entry::FileHistorySnapshot { call, .. } => call.as_ref().map_or(Parent::Nothing, Parent::Call),
-        Entry::System { .. } | Entry::Progress { .. } | Entry::CollapseCommit { .. } => Parent::Nothing,
+        | Entry::FileHistorySnapshot { call, .. } => call.as_ref().map_or(ParentRef::Nothing, ParentRef::Call),
+        Entry::System { .. } | Entry::Progress { .. } | Entry::CollapseCommit { .. } => ParentRef::Nothing,
     }
 }
 
@@ -42,16 +42,20 @@ const REPLY: &str = "SELECT id, payload_json FROM transcript_entries \
 const PROMPT: &str = "SELECT id FROM transcript_entries \
     WHERE session_id = ?1 AND entry_type IN ('user', 'tool_result') ORDER BY sequence DESC LIMIT 1";
 
-pub(crate) fn find(pen: &Pen<'_>, session: &SessionId, parent: &Parent<'_>) -> Result<Option<i64>, StoreError> {
+pub(crate) fn find(
+    writer: &RowWriter<'_>,
+    session: &SessionId,
+    parent: &ParentRef<'_>,
+) -> Result<Option<i64>, StoreError> {
     let session = session.as_str();
-    let reply = || pen.first(REPLY, cells![session], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)));
+    let reply = || writer.first(REPLY, cells![session], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)));
     match parent {
-        Parent::Nothing => Ok(None),
-        Parent::Call(call) => pen.first(CALL, cells![session, call.as_str()], |row| row.get(0)),
-        Parent::Prompt => pen.first(PROMPT, cells![session], |row| row.get(0)),
-        Parent::Reply => Ok(reply()?.map(|(id, _)| id)),
-        Parent::ReplyWith(call) => {
-            let call = pen.clean(call.as_str());
+        ParentRef::Nothing => Ok(None),
+        ParentRef::Call(call) => writer.first(CALL, cells![session, call.as_str()], |row| row.get(0)),
+        ParentRef::Prompt => writer.first(PROMPT, cells![session], |row| row.get(0)),
+        ParentRef::Reply => Ok(reply()?.map(|(id, _)| id)),
+        ParentRef::ReplyWith(call) => {
+            let call = writer.clean(call.as_str());
             Ok(reply()?.filter(|(_, payload)| holds_call(payload, &call)).map(|(id, _)| id))
         }
     }
@@ -76,11 +80,14 @@ mod tests {
         let fields = Map::new();
         assert_eq!(
             of(&Entry::ToolResult { id: call.clone(), content: String::new(), is_error: false }),
-            Parent::Call(&call)
+            ParentRef::Call(&call)
         );
-        assert_eq!(of(&Entry::InternalHook { fields: fields.clone(), call: Some(call.clone()) }), Parent::Call(&call));
-        assert_eq!(of(&Entry::InternalHook { fields: fields.clone(), call: None }), Parent::Nothing);
-        assert_eq!(of(&Entry::CollapseCommit { fields }), Parent::Nothing);
+        assert_eq!(
+            of(&Entry::InternalHook { fields: fields.clone(), call: Some(call.clone()) }),
+            ParentRef::Call(&call)
+        );
+        assert_eq!(of(&Entry::InternalHook { fields: fields.clone(), call: None }), ParentRef::Nothing);
+        assert_eq!(of(&Entry::CollapseCommit { fields }), ParentRef::Nothing);
     }
 
     #[test]

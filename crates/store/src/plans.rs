@@ -4,14 +4,14 @@
 //! Which changes are allowed when is the workflow's business.
 
 use crate::error::StoreError;
-use crate::pen::{Pen, cells};
 use crate::reader::Reader;
+use crate::row_writer::{RowWriter, cells};
 use ona_api::{ConversationId, PlanStatus, digest};
 use rusqlite::Row;
 
 /// One row of `plans`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct StoredPlan {
     pub id: i64,
     pub conversation: ConversationId,
     pub file_path: Option<String>,
@@ -25,17 +25,17 @@ pub struct Plan {
 }
 
 pub(crate) fn draft(
-    pen: &Pen<'_>,
+    writer: &RowWriter<'_>,
     conversation: &str,
     content: &str,
     file_path: Option<&str>,
 ) -> Result<i64, StoreError> {
     let older = "UPDATE plans SET status = 'superseded' WHERE conversation_id = ?1 AND status = 'draft'";
-    pen.run(older, cells![conversation])?;
+    writer.run(older, cells![conversation])?;
     // Of the text as it is stored, so that anybody can recompute it.
-    let hash = digest::sha256_hex(pen.clean(content).as_bytes());
+    let hash = digest::sha256_hex(writer.clean(content).as_bytes());
     let sql = "INSERT INTO plans(conversation_id, file_path, content, hash) VALUES (?1, ?2, ?3, ?4)";
-    pen.insert(sql, cells![conversation, file_path, content, &hash])
+    writer.insert(sql, cells![conversation, file_path, content, &hash])
 }
 
 /// Sets a status and the time that goes with it, for the rows `WHERE` names.
@@ -50,18 +50,23 @@ macro_rules! set_status {
     };
 }
 
-pub(crate) fn change_status(pen: &Pen<'_>, id: i64, from: PlanStatus, to: PlanStatus) -> Result<(), StoreError> {
-    let found: Option<String> = pen.first("SELECT status FROM plans WHERE id = ?1", cells![id], |row| row.get(0))?;
+pub(crate) fn change_status(
+    writer: &RowWriter<'_>,
+    id: i64,
+    from: PlanStatus,
+    to: PlanStatus,
+) -> Result<(), StoreError> {
+    let found: Option<String> = writer.first("SELECT status FROM plans WHERE id = ?1", cells![id], |row| row.get(0))?;
     let found = found.ok_or(StoreError::NoPlan(id))?;
     if found != from.as_str() {
         return Err(StoreError::PlanMoved { id, expected: from, found });
     }
-    pen.run(set_status!("id = ?2"), cells![to.as_str(), id])?;
+    writer.run(set_status!("id = ?2"), cells![to.as_str(), id])?;
     Ok(())
 }
 
-pub(crate) fn retire_approved(pen: &Pen<'_>, conversation: &str, to: PlanStatus) -> Result<(), StoreError> {
-    pen.run(set_status!("conversation_id = ?2 AND status = 'approved'"), cells![to.as_str(), conversation])?;
+pub(crate) fn retire_approved(writer: &RowWriter<'_>, conversation: &str, to: PlanStatus) -> Result<(), StoreError> {
+    writer.run(set_status!("conversation_id = ?2 AND status = 'approved'"), cells![to.as_str(), conversation])?;
     Ok(())
 }
 
@@ -70,17 +75,17 @@ const COLUMNS: &str =
 
 impl Reader {
     /// All plans of a conversation, oldest first.
-    pub fn plans(&self, conversation: &ConversationId) -> Result<Vec<Plan>, StoreError> {
+    pub fn plans(&self, conversation: &ConversationId) -> Result<Vec<StoredPlan>, StoreError> {
         let sql = format!("{COLUMNS} WHERE conversation_id = ?1 ORDER BY id");
         self.all(&sql, [conversation.as_str()], plan)?.into_iter().collect()
     }
 
-    pub fn plan(&self, id: i64) -> Result<Option<Plan>, StoreError> {
+    pub fn plan(&self, id: i64) -> Result<Option<StoredPlan>, StoreError> {
         self.first(&format!("{COLUMNS} WHERE id = ?1"), [id], plan)?.transpose()
     }
 
     /// The approved plan of a conversation; the newest, if SQL has made several.
-    pub fn approved_plan(&self, conversation: &ConversationId) -> Result<Option<Plan>, StoreError> {
+    pub fn approved_plan(&self, conversation: &ConversationId) -> Result<Option<StoredPlan>, StoreError> {
         let sql = format!("{COLUMNS} WHERE conversation_id = ?1 AND status = 'approved' ORDER BY id DESC LIMIT 1");
         self.first(&sql, [conversation.as_str()], plan)?.transpose()
     }
@@ -91,12 +96,12 @@ impl Reader {
     }
 }
 
-fn plan(row: &Row<'_>) -> rusqlite::Result<Result<Plan, StoreError>> {
+fn plan(row: &Row<'_>) -> rusqlite::Result<Result<StoredPlan, StoreError>> {
     let status: String = row.get(5)?;
     let Some(status) = status_from(&status) else {
         return Ok(Err(StoreError::UnknownValue { column: "plans.status", found: status }));
     };
-    Ok(Ok(Plan {
+    Ok(Ok(StoredPlan {
         id: row.get(0)?,
         conversation: ConversationId(row.get(1)?),
         file_path: row.get(2)?,

@@ -42,7 +42,7 @@ impl Reader {
     /// changes nothing; `None` where there is no database yet. Tables of an older version are
     /// no obstacle: what is looked up before a start stands in tables of section 4.3.
     pub fn look(path: &Path) -> Result<Option<Self>, StoreError> {
-        Ok(open::onlooker(path, open::BUSY_TIMEOUT, STEPS)?.map(|(connection, _)| Self::over(connection)))
+        Ok(open::read_only(path, open::BUSY_TIMEOUT, STEPS)?.map(|(connection, _)| Self::over(connection)))
     }
 
     pub(crate) fn over(connection: Connection) -> Self {

@@ -5,7 +5,7 @@
 //! Opening files and setting pragmas is left to `open`, changing a database to `migrate`.
 
 use crate::error::StoreError;
-use crate::migrate::{self, Step};
+use crate::migrate::{self, MigrationStep};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ pub(crate) const INDEXES: [&str; 4] =
 pub(crate) const OWN_PREFIX: &str = "sdlc_";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum SchemaState {
     Complete,
     /// Something is missing that `migrate::complete` can add.
     Lacking,
@@ -71,8 +71,8 @@ pub(crate) enum State {
 
 /// Whether a database is ours or can become ours. Reads only. The caller holds a
 /// transaction: between two statements another process may upgrade the database.
-pub(crate) fn judge(connection: &Connection, steps: &[Step]) -> Result<State, StoreError> {
-    let found = Found::read(connection)?;
+pub(crate) fn judge(connection: &Connection, steps: &[MigrationStep]) -> Result<SchemaState, StoreError> {
+    let found = SchemaContents::read(connection)?;
     let lacking = |wanted: &dyn Fn(&str) -> bool| {
         let first = found.incomplete_tables().into_iter().find(|(table, _)| wanted(table));
         first.map_or(Ok(()), |(table, missing)| Err(StoreError::Schema { table, missing }))
@@ -94,22 +94,22 @@ pub(crate) fn judge(connection: &Connection, steps: &[Step]) -> Result<State, St
     {
         // What our own tables lack is what the steps add.
         lacking(&|table| !table.starts_with(OWN_PREFIX))?;
-        return Ok(State::Outdated { found: version });
+        return Ok(SchemaState::Outdated { found: version });
     }
     lacking(&|_| true)?;
     let complete = base.is_some() && own.is_some() && found.missing_objects().is_empty();
-    Ok(if complete { State::Complete } else { State::Lacking })
+    Ok(if complete { SchemaState::Complete } else { SchemaState::Lacking })
 }
 
 /// `judge` for a connection without a transaction.
-pub(crate) fn examine(connection: &Connection, steps: &[Step]) -> Result<State, StoreError> {
+pub(crate) fn examine(connection: &Connection, steps: &[MigrationStep]) -> Result<SchemaState, StoreError> {
     let transaction = connection.unchecked_transaction()?;
     judge(&transaction, steps)
 }
 
 /// Whether a database has none of our tables. Reads only.
 pub(crate) fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
-    Ok(Found::read(connection)?.columns.is_empty())
+    Ok(SchemaContents::read(connection)?.columns.is_empty())
 }
 
 pub(crate) fn stored_version(connection: &Connection) -> Result<Option<String>, StoreError> {
@@ -127,13 +127,13 @@ pub(crate) fn accept(version: &str) -> Result<(), StoreError> {
 
 /// What of our names a database has.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct SchemaContents {
     /// Columns by table. A view of that name has none here.
     columns: BTreeMap<String, BTreeSet<String>>,
     indexes: BTreeSet<String>,
 }
 
-impl Found {
+impl SchemaContents {
     /// One read of `sqlite_master`, limited to our names: asking a foreign
     /// virtual table for its columns would need its module.
     pub(crate) fn read(connection: &Connection) -> Result<Self, StoreError> {
@@ -143,7 +143,7 @@ impl Found {
             "SELECT m.type, m.name, c.name FROM sqlite_master m LEFT JOIN pragma_table_info(m.name) c \
              ON m.type = 'table' WHERE m.name IN ({list})"
         );
-        let mut found = Found::default();
+        let mut found = SchemaContents::default();
         let mut statement = connection.prepare(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -206,7 +206,7 @@ mod tests {
     fn the_list_of_tables_and_columns_is_what_the_ddl_makes() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(SCHEMA).unwrap();
-        let found = Found::read(&connection).unwrap();
+        let found = SchemaContents::read(&connection).unwrap();
         let expected: BTreeMap<_, BTreeSet<_>> = TABLES
             .iter()
             .map(|(table, columns)| ((*table).to_owned(), columns.split_whitespace().map(str::to_owned).collect()))
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(found.missing_objects(), [""; 0]);
     }
 
-    /// `Found` reads only names it knows, so a table that is in the DDL alone needs another look.
+    /// `SchemaContents` reads only names it knows, so a table that is in the DDL alone needs another look.
     #[test]
     fn the_ddl_makes_nothing_that_is_not_listed() {
         let connection = Connection::open_in_memory().unwrap();
@@ -235,7 +235,7 @@ mod tests {
         connection.execute_batch(SCHEMA).unwrap();
         let newest = migrate::newest(migrate::STEPS).to_string();
         assert_eq!(migrate::recorded(&connection).unwrap(), Some(newest));
-        assert_eq!(examine(&connection, migrate::STEPS).unwrap(), State::Complete);
+        assert_eq!(examine(&connection, migrate::STEPS).unwrap(), SchemaState::Complete);
     }
 
     #[test]

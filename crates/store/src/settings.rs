@@ -4,8 +4,8 @@
 //! transaction that writes the row, so nobody can change the row in between.
 
 use crate::error::StoreError;
-use crate::pen::{Pen, cells};
 use crate::reader::Reader;
+use crate::row_writer::{RowWriter, cells};
 use ona_api::digest;
 use serde_json::Value;
 
@@ -21,30 +21,30 @@ pub struct SettingsRow {
 }
 
 /// Replaces the row with what was made from files.
-pub(crate) fn import(pen: &Pen<'_>, settings: &Value) -> Result<(), StoreError> {
-    put(pen, settings)?;
-    renew(pen)
+pub(crate) fn import(writer: &RowWriter<'_>, settings: &Value) -> Result<(), StoreError> {
+    put(writer, settings)?;
+    renew(writer)
 }
 
 /// Changes the row. One that an operator wrote stays the operator's.
-pub(crate) fn change(pen: &Pen<'_>, settings: &Value) -> Result<(), StoreError> {
-    let is_ours = stored(pen)?.is_none_or(|row| row.is_ours);
-    put(pen, settings)?;
-    if is_ours { renew(pen) } else { Ok(()) }
+pub(crate) fn change(writer: &RowWriter<'_>, settings: &Value) -> Result<(), StoreError> {
+    let is_ours = stored(writer)?.is_none_or(|row| row.is_ours);
+    put(writer, settings)?;
+    if is_ours { renew(writer) } else { Ok(()) }
 }
 
-fn put(pen: &Pen<'_>, settings: &Value) -> Result<(), StoreError> {
+fn put(writer: &RowWriter<'_>, settings: &Value) -> Result<(), StoreError> {
     let sql = "INSERT OR REPLACE INTO settings_snapshot(scope, json, updated_at) \
                VALUES ('effective', ?1, datetime('now'))";
-    pen.run(sql, cells![settings]).map(drop)
+    writer.run(sql, cells![settings]).map(drop)
 }
 
 /// Redaction may have changed the text, so it is read back.
-fn renew(pen: &Pen<'_>) -> Result<(), StoreError> {
-    let Some(row) = stored(pen)? else { return Ok(()) };
+fn renew(writer: &RowWriter<'_>) -> Result<(), StoreError> {
+    let Some(row) = stored(writer)? else { return Ok(()) };
     let sql = "INSERT INTO schema_meta(key, value) VALUES (?1, ?2) \
                ON CONFLICT(key) DO UPDATE SET value = excluded.value";
-    pen.run(sql, cells![DIGEST, digest::sha256_hex(row.json.as_bytes()).as_str()]).map(drop)
+    writer.run(sql, cells![DIGEST, digest::sha256_hex(row.json.as_bytes()).as_str()]).map(drop)
 }
 
 const ROW: &str = "SELECT json, (SELECT value FROM schema_meta WHERE key = 'settings_effective_sha256') \
@@ -56,8 +56,8 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<SettingsRow> {
     Ok(SettingsRow { json, is_ours })
 }
 
-fn stored(pen: &Pen<'_>) -> Result<Option<SettingsRow>, StoreError> {
-    pen.first(ROW, &[], read)
+fn stored(writer: &RowWriter<'_>) -> Result<Option<SettingsRow>, StoreError> {
+    writer.first(ROW, &[], read)
 }
 
 impl Reader {

@@ -2,12 +2,12 @@
 
 use crate::error::StoreError;
 use crate::health::PragmaReport;
-use crate::migrate::{STEPS, Step, newest};
+use crate::migrate::{MigrationStep, STEPS, newest};
 use crate::open::{self, BUSY_TIMEOUT, Opened};
 use crate::reader::Reader;
-use crate::schema::State;
+use crate::schema::SchemaState;
 use crate::write::Committed;
-use crate::writer::{Job, Reply, Writer};
+use crate::writer::{ReplyTo, WriteJob, Writer};
 use ona_api::row::SessionKey;
 use ona_api::{Group, Redactor};
 use std::fmt;
@@ -41,7 +41,7 @@ impl Store {
         path: &Path,
         redactor: Redactor,
         busy: Duration,
-        steps: &[Step],
+        steps: &[MigrationStep],
     ) -> Result<Store, StoreError> {
         let Opened { connection, notices } = open::writer(path, busy, steps)?;
         let writer = Writer::start(connection, redactor)?;
@@ -54,11 +54,15 @@ impl Store {
         Self::look_with_steps(path, redactor, STEPS)
     }
 
-    pub(crate) fn look_with_steps(path: &Path, redactor: Redactor, steps: &[Step]) -> Result<Store, StoreError> {
-        let connection = || match open::onlooker(path, BUSY_TIMEOUT, steps)? {
+    pub(crate) fn look_with_steps(
+        path: &Path,
+        redactor: Redactor,
+        steps: &[MigrationStep],
+    ) -> Result<Store, StoreError> {
+        let connection = || match open::read_only(path, BUSY_TIMEOUT, steps)? {
             // Queries are written for the newest version.
-            Some((_, State::Outdated { found })) => Err(StoreError::TooOld { found, known: newest(steps) }),
-            Some((connection, State::Complete | State::Lacking)) => Ok(connection),
+            Some((_, SchemaState::Outdated { found })) => Err(StoreError::TooOld { found, known: newest(steps) }),
+            Some((connection, SchemaState::Complete | SchemaState::Lacking)) => Ok(connection),
             None => open::imagined(),
         };
         let writer = Writer::start(connection()?, redactor)?;
@@ -85,7 +89,7 @@ impl Store {
         let (sender, answer) = oneshot::channel();
         // If nobody waits any more, the group is written all the same.
         let reply = Box::new(move |result| drop(sender.send(result)));
-        self.writer.give(Job::Commit { at: at.clone(), group, reply })?;
+        self.writer.give(WriteJob::Commit { at: at.clone(), group, reply })?;
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 
@@ -95,7 +99,7 @@ impl Store {
         if group.is_empty() {
             return Ok(Committed::default());
         }
-        self.wait_for(|reply| Job::Commit { at: at.clone(), group, reply })
+        self.wait_for(|reply| WriteJob::Commit { at: at.clone(), group, reply })
     }
 
     /// The reader, opened on first use and kept.
@@ -109,11 +113,11 @@ impl Store {
 
     /// The pragmas in force on the writing and the reading connection.
     pub fn pragmas(&self) -> Result<PragmaReport, StoreError> {
-        let writer = self.wait_for(|reply| Job::Pragmas { reply })?;
+        let writer = self.wait_for(|reply| WriteJob::Pragmas { reply })?;
         Ok(PragmaReport { writer, reader: self.reader()?.pragmas()? })
     }
 
-    fn wait_for<T: Send + 'static>(&self, job: impl FnOnce(Reply<T>) -> Job) -> Result<T, StoreError> {
+    fn wait_for<T: Send + 'static>(&self, job: impl FnOnce(ReplyTo<T>) -> WriteJob) -> Result<T, StoreError> {
         let (sender, answer) = mpsc::sync_channel(1);
         self.writer.give(job(Box::new(move |result| drop(sender.send(result)))))?;
         answer.recv().unwrap_or(Err(StoreError::Closed))

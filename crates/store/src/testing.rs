@@ -5,8 +5,8 @@
 //! workflow's business.
 
 use crate::error::StoreError;
-use crate::pen::{Pen, cells};
 use crate::reader::Reader;
+use crate::row_writer::{RowWriter, cells};
 use ona_api::testing::{CaseStatus, Criterion, ProjectFile, TestCase, TestRun};
 use ona_api::{ConversationId, digest};
 use rusqlite::Row;
@@ -35,18 +35,18 @@ pub struct Mutation {
     pub tool: String,
 }
 
-pub(crate) fn put_criteria(pen: &Pen<'_>, plan: i64, criteria: &[Criterion]) -> Result<(), StoreError> {
-    pen.run("DELETE FROM sdlc_criteria WHERE plan_id = ?1", cells![plan])?;
+pub(crate) fn put_criteria(writer: &RowWriter<'_>, plan: i64, criteria: &[Criterion]) -> Result<(), StoreError> {
+    writer.run("DELETE FROM sdlc_criteria WHERE plan_id = ?1", cells![plan])?;
     let sql = "INSERT INTO sdlc_criteria(plan_id, criterion_id, ordinal, text) VALUES (?1, ?2, ?3, ?4)";
     for (ordinal, criterion) in (1i64..).zip(criteria) {
-        pen.run(sql, cells![plan, &criterion.id, ordinal, &criterion.text])?;
+        writer.run(sql, cells![plan, &criterion.id, ordinal, &criterion.text])?;
     }
     Ok(())
 }
 
-pub(crate) fn put_case(pen: &Pen<'_>, conversation: &str, case: &TestCase) -> Result<(), StoreError> {
+pub(crate) fn put_case(writer: &RowWriter<'_>, conversation: &str, case: &TestCase) -> Result<(), StoreError> {
     // Of the text as it is stored, so that anybody can recompute it.
-    let sha256 = digest::sha256_hex(pen.clean(&case.script).as_bytes());
+    let sha256 = digest::sha256_hex(writer.clean(&case.script).as_bytes());
     let sql = "INSERT INTO sdlc_test_cases(id, conversation_id, plan_id, criterion_id, title, script, script_sha256, \
                surfaces, status, reject_reason, generator_session_id) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
@@ -54,7 +54,7 @@ pub(crate) fn put_case(pen: &Pen<'_>, conversation: &str, case: &TestCase) -> Re
                criterion_id = excluded.criterion_id, title = excluded.title, script = excluded.script, \
                script_sha256 = excluded.script_sha256, surfaces = excluded.surfaces, status = excluded.status, \
                reject_reason = excluded.reject_reason, generator_session_id = excluded.generator_session_id";
-    pen.run(
+    writer.run(
         sql,
         cells![
             &case.id,
@@ -73,16 +73,16 @@ pub(crate) fn put_case(pen: &Pen<'_>, conversation: &str, case: &TestCase) -> Re
     Ok(())
 }
 
-pub(crate) fn change_status(pen: &Pen<'_>, id: &str, to: CaseStatus) -> Result<(), StoreError> {
-    let changed = pen.run("UPDATE sdlc_test_cases SET status = ?1 WHERE id = ?2", cells![to.as_str(), id])?;
+pub(crate) fn change_status(writer: &RowWriter<'_>, id: &str, to: CaseStatus) -> Result<(), StoreError> {
+    let changed = writer.run("UPDATE sdlc_test_cases SET status = ?1 WHERE id = ?2", cells![to.as_str(), id])?;
     if changed == 0 { Err(StoreError::NoTestCase(id.to_owned())) } else { Ok(()) }
 }
 
-pub(crate) fn put_run(pen: &Pen<'_>, run: &TestRun) -> Result<(), StoreError> {
+pub(crate) fn put_run(writer: &RowWriter<'_>, run: &TestRun) -> Result<(), StoreError> {
     let sql = "INSERT INTO sdlc_test_runs(test_case_id, run_id, exit_code, stdout_text, stderr_text, started_at, \
                completed_at, timed_out, took_ms, script_sha256, project_sha256, seen_event) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    pen.run(
+    writer.run(
         sql,
         cells![
             &run.case,
@@ -105,15 +105,19 @@ pub(crate) fn put_run(pen: &Pen<'_>, run: &TestRun) -> Result<(), StoreError> {
 /// Path of the row that says that there is a manifest: an empty project has one too.
 const WHOLE: &str = "";
 
-pub(crate) fn put_manifest(pen: &Pen<'_>, conversation: &str, files: &[ProjectFile]) -> Result<(), StoreError> {
-    pen.run("DELETE FROM sdlc_manifest WHERE conversation_id = ?1", cells![conversation])?;
+pub(crate) fn put_manifest(
+    writer: &RowWriter<'_>,
+    conversation: &str,
+    files: &[ProjectFile],
+) -> Result<(), StoreError> {
+    writer.run("DELETE FROM sdlc_manifest WHERE conversation_id = ?1", cells![conversation])?;
     let count = u64::try_from(files.len()).unwrap_or(u64::MAX);
     let whole = ProjectFile { path: WHOLE.to_owned(), size: count, sha256: String::new() };
     // Two paths may become one by redaction; the second then says as much as the first.
     let sql = "INSERT OR REPLACE INTO sdlc_manifest(conversation_id, path, size, sha256) VALUES (?1, ?2, ?3, ?4)";
     for file in files.iter().chain([&whole]) {
         let size = i64::try_from(file.size).unwrap_or(i64::MAX);
-        pen.run(sql, cells![conversation, &file.path, size, &file.sha256])?;
+        writer.run(sql, cells![conversation, &file.path, size, &file.sha256])?;
     }
     Ok(())
 }

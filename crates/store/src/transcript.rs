@@ -6,27 +6,27 @@
 
 use crate::error::StoreError;
 use crate::parents;
-use crate::pen::{Pen, cells};
+use crate::row_writer::{RowWriter, cells};
 use ona_api::Entry;
 use ona_api::row::{SequenceStart, SessionKey};
 
-pub(crate) fn insert(pen: &Pen<'_>, at: &SessionKey, entry: &Entry) -> Result<i64, StoreError> {
-    let sequence = next_sequence(pen, at)?;
-    let parent = parents::find(pen, &at.session, &parents::of(entry))?;
+pub(crate) fn insert(writer: &RowWriter<'_>, at: &SessionKey, entry: &Entry) -> Result<i64, StoreError> {
+    let sequence = next_sequence(writer, at)?;
+    let parent = parents::find(writer, &at.session, &parents::of(entry))?;
     let sql = "INSERT INTO transcript_entries(session_id, sequence, parent_entry_id, entry_type, payload_json, \
                tool_use_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let call = entry.call().map(|call| call.as_str());
-    pen.insert(sql, cells![at.session.as_str(), sequence, parent, entry.entry_type(), &entry.payload(), call])
+    writer.insert(sql, cells![at.session.as_str(), sequence, parent, entry.entry_type(), &entry.payload(), call])
 }
 
-fn next_sequence(pen: &Pen<'_>, at: &SessionKey) -> Result<i64, StoreError> {
+fn next_sequence(writer: &RowWriter<'_>, at: &SessionKey) -> Result<i64, StoreError> {
     let of_session = "SELECT max(sequence) FROM transcript_entries WHERE session_id = ?1";
-    let newest: Option<i64> = pen.first(of_session, cells![at.session.as_str()], |row| row.get(0))?.flatten();
+    let newest: Option<i64> = writer.first(of_session, cells![at.session.as_str()], |row| row.get(0))?.flatten();
     let newest = match (newest, at.start) {
         (Some(newest), _) => Some(newest),
         (None, SequenceStart::Zero) => None,
         (None, SequenceStart::AboveAll) => {
-            pen.first("SELECT max(sequence) FROM transcript_entries", &[], |row| row.get(0))?.flatten()
+            writer.first("SELECT max(sequence) FROM transcript_entries", &[], |row| row.get(0))?.flatten()
         }
     };
     // At the end of the numbers, which only foreign SQL can reach, UNIQUE refuses the row.
@@ -35,17 +35,17 @@ fn next_sequence(pen: &Pen<'_>, at: &SessionKey) -> Result<i64, StoreError> {
 
 /// Copies a session's rows into one that has none, numbered from 0, with parents that
 /// point at the copies.
-pub(crate) fn copy(pen: &Pen<'_>, from: &str, to: &str) -> Result<(), StoreError> {
+pub(crate) fn copy(writer: &RowWriter<'_>, from: &str, to: &str) -> Result<(), StoreError> {
     let rows = "INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json, tool_use_id, created_at) \
                 SELECT ?2, sequence - (SELECT min(sequence) FROM transcript_entries WHERE session_id = ?1), entry_type, \
                 payload_json, tool_use_id, created_at FROM transcript_entries WHERE session_id = ?1 ORDER BY sequence";
-    pen.run(rows, cells![from, to])?;
+    writer.run(rows, cells![from, to])?;
     let parents = "UPDATE transcript_entries SET parent_entry_id = (SELECT copy.id FROM transcript_entries old \
                    JOIN transcript_entries parent ON parent.id = old.parent_entry_id \
                    JOIN transcript_entries copy ON copy.session_id = ?2 AND copy.sequence = parent.sequence - \
                    (SELECT min(sequence) FROM transcript_entries WHERE session_id = ?1) \
                    WHERE old.session_id = ?1 AND old.sequence = transcript_entries.sequence + \
                    (SELECT min(sequence) FROM transcript_entries WHERE session_id = ?1)) WHERE session_id = ?2";
-    pen.run(parents, cells![from, to])?;
+    writer.run(parents, cells![from, to])?;
     Ok(())
 }

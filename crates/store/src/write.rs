@@ -4,7 +4,7 @@
 //! on, and what happens when the database is busy, is decided in `writer`.
 
 use crate::error::StoreError;
-use crate::pen::{Pen, cells};
+use crate::row_writer::{RowWriter, cells};
 use crate::{memory, plans, settings, testing, transcript};
 use ona_api::row::SessionKey;
 use ona_api::{Group, HookRun, Redactor, Row, Ruling, SkipReason, Verdict};
@@ -29,17 +29,17 @@ pub(crate) fn group(
 ) -> Result<Committed, StoreError> {
     refuse_secret_ids(redactor, at)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let pen = Pen { connection: &transaction, redactor };
+    let writer = RowWriter { connection: &transaction, redactor };
     let mut committed = Committed::default();
     for row in &group.0 {
-        write(&pen, at, row, &mut committed)?;
+        write(&writer, at, row, &mut committed)?;
     }
     if group.0.iter().any(|row| matches!(row, Row::Memory(_) | Row::ForgetMemory(_) | Row::MemoriesAccessed(_))) {
-        memory::rebuild_index(&pen)?;
+        memory::rebuild_index(&writer)?;
     }
     if !committed.entries.is_empty() {
         let touch = "UPDATE conversations SET last_active = datetime('now') WHERE id = ?1";
-        pen.run(touch, cells![at.conversation.as_str()])?;
+        writer.run(touch, cells![at.conversation.as_str()])?;
     }
     transaction.commit()?;
     Ok(committed)
@@ -56,85 +56,86 @@ fn refuse_secret_ids(redactor: &Redactor, at: &SessionKey) -> Result<(), StoreEr
     Ok(())
 }
 
-fn write(pen: &Pen<'_>, at: &SessionKey, row: &Row, committed: &mut Committed) -> Result<(), StoreError> {
+fn write(writer: &RowWriter<'_>, at: &SessionKey, row: &Row, committed: &mut Committed) -> Result<(), StoreError> {
     let conversation = at.conversation.as_str();
     let session = at.session.as_str();
     match row {
         Row::Conversation { project_dir } => {
             let sql = "INSERT INTO conversations(id, project_dir) VALUES (?1, ?2) ON CONFLICT(id) DO NOTHING";
-            pen.run(sql, cells![conversation, project_dir])?;
+            writer.run(sql, cells![conversation, project_dir])?;
         }
-        Row::Session => open_session(pen, at)?,
-        Row::Transcript(entry) => committed.entries.push(transcript::insert(pen, at, entry)?),
-        Row::CopyTranscript { from } => transcript::copy(pen, from.as_str(), session)?,
+        Row::Session => open_session(writer, at)?,
+        Row::Transcript(entry) => committed.entries.push(transcript::insert(writer, at, entry)?),
+        Row::CopyTranscript { from } => transcript::copy(writer, from.as_str(), session)?,
         Row::Summary(text) => {
             let words = i64::try_from(text.split_whitespace().count()).unwrap_or(i64::MAX);
             let sql = "INSERT INTO summaries(conversation_id, content, word_count) VALUES (?1, ?2, ?3) \
                        ON CONFLICT(conversation_id) DO UPDATE SET content = excluded.content, \
                        word_count = excluded.word_count, created_at = excluded.created_at";
-            pen.run(sql, cells![conversation, text, words])?;
+            writer.run(sql, cells![conversation, text, words])?;
         }
-        Row::Hook(run) => hook(pen, at, run)?,
+        Row::Hook(run) => hook(writer, at, run)?,
         Row::Permission { call, tool, verdict } => {
             let decision = decision(verdict).ok_or_else(|| StoreError::Undecided(call.clone()))?;
             let sql = "INSERT INTO tool_permission_log(session_id, tool_use_id, tool_name, decision, reason_json) \
                        VALUES (?1, ?2, ?3, ?4, ?5)";
-            pen.run(sql, cells![session, call.as_str(), tool, decision, &verdict.reason()])?;
+            writer.run(sql, cells![session, call.as_str(), tool, decision, &verdict.reason()])?;
         }
         Row::Event { kind, detail } => {
             let session = (!session.is_empty()).then_some(session);
             let detail = (!detail.is_null()).then_some(detail);
             let sql = "INSERT INTO events(conversation_id, session_id, event_type, detail) VALUES (?1, ?2, ?3, ?4)";
-            pen.run(sql, cells![conversation, session, kind.as_str(), detail])?;
+            writer.run(sql, cells![conversation, session, kind.as_str(), detail])?;
         }
-        Row::Settings(settings) => settings::change(pen, settings)?,
-        Row::ImportedSettings(settings) => settings::import(pen, settings)?,
+        Row::Settings(settings) => settings::change(writer, settings)?,
+        Row::ImportedSettings(settings) => settings::import(writer, settings)?,
         Row::Meta { key, value } => {
             let sql = "INSERT INTO schema_meta(key, value) VALUES (?1, ?2) \
                        ON CONFLICT(key) DO UPDATE SET value = excluded.value";
-            pen.run(sql, cells![key, value])?;
+            writer.run(sql, cells![key, value])?;
         }
         Row::State { key, value } => {
             let sql = "INSERT INTO state(conversation_id, key, value) VALUES (?1, ?2, ?3) \
                        ON CONFLICT(conversation_id, key) \
                        DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";
-            pen.run(sql, cells![conversation, key, value])?;
+            writer.run(sql, cells![conversation, key, value])?;
         }
         Row::PlanDraft { content, file_path } => {
-            committed.plans.push(plans::draft(pen, conversation, content, file_path.as_deref())?);
+            committed.plans.push(plans::draft(writer, conversation, content, file_path.as_deref())?);
         }
-        Row::PlanStatus { id, from, to } => plans::change_status(pen, *id, *from, *to)?,
-        Row::RetireApprovedPlans(status) => plans::retire_approved(pen, conversation, *status)?,
+        Row::PlanStatus { id, from, to } => plans::change_status(writer, *id, *from, *to)?,
+        Row::RetireApprovedPlans(status) => plans::retire_approved(writer, conversation, *status)?,
         Row::NeedsApprovedPlan => {
             let sql = "SELECT 1 FROM plans WHERE conversation_id = ?1 AND status = 'approved' LIMIT 1";
-            let found: Option<i64> = pen.first(sql, cells![conversation], |row| row.get(0))?;
+            let found: Option<i64> = writer.first(sql, cells![conversation], |row| row.get(0))?;
             found.ok_or(StoreError::NoApprovedPlan)?;
         }
         Row::Phase { from, to } => {
             let found: Option<String> =
-                pen.first("SELECT phase FROM conversations WHERE id = ?1", cells![conversation], |row| row.get(0))?;
+                writer
+                    .first("SELECT phase FROM conversations WHERE id = ?1", cells![conversation], |row| row.get(0))?;
             let found = found.ok_or_else(|| StoreError::NoConversation(at.conversation.clone()))?;
             if found != from.as_str() {
                 return Err(StoreError::PhaseMoved { expected: *from, found });
             }
             let sql = "UPDATE conversations SET phase = ?1, last_active = datetime('now') WHERE id = ?2";
-            pen.run(sql, cells![to.as_str(), conversation])?;
+            writer.run(sql, cells![to.as_str(), conversation])?;
         }
-        Row::Memory(memory) => memory::put(pen, memory)?,
-        Row::ForgetMemory(id) => memory::forget(pen, id)?,
-        Row::MemoriesAccessed(ids) => memory::accessed(pen, ids)?,
-        Row::Criteria { plan, criteria } => testing::put_criteria(pen, *plan, criteria)?,
-        Row::TestCase(case) => testing::put_case(pen, conversation, case)?,
-        Row::TestCaseStatus { id, to } => testing::change_status(pen, id, *to)?,
-        Row::TestRun(run) => testing::put_run(pen, run)?,
-        Row::Manifest(files) => testing::put_manifest(pen, conversation, files)?,
+        Row::Memory(memory) => memory::put(writer, memory)?,
+        Row::ForgetMemory(id) => memory::forget(writer, id)?,
+        Row::MemoriesAccessed(ids) => memory::accessed(writer, ids)?,
+        Row::Criteria { plan, criteria } => testing::put_criteria(writer, *plan, criteria)?,
+        Row::TestCase(case) => testing::put_case(writer, conversation, case)?,
+        Row::TestCaseStatus { id, to } => testing::change_status(writer, id, *to)?,
+        Row::TestRun(run) => testing::put_run(writer, run)?,
+        Row::Manifest(files) => testing::put_manifest(writer, conversation, files)?,
         Row::Rating { rating, objective } => {
             let sql = "INSERT INTO task_ratings(conversation_id, rating, objective) VALUES (?1, ?2, ?3)";
-            pen.run(sql, cells![conversation, i64::from(*rating), objective.as_ref()])?;
+            writer.run(sql, cells![conversation, i64::from(*rating), objective.as_ref()])?;
         }
         Row::NoEventAfter(id) => {
             let sql = "SELECT 1 FROM events WHERE conversation_id = ?1 AND id > ?2 LIMIT 1";
-            let newer: Option<i64> = pen.first(sql, cells![conversation, *id], |row| row.get(0))?;
+            let newer: Option<i64> = writer.first(sql, cells![conversation, *id], |row| row.get(0))?;
             if newer.is_some() {
                 return Err(StoreError::EventMeanwhile);
             }
@@ -143,14 +144,14 @@ fn write(pen: &Pen<'_>, at: &SessionKey, row: &Row, committed: &mut Committed) -
     Ok(())
 }
 
-fn open_session(pen: &Pen<'_>, at: &SessionKey) -> Result<(), StoreError> {
+fn open_session(writer: &RowWriter<'_>, at: &SessionKey) -> Result<(), StoreError> {
     let (session, conversation) = (at.session.as_str(), at.conversation.as_str());
     let sql = "INSERT INTO sessions(session_id, conversation_id) VALUES (?1, ?2) ON CONFLICT(session_id) DO NOTHING";
-    if pen.run(sql, cells![session, conversation])? == 1 {
+    if writer.run(sql, cells![session, conversation])? == 1 {
         return Ok(());
     }
     let sql = "SELECT conversation_id FROM sessions WHERE session_id = ?1";
-    match pen.first(sql, cells![session], |row| row.get::<_, String>(0))? {
+    match writer.first(sql, cells![session], |row| row.get::<_, String>(0))? {
         Some(owner) if owner != conversation => {
             Err(StoreError::SessionElsewhere { session: at.session.clone(), owner })
         }
@@ -158,11 +159,11 @@ fn open_session(pen: &Pen<'_>, at: &SessionKey) -> Result<(), StoreError> {
     }
 }
 
-fn hook(pen: &Pen<'_>, at: &SessionKey, run: &HookRun) -> Result<(), StoreError> {
+fn hook(writer: &RowWriter<'_>, at: &SessionKey, run: &HookRun) -> Result<(), StoreError> {
     let sql = "INSERT INTO hook_invocations(session_id, conversation_id, hook_event, hook_ordinal, matcher, command, \
                tool_use_id, tool_name, input_json, exit_code, stdout_text, stderr_text, started_at, completed_at, \
                skipped_reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
-    pen.run(
+    writer.run(
         sql,
         cells![
             at.session.as_str(),

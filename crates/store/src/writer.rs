@@ -15,16 +15,16 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 /// How the answer to a job gets back: to a future, or to a blocked thread.
-pub(crate) type Reply<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
+pub(crate) type ReplyTo<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
-pub(crate) enum Job {
-    Commit { at: SessionKey, group: Group, reply: Reply<Committed> },
-    Pragmas { reply: Reply<Pragmas> },
+pub(crate) enum WriteJob {
+    Commit { at: SessionKey, group: Group, reply: ReplyTo<Committed> },
+    Pragmas { reply: ReplyTo<Pragmas> },
 }
 
 pub(crate) struct Writer {
     /// `None` only while dropping.
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<WriteJob>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -39,7 +39,7 @@ impl Writer {
     }
 
     /// Hands a job over. If the thread has ended, the reply is dropped unanswered.
-    pub(crate) fn give(&self, job: Job) -> Result<(), StoreError> {
+    pub(crate) fn give(&self, job: WriteJob) -> Result<(), StoreError> {
         self.jobs.as_ref().ok_or(StoreError::Closed)?.send(job).map_err(|_| StoreError::Closed)
     }
 }
@@ -54,11 +54,11 @@ impl Drop for Writer {
     }
 }
 
-fn work(mut connection: Connection, redactor: &Redactor, queue: &Receiver<Job>) {
+fn work(mut connection: Connection, redactor: &Redactor, queue: &Receiver<WriteJob>) {
     for job in queue {
         match job {
-            Job::Commit { at, group, reply } => reply(commit(&mut connection, redactor, &at, &group)),
-            Job::Pragmas { reply } => reply(Pragmas::of(&connection)),
+            WriteJob::Commit { at, group, reply } => reply(commit(&mut connection, redactor, &at, &group)),
+            WriteJob::Pragmas { reply } => reply(Pragmas::of(&connection)),
         }
     }
 }

@@ -13,7 +13,7 @@ use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeou
 use ona_orchestration::{
     CurrentModel, Events, History, Model, Operator, Pipeline, PromptSource, Session, Turn, TurnEnd, TurnEvent,
 };
-use ona_store::{Plan, Store, StoreError};
+use ona_store::{Store, StoreError, StoredPlan};
 use ona_tools::ToolBox;
 use ona_workflow::testgen::generate::{
     AGAIN, AGENT_TYPE, AT_ONCE, GeneratorPrompt, Leak, PublicText, Rejection, SYSTEM, TouchedSource, leak, prompt,
@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 /// What the tests are to be about, and all the generator may know.
 pub struct GenerationRequest {
     pub conversation: ConversationId,
-    pub plan: Plan,
+    pub plan: StoredPlan,
     pub criteria: Vec<Criterion>,
     /// Ids of the criteria that need a test.
     pub wanted: Vec<String>,

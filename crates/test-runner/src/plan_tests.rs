@@ -2,14 +2,14 @@
 
 use crate::project::Project;
 use ona_api::{ConversationId, PlanStatus};
-use ona_store::{Plan, Reader, StoreError};
+use ona_store::{Reader, StoreError, StoredPlan};
 use ona_workflow::testgen::coverage::{RecordedCase, TestRecord};
 use ona_workflow::testgen::criteria;
 use std::collections::HashMap;
 
 /// The plan and its tests.
 pub struct PlanTests {
-    pub plan: Plan,
+    pub plan: StoredPlan,
     pub record: TestRecord,
     /// The plan was approved by SQL: what it promises is not stored yet.
     pub criteria_missing: bool,
@@ -64,7 +64,7 @@ pub fn load(
     Ok(Some(PlanTests { plan, record, criteria_missing }))
 }
 
-fn plan(reader: &Reader, conversation: &ConversationId, which: PlanSelector) -> Result<Option<Plan>, StoreError> {
+fn plan(reader: &Reader, conversation: &ConversationId, which: PlanSelector) -> Result<Option<StoredPlan>, StoreError> {
     match (reader.approved_plan(conversation)?, which) {
         (Some(plan), _) => Ok(Some(plan)),
         (None, PlanSelector::Approved) => Ok(None),

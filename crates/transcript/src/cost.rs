@@ -92,7 +92,7 @@ impl ModelUsage {
     }
 }
 
-/// RowOwner row it is.
+/// Which session a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOwner {
     Session,

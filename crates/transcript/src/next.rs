@@ -49,7 +49,7 @@ struct Open {
 struct Reply {
     sequence: i64,
     has_calls: bool,
-    /// RowOwner `tool_use` rows say nothing new; none once a summary covers the reply.
+    /// Calls whose `tool_use` rows say nothing new; none once a summary covers the reply.
     calls: Vec<CallId>,
 }
 

@@ -27,7 +27,7 @@ fn bare() -> RequestParams {
 fn a_whole_body_of_the_messages_api() {
     let messages = [
         user([text("read a")]),
-        assistant([text("ResponseDecoder."), call("c1", "Read", json!({"z": 1, "a": "ü\n"}))]),
+        assistant([text("Reading."), call("c1", "Read", json!({"z": 1, "a": "ü\n"}))]),
         user([result("c1", "1\tone")]),
     ];
     let expected = concat!(
@@ -37,7 +37,7 @@ fn a_whole_body_of_the_messages_api() {
         r#"{"name":"Bash","description":"The Bash tool.","input_schema":{"type":"object","properties":{}},"#,
         r#""cache_control":{"type":"ephemeral"}}],"messages":["#,
         r#"{"role":"user","content":[{"type":"text","text":"read a","cache_control":{"type":"ephemeral"}}]},"#,
-        r#"{"role":"assistant","content":[{"type":"text","text":"ResponseDecoder."},"#,
+        r#"{"role":"assistant","content":[{"type":"text","text":"Reading."},"#,
         r#"{"type":"tool_use","id":"c1","name":"Read","input":{"z":1,"a":"ü\n"}}]},"#,
         r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"1\tone","#,
         r#""cache_control":{"type":"ephemeral"}}]}]}"#,
@@ -49,7 +49,7 @@ fn a_whole_body_of_the_messages_api() {
 fn a_whole_body_of_chat_completions() {
     let messages = [
         user([text("read a")]),
-        assistant([text("ResponseDecoder."), call("c1", "Read", json!({"z": 1, "a": "ü"}))]),
+        assistant([text("Reading."), call("c1", "Read", json!({"z": 1, "a": "ü"}))]),
         user([result("c1", "1\tone")]),
     ];
     let expected = concat!(
@@ -59,7 +59,7 @@ fn a_whole_body_of_chat_completions() {
         r#"{"type":"function","function":{"name":"Bash","description":"The Bash tool.","#,
         r#""parameters":{"type":"object","properties":{}}}}],"#,
         r#""messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"read a"},"#,
-        r#"{"role":"assistant","content":"ResponseDecoder.","tool_calls":[{"type":"function","id":"c1","#,
+        r#"{"role":"assistant","content":"Reading.","tool_calls":[{"type":"function","id":"c1","#,
         r#""function":{"name":"Read","arguments":"{\"z\":1,\"a\":\"ü\"}"}}]},"#,
         r#"{"role":"tool","tool_call_id":"c1","content":"1\tone"}]}"#,
     );

@@ -12,18 +12,18 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-const MADE_UP: &[Step] = &[
-    Step { to: 2, sql: "ALTER TABLE sdlc_test_runs ADD COLUMN seen_event INTEGER DEFAULT 7;" },
-    Step {
+const MADE_UP: &[MigrationStep] = &[
+    MigrationStep { to: 2, sql: "ALTER TABLE sdlc_test_runs ADD COLUMN seen_event INTEGER DEFAULT 7;" },
+    MigrationStep {
         to: 3,
         sql: "CREATE TABLE sdlc_made_up (id INTEGER); INSERT INTO sdlc_made_up SELECT id FROM sdlc_test_runs;",
     },
 ];
 
 /// Takes long enough to be killed in the middle of it.
-const SLOW: &[Step] = &[
+const SLOW: &[MigrationStep] = &[
     MADE_UP[0],
-    Step {
+    MigrationStep {
         to: 3,
         sql: "CREATE TABLE sdlc_made_up (text TEXT);
               WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 400000)
@@ -54,7 +54,7 @@ impl Old {
         old
     }
 
-    fn open(&self, steps: &[Step]) -> Result<Store, StoreError> {
+    fn open(&self, steps: &[MigrationStep]) -> Result<Store, StoreError> {
         Store::open_with_steps(&self.path, Redactor::default(), BUSY_TIMEOUT, steps)
     }
 
@@ -182,7 +182,7 @@ fn a_database_without_the_key_gets_it_silently_if_nothing_has_to_change() {
 
 #[test]
 fn a_step_that_fails_leaves_the_database_as_it_was() {
-    let broken = [MADE_UP[0], Step { to: 3, sql: "UPDATE sdlc_test_runs SET absent = 1" }];
+    let broken = [MADE_UP[0], MigrationStep { to: 3, sql: "UPDATE sdlc_test_runs SET absent = 1" }];
     let old = Old::new();
     let before = dump(&old.path);
     let error = old.open(&broken).unwrap_err().to_string();
@@ -196,7 +196,7 @@ fn a_step_that_fails_leaves_the_database_as_it_was() {
 fn steps_that_do_not_lead_to_the_tables_of_the_ddl_are_refused() {
     let old = Old::new();
     let before = dump(&old.path);
-    let error = old.open(&[Step { to: 2, sql: "CREATE TABLE sdlc_other (x)" }]).unwrap_err();
+    let error = old.open(&[MigrationStep { to: 2, sql: "CREATE TABLE sdlc_other (x)" }]).unwrap_err();
     assert!(matches!(error, StoreError::Schema { table: "sdlc_test_runs", .. }), "{error}");
     assert_eq!((dump(&old.path), old.left()), (before, vec![]));
 }
@@ -320,7 +320,7 @@ fn start(script: &str, test: &str, database: &Path) -> Child {
         .unwrap()
 }
 
-fn open_target(steps: &[Step]) {
+fn open_target(steps: &[MigrationStep]) {
     #[expect(clippy::disallowed_methods, reason = "how the parent reaches its child")]
     let target = std::env::var_os(TARGET).expect("set by the parent");
     Store::open_with_steps(Path::new(&target), Redactor::default(), BUSY_TIMEOUT, steps).unwrap();

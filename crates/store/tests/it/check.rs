@@ -1,7 +1,7 @@
 //! What an examination finds, and that it changes nothing.
 
 use crate::support::{Db, plain, user, write};
-use ona_store::{Finding, Report, SCHEMA, check};
+use ona_store::{CheckFinding, CheckReport, SCHEMA, check};
 use std::fs;
 
 #[test]
@@ -10,7 +10,7 @@ fn a_database_in_use_is_clean() {
     let store = db.started();
     write(&store, [user("a"), user("b")]);
     let version = Some("1".to_owned());
-    let clean = Report { schema_version: version.clone(), sdlc_schema_version: version, ..Report::default() };
+    let clean = CheckReport { schema_version: version.clone(), sdlc_schema_version: version, ..CheckReport::default() };
     assert_eq!(check(&db.path), clean);
     drop(store);
     assert_eq!(check(&db.path), clean);
@@ -40,26 +40,28 @@ fn everything_wrong_with_the_rows_is_found() {
              UPDATE schema_meta SET value = '7' WHERE key = 'sdlc_schema_version';",
         )
         .unwrap();
-    let orphan = |rowid| Finding::ForeignKey {
+    let orphan = |rowid| CheckFinding::ForeignKey {
         table: "transcript_entries".into(),
         rowid: Some(rowid),
         parent: "sessions".into(),
     };
     assert_eq!(
         check(&db.path),
-        Report {
+        CheckReport {
             schema_version: Some("2".into()),
             sdlc_schema_version: Some("7".into()),
             foreign_tables: vec![],
             findings: vec![
-                Finding::SchemaVersion(Some("2".into())),
-                Finding::OwnVersion("this database was written by a newer ona (schema 7, this one knows 1)".into()),
+                CheckFinding::SchemaVersion(Some("2".into())),
+                CheckFinding::OwnVersion(
+                    "this database was written by a newer ona (schema 7, this one knows 1)".into()
+                ),
                 orphan(4),
                 orphan(5),
-                Finding::SequenceGap { session: "s".into(), after: 3, found: 5 },
-                Finding::NegativeSequence { session: "ghost".into(), found: -1 },
-                Finding::NotJson { id: 2 },
-                Finding::UnknownEntryType { id: 3, entry_type: "thinking".into() },
+                CheckFinding::SequenceGap { session: "s".into(), after: 3, found: 5 },
+                CheckFinding::NegativeSequence { session: "ghost".into(), found: -1 },
+                CheckFinding::NotJson { id: 2 },
+                CheckFinding::UnknownEntryType { id: 3, entry_type: "thinking".into() },
             ],
         }
     );
@@ -80,12 +82,12 @@ fn everything_wrong_with_the_tables_is_found() {
     assert_eq!(
         check(&db.path).findings,
         [
-            Finding::Missing("task_ratings"),
-            Finding::Missing("idx_transcript_session"),
-            Finding::Missing("idx_hook_inv_session"),
-            Finding::MissingColumn { table: "transcript_entries", column: "created_at" },
-            Finding::ExtraColumn { table: "transcript_entries", column: "mood".into() },
-            Finding::JournalMode("delete".into()),
+            CheckFinding::Missing("task_ratings"),
+            CheckFinding::Missing("idx_transcript_session"),
+            CheckFinding::Missing("idx_hook_inv_session"),
+            CheckFinding::MissingColumn { table: "transcript_entries", column: "created_at" },
+            CheckFinding::ExtraColumn { table: "transcript_entries", column: "mood".into() },
+            CheckFinding::JournalMode("delete".into()),
         ]
     );
     assert_eq!(fs::read(&db.path).unwrap(), before);
@@ -96,7 +98,7 @@ fn an_empty_file_lacks_everything() {
     let db = Db::new();
     fs::write(&db.path, "").unwrap();
     let report = check(&db.path);
-    let missing = report.findings.iter().filter(|finding| matches!(finding, Finding::Missing(_))).count();
+    let missing = report.findings.iter().filter(|finding| matches!(finding, CheckFinding::Missing(_))).count();
     assert_eq!((report.schema_version, missing), (None, 22));
     assert_eq!(fs::metadata(&db.path).unwrap().len(), 0);
 }
@@ -105,7 +107,7 @@ fn an_empty_file_lacks_everything() {
 fn what_can_not_be_examined_is_one_finding() {
     let db = Db::new();
     let unreadable = |path| match check(path).findings.as_slice() {
-        [Finding::Unreadable(words)] => words.clone(),
+        [CheckFinding::Unreadable(words)] => words.clone(),
         other => panic!("{other:?}"),
     };
     assert!(unreadable(&db.path).starts_with("the database can not be opened"));
@@ -126,7 +128,8 @@ fn a_page_that_is_not_what_it_should_be_is_found() {
     bytes[last..].fill(0x3c);
     fs::write(&db.path, bytes).unwrap();
     let report = check(&db.path);
-    let damaged =
-        |finding: &Finding| matches!(finding, Finding::Integrity(_)) || finding.to_string().contains("damaged");
+    let damaged = |finding: &CheckFinding| {
+        matches!(finding, CheckFinding::Integrity(_)) || finding.to_string().contains("damaged")
+    };
     assert!(report.findings.iter().any(damaged), "{report:?}");
 }

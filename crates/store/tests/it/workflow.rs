@@ -2,7 +2,7 @@
 
 use crate::support::{Db, place};
 use ona_api::{Group, Phase, PlanStatus, Row, digest};
-use ona_store::{Plan, Store, StoreError};
+use ona_store::{Store, StoreError, StoredPlan};
 
 const PLANS: &str = "SELECT id, status, approved_at IS NOT NULL, completed_at IS NOT NULL FROM plans ORDER BY id";
 
@@ -46,7 +46,7 @@ fn a_new_draft_supersedes_older_drafts_of_its_conversation() {
     assert_eq!(db.sql(PLANS), ["1|draft|0|0", "2|superseded|0|0", "3|draft|0|0"]);
 
     let plan = store.reader().unwrap().plan(3).unwrap().unwrap();
-    let expected = Plan {
+    let expected = StoredPlan {
         id: 3,
         conversation: "k".into(),
         file_path: None,

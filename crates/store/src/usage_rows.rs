@@ -27,7 +27,7 @@ impl Reader {
 
     /// The rows written after the row with id `after`. `own` is false for a subagent's.
     /// The reader is busy meanwhile: `visit` must not ask it anything.
-    pub fn each_accounted(
+    pub fn each_usage_row(
         &self,
         session: &SessionId,
         after: i64,

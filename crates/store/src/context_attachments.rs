@@ -20,7 +20,11 @@ const GIVEN: &str = "SELECT sequence, entry_type, CASE WHEN entry_type = 'attach
 impl Reader {
     /// Those attachments as `{source, path, memory_id}`, and the rows that say what still
     /// counts. The reader is busy meanwhile: `visit` must not ask it anything.
-    pub fn each_given(&self, session: &SessionId, mut visit: impl FnMut(StoredEntry)) -> Result<(), StoreError> {
+    pub fn each_context_attachment(
+        &self,
+        session: &SessionId,
+        mut visit: impl FnMut(StoredEntry),
+    ) -> Result<(), StoreError> {
         let connection = self.lock();
         let mut statement = connection.prepare_cached(GIVEN)?;
         let mut rows = statement.query([session.as_str()])?;

@@ -4,7 +4,7 @@
 //! is redacted here. So no row type can forget to (DEC-016).
 
 use crate::error::StoreError;
-use crate::scrub;
+use crate::redaction;
 use ona_api::Redactor;
 use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params_from_iter};
@@ -21,12 +21,12 @@ pub(crate) enum Cell<'a> {
 }
 
 /// Writes inside one transaction.
-pub(crate) struct Pen<'t> {
+pub(crate) struct RowWriter<'t> {
     pub(crate) connection: &'t Connection,
     pub(crate) redactor: &'t Redactor,
 }
 
-impl Pen<'_> {
+impl RowWriter<'_> {
     /// Runs a statement; the number of rows it changed.
     pub(crate) fn run(&self, sql: &str, cells: &[Cell<'_>]) -> Result<usize, StoreError> {
         Ok(self.prepare(sql)?.execute(self.bind(cells))?)
@@ -49,7 +49,7 @@ impl Pen<'_> {
 
     /// Text as it will stand in the database.
     pub(crate) fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        scrub::text(self.redactor, text)
+        redaction::text(self.redactor, text)
     }
 
     fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>, StoreError> {
@@ -68,7 +68,7 @@ impl Pen<'_> {
                 Cow::Borrowed(same) => ToSqlOutput::Borrowed(ValueRef::Text(same.as_bytes())),
                 Cow::Owned(clean) => ToSqlOutput::Owned(SqlValue::Text(clean)),
             },
-            Cell::Json(value) => ToSqlOutput::Owned(SqlValue::Text(scrub::json(self.redactor, value))),
+            Cell::Json(value) => ToSqlOutput::Owned(SqlValue::Text(redaction::json(self.redactor, value))),
         }
     }
 }
@@ -104,6 +104,6 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
 }
 
 macro_rules! cells {
-    ($($value:expr),* $(,)?) => { &[$($crate::pen::Cell::from($value)),*] };
+    ($($value:expr),* $(,)?) => { &[$($crate::row_writer::Cell::from($value)),*] };
 }
 pub(crate) use cells;
