@@ -1,8 +1,8 @@
 //! An environment without the credentials of model providers.
 //!
 //! Commands of the agent, MCP servers and behavioural tests get such an environment;
-//! hooks, modules and credential helpers get the whole one. This is not a sandbox: a
-//! program of the same user can look for a credential in other places.
+//! hooks, modules and credential helpers get the complete one. This is not a sandbox: a
+//! program of the same user can look for a credential elsewhere.
 
 use crate::Env;
 use crate::redact::{CREDENTIAL_CARRIERS, SECRET_VARIABLES, is_own_credential, secrets_of};
@@ -39,8 +39,8 @@ pub fn withhold(env: &mut Env) -> Vec<String> {
     withheld
 }
 
-/// The withheld variables a script reads: each that stands in it as a word, unless the
-/// script only assigns it.
+/// Returns the withheld variables that a script reads: each that occurs in it as a word,
+/// unless the script only assigns it.
 pub fn named<'a>(script: &str, withheld: &'a [String]) -> Vec<&'a str> {
     let is_word = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let bytes = script.as_bytes();

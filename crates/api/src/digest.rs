@@ -7,7 +7,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&ring::digest::digest(&ring::digest::SHA256, bytes))
 }
 
-/// Of everything a reader gives, without holding it.
+/// Returns the digest of everything a reader returns, without keeping it in memory.
 pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
     let mut buffer = vec![0; 64 * 1024];
@@ -21,12 +21,12 @@ pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
 
 fn hex(digest: &ring::digest::Digest) -> String {
     digest.as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a String can not fail");
+        write!(text, "{byte:02x}").expect("writing to a String cannot fail");
         text
     })
 }
 
-/// Standard base64 with padding.
+/// Encodes bytes as standard base64 with padding.
 pub fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -43,8 +43,8 @@ pub fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of base64 in the standard alphabet, with or without padding; line ends and
-/// spaces do not count. `None` if anything else stands in it.
+/// Decodes base64 in the standard alphabet, with or without padding; line ends and
+/// spaces are ignored. Returns `None` if the text contains anything else.
 pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut word, mut digits, mut padding) = (0u32, 0usize, 0usize);

@@ -2,7 +2,7 @@
 //!
 //! The order is that of Appendix A; `ona --hook-schema` prints this table and
 //! `scripts/verify-sdlc-hook-order.mjs` compares it with the specification.
-//! How a hook's answer is read is a matter of its dialect, not of this table.
+//! How a hook's output is read depends on its dialect, not on this table.
 
 use serde_json::{Map, Value};
 use std::fmt;
@@ -37,7 +37,7 @@ const fn optional(name: &'static str, kind: FieldType) -> Field {
     Field { name, kind, required: false }
 }
 
-/// Which stdin field a matcher is tried on (section 5.1, DEC-045).
+/// The stdin field that a matcher is compared with (section 5.1, DEC-045).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
     Field(&'static str),
@@ -231,12 +231,12 @@ pub const OUTPUT_ARMS: &[(EventName, &[Field])] = &[
 ];
 
 impl EventName {
-    /// The fields of this event's `hookSpecificOutput` arm, if it has one.
+    /// Returns the fields of this event's `hookSpecificOutput` arm, if it has one.
     pub fn output_arm(self) -> Option<&'static [Field]> {
         OUTPUT_ARMS.iter().find(|(event, _)| *event == self).map(|(_, fields)| *fields)
     }
 
-    /// The value a matcher is tried on. `None`: the matcher is ignored.
+    /// Returns the value a matcher is compared with. `None`: the matcher is ignored.
     pub fn query_value(self, fields: &Map<String, Value>) -> Option<String> {
         let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         match self.query() {
@@ -250,7 +250,7 @@ impl EventName {
         }
     }
 
-    /// Whether an object has this event's fields in their types.
+    /// Checks that an object has this event's fields with their types.
     pub fn check(self, object: &Map<String, Value>) -> Result<(), FieldError> {
         self.fields().iter().try_for_each(|field| field.check(object))
     }

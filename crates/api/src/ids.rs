@@ -1,4 +1,4 @@
-//! Identifiers. Each is a newtype, so that a session can not be passed where a
+//! Identifiers. Each is a newtype, so that a session cannot be passed where a
 //! conversation is meant.
 
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
-//! The words every other crate shares: ids, verdicts, rows, hook events, tool calls.
+//! The types every other crate shares: ids, verdicts, rows, hook events, tool calls.
 //!
-//! Whatever is written down or sent over a wire has its type here. Nothing in
-//! this crate opens a file, starts a process or knows another crate of ours.
+//! Everything that is stored or sent has its type here. Nothing in this crate opens a
+//! file, starts a process or depends on another crate of the workspace.
 
 pub mod clock;
 pub mod credentials;

@@ -1,4 +1,4 @@
-//! What is said to a model and what comes back, in no provider's words.
+//! Requests to a model and its replies, independent of the provider.
 //!
 //! `transcript` turns rows into these messages, `providers` turns them into bytes and
 //! bytes into deltas. Neither knows the other.
@@ -31,7 +31,7 @@ pub enum Part {
         id: CallId,
         content: String,
         is_error: bool,
-        /// Of a shell that failed; told on the wire only (DEC-090).
+        /// Exit code of a failed shell; part of the request only, not of the row (DEC-090).
         exit_code: Option<i32>,
     },
     /// Base64. `kind` is "image" or "document".
@@ -44,7 +44,7 @@ pub enum Part {
     HookContext(String),
 }
 
-/// Everything of a call to a model but the messages.
+/// Everything in a request to a model except the messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestParams {
     /// The wire model string.
@@ -55,7 +55,7 @@ pub struct RequestParams {
 }
 
 impl RequestParams {
-    /// Bytes it adds to every request, about.
+    /// Returns about how many bytes this adds to every request.
     pub fn weight(&self) -> usize {
         let tool = |tool: &ToolSpec| tool.description.len() + tool.input_schema.to_string().len();
         self.system.len() + self.tools.iter().map(tool).sum::<usize>()

@@ -1,9 +1,9 @@
-//! Paths as text. Rules judge the very path a tool opens, so both normalise it here.
+//! Paths as text. Rules and tools normalise paths here, so that both see the same path.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Removes `.` and resolves `..` on the text, not by the file system; above the root
-/// there is the root.
+/// Removes `.` and resolves `..` in the text, without the file system; the parent of the
+/// root is the root.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut clean = PathBuf::with_capacity(path.as_os_str().len());
     for part in path.components() {

@@ -49,7 +49,7 @@ pub fn is_own_credential(name: &str) -> bool {
     SECRET_VARIABLES.iter().chain(&CREDENTIAL_CARRIERS).any(|variable| variable.name() == name)
 }
 
-/// Clones share what they know, so that a secret learnt later is kept out everywhere.
+/// Clones share their secrets, so that one added later is redacted everywhere.
 #[derive(Clone, Debug, Default)]
 pub struct Redactor(Arc<RwLock<Known>>);
 
@@ -75,7 +75,7 @@ impl Redactor {
         Self(Arc::new(RwLock::new(known)))
     }
 
-    /// One more secret, from now on and in every clone.
+    /// Adds a secret, from now on and in every clone.
     pub fn learn(&self, name: &str, value: &str) {
         if self.known().values.contains(value) {
             return;
@@ -83,7 +83,7 @@ impl Redactor {
         self.learn_all([(name, value)]);
     }
 
-    /// The same for pairs of a name and a value.
+    /// Adds several secrets, as pairs of a name and a value.
     pub fn learn_all<'a>(&self, secrets: impl IntoIterator<Item = (&'a str, &'a str)>) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let added = secrets.into_iter().fold(false, |any, (name, value)| known.add(name, value) || any);
@@ -133,7 +133,7 @@ impl Redactor {
         }
     }
 
-    /// For a text that arrives in pieces.
+    /// Returns a redactor for a text that arrives in pieces.
     pub fn stream(&self) -> RedactedStream {
         RedactedStream::new(self.clone())
     }
@@ -144,7 +144,7 @@ impl Redactor {
 }
 
 impl Known {
-    /// Whether anything new was learnt.
+    /// Returns whether the secret is new.
     fn add(&mut self, name: &str, value: &str) -> bool {
         // The documented default of LM Studio is not a secret.
         if value.len() < MIN_SECRET_BYTES || value == "lm-studio" || !self.values.insert(value.to_owned()) {
@@ -171,7 +171,7 @@ impl Known {
         });
     }
 
-    /// The text with labels in place of secrets; `None` if there is none in it.
+    /// Returns the text with labels in place of secrets; `None` if it contains no secret.
     fn replace(&self, text: &str) -> Option<String> {
         let mut clean = String::new();
         let mut copied = 0;

@@ -1,14 +1,14 @@
 //! Everything that can be written to the database, as values.
 //!
-//! Work gathers rows in a `Group`; the store writes a group in one transaction.
-//! Gathering holds no lock, which is why no transaction is open while a hook or
-//! a tool runs (DEC-017). Sequence numbers, parents and redaction are the store's.
+//! Rows are collected in a `Group`; the store writes a group in one transaction.
+//! Collecting holds no lock, so no transaction is open while a hook or a tool runs
+//! (DEC-017). The store adds sequence numbers and parents, and redacts.
 
 use crate::testing::{CaseStatus, Criterion, ProjectFile, TestCase, TestRun};
 use crate::{CallId, ConversationId, EventName, Ordinal, Phase, SessionId, Verdict};
 use serde_json::{Map, Value, json};
 
-/// Rows gathered for one commit.
+/// Rows collected for one commit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group(pub Vec<Row>);
 
@@ -31,7 +31,7 @@ impl Group {
 }
 
 /// One thing to write. Each variant names its table. `conversation_id` and
-/// `session_id` come from the place the group is committed at.
+/// `session_id` come from the key the group is committed with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Row {
     /// `conversations`: created if missing.
@@ -124,7 +124,7 @@ impl PlanStatus {
     }
 }
 
-/// Where a group belongs.
+/// The conversation and session that a group of rows belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionKey {
     pub conversation: ConversationId,
@@ -268,7 +268,7 @@ pub enum SkipReason {
     AllHooksDisabled,
     UntrustedWorkspace,
     ManagedOnly,
-    /// DEC-189
+    /// The hook's script has changed since it was approved (DEC-189).
     ScriptChanged,
 }
 

@@ -1,5 +1,5 @@
 //! Behavioural tests as rows: what a plan promises, the scripts that check it, what
-//! came of running them, and which files the project had (DEC-120 to DEC-123).
+//! the results of their runs, and which files the project had (DEC-120 to DEC-123).
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub struct Criterion {
 pub struct TestCase {
     pub id: String,
     pub plan: i64,
-    /// None for helpers, which count for nothing (section 8.6.1).
+    /// `None` for helpers, which prove nothing (section 8.6.1).
     pub criterion: Option<String>,
     pub title: String,
     pub script: String,
@@ -57,7 +57,7 @@ pub struct TestRun {
     pub case: String,
     /// The session of the run; all cases of one run share it.
     pub run: String,
-    /// None if it never came to an end of its own: refused, timed out, interrupted.
+    /// `None` if the script did not exit by itself: refused, timed out, interrupted.
     pub exit_code: Option<i64>,
     pub stdout: String,
     pub stderr: String,
@@ -66,11 +66,11 @@ pub struct TestRun {
     pub completed_at: Option<String>,
     pub timed_out: bool,
     pub took_ms: Option<i64>,
-    /// Of the script that was run.
+    /// Digest of the script that was run.
     pub script_sha256: Option<String>,
-    /// Of the project's files when the run began.
+    /// Digest of the project's files when the run began.
     pub project_sha256: Option<String>,
-    /// The newest event of the database when the project was looked at.
+    /// The newest event of the database when the snapshot was taken.
     pub seen_event: Option<i64>,
 }
 

@@ -9,7 +9,7 @@ pub fn decode(bytes: &[u8]) -> String {
     String::from_utf8_lossy(body).into_owned()
 }
 
-/// The first `limit` characters, and whether anything was left off.
+/// Returns the first `limit` characters, and whether the text is longer.
 pub fn head(text: &str, limit: usize) -> (&str, bool) {
     match text.char_indices().nth(limit) {
         Some((end, _)) => (&text[..end], true),
@@ -17,7 +17,7 @@ pub fn head(text: &str, limit: usize) -> (&str, bool) {
     }
 }
 
-/// JSON that another program wrote.
+/// Parses JSON that another program wrote.
 ///
 /// Half of a surrogate pair counts as U+FFFD, as in [`decode`]. The grammar allows such
 /// escapes and JavaScript writes one whenever it cuts a text inside an emoji; a deny must

@@ -1,4 +1,4 @@
-//! What was decided about a call, who decided it, and in which words.
+//! A decision about a call: what was decided, by whom, and the text shown for it.
 
 use crate::{Mode, Ordinal};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ impl Ruling {
 pub struct Verdict {
     pub ruling: Ruling,
     pub by: Authority,
-    /// The words shown for it; for a denial, the content of the tool result.
+    /// The text shown for it; for a denial, the content of the tool result.
     pub message: String,
 }
 
@@ -34,25 +34,25 @@ pub struct Verdict {
 pub enum Authority {
     Hook(Ordinal),
     PlanningGate,
-    /// A rule of the operator, in the words it was written in.
+    /// A rule of the operator, as it was written.
     Rule(String),
     /// What no mode and no allow rule approves by itself: removing a home
-    /// directory, writing to `.git`, a command whose effect can not be read.
+    /// directory, writing to `.git`, a command whose effect cannot be read.
     Safety(String),
     /// The agent's own record and guards. Nothing approves a change of them.
     Protected(String),
     Mode(Mode),
     Human,
-    /// The operator typed the call himself (`--eval`).
+    /// The operator entered the call (`--eval`).
     EvalOperator,
-    /// An explicit question with nobody to put it to.
+    /// An explicit question, but no operator is present.
     NoOperator,
-    /// `-p`: nobody to ask.
+    /// `-p`: no operator is present.
     Headless,
 }
 
 impl Authority {
-    /// Whether a question of this authority is answered by a person only (DEC-183).
+    /// Returns whether only a person may answer a question of this authority (DEC-183).
     pub fn asks_a_person(&self) -> bool {
         matches!(self, Authority::Safety(_))
     }

@@ -1,6 +1,6 @@
 //! Which credential a request carries, and how (DEC-084, DEC-087).
 //!
-//! `CredentialSources::kind` tells who wins without running or reading anything, for status;
+//! `CredentialSources::kind` tells which source is used without running or reading anything;
 //! `resolve_anthropic` is for the path of a model call, because it may run the
 //! helper. Exactly one source is used: a helper that fails is a failure, not a
 //! reason to try the next.
@@ -64,7 +64,7 @@ pub struct Credential {
 }
 
 impl Credential {
-    /// `source` names the value in the error if it can not be a header.
+    /// `source` names the value in the error if it cannot be a header.
     fn new(
         kind: CredentialKind,
         scheme: HeaderScheme,
@@ -139,7 +139,7 @@ impl<'a> CredentialSources<'a> {
         Self { env, bare: false, helper: None, inherited: None, stored: None }
     }
 
-    /// Who wins. Runs nothing, so it serves status and the choice of a default.
+    /// Returns which source is used. Runs nothing, so status and the default model can use it.
     pub fn kind(&self) -> CredentialKind {
         match self.selected() {
             Some(SelectedSource::Bearer(_)) => CredentialKind::EnvBearer,

@@ -1,4 +1,4 @@
-//! Why a model can not be called at all, before anything is sent.
+//! Why a model cannot be called at all, before anything is sent.
 //!
 //! The words name variables and sources, never values: what a helper printed or a
 //! variable holds is a secret even when it is unusable.
@@ -16,7 +16,7 @@ pub enum AuthError {
     NoAnthropic,
     #[error("no Anthropic credential: a bare run takes ANTHROPIC_API_KEY or an apiKeyHelper from --settings only")]
     NoAnthropicBare,
-    #[error("{0} can not be sent in a header")]
+    #[error("{0} cannot be sent in a header")]
     Unusable(&'static str),
     #[error("apiKeyHelper: {0}")]
     Helper(#[from] HelperFailure),
@@ -40,7 +40,7 @@ pub enum HelperFailure {
     Unusable,
 }
 
-/// A setting or variable that can not be right. To a turn this is `invalid_request`.
+/// A setting or variable that cannot be right. To a turn this is `invalid_request`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelConfigError {
     #[error("model_config must be an object with provider and model_id")]

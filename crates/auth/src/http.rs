@@ -68,8 +68,8 @@ pub fn client(endpoint: &Endpoint, limits: HttpLimits) -> Result<Client, HttpErr
     built.map_err(|error| HttpError(describe_error(error)))
 }
 
-/// A client for a hook that posts to this address. It follows no redirect either: what
-/// a hook is told is not for whoever the server names.
+/// A client for a hook that posts to this address. It follows no redirect either: the
+/// input of a hook is not meant for another server.
 pub fn hook_client(url: &str) -> Result<Client, HttpError> {
     install_crypto();
     let common = || common(HttpLimits::default());

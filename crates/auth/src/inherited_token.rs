@@ -1,10 +1,9 @@
-//! A token handed over on a file descriptor by the parent process (section 2.8).
+//! A token that the parent process passes on a file descriptor (section 2.8).
 //!
 //! The variable may be stale: inherited by a grandchild in which the number is
 //! closed, or is something else by now. So the descriptor is opened by its path
 //! (a second handle; the number itself is never closed or owned here), read for a
-//! bounded time and length, and what is not one line of visible characters counts
-//! as nothing.
+//! bounded time and length, and anything but one line of visible characters is ignored.
 
 use ona_api::{Env, environment};
 use secrecy::SecretString;
@@ -16,14 +15,14 @@ use std::time::Duration;
 const MAX_BYTES: usize = 16 * 1024;
 const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Reads the token. A pipe gives it once, so call this once, at start, and keep it;
-/// the redactor wants to know it too.
+/// Reads the token. A pipe returns it once, so call this once, at start, and keep it;
+/// the redactor needs it too.
 pub fn inherited_token(env: &Env) -> Option<SecretString> {
     read(env.non_empty(environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR)?, READ_TIMEOUT)
 }
 
 fn read(number: &str, timeout: Duration) -> Option<SecretString> {
-    // 0, 1 and 2 are the person's, not a hand-off.
+    // 0, 1 and 2 are the standard streams.
     let number: u32 = number.trim().parse().ok().filter(|number| *number > 2)?;
     let (sender, receiver) = mpsc::channel();
     // Not a task of the runtime: a thread that hangs in `read` would hold up its end.

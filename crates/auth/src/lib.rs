@@ -1,4 +1,4 @@
-//! Who we are to a model server, and how we reach it.
+//! Credentials, endpoints and the HTTP client for model servers.
 //!
 //! Credentials are resolved in one order (DEC-084) and stay in memory; the model
 //! and the endpoint follow from `model_config` and the environment (sections 2.2

@@ -101,7 +101,7 @@ fn known(id: &str) -> Option<&'static (&'static str, ProviderName, Option<&'stat
     MODELS.iter().find(|(known, ..)| *known == id)
 }
 
-/// Enough of a wrong word to recognise it; somebody may have put a key there.
+/// Shortens a wrong value: enough to recognise it, not enough to reveal a key.
 fn excerpt(text: &str) -> String {
     let (head, more) = head(text, 24);
     let mut shown: String = head.chars().filter(|c| !c.is_control()).collect();

@@ -44,7 +44,7 @@ pub fn callbacks(
         return Ok(read);
     }
     let events: BTreeMap<String, Option<Vec<Group>>> =
-        serde_json::from_value(value.clone()).map_err(|error| format!("hooks can not be read: {error}"))?;
+        serde_json::from_value(value.clone()).map_err(|error| format!("hooks cannot be read: {error}"))?;
     let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
     let dialect: Arc<dyn Dialect> = Arc::new(Claude { effort });
     let disabled = (settings["disableAllHooks"] == Value::Bool(true)).then_some(SkipReason::AllHooksDisabled);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn each_callback_is_a_hook_and_what_can_not_be_read_is_an_error() {
+    fn each_callback_is_a_hook_and_what_cannot_be_read_is_an_error() {
         let hooks = json!({
             "PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["a", "b"], "timeout": 5}, {"hookCallbackIds": ["c"]}],
             "Stop": null,

@@ -32,7 +32,7 @@ pub enum HandlerSpec {
     },
 }
 
-/// Makes a handler, or says why it can not.
+/// Makes a handler, or says why it cannot.
 pub type HandlerFactory<'a> = &'a dyn Fn(HandlerSpec) -> Result<Arc<dyn HookHandler>, String>;
 
 impl HandlerSpec {
@@ -80,7 +80,7 @@ fn http(
 ) -> Result<HandlerSpec, String> {
     let url = url?;
     if matches!(event, EventName::SessionStart | EventName::Setup) {
-        return Err(format!("a hook of type http can not run on {event}; use a command"));
+        return Err(format!("a hook of type http cannot run on {event}; use a command"));
     }
     // Once a list is there, it is the whole of what is allowed.
     if let Some(allowed) = settings["allowedHttpHookUrls"].as_array()
@@ -124,6 +124,6 @@ fn judging(event: EventName, kind: &str) -> Result<(), String> {
         | E::TaskCreated
         | E::TeammateIdle
         | E::UserPromptSubmit => Ok(()),
-        _ => Err(format!("a hook of type {kind} can not run on {event}; use a command")),
+        _ => Err(format!("a hook of type {kind} cannot run on {event}; use a command")),
     }
 }

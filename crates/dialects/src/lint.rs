@@ -1,4 +1,4 @@
-//! What is wrong with hooks that load and yet can not do what they were written for.
+//! What is wrong with hooks that load and yet cannot do what they were written for.
 //! Pure: files and programs are looked at by the caller.
 
 use crate::entries::flatten;
@@ -109,7 +109,7 @@ pub struct MatcherReach<'a> {
 enum How {
     /// The event does not look at it.
     Always,
-    /// It can not be read.
+    /// It cannot be read.
     Never,
     Pattern(Matcher, ToolAliases),
     ToolGlob(massgen::ToolGlob),

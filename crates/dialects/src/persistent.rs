@@ -18,7 +18,7 @@
 //! but may arrive late.
 //!
 //! A process that ends without an answer is started again once and asked again; if it
-//! ends again the hook has failed. So it has when its answer can not be read, or is more
+//! ends again the hook has failed. So it has when its answer cannot be read, or is more
 //! than one line: the rest would be taken for the answer to another call. One that has
 //! spoken unasked before a firing is replaced for the same reason. One that does not
 //! answer in time is ended. Entries with the same command share one process; what the

@@ -34,7 +34,7 @@ How you work:
 pub fn system_prompt(prompt: &PromptParts<'_>) -> String {
     let mut text = prompt.instead.unwrap_or(WORK).trim_end().to_owned();
     let mut section = |title: &str, body: &str| {
-        // Writing to a String can not fail.
+        // Writing to a String cannot fail.
         write!(text, "\n\n# {title}\n{}", body.trim_end()).ok();
     };
     section("Surroundings", &surroundings(prompt));

@@ -1,8 +1,8 @@
 //! All servers of a run, from everywhere they can be configured. Pure.
 //!
 //! The command line comes first, then the settings, then the project's own file: a
-//! folder can not put its server in the place of one the operator has chosen. An entry
-//! that can not be used is named and stops nothing else.
+//! folder cannot put its server in the place of one the operator has chosen. An entry
+//! that cannot be used is named and stops nothing else.
 
 use crate::context::Environments;
 use crate::definition::{DefinitionOrigin, DefinitionOwner, ServerDefinition};
@@ -44,7 +44,7 @@ pub struct ExcludedServer {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExcludeReason {
-    /// The entry can not be used.
+    /// The entry cannot be used.
     Broken,
     /// Another server has the same slug.
     Collision,

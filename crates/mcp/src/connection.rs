@@ -231,7 +231,7 @@ fn stdio(
 
 fn parsed(headers: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let header = |(name, value): &(String, String)| {
-        let wrong = || format!("the header {name:?} can not be sent");
+        let wrong = || format!("the header {name:?} cannot be sent");
         let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
         value.set_sensitive(true);
         Ok((HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?, value))

@@ -1,7 +1,7 @@
 //! One server as it is configured.
 //!
 //! The shape is the reference's (section 7.2): a command with arguments and an
-//! environment, or an address with headers. What can not be used is one sentence; it
+//! environment, or an address with headers. What cannot be used is one sentence; it
 //! never holds a value, because values may be credentials.
 
 use crate::context::Environments;
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_used_is_one_sentence_without_values() {
+    fn what_cannot_be_used_is_one_sentence_without_values() {
         for (value, expected) in [
             (json!(1), "its definition must be an object"),
             (json!({}), "it has neither a `command` nor a `url`"),

@@ -3,7 +3,7 @@
 //! An entry names a server by its name, by its whole command line, or by a pattern for
 //! its address. A list of denied servers always counts; a list of allowed ones is, once
 //! it is there, the whole of what is allowed. Broken means no: an entry of an allow list
-//! that can not be read allows nothing, and one of a deny list is named.
+//! that cannot be read allows nothing, and one of a deny list is named.
 
 use crate::definition::{ServerDefinition, ServerTransport};
 use crate::slug::Slug;

@@ -111,7 +111,7 @@
   const schemaOf = (parameters) => {
     if (parameters === undefined || parameters === null) return { type: "object", properties: {} };
     if (typeof parameters.toJSONSchema === "function") return serial(parameters.toJSONSchema());
-    if (parameters._zod || parameters._def) throw new Error("this zod can not tell its JSON schema; hand over z.toJSONSchema(schema)");
+    if (parameters._zod || parameters._def) throw new Error("this zod cannot tell its JSON schema; hand over z.toJSONSchema(schema)");
     return serial(parameters);
   };
   // One line about when to use it goes where the model reads about the tool.
@@ -466,7 +466,7 @@
   function finished(id, value) {
     aborts.delete(id);
     try {
-      // A result that is no JSON can not be a result.
+      // A result that is no JSON cannot be a result.
       const result = JSON.stringify(value);
       bridge.post(result === undefined ? `{"t":"done","id":${id}}` : `{"t":"done","id":${id},"value":${result}}`);
     } catch (error) {

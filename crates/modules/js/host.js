@@ -167,7 +167,7 @@
 
   // ---- talking to models, which only ona does
 
-  const noModel = (name) => async () => { throw new Error(`${name}: modules can not ask a model; ona asks one at a time`); };
+  const noModel = (name) => async () => { throw new Error(`${name}: modules cannot ask a model; ona asks one at a time`); };
   offer("@oh-my-pi/pi-ai", () => ({
     ...schemas, complete: noModel("complete"), completeSimple: noModel("completeSimple"), stream: noModel("stream"), streamSimple: noModel("streamSimple"),
     getModel: (provider, id) => host.ask("models.find", [provider, id]),

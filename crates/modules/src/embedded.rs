@@ -207,7 +207,7 @@ impl World {
         };
         bridge.set("ask", Function::new(ctx.clone(), ask)?)?;
         let computed = "(async (path, what) => { try { return __ona.provided(what.replace(/^node:/, '')); } catch { \
-             throw new Error(`the embedded engine can not import ${what}: its name is made while the module runs`); } })";
+             throw new Error(`the embedded engine cannot import ${what}: its name is made while the module runs`); } })";
         bridge.set("importFrom", ctx.eval::<Function, _>(computed)?)?;
         bridge.set("outOfMemoryIsNull", true)?;
         ctx.globals().set("__bridge", bridge)?;

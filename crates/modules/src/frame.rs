@@ -57,12 +57,12 @@ pub enum Frame {
 
 impl Frame {
     /// What an engine said. Somebody else's words on its line are nothing; a message that was
-    /// ours and can not be read is the end of the module, since nobody would ever answer it.
+    /// ours and cannot be read is the end of the module, since nobody would ever answer it.
     pub fn read(line: &str) -> Option<Self> {
         match ona_api::text::json(line) {
             Ok(frame) => Some(frame),
             Err(_) if line.starts_with("{\"t\":") => {
-                Some(Frame::Gone { why: "it said something that can not be read".into() })
+                Some(Frame::Gone { why: "it said something that cannot be read".into() })
             }
             Err(_) => None,
         }

@@ -149,7 +149,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// What the embedded engine can not serve, sorted.
+    /// What the embedded engine cannot serve, sorted.
     pub fn beyond_embedded(&self) -> BTreeSet<String> {
         let all = self.files.values().flat_map(|file| file.targets.values());
         all.filter_map(|target| match target {

@@ -1,4 +1,4 @@
-//! Loads modules one after another; what can not be loaded stops nothing.
+//! Loads modules one after another; what cannot be loaded stops nothing.
 
 use crate::discover::{BadModulePath, ModuleCandidate, ModuleSource};
 use crate::engine::{Engine, EngineLimits, ModuleProgram};

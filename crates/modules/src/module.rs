@@ -187,7 +187,7 @@ impl Module {
         }
     }
 
-    /// Reads the file again and begins anew with it. If that can not be done, nothing changes.
+    /// Reads the file again and begins anew with it. If that cannot be done, nothing changes.
     pub async fn reload(&self) -> Result<(), String> {
         let graph = Graph::read(&self.path).map_err(|error| format!("Failed to load hook: {error}"))?;
         let old = Arc::clone(&lock(&self.program));

@@ -103,7 +103,7 @@ fn new_id() -> String {
     format!("call_{}", CallId::random().0.replace('-', ""))
 }
 
-/// What is no JSON object is kept as text, for the tool to reject (DEC-090).
+/// Input that is not a JSON object is kept as text, for the tool to reject (DEC-090).
 fn input(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(Value::Object(fields)) => Value::Object(fields),

@@ -82,7 +82,7 @@ pub fn is_about_pictures(failure: &ModelFailure) -> bool {
     failure.class == FailureClass::InvalidRequest && refuses_pictures(&words)
 }
 
-/// Also what a server says of one picture it can not take: in words the session goes on.
+/// Also what a server says of one picture it cannot take: in words the session goes on.
 fn refuses_pictures(words: &str) -> bool {
     const UNABLE: [&str; 8] = [
         "support",

@@ -1,9 +1,9 @@
-//! Talks to models: two wires for three providers.
+//! Requests to models: two wire formats for three providers.
 //!
 //! `EncodedMessages` turns messages into the bytes of a request and keeps them, `Provider`
-//! sends them and reads the answer, `classify` names what went wrong. Nothing here
-//! retries or waits: `RetryPolicy` only says how long a caller should. Where requests go
-//! and what they are signed with is decided in `auth`.
+//! sends them and reads the response, `classify` turns failures into error classes.
+//! Nothing here retries or waits: `RetryPolicy` only says how long a caller should wait.
+//! Endpoints and credentials are decided in `auth`.
 
 mod assemble;
 mod chat;

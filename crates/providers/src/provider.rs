@@ -1,4 +1,4 @@
-//! One call to a model: sends a body, reads the response, names what went wrong.
+//! One request to a model: sends the body, reads the response, classifies failures.
 //!
 //! It translates and classifies; it never retries and never waits longer than the
 //! client's limits, because the turn decides that for every provider.
@@ -15,13 +15,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
-/// What is read of the body of a failed response.
+/// Maximum number of bytes read from the body of a failed response.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Once the reply is whole, how long its formal end may take ...
+/// How long the formal end of a complete reply may take ...
 const STREAM_END_TIMEOUT: Duration = Duration::from_secs(2);
 /// ... and, once that has come, the end of the HTTP response, without which the
-/// connection can not be used again.
+/// connection cannot be used again.
 const CONNECTION_END_TIMEOUT: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Provider {
         &self.endpoint
     }
 
-    /// Asks once. `on_delta` sees the reply while it arrives, also if the call fails later.
+    /// Sends one request. `on_delta` sees the reply while it arrives, also if the request fails later.
     #[tracing::instrument(level = "debug", name = "model_request", skip_all, fields(model = %asking.model, host = self.endpoint.url().host_str()))]
     pub async fn request(
         &self,
@@ -118,8 +118,8 @@ impl Provider {
     }
 }
 
-/// The next piece of the response. `None` is its end, or what we take for it: a server that
-/// has said everything and keeps the connection open is not waited for.
+/// Returns the next piece of the response. `None` is its end, or counts as such: a server that
+/// has sent everything and keeps the connection open is not waited for.
 async fn next(
     response: &mut Response,
     decoder: &ResponseDecoder,

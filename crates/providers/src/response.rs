@@ -1,4 +1,4 @@
-//! The bytes of an answer to a reply, without any network.
+//! Decodes the bytes of a response into a reply, without any network.
 //!
 //! An answer is a stream of events or one JSON document, on either wire; all four end
 //! as the same deltas. How the bytes are cut into pieces makes no difference.
@@ -9,14 +9,14 @@ use crate::{WireFormat, chat, classify, messages};
 use ona_api::model::{Delta, ModelFailure, Reply};
 use serde_json::Value;
 
-/// A reply longer than this is not a reply.
+/// Maximum size of a response.
 const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyFormat {
     Events,
     Json,
-    /// The first character tells.
+    /// The first character decides.
     Unknown,
 }
 
@@ -35,7 +35,7 @@ impl BodyFormat {
 pub struct ResponseDecoder {
     format: BodyFormat,
     events: SseDecoder,
-    /// What can not be read before more has come.
+    /// Bytes that cannot be decoded before more have arrived.
     held: Vec<u8>,
     decoder: WireDecoder,
     assembler: Assembler,
@@ -90,12 +90,12 @@ impl ResponseDecoder {
         }
     }
 
-    /// The reply is whole; more would not change it.
+    /// Returns whether the reply is complete; more bytes would not change it.
     pub fn is_complete(&self) -> bool {
         self.assembler.is_complete()
     }
 
-    /// The server has said that nothing more will come.
+    /// Returns whether the server has said that nothing more will come.
     pub fn is_over(&self) -> bool {
         match &self.decoder {
             WireDecoder::Messages(decoder) => decoder.is_over(),
@@ -103,7 +103,7 @@ impl ResponseDecoder {
         }
     }
 
-    /// The answer has ended.
+    /// Returns the reply once the response has ended.
     pub fn finish(mut self, on_delta: &mut dyn FnMut(Delta)) -> Result<Reply, ModelFailure> {
         if self.format == BodyFormat::Json {
             let answer = serde_json::from_slice(&self.held).map_err(|_| classify::unreadable("not JSON"))?;
@@ -122,7 +122,7 @@ impl ResponseDecoder {
         self.events.push(bytes, &mut events).map_err(|error| classify::unreadable(&error.to_string()))?;
         let mut deltas = Vec::new();
         let outcome = events.iter().try_for_each(|event| self.decoder.event(&event.data, &mut deltas));
-        // What came before a failure was said.
+        // What arrived before a failure was part of the reply.
         self.deliver(deltas, on_delta);
         outcome
     }

@@ -5,7 +5,7 @@
 //! one text, and an event that is cut off by the end of the stream never happened.
 //! What an event means is for the readers of the wires.
 
-/// A line or an event longer than this is not a model talking.
+/// A line or an event longer than this is not a reply of a model.
 const MAX_EVENT_BYTES: usize = 16 << 20;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -59,7 +59,7 @@ impl SseDecoder {
         if line.is_empty() {
             let name = std::mem::take(&mut self.name);
             let mut data = std::mem::take(&mut self.data);
-            // Only the line feed of the last line; without one there was no data.
+            // Only the line feed of the last line; without one the event has no data.
             return data.pop().map(|_| SseEvent { name, data });
         }
         let text = String::from_utf8_lossy(line);

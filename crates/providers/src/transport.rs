@@ -8,7 +8,7 @@ use ona_auth::{Endpoint, http};
 pub fn failure(error: reqwest::Error, endpoint: &Endpoint) -> ModelFailure {
     let server = endpoint.shown();
     if error.is_builder() {
-        let message = format!("the request can not be built: {}", http::describe_error(error));
+        let message = format!("the request cannot be built: {}", http::describe_error(error));
         return ModelFailure { class: FailureClass::InvalidRequest, transient: false, ..classify::server(message) };
     }
     let (connecting, silent) = (error.is_connect(), error.is_timeout());

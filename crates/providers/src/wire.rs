@@ -1,4 +1,4 @@
-//! The two formats in which models are spoken to.
+//! The two wire formats.
 
 use ona_api::model::ProviderName;
 use ona_auth::ModelChoice;
@@ -11,7 +11,7 @@ pub enum WireFormat {
     Chat(ImageSupport),
 }
 
-/// Whether a model is shown pictures or told about them in a line of text (DEC-032).
+/// Whether a model receives images or a line of text about each (DEC-032).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageSupport {
     Images,
@@ -25,12 +25,12 @@ impl WireFormat {
             (ProviderName::OpenaiCompatible, "o3_mini") if !choice.overridden => {
                 WireFormat::Chat(ImageSupport::TextOnly)
             }
-            // What a local server serves can not be told from here; a refusal can (see `classify`).
+            // What a local server serves cannot be told from here; a refusal can (see `classify`).
             (ProviderName::OpenaiCompatible | ProviderName::LmStudioLocal, _) => WireFormat::Chat(ImageSupport::Images),
         }
     }
 
-    /// The same for a model that takes no pictures.
+    /// Returns the same format for a model that does not accept images.
     pub fn text_only(self) -> Self {
         match self {
             WireFormat::Messages(_) => WireFormat::Messages(ImageSupport::TextOnly),

@@ -62,7 +62,7 @@ fn in_name_characters(text: &str) -> Cow<'_, str> {
         if fits(byte) {
             escaped.push(byte as char);
         } else {
-            write!(escaped, "_{byte:02x}").expect("writing to a String can not fail");
+            write!(escaped, "_{byte:02x}").expect("writing to a String cannot fail");
         }
         escaped
     });

@@ -17,7 +17,7 @@ pub enum StoreError {
     Directory(PathBuf),
     #[error("the path of the database is not a regular file: {}", .0.display())]
     NotAFile(PathBuf),
-    #[error("the directory of the database can not be made: {}: {source}", path.display())]
+    #[error("the directory of the database cannot be made: {}: {source}", path.display())]
     NoDirectory { path: PathBuf, source: io::Error },
     #[error("the database lies on a network file system ({kind}), where SQLite can lose data: {}", path.display())]
     NetworkFileSystem { path: PathBuf, kind: &'static str },
@@ -29,9 +29,9 @@ pub enum StoreError {
     OpenDirectory(PathBuf),
     #[error("the database was replaced while it was being opened")]
     Replaced,
-    #[error("the database can not be written: {0}")]
+    #[error("the database cannot be written: {0}")]
     ReadOnly(String),
-    #[error("the database can not be opened: {0}")]
+    #[error("the database cannot be opened: {0}")]
     CannotOpen(String),
     #[error("the file is not a SQLite database")]
     NotADatabase,
@@ -90,7 +90,7 @@ pub enum StoreError {
     #[error("{column} holds the unknown value {found:?}")]
     UnknownValue { column: &'static str, found: String },
 
-    #[error("the writer thread can not be started: {0}")]
+    #[error("the writer thread cannot be started: {0}")]
     Thread(io::Error),
     #[error("the writer thread has ended")]
     Closed,

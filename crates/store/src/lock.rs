@@ -32,7 +32,7 @@ pub enum LockError {
     BadSessionId(String),
     #[error("the directory of the lock files is not a directory of this user: {}", .0.display())]
     ForeignDirectory(PathBuf),
-    #[error("the lock file {} can not be used: {source}", path.display())]
+    #[error("the lock file {} cannot be used: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
 

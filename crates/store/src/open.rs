@@ -202,7 +202,7 @@ fn make_node(_: &Path) -> io::Result<()> {
 }
 
 impl MadeBy {
-    /// SQLite says only that a file can not be opened; the system said why.
+    /// SQLite says only that a file cannot be opened; the system said why.
     fn explain(&self, error: StoreError) -> StoreError {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         match (self, error) {

@@ -1,7 +1,7 @@
 //! Puts an entry at the end of its session's transcript.
 //!
 //! The number and the parent are found inside the writer's transaction, so two
-//! processes can not give the same number twice. Reading transcripts back is
+//! processes cannot give the same number twice. Reading transcripts back is
 //! not done here.
 
 use crate::error::StoreError;

@@ -429,7 +429,7 @@ fn weight(part: &Part) -> usize {
         Part::ToolResult { content, .. } => content.len(),
         Part::ToolUse { name, input, .. } => {
             let mut counted = Counted(0);
-            serde_json::to_writer(&mut counted, input).expect("counting can not fail, and a value is JSON");
+            serde_json::to_writer(&mut counted, input).expect("counting cannot fail, and a value is JSON");
             name.len() + counted.0
         }
         Part::Picture { .. } => PICTURE_WEIGHT,

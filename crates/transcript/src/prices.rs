@@ -58,13 +58,13 @@ pub(crate) fn rounded(dollars: f64) -> f64 {
 
 #[derive(Clone, Debug, Default)]
 pub struct Prices {
-    /// By id or wire name, as the operator wrote it; `None` is an entry that can not be read.
+    /// By id or wire name, as the operator wrote it; `None` is an entry that cannot be read.
     own: HashMap<String, Option<Price>>,
 }
 
 impl Prices {
     /// The list with the value of the setting `modelPrices` over it, and a sentence for
-    /// every entry that can not be used. Such a model has no price, not the list's.
+    /// every entry that cannot be used. Such a model has no price, not the list's.
     pub fn with(setting: &Value) -> (Self, Vec<String>) {
         let mut complaints = Vec::new();
         let entries = match setting {

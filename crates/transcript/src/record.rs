@@ -3,7 +3,7 @@
 //! The runtime writes rows in the shape of Appendix C, but an operator may write
 //! them too. So the column `entry_type` decides what a row is, `_t` is not needed,
 //! and a field may have the shape another program would have given it. What still
-//! can not be read is a `RowProblem` and no record: one bad row never ends a session.
+//! cannot be read is a `RowProblem` and no record: one bad row never ends a session.
 //!
 //! Only what something here asks for is kept. A row nothing asks anything of is
 //! known by its type alone, and its payload is not even looked at.
@@ -209,7 +209,7 @@ fn body(raw: RawRow<'_>) -> Result<Body, String> {
 
 fn read<T: DeserializeOwned>(payload: &str) -> Result<T, String> {
     let read: LenientValue<LenientObject<T>> =
-        serde_json::from_str(payload).map_err(|error| format!("the payload can not be read: {error}"))?;
+        serde_json::from_str(payload).map_err(|error| format!("the payload cannot be read: {error}"))?;
     read.0.0.ok_or_else(|| "the payload is no object".into())
 }
 

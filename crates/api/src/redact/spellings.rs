@@ -8,7 +8,7 @@
 use crate::digest;
 use std::fmt::Write;
 
-/// One spelling.
+/// One spelling of a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Spelling {
     text: String,
@@ -16,12 +16,12 @@ pub(super) struct Spelling {
     folded: bool,
 }
 
-/// How a form compares with a text.
+/// How a spelling compares with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compared {
-    /// The form is there and takes this many bytes of the text.
+    /// The spelling is there and takes this many bytes of the text.
     Complete(usize),
-    /// The text ends before the form does, without a difference.
+    /// The text ends before the spelling does, without a difference.
     Begun,
     Different,
 }
@@ -31,13 +31,13 @@ impl Spelling {
         &self.text
     }
 
-    /// The most bytes of a text that can be a part of the form, without being all of it.
+    /// Returns the maximum number of bytes of a text that can be an incomplete spelling.
     pub fn longest(&self) -> usize {
         // One line end per character would be the extreme; real folding is far from that.
         if self.folded { self.text.len() + self.text.len() / 8 + 2 } else { self.text.len() }
     }
 
-    /// Compares the form with the beginning of `text`.
+    /// Compares the spelling with the beginning of `text`.
     pub fn compare(&self, text: &[u8]) -> Compared {
         let form = self.text.as_bytes();
         if !self.folded {
@@ -64,7 +64,7 @@ impl Spelling {
     }
 }
 
-/// All spellings of a value, each once.
+/// Returns all spellings of a value, each once.
 pub(super) fn spellings(value: &str) -> Vec<Spelling> {
     let mut texts = vec![value.to_owned()];
     let [escaped, others @ ..] = json(value);
@@ -82,7 +82,7 @@ pub(super) fn spellings(value: &str) -> Vec<Spelling> {
     forms
 }
 
-/// As different writers put it into a JSON string.
+/// Returns the value as different serialisers write it into a JSON string.
 fn json(value: &str) -> [String; 4] {
     let quoted = serde_json::Value::from(value).to_string();
     let usual = &quoted[1..quoted.len() - 1];

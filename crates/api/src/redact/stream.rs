@@ -1,18 +1,18 @@
 //! Redacts a text that arrives in pieces.
 //!
-//! What could still become a secret is held back until the next piece decides it; at
-//! the end everything is handed out. Together the pieces are what [`Redactor::apply`]
-//! makes of the whole text. Held text is looked at again when a piece arrives, but a
+//! Text that could be the beginning of a secret is held back until the next piece decides; at
+//! the end everything is returned. Together the pieces equal what [`Redactor::apply`]
+//! makes of the whole text. Held text is examined again when a piece arrives, but a
 //! long one only after it has grown by a quarter, so that the cost stays linear.
 
 use super::Redactor;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Held text longer than this is not looked at for every piece.
+/// Held text longer than this is not examined for every piece.
 const SHORT: usize = 4096;
 
-/// One text on its way.
+/// Redacts one text that arrives in pieces.
 #[derive(Debug)]
 pub struct RedactedStream {
     redactor: Redactor,
@@ -20,7 +20,7 @@ pub struct RedactedStream {
     /// The character before `held`, if it is part of a word: what follows it is then not
     /// the beginning of a word.
     before: Option<char>,
-    /// Length at which the held text is looked at again.
+    /// Length at which the held text is examined again.
     due: usize,
 }
 
@@ -29,7 +29,7 @@ impl RedactedStream {
         Self { redactor, held: String::new(), before: None, due: 0 }
     }
 
-    /// Takes in the next piece; returns what can be shown by now.
+    /// Adds the next piece; returns what can be shown by now.
     pub fn push(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
         if self.held.len() < self.due {
@@ -42,7 +42,7 @@ impl RedactedStream {
         shown
     }
 
-    /// Returns what is left. The value can be used for another text afterwards.
+    /// Returns the rest. The value can be used for another text afterwards.
     pub fn finish(&mut self) -> String {
         let shown = self.take();
         (self.before, self.due) = (None, 0);

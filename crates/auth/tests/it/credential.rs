@@ -160,8 +160,8 @@ async fn no_form_of_a_credential_shows_its_value() {
 async fn a_value_that_is_no_header_is_named_and_not_shown() {
     let broken = env([("ANTHROPIC_API_KEY", "hush\nhush"), ("OPENAI_API_KEY", "hush hush")]);
     let error = resolve(&CredentialSources::new(&broken)).await.unwrap_err();
-    assert_eq!(error.to_string(), "ANTHROPIC_API_KEY can not be sent in a header");
-    assert_eq!(openai(&broken).unwrap_err().to_string(), "OPENAI_API_KEY can not be sent in a header");
+    assert_eq!(error.to_string(), "ANTHROPIC_API_KEY cannot be sent in a header");
+    assert_eq!(openai(&broken).unwrap_err().to_string(), "OPENAI_API_KEY cannot be sent in a header");
 }
 
 #[test]

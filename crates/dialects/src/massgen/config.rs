@@ -20,7 +20,7 @@ pub enum MassgenConfigError {
     Unreadable { path: PathBuf, why: ReadError },
     #[error("the massgen configuration is not valid YAML: {why}: {}", .path.display())]
     NotYaml { path: PathBuf, why: String },
-    #[error("the massgen configuration can not be used: {at} {what}: {}", .path.display())]
+    #[error("the massgen configuration cannot be used: {at} {what}: {}", .path.display())]
     Wrong { path: PathBuf, at: String, what: String },
     #[error("the massgen configuration has no agent {id:?}; its agents are {known}: {}", .path.display())]
     NoSuchAgent { path: PathBuf, id: String, known: String },
@@ -123,7 +123,7 @@ pub(super) fn parse(text: &str) -> Result<MassgenConfig, ParseError> {
     let mut reader = Reader::default();
     let (global, _) = reader.lists("hooks", document.hooks)?;
     let listed = match (document.agents, document.agent) {
-        (Some(_), Some(_)) => return Err(wrong("agents", "and agent can not both be there").into()),
+        (Some(_), Some(_)) => return Err(wrong("agents", "and agent cannot both be there").into()),
         (Some(agents), None) => {
             agents.into_iter().enumerate().map(|(index, agent)| (format!("agents[{index}]"), agent)).collect()
         }

@@ -88,7 +88,7 @@ impl Dialect for Massgen {
         self.kind == HookLanguage::Python && code == 2
     }
 
-    /// Open, unless the hook asked otherwise or can not even be imported. After the tool
+    /// Open, unless the hook asked otherwise or cannot even be imported. After the tool
     /// there is nothing left to deny.
     fn failing(&self, hook: &Hook, event: EventName, ran: &HookExecution, why: String) -> FailureEffect {
         let name = &self.name;

@@ -3,7 +3,7 @@
 //!
 //! It differs from `sdlc` throughout: matchers are globs, an update replaces the input,
 //! allow is only the absence of an objection, errors and timeouts pass unless the entry
-//! says `fail_closed`, and a Python function that can not be imported denies the call.
+//! says `fail_closed`, and a Python function that cannot be imported denies the call.
 //!
 //! Which sessions have such a file is decided in `ona`; `hookplane` runs the chain.
 

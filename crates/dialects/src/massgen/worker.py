@@ -6,10 +6,10 @@
 
 Every answer also has "prints". Two things are kept apart from the hooks: the channel
 (their stdin is empty, their stdout goes to stderr, a process they fork never speaks) and
-the modules of the standard library (a file beside the configuration can not stand in
+the modules of the standard library (a file beside the configuration cannot stand in
 for one of them).
 
-What can not be passed on is named and left out, field by field: a deny must arrive
+What cannot be passed on is named and left out, field by field: a deny must arrive
 whatever else the answer holds.
 """
 import os
@@ -337,7 +337,7 @@ def _load(handler):
         # A class whose objects can be called: one of them is the hook.
         found = found()
     if not callable(found):
-        raise ImportError("%s can not be called" % handler)
+        raise ImportError("%s cannot be called" % handler)
     handlers[handler] = found
     return found
 
@@ -402,7 +402,7 @@ def _answer(result):
             plain[name], used = _plain(fields[name], room)
             room -= used
         except UNFIT as error:
-            lost.append("%s can not be passed on: %s" % (name, _why(error)))
+            lost.append("%s cannot be passed on: %s" % (name, _why(error)))
     return {"result": plain, "lost": lost}
 
 

@@ -1,4 +1,4 @@
-//! A configuration that can not be used, and the words for it (DEC-143).
+//! A configuration that cannot be used, and the words for it (DEC-143).
 
 use super::redact::redact;
 use super::source::PiSource;

@@ -1,5 +1,5 @@
 //! Which of the offered configurations counts: the first that speaks, and nothing
-//! is merged. One that speaks and can not be read ends the search as well, so that a
+//! is merged. One that speaks and cannot be read ends the search as well, so that a
 //! typo never brings back hooks that somebody meant to replace.
 
 use super::builtin::{self, Installed};

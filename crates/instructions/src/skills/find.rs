@@ -1,6 +1,6 @@
 //! Where skills and commands lie, and which of two with one name counts.
 //!
-//! The user's come before the project's, so that a folder somebody cloned can not put its own
+//! The user's come before the project's, so that a folder somebody cloned cannot put its own
 //! text under a name they know; nearer folders before those above, ona's before those of
 //! `.claude`, skills before commands. A project's file must lie in the project: a link that
 //! leads out of it would put a private file before a model.
@@ -141,7 +141,7 @@ fn is_name(name: &str) -> bool {
 
 /// The skill of a file and what is wrong with its front matter; or why there is none.
 fn skill(shelf: &SkillFolder, kind: SkillKind, name: String, file: &Path) -> Result<(Skill, Option<String>), String> {
-    let real = fs::canonicalize(file).map_err(|error| format!("it can not be read: {error}"))?;
+    let real = fs::canonicalize(file).map_err(|error| format!("it cannot be read: {error}"))?;
     if let Some(within) = &shelf.within {
         let within = fs::canonicalize(within).unwrap_or_else(|_| within.clone());
         if !real.starts_with(&within) {
@@ -179,7 +179,7 @@ fn skill(shelf: &SkillFolder, kind: SkillKind, name: String, file: &Path) -> Res
         dir,
         name,
     };
-    Ok((skill, page.wrong.map(|why| format!("its front matter can not be read whole: {why}"))))
+    Ok((skill, page.wrong.map(|why| format!("its front matter cannot be read whole: {why}"))))
 }
 
 /// The first words that are neither a heading nor empty.

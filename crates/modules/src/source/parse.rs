@@ -49,7 +49,7 @@ pub struct Parsed {
 pub enum SyntaxError {
     #[error("{message} ({line}:{column})")]
     At { message: String, line: usize, column: usize },
-    #[error("{what} can not be run here ({line}:{column})")]
+    #[error("{what} cannot be run here ({line}:{column})")]
     Unsupported { what: &'static str, line: usize, column: usize },
 }
 
@@ -67,7 +67,7 @@ pub fn parse(source: String, kind: SourceKind) -> Result<Parsed, SyntaxError> {
     // of types, which are nobody's business here.
     if parsed.panicked {
         let found = parsed.diagnostics.first();
-        let message = found.map_or("the text can not be parsed".to_owned(), |one| one.message.to_string());
+        let message = found.map_or("the text cannot be parsed".to_owned(), |one| one.message.to_string());
         let offset = found.and_then(|one| one.labels.first()).map_or(0, |label| label.offset() as usize);
         let (line, column) = place(&source, offset);
         return Err(SyntaxError::At { message, line, column });

@@ -145,10 +145,10 @@ async fn messages_name_the_line_of_the_source() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_parsed_says_where() {
+async fn what_cannot_be_parsed_says_where() {
     let world = World::new(Arc::new(QuickJs));
     let why = world.load("broken.ts", "const a = 1;\nexport default function ( {").await.err().unwrap();
     assert!(why.starts_with("Failed to load hook: ") && why.contains("broken.ts") && why.contains("(2:"), "{why}");
     let why = world.load("decorated.ts", "@dec class A {}\nexport default () => {};").await.err().unwrap();
-    assert!(why.contains("a decorator can not be run here (1:1)"), "{why}");
+    assert!(why.contains("a decorator cannot be run here (1:1)"), "{why}");
 }

@@ -104,13 +104,13 @@ fn an_empty_file_lacks_everything() {
 }
 
 #[test]
-fn what_can_not_be_examined_is_one_finding() {
+fn what_cannot_be_examined_is_one_finding() {
     let db = Db::new();
     let unreadable = |path| match check(path).findings.as_slice() {
         [CheckFinding::Unreadable(words)] => words.clone(),
         other => panic!("{other:?}"),
     };
-    assert!(unreadable(&db.path).starts_with("the database can not be opened"));
+    assert!(unreadable(&db.path).starts_with("the database cannot be opened"));
     assert!(!db.path.exists(), "an examination makes no file");
     fs::write(&db.path, "hello").unwrap();
     assert_eq!(unreadable(&db.path), "the file is not a SQLite database");

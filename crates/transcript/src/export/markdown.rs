@@ -2,7 +2,7 @@
 //!
 //! Prompts are quoted, replies stand as they are, calls and results are fenced.
 //! Nothing in them can act on a terminal or close its fence. Bookkeeping rows are
-//! left out; a row that can not be read is named.
+//! left out; a row that cannot be read is named.
 
 use super::ExportHead;
 use super::visible::visible;

@@ -19,7 +19,7 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
             // The pictures of control characters, U+2400 and up, stand in the same order.
             '\0'..='\x1f' if acts(c) => shown.extend(char::from_u32(0x2400 + u32::from(c))),
             '\x7f' => shown.push('\u{2421}'),
-            _ if acts(c) => write!(shown, "<U+{:04X}>", u32::from(c)).expect("writing to a String can not fail"),
+            _ if acts(c) => write!(shown, "<U+{:04X}>", u32::from(c)).expect("writing to a String cannot fail"),
             _ => shown.push(c),
         }
     }

@@ -155,13 +155,13 @@ fn a_page_to_read() {
         ```
         ```
 
-        *row 20: the payload can not be read: key must be a string at line 1 column 2*
+        *row 20: the payload cannot be read: key must be a string at line 1 column 2*
         "#,
     );
 }
 
 #[test]
-fn a_title_can_not_break_out_of_its_line() {
+fn a_title_cannot_break_out_of_its_line() {
     let head =
         ExportHead { title: Some("a\n# b\u{1b}c".into()), session: "a`b\n".into(), parent: Some("p".into()), ..head() };
     let page = markdown(&head, &[]);

@@ -47,7 +47,7 @@ fn the_column_names_the_call_if_the_payload_does_not() {
 }
 
 #[test]
-fn what_can_not_be_read_is_named_and_left_out() {
+fn what_cannot_be_read_is_named_and_left_out() {
     let session = Session::of([user("go")])
         .sql("user", "not json")
         .sql("user", "[]")
@@ -69,7 +69,7 @@ fn what_can_not_be_read_is_named_and_left_out() {
         r#"
         user
           text: go
-        ! row 1: the payload can not be read: expected ident at line 1 column 2
+        ! row 1: the payload cannot be read: expected ident at line 1 column 2
         ! row 2: the payload is no object
         ! row 3: a message without content
         ! row 4: a message without content
@@ -151,7 +151,7 @@ fn an_id_may_be_used_again_by_a_later_reply() {
 }
 
 #[test]
-fn a_summary_can_not_hide_what_is_still_to_come() {
+fn a_summary_cannot_hide_what_is_still_to_come() {
     let session = Session::of([user("one"), says("1")])
         .sql("collapse_commit", r#"{"summary":"S","covers_to_sequence":99}"#)
         .sql("user", r#"{"content":"two"}"#)

@@ -34,17 +34,17 @@ fn mg_x14_a_wrong_type_is_a_configuration_error_that_names_its_place() {
         ),
         ("agent: {id: 5}", "agent.id must be a non-empty string"),
         ("agents: [{id: a}, {id: a}]", "agents[1].id is the id of another agent already"),
-        ("agents: [{id: a}]\nagent: {id: b}", "agents and agent can not both be there"),
+        ("agents: [{id: a}]\nagent: {id: b}", "agents and agent cannot both be there"),
     ];
     for (yaml, what) in cases {
         let ona = world(yaml);
         let ran = ona.run(["--eval", &glob().to_string()]).expect_code(2);
         let file = ona.project().join("hooks.yaml");
-        let sentence = format!("ona: the massgen configuration can not be used: {what}: {}\n", file.display());
+        let sentence = format!("ona: the massgen configuration cannot be used: {what}: {}\n", file.display());
         assert_eq!(ran.stderr, sentence, "{yaml}");
     }
     let not_yaml = "is not valid YAML: unclosed bracket";
-    let no_mapping = "can not be used: at line 1, column 1 there must be a mapping";
+    let no_mapping = "cannot be used: at line 1, column 1 there must be a mapping";
     for (yaml, what) in [("hooks: [", not_yaml), ("just text", no_mapping), ("- a\n- b", no_mapping)] {
         let ran = world(yaml).run(["--eval", &glob().to_string()]).expect_code(2);
         assert!(ran.stderr.starts_with(&format!("ona: the massgen configuration {what}")), "{ran:?}");

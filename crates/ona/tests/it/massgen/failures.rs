@@ -140,7 +140,7 @@ fn mg_9_3_what_can_not_be_imported_denies_before_and_after_the_tool() {
         ("hooks.nothing", "AttributeError: module 'hooks' has no attribute 'nothing'"),
         ("nodot", "ImportError: 'nodot' is not module.function"),
         ("hooks.K.f", "ModuleNotFoundError: No module named 'hooks.K'; 'hooks' is not a package"),
-        ("hooks.number", "ImportError: hooks.number can not be called"),
+        ("hooks.number", "ImportError: hooks.number cannot be called"),
         ("broken.f", "ZeroDivisionError: division by zero"),
         ("massgen.hooks.log", "ModuleNotFoundError: No module named 'massgen'"),
     ];
@@ -226,7 +226,7 @@ fn mg_x1_fail_closed_turns_every_failure_into_a_denial() {
         ("import os\nos._exit(0)", "Hook python_hooks.f failed: the Python process was lost: it ended"),
         (
             "return {'updated_input': float('nan')}",
-            "Hook python_hooks.f failed: updated_input can not be passed on: ValueError: Out of range float values are not JSON compliant",
+            "Hook python_hooks.f failed: updated_input cannot be passed on: ValueError: Out of range float values are not JSON compliant",
         ),
     ];
     for (body, reason) in pythons {
