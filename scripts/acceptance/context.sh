@@ -235,7 +235,7 @@ check_COST_2() {
   says 0 -p hello --output-format json --session-id t --model gpt_4o
   is "$(jq -c .total_cost_usd <<<"$out")" null
   code 0 ona sessions show s --json
-  has "$err" 'modelPrices.canary/local-model: input is no amount of dollars'
+  has "$err" 'modelPrices.canary/local-model: input is not an amount in dollars'
 }
 
 run_check "$@"

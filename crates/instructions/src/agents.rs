@@ -1,8 +1,8 @@
-//! Which subagents there are and how each is told to work.
+//! Definitions of subagents.
 //!
 //! Built-ins, then the user's, the project's and those of `--agents`; the later wins by
-//! name. What an agent may do is never more than its parent may: that is settled
-//! where it runs, not here.
+//! name. An agent may never do more than its parent; that is enforced where it runs,
+//! not here.
 
 use crate::frontmatter::{self, StringList};
 use ona_files::TOO_MANY_ENTRIES;
@@ -28,7 +28,7 @@ pub struct AgentDefinition {
     pub origin: AgentOrigin,
 }
 
-/// Where a definition stands; that decides what its hooks mean and whether they count.
+/// Where a definition comes from; that decides the dialect of its hooks and whether they count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentOrigin {
     /// The folder, and then the file in it; empty for what no file holds.

@@ -132,14 +132,14 @@ impl Instructions {
         all
     }
 
-    /// Files the session was told of before this process: they are not loaded again.
+    /// Marks files that the session received before this process: they are not loaded again.
     pub fn told(&mut self, files: impl IntoIterator<Item = PathBuf>) {
         self.now.seen.extend(files.into_iter().filter_map(|file| std::fs::canonicalize(file).ok()));
     }
 
-    /// A summary took the place of everything said so far. What came with files that were
-    /// read comes again with the next one. What was there at the start is read again:
-    /// all of it is returned, each with whether its text is another one now.
+    /// Called after a summary replaced the conversation. Instructions that were loaded with a
+    /// file are loaded again with the next one. Those of the start are read again and all
+    /// returned, each with whether its text has changed.
     pub fn after_compaction(&mut self) -> Vec<(Instruction, bool)> {
         let mut again = Vec::new();
         let mut failed = Vec::new();
@@ -162,7 +162,7 @@ impl Instructions {
         again
     }
 
-    /// What was not read since the last time, and why: a sentence each, each file once.
+    /// Returns messages about files that were not read since the last call, each file once.
     pub fn take_left_out(&mut self) -> Vec<String> {
         std::mem::take(&mut self.left_out)
     }

@@ -1,12 +1,12 @@
-//! The system prompt. A function of what it is given: no clock and no random text in
-//! it, so that the same session makes the same request twice.
+//! The system prompt. A pure function of its input, without clock or random text, so that
+//! the same session makes the same request twice.
 
 use crate::instructions::Instruction;
 use ona_api::Phase;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What the prompt speaks of.
+/// The parts of the prompt.
 pub struct PromptParts<'a> {
     /// `--system-prompt`: in place of our own words about the work.
     pub instead: Option<&'a str>,

@@ -25,12 +25,12 @@ use tokio_util::sync::CancellationToken;
 const LONGEST: usize = 64 * 1024 * 1024;
 /// How long a server that was told to end may take.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long it is waited for whoever takes a message back.
+/// How long to wait for a cancelled request to be reported.
 const COURTESY: Duration = Duration::from_millis(250);
 /// What is kept of a server's complaints.
 const COMPLAINTS: usize = 64 * 1024;
 
-/// Why there is no connection.
+/// Why a server is not connected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     #[error("{0}")]
@@ -39,14 +39,14 @@ pub enum ConnectError {
     NeedsAuth(String),
 }
 
-/// Why there is no answer.
+/// Why a request has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum McpCallError {
     #[error("no answer within {} ms", .0.as_millis())]
     TimedOut(Duration),
     #[error("the connection was lost: {0}")]
     Lost(String),
-    /// The server's own word, a JSON-RPC error.
+    /// The server returned a JSON-RPC error.
     #[error("{message} (code {code})")]
     Refused { code: i64, message: String },
     #[error("interrupted")]
@@ -111,12 +111,12 @@ impl McpConnection {
         Ok(Self { server, service: Mutex::new(Some(service)), peer, child: Mutex::new(child), inbox, info })
     }
 
-    /// Whether the server said that it has something.
+    /// Returns whether the server declared this capability.
     pub fn offers(&self, capability: &str) -> bool {
         self.info["capabilities"].get(capability).is_some_and(|value| !value.is_null())
     }
 
-    /// One request and its answer.
+    /// Sends one request and returns its result.
     #[tracing::instrument(level = "debug", name = "mcp_request", skip_all, err(level = "debug"), fields(server = self.server, method))]
     pub async fn request(
         &self,
@@ -153,7 +153,7 @@ impl McpConnection {
         Err(gave_up)
     }
 
-    /// All pages of a list.
+    /// Returns all pages of a list.
     pub async fn list(&self, method: &str, key: &str, timeout: Duration) -> Result<Vec<Value>, McpCallError> {
         let (mut items, mut cursor) = (Vec::new(), None::<String>);
         let cancel = CancellationToken::new();
@@ -164,7 +164,7 @@ impl McpConnection {
                 items.extend(more);
             }
             let next = page["nextCursor"].as_str().filter(|next| !next.is_empty()).map(str::to_owned);
-            // A server that repeats itself has no more to say.
+            // A repeated cursor means that there are no more pages.
             if next.is_none() || next == cursor || items.len() >= MOST {
                 break;
             }
@@ -186,7 +186,7 @@ impl McpConnection {
         }
     }
 
-    /// Whether nothing can be asked any more.
+    /// Returns whether the connection is closed.
     pub fn is_closed(&self) -> bool {
         self.peer.is_transport_closed()
     }
@@ -201,9 +201,9 @@ impl McpConnection {
     }
 }
 
-/// More entries than this are not a list for a model.
+/// Maximum number of entries of a list.
 const MOST: usize = 10_000;
-/// A server that has always one more page has none.
+/// Maximum number of pages of a list.
 const PAGES: usize = 1_000;
 
 fn stdio(
@@ -239,7 +239,7 @@ fn parsed(headers: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValu
     headers.iter().map(header).collect()
 }
 
-/// How a server ended, with the last thing it complained about.
+/// How a server ended, with the last line of its stderr.
 async fn ended(child: &mut ChildHandle) -> String {
     let how = match child.end(GRACE).await {
         Some(ChildExit::Exited(code)) => format!("the server ended with exit code {code}"),
@@ -253,7 +253,7 @@ async fn ended(child: &mut ChildHandle) -> String {
     }
 }
 
-/// An address may hold a credential.
+/// Removes the parts of an address that may hold a credential.
 fn without_address(words: &str, endpoint: &ServerTransport) -> String {
     match endpoint {
         ServerTransport::Http { url, .. } => words.replace(url.as_str(), "its address"),

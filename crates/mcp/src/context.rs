@@ -1,4 +1,4 @@
-//! What servers are started in, and whom they can reach through us.
+//! What servers are started with: environment, directories, limits, and who answers them.
 
 use crate::definition::DefinitionOwner;
 use crate::elicit::{ElicitAnswer, ElicitHandler, Elicitation};
@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-/// How long a server may take to introduce itself.
+/// How long a server may take to connect.
 const CONNECT: Duration = Duration::from_secs(30);
-/// The longest result the model is given, at four characters a token.
+/// Maximum length of a result, at four characters per token.
 const OUTPUT_TOKENS: usize = 25_000;
 const CHARS_PER_TOKEN: usize = 4;
 
@@ -23,7 +23,7 @@ pub struct Environments {
 }
 
 impl Environments {
-    /// One for both, for listings, which start nothing.
+    /// Returns the same environment for both, for listings, which start nothing.
     pub fn one(env: &Env) -> Self {
         Self { operators: env.clone(), projects: env.clone() }
     }
@@ -37,8 +37,8 @@ impl Environments {
 }
 
 pub struct ServerContext {
-    /// The environments of children, complete. The credentials of model providers are no
-    /// business of a server; one that needs them is given them by its definition.
+    /// The environments of children, complete. They do not contain the
+    /// credentials of model providers; a server that needs one gets it from its definition.
     pub(crate) env: Environments,
     pub(crate) cwd: PathBuf,
     /// The directories servers are told they may work in.
@@ -50,7 +50,7 @@ pub struct ServerContext {
 }
 
 impl ServerContext {
-    /// MCP_TIMEOUT and MAX_MCP_OUTPUT_TOKENS set the limits; a project may.
+    /// MCP_TIMEOUT and MAX_MCP_OUTPUT_TOKENS set the limits; a project may set them.
     pub fn new(mut env: Environments, cwd: PathBuf, roots: Vec<PathBuf>) -> Self {
         let number =
             |variable| env.projects.get(variable).and_then(|text| text.trim().parse::<u64>().ok()).filter(|n| *n > 0);
@@ -62,12 +62,12 @@ impl ServerContext {
         Self { env, cwd, roots, connect, output, elicit: RwLock::default(), relay: RwLock::default() }
     }
 
-    /// Who answers questions from now on.
+    /// Sets who answers elicitations from now on.
     pub fn answered_by(&self, elicit: Arc<dyn ElicitHandler>) {
         *self.elicit.write().unwrap_or_else(PoisonError::into_inner) = Some(elicit);
     }
 
-    /// Who carries messages to servers of the program that drives this one.
+    /// Sets who forwards messages to servers of the program that drives this one.
     pub fn relay_through(&self, relay: Arc<dyn MessageRelay>) {
         *self.relay.write().unwrap_or_else(PoisonError::into_inner) = Some(relay);
     }

@@ -1,8 +1,8 @@
-//! One server as it is configured.
+//! The definition of one server.
 //!
 //! The shape is the reference's (section 7.2): a command with arguments and an
 //! environment, or an address with headers. What cannot be used is one sentence; it
-//! never holds a value, because values may be credentials.
+//! never contains a value, because values may be credentials.
 
 use crate::context::Environments;
 use crate::expand::expand;
@@ -27,14 +27,14 @@ pub struct ServerDefinition {
     pub timeout: Duration,
 }
 
-/// Whose word a definition is: `.mcp.json` and settings files of the project are the project's.
+/// Who configured a server: `.mcp.json` and settings files of the project belong to the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefinitionOwner {
     Operator,
     Project,
 }
 
-/// Where it is configured.
+/// Where a server is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefinitionOrigin {
     /// `--mcp-config`
@@ -60,11 +60,11 @@ impl DefinitionOrigin {
 
 #[derive(Clone, PartialEq, Eq)]
 pub enum ServerTransport {
-    /// A child process, spoken to line by line.
+    /// A child process; one message per line.
     Stdio { command: String, args: Vec<String>, env: Vec<(String, String)> },
     /// Streamable HTTP.
     Http { url: String, headers: Vec<(String, String)> },
-    /// Messages are carried by the program that drives this one.
+    /// Messages go through the program that drives this one.
     Host,
 }
 
@@ -84,7 +84,7 @@ impl fmt::Debug for ServerTransport {
     }
 }
 
-/// A definition, and the variables it speaks of that are not set.
+/// A definition, and the variables in it that are not set.
 pub(crate) struct ParsedDefinition {
     pub definition: ServerDefinition,
     pub missing: Vec<String>,
@@ -105,7 +105,7 @@ impl ServerDefinition {
         let mut missing = Vec::new();
         let endpoint = match owner {
             DefinitionOwner::Operator => endpoint(fields, &env.operators, &mut missing)?,
-            // What a project configured never reads our own credentials.
+            // A project's definition cannot use the program's own credentials.
             DefinitionOwner::Project => {
                 endpoint(fields, &env.projects.clone().without_own_credentials(), &mut missing)?
             }
@@ -129,7 +129,7 @@ impl ServerDefinition {
         }
     }
 
-    /// Values that must not be recorded, each with a name for it.
+    /// Returns the values that must not be recorded, each with a name.
     pub fn secrets(&self) -> impl Iterator<Item = (&str, &str)> {
         let pairs: &[_] = match &self.endpoint {
             ServerTransport::Stdio { env, .. } => env,
@@ -179,16 +179,14 @@ fn endpoint(fields: &Map<String, Value>, env: &Env, missing: &mut Vec<String>) -
             }
             for unsupported in ["headersHelper", "oauth"] {
                 if fields.contains_key(unsupported) {
-                    return Err(format!(
-                        "`{unsupported}` is not there in this build; put what it gives into `headers`"
-                    ));
+                    return Err(format!("`{unsupported}` is not supported; put the header it returns into `headers`"));
                 }
             }
             Ok(ServerTransport::Http { url, headers: pairs(fields, "headers", env, missing)? })
         }
         "sdk" => Ok(ServerTransport::Host),
-        "sse" | "ws" => Err(format!("the transport {kind} is not there in this build; use http")),
-        other => Err(format!("there is no transport {other:?}; use stdio or http")),
+        "sse" | "ws" => Err(format!("the transport {kind} is not supported; use http")),
+        other => Err(format!("unknown transport {other:?}; use stdio or http")),
     }
 }
 
@@ -196,7 +194,7 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, Strin
     match fields.get(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
         None => Err(format!("it has no `{name}`")),
-        Some(_) => Err(format!("its `{name}` must be a text that is not empty")),
+        Some(_) => Err(format!("its `{name}` must be a non-empty string")),
     }
 }
 
@@ -205,9 +203,9 @@ fn texts<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>,
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => items
             .iter()
-            .map(|item| item.as_str().ok_or_else(|| format!("its `{name}` must be a list of texts")))
+            .map(|item| item.as_str().ok_or_else(|| format!("its `{name}` must be an array of strings")))
             .collect(),
-        Some(_) => Err(format!("its `{name}` must be a list of texts")),
+        Some(_) => Err(format!("its `{name}` must be an array of strings")),
     }
 }
 
@@ -217,7 +215,7 @@ fn pairs(
     env: &Env,
     missing: &mut Vec<String>,
 ) -> Result<Vec<(String, String)>, String> {
-    let wrong = || format!("its `{name}` must be an object of texts");
+    let wrong = || format!("its `{name}` must be an object of strings");
     match fields.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Object(pairs)) => pairs
@@ -293,11 +291,11 @@ mod tests {
             (json!({"url": "http://x"}), "a server with a `url` needs a `type`; use http"),
             (json!({"type": "http"}), "it has no `url`"),
             (json!({"type": "http", "url": "ftp://x"}), "its `url` must begin with http:// or https://"),
-            (json!({"type": "sse", "url": "http://x"}), "the transport sse is not there in this build; use http"),
-            (json!({"type": "x"}), "there is no transport \"x\"; use stdio or http"),
-            (json!({"command": ""}), "its `command` must be a text that is not empty"),
-            (json!({"command": "x", "args": "y"}), "its `args` must be a list of texts"),
-            (json!({"command": "x", "env": {"A": []}}), "its `env` must be an object of texts"),
+            (json!({"type": "sse", "url": "http://x"}), "the transport sse is not supported; use http"),
+            (json!({"type": "x"}), "unknown transport \"x\"; use stdio or http"),
+            (json!({"command": ""}), "its `command` must be a non-empty string"),
+            (json!({"command": "x", "args": "y"}), "its `args` must be an array of strings"),
+            (json!({"command": "x", "env": {"A": []}}), "its `env` must be an object of strings"),
             (json!({"command": "x", "timeout": -1}), "its `timeout` must be a positive number of milliseconds"),
         ] {
             assert_eq!(read(value.clone()).unwrap_err(), expected, "{value}");

@@ -1,4 +1,4 @@
-//! Questions a server puts to the person while it works on a call.
+//! Elicitation: questions of a server to the user while it works on a call.
 
 use ona_tools::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -69,7 +69,7 @@ impl ElicitAction {
     }
 }
 
-/// What the server is told.
+/// The answer for the server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElicitAnswer {
     pub action: ElicitAction,
@@ -96,7 +96,7 @@ impl ElicitAnswer {
     }
 }
 
-/// Somebody who answers. He may take his time: the call that led to the question waits.
+/// Answers elicitations. The call that led to the question waits as long as this takes.
 pub trait ElicitHandler: Send + Sync {
     fn answer(&self, asked: Elicitation) -> BoxFuture<'_, ElicitAnswer>;
 }

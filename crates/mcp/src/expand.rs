@@ -3,7 +3,7 @@
 use ona_api::Env;
 
 /// The text with variables filled in. Names that are not set and have no other value
-/// are added to `missing`; their text stays, so that whoever reads on sees it.
+/// are added to `missing`; their text stays as it is.
 pub(crate) fn expand(text: &str, env: &Env, missing: &mut Vec<String>) -> String {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;

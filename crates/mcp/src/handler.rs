@@ -1,4 +1,4 @@
-//! What a server may ask of us. Everything else is refused by the library.
+//! Requests of a server that are answered. The library refuses all others.
 
 use crate::context::ServerContext;
 use crate::elicit::{ElicitAnswer, Elicitation};
@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::watch;
 
-/// What a server has said since somebody looked.
+/// What a server has sent and was not handled yet.
 #[derive(Default)]
 pub(crate) struct Inbox {
-    /// Its tools are not those it had.
+    /// The list of tools has changed.
     pub stale: AtomicBool,
-    /// Calls of hooks under way: nobody is asked anything for them, because hooks that
-    /// would answer wait for the one that is running.
+    /// Number of running calls that were made by hooks. Elicitations are declined for them,
+    /// because the hooks that would answer wait for the running one.
     pub unattended: AtomicUsize,
-    /// Questions somebody is thinking about.
+    /// Number of open elicitations.
     pub open: watch::Sender<usize>,
 }
 
@@ -38,7 +38,7 @@ impl McpClientHandler {
     }
 }
 
-/// A question as long as it is open, also if whoever asked it is dropped.
+/// Counts an open elicitation until dropped.
 struct Thinking<'a>(&'a watch::Sender<usize>);
 
 impl<'a> Thinking<'a> {
@@ -77,7 +77,7 @@ impl ClientHandler for McpClientHandler {
         serde_json::from_value(self.answer(&params).await).map_err(unreadable)
     }
 
-    /// A question whose schema the library does not know is a question all the same.
+    /// An elicitation whose schema the library does not know is handled as well.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

@@ -1,12 +1,12 @@
-//! Servers that speak the Model Context Protocol, and their tools as tools like any other.
+//! Servers of the Model Context Protocol, and their tools.
 //!
 //! `definition`, `policy` and `catalog` read what is configured; `connection` and `handler` are
-//! the only files that know the protocol's library, and nothing of it is seen from outside;
+//! the only files that use the protocol's library, none of which is visible outside;
 //! `server` and `servers` hold the connections of a run; `tool` and `resources` are what a
 //! call sees.
 //!
 //! Nothing here asks for permission, fires hooks or writes rows: a call of such a tool takes
-//! the same path as any other. Who answers a server's questions is handed in ([`ElicitHandler`]).
+//! the same path as any other. The caller says who answers a server's questions ([`ElicitHandler`]).
 
 mod catalog;
 mod connection;

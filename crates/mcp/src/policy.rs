@@ -1,4 +1,4 @@
-//! Which servers the operator's policy lets through (K-3). Pure.
+//! Which servers the operator's policy allows (K-3). Pure.
 //!
 //! An entry names a server by its name, by its whole command line, or by a pattern for
 //! its address. A list of denied servers always counts; a list of allowed ones is, once
@@ -19,7 +19,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Why this server may not be used.
+    /// Returns why this server may not be used.
     pub fn refuses(&self, definition: &ServerDefinition) -> Option<&'static str> {
         if self.denied.iter().any(|entry| means(entry, definition)) {
             return Some("the policy denies it (deniedMcpServers)");

@@ -1,23 +1,23 @@
-//! Servers that live in the program that drives this one.
+//! Servers that run inside the program that drives this one.
 //!
-//! Their messages travel as questions to that program: each request of ours is one,
-//! and its answer is the server's. The library sees a pipe like any other.
+//! Each message to such a server is a request to that program, and its response is the
+//! server's. The library sees an ordinary pipe.
 
 use ona_tools::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
-/// Carries one JSON-RPC message to a server and brings back its answer, if there is one.
+/// Forwards one JSON-RPC message to a server and returns its response.
 pub trait MessageRelay: Send + Sync {
     fn relay<'a>(&'a self, server: &'a str, message: Value) -> BoxFuture<'a, Result<Value, String>>;
 }
 
-/// What fits between two readings.
+/// Size of the pipe's buffer.
 const ROOM: usize = 64 * 1024;
 
-/// The end of a pipe that leads to a server of that program. It is served as long as
-/// somebody holds that end.
+/// Returns the end of a pipe that leads to a server of that program. The pipe is served
+/// until this end is dropped.
 pub(crate) fn pipe(relay: Arc<dyn MessageRelay>, server: String) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(ROOM);
     tokio::spawn(async move {
@@ -27,7 +27,7 @@ pub(crate) fn pipe(relay: Arc<dyn MessageRelay>, server: String) -> DuplexStream
         while let Ok(Some(line)) = lines.next_line().await {
             let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
             let (relay, server, writer) = (Arc::clone(&relay), server.clone(), Arc::clone(&writer));
-            // Several calls may be open at once; none waits for another.
+            // Several calls may be open at once; they do not wait for each other.
             tokio::spawn(async move {
                 let Some(answer) = forward(&*relay, &server, message).await else { return };
                 // Nobody reads any more: nobody waits for it either.

@@ -1,7 +1,7 @@
-//! What a server answers to a call, as text for the model (DEC-136). Pure.
+//! The result of a call as text for the model (DEC-136). Pure.
 //!
-//! Read from plain JSON rather than from the library's types: one block of a kind
-//! nobody knows yet must not cost the rest of the answer.
+//! Read from plain JSON rather than from the library's types: one block of an unknown
+//! kind must not lose the rest of the result.
 
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ pub struct ListMcpResources(pub Arc<Servers>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListResourcesInput {
-    /// Only those of this server.
+    /// Only list resources of this server.
     server: Option<String>,
 }
 
@@ -70,8 +70,12 @@ fn shown(resource: &Value, server: &str) -> Value {
 
 fn unknown(servers: &Servers, name: &str) -> ToolResult {
     let known: Vec<_> = servers.list().iter().map(|server| server.definition.name.clone()).collect();
-    let known = if known.is_empty() { "there is none".to_owned() } else { format!("there are {}", known.join(", ")) };
-    ToolResult::rejected(format!("There is no MCP server {name:?}; {known}."))
+    let known = if known.is_empty() {
+        "no server is configured".to_owned()
+    } else {
+        format!("the servers are {}", known.join(", "))
+    };
+    ToolResult::rejected(format!("MCP server {name:?} does not exist; {known}."))
 }
 
 pub struct ReadMcpResource(pub Arc<Servers>);
@@ -120,7 +124,7 @@ fn text(content: &Value) -> String {
     }
 }
 
-/// What hooks are told of a content.
+/// What hooks receive of a content.
 fn without_blob(content: &Value) -> Value {
     let mut content = content.clone();
     if let Some(fields) = content.as_object_mut() {

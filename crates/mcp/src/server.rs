@@ -1,4 +1,4 @@
-//! One server over the time of a run: whether it can be asked, and what it can do.
+//! One server during a run: its connection and its tools.
 
 use crate::connection::{ConnectError, McpCallError, McpConnection};
 use crate::context::ServerContext;
@@ -26,7 +26,7 @@ pub struct McpServer {
 
 #[derive(Clone)]
 enum State {
-    /// Nobody has needed it yet.
+    /// Not needed yet.
     Idle,
     Connecting,
     Open(Arc<McpConnection>),
@@ -46,7 +46,7 @@ pub struct ServerTool {
     pub schema: Value,
     /// How long a result of it may be, if it said so.
     pub(crate) room: Option<usize>,
-    /// A person wants to be asked, whatever is allowed.
+    /// It always requires confirmation by a person.
     pub(crate) for_the_person: bool,
     /// `readOnlyHint`: it says that it changes nothing.
     pub(crate) only_reads: bool,
@@ -67,7 +67,7 @@ impl ServerTool {
     }
 }
 
-/// How a server stands.
+/// State of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerStatus {
     Idle,
@@ -97,11 +97,11 @@ impl ServerStatus {
     }
 }
 
-/// On whose behalf a call is made.
+/// Who makes a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     Agent,
-    /// Nobody can be asked anything while a hook runs.
+    /// No question can be answered while a hook runs.
     Hook,
 }
 
@@ -135,11 +135,11 @@ impl McpServer {
     }
 
     fn tools(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ServerTool>>> {
-        // It is replaced whole, so a panic elsewhere leaves no half of it.
+        // The value is replaced as a whole, so a panic elsewhere leaves it consistent.
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that it is being connected; whether that is news.
+    /// Marks it as connecting; returns whether it was idle before.
     pub(crate) fn begin(&self) -> bool {
         self.state.send_if_modified(|state| {
             let idle = matches!(state, State::Idle);
@@ -150,7 +150,7 @@ impl McpServer {
         })
     }
 
-    /// As if it had never been connected.
+    /// Resets it to never connected.
     pub(crate) async fn forget(&self, off: bool) {
         let before = self.state.send_replace(if off { State::Off } else { State::Idle });
         self.tools().clear();
@@ -159,7 +159,7 @@ impl McpServer {
         }
     }
 
-    /// Connects and learns what it can do. To be called after `begin`.
+    /// Connects and lists its tools. Call `begin` first.
     pub(crate) async fn connect(&self) {
         let connecting = async {
             let connection = McpConnection::open(&self.definition, &self.around).await?;
@@ -174,11 +174,11 @@ impl McpServer {
             }
             Ok(Err(why)) => State::Down(why),
             Err(_) => State::Down(ConnectError::Failed(format!(
-                "it did not introduce itself within {} ms",
+                "it did not complete the handshake within {} ms",
                 within.as_millis()
             ))),
         };
-        // Somebody may have switched it off meanwhile; dropping the connection ends it.
+        // It may have been switched off in the meantime; dropping the connection ends it.
         self.state.send_if_modified(|now| {
             let wanted = matches!(now, State::Connecting);
             if wanted {
@@ -190,14 +190,14 @@ impl McpServer {
 
     async fn listed(&self, connection: &McpConnection) -> Result<Vec<Arc<ServerTool>>, McpCallError> {
         let listed = match connection.list("tools/list", "tools", self.definition.timeout).await {
-            // Some have tools and do not say so; one that has none need not know the question.
+            // Some have tools but do not declare them; one without tools need not know the request.
             Err(McpCallError::Refused { .. }) if !connection.offers("tools") => Vec::new(),
             listed => listed?,
         };
         Ok(listed.iter().filter_map(|tool| self.offer(tool)).map(Arc::new).collect())
     }
 
-    /// A tool without a name is none.
+    /// A tool without a name is ignored.
     fn offer(&self, tool: &Value) -> Option<ServerTool> {
         let own = tool["name"].as_str().filter(|name| !name.is_empty())?;
         let words = tool["description"].as_str().or(tool["title"].as_str()).unwrap_or_default();
@@ -214,18 +214,18 @@ impl McpServer {
         })
     }
 
-    /// Waits until it is known whether it can be asked.
+    /// Waits until it is connected or has failed.
     pub async fn settled(&self) {
         let mut state = self.state.subscribe();
         // The sender lives as long as we do.
         state.wait_for(|state| !matches!(state, State::Connecting)).await.ok();
     }
 
-    /// Looks again at what it can do, if it said that something changed.
+    /// Lists its tools again if it announced a change.
     pub(crate) async fn refresh(&self) {
         let Ok(connection) = self.connection() else { return };
         if connection.inbox.stale.swap(false, Ordering::SeqCst) {
-            // What it had is better than nothing.
+            // On failure the old list stays.
             if let Ok(tools) = self.listed(&connection).await {
                 *self.tools() = tools;
             }
@@ -268,13 +268,13 @@ impl McpServer {
         self.connection()?.request("resources/read", json!({ "uri": uri }), self.definition.timeout, cancel).await
     }
 
-    /// What of a result the model is given.
+    /// The part of a result that the model receives.
     pub(crate) fn room(&self, offered: Option<&ServerTool>) -> usize {
         offered.and_then(|offered| offered.room).map_or(self.around.output, |room| room.max(self.around.output))
     }
 }
 
-/// A hook's call while it is under way.
+/// Counts a running call of a hook until dropped.
 struct Unattended<'a>(&'a McpConnection);
 
 impl<'a> Unattended<'a> {

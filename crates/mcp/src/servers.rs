@@ -1,5 +1,5 @@
-//! All servers of a run. Nothing is started before somebody needs it, and then all that
-//! are needed at once.
+//! All servers of a run. A server is started when it is first needed, and all that are
+//! needed start at once.
 
 use crate::context::ServerContext;
 use crate::definition::ServerDefinition;
@@ -34,7 +34,7 @@ impl Servers {
         self.list.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// One more, unless there is one of that slug.
+    /// Adds a server, unless one with that slug exists.
     pub fn add(&self, definition: ServerDefinition) {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         if !list.iter().any(|server| server.definition.slug == definition.slug) {
@@ -42,14 +42,14 @@ impl Servers {
         }
     }
 
-    /// By its configured name, or by what it is called in the names of its tools.
+    /// Returns a server by its configured name, or by its part of the names of its tools.
     pub fn find(&self, name: &str) -> Option<Arc<McpServer>> {
         let list = self.list();
         let named = list.iter().find(|server| server.definition.name == name);
         named.or_else(|| list.iter().find(|server| server.definition.slug == Slug::of(name))).cloned()
     }
 
-    /// Begins to connect those that are wanted and nobody has connected yet.
+    /// Begins to connect those that are wanted and not connected yet.
     pub fn start(&self, wanted: impl Fn(&ServerDefinition) -> bool) {
         for server in self.list().into_iter().filter(|server| wanted(&server.definition)) {
             if server.begin() {
@@ -59,14 +59,14 @@ impl Servers {
         }
     }
 
-    /// Waits until all that were started can be asked, or are known to be down.
+    /// Waits until all that were started are connected or have failed.
     pub async fn settled(&self) {
         for server in self.list() {
             server.settled().await;
         }
     }
 
-    /// Connects one anew.
+    /// Reconnects one.
     pub async fn reconnect(&self, server: &McpServer) {
         server.forget(false).await;
         let slug = &server.definition.slug;
@@ -90,7 +90,7 @@ impl Servers {
 }
 
 impl ToolSource for Servers {
-    /// By name. Where two servers would have one name for a tool, the first has it.
+    /// Returns a tool by name. Where two servers have the same name for a tool, the first counts.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
         let mut tools: BTreeMap<String, Arc<dyn AnyTool>> = BTreeMap::new();
         for server in self.list() {
@@ -103,7 +103,7 @@ impl ToolSource for Servers {
         tools.into_values().collect()
     }
 
-    /// A tool of a server that is down is there, and says so when it runs.
+    /// A tool of a server that is down exists, and reports that when it runs.
     fn find(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
         let known = self.tools().into_iter().find(|tool| tool.spec().name == name);
         known.or_else(|| {

@@ -1,4 +1,4 @@
-//! A tool of a server, as one among the others.
+//! A tool of a server as a `Tool`.
 
 use crate::connection::McpCallError;
 use crate::reply;
@@ -62,7 +62,7 @@ impl McpTool {
     }
 }
 
-/// A result as long as a model can use.
+/// Cuts a result to the maximum length.
 pub(crate) fn cut(text: &str, room: usize) -> String {
     match text.char_indices().nth(room) {
         None => text.to_owned(),
@@ -73,7 +73,7 @@ pub(crate) fn cut(text: &str, room: usize) -> String {
     }
 }
 
-/// Section 7.1: what the server said is a rejection, what kept it from answering is ours.
+/// Section 7.1: an error of the server is a rejection, a failed connection an internal error.
 pub(crate) fn failed(server: &McpServer, error: McpCallError) -> ToolResult {
     let name = &server.definition.name;
     match error {

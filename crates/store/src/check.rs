@@ -1,7 +1,7 @@
 //! Examines a database without changing it, for `ona db check`.
 //!
-//! Everything found is data; whoever asked decides what to say and which exit
-//! code it is worth. A query stops after `MAX_ROWS` rows: a hundred broken rows say
+//! Everything found is returned as data; the caller decides what to print and which exit
+//! code to use. A query stops after `MAX_ROWS` rows: a hundred broken rows say
 //! as much as a million.
 
 use crate::error::StoreError;

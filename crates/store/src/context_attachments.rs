@@ -1,6 +1,6 @@
-//! What a session's model was given beside prompts and results: instruction files and
-//! memories. Attachment rows say so in their `source`. What of it still stands, after
-//! summaries and turns back, is for who knows what those rows mean.
+//! Attachments that a model received besides prompts and results: instruction files and
+//! memories, named in the `source` of their rows. Which of them still count after
+//! summaries and rewinds is decided by the caller.
 
 use crate::error::StoreError;
 use crate::history::{StoredEntry, text};
@@ -8,7 +8,7 @@ use crate::reader::Reader;
 use ona_api::SessionId;
 
 // Of an attachment only what it is called: its text, or a picture, may be long. Rows
-// written by SQL may hold anything: nothing is extracted from what is no JSON.
+// written by SQL may hold anything: nothing is extracted from what is not JSON.
 const GIVEN: &str = "SELECT sequence, entry_type, CASE WHEN entry_type = 'attachment' THEN json_object(\
         'source', json_extract(payload_json, '$.attachment.source'), \
         'path', json_extract(payload_json, '$.attachment.path'), \

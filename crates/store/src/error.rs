@@ -68,13 +68,13 @@ pub enum StoreError {
     NoApprovedPlan,
     #[error("something happened in the conversation meanwhile")]
     EventMeanwhile,
-    #[error("there is no test case {0}")]
+    #[error("test case {0} does not exist")]
     NoTestCase(String),
     #[error("plan {id} is {found}, not {} any more", expected.as_str())]
     PlanMoved { id: i64, expected: PlanStatus, found: String },
-    #[error("there is no plan {0}")]
+    #[error("plan {0} does not exist")]
     NoPlan(i64),
-    #[error("there is no conversation {0}")]
+    #[error("conversation {0} does not exist")]
     NoConversation(ConversationId),
     #[error("session {session} belongs to conversation {owner}")]
     SessionElsewhere { session: SessionId, owner: String },

@@ -1,7 +1,7 @@
 //! Numbers for `ona doctor`: pragmas as the connections report them, rows per
 //! table, and SQLite's own checks.
 //!
-//! What is wrong with a database nobody has open is told by `check`.
+//! `check` examines a database that is not open.
 
 use crate::error::StoreError;
 use crate::reader::Reader;
@@ -9,7 +9,7 @@ use crate::schema::TABLES;
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-/// What one connection answers when asked, not what it was told.
+/// Pragmas as one connection reports them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pragmas {
     pub foreign_keys: bool,

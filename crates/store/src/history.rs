@@ -1,7 +1,7 @@
 //! Transcripts and sessions as they are read back.
 //!
 //! A session is a query: its rows in the order of their numbers, and a line per
-//! session for whoever picks one. What the rows mean is decided in `transcript`,
+//! session for a list to choose from. What the rows mean is decided in `transcript`,
 //! so a row an operator wrote by SQL comes through here as it is.
 
 use crate::error::StoreError;
@@ -112,7 +112,7 @@ impl Reader {
         Ok(self.first(sql, [session.as_str()], |row| row.get::<_, Option<String>>(0))?.flatten())
     }
 
-    /// The session of a project that was used last and in which somebody said
+    /// The session of a project that was used last and in which a user said
     /// something: neither a subagent's nor one that only `--eval` wrote to.
     pub fn newest_session(&self, project_dir: &str) -> Result<Option<SessionId>, StoreError> {
         self.first(NEWEST, [project_dir], |row| Ok(SessionId(row.get(0)?)))

@@ -5,7 +5,7 @@
 //! these locks when a process dies, however it dies, so none goes stale; only a child
 //! that was forked and is not yet its own program keeps them a moment longer, which is
 //! why a lock in use is tried again for [`PATIENCE`]. A lock file is never removed:
-//! whoever waits for a removed file and whoever makes it anew would both hold "the" lock.
+//! a process that waits for a removed file and one that creates it again would both hold the lock.
 
 use ona_api::SessionId;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ const SETTINGS: &str = "settings";
 
 const MAX_SESSION_ID: usize = 128;
 
-/// How long the lock of somebody who may just have died is waited for.
+/// How long to wait for a lock whose holder may just have died.
 const PATIENCE: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(5);
 

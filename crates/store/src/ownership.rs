@@ -1,4 +1,4 @@
-//! Whose files the database is made of, and who else can read them.
+//! Who owns the files of the database, and who else can read them.
 //!
 //! The rows decide what runs: settings, hooks, rules. A database of another user is
 //! therefore refused, also for root, whose log files the owner could not use afterwards.

@@ -62,7 +62,7 @@ pub(crate) fn find(
 }
 
 /// Whether an assistant payload has a `tool_use` block with this id. A payload
-/// that is no JSON, which only foreign SQL can have written, holds nothing.
+/// that is not JSON, which only foreign SQL can have written, holds nothing.
 fn holds_call(payload: &str, call: &str) -> bool {
     let payload: Value = serde_json::from_str(payload).unwrap_or_default();
     let blocks = payload["content"].as_array().map(Vec::as_slice).unwrap_or_default();

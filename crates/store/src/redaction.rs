@@ -1,4 +1,4 @@
-//! Takes credentials out of a column value (DEC-016) and keeps JSON well-formed.
+//! Removes credentials from a column value (DEC-016) and keeps JSON well-formed.
 //!
 //! JSON is redacted string by string, not as text; see `Redactor::apply_to_json`.
 

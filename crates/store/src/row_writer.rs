@@ -1,4 +1,4 @@
-//! The only way a value gets into the database: SQL with cells.
+//! The only way to write a value into the database: SQL with cells.
 //!
 //! A statement of the writer takes nothing but cells, and a cell with text in it
 //! is redacted here. So no row type can forget to (DEC-016).
@@ -11,7 +11,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params_from_
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// One value on its way into a column.
+/// One value for a column.
 #[derive(Clone, Copy)]
 pub(crate) enum Cell<'a> {
     Null,

@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// A database to look at: it is neither made nor changed, and every commit fails.
-    /// Where there is none, one that was just made is shown.
+    /// If it does not exist, an empty one is shown.
     pub fn look(path: &Path, redactor: Redactor) -> Result<Store, StoreError> {
         Self::look_with_steps(path, redactor, STEPS)
     }

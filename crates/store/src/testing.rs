@@ -131,14 +131,14 @@ const LATEST: &str = "SELECT r.id, r.test_case_id, r.run_id, r.exit_code, r.stdo
     WHERE c.plan_id = ?1 AND r.id = (SELECT max(id) FROM sdlc_test_runs WHERE test_case_id = c.id) ORDER BY r.id";
 
 /// Calls that may change files without being seen by a look at them, newest last.
-/// The runner's own calls are no changes: what they may write is named beforehand.
+/// The runner's own calls do not count as changes: what they may write is named beforehand.
 const MUTATIONS: &str = "SELECT id, tool FROM (SELECT id, session_id, \
     CASE WHEN json_valid(detail) THEN json_extract(detail, '$.tool_name') END AS tool FROM events \
     WHERE conversation_id = ?1 AND id > ?2 AND event_type = 'tool_started') e \
     WHERE tool IN ('Write', 'Edit', 'NotebookEdit', 'Bash') \
     AND NOT EXISTS (SELECT 1 FROM sdlc_test_runs r WHERE r.run_id = e.session_id) ORDER BY id";
 
-/// What the model asked for and what a hook made of it. A payload that is no JSON,
+/// What the model asked for and what a hook made of it. A payload that is not JSON,
 /// which only foreign SQL can have written, names no path.
 const WRITTEN: &str = "WITH entry AS (SELECT t.session_id, t.tool_use_id, t.entry_type, \
     CASE WHEN json_valid(t.payload_json) THEN t.payload_json ELSE '{}' END AS payload \
@@ -173,7 +173,7 @@ impl Reader {
         self.all(LATEST, [plan], run)
     }
 
-    /// The newest event of a conversation; 0 if there is none.
+    /// Returns the newest event of a conversation, or 0.
     pub fn newest_event(&self, conversation: &ConversationId) -> Result<i64, StoreError> {
         let sql = "SELECT coalesce(max(id), 0) FROM events WHERE conversation_id = ?1";
         Ok(self.first(sql, [conversation.as_str()], |row| row.get(0))?.unwrap_or(0))

@@ -1,7 +1,6 @@
-//! The rows a session's account is made of: its prompts and usage, and the usage of the
-//! sessions its Agent calls made, however deep, in the order they were written.
-//!
-//! What they add up to is decided in `transcript`.
+//! The rows that the usage of a session is computed from: its prompts and usage, and the
+//! usage of the sessions its Agent calls created, however deep, in the order they were
+//! written. The sums are made in `transcript`.
 
 use crate::error::StoreError;
 use crate::history::{StoredEntry, text};

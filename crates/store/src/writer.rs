@@ -2,7 +2,7 @@
 //!
 //! Groups arrive over a channel and are written one after another, which is the
 //! "at most one writer transaction" of section 4.8. A group that was handed over
-//! is written even if the one who waits for it goes away. Dropping the writer
+//! is written even if the caller stops waiting for it. Dropping the writer
 //! waits until everything handed over is done.
 
 use crate::error::StoreError;
@@ -48,7 +48,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // It panicked: whoever waited for a group has been told `Closed`.
+            // It panicked: everyone who waited for a group received `Closed`.
             thread.join().unwrap_or_default();
         }
     }

@@ -1,8 +1,8 @@
-//! What a session came to: tokens by model and by turn, and their cost.
+//! Usage of a session: tokens by model and by turn, and their cost.
 //!
-//! Summed from the usage rows and nothing else, those of the session's subagents included.
-//! Which rows those are is the store's to find; the order is that in which they were
-//! written, so that what an agent used counts for the turn it worked in.
+//! The sum of the usage rows, including those of the session's subagents. The store finds
+//! these rows and returns them in the order they were written, so that the usage of a
+//! subagent counts for the turn it worked in.
 
 use crate::prices::{Prices, rounded};
 use crate::record::{Body, ProgressRecord, Record};
@@ -10,14 +10,14 @@ use ona_api::model::Usage;
 use ona_api::row::Block;
 use serde_json::{Value, json};
 
-/// Stands before what Stop hooks say; such a row goes on with a turn and begins none.
+/// Begins the feedback of Stop hooks. A row with it continues a turn and does not begin one.
 pub const STOP_FEEDBACK: &str = "Stop hook feedback:\n";
 
-/// Tokens by model, in the order the models were first asked.
+/// Tokens by model, in the order the models were first used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TokenUsage(Vec<ModelUsage>);
 
-/// What one model was asked for.
+/// Usage of one model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelUsage {
     /// The wire string.
@@ -25,7 +25,7 @@ pub struct ModelUsage {
     pub model_id: Option<String>,
     pub usage: Usage,
     pub replies: u64,
-    /// Replies of which the server did not say what they used.
+    /// Number of replies for which the server did not report usage.
     pub uncounted: u64,
 }
 
@@ -73,12 +73,12 @@ impl TokenUsage {
         self.0.iter().map(|share| share.replies).sum()
     }
 
-    /// US dollars; `None` as soon as one part of it is not known.
+    /// Returns US dollars; `None` if any part of the cost is unknown.
     pub fn cost(&self, prices: &Prices) -> Option<f64> {
         self.0.iter().map(|share| share.cost(prices)).sum::<Option<f64>>().map(rounded)
     }
 
-    /// The models that keep the cost from being known.
+    /// Returns the models because of which the cost is unknown.
     pub fn unpriced(&self, prices: &Prices) -> Vec<&str> {
         self.0.iter().filter(|share| share.cost(prices).is_none()).map(|share| share.model.as_str()).collect()
     }
@@ -96,18 +96,18 @@ impl ModelUsage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOwner {
     Session,
-    /// A session that an Agent call of this one made.
+    /// A session that an Agent call of this one created.
     Subagent,
 }
 
-/// What one turn used; `sequence` is its prompt's row.
+/// Usage of one turn; `sequence` is the row of its prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnUsage {
     pub sequence: i64,
     pub spent: TokenUsage,
 }
 
-/// Everything a session used.
+/// Usage of a whole session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageReport {
     pub spent: TokenUsage,
@@ -115,7 +115,7 @@ pub struct UsageReport {
 }
 
 impl UsageReport {
-    /// Takes the next row in the order of writing.
+    /// Adds the next row in the order of writing.
     pub fn push(&mut self, whose: RowOwner, record: &Record) {
         if whose == RowOwner::Session && is_prompt(record) {
             self.turns.push(TurnUsage { sequence: record.sequence, spent: TokenUsage::default() });
@@ -169,7 +169,7 @@ impl ModelUsage {
     }
 }
 
-/// In the words of the Messages API, which other programs read.
+/// Returns the usage with the field names of the Messages API, which other programs read.
 pub fn counted(usage: &Usage) -> Value {
     json!({
         "input_tokens": usage.input_tokens,

@@ -1,4 +1,4 @@
-//! The messages while they are being put together.
+//! The messages while they are being built.
 //!
 //! A message of the user has three zones: results with their pictures, then what
 //! was said, then the context of hooks as one part. Rows arrive in another order
@@ -72,7 +72,7 @@ pub(crate) enum ContextScope {
 pub(crate) enum MessageOrigin {
     /// A model, in an `assistant` row.
     Reply,
-    /// Nobody said it: a `tool_use` row on its own (`--eval`).
+    /// No model: a `tool_use` row on its own (`--eval`).
     Lone,
 }
 
@@ -96,7 +96,7 @@ enum CallResult {
 /// Below every row, so that a summary always replaces what no row says.
 const NO_ROW: i64 = i64::MIN;
 
-/// What a picture counts for: about 1,600 tokens, however many bytes it has.
+/// Size that an image counts as: about 1,600 tokens, however many bytes it has.
 const PICTURE_WEIGHT: usize = 6_400;
 
 const EARLIER_RESULT: &str = "Result of an earlier call that is not shown:";

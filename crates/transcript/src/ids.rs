@@ -1,7 +1,7 @@
-//! One id, one call, within a session.
+//! Makes the ids of calls unique within a session.
 //!
 //! Some servers number their calls from 1 in every reply. Rows, hooks, logs, repair and
-//! the next request all find a call by its id, so a reply is told apart here before
+//! the next request all find a call by its id, so ids are made unique here before
 //! anything is written: a repeated id gets the number of the reply's row. It depends on
 //! the rows alone. Call and result carry the new id wherever they go, the wire included:
 //! servers compare ids within a request and remember none.

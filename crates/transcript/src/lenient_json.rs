@@ -1,4 +1,4 @@
-//! JSON values of a shape nobody promised, read in one pass.
+//! Reads JSON values of unknown shape in one pass.
 //!
 //! A field of type `LenientValue<T>` takes any JSON value: what `T` understands becomes a
 //! `T`, everything else is passed over and becomes its default. So one wrong field

@@ -1,16 +1,16 @@
-//! What the rows of a session mean: to a model, to a turn, to a person.
+//! What the rows of a session mean for a model, a turn and a person.
 //!
 //! Everything here is pure. Rows come in as the database holds them, one after
 //! another; messages, the next step, repairs and exports go out. The rows are the
 //! only truth: nothing derived here is ever read back (section 1, D3).
 //!
-//! - `record` reads one row, however it was written, `loose` its fields;
-//! - `mapper` keeps the messages a model is sent, `draft` their order inside;
-//! - `course` knows which rows count after a conversation went back;
-//! - `ids` tells the calls of a session apart;
-//! - `next` says what a turn does now, `repair` what a crash left to answer;
-//! - `compact` says when and how a long history becomes a summary;
-//! - `cost` says what it came to, `prices` what a token is charged;
+//! - `record` parses one row, however it was written, `lenient_json` its fields;
+//! - `mapper` builds the messages for the model, `draft` the order inside each;
+//! - `rewinds` knows which rows count after a conversation was rewound;
+//! - `ids` makes the ids of calls unique within a session;
+//! - `next` returns the next step of a turn, `repair` the results a crash left open;
+//! - `compact` decides when and how a long history becomes a summary;
+//! - `cost` sums up usage, `prices` has the price of a token;
 //! - `export` shows a session to people and to other programs.
 //!
 //! Reading and writing the rows is done in `store`, bytes for a provider in

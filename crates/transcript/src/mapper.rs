@@ -1,13 +1,12 @@
-//! From rows to the messages a model is sent (DEC-030).
+//! Turns rows into the messages for a model (DEC-030).
 //!
-//! One fold, fed a row at a time: a turn pushes the few rows of its last step and
-//! encodes again only what `changed_from` names, so a long history costs what is
-//! new in it. The same rows give the same messages, whoever pushes them and
-//! whenever.
+//! A fold, one row at a time: a turn pushes the few rows of its last step and encodes
+//! again only what `changed_from` names, so the cost depends on what is new, not on the
+//! length of the history. The same rows always give the same messages.
 //!
 //! | row | becomes |
 //! |---|---|
-//! | user | what the user says; a `tool_result` block in it answers its call |
+//! | user | text of the user; a `tool_result` block in it answers its call |
 //! | assistant | a message of the assistant |
 //! | tool_use | nothing if a reply holds the call, else a message of the assistant |
 //! | tool_result | the answer in the message after the call |
@@ -17,14 +16,14 @@
 //! | collapse_commit | a summary in the place of the rows it covers (DEC-035) |
 //! | any other | nothing |
 //!
-//! Where a part stands within a message is the matter of `draft`.
+//! The order of parts within a message is decided in `draft`.
 
 use crate::draft::{ContextScope, Draft};
 use crate::record::{AttachmentRecord, Body, HookRecord, ProgressRecord, Record, RowProblem};
 use ona_api::model::{Message, Part};
 use ona_api::row::Block;
 
-/// Stands before a summary, so that a model knows what it is reading.
+/// Precedes a summary, so that a model knows what it is reading.
 const SUMMARY_LEAD: &str = "The conversation up to here was replaced by this summary:";
 
 const USER_CALLS: &str = "a call in a message of the user was left out";
@@ -73,31 +72,31 @@ impl Mapper {
         }
     }
 
-    /// What a model is sent. The user and the assistant take turns, but for a
+    /// Returns the messages. The user and the assistant take turns, except for a
     /// `tool_use` row on its own behind a reply: that is a second message of the
     /// assistant. The first message may be the assistant's.
     pub fn messages(&self) -> &[Message] {
         self.draft.messages()
     }
 
-    /// The first message that may have changed since `settle`; their number, if
-    /// none has.
+    /// Returns the index of the first message that may have changed since `settle`, or the
+    /// number of messages.
     pub fn changed_from(&self) -> usize {
         self.draft.changed()
     }
 
-    /// All messages have been seen as they are now.
+    /// Marks all messages as seen.
     pub fn settle(&mut self) {
         self.draft.settle();
     }
 
-    /// About how many bytes the messages are on the wire; a picture counts as
-    /// the text it costs as much as.
+    /// Returns about how many bytes the messages take in a request; an image counts as text
+    /// of the same cost.
     pub fn weight(&self) -> usize {
         self.draft.weight()
     }
 
-    /// Rows that were not mapped as they stand, and why.
+    /// Returns the rows that were ignored or read as something else, and why.
     pub fn notes(&self) -> &[RowProblem] {
         &self.notes
     }

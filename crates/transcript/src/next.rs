@@ -1,10 +1,9 @@
-//! What a turn does next, read off the rows alone.
+//! The next step of a turn, decided from the rows alone.
 //!
-//! `TurnState` keeps the little that the decision needs, so asking costs nothing
-//! however long the history is. The driver is a loop: ask, do, commit, push the
-//! rows that were committed. To go on after a crash is to push all rows, commit
-//! what `repair` says and push that too; without the repair `next` would run
-//! calls again that may have run already.
+//! `TurnState` keeps only what the decision needs, so it costs the same however long
+//! the history is. The driver is a loop: get the step, do it, commit, push the rows that
+//! were committed. To continue after a crash, push all rows, commit what `repair` returns
+//! and push that too; without the repair `next` would run calls again that may have run.
 
 use crate::record::{AttachmentRecord, Body, HookRecord, Record};
 use ona_api::row::Block;
@@ -27,14 +26,14 @@ pub struct TurnState {
     reply: Option<Reply>,
     /// Something was said since that reply.
     asked: bool,
-    /// A hook ended the turn, and nobody has spoken since.
+    /// A hook ended the turn, and there was no prompt since.
     stopped: bool,
     /// The newest row in which the assistant speaks: a reply or a lone call.
     newest: Option<i64>,
     last_sequence: Option<i64>,
-    /// A summary stands for what came before it.
+    /// A summary replaces the rows before it.
     collapsed: bool,
-    /// The id of every call there ever was; summaries cover rows, not ids.
+    /// The id of every call of the session; summaries replace rows, not ids.
     used: HashSet<CallId>,
 }
 
@@ -53,7 +52,7 @@ struct Reply {
     calls: Vec<CallId>,
 }
 
-/// The step for a whole session at once.
+/// Returns the step for a whole session at once.
 pub fn next<'a>(records: impl IntoIterator<Item = &'a Record>) -> Step {
     let mut state = TurnState::default();
     records.into_iter().for_each(|record| state.push(record));
@@ -90,10 +89,10 @@ impl TurnState {
         }
     }
 
-    /// Passes a row that is no longer on the conversation's course.
+    /// Skips a row that is no longer current.
     pub fn pass(&mut self, record: &Record) {
         self.last_sequence = Some(record.sequence);
-        // Its ids stay taken: hook and permission rows still speak of those calls.
+        // Its ids stay in use: hook and permission rows still name those calls.
         match &record.body {
             Body::Assistant { content, .. } => self.used.extend(content.iter().filter_map(|block| match block {
                 Block::ToolUse { id, .. } => Some(id.clone()),
@@ -117,7 +116,7 @@ impl TurnState {
         }
     }
 
-    /// Every call without a result, whoever made it, in declared order.
+    /// Returns every call without a result, in declared order, also those of `--eval`.
     pub fn open(&self) -> impl Iterator<Item = &ToolCall> {
         self.open.iter().map(|open| &open.call)
     }
@@ -128,18 +127,18 @@ impl TurnState {
         self.last_sequence
     }
 
-    /// Whether the conversation begins with a summary.
+    /// Returns whether the conversation begins with a summary.
     pub fn is_collapsed(&self) -> bool {
         self.collapsed
     }
 
-    /// Whether a call of this id was ever made.
+    /// Returns whether the session has had a call with this id.
     pub fn has_used(&self, id: &CallId) -> bool {
         self.used.contains(id)
     }
 
-    /// Only the newest reply's. A call whose result somebody deleted long ago
-    /// must not run now, nor one a person made with `--eval`.
+    /// Returns the open calls of the newest reply only. A call whose result was deleted
+    /// long ago must not run now, nor one that was made with `--eval`.
     fn to_run(&self) -> Vec<ToolCall> {
         let newest = self.reply.as_ref().map(|reply| reply.sequence);
         self.open.iter().filter(|open| Some(open.sequence) == newest).map(|open| open.call.clone()).collect()

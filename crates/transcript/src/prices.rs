@@ -1,8 +1,8 @@
-//! What tokens cost: a list, and what the operator puts over it.
+//! Prices of tokens: a list, and the operator's changes to it.
 //!
 //! A price that is not known is absent. It is never taken for zero: an operator who reads
 //! `$0.00` believes it. A model on the operator's own machine has no list price either;
-//! who wants zero there says so in `modelPrices`.
+//! to get zero there, set it in `modelPrices`.
 
 use ona_api::model::{MODELS, Usage};
 use serde_json::Value;
@@ -63,15 +63,15 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// The list with the value of the setting `modelPrices` over it, and a sentence for
-    /// every entry that cannot be used. Such a model has no price, not the list's.
+    /// Returns the list changed by the setting `modelPrices`, and a message for every entry
+    /// that cannot be used. Such a model has no price, not the list's.
     pub fn with(setting: &Value) -> (Self, Vec<String>) {
         let mut complaints = Vec::new();
         let entries = match setting {
             Value::Object(entries) => entries,
             Value::Null => return (Self::default(), complaints),
             _ => {
-                let what = "modelPrices is no object of models and their prices; the list prices count";
+                let what = "modelPrices is not an object of models and prices; using the list prices";
                 return (Self::default(), vec![what.into()]);
             }
         };
@@ -86,8 +86,8 @@ impl Prices {
         (Self { own }, complaints)
     }
 
-    /// The price of a model by its wire name and, if that is known, its id. What the
-    /// operator says of the wire name comes first: an id may stand for another model today.
+    /// Returns the price of a model by its wire name and, if known, its id. An entry for the
+    /// wire name comes first: an id may mean another model today.
     pub fn of(&self, wire: &str, id: Option<&str>) -> Option<Price> {
         let own = self.own.get(wire).or_else(|| self.own.get(id.or_else(|| id_of(wire))?));
         match own {
@@ -114,7 +114,7 @@ fn read(value: &Value) -> Result<Price, String> {
         None => Ok(None),
         Some(number) => match number.as_f64().filter(|dollars| dollars.is_finite() && *dollars >= 0.0) {
             Some(dollars) => Ok(Some(dollars)),
-            None => Err(format!("{field} is no amount of dollars")),
+            None => Err(format!("{field} is not an amount in dollars")),
         },
     };
     Ok(Price {
@@ -170,9 +170,9 @@ mod tests {
         assert_eq!(
             complaints,
             [
-                "modelPrices.o3: input is no amount of dollars; this model has no price",
+                "modelPrices.o3: input is not an amount in dollars; this model has no price",
                 "modelPrices.x: \"cache\" is not one of input, output, cacheRead, cacheWrite; this model has no price",
-                "modelPrices.y: input is no amount of dollars; this model has no price",
+                "modelPrices.y: input is not an amount in dollars; this model has no price",
             ]
         );
         assert_eq!(Prices::with(&json!([])).1.len(), 1);

@@ -1,12 +1,12 @@
-//! One row, read.
+//! Parses one row.
 //!
 //! The runtime writes rows in the shape of Appendix C, but an operator may write
 //! them too. So the column `entry_type` decides what a row is, `_t` is not needed,
 //! and a field may have the shape another program would have given it. What still
-//! cannot be read is a `RowProblem` and no record: one bad row never ends a session.
+//! cannot be read is a `RowProblem` instead of a record: one bad row never ends a session.
 //!
-//! Only what something here asks for is kept. A row nothing asks anything of is
-//! known by its type alone, and its payload is not even looked at.
+//! Only fields that are used are kept. A row of which nothing is used is known by its
+//! type alone, and its payload is not parsed.
 
 use crate::lenient_json::{FromAnyJson, LenientObject, LenientValue, PlainText};
 use ona_api::model::{Part, Usage};
@@ -26,7 +26,7 @@ pub struct RawRow<'a> {
     pub created_at: &'a str,
 }
 
-/// A row that was left out of account, or taken for something else, and why.
+/// A row that was ignored, or read as something else, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("row {sequence}: {what}")]
 pub struct RowProblem {
@@ -41,7 +41,7 @@ pub struct Record {
     pub body: Body,
 }
 
-/// The subtype of a `system` row by which a conversation goes back.
+/// The subtype of a `system` row that rewinds a conversation.
 pub const REWOUND: &str = "rewound";
 
 /// The 15 entry types of section 4.5.
@@ -57,10 +57,10 @@ pub enum Body {
     },
     System {
         subtype: String,
-        /// Its words for the operator, if it has any.
+        /// Its text for the operator, if it has one.
         message: Option<String>,
     },
-    /// A `system` row by which the conversation went back; see `Rewinds`.
+    /// A `system` row that rewound the conversation; see `Rewinds`.
     Rewound {
         /// The last row that counts; never above the row's own number.
         to: i64,
@@ -78,7 +78,7 @@ pub enum Body {
     CollapseCommit {
         trigger: String,
         summary: String,
-        /// The last row the summary stands for; never above the row's own number.
+        /// The last row the summary replaces; never above the row's own number.
         covers_to: i64,
     },
     FileHistorySnapshot,
@@ -95,10 +95,10 @@ pub enum ProgressRecord {
         call: CallId,
         code: i32,
     },
-    /// What the reply before it cost; see `usage_entry`.
+    /// Usage of the reply before it; see `usage_entry`.
     Usage {
         model: String,
-        /// What the operator chose; older rows do not say.
+        /// The model id the operator chose; absent in older rows.
         model_id: Option<String>,
         usage: Usage,
     },
@@ -121,12 +121,12 @@ pub enum AttachmentRecord {
     Other,
 }
 
-/// What a hook left for the model, or what it changed.
+/// Context that a hook added for the model, or the input it changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookRecord {
     pub event: String,
     pub context: Option<String>,
-    /// The input that ran in the place of the model's.
+    /// The input that was used instead of the model's.
     pub effective_input: Option<Value>,
 }
 
@@ -210,7 +210,7 @@ fn body(raw: RawRow<'_>) -> Result<Body, String> {
 fn read<T: DeserializeOwned>(payload: &str) -> Result<T, String> {
     let read: LenientValue<LenientObject<T>> =
         serde_json::from_str(payload).map_err(|error| format!("the payload cannot be read: {error}"))?;
-    read.0.0.ok_or_else(|| "the payload is no object".into())
+    read.0.0.ok_or_else(|| "the payload is not an object".into())
 }
 
 type Text = LenientValue<Option<String>>;
@@ -369,8 +369,8 @@ fn message(content: &Value) -> Vec<Part> {
     }
 }
 
-/// The content of a message: a text, or blocks of the closed set. Any other
-/// block says nothing.
+/// The content of a message: a text, or blocks of the closed set. Any other block is
+/// ignored.
 #[derive(Default)]
 struct Blocks(Option<Vec<Block>>);
 

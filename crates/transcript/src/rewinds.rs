@@ -1,20 +1,20 @@
-//! Which rows of a session are on its present course.
+//! Which rows of a session are current after rewinds.
 //!
-//! Rows are never taken away. A conversation that goes back to an earlier row gets one
-//! that says so; from then on the rows between the two do not count, for the model, for
-//! the next step, or for anybody who walks the conversation. They are still there to be
-//! read, and to be gone back to: a second such row may lead into what the first left.
+//! Rows are never deleted. Rewinding a conversation to an earlier row adds a row that says
+//! so; from then on the rows between the two do not count, neither for the model nor for
+//! the next step nor for a listing. They can still be read, and be returned to: a second
+//! rewind may lead to a row that the first one left.
 
 use crate::record::{Body, Record};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rewinds {
-    /// Each turn back: the last row that counts, and the row that says so.
+    /// For each rewind the last row that counts, and the row of the rewind.
     turns: Vec<(i64, i64)>,
 }
 
 impl Rewinds {
-    /// Takes note of a row; `true` if the rows before it have to be looked at anew.
+    /// Adds a row; returns whether it is a rewind, after which the rows before it must be read again.
     pub fn push(&mut self, record: &Record) -> bool {
         match record.body {
             Body::Rewound { to } => {
@@ -25,18 +25,18 @@ impl Rewinds {
         }
     }
 
-    /// Whether this row has been taken note of.
+    /// Returns whether this row is a rewind that was added already.
     pub fn knows(&self, record: &Record) -> bool {
         self.turns.iter().any(|(_, at)| *at == record.sequence)
     }
 
-    /// Whether the row of this number counts, read from the end: what is after the last
-    /// turn counts, then what the row it leads to counts, and so on.
+    /// Returns whether the row with this number counts. Read from the end: rows after the last
+    /// rewind count, then those up to the row it leads to, and so on.
     pub fn holds(&self, sequence: i64) -> bool {
         let mut end = i64::MAX;
         for (to, at) in self.turns.iter().rev() {
             if *at > end {
-                // This turn was itself left behind.
+                // This rewind is itself no longer current.
                 continue;
             }
             if sequence > *at {

@@ -1,4 +1,4 @@
-//! What replies used, as rows.
+//! Usage of replies, as rows.
 //!
 //! An assistant row has no place for it (Appendix C), so a `progress` row directly
 //! after it, in the same commit, says which model answered and what it counted.

@@ -1,9 +1,9 @@
-//! Where skills and commands lie, and which of two with one name counts.
+//! Where skills and commands are stored, and which of two with the same name counts.
 //!
-//! The user's come before the project's, so that a folder somebody cloned cannot put its own
-//! text under a name they know; nearer folders before those above, ona's before those of
+//! The user's come before the project's, so that a cloned folder cannot put its own
+//! text under a name the user knows; nearer folders before those above, ona's before those of
 //! `.claude`, skills before commands. A project's file must lie in the project: a link that
-//! leads out of it would put a private file before a model.
+//! leads out of it would send a private file to a model.
 
 use super::meta::SkillPage;
 use super::{Family, Plugin, Skill, SkillKind, SkillScope, Skills};
@@ -139,7 +139,7 @@ fn is_name(name: &str) -> bool {
     name != "synced" && !name.is_empty() && !name.starts_with(['.', '-', ':']) && name.chars().all(plain)
 }
 
-/// The skill of a file and what is wrong with its front matter; or why there is none.
+/// Returns the skill of a file and what is wrong with its front matter, or why it has no skill.
 fn skill(shelf: &SkillFolder, kind: SkillKind, name: String, file: &Path) -> Result<(Skill, Option<String>), String> {
     let real = fs::canonicalize(file).map_err(|error| format!("it cannot be read: {error}"))?;
     if let Some(within) = &shelf.within {
@@ -247,6 +247,6 @@ mod tests {
         assert_eq!(skills.left_out.len(), 3, "{:?}", skills.left_out);
         let mut own = SkillFolders::default();
         own.add(&project, SkillScope::User, None, true);
-        assert_eq!(own.read().get("folder").unwrap().body, "outside", "a person may link where he likes");
+        assert_eq!(own.read().get("folder").unwrap().body, "outside", "a person may link anywhere");
     }
 }

@@ -1,11 +1,11 @@
-//! What a model is told of the skills there are, before it loads one.
+//! The list of skills that a model receives before it loads one.
 
 use super::{Skill, Skills};
 use ona_api::text::head;
 
 /// About a hundredth of a context of 200 000 tokens.
 pub const LISTING_CHARACTERS: usize = 8_000;
-/// A description shorter than this says nothing.
+/// A description shorter than this is omitted.
 const SHORTEST: usize = 20;
 
 impl Skills {

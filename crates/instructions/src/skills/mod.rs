@@ -1,9 +1,9 @@
-//! Skills and commands: texts that are loaded by name, for a model or for whoever types it.
+//! Skills and commands: texts that are loaded by name, by a model or by the user.
 //!
 //! A skill is a folder with a `SKILL.md`, a command a Markdown file; both are one thing
 //! here, because both are rendered and used the same way. Files are read once, at start:
 //! what was listed is what is loaded. Running the commands a text asks for, registering its
-//! hooks and granting its tools are acts, and none of this module's.
+//! hooks and granting its tools is done elsewhere (`orchestration/skills`).
 
 mod find;
 mod listing;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Whose file it is. A project's counts as its settings do.
+/// Who the file belongs to. A project's counts as its settings do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkillScope {
     User,
@@ -93,11 +93,11 @@ pub struct Skill {
     pub body: String,
     /// Keys of its front matter that mean something elsewhere and have no effect here.
     pub unused: Vec<&'static str>,
-    /// There are other files beside it.
+    /// The folder contains other files.
     pub has_files: bool,
 }
 
-/// How much of a skill is seen, and by whom.
+/// Who can see a skill, and how much of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
     On,
@@ -122,7 +122,7 @@ impl Visibility {
 #[derive(Clone, Debug, Default)]
 pub struct Skills {
     by_name: BTreeMap<String, Skill>,
-    /// Files that are none although they stand where one would, and why.
+    /// Files that could not be loaded, and why.
     pub left_out: Vec<(PathBuf, String)>,
 }
 
@@ -143,7 +143,7 @@ impl Skills {
         self.by_name.values()
     }
 
-    /// What the setting `skillOverrides` says of one. A plugin's are the plugin's to say.
+    /// Returns what the setting `skillOverrides` says about a skill. It does not apply to plugins.
     pub fn show(&mut self, name: &str, visibility: Visibility) {
         let Some(skill) = self.by_name.get_mut(name).filter(|skill| skill.plugin.is_none()) else { return };
         match visibility {
@@ -154,7 +154,7 @@ impl Skills {
         }
     }
 
-    /// The first of a name wins.
+    /// Adds a skill; the first with a name wins.
     fn add(&mut self, skill: Skill) {
         self.by_name.entry(skill.name.clone()).or_insert(skill);
     }

@@ -1,4 +1,4 @@
-//! A skill's text with arguments and surroundings in their places.
+//! Fills arguments and variables into the text of a skill.
 //!
 //! The commands a text asks for are found before anything is put into it: what a model or a
 //! person gives as an argument is never read as a command of the skill, and never filled in
@@ -59,7 +59,7 @@ fn raw(body: &str) -> Vec<SkillPart> {
         }
     }
     if let Some(open) = fence {
-        // A fence nobody closed is text.
+        // A fence that is not closed is text.
         text.push_str("```!\n");
         text.push_str(&open);
     }
@@ -143,7 +143,7 @@ impl Filler<'_> {
         let word = |index: &str| index.parse().ok().and_then(|index: usize| self.words.get(index)).cloned();
         if let Some(rest) = after.strip_prefix("ARGUMENTS") {
             if let Some(index) = rest.strip_prefix('[').and_then(|rest| Some(&rest[..rest.find(']')?])) {
-                // An index nobody gave is left as it is written.
+                // An index without an argument is left as it is written.
                 return Some(("ARGUMENTS".len() + index.len() + 2, Place::Argument(word(index)?)));
             }
             return ends(rest).then(|| ("ARGUMENTS".len(), Place::Argument(self.values.arguments.to_owned())));
@@ -170,7 +170,7 @@ fn ends(rest: &str) -> bool {
     !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// Arguments as a shell would tell them apart.
+/// Splits arguments as a shell does.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -40,7 +40,7 @@ struct Old {
 }
 
 impl Old {
-    /// A database of version 1 with a row, and a table of somebody else.
+    /// A database of version 1 with a row, and a table of another program.
     fn new() -> Old {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ona.db");

@@ -1,4 +1,4 @@
-//! One holder per session, and settings that stay while somebody uses them.
+//! One holder per session, and settings that do not change while they are in use.
 
 use crate::support::Db;
 use ona_store::{LockError, SessionLock, SettingsLock};

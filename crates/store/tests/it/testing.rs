@@ -71,7 +71,7 @@ fn a_case_is_replaced_by_its_id_and_the_newest_run_counts() {
     commit(&store, [Row::TestCaseStatus { id: "t1".into(), to: CaseStatus::Retired }]).unwrap();
     assert_eq!(reader.test_cases(1).unwrap()[0].case.status, CaseStatus::Retired);
     let error = commit(&store, [Row::TestCaseStatus { id: "t9".into(), to: CaseStatus::Retired }]).unwrap_err();
-    assert_eq!(error.to_string(), "there is no test case t9");
+    assert_eq!(error.to_string(), "test case t9 does not exist");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn a_plan_moves_from_the_status_that_was_seen() {
     let error = commit(&store, Row::PlanStatus { id: 1, from: PlanStatus::Approved, to: PlanStatus::Completed });
     assert_eq!(error.unwrap_err().to_string(), "plan 1 is draft, not approved any more");
     let error = commit(&store, Row::PlanStatus { id: 9, from: PlanStatus::Draft, to: PlanStatus::Approved });
-    assert_eq!(error.unwrap_err().to_string(), "there is no plan 9");
+    assert_eq!(error.unwrap_err().to_string(), "plan 9 does not exist");
     assert_eq!(db.sql(PLANS), ["1|draft|0|0"]);
 }
 

@@ -40,7 +40,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A payload that is no JSON is told as the text it is.
+/// A payload that is not JSON is written as a string.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Payload<'a> {

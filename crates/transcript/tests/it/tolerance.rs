@@ -70,7 +70,7 @@ fn what_cannot_be_read_is_named_and_left_out() {
         user
           text: go
         ! row 1: the payload cannot be read: expected ident at line 1 column 2
-        ! row 2: the payload is no object
+        ! row 2: the payload is not an object
         ! row 3: a message without content
         ! row 4: a message without content
         ! row 5: a tool_use without an id
