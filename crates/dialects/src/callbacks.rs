@@ -1,9 +1,8 @@
 //! Hooks a driving program registers in its first message: `{Event: [{matcher,
 //! hookCallbackIds, timeout}]}`.
 //!
-//! They speak the claude dialect, because that is what such programs are written for. A
-//! wrong entry is an error as a whole: a guard that was asked for and silently left
-//! out would be worse than no session.
+//! They use the claude dialect, because such programs are written for it. A wrong entry is
+//! an error: a guard that is silently missing would be worse than no session.
 
 use crate::claude::Claude;
 use crate::matcher::{InvalidMatcher, Matcher, ToolAliases};
@@ -29,11 +28,11 @@ struct Group {
 #[derive(Default)]
 pub struct Callbacks {
     pub hooks: Vec<Hook>,
-    /// Named, known nowhere here, never fired.
+    /// Events that ona does not have; their hooks never run.
     pub unknown: Vec<String>,
 }
 
-/// `answering` makes the handler that gets the answer to a callback of this id.
+/// `answering` makes the handler for the callback with this id.
 pub fn callbacks(
     value: &Value,
     settings: &Value,

@@ -74,17 +74,17 @@ impl Dialect for Claude {
         OnTimeout::Pass
     }
 
-    /// Copies in several settings files are one handler, whatever condition let each of them
-    /// through; what comes with a plugin, a skill or an agent is its own, and a copy that is
-    /// switched off stands in for nobody (DEC-043).
+    /// Identical handlers of several settings files count as one, whatever their conditions.
+    /// Handlers of a plugin, a skill or an agent are separate, and a handler that is switched
+    /// off does not replace another (DEC-043).
     fn is_duplicate(&self, one: &Hook, other: &Hook) -> bool {
         let same = one.action == other.action && one.disabled == other.disabled;
         let origin = one.plugin == other.plugin && one.registered == other.registered;
         same && origin && one.dialect.name() == other.dialect.name()
     }
 
-    /// With the first line of what the hook itself said about it, and the remedy for the one
-    /// thing such hooks are used to that is not there by default.
+    /// Adds the first line of the hook's own message, and the fix for a missing transcript,
+    /// which such hooks expect and which is off by default.
     fn failing(&self, hook: &Hook, _: EventName, ran: &HookExecution, why: String) -> FailureEffect {
         let said = ran.stderr.lines().map(str::trim).find(|line| !line.is_empty());
         let mut why = said.map_or_else(|| why.clone(), |line| format!("{why}: {line}"));
@@ -145,7 +145,6 @@ fn bounded(event: EventName, context: String) -> HookContext {
         return whole(context);
     }
     let (preview, _) = text::head(&context, PREVIEW);
-    let preview =
-        format!("{preview}\n[{length} characters in all; the whole text is attached to the session's record]");
+    let preview = format!("{preview}\n[{length} characters in all; the session's record has the complete text]");
     HookContext { text: preview, whole: Some(context) }
 }

@@ -1,11 +1,11 @@
 //! The three shapes of a `hooks` value, as one flat list (DEC-040).
 //!
 //! (i) an array of flat entries, (ii) an array of groups with `hooks`, (iii) an
-//! object from event name to either. Nothing is judged here beyond the shape.
+//! object from event name to either. Only the shape is checked here.
 
 use serde_json::{Map, Value};
 
-/// One handler with what its surroundings say about it.
+/// One handler with the tags of its group.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RawEntry {
     pub event: Option<String>,

@@ -24,19 +24,19 @@ pub struct FrontMatter<'a> {
     pub disabled: Option<SkipReason>,
 }
 
-/// Whose calls they hear of.
+/// Whose calls fire the hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookScope {
-    /// Everybody in the session, its subagents too: a guard a person asked for is not to be
-    /// got around by handing the work on.
+    /// The session and its subagents: a guard that a person asked for cannot be bypassed
+    /// by a subagent.
     Everybody,
-    /// The agent with this id and nobody else.
+    /// Only the agent with this id.
     Agent(String),
     /// The session itself, without its subagents.
     Lead,
 }
 
-/// `once` counts in skills; in an agent somebody started, `Stop` means its own end.
+/// `once` counts in skills; in a subagent, `Stop` means its own end.
 pub fn front_matter(
     front: &FrontMatter<'_>,
     kind: FrontMatterKind,
@@ -49,7 +49,7 @@ pub fn front_matter(
     let misshapen = misshapen.into_iter().map(|bad| Rejected { entry: bad.entry, why: bad.why.to_owned() });
     reader.rejected.extend(misshapen);
     for entry in &mut entries {
-        // Where it comes from and whether it counts is not the file's to say.
+        // A file cannot set its own source or switch itself off.
         for key in ["source", "disabled"] {
             entry.handler.shift_remove(key);
             entry.tags.shift_remove(key);
@@ -89,14 +89,14 @@ pub fn front_matter(
     (reader.hooks, reader.rejected)
 }
 
-/// What kind of file it is.
+/// The kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontMatterKind {
     Skill,
     Agent,
 }
 
-/// Whether an event is the agent's own: one of its calls, its start, its end.
+/// Returns whether an event belongs to the agent: one of its calls, its start, its end.
 fn is_of(firing: &Firing, agent: &str) -> bool {
     firing.base.agent_id.as_deref() == Some(agent)
         || firing.fields.get("agent_id").and_then(Value::as_str) == Some(agent)

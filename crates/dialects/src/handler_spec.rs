@@ -1,7 +1,7 @@
-//! Hooks that are no process, as they are configured (DEC-047).
+//! Configuration of hooks that are not a process: http, prompt, agent, mcp_tool (DEC-047).
 //!
-//! What is configured is read and judged here; a handler for it is made by whoever has
-//! a network and a model, through `HandlerFactory`.
+//! The configuration is read and checked here. The handler is made by the caller, who has
+//! the network and the model, through `HandlerFactory`.
 
 use ona_api::EventName;
 use ona_api::notation::fits_url;
@@ -10,18 +10,18 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A handler somebody else has to make.
+/// A configured handler that the caller has to make.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HandlerSpec {
     Http {
         url: String,
         headers: Vec<(String, String)>,
-        /// The variables headers may speak of.
+        /// The variables that headers may use.
         variables: Vec<String>,
     },
     Prompt {
         prompt: String,
-        /// A no goes to the model and the turn goes on.
+        /// A refusal is sent to the model and the turn continues.
         continue_on_block: bool,
     },
     Agent(String),
@@ -32,11 +32,11 @@ pub enum HandlerSpec {
     },
 }
 
-/// Makes a handler, or says why it cannot.
+/// Makes a handler, or returns why it cannot.
 pub type HandlerFactory<'a> = &'a dyn Fn(HandlerSpec) -> Result<Arc<dyn HookHandler>, String>;
 
 impl HandlerSpec {
-    /// Reads a handler of one of these types; `None` if it is of another.
+    /// Parses a handler of one of these types; returns `None` for any other type.
     pub(crate) fn read(
         event: EventName,
         handler: &Map<String, Value>,
@@ -62,7 +62,7 @@ impl HandlerSpec {
         })
     }
 
-    /// What it has if it does not say.
+    /// Returns the default timeout.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         match self {
             HandlerSpec::Prompt { .. } => Some(Duration::from_secs(30)),
@@ -82,7 +82,7 @@ fn http(
     if matches!(event, EventName::SessionStart | EventName::Setup) {
         return Err(format!("a hook of type http cannot run on {event}; use a command"));
     }
-    // Once a list is there, it is the whole of what is allowed.
+    // If the list exists, everything else is refused.
     if let Some(allowed) = settings["allowedHttpHookUrls"].as_array()
         && !allowed.iter().filter_map(Value::as_str).any(|pattern| fits_url(&url, pattern))
     {
@@ -109,7 +109,7 @@ fn http(
     Ok(HandlerSpec::Http { url, headers, variables })
 }
 
-/// A model can only be asked where something waits for its answer.
+/// Checks that the event waits for an answer; only then can a model be called.
 fn judging(event: EventName, kind: &str) -> Result<(), String> {
     use EventName as E;
     match event {

@@ -1,8 +1,8 @@
-//! Reads stdout the way hooks in the wild need it: a recognised key of a wrong
-//! type voids that key only, and noise of a login shell before the JSON is skipped.
+//! Parses stdout the way existing hooks need it: a known key of a wrong type loses that
+//! key only, and output of a login shell before the JSON is skipped.
 //!
-//! Lenient never means permissive: a decision that is not spelled exactly is no
-//! decision, and what was ignored is said.
+//! Lenient does not mean permissive: a misspelled decision does not count, and what was
+//! ignored is reported.
 
 use crate::output::SyncOutput;
 use crate::strict::{as_decision, request_decision};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct LenientOutput {
     pub sync: SyncOutput,
-    /// What was there and did not count.
+    /// Fields that were ignored, and why.
     pub ignored: Vec<String>,
     /// `permissionDecision: "defer"`: no opinion, on purpose (DEC-161).
     pub deferred: bool,
@@ -21,12 +21,12 @@ pub(crate) struct LenientOutput {
 pub(crate) enum OutputShape {
     Object(LenientOutput),
     Async,
-    /// No JSON object in it.
+    /// No JSON object.
     PlainText,
     Broken(String),
 }
 
-/// Every key that means something at the top level.
+/// Every known key at the top level.
 const KEYS: [&str; 7] =
     ["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"];
 
@@ -52,7 +52,7 @@ fn from_first_brace_line(text: &str) -> Option<&str> {
 }
 
 fn fields(event: EventName, mut object: Map<String, Value>) -> LenientOutput {
-    // Many a serialiser writes what is not there as null.
+    // Many serialisers write absent values as null.
     object.retain(|_, value| !value.is_null());
     let mut ignored = Vec::new();
     let mut take = |name: &str, expected: &str, fits: bool| {
@@ -94,9 +94,9 @@ fn specific(event: EventName, arm: Option<&Value>, ignored: &mut Vec<String>) ->
         return (known, false);
     }
     let Some(fields) = event.output_arm() else {
-        // The name alone says nothing, and that is no mistake.
+        // The name alone has no effect, and that is not a mistake.
         if arm.len() > 1 {
-            ignored.push(format!("hookSpecificOutput means nothing on {event}"));
+            ignored.push(format!("hookSpecificOutput has no effect on {event}"));
         }
         return (known, false);
     };

@@ -1,8 +1,8 @@
-//! The ways hooks are written down: reading configuration and translating output.
+//! The dialects of hooks: how each is configured and what its output means.
 //!
 //! `sdlc` is the dialect of the main specification, `claude` that of Claude Code
-//! settings files, `pi` that of hooks an orchestrator hands over at start, `massgen` that
-//! of the MassGen hook framework. Order, skipping and merging are not decided here (see
+//! settings files, `pi` that of hooks an orchestrator passes at start, `massgen` that of the
+//! MassGen hook framework, `omp` that of hook modules. Order, skipping and merging are not decided here (see
 //! `hookplane`).
 
 mod callbacks;

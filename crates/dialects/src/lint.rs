@@ -1,5 +1,5 @@
-//! What is wrong with hooks that load and yet cannot do what they were written for.
-//! Pure: files and programs are looked at by the caller.
+//! Finds hooks that load but cannot do what they were written for. Pure: the caller looks
+//! at files and programs.
 
 use crate::entries::flatten;
 use crate::matcher::{Matcher, ToolAliases};
@@ -13,7 +13,7 @@ use std::fmt;
 /// A name a tool of some MCP server might have: it stands for all of them.
 const SOME_MCP_TOOL: &str = "mcp__server__tool";
 
-/// Everything a handler, or the entry around it, may say.
+/// Every field of a handler, or of the entry around it.
 pub(crate) const FIELDS: [&str; 32] = [
     "type",
     "command",
@@ -70,7 +70,7 @@ impl UnknownField {
 
 impl fmt::Display for UnknownField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the field {:?} means nothing here", self.field)?;
+        write!(f, "the field {:?} has no effect", self.field)?;
         match self.meant() {
             Some(meant) => write!(f, "; did you mean {meant:?}?"),
             None => Ok(()),
@@ -78,8 +78,8 @@ impl fmt::Display for UnknownField {
     }
 }
 
-/// Fields of configured handlers that mean nothing here. A leading `_` says that another
-/// program keeps its own notes there.
+/// Returns the fields of configured handlers that have no effect. A leading `_` marks a
+/// field of another program.
 pub fn unknown_fields(settings: &Value) -> Vec<UnknownField> {
     let plugins = settings["plugins"].as_object().into_iter().flatten().map(|(_, plugin)| &plugin["hooks"]);
     let mut unknown = Vec::new();
@@ -93,8 +93,8 @@ pub fn unknown_fields(settings: &Value) -> Vec<UnknownField> {
     unknown
 }
 
-/// Keys of a handler that no part of ona reads, of these that one does. People leave
-/// themselves notes in the last three.
+/// Returns the keys of a handler that no part of ona reads, without the usual keys for
+/// comments.
 pub(crate) fn strange_keys<'a>(handler: &'a Map<String, Value>, known: &'a [&str]) -> impl Iterator<Item = &'a String> {
     let noted = |key: &str| key.starts_with('_') || ["description", "id", "name"].contains(&key);
     handler.keys().filter(move |key| !noted(key) && !known.contains(&key.as_str()))
@@ -107,7 +107,7 @@ pub struct MatcherReach<'a> {
 }
 
 enum How {
-    /// The event does not look at it.
+    /// The event ignores it.
     Always,
     /// It cannot be read.
     Never,
@@ -143,7 +143,8 @@ impl<'a> MatcherReach<'a> {
         Self { hook, how }
     }
 
-    /// Whether no value the event has can be matched; `false` where values are anybody's.
+    /// Returns whether the matcher can match none of the event's values; `false` where the
+    /// values are not known.
     pub fn is_nowhere(&self) -> bool {
         let event = self.hook.event;
         match event.query() {
@@ -162,9 +163,9 @@ impl<'a> MatcherReach<'a> {
         }
     }
 
-    /// Why a matcher that fits nothing is a slip of the pen: it is nearly the name of a tool.
-    /// `None` where it may name something unknown here. Invalid expressions are rejected
-    /// when hooks are read.
+    /// Returns a hint if the matcher matches nothing and is nearly the name of a tool. `None`
+    /// where it may name something unknown here. Invalid expressions are rejected when hooks
+    /// are read.
     pub fn slip(&self) -> Option<String> {
         if is_a_rule(&self.hook.matcher) || matches!(self.how, How::Never) || !self.is_nowhere() {
             return None;
@@ -172,10 +173,10 @@ impl<'a> MatcherReach<'a> {
         let matcher = &self.hook.matcher;
         let words = matcher.split(['|', ',']).map(str::trim);
         let meant = words.filter_map(|word| ona_api::nearest(word, BUILTINS)).next()?;
-        Some(format!("the matcher {matcher:?} fits no tool; did you mean {meant}?"))
+        Some(format!("the matcher {matcher:?} matches no tool; did you mean {meant}?"))
     }
 
-    /// Whether it fits everything the other fits, as far as that can be told.
+    /// Returns whether it certainly matches everything the other matches.
     pub fn covers(&self, other: &MatcherReach<'_>) -> bool {
         let all = matches!(&self.how, How::Always | How::Pattern(Matcher::Any, _)) || self.hook.matcher == "*";
         let names = || other.names().is_some_and(|names| names.iter().all(|name| self.fits(name)));
@@ -195,7 +196,7 @@ impl<'a> MatcherReach<'a> {
         }
     }
 
-    /// The words it stands for, if it is a list of words and nothing else.
+    /// Returns the words of the matcher, if it is a list of words and nothing else.
     fn names(&self) -> Option<Vec<String>> {
         let text = self.hook.matcher.as_str();
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-| ,".contains(c);
@@ -211,12 +212,12 @@ impl<'a> MatcherReach<'a> {
     }
 }
 
-/// Tools of servers nobody can know here.
+/// Tools of MCP servers, which are not known here.
 fn names_mcp_tools(matcher: &str) -> bool {
     matcher.contains("mcp__")
 }
 
-/// Whether a matcher looks like a permission rule, which belongs in `if`.
+/// Returns whether a matcher looks like a permission rule, which belongs in `if`.
 pub fn is_a_rule(matcher: &str) -> bool {
     matcher.split_once('(').is_some_and(|(tool, rest)| BUILTINS.contains(&tool) && rest.ends_with(')'))
 }

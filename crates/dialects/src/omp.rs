@@ -2,8 +2,8 @@
 //! `tool_result` after it.
 //!
 //! Every handler is a hook of its own with its own ordinal, so that order, skipping and
-//! rows are those of all hooks. What handlers are told and what their answers do is the
-//! matter of `ona_modules::rules`; here it is put into the words all dialects share.
+//! rows are the same as for all hooks. The input and results of handlers are defined in
+//! `ona_modules::rules`; this file implements `Dialect` with them.
 
 use ona_api::{EventKind, EventName, Ordinal, Ruling, clock, text};
 use ona_hookplane::{

@@ -1,12 +1,12 @@
-//! From the fields of a sync object (Appendix B) to what the hook said.
+//! Turns the fields of a sync object (Appendix B) into the output of a hook.
 //!
-//! Whether a field was well formed has been settled before; here it only means something.
+//! The fields have been checked before.
 
 use ona_api::{EventName, Ruling};
 use ona_hookplane::{HookContext, HookOutput};
 use serde_json::{Map, Value};
 
-/// The well-formed part of a hook's answer.
+/// The well-formed part of a hook's output.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct SyncOutput {
     pub go_on: Option<bool>,

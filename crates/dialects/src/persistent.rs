@@ -1,6 +1,6 @@
 //! Hooks whose process stays: started at their first firing, then one line in and one
-//! line out per firing. An extension of ours, for guards that run on every call and can
-//! not pay for a new process each time; `"persistent": true` in an entry of the sdlc or
+//! line out per firing. An extension of ona for guards that run on every call, where a new
+//! process each time is too slow; `"persistent": true` in an entry of the sdlc or
 //! claude dialect turns it on.
 //!
 //! In comes the object any other hook reads from stdin, as one line of JSON. Out goes
@@ -39,8 +39,8 @@ const OF_ONE_FIRING: [Variable; 2] = [environment::CLAUDE_ENV_FILE, environment:
 pub(crate) struct Persistent {
     action: HookAction,
     label: String,
-    /// Taken out by whoever speaks to it, so that a conversation that is broken off
-    /// leaves none behind that is out of step.
+    /// Taken out while in use, so that an exchange that is cancelled does not leave a process
+    /// with an unread answer.
     worker: Mutex<Option<PersistentChild>>,
 }
 

@@ -36,7 +36,7 @@ pub struct Rejected {
     pub why: String,
 }
 
-/// `make` supplies the hooks that are no process.
+/// `make` makes the handlers of hooks that are not a process.
 pub fn load(settings: &Value, place: &SessionDirs, make: HandlerFactory<'_>) -> LoadedHooks {
     let mut reader = HookReader::new(settings, place, make);
     reader.read(&settings["hooks"], settings["hooksDialect"].as_str().unwrap_or("sdlc"), None);
@@ -124,7 +124,7 @@ impl HookReader<'_> {
         }
     }
 
-    /// The hook, or why there is none; `notes` gets what is wrong with a hook that stays.
+    /// Returns the hook, or why it is rejected; `notes` gets problems of a hook that stays.
     fn hook(&mut self, entry: &RawEntry, dialect: &str, notes: &mut Vec<String>) -> Result<Hook, String> {
         let handler = &entry.handler;
         let event: EventName = match &entry.event {

@@ -1,8 +1,7 @@
 //! Which agent of the configuration a firing belongs to (DEC-150).
 //!
 //! The main session is the agent that was chosen, or the first. A subagent is the agent
-//! whose id is its type or its own id; any other is a stranger, for whom only the global
-//! hooks are there.
+//! whose id is its type or its own id; for any other only the global hooks run.
 
 use ona_api::EventName;
 use ona_hookplane::Base;
@@ -22,7 +21,7 @@ pub(super) struct AgentOverrides {
     pub overrides: Vec<EventName>,
 }
 
-/// Whose hook it is.
+/// The owner of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HookOwner {
     Everyone,
@@ -30,7 +29,7 @@ pub(super) enum HookOwner {
 }
 
 impl AgentList {
-    /// `None` if nobody is called that; then the ids there are must be told.
+    /// Returns `None` if no agent has the chosen id.
     pub(super) fn new(agents: Vec<AgentOverrides>, chosen: Option<&str>) -> Option<Self> {
         let (main, called) = match chosen {
             Some(id) if agents.is_empty() => (None, Some(id.to_owned())),
@@ -40,7 +39,7 @@ impl AgentList {
         Some(Self { agents, main, called })
     }
 
-    /// Whether a hook of this event and owner runs for whoever is acting.
+    /// Returns whether a hook of this event and owner runs for the acting agent.
     pub(super) fn includes(&self, owner: HookOwner, event: EventName, base: &Base) -> bool {
         let acting = self.acting(base);
         match owner {

@@ -1,8 +1,8 @@
 //! The YAML file, checked (DEC-150). Only `hooks`, `agents[].id` and
-//! `agents[].backend.hooks` are looked at; everything else in it is somebody else's.
+//! `agents[].backend.hooks` are read; everything else belongs to the framework.
 //!
 //! A wrong type is an error that names its place: a guard that silently does not run is
-//! the worst outcome. Keys nobody knows are skipped, aloud where they look like a mistake.
+//! the worst outcome. Unknown keys are skipped, with a message where they look like a mistake.
 
 use super::glob::ToolGlob;
 use super::shell_words;
@@ -32,7 +32,7 @@ pub(super) struct MassgenConfig {
     pub agents: Vec<AgentConfig>,
     /// What was skipped, each with its place and why.
     pub skipped: Vec<(String, String)>,
-    /// Keys nobody knows, each behind its place. They are ignored.
+    /// Unknown keys, each with its place. They are ignored.
     pub unknown: Vec<(String, String)>,
 }
 
@@ -123,7 +123,7 @@ pub(super) fn parse(text: &str) -> Result<MassgenConfig, ParseError> {
     let mut reader = Reader::default();
     let (global, _) = reader.lists("hooks", document.hooks)?;
     let listed = match (document.agents, document.agent) {
-        (Some(_), Some(_)) => return Err(wrong("agents", "and agent cannot both be there").into()),
+        (Some(_), Some(_)) => return Err(wrong("agents", "and agent cannot both be set").into()),
         (Some(agents), None) => {
             agents.into_iter().enumerate().map(|(index, agent)| (format!("agents[{index}]"), agent)).collect()
         }
@@ -147,7 +147,7 @@ pub(super) fn parse(text: &str) -> Result<MassgenConfig, ParseError> {
     Ok(MassgenConfig { global, agents, skipped: reader.skipped, unknown: reader.unknown })
 }
 
-/// The library's words without those that are meant for programmers.
+/// The library's message without the parts that are meant for programmers.
 fn plainly(why: &str) -> ParseError {
     let (what, place) = match why.split_once(" at line ") {
         Some((what, place)) => (what, format!("at line {place}")),
@@ -193,7 +193,7 @@ impl Reader {
                     continue;
                 }
                 _ => {
-                    self.skip(at, "is no event of this framework; it has PreToolUse and PostToolUse");
+                    self.skip(at, "is not an event of this framework; it has PreToolUse and PostToolUse");
                     continue;
                 }
             };

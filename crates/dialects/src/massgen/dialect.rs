@@ -1,4 +1,4 @@
-//! The framework's event, result and failure rules, in the words all dialects share.
+//! The framework's rules for events, results and failures as a `Dialect`.
 
 use super::agent_list::AgentList;
 use super::config::HookLanguage;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// One hook's way of speaking; each has its own because answers name the hook.
+/// The dialect of one hook; each has its own because messages name the hook.
 pub(super) struct Massgen {
     pub agents: Arc<AgentList>,
     pub kind: HookLanguage,
@@ -52,7 +52,7 @@ impl Dialect for Massgen {
             (Ok(Value::Object(fields)), _) => HookResult::read(&fields).said(event, &self.name),
             // Returning False does not deny; it only looks like it.
             (Ok(other), HookLanguage::Python) => {
-                let why = format!("it returned {other}, which is no HookResult and counts as allow");
+                let why = format!("it returned {other}, which is not a HookResult and counts as allow");
                 HookOutput { notes: vec![(EventKind::HookOutputInvalid, why)], ..HookOutput::default() }
             }
             (Ok(_), HookLanguage::Command) => unreadable(EventKind::HookOutputInvalid, "not a JSON object".into()),
@@ -83,7 +83,7 @@ impl Dialect for Massgen {
         false
     }
 
-    /// A function that said no has the code of a no in its row; it did not fail.
+    /// A function that denied has the exit code 2 in its row; it did not fail.
     fn ignores_exit_code(&self, _: EventName, code: i32) -> bool {
         self.kind == HookLanguage::Python && code == 2
     }
@@ -111,7 +111,7 @@ impl Dialect for Massgen {
     }
 }
 
-/// Arguments that are no object are passed on as text.
+/// Arguments that are not an object are passed on as text.
 fn arguments(input: &Value) -> Value {
     match input {
         Value::Object(_) => input.clone(),

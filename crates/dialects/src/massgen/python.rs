@@ -70,8 +70,8 @@ pub(super) struct Python {
     pub env: Env,
     /// Ends an import that no firing waits for.
     pub cancel: CancellationToken,
-    /// Whoever speaks to it takes it out, so that a conversation that is broken off
-    /// leaves none behind that is out of step.
+    /// Taken out while in use, so that an exchange that is cancelled does not leave an
+    /// interpreter with an unread answer.
     live: Mutex<Option<Live>>,
 }
 
@@ -81,7 +81,7 @@ struct Live {
 }
 
 enum Unusable {
-    /// Why, and what was printed meanwhile.
+    /// Why, and what was printed in the meantime.
     Missing {
         why: String,
         said: String,
@@ -135,8 +135,8 @@ impl Python {
         }
     }
 
-    /// A living interpreter that knows this handler, taken out of its place. One that
-    /// could not import it is put back: the next handler may be luckier.
+    /// Returns an interpreter that has imported this handler. One that could not import it is
+    /// kept for the next handler.
     async fn imported(
         &self,
         place: &mut Option<Live>,

@@ -12,7 +12,7 @@ pub(super) struct HookResult {
     reason: Option<String>,
     input: Option<Map<String, Value>>,
     injection: Option<Injection>,
-    /// What was there and did not count.
+    /// Fields that were ignored, and why.
     ignored: Vec<String>,
     /// What the hook itself reports.
     errors: Vec<String>,
@@ -20,7 +20,7 @@ pub(super) struct HookResult {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MassgenDecision {
-    /// No objection. It opens nothing: rules and dialog are as without the hook.
+    /// No objection. Rules and the permission dialog apply as without the hook.
     Allow,
     Ask,
     Deny,
@@ -110,7 +110,7 @@ fn input(fields: &Map<String, Value>, ignored: &mut Vec<String>) -> Option<Map<S
         return Some(match serde_json::from_str(&text) {
             Ok(Value::Object(input)) => input,
             _ if text.trim().is_empty() => Map::new(),
-            // What is no JSON object fits no tool either, which is then what the agent is told.
+            // Any tool rejects an input that is not an object, and reports that to the agent.
             _ => Map::from_iter([("raw".to_owned(), json!(text))]),
         });
     }

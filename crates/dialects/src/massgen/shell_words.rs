@@ -1,7 +1,7 @@
-//! The words of a command line: quotes and backslashes as in a shell, and nothing else
-//! of a shell (DEC-152).
+//! Splits a command line into words, with the quotes and backslashes of a shell and
+//! nothing else (DEC-152).
 
-/// The words, or `None` if a quote is never closed.
+/// Returns the words, or `None` if a quote is not closed.
 pub(super) fn split(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,7 +1,7 @@
 //! The defaults of gastown mode, word for word as in v1 (DEC-141).
 //!
-//! Newer Gastown and Beads have better commands, and `bd sync` is gone there; whoever
-//! wants those hands over a configuration. Each default is left out when its program
+//! Newer Gastown and Beads have better commands, and `bd sync` no longer exists there; to use
+//! them, pass a configuration. Each default is left out when its program
 //! is not installed.
 
 use super::config::{PiDefinition, PiMatch};

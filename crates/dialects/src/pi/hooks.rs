@@ -1,4 +1,4 @@
-//! From definitions to hooks of the effective list.
+//! Turns definitions into hooks of the effective list.
 
 use super::config::{PiDefinition, PiMatch};
 use super::redact::redact;
@@ -15,14 +15,14 @@ use ona_permissions::SessionDirs;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What hooks of a session depend on beside their own words.
+/// What hooks of a session depend on besides their definitions.
 pub struct PiContext<'a> {
     /// The effective settings, with this session's mode in `gastownMode`.
     pub settings: &'a Value,
     pub place: &'a SessionDirs,
 }
 
-/// The hooks, and what is to be said about them, as for hooks of settings.
+/// The hooks and the problems found in them, as for hooks of settings.
 #[derive(Default)]
 pub struct PiHooks {
     pub hooks: Vec<Hook>,

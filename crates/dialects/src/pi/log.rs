@@ -1,4 +1,4 @@
-//! The record of one run, and what everybody is told of it (000, section 5).
+//! The log entry of one run, and the message for the operator (000, section 5).
 //!
 //! Keys and their order are fixed. The stdin of a hook and its environment are never
 //! logged.

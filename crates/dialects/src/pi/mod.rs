@@ -1,10 +1,10 @@
-//! The dialect of pi with Gastown and Beads: hooks handed over at run time.
+//! The dialect of pi with Gastown and Beads: hooks passed at run time.
 //!
 //! It differs from the others in who supplies the hooks (a flag, a variable or the
 //! built-in defaults of gastown mode, never a settings file), in how they run (a login
 //! shell, five seconds, failures pass unless `failOpen` is false) and in its log, which
 //! hides secrets and cuts what is long. A `decision` can refuse a call and nothing more:
-//! `allow` is no opinion, and `ask` counts as `allow`, because this dialect has no
+//! `allow` has no effect, and `ask` counts as `allow`, because this dialect has no
 //! permission dialog.
 //!
 //! Not demanded of it: a permission dialog, a sandbox for hooks, a matcher language,
@@ -45,7 +45,7 @@ pub(crate) fn alias(tool: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(native, _)| *native == tool).map(|(_, alias)| *alias)
 }
 
-/// The five events this dialect has words of its own for. Hooks of a wrapped
+/// The five events this dialect defines itself. Hooks of a wrapped
 /// configuration may name others; those behave as they do in the file it was taken from.
 fn is_own(event: EventName) -> bool {
     use EventName as E;

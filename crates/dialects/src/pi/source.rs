@@ -1,6 +1,6 @@
-//! Which of the offered configurations counts: the first that speaks, and nothing
-//! is merged. One that speaks and cannot be read ends the search as well, so that a
-//! typo never brings back hooks that somebody meant to replace.
+//! Chooses the configuration: the first that exists, and nothing is merged. One that cannot
+//! be parsed ends the search as well, so that a typo never brings back hooks that it was
+//! meant to replace.
 
 use super::builtin::{self, Installed};
 use super::config::{PiDefinition, parse};
@@ -43,11 +43,11 @@ impl fmt::Display for PiSource {
     }
 }
 
-/// What a start has to offer.
+/// The possible configurations of a start.
 pub struct PiOffer<'a> {
-    /// The text of the file, or why there is none.
+    /// The text of the file, or why it could not be read.
     pub cli: Option<Result<String, String>>,
-    /// An empty variable is none.
+    /// An empty variable counts as unset.
     pub env: Option<&'a str>,
     pub claude: ClaudeFiles,
     /// `Some` in gastown mode, unless an orchestrator's settings supply hooks; asks which

@@ -103,7 +103,7 @@ pub(crate) fn rows(outcome: &HookOutcome) -> Vec<(u32, Option<i32>, Option<&'sta
     outcome.runs.iter().map(|run| (run.ordinal.0, run.exit_code, run.skipped.map(|skip| skip.as_str()))).collect()
 }
 
-/// Nobody here makes hooks that are no process.
+/// The tests here have no hooks that are not a process.
 pub fn no_others(wanted: ona_dialects::HandlerSpec) -> Result<std::sync::Arc<dyn ona_hookplane::HookHandler>, String> {
     Err(format!("not made here: {wanted:?}"))
 }

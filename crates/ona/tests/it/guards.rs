@@ -57,9 +57,9 @@ fn broken_guards(ona: &Ona) -> [&'static str; 12] {
         "no-such-program is not on the search path",
         "\"PreTolUse\" is not a hook event",
         "bad.ts: Failed to load hook",
-        "the matcher \"Bsh\" fits no tool; did you mean Bash?",
+        "the matcher \"Bsh\" matches no tool; did you mean Bash?",
         "the matcher \"Bash[\" is not a valid expression and matches nothing",
-        "the field \"fail_closd\" means nothing here; did you mean \"fail_closed\"?",
+        "the field \"fail_closd\" has no effect; did you mean \"fail_closed\"?",
     ]
 }
 

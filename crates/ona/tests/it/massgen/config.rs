@@ -34,7 +34,7 @@ fn mg_x14_a_wrong_type_is_a_configuration_error_that_names_its_place() {
         ),
         ("agent: {id: 5}", "agent.id must be a non-empty string"),
         ("agents: [{id: a}, {id: a}]", "agents[1].id is the id of another agent already"),
-        ("agents: [{id: a}]\nagent: {id: b}", "agents and agent cannot both be there"),
+        ("agents: [{id: a}]\nagent: {id: b}", "agents and agent cannot both be set"),
     ];
     for (yaml, what) in cases {
         let ona = world(yaml);
@@ -79,12 +79,12 @@ models: [a]
         assert_eq!(write(&ona)["is_error"], false);
     }
     let ran = ona.run(["--eval", &glob().to_string()]).expect_code(0);
-    assert!(ran.stderr.contains("ona: hooks.PreTool is no event of this framework"), "{ran:?}");
+    assert!(ran.stderr.contains("ona: hooks.PreTool is not an event of this framework"), "{ran:?}");
     let why = logged(&ona, "hook_config_rejected");
     assert_eq!(
         why,
         [
-            "hooks.PreTool is no event of this framework; it has PreToolUse and PostToolUse",
+            "hooks.PreTool is not an event of this framework; it has PreToolUse and PostToolUse",
             "hooks.override belongs under an event; here it has no effect",
         ]
     );

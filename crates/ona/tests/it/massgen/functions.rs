@@ -96,7 +96,7 @@ fn mg_x6_what_is_no_result_allows_with_a_warning() {
     for (value, shown) in [("False", "false"), ("'deny'", "\"deny\""), ("42", "42"), ("[1]", "[1]")] {
         let ona = python(&format!("return {value}"), "");
         assert_eq!(write(&ona)["is_error"], false, "{value}");
-        let why = format!("it returned {shown}, which is no HookResult and counts as allow");
+        let why = format!("it returned {shown}, which is not a HookResult and counts as allow");
         assert_eq!(logged(&ona, "hook_output_invalid"), [why]);
     }
 }
