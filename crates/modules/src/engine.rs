@@ -1,4 +1,4 @@
-//! What an engine is: somewhere a module lives and is spoken to in messages.
+//! The interface of an engine, which runs a module and exchanges messages with it.
 
 use crate::frame::Frame;
 use crate::graph::Graph;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What an engine is given to run.
+/// Everything an engine needs to run a module.
 #[derive(Clone, Debug)]
 pub struct ModuleProgram {
     pub graph: Graph,
@@ -45,7 +45,8 @@ pub struct Sink {
 pub trait EngineHandle: Send + Sync {
     fn send(&self, message: String);
 
-    /// Whether an answer comes from another thread, so that it can arrive while this one looks.
+    /// Returns whether answers come from another thread, so that one can arrive while this
+    /// thread spins.
     fn is_beside_us(&self) -> bool {
         false
     }

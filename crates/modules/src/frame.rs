@@ -1,4 +1,4 @@
-//! What crosses between ona and an engine: one JSON text per message, the same for both.
+//! Messages between ona and an engine: one JSON text each, the same for both engines.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -49,20 +49,20 @@ pub enum Frame {
     Overrun {
         what: Overrun,
     },
-    /// The engine is no more.
+    /// The engine has ended.
     Gone {
         why: String,
     },
 }
 
 impl Frame {
-    /// What an engine said. Somebody else's words on its line are nothing; a message that was
-    /// ours and cannot be read is the end of the module, since nobody would ever answer it.
+    /// Parses a line of an engine. Other output is ignored; a message that cannot be parsed
+    /// ends the module, because it would never be answered.
     pub fn read(line: &str) -> Option<Self> {
         match ona_api::text::json(line) {
             Ok(frame) => Some(frame),
             Err(_) if line.starts_with("{\"t\":") => {
-                Some(Frame::Gone { why: "it said something that cannot be read".into() })
+                Some(Frame::Gone { why: "it sent a message that cannot be parsed".into() })
             }
             Err(_) => None,
         }
@@ -119,7 +119,7 @@ pub struct RegisteredTool {
     pub prepares: bool,
 }
 
-/// An option of the command line a module wants to be told.
+/// A command-line option that a module registered.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct RegisteredFlag {
     pub name: String,
@@ -128,7 +128,7 @@ pub struct RegisteredFlag {
     pub description: Option<String>,
 }
 
-/// A key a module wants to hear of, where there is a keyboard.
+/// A key that a module registered, for terminals.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct RegisteredShortcut {
     pub key: String,

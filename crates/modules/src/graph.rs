@@ -1,4 +1,4 @@
-//! A module and every file it pulls in, read and linked before any of it runs.
+//! A module and every file it imports, read and linked before any of it runs.
 //!
 //! Only what is written down is followed: static imports, and `import("x")` and
 //! `require("x")` with a plain string. From what is left over, packages and built-in
@@ -29,9 +29,9 @@ pub enum ImportTarget {
     Host(String),
     /// A module of the runtime, without its `node:` prefix.
     Builtin(String),
-    /// Anything else: somebody's package.
+    /// Anything else: an npm package.
     Package(String),
-    /// A relative file that is not there; an error once it is asked for.
+    /// A relative file that does not exist; an error when it is imported.
     Missing(String),
 }
 

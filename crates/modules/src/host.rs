@@ -1,4 +1,4 @@
-//! What a module may ask of the program it runs in.
+//! Requests of a module to the program it runs in.
 
 use serde_json::{Map, Value, json};
 use std::future::Future;
@@ -13,7 +13,7 @@ pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub struct HostCall {
     pub name: String,
     pub args: Vec<Value>,
-    /// The module took its request back (an aborted signal), or is gone.
+    /// Cancelled when the module aborts the request, or has ended.
     pub cancel: CancellationToken,
 }
 
@@ -32,12 +32,12 @@ impl HostCall {
     }
 }
 
-/// Serves the requests of modules. An implementation may block nobody but its caller and
-/// never calls back into the module that asks.
+/// Serves the requests of modules. An implementation may block its caller only, and never
+/// calls back into the module that made the request.
 pub trait ModuleHost: Send + Sync {
     fn call<'a>(&'a self, module: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostError>>;
 
-    /// A request nobody waits for. Called in the order the module made them, before the
+    /// A request without an answer. Called in the order the module made them, before the
     /// handler that made them counts as finished.
     fn tell(&self, module: &Path, call: HostCall);
 }

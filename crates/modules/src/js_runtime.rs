@@ -1,4 +1,4 @@
-//! Which JavaScript runtime is there (DEC-170).
+//! Finds an installed JavaScript runtime (DEC-170).
 
 use ona_api::{Env, environment};
 use ona_process::{ChildCommand, find_in_path};
@@ -38,10 +38,10 @@ impl RuntimeKind {
     }
 }
 
-/// What the operator wants modules to run on (`ONA_JS_RUNTIME`).
+/// The engine the operator wants for modules (`ONA_JS_RUNTIME`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RuntimeChoice {
-    /// By the module's import list.
+    /// Decided by what a module imports.
     #[default]
     ByNeed,
     Embedded,
@@ -62,7 +62,7 @@ impl RuntimeChoice {
 /// The oldest Node that will do.
 const NODE: u32 = 18;
 
-/// The wanted runtime, or the first of bun, node and deno. The error says what is missing.
+/// Returns the wanted runtime, or the first of bun, node and deno. The error says what is missing.
 pub async fn find(wanted: &RuntimeChoice, env: &Env) -> Result<JsRuntime, String> {
     let path = env.get(environment::PATH).unwrap_or_default();
     if let RuntimeChoice::Runtime(name) = wanted {

@@ -1,11 +1,11 @@
 //! JavaScript and TypeScript hook modules, run inside the program or in a worker.
 //!
 //! A module is read with everything it imports (`graph`), stripped of its types
-//! (`source`), and handed to an engine that speaks in messages (`engine`): QuickJS in a
-//! thread (`embedded`) or an installed runtime in a process (`worker`). What the module
-//! asks of the program goes through one trait (`host`).
+//! (`source`), and passed to an engine that exchanges messages with it (`engine`): QuickJS in a
+//! thread (`embedded`) or an installed runtime in a process (`worker`). Requests of the
+//! module to the program go through one trait (`host`).
 //!
-//! What handlers' results mean is decided once, in `rules`. Nothing here knows of rows,
+//! What the results of handlers mean is decided once, in `rules`. Nothing here knows rows,
 //! providers or the terminal.
 
 mod discover;

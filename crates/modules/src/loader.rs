@@ -1,4 +1,4 @@
-//! Loads modules one after another; what cannot be loaded stops nothing.
+//! Loads modules one after another; a module that cannot be loaded does not stop the others.
 
 use crate::discover::{BadModulePath, ModuleCandidate, ModuleSource};
 use crate::engine::{Engine, EngineLimits, ModuleProgram};
@@ -24,7 +24,7 @@ pub struct Loader {
     found: OnceCell<Result<Arc<dyn Engine>, String>>,
 }
 
-/// What loading came to.
+/// The result of loading.
 #[derive(Default)]
 pub struct LoadOutcome {
     pub modules: Vec<Arc<Module>>,
@@ -43,7 +43,7 @@ pub struct LoadError {
 pub struct ListedModule {
     pub path: String,
     pub source: ModuleSource,
-    /// What it runs on; nothing if it was not loaded.
+    /// The engine it runs on; `None` if it was not loaded.
     pub engine: Option<String>,
     /// What its imports need beyond the embedded engine.
     pub needs: Vec<String>,

@@ -1,4 +1,4 @@
-//! One loaded module: its world, and one call into it at a time or many.
+//! One loaded module, its engine, and the calls into it.
 //!
 //! A module that overruns its limits, or does not answer in time, is ended and loaded
 //! again for the next call: what it kept in memory is lost, the agent is not.
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-/// What came of a call into a module.
+/// The outcome of a call into a module.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallOutcome {
     /// `None` is `undefined`.
@@ -34,7 +34,7 @@ pub enum CallOutcome {
     Lost(String),
 }
 
-/// What a module is asked to do.
+/// A request to a module.
 #[derive(Clone, Debug)]
 pub enum ModuleRequest<'a> {
     Event(Emission<'a>),
@@ -60,7 +60,7 @@ pub struct Emission<'a> {
     pub absent: &'a [&'a str],
 }
 
-/// What `ctx` says of the moment.
+/// The values of `ctx`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModuleContext {
     pub has_ui: bool,
@@ -131,8 +131,8 @@ impl Module {
         lock(&self.registry).handlers.get(event).copied().unwrap_or(0)
     }
 
-    /// Tells it what another module has put on the bus they share. Nobody waits for it.
-    /// A module that is just being started has nobody listening yet.
+    /// Delivers a message of another module from the shared bus, without waiting. A module that
+    /// is just being started does not receive it.
     pub fn hear(&self, name: &str, data: &Value) {
         let Ok(world) = self.world.try_lock() else { return };
         if let Some(world) = world.as_ref().filter(|world| world.is_alive()) {
@@ -140,7 +140,7 @@ impl Module {
         }
     }
 
-    /// Calls into the module and waits. The clock stands still while a dialog is open.
+    /// Calls into the module and waits. Time while a dialog is open does not count.
     pub async fn invoke(
         &self,
         request: ModuleRequest<'_>,
@@ -187,13 +187,13 @@ impl Module {
         }
     }
 
-    /// Reads the file again and begins anew with it. If that cannot be done, nothing changes.
+    /// Reads the file again and restarts the module. If that fails, nothing changes.
     pub async fn reload(&self) -> Result<(), String> {
         let graph = Graph::read(&self.path).map_err(|error| format!("Failed to load hook: {error}"))?;
         let old = Arc::clone(&lock(&self.program));
         let (new, before) = (Arc::new(ModuleProgram { graph, ..(*old).clone() }), self.registry());
         *lock(&self.program) = new;
-        // The one that runs goes on until whoever called from it is done.
+        // The running instance stays until its last caller is done.
         let mut current = self.world.lock().await;
         match self.begin().await {
             Ok(world) => {

@@ -20,7 +20,7 @@ pub enum StreamFault {
     Error { after: usize, kind: String, message: String },
 }
 
-/// An answer that is no 200, in the words of each wire.
+/// An answer with another status than 200, in the format of each wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HttpFailure {
     Status(u16),

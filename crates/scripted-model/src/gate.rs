@@ -4,7 +4,7 @@ use super::{PATIENCE, lock};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Closed until somebody opens it, then open for good. Clones are the same gate.
+/// Closed until it is opened, then open for good. Clones are the same gate.
 #[derive(Clone, Debug, Default)]
 pub struct Gate(Arc<Inside>);
 
@@ -39,7 +39,7 @@ impl Gate {
         let state = lock(&self.0.state);
         let waited = self.0.changed.wait_timeout_while(state, PATIENCE, |state| !state.reached);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        assert!(state.reached, "no answer came to the gate in {PATIENCE:?}");
+        assert!(state.reached, "no answer reached the gate in {PATIENCE:?}");
     }
 
     pub(super) fn reach(&self) {

@@ -25,7 +25,7 @@ pub(super) struct IncomingRequest {
 pub(super) enum Broken {
     /// Nobody is there to be told.
     Gone,
-    /// What the client sent is no request we can read.
+    /// The client sent a request that cannot be read.
     Bad(u16, &'static str),
 }
 

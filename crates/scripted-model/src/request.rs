@@ -36,7 +36,7 @@ pub(super) fn path_of(target: &str) -> String {
 }
 
 impl ModelRequest {
-    /// The body, or null if it is no JSON.
+    /// The body, or null if it is not JSON.
     pub fn json(&self) -> &Value {
         self.json.get_or_init(|| serde_json::from_slice(&self.body).unwrap_or_default())
     }

@@ -139,7 +139,7 @@ impl ScriptedTurn {
         self.with_reply(|reply| reply.stop = Some(stop))
     }
 
-    /// A block nobody asked for: before the first call, or first if there is none.
+    /// A block that was not requested: before the first call, or first without a call.
     pub fn thinking(self, text: &str) -> Self {
         self.with_reply(|reply| {
             let calls = reply.blocks.iter().position(|block| matches!(block, ReplyBlock::Call(_)));

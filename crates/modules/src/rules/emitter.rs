@@ -1,4 +1,4 @@
-//! Tells modules of an event, one handler after another.
+//! Emits an event to modules, one handler after another.
 
 use super::event::ModuleEvent;
 use super::fold::{EventClass, Fold, FoldFlow};
@@ -22,25 +22,25 @@ pub struct Emitter {
     last: AtomicU64,
 }
 
-/// What a round of handlers came to.
+/// The result of running all handlers of one event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EmitOutcome {
-    /// What stands by the event's rule.
+    /// The combined result, by the event's rule.
     pub result: Option<Value>,
-    /// The system prompt handlers put in place of the one they were told.
+    /// The system prompt, if handlers replaced it.
     pub system: Option<String>,
     /// One per handler that ran.
     pub runs: Vec<HandlerRun>,
 }
 
 impl EmitOutcome {
-    /// Whether a handler said `cancel`.
+    /// Returns whether a handler returned `cancel`.
     pub fn is_cancelled(&self) -> bool {
         self.result.as_ref().is_some_and(|result| truthy(&result["cancel"]))
     }
 }
 
-/// One handler's run, for the record.
+/// One run of one handler, for its row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandlerRun {
     pub path: String,
@@ -50,13 +50,13 @@ pub struct HandlerRun {
 }
 
 impl HandlerRun {
-    /// Why it is a HookError; nothing if it is none.
+    /// Returns why it failed; `None` if it did not.
     pub fn error(&self) -> Option<String> {
         failure(&self.answer)
     }
 }
 
-/// The words for an answer that is no result.
+/// Returns the message for an outcome that is not a result.
 pub fn failure(answer: &CallOutcome) -> Option<String> {
     match answer {
         CallOutcome::Returned(_) => None,
@@ -81,7 +81,7 @@ impl Emitter {
         self.modules.iter().any(|module| module.handlers(event) > 0)
     }
 
-    /// What `ctx` says from now on.
+    /// Sets the values of `ctx` from now on.
     pub fn set_moment(&self, moment: ModuleContext) {
         *self.moment.lock().unwrap_or_else(PoisonError::into_inner) = moment;
     }
@@ -90,13 +90,13 @@ impl Emitter {
         self.moment.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The number of a new occurrence.
+    /// Returns the number of a new occurrence.
     pub fn number(&self) -> u64 {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Handlers in load and registration order, each awaited. A handler that fails is a
-    /// HookError and the next one runs.
+    /// Runs handlers in load and registration order, awaiting each. If a handler fails, a
+    /// HookError is recorded and the next one runs.
     pub async fn emit(&self, event: &ModuleEvent, cancel: &CancellationToken) -> EmitOutcome {
         let name = event.name();
         let mut heard = EmitOutcome::default();
@@ -146,7 +146,7 @@ impl Emitter {
         heard
     }
 
-    /// Waits until modules have taken in what they were told before.
+    /// Waits until modules have processed earlier messages.
     pub async fn settle(&self) {
         // Answers are sent by tasks of their own; these come first.
         tokio::task::yield_now().await;
@@ -158,30 +158,31 @@ impl Emitter {
         }
     }
 
-    /// Every registered command, duplicates included.
+    /// Returns every registered command, duplicates included.
     pub fn commands(&self) -> Vec<RegisteredCommand> {
         self.modules.iter().flat_map(|module| module.registry().commands).collect()
     }
 
-    /// The first module that has the command.
+    /// Returns the first module that has the command.
     pub fn command(&self, name: &str) -> Option<&Arc<Module>> {
         self.modules.iter().find(|module| module.registry().commands.iter().any(|one| one.name == name))
     }
 
-    /// Runs a command; nothing if no module has it.
+    /// Runs a command; returns `None` if no module has it.
     pub async fn run_command(&self, name: &str, args: &str, cancel: &CancellationToken) -> Option<CallOutcome> {
         let module = self.command(name)?;
         Some(module.invoke(ModuleRequest::Command { name, args }, &self.moment(), None, cancel).await)
     }
 
-    /// The first module that has the key, told that it was pressed; nothing if none has.
+    /// Tells the first module that registered the key that it was pressed; returns `None` if
+    /// no module did.
     pub async fn press(&self, key: &str, cancel: &CancellationToken) -> Option<CallOutcome> {
         let has = |module: &&Arc<Module>| module.registry().shortcuts.iter().any(|one| one.key == key);
         let module = self.modules.iter().find(has)?;
         Some(module.invoke(ModuleRequest::Shortcut { key }, &self.moment(), Some(HANDLER), cancel).await)
     }
 
-    /// The lines the first module with a renderer of this type makes of a message.
+    /// Returns the lines that the first module with a renderer of this type makes of a message.
     pub async fn render(
         &self,
         custom_type: &str,

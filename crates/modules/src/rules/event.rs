@@ -1,4 +1,4 @@
-//! The events beside tool calls, with what handlers are told (sheet section 7).
+//! The events besides tool calls, with their fields.
 
 use serde_json::{Map, Value, json};
 
@@ -103,14 +103,14 @@ pub enum ModuleEvent {
         result: Value,
         is_error: bool,
     },
-    /// With fields as somebody wrote them down, to try handlers.
+    /// With fields from a fixture, to try handlers.
     Told {
         name: &'static str,
         fields: Map<String, Value>,
     },
 }
 
-/// The events of this page that can be told in any words.
+/// The events that can be emitted from a fixture.
 const NAMES: [&str; 28] = [
     "session_start",
     "session_shutdown",
@@ -162,19 +162,19 @@ const OTHERS: [&str; 15] = [
     "thinking_level_select",
 ];
 
-/// Whether handlers may be registered for it.
+/// Returns whether handlers may be registered for it.
 pub fn is_event(name: &str) -> bool {
     NAMES.contains(&name) || OTHERS.contains(&name)
 }
 
-/// The event that was probably meant by an unknown name.
+/// Returns the event that was probably meant by an unknown name.
 pub fn nearest_event(name: &str) -> Option<&'static str> {
     ona_api::nearest(name, NAMES.into_iter().chain(OTHERS))
 }
 
 impl ModuleEvent {
-    /// An event in somebody's own words; nothing if there is none of this name. Calls of tools
-    /// are not among them, they go through the chain of all hooks.
+    /// Returns an event with these fields; `None` if no event has this name. Tool calls are
+    /// not among them, they go through the chain of all hooks.
     pub fn told(name: &str, fields: Map<String, Value>) -> Option<Self> {
         let name = NAMES.into_iter().find(|one| *one == name)?;
         Some(ModuleEvent::Told { name, fields })
@@ -211,12 +211,12 @@ impl ModuleEvent {
         }
     }
 
-    /// Whether handlers get an `AbortSignal`.
+    /// Returns whether handlers get an `AbortSignal`.
     pub fn has_signal(&self) -> bool {
         matches!(self.name(), "session_before_compact" | "session_before_tree")
     }
 
-    /// The event object, without fields that are `undefined`.
+    /// Returns the event object, without fields that are `undefined`.
     pub fn payload(&self) -> Value {
         let fields = match self {
             ModuleEvent::SessionStart | ModuleEvent::SessionShutdown | ModuleEvent::AgentStart => json!({}),

@@ -5,18 +5,19 @@ use serde_json::{Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventClass {
-    /// Results mean nothing.
+    /// Results are ignored.
     Notice,
-    /// The newest truthy result stands; `cancel` ends the round.
+    /// The newest truthy result counts; after `cancel` later handlers do not run.
     Cancellable,
-    /// The newest truthy result stands.
+    /// The newest truthy result counts.
     Latest,
-    /// The first result with a `message` stands; later handlers still run. The system prompt is
-    /// handed on from one to the next.
+    /// The first result with a `message` counts; later handlers still run. The system prompt is
+    /// passed from one to the next.
     FirstMessage,
     /// Each handler gets what the one before made of the messages.
     Chain,
-    /// Each handler gets what the one before made of the text; one that has seen to it ends the round.
+    /// Each handler gets what the one before made of the text; after `handled` later handlers
+    /// do not run.
     Input,
 }
 
@@ -54,7 +55,7 @@ impl Fold {
         Self { class, result: None, system: None }
     }
 
-    /// Takes in what a handler returned.
+    /// Adds the return value of a handler.
     pub fn take(&mut self, returned: Option<&Value>) -> FoldFlow {
         let Some(value) = returned.filter(|value| truthy(value)) else { return FoldFlow::Next };
         match self.class {
@@ -89,7 +90,7 @@ impl Fold {
         FoldFlow::Next
     }
 
-    /// Takes in what a `before_agent_start` handler makes of the system prompt.
+    /// Adds the system prompt that a `before_agent_start` handler returned.
     pub fn reword(&mut self, returned: Option<&Value>, before: &str) {
         let Some(value) = returned.filter(|_| self.class == EventClass::FirstMessage) else { return };
         let whole = match &value["systemPrompt"] {
@@ -105,7 +106,7 @@ impl Fold {
         }
     }
 
-    /// The messages the next handler of a chain is given, if one has changed them.
+    /// Returns the messages for the next handler of a chain, if one has changed them.
     pub fn messages(&self) -> Option<&Value> {
         self.result.as_ref().filter(|_| self.class == EventClass::Chain).map(|result| &result["messages"])
     }

@@ -1,4 +1,4 @@
-//! What becomes of handlers' results: the contract of each event, once for all engines.
+//! What the results of handlers mean: the contract of each event, once for all engines.
 //!
 //! `tool_call` and `tool_result` are hooks of the ordinary chain and have their rules in
 //! `tool`; every other event goes through `Emitter`.
@@ -14,7 +14,7 @@ pub use event::{ModuleEvent, is_event, nearest_event};
 pub use fold::{EventClass, Fold, FoldFlow};
 pub use status::StatusLine;
 
-/// What JavaScript takes for true.
+/// Returns whether JavaScript treats a value as true.
 pub fn truthy(value: &serde_json::Value) -> bool {
     use serde_json::Value;
     match value {

@@ -1,4 +1,4 @@
-//! Tool calls and results: what handlers are told and what their answers do. Pure.
+//! Tool calls and results: the input of handlers and the effect of their results. Pure.
 
 use super::emitter::failure;
 use super::truthy;
@@ -106,7 +106,7 @@ pub fn failure_event(told: ToolCallView<'_>, error: &str) -> Value {
     event
 }
 
-/// The reason a call must not run; nothing if the handler lets it pass.
+/// Returns why a call must not run; `None` if the handler lets it pass.
 pub fn block(answer: &CallOutcome) -> Option<String> {
     match answer {
         CallOutcome::Returned(None) => None,
@@ -122,7 +122,7 @@ pub fn block(answer: &CallOutcome) -> Option<String> {
     }
 }
 
-/// What a result handler puts in place of a successful tool's result.
+/// A result handler's replacement for the result of a successful tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Override {
     pub content: Option<String>,

@@ -111,7 +111,7 @@ fn provided(module: &str, names: &ImportNames, index: usize, prologue: &mut Stri
             prologue.push_str(&format!("const __ona_e{index} = __ona.provided({module});"));
             format!("export {{ __ona_e{index} as {name} }};")
         }
-        // Nothing can be told of the names; whoever needs one says so at its import.
+        // The names are not known here; an import that needs one names it.
         ImportNames::ExportAll(None) => ";".to_owned(),
         ImportNames::Dynamic => format!("Promise.resolve(__ona.provided({module}))"),
         ImportNames::Require => format!("__ona.provided({module})"),

@@ -54,7 +54,7 @@ impl<'a> Eraser<'a> {
         self.unsupported.get_or_insert((what, at));
     }
 
-    /// In TypeScript an import whose names are only types is no import at all.
+    /// In TypeScript an import whose names are only types is removed.
     pub fn settle_imports(&mut self) {
         if self.kind != SourceKind::TypeScript {
             return;

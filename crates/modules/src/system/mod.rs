@@ -113,6 +113,6 @@ fn random(call: &HostCall) -> Result<Value, HostError> {
     use ring::rand::{SecureRandom, SystemRandom};
     let size = call.arg(0).as_u64().and_then(|size| usize::try_from(size).ok()).filter(|size| *size <= 1 << 20);
     let mut bytes = vec![0; size.ok_or_else(|| HostError::new("the size is out of range"))?];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| HostError::new("there are no random bytes"))?;
+    SystemRandom::new().fill(&mut bytes).map_err(|_| HostError::new("random bytes are not available"))?;
     Ok(base64::encode(&bytes).into())
 }

@@ -245,7 +245,7 @@ async fn the_factory_registers_and_may_not_speak_yet() {
     }
 }
 
-/// OM-7: what is no hook module says why.
+/// OM-7: a file that is not a hook module reports why.
 #[tokio::test]
 async fn wrong_modules_say_what_is_wrong() {
     for engine in engines().await {

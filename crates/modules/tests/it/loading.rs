@@ -149,7 +149,7 @@ async fn results_of_several_modules_combine_in_load_order() {
     assert_eq!(said(&world), ["A1", "A2", "B1", "stop"]);
 }
 
-/// OM-30, OM-39: a failure is noted, the chain goes on with what there was.
+/// OM-30, OM-39: a failure is recorded and the chain continues with the values so far.
 #[tokio::test]
 async fn a_chain_survives_a_handler_that_fails() {
     let world = world();

@@ -100,7 +100,7 @@ impl ModuleFixture {
                     Failure::usage(format_args!("{name} is no event of modules that can be tried by emit"))
                 })?;
                 let heard = emitter.emit(&event, &cancel).await;
-                let errors: Vec<_> = heard.runs.iter().filter_map(rules::Run::error).collect();
+                let errors: Vec<_> = heard.runs.iter().filter_map(rules::HandlerRun::error).collect();
                 Ok(json!({"result": heard.result, "ran": heard.runs.len(), "errors": errors}))
             }
             _ => Err(Failure::usage("a fixture tries one of tool, command, render and emit")),

@@ -395,7 +395,7 @@ fn a_module_that_can_not_be_understood_is_not_waited_for() {
         let ran =
             ona.run(["--eval", r#"{"tool":"Bash","input":{"command":"echo on"}}"#, "-e", "odd.ts"]).expect_code(0);
         assert_eq!(ran.json()["content"], "on\n");
-        assert!(ran.stderr.contains("it said something that cannot be read"), "{engine}: {}", ran.stderr);
+        assert!(ran.stderr.contains("it sent a message that cannot be parsed"), "{engine}: {}", ran.stderr);
     }
 }
 

@@ -51,7 +51,7 @@ fn the_step_is_read_off_the_rows() {
         ("a Stop hook speaks", flat([go(), vec![says("x")], hook("Stop")]), Step::AskModel),
         ("another hook speaks", flat([go(), vec![says("x")], hook("Notification")]), Step::End),
         ("a hook ends the turn", flat([go(), calls("", &["a"]), stopped(), vec![result("a", "")]]), Step::End),
-        ("and somebody speaks", flat([go(), vec![says("x")], stopped(), go()]), Step::AskModel),
+        ("and the user speaks", flat([go(), vec![says("x")], stopped(), go()]), Step::AskModel),
         ("a message that can wait", flat([go(), vec![says("x")], wakes(false)]), Step::End),
         ("a message that cannot", flat([go(), vec![says("x")], wakes(true)]), Step::AskModel),
         ("a summary after the end", vec![user("go"), says("x"), commit(Trigger::Manual, "S", 1)], Step::End),

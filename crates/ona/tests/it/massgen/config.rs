@@ -296,7 +296,7 @@ fn a_turn_can_be_interrupted_while_a_function_is_imported() {
 #[test]
 fn nothing_is_left_running_when_the_session_ends() {
     let ona = python("import os\nopen('pid', 'w').write(str(os.getpid()))", "");
-    let ran: Ran = ona.run(["--eval", &glob().to_string()]).expect_code(0);
+    let ran: RunOutput = ona.run(["--eval", &glob().to_string()]).expect_code(0);
     assert_eq!(ran.stderr, "");
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", ona.read("pid"))).unwrap_or_default();
     // Ended, or waiting for whoever collects orphans.
