@@ -28,7 +28,7 @@ pub enum Compacted {
     Not,
 }
 
-/// What a person reads who asked for it (sheet section 7).
+/// What a person reads who asked for it.
 pub const CANCELLED: &str = "Compaction cancelled";
 
 /// Messages there are when a summary and a word or two are all there is.

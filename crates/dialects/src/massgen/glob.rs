@@ -123,7 +123,7 @@ impl GlobPart {
 mod tests {
     use super::*;
 
-    /// MG-4.1, MG-4.2, MG-4.3, MG-X13 and the table of section 3 of the sheet.
+    /// MG-4.1, MG-4.2, MG-4.3, MG-X13 and more globs.
     #[test]
     fn matchers_are_globs_between_bars() {
         let cases = [

@@ -34,7 +34,7 @@ pub(super) fn defaults(installed: Installed) -> Vec<PiDefinition> {
 mod tests {
     use super::*;
 
-    /// P10 and the rest of the table in section 4 of the sheet.
+    /// P10 and the other defaults.
     #[test]
     fn a_default_needs_its_program() {
         let commands = |gt, bd| {

@@ -77,7 +77,7 @@ pub(super) fn shown(text: &str) -> Shown {
 mod tests {
     use super::*;
 
-    /// P61, P64 and the examples of the sheet.
+    /// P61, P64 and more examples.
     #[test]
     fn each_row_of_the_table_hides_its_own_form_and_nothing_else() {
         let word = |prefix: &str, length: usize| format!("{prefix}{}", "a1".repeat(length / 2));

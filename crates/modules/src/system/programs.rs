@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Bytes kept of each stream.
 const CAPTURE: usize = 16 << 20;
-/// Between SIGTERM and SIGKILL (sheet section 9).
+/// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl SystemCalls {

@@ -246,7 +246,7 @@ impl Run<'_> {
         if let Some(lists) = &self.program.options.tools {
             let names: Vec<&str> = lists.iter().flat_map(|list| list.split([',', ' '])).map(str::trim).collect();
             let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).map(canonical).collect();
-            // The flag is about built-in tools; those of servers stay (section 6 of the sheet).
+            // The flag is about built-in tools; those of servers stay.
             let known = tools.specs().into_iter().map(|tool| tool.name).filter(|name| !name.starts_with("mcp__"));
             let known: Vec<_> = known.collect();
             if let Some(unknown) =

@@ -1,5 +1,5 @@
 //! A worker of a Gastown town, from outside, with stand-ins for `gt` and `bd`. Each test
-//! carries the ids of the sheet's scenarios; G8 to G10 are about the terminal.
+//! carries the ids of its scenarios (docs/SPECIFICATION.md); G8 to G10 are about the terminal.
 
 use crate::ona;
 use crate::pi::{called, stub};

@@ -1,4 +1,4 @@
-//! Hook modules of oh-my-pi, from outside. Tests name the scenarios of the dialect sheet they hold for.
+//! Hook modules of oh-my-pi, from outside. Tests name the scenarios they show (docs/SPECIFICATION.md).
 
 use crate::ona;
 use ona_testkit::Ona;
@@ -388,7 +388,7 @@ fn a_module_with_a_package_runs_in_a_worker() {
     assert_eq!(listed["hooks"].as_array().unwrap().len(), 2);
 }
 
-/// DEC-058, DEC-173, O12: without trust nothing of the project runs; with hooks off nothing at all.
+/// DEC-058, DEC-173: without trust nothing of the project runs; with hooks off nothing at all.
 #[test]
 fn modules_of_a_project_need_trust() {
     let mut ona = project();
@@ -518,7 +518,7 @@ fn the_first_message_before_the_agent_starts_is_kept() {
     );
 }
 
-/// OM-X3, OM-X4, sheet section 8: when a message is delivered and what it sets in motion.
+/// OM-X3, OM-X4: when a message is delivered and what it sets in motion.
 #[test]
 fn messages_are_delivered_at_the_boundary_they_ask_for() {
     let mut ona = project();
@@ -654,7 +654,7 @@ fn modules_shape_a_compaction() {
     assert!(logged(&three).is_empty());
 }
 
-/// 003-2-03, 003-2-04, 003-2-07, sheet section 6: the session as modules read it.
+/// 003-2-03, 003-2-04, 003-2-07: the session as modules read it.
 #[test]
 fn a_module_reads_the_session_and_runs_programs() {
     let mut ona = project();

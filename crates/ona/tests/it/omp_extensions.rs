@@ -1,5 +1,5 @@
 //! What the successor of hook modules, the extension API, adds to them: tools, flags, a say in
-//! which session a run goes on with. From outside; ids are those of the dialect sheet.
+//! which session a run goes on with. From outside; the ids are in docs/SPECIFICATION.md.
 
 use crate::omp::{logged, module, project};
 use ona_testkit::Ona;
@@ -335,7 +335,7 @@ fn going_on_with_a_session_is_asked_about_first() {
     assert_eq!(server.request_count(), 4);
 }
 
-/// OM-9 for /compact: the sentence of the sheet, exit code 1, no row.
+/// OM-9 for /compact: the message, exit code 1, no row.
 #[test]
 fn a_cancelled_compaction_is_said_and_fails() {
     let mut ona = project();
@@ -354,7 +354,7 @@ fn a_cancelled_compaction_is_said_and_fails() {
     assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='collapse_commit'"), 1);
 }
 
-/// OM-12, sheet section 7: what a compaction is told of the files and of the one before.
+/// OM-12: what a compaction is told of the files and of the one before.
 #[test]
 fn a_compaction_knows_the_files_and_the_one_before() {
     let mut ona = project();
@@ -715,7 +715,7 @@ fn programs_are_run_as_documented_in_both_engines() {
     }
 }
 
-/// OM-X6, sheet section 10: no loop, no heap and no recursion of a module gets past its limits, in
+/// OM-X6: no loop, no heap and no recursion of a module gets past its limits, in
 /// a call, in a tool or elsewhere; what comes next works.
 #[test]
 fn limits_hold_in_both_engines_and_the_next_call_works() {

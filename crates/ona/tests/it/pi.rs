@@ -1,4 +1,4 @@
-//! The pi dialect from outside. Each test carries the ids of the sheet's scenarios.
+//! The pi dialect from outside. Each test carries the ids of its scenarios (docs/SPECIFICATION.md).
 
 use crate::ona;
 use ona_testkit::model::{Wire, call, calls, say};
@@ -510,7 +510,7 @@ fn p31_a_hook_reads_one_line_of_json_and_its_end() {
 }
 
 #[test]
-fn p27_each_event_has_the_fields_of_the_sheet_and_of_section_6() {
+fn p27_each_event_has_the_fields_of_the_dialect_and_of_section_6() {
     let keep = |event: &str| json!([{ "command": format!("cat > {event}.json") }]);
     let ona = with_config(
         json!({"PreToolUse": keep("pre"), "PostToolUse": keep("post"), "PostToolUseFailure": keep("failure")}),
@@ -760,7 +760,7 @@ fn p54_context_is_whole_and_the_log_is_not() {
         (&record["stdoutTruncated"], &record["stderrTruncated"], &record["truncated"]),
         (&json!(true), &json!(false), &json!(true))
     );
-    // DEC-144 overrules the sheet here: the row is an audit record and keeps everything.
+    // DEC-144: the row is an audit record and keeps everything.
     assert_eq!(ona.value("SELECT length(stdout_text) FROM hook_invocations"), 10_000);
 }
 

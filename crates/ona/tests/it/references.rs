@@ -12,6 +12,11 @@ const DEVIATIONS: &str = include_str!("../../../../docs/DEVIATIONS.md");
 /// How a kind of reference is written, and whether one has an entry.
 type Kind = (Regex, fn(&str) -> bool);
 
+/// Whether a scenario of a dialect, or of one of its groups, has an entry.
+fn has_scenario(id: &str) -> bool {
+    SPECIFICATION.contains(&format!("| {id} |")) || SPECIFICATION.contains(&format!("| {id}."))
+}
+
 fn kinds() -> Vec<Kind> {
     let pattern = |text: &str| Regex::new(text).expect("a valid pattern");
     vec![
@@ -23,6 +28,7 @@ fn kinds() -> Vec<Kind> {
         (pattern(r"\b(Appendix [A-Z])\b"), |id| SPECIFICATION.contains(&format!("| {id} |"))),
         (pattern(r"(?:^|[^\w-])([A-O]-\d{1,2})(?:$|[^\w-])"), |id| SPECIFICATION.contains(&format!("| {id} |"))),
         (pattern(r"\b(P-\d{2,3})\b"), |id| DEVIATIONS.contains(&format!("| {id} |"))),
+        (pattern(r"\b((?:OM|MG)-X?\d+(?:\.\d+b?)?)\b"), has_scenario),
     ]
 }
 
@@ -62,6 +68,38 @@ fn every_reference_has_an_entry_in_the_repository() {
         }
     }
     // A pattern that finds nothing would pass for ever.
-    assert!(counts.len() == 5 && counts.values().all(|count| *count > 20), "{counts:?}");
+    assert!(counts.len() == 6 && counts.values().all(|count| *count > 20), "{counts:?}");
     assert_eq!(missing, Vec::<String>::new(), "add an entry to docs/DECISIONS.md, SPECIFICATION.md or DEVIATIONS.md");
+}
+
+/// Scenarios are also named at the beginning of a test's name, and by a letter and a number
+/// where the folder tells the dialect.
+#[test]
+fn every_scenario_that_a_test_names_has_an_entry() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    text_files(&root, &mut files);
+    let in_names = Regex::new(r"fn (mg_x?\d+(?:_\d+b?)?|[cgp]\d+)_").expect("a valid pattern");
+    let letters = [("it/claude/", 'C'), ("it/pi.rs", 'P'), ("dialects/src/pi/", 'P'), ("it/gastown.rs", 'G')];
+    let (mut named, mut missing) = (0, Vec::new());
+    for file in &files {
+        let path = file.to_string_lossy();
+        let Ok(text) = std::fs::read_to_string(file) else { continue };
+        let mut ids: Vec<String> = Vec::new();
+        if path.contains("/ona/tests/it/") || path.contains("/dialects/") {
+            let id = |name: &str| match name.strip_prefix("mg_") {
+                Some(number) => format!("MG-{}", number.replace('_', ".").replace('x', "X")),
+                None => name.to_uppercase(),
+            };
+            ids.extend(in_names.captures_iter(&text).map(|found| id(&found[1])));
+        }
+        for (_, letter) in letters.iter().filter(|(folder, _)| path.contains(folder)) {
+            let in_text = Regex::new(&format!(r"//.*\b({letter}\d{{1,2}})\b")).expect("a valid pattern");
+            ids.extend(in_text.captures_iter(&text).map(|found| found[1].to_owned()));
+        }
+        named += ids.len();
+        missing.extend(ids.into_iter().filter(|id| !has_scenario(id)).map(|id| format!("{path}: {id}")));
+    }
+    assert!(named > 50, "only {named} scenarios were found");
+    assert_eq!(missing, Vec::<String>::new(), "add a scenario to docs/SPECIFICATION.md, or drop the id");
 }

@@ -1,4 +1,4 @@
-//! The copy of the transcript that hooks written for Claude Code may ask for (DEC-062, K1).
+//! The copy of the transcript that hooks written for Claude Code may ask for (DEC-062).
 
 use crate::ona;
 use ona_testkit::Ona;

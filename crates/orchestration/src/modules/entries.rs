@@ -1,4 +1,4 @@
-//! A session's rows in the words of oh-my-pi: entries and messages (sheet section 6).
+//! A session's rows in the words of oh-my-pi: entries and messages.
 //!
 //! Rows that belong together (a reply and its calls, a result and its exit code) are one
 //! item; what no hook knows of goes with the item before it.

@@ -1,4 +1,4 @@
-//! What modules send, kept until the boundary it waits for (sheet section 8).
+//! What modules send, kept until the boundary it waits for.
 
 use super::host::SessionHost;
 use super::{DeliveryPoint, records};

@@ -1,4 +1,4 @@
-//! Commands of modules that open another session (sheet section 4).
+//! Commands of modules that open another session.
 //!
 //! Other modules are asked first. The new session stands in the same conversation, so that
 //! phase and plan survive (DEC-103); whoever runs the next prompt goes on in it.

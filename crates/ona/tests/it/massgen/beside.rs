@@ -1,4 +1,4 @@
-//! Where the framework and the main specification differ (section 12 of the sheet).
+//! Where the framework and the main specification differ.
 
 use super::*;
 
