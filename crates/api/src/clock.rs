@@ -8,10 +8,6 @@ pub fn now() -> SystemTime {
     SystemTime::now()
 }
 
-pub fn unix_seconds(at: SystemTime) -> i64 {
-    i64::try_from(since_epoch(at).as_secs()).unwrap_or(i64::MAX)
-}
-
 /// `YYYY-MM-DD HH:MM:SS`, the form of SQLite's `datetime('now')`.
 pub fn utc_seconds(at: SystemTime) -> String {
     let seconds = since_epoch(at).as_secs();

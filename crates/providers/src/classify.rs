@@ -70,12 +70,6 @@ pub fn server(message: String) -> ModelFailure {
     ModelFailure { class: FailureClass::ServerError, message, transient: true, retry_after: None, status: None }
 }
 
-/// The conversation does not fit the model: compaction helps, trying again does not.
-pub fn is_context_overflow(failure: &ModelFailure) -> bool {
-    let too_long = failure.status == Some(413) || mentions_context(&failure.message);
-    failure.class == FailureClass::InvalidRequest && too_long
-}
-
 /// The model takes no pictures: the same dialogue with [`crate::ImageSupport::TextOnly`] helps.
 pub fn is_about_pictures(failure: &ModelFailure) -> bool {
     let words = failure.message.to_lowercase();
@@ -332,19 +326,18 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_is_too_long_is_recognised() {
-        for (status, message) in [
-            (400, "prompt is too long: 210000 tokens > 200000 maximum"),
-            (400, "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000"),
-            (400, "This model's maximum context length is 128000 tokens."),
-            (400, "the request exceeds the available context size, try increasing it"),
-            (413, "no"),
+    fn a_conversation_that_is_too_long_is_an_invalid_request() {
+        for message in [
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000",
+            "This model's maximum context length is 128000 tokens.",
+            "the request exceeds the available context size, try increasing it",
         ] {
-            let body = json!({"error": {"message": message}}).to_string();
-            assert!(is_context_overflow(&http_error(status, RetryHints::default(), body.as_bytes())), "{message}");
+            let failure = error_event(&json!({"error": {"message": message}}));
+            assert_eq!((failure.class, failure.transient), (InvalidRequest, false), "{message}");
         }
-        let other = http_error(400, RetryHints::default(), br#"{"error":{"message":"tools.0.name: bad"}}"#);
-        assert!(!is_context_overflow(&other));
+        let other = error_event(&json!({"error": {"message": "tools.0.name: bad"}}));
+        assert_eq!(other.class, ServerError);
     }
 
     #[test]

@@ -66,11 +66,6 @@ impl EncodedMessages {
         messages.len() - same
     }
 
-    /// Size of the encoded messages, for estimates of the context they take.
-    pub fn encoded_len(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// The body of a request.
     pub fn body(&self, params: &RequestParams) -> Vec<u8> {
         let head = self.head(params);

@@ -36,11 +36,6 @@ impl Provider {
         Self { client, endpoint, credential }
     }
 
-    /// A credential can change between calls: helpers print new keys, tokens are refreshed.
-    pub fn set_credential(&mut self, credential: Credential) {
-        self.credential = credential;
-    }
-
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
