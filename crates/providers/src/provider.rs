@@ -41,7 +41,7 @@ impl Provider {
     }
 
     /// Sends one request. `on_delta` sees the reply while it arrives, also if the request fails later.
-    #[tracing::instrument(level = "debug", name = "model_request", skip_all, fields(model = %asking.model, host = self.endpoint.url().host_str()))]
+    #[tracing::instrument(level = "debug", name = "model_request", skip_all, fields(model = %params.model, host = self.endpoint.url().host_str()))]
     pub async fn request(
         &self,
         params: &RequestParams,

@@ -1,6 +1,6 @@
 //! A place in an answer where the server waits until a test lets it go on.
 
-use super::{PATIENCE, lock};
+use super::{TIMEOUT, lock};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,9 +37,9 @@ impl Gate {
     /// Waits until an answer has come to this gate; panics if none does.
     pub fn wait_until_reached(&self) {
         let state = lock(&self.0.state);
-        let waited = self.0.changed.wait_timeout_while(state, PATIENCE, |state| !state.reached);
+        let waited = self.0.changed.wait_timeout_while(state, TIMEOUT, |state| !state.reached);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        assert!(state.reached, "no answer reached the gate in {PATIENCE:?}");
+        assert!(state.reached, "no answer reached the gate in {TIMEOUT:?}");
     }
 
     pub(super) fn reach(&self) {

@@ -66,7 +66,7 @@ impl Wire {
 }
 
 /// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A callback of a test may panic; what it left is still in order.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -5,7 +5,7 @@ use super::request::ModelRequest;
 use super::script::{TurnScript, TurnSource};
 use super::shared::{KeepOpen, Shared};
 use super::turn::ScriptedTurn;
-use super::{PATIENCE, Wire};
+use super::{TIMEOUT, Wire};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl ModelServer {
     /// Waits until so many requests have arrived; panics if they do not.
     pub fn wait_for_requests(&self, count: usize) -> Vec<Arc<ModelRequest>> {
         let seen = self.shared.wait_for_requests(count);
-        assert!(seen >= count, "{seen} instead of {count} requests in {PATIENCE:?}");
+        assert!(seen >= count, "{seen} instead of {count} requests in {TIMEOUT:?}");
         self.requests()
     }
 

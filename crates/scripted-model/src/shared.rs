@@ -4,7 +4,7 @@ use super::connection::Connection;
 use super::http::IncomingRequest;
 use super::request::{ModelRequest, path_of};
 use super::script::{Cue, TurnScript};
-use super::{PATIENCE, Wire, lock};
+use super::{TIMEOUT, Wire, lock};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -156,7 +156,7 @@ impl Shared {
     pub fn wait_for_requests(&self, count: usize) -> usize {
         let record = lock(&self.record);
         let few = |record: &mut Record| record.requests.len() < count;
-        let waited = self.arrived.wait_timeout_while(record, PATIENCE, few);
+        let waited = self.arrived.wait_timeout_while(record, TIMEOUT, few);
         waited.unwrap_or_else(PoisonError::into_inner).0.requests.len()
     }
 

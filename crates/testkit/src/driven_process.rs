@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long a line that must come is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub struct DrivenProcess {
     pub child: Child,
@@ -94,14 +94,14 @@ impl DrivenProcess {
 
     /// The next line; `None` at the end. Panics if nothing comes.
     pub fn line(&mut self) -> Option<Value> {
-        match self.lines.recv_timeout(PATIENCE) {
+        match self.lines.recv_timeout(TIMEOUT) {
             Ok(line) => {
                 let value: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
                 self.seen.push(value.clone());
                 Some(value)
             }
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => None,
-            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("no line in {PATIENCE:?} after {:#?}", self.seen),
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("no line in {TIMEOUT:?} after {:#?}", self.seen),
         }
     }
 

@@ -118,7 +118,7 @@ impl Python {
         let cwd = called.firing.base.cwd.to_string_lossy();
         let line = format!(r#"{{"call":{},"cwd":{},"event":{}}}"#, json!(handler), json!(cwd), called.stdin);
         let answer = tokio::select! {
-            answer = tokio::time::timeout(called.timeout, live.ask(&line)) => answer,
+            answer = tokio::time::timeout(called.timeout, live.request(&line)) => answer,
             () = called.cancel.cancelled() => return (Exit::Cancelled, String::new(), live.take_stderr()),
         };
         match answer {
@@ -154,7 +154,7 @@ impl Python {
         }
         let line = json!({ "import": handler }).to_string();
         let answer = tokio::select! {
-            answer = tokio::time::timeout(IMPORT_BUDGET, live.ask(&line)) => answer,
+            answer = tokio::time::timeout(IMPORT_BUDGET, live.request(&line)) => answer,
             () = cancel.cancelled() => return Err(Unusable::Cancelled),
         };
         match answer {
@@ -189,7 +189,7 @@ impl Python {
 }
 
 impl Live {
-    async fn ask(&mut self, line: &str) -> Result<Reply, ChildIoError> {
+    async fn request(&mut self, line: &str) -> Result<Reply, ChildIoError> {
         self.worker.send(line).await?;
         let answer = self.worker.receive().await?;
         serde_json::from_str(&answer).map_err(|error| ChildIoError::Io(error.into()))

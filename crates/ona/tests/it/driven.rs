@@ -2,7 +2,7 @@
 
 use crate::ona;
 use ona_testkit::model::{Gate, ModelServer, Wire, call, calls, say};
-use ona_testkit::{Ona, DrivenProcess};
+use ona_testkit::{DrivenProcess, Ona};
 use serde_json::{Value, json};
 
 /// What the reference's own library starts it with: no -p.

@@ -2,7 +2,7 @@
 
 use crate::ona;
 use ona_testkit::Ona;
-use ona_testkit::model::{StreamFault, Gate, Wire, call, reset, say, say_and_call};
+use ona_testkit::model::{Gate, StreamFault, Wire, call, reset, say, say_and_call};
 use serde_json::{Value, json};
 
 fn lines(text: &str) -> Vec<Value> {

@@ -214,7 +214,7 @@ fn without_servers_nothing_of_them_is_asked() {
     let read =
         |server: &str| ona.eval("ReadMcpResource", json!({"server": server, "uri": "test:///a"}))["content"].clone();
     assert_eq!((read("My Server"), read("my_server")), (json!("text of a"), json!("text of a")));
-    assert_eq!(read("other"), r#"There is no MCP server "other"; there are My Server."#);
+    assert_eq!(read("other"), r#"MCP server "other" does not exist; the servers are My Server."#);
 }
 
 /// A server on loopback, ended with the test.
@@ -383,7 +383,7 @@ fn what_is_wrong_with_a_server_is_a_finding() {
     let report = ona.run(["doctor", "--json"]).expect_code(1).json();
     let problems = report["problems"].to_string();
     assert!(
-        problems.contains("no-such-program-here") && problems.contains("the transport ws is not there"),
+        problems.contains("no-such-program-here") && problems.contains("the transport ws is not supported"),
         "{problems}"
     );
     assert_eq!(report["mcp"]["call_timeout_ms"], 120_000);
