@@ -1,32 +1,31 @@
 //! `ona db init|check|path`. These touch no settings (DEC-012).
 
 use crate::args::Db;
-use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
+use ona_runtime::{Failure, Launch};
 use serde_json::json;
 
-pub fn run(program: &Program, command: &Db) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, command: &Db) -> Result<u8, Failure> {
     match command {
         Db::Path => {
-            output::line(program.database.path.display());
+            output::line(launch.database.path.display());
             Ok(0)
         }
         Db::Init => {
-            program.open_plain()?;
-            output::line(program.database.path.display());
+            launch.open_plain()?;
+            output::line(launch.database.path.display());
             Ok(0)
         }
-        Db::Check { json } => check(program, *json),
+        Db::Check { json } => check(launch, *json),
     }
 }
 
-fn check(program: &Program, as_json: bool) -> Result<u8, Failure> {
-    let path = &program.database.path;
+fn check(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
+    let path = &launch.database.path;
     if !path.exists() {
         return Err(Failure::usage(format_args!("there is no database at {}", path.display())).hint("ona db init"));
     }
-    ona_store::usable(path).map_err(|error| program.store_failure(error))?;
+    ona_store::usable(path).map_err(|error| launch.store_failure(error))?;
     let report = ona_store::check(path);
     let problems: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
     if as_json {

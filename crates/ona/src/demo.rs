@@ -7,11 +7,10 @@
 
 mod sdlc;
 
-use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
 use ona_api::{Env, environment};
 use ona_process::{ChildCommand, ChildExit};
+use ona_runtime::{Failure, Launch};
 use ona_scripted_model::{ModelServer, ScriptedTurn, Wire, call, say, say_and_call};
 use serde_json::{Value, json};
 use std::os::unix::fs::DirBuilderExt;
@@ -19,9 +18,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub fn run(program: &Program, tour: Tour) -> Result<u8, Failure> {
-    let demo = Demo::prepare(program, tour)?;
-    crate::workplace::runtime().block_on(async {
+pub fn run(launch: &Launch, tour: Tour) -> Result<u8, Failure> {
+    let demo = Demo::prepare(launch, tour)?;
+    ona_runtime::block_on(async {
         match tour {
             Tour::Calls => demo.tell().await,
             Tour::Phases => demo.through_all_phases().await,
@@ -64,11 +63,11 @@ const PLAN: &str = "# Greet in capitals\n\n## Success criteria\n\n- SC-1: greet.
 
 impl Demo {
     /// A folder with an empty project, a home and a database of its own.
-    fn prepare(program: &Program, tour: Tour) -> Result<Self, Failure> {
-        let base = PathBuf::from(program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp"));
+    fn prepare(launch: &Launch, tour: Tour) -> Result<Self, Failure> {
+        let base = PathBuf::from(launch.env.non_empty(environment::TMPDIR).unwrap_or("/tmp"));
         let root = base.join(format!("ona-demo-{}", ona_api::CallId::random()));
         let database = root.join("ona.db");
-        let path = program.env.get(environment::PATH).unwrap_or("/usr/bin:/bin");
+        let path = launch.env.get(environment::PATH).unwrap_or("/usr/bin:/bin");
         let env = Env::default()
             // It made the folder itself.
             .with(environment::ONA_TRUST, "always")

@@ -6,10 +6,10 @@
 //! where its text is still the plain one, and each line as a whole, with every secret
 //! that was learned until then. stdout is never used.
 
-use crate::failure::Failure;
 use crate::output;
 use ona_api::environment::ONA_LOG;
 use ona_api::{Env, Redactor, clock};
+use ona_runtime::Failure;
 use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ const DEFAULT_FILTER: &str = "ona=debug";
 
 const HEADING: &str = "Diagnostics";
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Flags {
     /// Write what ona does to stderr; FILTER as in ONA_LOG, such as ona_store=trace
     #[arg(

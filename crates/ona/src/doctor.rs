@@ -2,18 +2,18 @@
 
 mod checks;
 
-use crate::failure::Failure;
-use crate::guards::{self, Finding};
-use crate::mcp;
 use crate::output;
-use crate::program::{Open, Program, Purpose};
-use crate::workplace::{Workplace, runtime};
 use checks::{Check, State};
 use ona_api::permission_update::Behavior;
 use ona_api::{EventName, Redactor, environment};
 use ona_hookplane::{Timeouts, contract};
 use ona_mcp::{Environments, ServerDefinition, ServerTransport};
 use ona_process::find_in_path;
+use ona_runtime::{
+    Failure, Launch, OpenProject, Purpose, Runtime, block_on,
+    guards::{self, Finding},
+    mcp,
+};
 use ona_trust::{DatabaseSource, NoticeKind, TrustState};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -30,17 +30,17 @@ struct Examination {
     redactor: Redactor,
 }
 
-pub fn run(program: &Program, as_json: bool) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
     let mut seen = Examination::default();
-    seen.shells(program);
-    match program.look() {
+    seen.shells(launch);
+    match launch.look() {
         Ok(open) => {
             seen.redactor = open.redactor.clone();
-            seen.database(program, &open);
-            runtime().block_on(seen.settings(program, &open));
+            seen.database(launch, &open);
+            block_on(seen.settings(launch, &open));
         }
         Err(failure) => {
-            seen.sections.insert("database".into(), json!({"path": program.database.path.to_string_lossy()}));
+            seen.sections.insert("database".into(), json!({"path": launch.database.path.to_string_lossy()}));
             seen.problems.push(failure.message);
         }
     }
@@ -67,8 +67,8 @@ impl Examination {
         }
     }
 
-    fn shells(&mut self, program: &Program) {
-        let path = program.env.get(environment::PATH).unwrap_or_default();
+    fn shells(&mut self, launch: &Launch) {
+        let path = launch.env.get(environment::PATH).unwrap_or_default();
         let found = |name: &str| find_in_path(path, name).map(|file| file.to_string_lossy().into_owned());
         let bash = ["/bin/bash", "/usr/bin/bash"].iter().find(|file| Path::new(file).exists());
         let bash = bash.map(|file| (*file).to_owned()).or_else(|| found("bash"));
@@ -86,18 +86,18 @@ impl Examination {
         );
     }
 
-    fn database(&mut self, program: &Program, open: &Open) {
-        let source = match program.database.source {
+    fn database(&mut self, launch: &Launch, open: &OpenProject) {
+        let source = match launch.database.source {
             DatabaseSource::Flag => "--db",
             DatabaseSource::Environment => environment::AGENT_SDLC_DB.name(),
             DatabaseSource::ProjectDefault => "default of this project",
         };
         let mut section = json!({
-            "path": program.database.path.to_string_lossy(),
+            "path": launch.database.path.to_string_lossy(),
             "named_by": source,
-            "live_database_of_an_agent": program.agent_shell,
+            "live_database_of_an_agent": launch.agent_shell,
         });
-        if !program.database.path.exists() {
+        if !launch.database.path.exists() {
             section["made"] = false.into();
             self.sections.insert("database".into(), section);
             return self.remarks.push("there is no database yet; the first start makes it".into());
@@ -143,8 +143,8 @@ impl Examination {
         self.checks.push(check);
     }
 
-    async fn settings(&mut self, program: &Program, open: &Open) {
-        let trust_state = program.trust_state();
+    async fn settings(&mut self, launch: &Launch, open: &OpenProject) {
+        let trust_state = launch.trust_state();
         let trust = match trust_state {
             TrustState::Trusted { recorded: true } => "trusted",
             TrustState::Trusted { recorded: false } => "trusted from now on (--trust)",
@@ -154,14 +154,14 @@ impl Examination {
         let files = open.found.layers.iter().filter_map(|layer| Some((layer.scope.as_str(), layer.file.as_ref()?)));
         let files: Vec<_> =
             files.map(|(scope, file)| json!({"scope": scope, "file": file.to_string_lossy()})).collect();
-        let mut section = json!({"project": program.project.to_string_lossy(), "trust": trust, "files": files});
+        let mut section = json!({"project": launch.project.to_string_lossy(), "trust": trust, "files": files});
         let told =
             open.merged.notices.iter().filter(|one| matches!(one.about, NoticeKind::Untrusted | NoticeKind::Policy));
         self.remarks.extend(told.map(|notice| open.redactor.apply(&notice.to_string()).into_owned()));
         let cancel = CancellationToken::new();
-        let made = Workplace::new(program, open, &program.cwd, Purpose::Look, &cancel);
-        let mut workplace = match made {
-            Ok(workplace) => workplace,
+        let made = Runtime::new(launch, open, &launch.cwd, Purpose::Look, &cancel);
+        let mut runtime = match made {
+            Ok(runtime) => runtime,
             Err(failure) => {
                 // What is wrong with the files is the likelier reason.
                 let bad = open.merged.notices.iter().filter(|one| one.about == NoticeKind::NotSettings);
@@ -170,28 +170,28 @@ impl Examination {
                 return self.problems.push(failure.message);
             }
         };
-        if let Err(failure) = workplace.load_modules(program, open).await {
+        if let Err(failure) = runtime.load_modules(launch, open).await {
             self.problems.push(failure.message);
         }
-        let permissions = &workplace.settings["permissions"];
+        let permissions = &runtime.settings["permissions"];
         let count = |list: &str| permissions[list].as_array().map_or(0, Vec::len);
         section["permission_mode"] = json!(permissions["defaultMode"].as_str().unwrap_or("default"));
         section["rules"] = json!({"allow": count("allow"), "ask": count("ask"), "deny": count("deny")});
         self.sections.insert("settings".into(), section);
-        self.servers(program, open, &workplace.settings);
-        self.hooks(program, &workplace);
-        let mut findings = guards::findings(program, open, &workplace);
-        findings.extend(guards::tried(&workplace, workplace.hooks.list().iter()).await);
+        self.servers(launch, open, &runtime.settings);
+        self.hooks(launch, &runtime);
+        let mut findings = guards::findings(launch, open, &runtime);
+        findings.extend(guards::tried(&runtime, runtime.hooks.list().iter()).await);
         self.guards(open, &findings);
-        let allows = workplace.evidence.dropped.iter().filter(|bad| bad.list == Behavior::Allow);
+        let allows = runtime.evidence.dropped.iter().filter(|bad| bad.list == Behavior::Allow);
         self.problems.extend(allows.map(|bad| format!("the allow rule {:?} has no effect: {}", bad.rule, bad.why)));
-        for check in checks::all(program, open, &workplace).await {
+        for check in checks::all(launch, open, &runtime).await {
             self.check(check);
         }
     }
 
     /// Guards that do not work: the list a start goes by.
-    fn guards(&mut self, open: &Open, findings: &[Finding]) {
+    fn guards(&mut self, open: &OpenProject, findings: &[Finding]) {
         let redacted = |text: &str| open.redactor.apply(text).into_owned();
         let described = findings
             .iter()
@@ -206,14 +206,14 @@ impl Examination {
     }
 
     /// MCP servers as they are configured; none is started.
-    fn servers(&mut self, program: &Program, open: &Open, effective: &Value) {
-        let env = Environments::one(&program.env);
-        let gathered = match mcp::gather(program, open, effective, &program.project, &env) {
+    fn servers(&mut self, launch: &Launch, open: &OpenProject, effective: &Value) {
+        let env = Environments::one(&launch.env);
+        let gathered = match mcp::gather(launch, open, effective, &launch.project, &env) {
             Ok(gathered) => gathered,
             Err(failure) => return self.problems.push(failure.message),
         };
         self.problems.extend(gathered.problems().iter().map(|text| open.redactor.apply(text).into_owned()));
-        let path = program.env.get(environment::PATH).unwrap_or_default();
+        let path = launch.env.get(environment::PATH).unwrap_or_default();
         for server in &gathered.catalog.definitions {
             if let ServerTransport::Stdio { command, .. } = &server.endpoint
                 && !command.contains('/')
@@ -228,13 +228,13 @@ impl Examination {
         self.sections.insert("mcp".into(), json!({"call_timeout_ms": default, "servers": timeouts}));
     }
 
-    fn hooks(&mut self, program: &Program, workplace: &Workplace) {
-        if workplace.claude_off > 0 {
-            self.remarks.push(format!("{} hook(s) of .claude files are off in this session", workplace.claude_off));
+    fn hooks(&mut self, launch: &Launch, runtime: &Runtime) {
+        if runtime.claude_off > 0 {
+            self.remarks.push(format!("{} hook(s) of .claude files are off in this session", runtime.claude_off));
         }
-        let (timeouts, warnings) = Timeouts::from_env(&program.env);
+        let (timeouts, warnings) = Timeouts::from_env(&launch.env);
         self.remarks.extend(warnings);
-        let list = workplace.hooks.list();
+        let list = runtime.hooks.list();
         let hooks: Vec<_> = list
             .iter()
             .map(|hook| {
@@ -262,7 +262,7 @@ impl Examination {
         self.sections.insert("hook_timeouts_ms".into(), defaults.into());
         self.sections.insert(
             "all_hooks_disabled".into(),
-            json!(program.env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1")),
+            json!(launch.env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1")),
         );
     }
 

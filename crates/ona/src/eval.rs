@@ -1,20 +1,19 @@
 //! `ona --eval`: the operator's own tool call through the whole path (DEC-100).
 
-use crate::failure::Failure;
-use crate::headless::Nobody;
 use crate::interrupt::Interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
-use crate::program::{Open, Program, Purpose, read_text};
-use crate::whereabouts::{self, Wanted};
-use crate::workplace::{Workplace, runtime};
-use crate::workshop;
-use crate::{skills, staff, test};
+use crate::startup::read_text;
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
 use ona_orchestration::{
     DeliveryPoint, Elicitations, Operator, Pipeline, PlanModeTools, ScriptChangePrompt, SkillTool, TodoWrite,
     add_mcp_tools, refresh_tool_search,
+};
+use ona_runtime::{
+    Failure, Launch, NoOperator, OpenProject, Purpose, Runtime, agent_tool, block_on, hook_handlers,
+    session_lookup::{self, Wanted},
+    skills,
 };
 use ona_tools::{TaskState, ToolBox};
 use serde_json::{Value, json};
@@ -31,13 +30,13 @@ struct Request {
     cwd: Option<PathBuf>,
 }
 
-pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
     // Everything is read before anything is written: malformed input leaves no rows.
-    let requests = parse(&read_text(text)?, &program.cwd)?;
-    let open = program.open()?;
-    runtime().block_on(async {
+    let requests = parse(&read_text(text)?, &launch.cwd)?;
+    let open = launch.open()?;
+    block_on(async {
         let interrupt = Interrupt::listen();
-        let mut places = Places { program, open: &open, interrupt: &interrupt, current: None };
+        let mut places = Places { launch, open: &open, interrupt: &interrupt, yes, current: None };
         let mut ran = Ok(());
         for request in requests {
             ran = places.run(request).await;
@@ -52,94 +51,92 @@ pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
 
 /// Calls of one directory share hooks, rules and background tasks.
 struct Places<'a> {
-    program: &'a Program,
-    open: &'a Open,
+    launch: &'a Launch,
+    open: &'a OpenProject,
     interrupt: &'a Interrupt,
-    current: Option<(PathBuf, Workplace)>,
+    /// `--yes`
+    yes: bool,
+    current: Option<(PathBuf, Runtime)>,
 }
 
 impl Places<'_> {
     async fn run(&mut self, request: Request) -> Result<(), Failure> {
-        let cwd = request.cwd.clone().unwrap_or_else(|| self.program.cwd.clone());
-        let mut workplace = match self.current.take() {
-            Some((place, workplace)) if place == cwd => workplace,
+        let cwd = request.cwd.clone().unwrap_or_else(|| self.launch.cwd.clone());
+        let mut runtime = match self.current.take() {
+            Some((place, runtime)) if place == cwd => runtime,
             _ => {
-                let mut new = Workplace::new(self.program, self.open, &cwd, Purpose::Call, self.interrupt.token())?;
-                new.load_modules(self.program, self.open).await?;
+                let mut new = Runtime::new(self.launch, self.open, &cwd, Purpose::Call, self.interrupt.token())?;
+                new.load_modules(self.launch, self.open).await?;
                 new.pin_scripts();
-                new.announce_guards(self.program, self.open)?;
-                new.judge_flags(self.program).await?;
+                new.announce_guards(self.launch, self.open)?;
+                new.judge_flags(self.launch).await?;
                 new
             }
         };
-        let ran = self.call(&mut workplace, request).await;
-        self.current = Some((cwd, workplace));
+        let ran = self.call(&mut runtime, request).await;
+        self.current = Some((cwd, runtime));
         ran
     }
 
-    async fn call(&self, workplace: &mut Workplace, request: Request) -> Result<(), Failure> {
-        let failed = |error| self.program.store_failure(error);
+    async fn call(&self, runtime: &mut Runtime, request: Request) -> Result<(), Failure> {
+        let failed = |error| self.launch.store_failure(error);
         let store = &self.open.store;
         let wanted = Wanted {
             conversation: request.conversation.clone(),
             session: request.session.clone(),
-            otherwise: own_conversation(workplace.start()),
+            otherwise: own_conversation(runtime.start()),
             start: SequenceStart::AboveAll,
         };
-        let place = whereabouts::find(self.program, store, wanted)?;
+        let place = session_lookup::find(self.launch, store, wanted)?;
         // A session somebody else is in the middle of is not ours to append to.
-        let _lock = request.session.as_ref().map(|session| self.program.lock_session(session)).transpose()?;
+        let _lock = request.session.as_ref().map(|session| self.launch.lock_session(session)).transpose()?;
         let call = ToolCall {
             id: request.call.unwrap_or_else(|| CallId(format!("toolu_{}", CallId::random().0.replace('-', "")))),
             name: request.tool,
             input: request.input,
         };
-        store.commit(&place, opening(workplace, &call)).await.map_err(failed)?;
+        store.commit(&place, opening(runtime, &call)).await.map_err(failed)?;
 
-        let mut session = workplace.session(store, place.clone()).map_err(failed)?;
+        let mut session = runtime.session(store, place.clone()).map_err(failed)?;
         let operator: Arc<dyn Operator> =
-            Arc::new(EvalOperator { agent_shell: self.program.agent_shell, yes: self.program.options.yes });
-        workplace.hooks.set_script_confirmer(Arc::new(ScriptChangePrompt(Arc::clone(&operator))));
-        workshop::seat_if_needed(self.program, self.open, workplace, &session, &operator)?;
-        let fleet = &workplace.fleet;
-        fleet.start_for_hooks(&workplace.hooks.list()).await;
+            Arc::new(EvalOperator { agent_shell: self.launch.agent_shell, yes: self.yes });
+        runtime.hooks.set_script_confirmer(Arc::new(ScriptChangePrompt(Arc::clone(&operator))));
+        hook_handlers::seat_if_needed(self.launch, self.open, runtime, &session, &operator)?;
+        let fleet = &runtime.fleet;
+        fleet.start_for_hooks(&runtime.hooks.list()).await;
         fleet.start_for(&call.name).await;
         for (name, why) in fleet.down() {
             output::note(format_args!("ona: the MCP server {name:?} is not connected: {why}"));
         }
-        let asked = Arc::new(Elicitations::new(Arc::clone(&workplace.hooks), Arc::clone(store), None));
+        let asked = Arc::new(Elicitations::new(Arc::clone(&runtime.hooks), Arc::clone(store), None));
         asked.enter(&session);
         fleet.servers.around.answered_by(asked);
         let mut tools = ToolBox::builtin();
         add_mcp_tools(&mut tools, &fleet.servers, |_| true);
-        PlanModeTools::of(&session, store, test::subject::look_at(self.program, &workplace.settings)).equip(&mut tools);
-        tools.add(Arc::new(TodoWrite::of(&session, store, &workplace.hooks)));
+        PlanModeTools::of(&session, store, ona_runtime::look_at(self.launch, &runtime.settings)).equip(&mut tools);
+        tools.add(Arc::new(TodoWrite::of(&session, store, &runtime.hooks)));
         if ona_api::tool::canonical(&call.name) == "Agent" {
-            tools.add(staff::agent_tool(self.program, self.open, workplace, &session)?);
+            tools.add(agent_tool::agent_tool(self.launch, self.open, runtime, &session)?);
         }
         if ona_api::tool::canonical(&call.name) == "Skill" {
-            let known = Arc::new(skills::load(self.program, self.open));
+            let known = Arc::new(skills::load(self.launch, self.open));
             let tell = Arc::new(|note: String| output::note(format_args!("ona: {note}")));
             // He typed this call and none of those its text asks for.
-            let loader = skills::loader(self.open, workplace, &session, &known, Arc::new(Nobody), tell);
+            let loader = skills::loader(self.open, runtime, &session, &known, Arc::new(NoOperator), tell);
             tools.add(Arc::new(SkillTool::new(loader)));
         }
         refresh_tool_search(&mut tools);
-        let pipeline = Pipeline {
-            store: Arc::clone(store),
-            tools: Arc::new(tools),
-            hooks: Arc::clone(&workplace.hooks),
-            operator,
-        };
+        let pipeline =
+            Pipeline { store: Arc::clone(store), tools: Arc::new(tools), hooks: Arc::clone(&runtime.hooks), operator };
         let finished = pipeline.run(&mut session, call.clone(), Group::default()).await.map_err(failed)?;
         // Every call typed here is a turn of its own.
         session.rules.write().unwrap_or_else(PoisonError::into_inner).end_turn();
         if let Some(modules) = &session.modules {
             modules.deliver(store, &session, DeliveryPoint::End).await.map_err(failed)?;
         }
-        workplace.keep(session);
+        runtime.keep(session);
 
-        let account = finished.account.iter().filter(|_| self.program.options.verbose);
+        let account = finished.account.iter().filter(|_| self.launch.options.verbose);
         for message in account.chain(&finished.messages) {
             output::note(self.open.redactor.apply(message));
         }
@@ -161,13 +158,13 @@ impl Places<'_> {
 
     /// Background tasks belong to this process.
     async fn end(self) {
-        if let Some((_, workplace)) = self.current {
-            let running = workplace.tasks.list().into_iter().filter(|task| task.state == TaskState::Running).count();
+        if let Some((_, runtime)) = self.current {
+            let running = runtime.tasks.list().into_iter().filter(|task| task.state == TaskState::Running).count();
             if running > 0 {
                 output::note(format_args!("Stopping {running} background task(s) that are still running."));
             }
-            workplace.tasks.stop_all().await;
-            workplace.fleet.servers.close().await;
+            runtime.tasks.stop_all().await;
+            runtime.fleet.servers.close().await;
         }
         // Also of a directory that calls have left.
         ona_process::kill_all();
@@ -181,12 +178,12 @@ fn own_conversation(cwd: &Path) -> ConversationId {
 }
 
 /// What must be there before the first hook runs: hooks may look it up.
-fn opening(workplace: &mut Workplace, call: &ToolCall) -> Group {
+fn opening(runtime: &mut Runtime, call: &ToolCall) -> Group {
     let mut group = Group::default();
-    group.push(Row::Conversation { project_dir: workplace.project().to_string_lossy().into_owned() });
+    group.push(Row::Conversation { project_dir: runtime.project().to_string_lossy().into_owned() });
     group.push(Row::Session);
     group.event(EventKind::SessionCreated, json!({"by": "eval"}));
-    group.append(workplace.take_findings());
+    group.append(runtime.take_findings());
     group.push(Row::Transcript(Entry::ToolUse {
         id: call.id.clone(),
         name: ona_api::tool::canonical(&call.name).to_owned(),

@@ -1,61 +1,60 @@
 //! `ona --fire-hook`: runs the chain of any event and prints what it came to, so
 //! that all 27 contracts can be tried from outside (DEC-063).
 
-use crate::failure::Failure;
 use crate::interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
-use crate::program::{Program, Purpose, read_text};
-use crate::whereabouts::{self, Wanted};
-use crate::workplace::{Workplace, runtime};
-use crate::workshop;
+use crate::startup::read_text;
 use ona_api::event::BASE_FIELDS;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Access, EventKind, EventName, Group, Mode, Row, Ruling};
 use ona_hookplane::{Base, Firing, HookOutcome, contract};
 use ona_orchestration::{Operator, Session};
+use ona_runtime::{
+    Failure, Launch, Purpose, Runtime, block_on, hook_handlers,
+    session_lookup::{self, Wanted},
+};
 use ona_tools::ToolBox;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub fn run(program: &Program, text: &str) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
     let asked = parse(&read_text(text)?)?;
-    let cwd = asked.text("cwd").map_or_else(|| program.cwd.clone(), PathBuf::from);
-    let open = program.open()?;
+    let cwd = asked.text("cwd").map_or_else(|| launch.cwd.clone(), PathBuf::from);
+    let open = launch.open()?;
     let store = &open.store;
-    runtime().block_on(async {
+    block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut workplace = Workplace::new(program, &open, &cwd, Purpose::Call, &cancel)?;
-        workplace.load_modules(program, &open).await?;
-        workplace.announce_guards(program, &open)?;
-        workplace.judge_flags(program).await?;
+        let mut runtime = Runtime::new(launch, &open, &cwd, Purpose::Call, &cancel)?;
+        runtime.load_modules(launch, &open).await?;
+        runtime.announce_guards(launch, &open)?;
+        runtime.judge_flags(launch).await?;
         let wanted = Wanted {
             conversation: asked.base.get("conversation_id").and_then(Value::as_str).map(Into::into),
             session: asked.base.get("session_id").and_then(Value::as_str).map(Into::into),
             otherwise: "fire-hook".into(),
             start: SequenceStart::Zero,
         };
-        let place = whereabouts::find(program, store, wanted)?;
-        let _lock = asked.base.contains_key("session_id").then(|| program.lock_session(&place.session)).transpose()?;
+        let place = session_lookup::find(launch, store, wanted)?;
+        let _lock = asked.base.contains_key("session_id").then(|| launch.lock_session(&place.session)).transpose()?;
         let mut opening = Group::default();
-        opening.push(Row::Conversation { project_dir: workplace.project().to_string_lossy().into_owned() });
+        opening.push(Row::Conversation { project_dir: runtime.project().to_string_lossy().into_owned() });
         opening.push(Row::Session);
         opening.event(EventKind::SessionCreated, json!({"by": "fire-hook"}));
-        opening.append(workplace.take_findings());
-        let failed = |error| program.store_failure(error);
+        opening.append(runtime.take_findings());
+        let failed = |error| launch.store_failure(error);
         store.commit(&place, opening).await.map_err(failed)?;
 
-        let mut session = workplace.session(store, place.clone()).map_err(failed)?;
-        let operator: Arc<dyn Operator> =
-            Arc::new(EvalOperator { agent_shell: program.agent_shell, yes: program.options.yes });
-        workshop::seat_if_needed(program, &open, &workplace, &session, &operator)?;
+        let mut session = runtime.session(store, place.clone()).map_err(failed)?;
+        let operator: Arc<dyn Operator> = Arc::new(EvalOperator { agent_shell: launch.agent_shell, yes });
+        hook_handlers::seat_if_needed(launch, &open, &runtime, &session, &operator)?;
         let firing = firing(&asked, &mut session, &ToolBox::builtin())?;
-        workplace.fleet.start_for_hooks(&workplace.hooks.list()).await;
-        let outcome = workplace.hooks.fire(firing).await;
-        workplace.fleet.servers.close().await;
+        runtime.fleet.start_for_hooks(&runtime.hooks.list()).await;
+        let outcome = runtime.hooks.fire(firing).await;
+        runtime.fleet.servers.close().await;
         store.commit(&place, outcome.rows()).await.map_err(failed)?;
         output::line(open.redactor.apply(&described(asked.event, &place, &outcome).to_string()));
         Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 })

@@ -2,8 +2,8 @@
 //! anyway. None is swallowed: what would change nothing is accepted, everything else ends with
 //! a sentence and exit code 2 (DEC-008).
 
-use crate::failure::Failure;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use ona_runtime::Failure;
 
 /// Flags whose meaning is sometimes already so.
 #[derive(Debug, clap::Args)]

@@ -6,23 +6,22 @@
 //! somebody's choice.
 
 use crate::args::Gastown;
-use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
 use ona_api::environment;
 use ona_files::ReadError;
+use ona_runtime::{Failure, Launch};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The line at which Gastown sees that ona waits for input.
 const READY: &str = "❯ ";
 
-pub fn run(program: &Program, command: &Gastown) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, command: &Gastown) -> Result<u8, Failure> {
     let Gastown::Install { town } = command;
-    program.operator_only("the agents of a town")?;
-    let town = town.clone().or_else(|| program.env.non_empty(environment::GT_ROOT).map(PathBuf::from));
+    launch.operator_only("the agents of a town")?;
+    let town = town.clone().or_else(|| launch.env.non_empty(environment::GT_ROOT).map(PathBuf::from));
     let town = town.ok_or_else(|| Failure::usage("which town? Neither --town nor GT_ROOT names its folder"))?;
-    let town = program.cwd.join(town);
+    let town = launch.cwd.join(town);
     if !town.is_dir() {
         return Err(Failure::usage(format_args!("there is no folder {}", town.display())));
     }

@@ -1,104 +1,90 @@
-//! Which MCP servers a run has, and when they are started.
-//!
-//! Servers of the settings come from the frozen row like everything else; the project's
-//! `.mcp.json` and `--mcp-config` are read at each start and never stored. Nothing is
-//! started before something needs it, so that a run without servers pays nothing.
+//! `ona mcp list` and `ona mcp get`: what is configured. No server is started to be looked at.
 
-mod commands;
-mod read;
-
-pub use commands::run;
-pub use read::{Gathered, gather};
-
+use crate::args::Mcp;
 use crate::output;
-use crate::program::Open;
-use ona_api::{EventKind, Redactor};
-use ona_hookplane::{Hook, HookAction, HookList};
-use ona_mcp::{ExcludeReason, McpServer, ServerContext, ServerDefinition, Servers};
-use serde_json::json;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use ona_mcp::{Environments, ExcludeReason, ServerDefinition, ServerTransport};
+use ona_runtime::mcp::{Gathered, gather};
+use ona_runtime::{Failure, Launch, Purpose};
+use serde_json::{Value, json};
 
-/// The servers of one workplace.
-pub struct Fleet {
-    pub servers: Arc<Servers>,
-    gathered: Gathered,
-    redactor: Redactor,
-    said: AtomicBool,
-}
-
-impl Fleet {
-    pub fn new(gathered: Gathered, around: ServerContext, open: &Open) -> Self {
-        for (name, secret) in gathered.catalog.definitions.iter().flat_map(ServerDefinition::secrets) {
-            open.redactor.learn(name, secret);
+pub fn run(launch: &Launch, command: &Mcp) -> Result<u8, Failure> {
+    let open = launch.look()?;
+    let settings = launch.effective(&open, Purpose::Look)?;
+    let gathered = gather(launch, &open, &settings, &launch.project, &Environments::one(&launch.env))?;
+    for (name, secret) in gathered.catalog.definitions.iter().flat_map(ServerDefinition::secrets) {
+        open.redactor.learn(name, secret);
+    }
+    let clean = |text: String| open.redactor.apply(&text).into_owned();
+    match command {
+        Mcp::List { json: true } => output::line(clean(Value::Array(all(&gathered)).to_string())),
+        Mcp::List { json: false } => {
+            for server in all(&gathered) {
+                let word = |key: &str| server[key].as_str().unwrap_or_default().to_owned();
+                output::line(clean(format!(
+                    "{}  {}  {}  {}",
+                    word("name"),
+                    word("status"),
+                    word("origin"),
+                    word("endpoint")
+                )));
+            }
+            gathered.sentences().into_iter().for_each(|sentence| output::note(clean(format!("ona: {sentence}"))));
         }
-        let servers = Arc::new(Servers::new(gathered.catalog.definitions.clone(), around));
-        Self { servers, gathered, redactor: open.redactor.clone(), said: AtomicBool::new(false) }
-    }
-
-    /// What is wrong with what is configured, for the record.
-    pub fn findings(&self) -> impl Iterator<Item = crate::findings::Finding> + '_ {
-        let recorded = |cause: &ExcludeReason| {
-            matches!(cause, ExcludeReason::Broken | ExcludeReason::Collision | ExcludeReason::Policy)
-        };
-        let left_out = self.gathered.catalog.left_out.iter().filter(move |one| recorded(&one.cause));
-        left_out.map(|one| {
-            let detail = json!({"server": one.name, "origin": one.origin.as_str(), "why": one.why});
-            (EventKind::McpServerDropped, detail)
-        })
-    }
-
-    /// Begins to connect those that are wanted, and says once what a person must know.
-    pub fn start(&self, wanted: impl Fn(&ServerDefinition) -> bool) {
-        if !self.said.swap(true, Ordering::SeqCst) {
-            for sentence in self.gathered.sentences() {
-                output::note(format_args!("ona: {}", self.redactor.apply(&sentence)));
+        Mcp::Get { name, json: as_json } => {
+            let Some(server) = all(&gathered).into_iter().find(|server| server["name"] == name.as_str()) else {
+                return Err(Failure::refused(format_args!("there is no MCP server {name}")).hint("ona mcp list"));
+            };
+            if *as_json {
+                output::line(clean(server.to_string()));
+            } else {
+                for (key, value) in server.as_object().into_iter().flatten() {
+                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    output::line(clean(format!("{key:<12} {value}")));
+                }
             }
         }
-        self.servers.start(wanted);
     }
-
-    /// Connects what one call needs: the servers its name can belong to, or all for a
-    /// tool that deals with servers.
-    pub async fn start_for(&self, tool: &str) {
-        match ona_api::tool::canonical(tool) {
-            "ListMcpResources" | "ReadMcpResource" | "ToolSearch" | "Agent" => self.start(|_| true),
-            name if name.starts_with("mcp__") => self.start(|server| name.starts_with(&server.slug.prefix())),
-            _ => return,
-        }
-        self.servers.settled().await;
-    }
-
-    /// Connects the servers hooks call.
-    pub async fn start_for_hooks(&self, hooks: &HookList) {
-        let called: Vec<_> = hooks.iter().filter_map(|hook| called_by(hook, &self.servers)?.ok()).collect();
-        if !called.is_empty() {
-            self.start(|definition| called.iter().any(|server| server.definition.slug == definition.slug));
-            self.servers.settled().await;
-        }
-    }
-
-    /// The servers that are down, each with a sentence.
-    pub fn down(&self) -> Vec<(String, String)> {
-        let down = |server: Arc<McpServer>| {
-            let status = server.status();
-            let why = status.error()?;
-            Some((server.definition.name.clone(), self.redactor.apply(why).into_owned()))
-        };
-        self.servers.list().into_iter().filter_map(down).collect()
-    }
+    Ok(0)
 }
 
-/// The server a hook calls; the inner error is the name of one that is not there. `None`
-/// if the hook is of another type.
-pub fn called_by(hook: &Hook, servers: &Servers) -> Option<Result<Arc<McpServer>, String>> {
-    let HookAction::Handler(handler) = &hook.action else { return None };
-    let called = handler.label().strip_prefix("mcp_tool ")?;
-    // Names may hold a slash themselves.
-    let ends = called.match_indices('/').map(|(at, _)| &called[..at]);
-    Some(
-        ends.clone()
-            .find_map(|name| servers.find(name))
-            .ok_or_else(|| ends.clone().next_back().unwrap_or(called).to_owned()),
-    )
+fn all(gathered: &Gathered) -> Vec<Value> {
+    let used = gathered.catalog.definitions.iter().map(|one| shown(one, "configured"));
+    let pending = gathered.pending.iter().map(|one| shown(one, "pending approval"));
+    let left_out = gathered.catalog.left_out.iter().map(|one| {
+        let status = match one.cause {
+            ExcludeReason::Broken => "broken",
+            ExcludeReason::Collision => "dropped",
+            ExcludeReason::Disabled => "disabled",
+            ExcludeReason::Policy => "denied",
+        };
+        json!({"name": one.name, "status": status, "origin": one.origin.as_str(), "why": one.why})
+    });
+    used.chain(pending).chain(left_out).collect()
+}
+
+/// Names of variables and headers, never their values.
+fn shown(server: &ServerDefinition, status: &str) -> Value {
+    let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let mut shown = json!({
+        "name": server.name,
+        "status": status,
+        "origin": server.origin.as_str(),
+        "tools": format!("mcp__{}__*", server.slug),
+        "timeout_ms": server.timeout.as_millis() as u64,
+    });
+    match &server.endpoint {
+        ServerTransport::Stdio { command, args, env } => {
+            shown["transport"] = "stdio".into();
+            shown["endpoint"] = std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ").into();
+            shown["env"] = json!(names(env));
+        }
+        ServerTransport::Http { url, headers } => {
+            shown["transport"] = "http".into();
+            // What follows the path may be a credential.
+            shown["endpoint"] = url.split(['?', '#']).next().unwrap_or(url).into();
+            shown["headers"] = json!(names(headers));
+        }
+        ServerTransport::Host => shown["transport"] = "sdk".into(),
+    }
+    shown
 }

@@ -1,18 +1,18 @@
 //! `ona memory add|list|search|import|rm`.
 
 use crate::args::Memory as Command;
-use crate::failure::Failure;
 use crate::output;
-use crate::program::{Program, at, read_text};
+use crate::startup::read_text;
 use ona_api::row::Memory;
 use ona_api::{Group, Row, digest};
 use ona_files::Follow;
+use ona_runtime::{Failure, Launch, at};
 use ona_store::{Store, StoredMemory};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
-    let open = program.open()?;
+pub fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
+    let open = launch.open()?;
     let store = &open.store;
     match command {
         Command::Add { title, content, kind, keywords, project } => {
@@ -24,47 +24,47 @@ pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
                 keywords,
                 anticipated_queries: None,
                 concept_tags: None,
-                project_scope: project.then(|| program.project.to_string_lossy().into_owned()),
+                project_scope: project.then(|| launch.project.to_string_lossy().into_owned()),
             };
             let id = memory.id.clone();
-            commit(program, store, vec![Row::Memory(memory)])?;
+            commit(launch, store, vec![Row::Memory(memory)])?;
             output::json(&json!({ "id": id }));
         }
         Command::List { json } => {
             let found = store.reader().and_then(|reader| reader.memories());
-            show(&found.map_err(|error| program.store_failure(error))?, json);
+            show(&found.map_err(|error| launch.store_failure(error))?, json);
         }
         Command::Search { words, json } => {
-            let scope = program.project.to_string_lossy();
+            let scope = launch.project.to_string_lossy();
             let found = store.reader().and_then(|reader| reader.search_memories(&words.join(" "), &scope));
-            show(&found.map_err(|error| program.store_failure(error))?, json);
+            show(&found.map_err(|error| launch.store_failure(error))?, json);
         }
         Command::Import { dir } => {
-            let rows = markdown_files(program, &program.cwd.join(dir))?;
+            let rows = markdown_files(launch, &launch.cwd.join(dir))?;
             let count = rows.len();
-            commit(program, store, rows)?;
+            commit(launch, store, rows)?;
             output::json(&json!({ "imported": count }));
         }
         Command::Rm { id } => {
             let all = store.reader().and_then(|reader| reader.memories());
-            if !all.map_err(|error| program.store_failure(error))?.iter().any(|stored| stored.memory.id == id) {
+            if !all.map_err(|error| launch.store_failure(error))?.iter().any(|stored| stored.memory.id == id) {
                 return Err(Failure::usage(format_args!("there is no memory {id}")));
             }
-            commit(program, store, vec![Row::ForgetMemory(id)])?;
+            commit(launch, store, vec![Row::ForgetMemory(id)])?;
         }
     }
     Ok(0)
 }
 
-fn commit(program: &Program, store: &Store, rows: Vec<Row>) -> Result<(), Failure> {
-    store.commit_now(&at(&"".into(), ""), Group(rows)).map(drop).map_err(|error| program.store_failure(error))
+fn commit(launch: &Launch, store: &Store, rows: Vec<Row>) -> Result<(), Failure> {
+    store.commit_now(&at(&"".into(), ""), Group(rows)).map(drop).map_err(|error| launch.store_failure(error))
 }
 
 /// One memory per Markdown file; the id is stable, so importing again replaces (DEC-022).
-fn markdown_files(program: &Program, dir: &Path) -> Result<Vec<Row>, Failure> {
+fn markdown_files(launch: &Launch, dir: &Path) -> Result<Vec<Row>, Failure> {
     /// Levels of folders that are looked through.
     const DEEPEST: usize = 32;
-    let scope = program.project.to_string_lossy().into_owned();
+    let scope = launch.project.to_string_lossy().into_owned();
     std::fs::read_dir(dir).map_err(|error| Failure::usage(format_args!("{}: {error}", dir.display())))?;
     let mut found = ona_files::list_below(dir, DEEPEST, Follow::Nothing);
     if found.truncated {

@@ -2,6 +2,7 @@
 //! away is no error: the rows are written, and nobody is left to be told.
 
 use ona_api::Redactor;
+use ona_runtime::Notices;
 use serde_json::Value;
 use std::fmt;
 use std::io::{self, Write};
@@ -42,9 +43,9 @@ pub fn redactor() -> Redactor {
     SECRETS.clone()
 }
 
-/// From now on `note` leaves these values out, given as a name and the value.
-pub fn keep_out<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a str)>) {
-    SECRETS.learn_all(secrets);
+/// Where the runtime's sentences go. Secrets it finds are left out of every line from then on.
+pub fn notices() -> Notices {
+    Notices::new(redactor(), |text| note(text))
 }
 
 static SECRETS: LazyLock<Redactor> = LazyLock::new(Redactor::default);

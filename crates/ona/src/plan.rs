@@ -1,33 +1,32 @@
 //! `ona plan list|show|approve|import`.
 
 use crate::args::Plan as Command;
-use crate::failure::Failure;
 use crate::output;
-use crate::program::{Program, at};
 use ona_api::{ConversationId, PlanStatus};
+use ona_runtime::{Failure, Launch, at};
 
 use ona_store::{Store, StoreError, StoredPlan};
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     if matches!(command, Command::Approve { .. } | Command::Import { .. }) {
-        program.operator_only("plans")?;
+        launch.operator_only("plans")?;
     }
-    let open = program.open()?;
+    let open = launch.open()?;
     let store = &open.store;
     match command {
-        Command::List { json } => list(program, store, json),
-        Command::Show { id, json } => show(program, store, id, json),
-        Command::Approve { id } => approve(program, store, id),
-        Command::Import { file } => import(program, store, &file),
+        Command::List { json } => list(launch, store, json),
+        Command::Show { id, json } => show(launch, store, id, json),
+        Command::Approve { id } => approve(launch, store, id),
+        Command::Import { file } => import(launch, store, &file),
     }
 }
 
-fn list(program: &Program, store: &Store, json: bool) -> Result<u8, Failure> {
+fn list(launch: &Launch, store: &Store, json: bool) -> Result<u8, Failure> {
     let all = || -> Result<Vec<StoredPlan>, StoreError> {
         let reader = store.reader()?;
-        if let Some(id) = &program.options.conversation {
+        if let Some(id) = &launch.options.conversation {
             return reader.plans(&ConversationId::from(id.as_str()));
         }
         let mut plans = Vec::new();
@@ -37,7 +36,7 @@ fn list(program: &Program, store: &Store, json: bool) -> Result<u8, Failure> {
         plans.sort_by_key(|plan| plan.id);
         Ok(plans)
     };
-    let plans = all().map_err(|error| program.store_failure(error))?;
+    let plans = all().map_err(|error| launch.store_failure(error))?;
     if json {
         output::json(&plans.iter().map(described).collect());
         return Ok(0);
@@ -59,8 +58,8 @@ fn list(program: &Program, store: &Store, json: bool) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn show(program: &Program, store: &Store, id: i64, json: bool) -> Result<u8, Failure> {
-    let plan = find(program, store, id)?;
+fn show(launch: &Launch, store: &Store, id: i64, json: bool) -> Result<u8, Failure> {
+    let plan = find(launch, store, id)?;
     if json {
         output::json(&described(&plan))
     } else {
@@ -69,8 +68,8 @@ fn show(program: &Program, store: &Store, id: i64, json: bool) -> Result<u8, Fai
     Ok(0)
 }
 
-fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
-    let plan = find(program, store, id)?;
+fn approve(launch: &Launch, store: &Store, id: i64) -> Result<u8, Failure> {
+    let plan = find(launch, store, id)?;
     if plan.status == PlanStatus::Approved {
         // Asked before the commit, which supersedes the approved plan first.
         return Err(Failure::refused(format_args!("plan {id} is already approved; nothing was changed")));
@@ -80,7 +79,7 @@ fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
         StoreError::PlanMoved { found, .. } => {
             Failure::refused(format_args!("plan {id} is {found}, only a draft can be approved"))
         }
-        other => program.store_failure(other),
+        other => launch.store_failure(other),
     })?;
     if ona_workflow::testgen::criteria::parse(&plan.content).is_empty() {
         output::note(ona_workflow::NO_CRITERIA);
@@ -89,29 +88,29 @@ fn approve(program: &Program, store: &Store, id: i64) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn import(program: &Program, store: &Store, file: &Path) -> Result<u8, Failure> {
-    let Some(id) = &program.options.conversation else {
+fn import(launch: &Launch, store: &Store, file: &Path) -> Result<u8, Failure> {
+    let Some(id) = &launch.options.conversation else {
         return Err(Failure::usage("plan import needs --conversation ID"));
     };
     let id = ConversationId::from(id.as_str());
     let known = store.reader().and_then(|reader| reader.conversation(&id));
-    if known.map_err(|error| program.store_failure(error))?.is_none() {
+    if known.map_err(|error| launch.store_failure(error))?.is_none() {
         return Err(Failure::usage(format_args!("there is no conversation {id}")));
     }
-    let path = program.cwd.join(file);
+    let path = launch.cwd.join(file);
     let content =
         ona_files::read_named(&path).map_err(|why| Failure::usage(format_args!("{} {why}", path.display())))?;
     if content.trim().is_empty() {
         return Err(Failure::usage(format_args!("{} is empty", path.display())));
     }
     let group = ona_workflow::save_draft(&content, path.to_str());
-    let committed = store.commit_now(&at(&id, ""), group).map_err(|error| program.store_failure(error))?;
+    let committed = store.commit_now(&at(&id, ""), group).map_err(|error| launch.store_failure(error))?;
     output::json(&json!({"plan_id": committed.plans.first(), "conversation_id": id, "status": "draft"}));
     Ok(0)
 }
 
-fn find(program: &Program, store: &Store, id: i64) -> Result<StoredPlan, Failure> {
-    let plan = store.reader().and_then(|reader| reader.plan(id)).map_err(|error| program.store_failure(error))?;
+fn find(launch: &Launch, store: &Store, id: i64) -> Result<StoredPlan, Failure> {
+    let plan = store.reader().and_then(|reader| reader.plan(id)).map_err(|error| launch.store_failure(error))?;
     plan.ok_or_else(|| Failure::usage(format_args!("there is no plan {id}")))
 }
 

@@ -1,20 +1,19 @@
 //! `ona sessions list|show|export`. A session is a query, never a file.
 
 use crate::args::{ExportFormat, Sessions};
-use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
-use crate::workplace;
+use ona_runtime::{Failure, Launch, prices};
+
 use ona_api::{ConversationId, SessionId};
 use ona_store::{SessionLine, StoredEntry};
 use ona_transcript::{ExportHead, Prices, RawRow, UsageReport};
 use serde_json::{Value, json};
 
-pub fn run(program: &Program, command: &Sessions) -> Result<u8, Failure> {
-    let store = program.open_plain()?;
-    let failed = |error| program.store_failure(error);
+pub fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
+    let store = launch.open_plain()?;
+    let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;
-    let conversation = program.options.conversation.as_deref().map(ConversationId::from);
+    let conversation = launch.options.conversation.as_deref().map(ConversationId::from);
     let (session, format, facts_only) = match command {
         Sessions::List { json } => {
             let lines = reader.sessions(conversation.as_ref()).map_err(failed)?;
@@ -33,7 +32,7 @@ pub fn run(program: &Program, command: &Sessions) -> Result<u8, Failure> {
     let settings = reader.settings().map_err(failed)?;
     // A row nobody can read is named by the commands that need it.
     let settings = settings.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
-    let prices = workplace::prices(&settings);
+    let prices = prices(&settings, &launch.notices);
     if facts_only {
         let mut facts = described(&line);
         facts["account"] = account.json(&prices);

@@ -1,30 +1,29 @@
 //! `ona --transition PHASE --conversation ID` (DEC-102).
 
-use crate::failure::Failure;
 use crate::output;
-use crate::program::{Program, Purpose, at};
 use crate::test;
 use ona_api::{ConversationId, Phase};
+use ona_runtime::{Failure, Launch, Purpose, at};
 use ona_test_runner::{PhaseError, PlanSelector, change_phase, report};
 use ona_workflow::TransitionRefused;
 use serde_json::json;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 
-pub fn run(program: &Program, phase: &str) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, phase: &str, approve: bool) -> Result<u8, Failure> {
     let to: Phase = phase.parse().map_err(Failure::usage)?;
-    let Some(id) = &program.options.conversation else {
+    let Some(id) = &launch.options.conversation else {
         return Err(Failure::usage("--transition needs --conversation ID"));
     };
     let id = ConversationId::from(id.as_str());
-    program.operator_only("the phase")?;
-    let open = program.open()?;
-    let failed = |error| program.store_failure(error);
-    let settings = program.effective(&open, Purpose::Call)?;
+    launch.operator_only("the phase")?;
+    let open = launch.open()?;
+    let failed = |error| launch.store_failure(error);
+    let settings = launch.effective(&open, Purpose::Call)?;
     let reader = open.store.reader().map_err(failed)?;
     let known = reader.conversation(&id).map_err(failed)?;
     let root = known.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?.project_dir;
-    let project = test::subject::project(program, &open, &id, Path::new(&root), &settings)?;
+    let project = test::subject::project(launch, &open, &id, Path::new(&root), &settings)?;
 
     // The report is shown before it is approved, and what is recorded is the digest
     // of the one that was shown (DEC-114).
@@ -37,7 +36,7 @@ pub fn run(program: &Program, phase: &str) -> Result<u8, Failure> {
         output::note(report.text().trim_end());
     }
     let sha256 = shown.map(|report| report.sha256());
-    let approved = sha256.as_deref().filter(|_| program.options.approve);
+    let approved = sha256.as_deref().filter(|_| approve);
     let change_phase = match change_phase(reader, &id, &project, to, approved) {
         Err(PhaseError::Refused(TransitionRefused::NotApproved)) if asked("Approve this report?") => {
             change_phase(reader, &id, &project, to, sha256.as_deref())
@@ -55,7 +54,7 @@ pub fn run(program: &Program, phase: &str) -> Result<u8, Failure> {
     open.store.commit_now(&at(&id, ""), change_phase.rows).map_err(failed)?;
     output::json(&json!({"conversation_id": id, "from": change_phase.from.as_str(), "to": to.as_str()}));
     if to == Phase::Test {
-        test::entered(program, &open);
+        test::entered(launch, &open);
     }
     Ok(0)
 }

@@ -1,8 +1,8 @@
 //! What `-h`, `--help` and `ona help` show.
 
 use super::{Args, Wrong, environment};
-use crate::failure::Failure;
 use clap::CommandFactory;
+use ona_runtime::Failure;
 use std::ffi::OsString;
 
 /// The modes come first; commands and options follow as clap lists them.

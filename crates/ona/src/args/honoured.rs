@@ -5,9 +5,9 @@
 //! refused with a sentence instead of being ignored.
 
 use super::Options;
-use crate::failure::Failure;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
+use ona_runtime::Failure;
 
 type Ids = &'static [&'static str];
 

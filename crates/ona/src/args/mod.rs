@@ -10,10 +10,10 @@ pub use commands::{Command, Db, ExportFormat, Gastown, Mcp, Memory, Plan, Sessio
 pub use help::{short as short_help, show as show_help};
 pub use options::{Options, OutputFormat, PermissionPrompts};
 
-use crate::failure::Failure;
 use crate::flags;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use help::Detail;
+use ona_runtime::Failure;
 use std::ffi::OsString;
 
 /// A coding agent for the terminal; every tool call passes hooks and rules

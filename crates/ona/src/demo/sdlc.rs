@@ -5,8 +5,8 @@
 //! plan and nothing else; both answer on loopback. Everything between them is the product.
 
 use super::Demo;
-use crate::failure::Failure;
 use crate::output;
+use ona_runtime::Failure;
 use ona_scripted_model::{ModelServer, ScriptedTurn, Wire, call, calls, say};
 use serde_json::{Value, json};
 

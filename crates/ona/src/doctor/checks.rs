@@ -6,9 +6,6 @@
 //! contacted only where the operator named it (a base URL variable, or a local model
 //! server): one HEAD request without a credential; any answer means that it is there.
 
-use crate::headless::choose_model;
-use crate::program::{Open, Program};
-use crate::workplace::Workplace;
 use ona_api::model::ProviderName;
 use ona_api::{Env, Variable, environment};
 use ona_auth::http::{self, HttpLimits};
@@ -16,6 +13,7 @@ use ona_auth::{CredentialKind, Endpoint};
 use ona_modules::{RuntimeChoice, find_runtime};
 use ona_orchestration::Model;
 use ona_process::find_in_path;
+use ona_runtime::{Launch, OpenProject, Runtime, model_choice};
 use serde_json::{Value, json};
 use std::fmt;
 use std::time::Duration;
@@ -84,10 +82,10 @@ impl fmt::Display for Check {
     }
 }
 
-pub async fn all(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Check> {
-    let mut checks = model(program, open, workplace).await;
-    checks.push(javascript(&workplace.host).await);
-    let path = workplace.host.get(environment::PATH).unwrap_or_default();
+pub async fn all(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<Check> {
+    let mut checks = model(launch, open, runtime).await;
+    checks.push(javascript(&runtime.host).await);
+    let path = runtime.host.get(environment::PATH).unwrap_or_default();
     let found = |name: &'static str, programs: &[&str], remedy: &str| match programs
         .iter()
         .find_map(|program| find_in_path(path, program))
@@ -101,9 +99,9 @@ pub async fn all(program: &Program, open: &Open, workplace: &Workplace) -> Vec<C
 }
 
 /// Model, credential and endpoint; the later ones only where the earlier are known.
-async fn model(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Check> {
-    let wanted = program.options.model.as_deref();
-    let chosen = match choose_model(program, open, wanted, &workplace.settings, &workplace.operators) {
+async fn model(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<Check> {
+    let wanted = launch.options.model.as_deref();
+    let chosen = match model_choice::model(launch, open, wanted, &runtime.settings, &runtime.operators) {
         Ok(chosen) => chosen,
         Err(failure) => {
             return vec![Check::broken("model", &failure.message, failure.hint.as_deref().unwrap_or_default())];
@@ -121,7 +119,7 @@ async fn model(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Che
         CredentialKind::None => Check::missing("credential", "none", CREDENTIALS),
         class => Check::ok("credential", class.as_str()),
     });
-    checks.push(endpoint(choice.provider, &workplace.host).await);
+    checks.push(endpoint(choice.provider, &runtime.host).await);
     checks
 }
 

@@ -14,19 +14,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Without a terminal an ask is a no (DEC-071).
-pub struct Nobody;
-
-impl Operator for Nobody {
-    fn confirm<'a>(
-        &'a self,
-        question: PermissionQuestion<'a>,
-    ) -> Pin<Box<dyn Future<Output = OperatorAnswer> + Send + 'a>> {
-        let message = format!("Denied: there is nobody to ask. {}", question.asked.message);
-        Box::pin(async move { Verdict::new(Ruling::Deny, Authority::Headless, message).into() })
-    }
-}
-
 /// Sends `can_use_tool` and waits for the answer.
 pub struct Asker {
     pub host: Arc<Host>,

@@ -33,7 +33,7 @@ impl Bill {
                     "costUSD": share.cost(&self.prices),
                     "canonicalModel": share.model_id,
                     "contextWindow": provider.map(|provider| ona_transcript::context_tokens(provider, &share.model)),
-                    "maxOutputTokens": super::MAX_TOKENS,
+                    "maxOutputTokens": ona_runtime::MAX_TOKENS,
                 });
                 (share.model.clone(), described)
             })

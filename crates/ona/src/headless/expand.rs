@@ -2,9 +2,9 @@
 
 use super::Run;
 use super::commands::typed;
-use crate::skills;
 use ona_instructions::skills::Skill;
 use ona_orchestration::{Events, History, NotLoaded, Session, Turn, TurnEnd, TurnEvent, TurnOutcome, UserPrompt};
+use ona_runtime::skills;
 use ona_store::StoreError;
 use std::sync::{Arc, PoisonError};
 
@@ -22,8 +22,7 @@ impl Run<'_> {
         said: UserPrompt,
         events: &Events,
     ) -> Result<TurnOutcome, StoreError> {
-        let Some((name, rest)) = typed(&said.text).filter(|_| !self.program.options.reference.disable_slash_commands)
-        else {
+        let Some((name, rest)) = typed(&said.text).filter(|_| !self.launch.options.disable_slash_commands) else {
             return turn.run(session, history, said).await;
         };
         let (named, arguments) = match self.named(name, rest) {
@@ -33,7 +32,7 @@ impl Run<'_> {
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let operator = Arc::clone(&turn.pipeline.operator);
-        let loader = skills::loader(self.open, &self.workplace, session, &self.skills, operator, tell);
+        let loader = skills::loader(self.open, &self.runtime, session, &self.skills, operator, tell);
         let mut texts = Vec::new();
         for skill in named {
             match loader.load(skill, arguments, &session.cx).await {

@@ -44,7 +44,7 @@ impl Host {
         let (sender, receiver) = oneshot::channel();
         let id = CallId::random().0;
         self.waiting().as_mut().ok_or(Unanswered::Gone)?.insert(id.clone(), sender);
-        let mut open = Open { host: self, id: Some(id.clone()) };
+        let mut open = OpenProject { host: self, id: Some(id.clone()) };
         self.printer.say(&Message::ControlRequest { request_id: id, request });
         tokio::select! {
             answer = receiver => {
@@ -74,12 +74,12 @@ impl Host {
 }
 
 /// A question that is taken back unless it was answered, also when its asker is dropped.
-struct Open<'a> {
+struct OpenProject<'a> {
     host: &'a Host,
     id: Option<String>,
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenProject<'_> {
     fn drop(&mut self) {
         let Some(request_id) = self.id.take() else { return };
         if let Some(waiting) = self.host.waiting().as_mut() {

@@ -7,7 +7,6 @@
 mod asker;
 mod bill;
 mod callback;
-pub mod choice;
 mod commands;
 mod content;
 mod control;
@@ -17,7 +16,7 @@ mod host;
 mod input;
 mod messages;
 mod module_commands;
-mod place;
+mod options;
 mod prepare;
 mod printer;
 mod prompt;
@@ -28,17 +27,11 @@ mod stream;
 mod teller;
 mod translate;
 
-pub use asker::Nobody;
-pub use choice::model as choose_model;
+pub use options::HeadlessOptions;
 
-use crate::agents;
 use crate::args::OutputFormat;
-use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::program::{Open, Program, Purpose};
-use crate::skills;
-use crate::workplace::{Workplace, runtime};
 use bill::Bill;
 use control::{Levers, Wishes};
 use desk::Desk;
@@ -53,10 +46,14 @@ use ona_orchestration::{
     TurnOutcome, UserPrompt, clear, end_session,
 };
 use ona_process::TurnCancellation;
+use ona_runtime::{
+    Failure, Launch, OpenProject, Purpose, Runtime, agents, block_on,
+    session_choice::{self, Begin},
+    skills,
+};
 use ona_store::StoreError;
 use ona_tools::TaskKind;
 use ona_transcript::Trigger;
-use place::Begin;
 use prepare::Ready;
 use printer::{Form, Printer};
 use result::Setting;
@@ -69,28 +66,30 @@ use translate::Wanted;
 
 /// The version of the reference whose stream-json this speaks.
 pub const PROTOCOL: &str = "2.1.240";
-/// What providers that need a limit are told.
-pub const MAX_TOKENS: u32 = 8192;
 /// How long agents in the background are waited for at the end.
 const FOR_AGENTS: Duration = Duration::from_secs(600);
 
-pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Result<u8, Failure> {
-    check(program)?;
-    let options = &program.options;
-    let input = match (options.streams_in(), options.init_only) {
+pub fn run(
+    launch: &Launch,
+    options: &HeadlessOptions,
+    flag: Option<&str>,
+    argument: Option<&str>,
+) -> Result<u8, Failure> {
+    check(launch, options)?;
+    let input = match (options.streams_in, options.init_only) {
         (true, _) if argument.is_some() || flag.is_some_and(|text| !text.is_empty()) => {
             return Err(Failure::usage("with --input-format stream-json prompts come on stdin, not as an argument"));
         }
         (true, _) => Input::Streamed,
         (false, true) => Input::None,
-        (false, false) => Input::One(prompt::read(program, flag, argument)?),
+        (false, false) => Input::One(prompt::read(launch, flag, argument)?),
     };
-    let open = program.open()?;
-    runtime().block_on(async {
+    let open = launch.open()?;
+    block_on(async {
         let interrupt = Interrupt::listen();
-        let Begin { place, source, copy_of } = place::begin(program, &open.store)?;
-        let _lock = program.lock_session(&place.session)?;
-        let form = Form::of(options.output_format, options.verbose);
+        let Begin { place, source, copy_of } = session_choice::begin(launch, &open.store)?;
+        let _lock = launch.lock_session(&place.session)?;
+        let form = Form::of(options.output_format, launch.options.verbose);
         let printer = Printer::new(form, place.session.0.clone(), open.redactor.clone(), interrupt.clone());
         let printer = Arc::new(printer);
         let host = Arc::new(Host::new(Arc::clone(&printer)));
@@ -100,30 +99,30 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
         };
         let told = Arc::clone(&printer);
         let fails: OnFailure = Arc::new(move |failure: &HookFailure| stage::tell_failure(&told, failure));
-        let mut workplace =
-            Workplace::with_runner(program, &open, &program.cwd, Purpose::Session, &cancellation, stage, fails)?;
-        let _settings = program.keep_settings(&open)?;
-        workplace.load_modules(program, &open).await?;
-        workplace.pin_scripts();
-        workplace.announce_guards(program, &open)?;
+        let mut runtime =
+            Runtime::with_runner(launch, &open, &launch.cwd, Purpose::Session, &cancellation, stage, fails)?;
+        let _settings = launch.keep_settings(&open)?;
+        runtime.load_modules(launch, &open).await?;
+        runtime.pin_scripts();
+        runtime.announce_guards(launch, &open)?;
         let wanted = Wanted { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
-        let bill = Bill::new(workplace.prices());
-        let teller = Teller::new(Arc::clone(&printer), wanted, options.verbose, bill);
-        let skills = Arc::new(skills::load(program, &open));
+        let bill = Bill::new(runtime.prices());
+        let teller = Teller::new(Arc::clone(&printer), wanted, launch.options.verbose, bill);
+        let skills = Arc::new(skills::load(launch, &open));
         for (file, why) in &skills.left_out {
             output::note(format_args!("ona: {}: {why}", file.display()));
         }
-        let person = options.streams_in().then(|| servers::Person::of(&host, &cancellation));
-        let elicitations = Elicitations::new(Arc::clone(&workplace.hooks), Arc::clone(&open.store), person);
+        let person = options.streams_in.then(|| servers::Person::of(&host, &cancellation));
+        let elicitations = Elicitations::new(Arc::clone(&runtime.hooks), Arc::clone(&open.store), person);
         let elicitations = Arc::new(elicitations);
-        workplace.fleet.servers.around.answered_by(Arc::clone(&elicitations) as _);
-        workplace.fleet.servers.around.relay_through(servers::Post::of(&host, &cancellation));
+        runtime.fleet.servers.around.answered_by(Arc::clone(&elicitations) as _);
+        runtime.fleet.servers.around.relay_through(servers::Post::of(&host, &cancellation));
         // Those of the other side have to wait for its introduction.
-        workplace.fleet.start(|definition| definition.endpoint != ServerTransport::Host);
-        let mut run = Run { program, open: &open, workplace, cancellation, host, teller, skills, elicitations };
+        runtime.fleet.start(|definition| definition.endpoint != ServerTransport::Host);
+        let mut run = Run { launch, options, open: &open, runtime, cancellation, host, teller, skills, elicitations };
         let code = run.go(input, Begin { place, source, copy_of }).await;
-        run.workplace.tasks.stop_all().await;
-        run.workplace.fleet.servers.close().await;
+        run.runtime.tasks.stop_all().await;
+        run.runtime.fleet.servers.close().await;
         // Nothing that was started here outlives the program.
         ona_process::kill_all();
         code.map(|code| interrupt.exit_code().unwrap_or(code))
@@ -131,10 +130,9 @@ pub fn run(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Res
 }
 
 /// Flags that only make sense with others.
-fn check(program: &Program) -> Result<(), Failure> {
-    let options = &program.options;
+fn check(launch: &Launch, options: &HeadlessOptions) -> Result<(), Failure> {
     let streams_out = options.output_format == OutputFormat::StreamJson;
-    if options.streams_in() && !streams_out {
+    if options.streams_in && !streams_out {
         return Err(Failure::usage("--input-format stream-json needs --output-format stream-json"));
     }
     let of_stream = [
@@ -146,7 +144,7 @@ fn check(program: &Program) -> Result<(), Failure> {
     if let Some((flag, _)) = of_stream.iter().find(|(_, given)| *given && !streams_out) {
         return Err(Failure::usage(format_args!("{flag} needs --output-format stream-json")));
     }
-    if options.replay_user_messages && !options.streams_in() {
+    if options.replay_user_messages && !options.streams_in {
         return Err(Failure::usage("--replay-user-messages needs --input-format stream-json"));
     }
     match options.permission_prompt_tool.as_deref() {
@@ -158,11 +156,11 @@ fn check(program: &Program) -> Result<(), Failure> {
         }
     }
     let by_host = options.permission_prompts == Some(crate::args::PermissionPrompts::Host);
-    if (options.permission_prompt_tool.is_some() || by_host) && !options.streams_in() {
+    if (options.permission_prompt_tool.is_some() || by_host) && !options.streams_in {
         return Err(Failure::usage("permission questions over stdio need --input-format stream-json"));
     }
     if options.allow_dangerously_skip_permissions {
-        program.operator_only("permissions")?;
+        launch.operator_only("permissions")?;
     }
     Ok(())
 }
@@ -192,9 +190,10 @@ impl From<Failure> for Trouble {
 }
 
 struct Run<'a> {
-    program: &'a Program,
-    open: &'a Open,
-    workplace: Workplace,
+    launch: &'a Launch,
+    options: &'a HeadlessOptions,
+    open: &'a OpenProject,
+    runtime: Runtime,
     cancellation: TurnCancellation,
     host: Arc<Host>,
     teller: Arc<Teller>,
@@ -204,11 +203,11 @@ struct Run<'a> {
 
 impl Run<'_> {
     async fn go(&mut self, input: Input, begin: Begin) -> Result<u8, Failure> {
-        let failed = |error| self.program.store_failure(error);
+        let failed = |error| self.launch.store_failure(error);
         let conversation = begin.place.conversation.0.clone();
-        let levers = self.levers(agents::load(self.program, self.open)?).map_err(failed)?;
+        let levers = self.levers(agents::load(self.launch, self.open)?).map_err(failed)?;
         let printer = Arc::clone(&self.teller.printer);
-        let mut desk = Desk::new(levers, Arc::clone(&self.host), printer, self.program.options.replay_user_messages);
+        let mut desk = Desk::new(levers, Arc::clone(&self.host), printer, self.options.replay_user_messages);
         let alone = matches!(input, Input::None);
         match input {
             Input::One(prompt) => desk.put(prompt),
@@ -224,7 +223,7 @@ impl Run<'_> {
                 Err(Failure::usage("stdin ended without a message"))
             };
         }
-        desk.during(self.workplace.judge_flags(self.program)).await?;
+        desk.during(self.runtime.judge_flags(self.launch)).await?;
         let source = begin.source;
         self.may_resume(&begin).await?;
         let mut session = self.open_session(begin).await.map_err(failed)?;
@@ -237,7 +236,7 @@ impl Run<'_> {
             Ok(ended) => ended,
             Err(Trouble::Wrong(failure)) => return Err(failure),
             Err(Trouble::Store(error)) => {
-                let failure = self.program.store_failure(error);
+                let failure = self.launch.store_failure(error);
                 let setting = Setting { conversation: &conversation, provider: None };
                 self.teller.broken(&failure.message, &setting);
                 return Err(failure);
@@ -255,36 +254,36 @@ impl Run<'_> {
     }
 
     fn levers(&self, agents: Agents) -> Result<Levers, StoreError> {
-        let options = &self.program.options;
-        let rules = self.workplace.rules();
+        let options = &self.launch.options;
+        let rules = self.runtime.rules();
         let bypassing = options.dangerously_skip_permissions
-            || options.allow_dangerously_skip_permissions
+            || self.options.allow_dangerously_skip_permissions
             || options.permission_mode.as_deref() == Some(Mode::BypassPermissions.as_str());
         let row = self.open.store.reader()?.settings()?;
         Ok(Levers {
             cancellation: self.cancellation.clone(),
             rules,
-            hooks: Arc::clone(&self.workplace.hooks),
+            hooks: Arc::clone(&self.runtime.hooks),
             host: Arc::clone(&self.host),
-            tasks: Arc::clone(&self.workplace.tasks),
-            settings: self.workplace.settings.clone(),
+            tasks: Arc::clone(&self.runtime.tasks),
+            settings: self.runtime.settings.clone(),
             row: row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or(Value::Null),
             agents,
             skills: Arc::clone(&self.skills),
-            may_bypass: bypassing && !self.program.agent_shell,
+            may_bypass: bypassing && !self.launch.agent_shell,
             current_model: None,
             wishes: Wishes::default(),
             context: Arc::clone(&self.teller.context),
             changed: None,
             notices: Vec::new(),
-            servers: Arc::clone(&self.workplace.fleet.servers),
+            servers: Arc::clone(&self.runtime.fleet.servers),
         })
     }
 
     async fn open_session(&mut self, begin: Begin) -> Result<Session, StoreError> {
         let Begin { place, source, copy_of } = begin;
         let mut opening = Group::default();
-        opening.push(Row::Conversation { project_dir: self.workplace.project().to_string_lossy().into_owned() });
+        opening.push(Row::Conversation { project_dir: self.runtime.project().to_string_lossy().into_owned() });
         opening.push(Row::Session);
         if source == "startup" {
             opening.event(EventKind::SessionCreated, json!({"by": "print"}));
@@ -293,9 +292,9 @@ impl Run<'_> {
             opening.event(EventKind::SessionCreated, json!({"by": "fork", "of": from}));
             opening.push(Row::CopyTranscript { from });
         }
-        opening.append(self.workplace.take_findings());
+        opening.append(self.runtime.take_findings());
         self.open.store.commit(&place, opening).await?;
-        self.workplace.session(&self.open.store, place)
+        self.runtime.session(&self.open.store, place)
     }
 
     /// Prompt after prompt, a result for each. How the last one ended.
@@ -325,8 +324,8 @@ impl Run<'_> {
                 let before = session.place.session.0.clone();
                 wishes.model = ready.model().map(|model| model.choice.model_id.to_owned());
                 let id = SessionId::random();
-                locks.push(self.program.lock_session(&id)?);
-                desk.during(clear(&self.open.store, &self.workplace.hooks, session, events, id)).await?;
+                locks.push(self.launch.lock_session(&id)?);
+                desk.during(clear(&self.open.store, &self.runtime.hooks, session, events, id)).await?;
                 self.teller.printer.reset(&session.place.session.0);
                 self.left(session, before).await?;
                 ready = desk.during(self.prepare(session, "clear", agents.clone(), &wishes, events)).await?;
@@ -371,7 +370,7 @@ impl Run<'_> {
     async fn end(&self, session: &mut Session, desk: &mut Desk) -> Result<(), StoreError> {
         let waiting = async {
             tokio::select! {
-                () = self.workplace.tasks.finish(TaskKind::Agent) => {}
+                () = self.runtime.tasks.finish(TaskKind::Agent) => {}
                 () = self.cancellation.program().cancelled() => {}
                 () = tokio::time::sleep(FOR_AGENTS) => {}
             }
@@ -380,10 +379,10 @@ impl Run<'_> {
         self.cancellation.begin_turn();
         if self.cancellation.program().is_cancelled() {
             // Nobody waits for what still runs, and its hooks are to be heard before the last ones.
-            desk.during(self.workplace.tasks.stop_all()).await;
+            desk.during(self.runtime.tasks.stop_all()).await;
         }
         let events = self.teller.afterwards();
-        let ending = end_session(&self.open.store, &self.workplace.hooks, session, &events, SessionEndReason::Other);
+        let ending = end_session(&self.open.store, &self.runtime.hooks, session, &events, SessionEndReason::Other);
         desk.during(ending).await?;
         desk.during(self.shut_down(session)).await
     }

@@ -1,11 +1,10 @@
 //! What hook modules have a say in here: their commands, and whether a session is left.
 
-use super::place::Begin;
 use super::{Run, Trouble};
-use crate::failure::Failure;
 use ona_api::row::SessionKey;
 use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{History, ModuleCommandResult, ResumeKind, Session, Turn, TurnEnd, TurnOutcome, UserPrompt};
+use ona_runtime::{Failure, session_choice::Begin};
 use ona_store::{SessionLock, StoreError};
 use tokio_util::sync::CancellationToken;
 
@@ -23,14 +22,14 @@ impl Run<'_> {
 
     /// Asks modules before a run goes on with a session; a no ends the run (DEC-008).
     pub(super) async fn may_resume(&self, begin: &Begin) -> Result<(), Failure> {
-        let Some(modules) = self.workplace.modules.as_ref().filter(|_| begin.source == "resume") else { return Ok(()) };
+        let Some(modules) = self.runtime.modules.as_ref().filter(|_| begin.source == "resume") else { return Ok(()) };
         let (session, how) = match &begin.copy_of {
             Some(from) => (from.clone(), ResumeKind::Fork),
             None => (begin.place.session.clone(), ResumeKind::Itself),
         };
         let place = SessionKey { session, ..begin.place.clone() };
         let may = modules.may_resume(&self.open.store, &place, how, &self.cancellation.token()).await;
-        if may.map_err(|error| self.program.store_failure(error))? {
+        if may.map_err(|error| self.launch.store_failure(error))? {
             return Ok(());
         }
         Err(Failure::refused(format_args!("a hook module cancelled going on with the session {}", place.session)))
@@ -115,11 +114,11 @@ impl Run<'_> {
         let stays = switched.is_none();
         if let Some(place) = switched {
             if place.session != session.place.session {
-                locks.push(self.program.lock_session(&place.session)?);
+                locks.push(self.launch.lock_session(&place.session)?);
                 self.teller.printer.reset(&place.session.0);
             }
             session.place = place;
-            self.workplace.registrar.enter(&session.place)?;
+            self.runtime.registrar.enter(&session.place)?;
             *history = History::load(&self.open.store, &session.place.session, turn.current_model.model().wire())?;
         }
         match error {

@@ -1,15 +1,12 @@
 //! Everything up to the first prompt: start hooks, instructions, model, tools, repair.
 
-use super::asker::{Asker, Nobody};
+use super::asker::Asker;
 use super::commands::BUILTIN;
 use super::control::Wishes;
 use super::messages::{Init, Message, Server, ServerError, System};
-use super::{MAX_TOKENS, PROTOCOL, Run, Trouble, choice};
+use super::{PROTOCOL, Run, Trouble};
 use crate::args::PermissionPrompts;
-use crate::failure::Failure;
 use crate::output;
-use crate::skills;
-use crate::workshop;
 use ona_api::model::{ModelFailure, RequestParams};
 use ona_api::{EventKind, EventName, Group, Phase, Row, environment, tool::canonical};
 use ona_auth::CredentialKind;
@@ -24,6 +21,7 @@ use ona_orchestration::{
     ResumeKind, ScriptChangePrompt, Session, SessionContext, SkillTool, SubagentDeps, TodoWrite, Turn, TurnEnd,
     TurnEvent, TurnOutcome, add_mcp_tools, hide_denied, lifecycle, loaded, refresh_tool_search,
 };
+use ona_runtime::{Failure, MAX_TOKENS, NoOperator, hook_handlers, model_choice, skills};
 use ona_store::StoreError;
 use ona_tools::ToolBox;
 use ona_trust::{Trust, TrustState};
@@ -64,20 +62,20 @@ impl Run<'_> {
         wishes: &Wishes,
         events: &Events,
     ) -> Result<Ready, Trouble> {
-        let options = &self.program.options;
+        let options = &self.launch.options;
         let guise = self.guise(&agents, wishes)?;
-        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+        let (store, hooks) = (&self.open.store, &self.runtime.hooks);
         hooks.set_script_confirmer(Arc::new(ScriptChangePrompt(self.operator())));
         session.agent_type = guise.agent.map(|agent| agent.name.clone());
         let wanted = wishes.model.as_deref().or(options.model.as_deref());
         let wanted = wanted.or(guise.agent.and_then(|agent| agent.model.as_deref()).filter(|name| *name != "inherit"));
         let chosen =
-            choice::model(self.program, self.open, wanted, &self.workplace.settings, &self.workplace.operators)?;
+            model_choice::model(self.launch, self.open, wanted, &self.runtime.settings, &self.runtime.operators)?;
         if let Some(config) = &chosen.fresh {
-            choice::remember(self.program, self.open, config)?;
+            model_choice::remember(self.launch, self.open, config)?;
         }
         if let Some(agent) = guise.agent {
-            let problems = self.workplace.registrar.works_as(&session.place, agent)?;
+            let problems = self.runtime.registrar.works_as(&session.place, agent)?;
             problems.into_iter().for_each(|problem| events(TurnEvent::Message(problem)));
         }
         let setup = self.setup(session, events).await?;
@@ -113,12 +111,12 @@ impl Run<'_> {
         };
         let operator = self.operator();
         let current_model = CurrentModel::new(Arc::clone(&model));
-        workshop::seat(self.open, &self.workplace, session, &current_model, &operator);
+        hook_handlers::seat(self.open, &self.runtime, session, &current_model, &operator);
         let mut tools = ToolBox::builtin();
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let skills = Arc::clone(&self.skills);
-        let loader = skills::loader(self.open, &self.workplace, session, &skills, Arc::clone(&operator), tell);
+        let loader = skills::loader(self.open, &self.runtime, session, &skills, Arc::clone(&operator), tell);
         tools.add(Arc::new(SkillTool::new(loader.clone())));
         let deps = SubagentDeps {
             store: Arc::clone(store),
@@ -131,16 +129,16 @@ impl Run<'_> {
             max_tokens: MAX_TOKENS,
             also: options.append_subagent_system_prompt.clone(),
             skills: loader,
-            servers: Arc::clone(&self.workplace.fleet.servers),
+            servers: Arc::clone(&self.runtime.fleet.servers),
         };
         tools.add(Arc::new(AgentTool::new(deps)));
-        let look = crate::test::subject::look_at(self.program, &self.workplace.settings);
+        let look = ona_runtime::look_at(self.launch, &self.runtime.settings);
         PlanModeTools::of(session, store, look).equip(&mut tools);
         tools.add(Arc::new(TodoWrite::of(session, store, hooks)));
         self.connected(session).await?;
         let granted = guise.agent.cloned();
         let keep = move |name: &str| granted.as_ref().is_none_or(|agent| agent.grants(name));
-        add_mcp_tools(&mut tools, &self.workplace.fleet.servers, keep);
+        add_mcp_tools(&mut tools, &self.runtime.fleet.servers, keep);
         if let Some(modules) = &session.modules {
             modules.equip(&mut tools);
         }
@@ -178,7 +176,7 @@ impl Run<'_> {
     /// Waits for the servers, so that the first request has all their tools, and records
     /// those that are down.
     async fn connected(&self, session: &Session) -> Result<(), StoreError> {
-        let fleet = &self.workplace.fleet;
+        let fleet = &self.runtime.fleet;
         self.elicitations.enter(session);
         tokio::select! {
             () = fleet.servers.settled() => {}
@@ -192,7 +190,7 @@ impl Run<'_> {
     }
 
     fn guise<'a>(&self, agents: &'a Agents, wishes: &Wishes) -> Result<Guise<'a>, Failure> {
-        let options = &self.program.options;
+        let options = &self.launch.options;
         let agent = match &options.agent {
             None => None,
             Some(name) => Some(agents.get(name).ok_or_else(|| {
@@ -212,19 +210,19 @@ impl Run<'_> {
 
     /// Setup hooks, if somebody asked for them.
     pub(super) async fn setup(&self, session: &mut Session, events: &Events) -> Result<HookOutcome, StoreError> {
-        let options = &self.program.options;
+        let options = self.options;
         let trigger = match (options.init || options.init_only, options.maintenance) {
             (true, _) => "init",
             (false, true) => "maintenance",
             (false, false) => return Ok(HookOutcome::default()),
         };
-        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+        let (store, hooks) = (&self.open.store, &self.runtime.hooks);
         lifecycle(store, hooks, session, events, EventName::Setup, json!({ "trigger": trigger })).await
     }
 
     /// Whoever was named on the command line; without a name, nobody.
     fn operator(&self) -> Arc<dyn Operator> {
-        let options = &self.program.options;
+        let options = self.options;
         let by_host = options.permission_prompt_tool.is_some();
         let asked = match options.permission_prompts {
             Some(PermissionPrompts::None) => false,
@@ -232,7 +230,7 @@ impl Run<'_> {
             None => by_host,
         };
         if !asked {
-            return Arc::new(Nobody);
+            return Arc::new(NoOperator);
         }
         Arc::new(Asker {
             host: Arc::clone(&self.host),
@@ -243,7 +241,7 @@ impl Run<'_> {
 
     /// What of the tools is left: by rules, by `--tools`, by the agent's definition.
     fn limit(&self, tools: &mut ToolBox, session: &Session, agent: Option<&AgentDefinition>) -> Result<(), Failure> {
-        if let Some(lists) = &self.program.options.tools {
+        if let Some(lists) = &self.launch.options.tools {
             let names: Vec<&str> = lists.iter().flat_map(|list| list.split([',', ' '])).map(str::trim).collect();
             let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).map(canonical).collect();
             // The flag is about built-in tools; those of servers stay.
@@ -278,20 +276,20 @@ impl Run<'_> {
         group.event(EventKind::StopFailure, json!({"error": class, "details": details}));
         self.open.store.commit(&session.place, group).await?;
         let fields = json!({"error": class, "error_details": details});
-        lifecycle(&self.open.store, &self.workplace.hooks, session, events, EventName::StopFailure, fields).await?;
+        lifecycle(&self.open.store, &self.runtime.hooks, session, events, EventName::StopFailure, fields).await?;
         Ok(TurnOutcome { ended: TurnEnd::Failed(failure), ..TurnOutcome::nothing() })
     }
 
     async fn instructions(&self, session: &mut Session, events: &Events) -> Result<Vec<Instruction>, StoreError> {
-        let options = &self.program.options;
+        let options = &self.launch.options;
         let named = |name: &str| {
             options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name))
         };
         // Text of a folder that nobody has trusted yet is only text; --no-trust leaves it out, too.
-        let withheld = self.program.trust_state() == TrustState::Withheld;
+        let withheld = self.launch.trust_state() == TrustState::Withheld;
         let trusted = self.open.merged.trust != Trust::Withheld;
         let mut instructions = Instructions::at_start(InstructionSources {
-            home: self.program.env.home(),
+            home: self.launch.env.home(),
             start: session.cx.cwd.clone(),
             project: session.cx.project.clone(),
             managed: "/etc/ona".into(),
@@ -304,7 +302,7 @@ impl Run<'_> {
         for sentence in instructions.take_left_out() {
             output::note(format_args!("ona: {sentence}"));
         }
-        let (store, hooks) = (&self.open.store, &self.workplace.hooks);
+        let (store, hooks) = (&self.open.store, &self.runtime.hooks);
         for one in instructions.loaded() {
             lifecycle(store, hooks, session, events, EventName::InstructionsLoaded, loaded(one)).await?;
         }
@@ -357,7 +355,7 @@ impl Run<'_> {
         agents: &Agents,
         instructions: &[Instruction],
     ) -> Message {
-        let fleet = &self.workplace.fleet;
+        let fleet = &self.runtime.fleet;
         let servers = fleet.servers.list();
         let server = |one: &Arc<ona_mcp::McpServer>| Server {
             name: one.definition.name.clone(),
@@ -381,7 +379,7 @@ impl Run<'_> {
             skills: self.skills.iter().filter(|skill| skill.by_model).map(|skill| skill.name.clone()).collect(),
             capabilities: vec!["interrupt_receipt_v1", "interrupt_cancel_queued_v1"],
             memory_paths: instructions.iter().map(|one| one.path.to_string_lossy().into_owned()).collect(),
-            original_cwd: self.program.cwd.to_string_lossy().into_owned(),
+            original_cwd: self.launch.cwd.to_string_lossy().into_owned(),
             additional_directories: session.cx.extra.iter().map(|dir| dir.to_string_lossy().into_owned()).collect(),
             conversation_id: session.place.conversation.0.clone(),
             source: source.to_owned(),

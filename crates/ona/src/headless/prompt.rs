@@ -1,9 +1,8 @@
 //! The prompt of a run that has one: the argument, what is piped in, or both.
 
-use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
 use ona_api::environment;
+use ona_runtime::{Failure, Launch};
 use std::io::{IsTerminal, Read};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -14,14 +13,14 @@ const MOST: usize = 10_000_000;
 /// leave it open for ever.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-pub fn read(program: &Program, flag: Option<&str>, argument: Option<&str>) -> Result<String, Failure> {
+pub fn read(launch: &Launch, flag: Option<&str>, argument: Option<&str>) -> Result<String, Failure> {
     let given = match (flag.map(str::trim).filter(|text| !text.is_empty()), argument.map(str::trim)) {
         (Some(_), Some(_)) => {
             return Err(Failure::usage("there are two prompts; put one of them in quotes").hint(SHAPE));
         }
         (one, other) => one.or(other).unwrap_or_default(),
     };
-    let patience = match program.env.get(environment::ONA_STDIN_WAIT_MS).and_then(|text| text.trim().parse().ok()) {
+    let patience = match launch.env.get(environment::ONA_STDIN_WAIT_MS).and_then(|text| text.trim().parse().ok()) {
         Some(ms) => Duration::from_millis(ms),
         None => PATIENCE,
     };

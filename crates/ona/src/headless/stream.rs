@@ -18,14 +18,14 @@ pub struct Stream {
     begun: bool,
     /// Number of blocks begun, and what the open one is.
     blocks: usize,
-    open: Option<Open>,
+    open: Option<OpenProject>,
     usage: Usage,
     /// The text of the open block.
     text: RedactedStream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
+enum OpenProject {
     Text,
     Call(usize),
 }
@@ -42,15 +42,15 @@ impl Stream {
             Delta::Usage(usage) => self.usage.update(*usage),
             Delta::Dropped(_) => {}
             Delta::Text(text) => {
-                self.open(Open::Text, json!({"type": "text", "text": ""}), &mut events);
+                self.open(OpenProject::Text, json!({"type": "text", "text": ""}), &mut events);
                 let shown = self.text.push(text);
-                self.tell(Open::Text, shown, &mut events);
+                self.tell(OpenProject::Text, shown, &mut events);
             }
             Delta::Call { index, id, name, json } => {
                 let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
-                self.open(Open::Call(*index), block, &mut events);
+                self.open(OpenProject::Call(*index), block, &mut events);
                 let shown = self.text.push(json);
-                self.tell(Open::Call(*index), shown, &mut events);
+                self.tell(OpenProject::Call(*index), shown, &mut events);
             }
             Delta::End(reason) => {
                 self.begin(&mut events);
@@ -73,7 +73,7 @@ impl Stream {
         }
     }
 
-    fn open(&mut self, kind: Open, block: Value, events: &mut Vec<Value>) {
+    fn open(&mut self, kind: OpenProject, block: Value, events: &mut Vec<Value>) {
         self.begin(events);
         if self.open == Some(kind) {
             return;
@@ -93,13 +93,13 @@ impl Stream {
     }
 
     /// A piece of the newest block; an empty one is not reported.
-    fn tell(&self, kind: Open, text: String, events: &mut Vec<Value>) {
+    fn tell(&self, kind: OpenProject, text: String, events: &mut Vec<Value>) {
         if text.is_empty() {
             return;
         }
         let delta = match kind {
-            Open::Text => json!({"type": "text_delta", "text": text}),
-            Open::Call(_) => json!({"type": "input_json_delta", "partial_json": text}),
+            OpenProject::Text => json!({"type": "text_delta", "text": text}),
+            OpenProject::Call(_) => json!({"type": "input_json_delta", "partial_json": text}),
         };
         events.push(json!({"type": "content_block_delta", "index": self.blocks - 1, "delta": delta}));
     }

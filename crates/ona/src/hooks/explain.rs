@@ -1,16 +1,15 @@
 //! `ona hooks explain CALL_ID`: every hook, gate and rule consulted about one recorded
 //! call, what each was given and what it said. Read off the rows; nothing runs.
 
-use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
 use ona_api::CallId;
+use ona_runtime::{Failure, Launch};
 use ona_store::{RecordedCall, RecordedRun};
 use serde_json::{Value, json};
 
-pub fn run(program: &Program, call: &str, as_json: bool) -> Result<u8, Failure> {
-    let store = program.look_plain()?;
-    let failed = |error| program.store_failure(error);
+pub fn run(launch: &Launch, call: &str, as_json: bool) -> Result<u8, Failure> {
+    let store = launch.look_plain()?;
+    let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;
     let id = CallId::from(call);
     let sessions = reader.sessions_of_call(&id).map_err(failed)?;

@@ -14,9 +14,9 @@
 
 use super::module_fixture::{self, ModuleFixture};
 use super::stand::decision;
-use crate::failure::Failure;
 use crate::fire_hook::{Asked, parse};
 use ona_hookplane::HookOutcome;
+use ona_runtime::Failure;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};

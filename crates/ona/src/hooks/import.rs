@@ -7,11 +7,10 @@
 //! its condition was left behind is the next.
 
 use super::command::Foreign;
-use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
 use ona_api::EventName;
 use ona_dialects::lint;
+use ona_runtime::{Failure, Launch};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -58,12 +57,12 @@ struct Translated {
     left_out: Vec<String>,
 }
 
-pub fn run(program: &Program, from: Foreign, file: Option<&Path>, write: bool) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, from: Foreign, file: Option<&Path>, write: bool) -> Result<u8, Failure> {
     if write {
-        program.operator_only("hooks")?;
+        launch.operator_only("hooks")?;
     }
     let named = file.is_some();
-    let file = file.map_or_else(|| usual(program, from), |file| Ok(program.cwd.join(file)))?;
+    let file = file.map_or_else(|| usual(launch, from), |file| Ok(launch.cwd.join(file)))?;
     let wrong = |what: String| Failure::usage(format_args!("{}: {what}", file.display()));
     let text = if named { ona_files::read_named(&file) } else { ona_files::read_text(&file) };
     let text = text.map_err(|why| wrong(why.to_string()))?;
@@ -81,20 +80,20 @@ pub fn run(program: &Program, from: Foreign, file: Option<&Path>, write: bool) -
         return Err(Failure::refused(format_args!("{} has no hooks that could run here", file.display())));
     }
     if write {
-        return add(&program.project.join(".ona/settings.json"), translated.hooks);
+        return add(&launch.project.join(".ona/settings.json"), translated.hooks);
     }
     output::pretty(&json!({"hooks": translated.hooks}));
     Ok(0)
 }
 
 /// Where the program keeps its hooks, the project's before the user's.
-fn usual(program: &Program, from: Foreign) -> Result<PathBuf, Failure> {
+fn usual(launch: &Launch, from: Foreign) -> Result<PathBuf, Failure> {
     let name = match from {
         Foreign::Claude => ".claude/settings.json",
         Foreign::Codex => ".codex/hooks.json",
         Foreign::Gemini => ".gemini/settings.json",
     };
-    let places = [program.project.join(name), program.env.home().join(name)];
+    let places = [launch.project.join(name), launch.env.home().join(name)];
     let [project, _] = &places;
     let missing = || Failure::usage(format_args!("there is no {} and none in your home folder", project.display()));
     places.iter().find(|place| place.is_file()).cloned().ok_or_else(missing)

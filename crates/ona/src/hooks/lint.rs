@@ -2,13 +2,13 @@
 //! they were written for.
 
 use super::stand::Stand;
-use crate::failure::Failure;
-use crate::guards::{self, Around, Finding};
 use crate::output;
-use crate::program::{Open, Program};
-use crate::workplace::runtime;
 use ona_dialects::lint::{self, MatcherReach};
 use ona_hookplane::Hook;
+use ona_runtime::{
+    Failure, Launch, OpenProject, block_on,
+    guards::{self, Around, Finding},
+};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -17,33 +17,33 @@ use tokio_util::sync::CancellationToken;
 /// Longer than this, and somebody will think that the agent hangs.
 const LONG: Duration = Duration::from_secs(60);
 
-pub fn run(program: &Program, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
-    let open = program.look()?;
-    runtime().block_on(async {
-        let stand = Stand::new(program, &open, config, &CancellationToken::new()).await?;
-        let findings = found(program, &open, &stand, config.is_some()).await;
+pub fn run(launch: &Launch, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
+    let open = launch.look()?;
+    block_on(async {
+        let stand = Stand::new(launch, &open, config, &CancellationToken::new()).await?;
+        let findings = found(launch, &open, &stand, config.is_some()).await;
         report(&open, stand.engine.list().len(), &findings, as_json);
         Ok(u8::from(!findings.is_empty()))
     })
 }
 
 /// What is wrong with the effective hooks, or with those of another configuration.
-async fn found(program: &Program, open: &Open, stand: &Stand, other: bool) -> Vec<Finding> {
+async fn found(launch: &Launch, open: &OpenProject, stand: &Stand, other: bool) -> Vec<Finding> {
     let list = stand.engine.list();
     let hooks: Vec<_> = list.iter().collect();
-    let around = Around::of(program, &stand.workplace);
+    let around = Around::of(launch, &stand.runtime);
     let mut findings: Vec<_> = match other {
         // What is wrong with matchers and fields is said below, of every hook.
         false => {
             let below = ["idle-matcher", guards::SLIP, guards::UNKNOWN_FIELD];
-            let all = guards::findings(program, open, &stand.workplace);
+            let all = guards::findings(launch, open, &stand.runtime);
             all.into_iter().filter(|one| !below.contains(&one.rule)).collect()
         }
         true => stand.rejected.iter().map(guards::of_rejected).collect(),
     };
     let unknown = stand.unknown.iter().cloned().chain(lint::unknown_fields(&stand.settings));
     findings.extend(unknown.map(|unknown| guards::of_field(&unknown)));
-    let gastown = stand.workplace.settings["gastownMode"] == true;
+    let gastown = stand.runtime.settings["gastownMode"] == true;
     for (index, hook) in hooks.iter().enumerate() {
         findings.extend(judged(hook, &hooks[..index], gastown));
         // The list above leaves out hooks that are switched off; their authors still want to know.
@@ -51,11 +51,11 @@ async fn found(program: &Program, open: &Open, stand: &Stand, other: bool) -> Ve
             findings.extend(guards::of_hook(hook, &around).into_iter().filter(|one| one.rule != guards::SLIP));
         }
     }
-    findings.extend(guards::tried(&stand.workplace, hooks).await);
+    findings.extend(guards::tried(&stand.runtime, hooks).await);
     findings
 }
 
-fn report(open: &Open, hooks: usize, findings: &[Finding], as_json: bool) {
+fn report(open: &OpenProject, hooks: usize, findings: &[Finding], as_json: bool) {
     if as_json {
         let all: Vec<Value> =
             findings.iter().map(|one| json!({"rule": one.rule, "hook": one.place, "message": one.message})).collect();

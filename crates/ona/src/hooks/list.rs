@@ -1,40 +1,35 @@
 //! `ona hooks list`: the effective order, and what does not run.
 
 use super::stand::Stand;
-use crate::agents;
-use crate::failure::Failure;
-use crate::guards;
 use crate::output;
-use crate::program::{Open, Program, at};
-use crate::skills;
-use crate::workplace::runtime;
 use ona_api::{EventName, SessionId, environment};
 use ona_hookplane::Hook;
 use ona_modules::ListedModule;
 use ona_orchestration::{HookOwner, front_hooks, hooks_of_agent};
+use ona_runtime::{Failure, Launch, OpenProject, agents, at, block_on, guards, skills};
 use ona_store::HookTimes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-pub fn run(program: &Program, event: Option<&str>, session: Option<&str>, as_json: bool) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, as_json: bool) -> Result<u8, Failure> {
     let event = event.map(str::parse::<EventName>).transpose().map_err(Failure::usage)?;
-    let open = program.look()?;
-    let stand = runtime().block_on(Stand::new(program, &open, None, &CancellationToken::new()))?;
-    guards::mention(program, &open, &stand.workplace);
-    let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
+    let open = launch.look()?;
+    let stand = block_on(Stand::new(launch, &open, None, &CancellationToken::new()))?;
+    guards::mention(launch, &open, &stand.runtime);
+    let reader = open.store.reader().map_err(|error| launch.store_failure(error))?;
     if let Some(session) = session {
         let id = SessionId::from(session);
-        let conversation = reader.conversation_of(&id).map_err(|error| program.store_failure(error))?;
+        let conversation = reader.conversation_of(&id).map_err(|error| launch.store_failure(error))?;
         let conversation = conversation.ok_or_else(|| {
             Failure::refused(format_args!("there is no session {session} in this database")).hint("ona sessions list")
         })?;
         let place = at(&conversation, session);
-        stand.workplace.registrar.enter(&place).map_err(|error| program.store_failure(error))?;
+        stand.runtime.registrar.enter(&place).map_err(|error| launch.store_failure(error))?;
     }
-    let coming = coming(program, &open, &stand)?;
+    let coming = coming(launch, &open, &stand)?;
     let coming: Vec<_> = coming.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
-    let times = reader.hook_times().map_err(|error| program.store_failure(error))?;
-    let all_off = stand.workplace.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
+    let times = reader.hook_times().map_err(|error| launch.store_failure(error))?;
+    let all_off = stand.runtime.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
     let list = stand.engine.list();
     let listed: Vec<_> = list.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
     if as_json {
@@ -72,12 +67,12 @@ pub fn run(program: &Program, event: Option<&str>, session: Option<&str>, as_jso
 }
 
 /// The hooks that skills and agents of this place would bring into a session.
-fn coming(program: &Program, open: &Open, stand: &Stand) -> Result<Vec<Hook>, Failure> {
+fn coming(launch: &Launch, open: &OpenProject, stand: &Stand) -> Result<Vec<Hook>, Failure> {
     let nobody = SessionId::from("");
-    let make = &stand.workplace.registrar.make;
-    let skills = skills::load(program, open);
+    let make = &stand.runtime.registrar.make;
+    let skills = skills::load(launch, open);
     let skills = skills.iter().filter_map(front_hooks).map(|front| make(&front, HookOwner::Skill(&nobody)));
-    let agents = agents::load(program, open)?;
+    let agents = agents::load(launch, open)?;
     let agents = agents.iter().filter_map(hooks_of_agent).map(|front| make(&front, HookOwner::Agent(&nobody)));
     Ok(skills.chain(agents).flat_map(|made| made.hooks).collect())
 }

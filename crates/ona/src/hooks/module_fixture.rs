@@ -14,12 +14,12 @@
 
 use super::person::Person;
 use super::stand::{Stand, decision};
-use crate::failure::Failure;
 use crate::fire_hook;
 use ona_api::CallId;
 use ona_modules::ModuleContext;
 use ona_modules::rules::{self, ModuleEvent};
 use ona_orchestration::{Modules, Session};
+use ona_runtime::Failure;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

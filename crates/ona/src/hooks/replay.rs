@@ -4,16 +4,13 @@
 //! it would run. Nothing is executed but the hooks themselves, and no row is written.
 
 use super::stand::{Stand, decision};
-use crate::failure::Failure;
 use crate::fire_hook::parse;
-use crate::guards;
 use crate::interrupt;
 use crate::output;
-use crate::program::Program;
-use crate::workplace::runtime;
 use ona_api::SessionId;
 use ona_hookplane::HookOutcome;
 use ona_orchestration::Session;
+use ona_runtime::{Failure, Launch, block_on, guards};
 use ona_store::RecordedCall;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
@@ -23,22 +20,22 @@ use tokio_util::sync::CancellationToken;
 /// How often a person is told how far it is.
 const PROGRESS: i64 = 100;
 
-pub fn run(program: &Program, session: &str, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
-    let open = program.look()?;
-    let failed = |error| program.store_failure(error);
+pub fn run(launch: &Launch, session: &str, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
+    let open = launch.look()?;
+    let failed = |error| launch.store_failure(error);
     let reader = open.store.reader().map_err(failed)?;
     let recorded = SessionId::from(session);
     if reader.conversation_of(&recorded).map_err(failed)?.is_none() {
         return Err(Failure::usage(format_args!("there is no session {recorded}")).hint("ona sessions list"));
     }
     let all = reader.count_calls(&recorded).map_err(failed)?;
-    runtime().block_on(async {
+    block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut stand = Stand::new(program, &open, config, &cancel).await?;
-        stand.is_trusted(program, &open, config)?;
-        guards::mention(program, &open, &stand.workplace);
-        let mut session = stand.session(&open, program)?;
+        let mut stand = Stand::new(launch, &open, config, &cancel).await?;
+        stand.is_trusted(launch, &open, config)?;
+        guards::mention(launch, &open, &stand.runtime);
+        let mut session = stand.session(&open, launch)?;
         let (mut number, mut different) = (0, Vec::new());
         let mut calls = reader.calls_after(&recorded, None).map_err(failed)?;
         while let Some(last) = calls.last() {

@@ -2,12 +2,8 @@
 //!
 //! Trying hooks leaves no rows: what is tried here did not happen.
 
-use crate::failure::Failure;
 use crate::fire_hook::{Asked, firing};
 use crate::output;
-use crate::program::{Open, Program, Purpose};
-use crate::session_hooks::Written;
-use crate::workplace::{OtherHooks, Workplace};
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{CallId, EventName, Ruling, SkipReason};
 use ona_dialects::Rejected;
@@ -16,6 +12,7 @@ use ona_dialects::pi;
 use ona_hookplane::{HookEngine, HookOutcome};
 use ona_modules::ListedModule;
 use ona_orchestration::Session;
+use ona_runtime::{Failure, Launch, OpenProject, OtherHooks, Purpose, Runtime, Written};
 use ona_tools::ToolBox;
 use ona_trust::TrustState;
 use serde_json::Value;
@@ -31,7 +28,7 @@ pub struct Stand {
     pub unknown: Vec<UnknownField>,
     /// The settings the hooks are from.
     pub settings: Value,
-    pub workplace: Workplace,
+    pub runtime: Runtime,
     /// Hook modules of this place, loaded or not.
     pub modules: Vec<ListedModule>,
     pub tools: ToolBox,
@@ -41,31 +38,31 @@ pub struct Stand {
 
 impl Stand {
     pub async fn new(
-        program: &Program,
-        open: &Open,
+        launch: &Launch,
+        open: &OpenProject,
         config: Option<&Path>,
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
-        let written = config.map(|file| read(&program.cwd.join(file))).transpose()?;
-        let mut workplace = Workplace::new(program, open, &program.cwd, Purpose::Look, cancel)?;
+        let written = config.map(|file| read(&launch.cwd.join(file))).transpose()?;
+        let mut runtime = Runtime::new(launch, open, &launch.cwd, Purpose::Look, cancel)?;
         let tools = ToolBox::builtin();
         let Some(written) = written else {
-            let modules = workplace.load_modules(program, open).await?;
+            let modules = runtime.load_modules(launch, open).await?;
             let (engine, rejected, settings) =
-                (Arc::clone(&workplace.hooks), workplace.rejected.clone(), workplace.settings.clone());
-            let unknown = workplace.unknown.clone();
+                (Arc::clone(&runtime.hooks), runtime.rejected.clone(), runtime.settings.clone());
+            let unknown = runtime.unknown.clone();
             return Ok(Self {
                 engine,
                 rejected,
                 unknown,
                 settings,
-                workplace,
+                runtime,
                 modules,
                 tools,
                 connected: OnceCell::new(),
             });
         };
-        let OtherHooks { engine, rejected, unknown } = workplace.other_hooks(program, open, &written)?;
+        let OtherHooks { engine, rejected, unknown } = runtime.other_hooks(launch, open, &written)?;
         if engine.list().is_empty() && rejected.is_empty() {
             let file = config.unwrap_or(Path::new(""));
             output::note(format_args!("ona: there are no hooks in {}", file.display()));
@@ -75,22 +72,22 @@ impl Stand {
             Written::Pi(_) | Written::Massgen(_) => Value::Null,
         };
         let (engine, modules, connected) = (Arc::new(engine), Vec::new(), OnceCell::new());
-        Ok(Self { engine, rejected, unknown, settings, workplace, modules, tools, connected })
+        Ok(Self { engine, rejected, unknown, settings, runtime, modules, tools, connected })
     }
 
     /// Refuses to try hooks of a folder that nobody has trusted: trying is running.
-    pub fn is_trusted(&self, program: &Program, open: &Open, config: Option<&Path>) -> Result<(), Failure> {
-        let named = config.and_then(|file| std::fs::canonicalize(program.cwd.join(file)).ok());
+    pub fn is_trusted(&self, launch: &Launch, open: &OpenProject, config: Option<&Path>) -> Result<(), Failure> {
+        let named = config.and_then(|file| std::fs::canonicalize(launch.cwd.join(file)).ok());
         let of_folder = match named {
-            Some(file) => file.starts_with(&program.project) && !program.trusts(open, &program.project),
+            Some(file) => file.starts_with(&launch.project) && !launch.trusts(open, &launch.project),
             // Somebody who said --no-trust wants the others tried.
-            None if program.trust_state() == TrustState::Withheld => false,
+            None if launch.trust_state() == TrustState::Withheld => false,
             None => self.engine.list().iter().any(|hook| hook.disabled == Some(SkipReason::UntrustedWorkspace)),
         };
         match of_folder {
             true => Err(Failure::usage(format_args!(
                 "these hooks are those of a folder that is not trusted: {}",
-                program.project.display()
+                launch.project.display()
             ))
             .hint("ona --trust hooks ...")),
             false => Ok(()),
@@ -98,25 +95,25 @@ impl Stand {
     }
 
     /// A session for hooks to be fired in. It is nowhere recorded.
-    pub fn session(&mut self, open: &Open, program: &Program) -> Result<Session, Failure> {
+    pub fn session(&mut self, open: &OpenProject, launch: &Launch) -> Result<Session, Failure> {
         let place = SessionKey {
             conversation: "hooks-tried".into(),
             session: CallId::random().0.into(),
             start: SequenceStart::Zero,
         };
-        self.workplace.session(&open.store, place).map_err(|error| program.store_failure(error))
+        self.runtime.session(&open.store, place).map_err(|error| launch.store_failure(error))
     }
 
     pub async fn fire(&self, session: &mut Session, asked: &Asked) -> Result<HookOutcome, Failure> {
         let firing = firing(asked, session, &self.tools)?;
-        let connect = async || self.workplace.fleet.start_for_hooks(&self.engine.list()).await;
+        let connect = async || self.runtime.fleet.start_for_hooks(&self.engine.list()).await;
         self.connected.get_or_init(connect).await;
         Ok(self.engine.fire(firing).await)
     }
 
     /// Ends the servers that were connected for hooks.
     pub async fn close(&self) {
-        self.workplace.fleet.servers.close().await;
+        self.runtime.fleet.servers.close().await;
     }
 }
 

@@ -4,40 +4,37 @@ use super::command::Report;
 use super::fixture::{self, Trial};
 use super::report::{self, Tried};
 use super::stand::Stand;
-use crate::failure::Failure;
-use crate::guards;
 use crate::interrupt;
 use crate::output;
-use crate::program::Program;
-use crate::workplace::runtime;
+use ona_runtime::{Failure, Launch, block_on, guards};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub fn run(program: &Program, paths: &[PathBuf], config: Option<&Path>, format: Report) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, paths: &[PathBuf], config: Option<&Path>, format: Report) -> Result<u8, Failure> {
     let fixtures = fixture::load(paths)?;
-    let open = program.look()?;
-    runtime().block_on(async {
+    let open = launch.look()?;
+    block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut stand = Stand::new(program, &open, config, &cancel).await?;
-        stand.is_trusted(program, &open, config)?;
-        guards::mention(program, &open, &stand.workplace);
+        let mut stand = Stand::new(launch, &open, config, &cancel).await?;
+        stand.is_trusted(launch, &open, config)?;
+        guards::mention(launch, &open, &stand.runtime);
         let person = Arc::default();
         let mut tried = Vec::new();
         for fixture in &fixtures {
             if cancel.is_cancelled() {
                 return Ok(interrupt::INTERRUPTED);
             }
-            let mut session = stand.session(&open, program)?;
+            let mut session = stand.session(&open, launch)?;
             let began = Instant::now();
             let differences = match &fixture.tried {
                 Trial::Event(event) => event.differences(&stand.fire(&mut session, &event.asked).await?),
                 Trial::Module(module) => module.differences(&stand, &mut session, &person).await?,
             };
             tried.push(Tried { name: fixture.name.clone(), differences, took: began.elapsed() });
-            stand.workplace.keep(session);
+            stand.runtime.keep(session);
         }
         stand.close().await;
         let text = match format {

@@ -2,11 +2,10 @@
 
 use super::public_api;
 use super::subject::Subject;
-use crate::failure::Failure;
 use crate::output;
-use crate::program::{Program, at};
 use ona_api::testing::{CaseStatus, TestCase};
 use ona_api::{EventKind, Group, Row, digest};
+use ona_runtime::{Failure, Launch, at};
 use ona_test_runner::{PlanSelector, PlanTests};
 use ona_workflow::testgen::lint::{self, LintContext};
 use ona_workflow::testgen::touched::touched;
@@ -32,14 +31,14 @@ const ENOUGH: u64 = 64 * 1024 + 1;
 /// What `# traces:` says in a helper that counts for no criterion (section 8.6.1).
 const HELPER: &str = "none";
 
-pub fn run(program: &Program, add: &Add) -> Result<u8, Failure> {
-    program.operator_only("tests")?;
-    let script = read(program, add)?;
-    let entry_points = public_api::entry_points(program)?;
-    let open = program.open()?;
-    let subject = Subject::new(program, &open)?;
-    let tests = subject.tests(program, &open, PlanSelector::Approved)?;
-    let touched = touched_paths(program, &open.store, &subject)?;
+pub fn run(launch: &Launch, add: &Add) -> Result<u8, Failure> {
+    launch.operator_only("tests")?;
+    let script = read(launch, add)?;
+    let entry_points = public_api::entry_points(launch)?;
+    let open = launch.open()?;
+    let subject = Subject::new(launch, &open)?;
+    let tests = subject.tests(launch, &open, PlanSelector::Approved)?;
+    let touched = touched_paths(launch, &open.store, &subject)?;
 
     let around = LintContext { entry_points: &entry_points, touched: &touched };
     let lint::LintReport { findings, surfaces } = lint::examine(&script, &around);
@@ -55,7 +54,7 @@ pub fn run(program: &Program, add: &Add) -> Result<u8, Failure> {
     }
     let case = case(&subject, &tests, script, &surfaces, add.criterion.as_deref())?;
     let (group, retired) = rows(&tests, &case);
-    open.store.commit_now(&at(&subject.id, ""), group).map_err(|error| program.store_failure(error))?;
+    open.store.commit_now(&at(&subject.id, ""), group).map_err(|error| launch.store_failure(error))?;
     output::json(&json!({
         "test_case_id": case.id,
         "conversation_id": subject.id,
@@ -68,9 +67,9 @@ pub fn run(program: &Program, add: &Add) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn read(program: &Program, add: &Add) -> Result<Vec<u8>, Failure> {
+fn read(launch: &Launch, add: &Add) -> Result<Vec<u8>, Failure> {
     let mut script = Vec::new();
-    let file = std::fs::File::open(program.cwd.join(&add.file));
+    let file = std::fs::File::open(launch.cwd.join(&add.file));
     file.and_then(|file| file.take(ENOUGH).read_to_end(&mut script))
         .map_err(|error| Failure::usage(format_args!("{error}: {}", add.file.display())))?;
     match &add.criterion {
@@ -94,12 +93,12 @@ fn with_traces(script: Vec<u8>, criterion: &str) -> Vec<u8> {
     [&script[..at], line.as_bytes(), &script[at..]].concat()
 }
 
-pub fn touched_paths(program: &Program, store: &ona_store::Store, subject: &Subject) -> Result<Vec<String>, Failure> {
+pub fn touched_paths(launch: &Launch, store: &ona_store::Store, subject: &Subject) -> Result<Vec<String>, Failure> {
     let rows = || {
         let reader = store.reader()?;
         Ok((reader.manifest(&subject.id)?, reader.written_paths(&subject.id)?))
     };
-    let (before, written) = rows().map_err(|error| program.store_failure(error))?;
+    let (before, written) = rows().map_err(|error| launch.store_failure(error))?;
     let now = match &before {
         Some(_) => subject.project.snapshot().map_err(Failure::refused)?.files,
         None => Vec::new(),

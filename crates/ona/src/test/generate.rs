@@ -2,16 +2,13 @@
 //! entering the test phase does by itself (DEC-110).
 
 use super::subject::{Subject, tmp};
-use crate::failure::Failure;
-use crate::headless::choice;
 use crate::interrupt;
 use crate::operator::EvalOperator;
 use crate::output;
-use crate::program::{Open, Program, Purpose};
-use crate::workplace::{Workplace, runtime};
 use ona_api::testing::TestCase;
 use ona_api::{Phase, Row};
 use ona_orchestration::{Model, PlanModeTools};
+use ona_runtime::{Failure, FailureKind, Launch, MAX_TOKENS, OpenProject, Purpose, Runtime, block_on, model_choice};
 use ona_store::SCHEMA;
 use ona_test_runner::{
     DeclarationContext, GenerationError, GenerationEvent, GenerationRequest, GenerationResult, GenerationWatcher,
@@ -36,31 +33,28 @@ pub struct Generate {
     json: bool,
 }
 
-/// What providers that need a limit are told.
-const MAX_TOKENS: u32 = 8192;
-
 /// Bytes of a touched file that are looked at; what is longer is data, not source.
 const SOURCE: u64 = 8 << 20;
 
-pub fn run(program: &Program, generate: &Generate) -> Result<u8, Failure> {
-    program.operator_only("tests")?;
-    let open = program.open()?;
-    let subject = Subject::new(program, &open)?;
+pub fn run(launch: &Launch, generate: &Generate) -> Result<u8, Failure> {
+    launch.operator_only("tests")?;
+    let open = launch.open()?;
+    let subject = Subject::new(launch, &open)?;
     let phase = open.store.reader().and_then(|reader| reader.phase(&subject.id));
-    let phase = phase.map_err(|error| program.store_failure(error))?.unwrap_or(Phase::Idle);
+    let phase = phase.map_err(|error| launch.store_failure(error))?.unwrap_or(Phase::Idle);
     if !matches!(phase, Phase::Implement | Phase::Test) {
         return Err(Failure::refused(format_args!("the phase is {phase}; tests are generated in phase test"))
             .hint(format!("ona --transition test --conversation {}", subject.id)));
     }
-    let tests = subject.tests(program, &open, PlanSelector::Approved)?;
+    let tests = subject.tests(launch, &open, PlanSelector::Approved)?;
     let wanted = wanted(&tests, generate.all)?;
     let written = if wanted.is_empty() {
         output::note("Every success criterion has an accepted test; --all asks for new ones.");
         GenerationResult::default()
     } else {
-        write(program, &open, &subject, &tests, wanted, generate.all)?
+        write(launch, &open, &subject, &tests, wanted, generate.all)?
     };
-    let tests = subject.tests(program, &open, PlanSelector::Approved)?;
+    let tests = subject.tests(launch, &open, PlanSelector::Approved)?;
     let uncovered = uncovered(&tests);
     if generate.json {
         output::json(&described(&subject, &tests, &written, &uncovered));
@@ -80,23 +74,23 @@ pub fn run(program: &Program, generate: &Generate) -> Result<u8, Failure> {
 
 /// Has tests written for the criteria that have none, if there are any and a model can be
 /// asked: what entering the test phase begins with (DEC-110).
-pub fn missing(program: &Program, open: &Open) -> Result<(), Failure> {
-    let subject = Subject::new(program, open)?;
+pub fn missing(launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
+    let subject = Subject::new(launch, open)?;
     let loaded =
         open.store.reader().and_then(|reader| load(reader, &subject.id, &subject.project, PlanSelector::Approved));
-    let Some(tests) = loaded.map_err(|error| program.store_failure(error))? else { return Ok(()) };
+    let Some(tests) = loaded.map_err(|error| launch.store_failure(error))? else { return Ok(()) };
     let wanted = uncovered(&tests);
     if wanted.is_empty() {
         return Ok(());
     }
-    let settings = program.effective(open, Purpose::Call)?;
-    if !choice::can_be_asked(program, &settings) {
+    let settings = launch.effective(open, Purpose::Call)?;
+    if !model_choice::can_be_asked(launch, &settings) {
         return Err(Failure::refused("no model can be asked for tests now").hint(format!(
             "ona test generate --conversation {id}, or ona test add FILE --conversation {id}",
             id = subject.id
         )));
     }
-    write(program, open, &subject, &tests, wanted, false).map(drop)
+    write(launch, open, &subject, &tests, wanted, false).map(drop)
 }
 
 /// Ids of the criteria to ask for.
@@ -122,26 +116,26 @@ fn uncovered(tests: &PlanTests) -> Vec<String> {
 
 /// Everything up to the committed rows.
 pub fn write(
-    program: &Program,
-    open: &Open,
+    launch: &Launch,
+    open: &OpenProject,
     subject: &Subject,
     tests: &PlanTests,
     wanted: Vec<String>,
     replace: bool,
 ) -> Result<GenerationResult, Failure> {
-    runtime().block_on(async {
+    block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut workplace = Workplace::new(program, open, &subject.project.root, Purpose::Call, &cancel)?;
-        workplace.announce_guards(program, open)?;
-        let wanted_model = program.options.model.as_deref();
-        let chosen = choice::model(program, open, wanted_model, &workplace.settings, &workplace.operators)?;
+        let mut runtime = Runtime::new(launch, open, &subject.project.root, Purpose::Call, &cancel)?;
+        runtime.announce_guards(launch, open)?;
+        let wanted_model = launch.options.model.as_deref();
+        let chosen = model_choice::model(launch, open, wanted_model, &runtime.settings, &runtime.operators)?;
         if let Some(config) = &chosen.fresh {
-            choice::remember(program, open, config)?;
+            model_choice::remember(launch, open, config)?;
         }
         let model = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup));
         let model = model.map_err(|failure| Failure::refused(format_args!("no tests were written: {failure}")))?;
-        let request = request(program, open, subject, tests, &mut workplace, wanted, replace, &cancel).await?;
+        let request = request(launch, open, subject, tests, &mut runtime, wanted, replace, &cancel).await?;
         let generator = TestGenerator {
             store: Arc::clone(&open.store),
             model: Arc::new(model),
@@ -154,10 +148,10 @@ pub fn write(
         };
         let store = Arc::clone(&open.store);
         let written =
-            ona_test_runner::generate(&generator, &request, &mut |place| workplace.session(&store, place)).await;
+            ona_test_runner::generate(&generator, &request, &mut |place| runtime.session(&store, place)).await;
         written.map_err(|error| match error {
-            GenerationError::Store(error) => program.store_failure(error),
-            GenerationError::Interrupted => Failure::refused("interrupted").with_code(interrupt::INTERRUPTED),
+            GenerationError::Store(error) => launch.store_failure(error),
+            GenerationError::Interrupted => Failure::new(FailureKind::Interrupted, "interrupted"),
             GenerationError::Isolation { .. } => Failure::refused(open.redactor.apply(&error.to_string()))
                 .hint("take it out of sdlc.publicApi, or have the plan say that line"),
             GenerationError::Model(_) => Failure::refused(open.redactor.apply(&error.to_string())),
@@ -167,24 +161,24 @@ pub fn write(
 
 #[expect(clippy::too_many_arguments, reason = "what a generator may know comes from many places")]
 async fn request(
-    program: &Program,
-    open: &Open,
+    launch: &Launch,
+    open: &OpenProject,
     subject: &Subject,
     tests: &PlanTests,
-    workplace: &mut Workplace,
+    runtime: &mut Runtime,
     wanted: Vec<String>,
     replace: bool,
     cancel: &CancellationToken,
 ) -> Result<GenerationRequest, Failure> {
-    let declared = PublicApi::of(&workplace.settings).map_err(Failure::usage)?;
-    let (touched, sources) = implementation(program, open, subject)?;
-    let program_dir = program.own_dir();
+    let declared = PublicApi::of(&runtime.settings).map_err(Failure::usage)?;
+    let (touched, sources) = implementation(launch, open, subject)?;
+    let program_dir = launch.own_dir();
     let ground = DeclarationContext {
         root: &subject.project.root,
         touched: &touched,
-        host: &workplace.host,
-        tmp: &tmp(program),
-        live_database: &program.database.path,
+        host: &runtime.host,
+        tmp: &tmp(launch),
+        live_database: &launch.database.path,
         program_dir: program_dir.as_deref(),
         cancel,
     };
@@ -195,7 +189,7 @@ async fn request(
         };
         Failure::refused(format_args!("{what}; {withheld}"))
     })?;
-    let mut along = workplace.take_findings();
+    let mut along = runtime.take_findings();
     if tests.criteria_missing {
         along.push(Row::Criteria { plan: tests.plan.id, criteria: tests.record.criteria.clone() });
     }
@@ -206,7 +200,7 @@ async fn request(
         plan: tests.plan.clone(),
         criteria: tests.record.criteria.clone(),
         wanted,
-        contract: contract(&tools(program, open, workplace)?.specs(), SCHEMA),
+        contract: contract(&tools(launch, open, runtime)?.specs(), SCHEMA),
         entry_points: declared.entry_points,
         public,
         touched: touched.paths(),
@@ -218,27 +212,27 @@ async fn request(
 }
 
 /// The tools whose contract tests may rely on.
-fn tools(program: &Program, open: &Open, workplace: &mut Workplace) -> Result<ToolBox, Failure> {
-    let nowhere = crate::program::nowhere();
-    let session = workplace.session(&open.store, nowhere).map_err(|error| program.store_failure(error))?;
+fn tools(launch: &Launch, open: &OpenProject, runtime: &mut Runtime) -> Result<ToolBox, Failure> {
+    let nowhere = ona_runtime::nowhere();
+    let session = runtime.session(&open.store, nowhere).map_err(|error| launch.store_failure(error))?;
     let mut tools = ToolBox::builtin();
-    PlanModeTools::of(&session, &open.store, super::subject::look_at(program, &Value::Null)).equip(&mut tools);
-    workplace.keep(session);
+    PlanModeTools::of(&session, &open.store, ona_runtime::look_at(launch, &Value::Null)).equip(&mut tools);
+    runtime.keep(session);
     Ok(tools)
 }
 
 /// What the implementation touched, with the text of it. If nobody looked at the project
 /// when it began, everything there may be part of it.
 fn implementation(
-    program: &Program,
-    open: &Open,
+    launch: &Launch,
+    open: &OpenProject,
     subject: &Subject,
 ) -> Result<(TouchedFiles, Vec<TouchedSource>), Failure> {
     let rows = || {
         let reader = open.store.reader()?;
         Ok((reader.manifest(&subject.id)?, reader.written_paths(&subject.id)?))
     };
-    let (before, written) = rows().map_err(|error| program.store_failure(error))?;
+    let (before, written) = rows().map_err(|error| launch.store_failure(error))?;
     let root = &subject.project.root;
     let now = subject.project.snapshot().map_err(Failure::refused)?.files;
     let touched = touched(root, before.as_deref(), &now, &written);
@@ -259,7 +253,7 @@ fn implementation(
 }
 
 /// How it goes, on stderr.
-fn watch(open: &Open) -> GenerationWatcher {
+fn watch(open: &OpenProject) -> GenerationWatcher {
     let redactor = open.redactor.clone();
     Arc::new(move |writing| {
         let line = match writing {

@@ -2,9 +2,8 @@
 //! files, prints findings; what is wrong with a script is `ona_workflow`'s to say.
 
 use super::public_api;
-use crate::failure::Failure;
 use crate::output;
-use crate::program::Program;
+use ona_runtime::{Failure, Launch};
 use ona_workflow::testgen::lint::{LintContext, check};
 use serde_json::json;
 use std::io::Read;
@@ -32,11 +31,11 @@ pub struct Lint {
 /// A script can not be longer than 64 KiB; this much shows that it is.
 const ENOUGH: u64 = 64 * 1024 + 1;
 
-pub fn run(program: &Program, lint: &Lint) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, lint: &Lint) -> Result<u8, Failure> {
     // All files first: half a verdict would be read as a whole one.
     let scripts: Vec<(&Path, Vec<u8>)> =
-        lint.files.iter().map(|file| Ok((file.as_path(), read(program, file)?))).collect::<Result<_, Failure>>()?;
-    let mut entry_points = public_api::entry_points(program)?;
+        lint.files.iter().map(|file| Ok((file.as_path(), read(launch, file)?))).collect::<Result<_, Failure>>()?;
+    let mut entry_points = public_api::entry_points(launch)?;
     entry_points.extend(lint.entry_points.iter().cloned());
     let around = LintContext { entry_points: &entry_points, touched: &lint.touched };
     let found: Vec<_> = scripts
@@ -61,12 +60,12 @@ pub fn run(program: &Program, lint: &Lint) -> Result<u8, Failure> {
     Ok(u8::from(!found.is_empty()))
 }
 
-fn read(program: &Program, file: &Path) -> Result<Vec<u8>, Failure> {
+fn read(launch: &Launch, file: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = if file == Path::new("-") {
         std::io::stdin().take(ENOUGH).read_to_end(&mut bytes)
     } else {
-        std::fs::File::open(program.cwd.join(file)).and_then(|file| file.take(ENOUGH).read_to_end(&mut bytes))
+        std::fs::File::open(launch.cwd.join(file)).and_then(|file| file.take(ENOUGH).read_to_end(&mut bytes))
     };
     read.map_err(|error| Failure::usage(format_args!("{error}: {}", file.display())))?;
     Ok(bytes)

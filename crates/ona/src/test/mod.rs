@@ -10,11 +10,9 @@ mod report;
 mod run;
 pub mod subject;
 
-use crate::failure::Failure;
-use crate::interrupt;
 use crate::output;
-use crate::program::{Open, Program};
 use clap::Subcommand;
+use ona_runtime::{Failure, FailureKind, Launch, OpenProject};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -30,26 +28,26 @@ pub enum Command {
     Report(report::Report),
 }
 
-pub fn run(program: &Program, command: Command) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     match command {
-        Command::Lint(lint) => lint::run(program, &lint),
-        Command::Add(add) => add::run(program, &add),
-        Command::Generate(generate) => generate::run(program, &generate),
-        Command::Run(run) => run::run(program, &run),
-        Command::Report(report) => report::run(program, &report),
+        Command::Lint(lint) => lint::run(launch, &lint),
+        Command::Add(add) => add::run(launch, &add),
+        Command::Generate(generate) => generate::run(launch, &generate),
+        Command::Run(run) => run::run(launch, &run),
+        Command::Report(report) => report::run(launch, &report),
     }
 }
 
 /// What follows from entering the test phase (DEC-110): tests that are missing are written,
 /// and all there are are run. A failure is reported and leaves the phase as it is.
-pub fn entered(program: &Program, open: &Open) {
-    if let Err(failure) = generate::missing(program, open) {
+pub fn entered(launch: &Launch, open: &OpenProject) {
+    if let Err(failure) = generate::missing(launch, open) {
         output::note(&failure);
-        if failure.code == interrupt::INTERRUPTED {
+        if failure.kind == FailureKind::Interrupted {
             return;
         }
     }
-    if let Err(failure) = run::all(program, open) {
+    if let Err(failure) = run::all(launch, open) {
         output::note(failure);
     }
 }

@@ -1,7 +1,6 @@
 //! What the operator declared as the project's public interface (`sdlc.publicApi`).
 
-use crate::failure::Failure;
-use crate::program::Program;
+use ona_runtime::{Failure, Launch};
 use ona_test_runner::PublicApi;
 use ona_trust::merge;
 use serde_json::Value;
@@ -10,17 +9,17 @@ use serde_json::Value;
 ///
 /// From the effective row if there is one, else from what it would become; the
 /// database is not made for this.
-pub fn entry_points(program: &Program) -> Result<Vec<String>, Failure> {
-    PublicApi::of(&settings(program)?).map(|declared| declared.entry_points).map_err(Failure::usage)
+pub fn entry_points(launch: &Launch) -> Result<Vec<String>, Failure> {
+    PublicApi::of(&settings(launch)?).map(|declared| declared.entry_points).map_err(Failure::usage)
 }
 
-fn settings(program: &Program) -> Result<Value, Failure> {
-    if program.database.path.exists() {
-        let failed = |error| program.store_failure(error);
-        let row = program.open_plain()?.reader().and_then(|reader| reader.settings()).map_err(failed)?;
+fn settings(launch: &Launch) -> Result<Value, Failure> {
+    if launch.database.path.exists() {
+        let failed = |error| launch.store_failure(error);
+        let row = launch.open_plain()?.reader().and_then(|reader| reader.settings()).map_err(failed)?;
         if let Some((json, _)) = row {
             return Ok(serde_json::from_str(&json).unwrap_or_default());
         }
     }
-    Ok(merge(&program.discover()?, &program.env).effective)
+    Ok(merge(&launch.discover()?, &launch.env).effective)
 }

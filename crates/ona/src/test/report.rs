@@ -1,9 +1,8 @@
 //! `ona test report`: what the tests came to, for a terminal, a machine or a browser.
 
 use super::subject::Subject;
-use crate::failure::Failure;
 use crate::output;
-use crate::program::{Program, at};
+use ona_runtime::{Failure, Launch, at};
 use ona_test_runner::PlanSelector;
 use ona_workflow::testgen::report::TestReport;
 use std::path::PathBuf;
@@ -19,18 +18,18 @@ pub struct Report {
     html: Option<PathBuf>,
 }
 
-pub fn run(program: &Program, report: &Report) -> Result<u8, Failure> {
-    let open = program.open()?;
-    let subject = Subject::new(program, &open)?;
-    let tests = subject.tests(program, &open, PlanSelector::Reported)?;
+pub fn run(launch: &Launch, report: &Report) -> Result<u8, Failure> {
+    let open = launch.open()?;
+    let subject = Subject::new(launch, &open)?;
+    let tests = subject.tests(launch, &open, PlanSelector::Reported)?;
     let test_report = TestReport::new(subject.id.as_str(), &tests.plan.content, &tests.record);
     if let Some(file) = &report.html {
-        let path = program.cwd.join(file);
+        let path = launch.cwd.join(file);
         let page = test_report.html();
         std::fs::write(&path, &page).map_err(|error| Failure::refused(format_args!("{error}: {}", path.display())))?;
         // In the project it would otherwise be a change that makes every result stale.
         let rows = subject.project.report_written(&path, page.as_bytes());
-        open.store.commit_now(&at(&subject.id, ""), rows).map_err(|error| program.store_failure(error))?;
+        open.store.commit_now(&at(&subject.id, ""), rows).map_err(|error| launch.store_failure(error))?;
         output::note(format_args!("ona: the report was written to {}", path.display()));
     }
     match (report.json, &report.html) {

@@ -2,15 +2,13 @@
 
 use super::progress::Bar;
 use super::subject::{Subject, tmp};
-use crate::failure::Failure;
 use crate::interrupt;
 use crate::output;
-use crate::program::{Open, Program, Purpose};
-use crate::workplace::{Workplace, runtime};
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::testing::TestCase;
 use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
 use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion, Pipeline};
+use ona_runtime::{Failure, Launch, OpenProject, Purpose, Runtime, block_on};
 use ona_test_runner::{PlanSelector, PlanTests, RunConfig, RunError, RunProgress, RunSummary};
 use ona_tools::ToolBox;
 use serde_json::{Value, json};
@@ -34,17 +32,17 @@ pub struct Run {
 /// How often the elapsed time on a terminal moves on.
 const TICK: Duration = Duration::from_millis(200);
 
-pub fn run(program: &Program, run: &Run) -> Result<u8, Failure> {
+pub fn run(launch: &Launch, run: &Run) -> Result<u8, Failure> {
     // Whoever can choose the environment of a run can choose its result.
-    program.operator_only("test results")?;
-    let open = program.open()?;
-    let subject = Subject::new(program, &open)?;
-    let tests = subject.tests(program, &open, PlanSelector::Approved)?;
+    launch.operator_only("test results")?;
+    let open = launch.open()?;
+    let subject = Subject::new(launch, &open)?;
+    let tests = subject.tests(launch, &open, PlanSelector::Approved)?;
     let cases = chosen(&tests, &run.cases)?;
     if cases.is_empty() {
         return Err(Failure::refused("there are no tests to run").hint("ona test add FILE --conversation ID"));
     }
-    let ended = execute(program, &open, &subject, &tests, &cases)?;
+    let ended = execute(launch, &open, &subject, &tests, &cases)?;
     if run.json {
         output::json(&described(&subject, &ended));
     }
@@ -56,22 +54,22 @@ pub fn run(program: &Program, run: &Run) -> Result<u8, Failure> {
 }
 
 /// Runs every accepted case of the conversation, if it has any.
-pub fn all(program: &Program, open: &Open) -> Result<(), Failure> {
-    let subject = Subject::new(program, open)?;
-    let reader = open.store.reader().map_err(|error| program.store_failure(error))?;
+pub fn all(launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
+    let subject = Subject::new(launch, open)?;
+    let reader = open.store.reader().map_err(|error| launch.store_failure(error))?;
     let tests = ona_test_runner::load(reader, &subject.id, &subject.project, PlanSelector::Approved);
-    let Some(tests) = tests.map_err(|error| program.store_failure(error))? else { return Ok(()) };
+    let Some(tests) = tests.map_err(|error| launch.store_failure(error))? else { return Ok(()) };
     let cases = chosen(&tests, &[])?;
     if cases.is_empty() {
         return Ok(());
     }
-    execute(program, open, &subject, &tests, &cases).map(drop)
+    execute(launch, open, &subject, &tests, &cases).map(drop)
 }
 
 /// Runs cases and says on stderr how it goes.
 pub fn execute(
-    program: &Program,
-    open: &Open,
+    launch: &Launch,
+    open: &OpenProject,
     subject: &Subject,
     tests: &PlanTests,
     cases: &[TestCase],
@@ -81,28 +79,28 @@ pub fn execute(
         return Err(Failure::usage(format_args!("the project of the conversation is not there: {root}")));
     }
     let cancel = CancellationToken::new();
-    let failed = |error| program.store_failure(error);
-    runtime().block_on(async {
+    let failed = |error| launch.store_failure(error);
+    block_on(async {
         interrupt::on_signal(&cancel);
-        let mut workplace = Workplace::new(program, open, &subject.project.root, Purpose::Call, &cancel)?;
-        workplace.announce_guards(program, open)?;
+        let mut runtime = Runtime::new(launch, open, &subject.project.root, Purpose::Call, &cancel)?;
+        runtime.announce_guards(launch, open)?;
         let place =
             SessionKey { conversation: subject.id.clone(), session: SessionId::random(), start: SequenceStart::Zero };
-        let mut opening = workplace.take_findings();
+        let mut opening = runtime.take_findings();
         opening.append(criteria_of(tests));
-        let mut session = workplace.session(&open.store, place).map_err(failed)?;
+        let mut session = runtime.session(&open.store, place).map_err(failed)?;
         session.rules = Arc::new(std::sync::RwLock::new(session.with_rules(Clone::clone).for_tests()));
         let pipeline = Pipeline {
             store: Arc::clone(&open.store),
             tools: Arc::new(ToolBox::default()),
-            hooks: Arc::clone(&workplace.hooks),
+            hooks: Arc::clone(&runtime.hooks),
             operator: Arc::new(TypedIt),
         };
         let bench = RunConfig {
             project: subject.project.clone(),
-            host: workplace.host.clone(),
-            tmp: tmp(program),
-            program_dir: program.own_dir(),
+            host: runtime.host.clone(),
+            tmp: tmp(launch),
+            program_dir: launch.own_dir(),
             cancel: cancel.clone(),
         };
         let bar = std::sync::Mutex::new(Bar::new(cases.len()));

@@ -1,9 +1,9 @@
 //! Makes the hooks that are no process, and gives those that ask a model one to ask.
 
 use crate::failure::Failure;
-use crate::headless::choose_model;
-use crate::program::{Open, Program};
-use crate::workplace::Workplace;
+use crate::launch::{Launch, OpenProject};
+use crate::model_choice;
+use crate::runtime::Runtime;
 use ona_dialects::HandlerSpec;
 use ona_hookplane::{Hook, HookAction, HookHandler};
 use ona_mcp::Servers;
@@ -38,16 +38,16 @@ fn judges(hook: &Hook) -> bool {
 
 /// Gives hooks that judge this model to ask, also those that a skill may bring later.
 pub fn seat(
-    open: &Open,
-    workplace: &Workplace,
+    open: &OpenProject,
+    runtime: &Runtime,
     session: &Session,
     current_model: &CurrentModel,
     operator: &Arc<dyn Operator>,
 ) {
-    workplace.judges.set(JudgeDeps {
+    runtime.judges.set(JudgeDeps {
         store: Arc::clone(&open.store),
         current_model: current_model.clone(),
-        hooks: Arc::new(workplace.hooks.only(|hook| !judges(hook))),
+        hooks: Arc::new(runtime.hooks.only(|hook| !judges(hook))),
         operator: Arc::clone(operator),
         parent: session.as_parent(),
         cx: session.cx.clone(),
@@ -57,19 +57,19 @@ pub fn seat(
 /// The same for a run that asks no model itself. Where none can be asked, such a hook
 /// fails when it runs and says so.
 pub fn seat_if_needed(
-    program: &Program,
-    open: &Open,
-    workplace: &Workplace,
+    launch: &Launch,
+    open: &OpenProject,
+    runtime: &Runtime,
     session: &Session,
     operator: &Arc<dyn Operator>,
 ) -> Result<(), Failure> {
-    if !workplace.hooks.list().iter().any(judges) {
+    if !runtime.hooks.list().iter().any(judges) {
         return Ok(());
     }
-    let wanted = program.options.model.as_deref();
-    let chosen = choose_model(program, open, wanted, &workplace.settings, &workplace.operators)?;
+    let wanted = launch.options.model.as_deref();
+    let chosen = model_choice::model(launch, open, wanted, &runtime.settings, &runtime.operators)?;
     if let Ok(model) = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
-        seat(open, workplace, session, &CurrentModel::new(Arc::new(model)), operator);
+        seat(open, runtime, session, &CurrentModel::new(Arc::new(model)), operator);
     }
     Ok(())
 }

@@ -1,18 +1,17 @@
 //! Which agents this run knows: built-in, of the user, of the project, of `--agents`.
 
 use crate::failure::Failure;
-use crate::output;
-use crate::program::{Open, Program};
+use crate::launch::{Launch, OpenProject};
 use ona_instructions::{AgentOrigin, Agents};
 use ona_trust::Trust;
 
-pub fn load(program: &Program, open: &Open) -> Result<Agents, Failure> {
-    let (home, project) = (program.env.home(), &program.project);
+pub fn load(launch: &Launch, open: &OpenProject) -> Result<Agents, Failure> {
+    let (home, project) = (launch.env.home(), &launch.project);
     let mut folders = Vec::new();
     for base in [&home, project] {
         let of_project = base == project && project != &home;
         let folder = |name: &str, dialect| AgentOrigin { file: base.join(name).join("agents"), dialect, of_project };
-        if !program.options.no_claude_settings {
+        if !launch.options.no_claude_settings {
             folders.push(folder(".claude", "claude"));
         }
         folders.push(folder(".ona", "sdlc"));
@@ -21,23 +20,23 @@ pub fn load(program: &Program, open: &Open) -> Result<Agents, Failure> {
     if open.merged.trust == Trust::Withheld {
         folders.retain(|folder| !folder.of_project);
     }
-    if program.options.bare {
+    if launch.options.bare {
         folders.clear();
     }
-    let flag = program.options.agents.as_deref().map(|text| given(program, text)).transpose()?;
+    let flag = launch.options.agents.as_deref().map(|text| given(launch, text)).transpose()?;
     let agents = Agents::load(folders, flag.as_deref()).map_err(Failure::usage)?;
     for (file, why) in &agents.left_out {
-        output::note(format_args!("ona: ignoring {}: it {why}", file.display()));
+        launch.note(format_args!("ona: ignoring {}: it {why}", file.display()));
     }
     Ok(agents)
 }
 
 /// JSON, or a file of it.
-fn given(program: &Program, text: &str) -> Result<String, Failure> {
+fn given(launch: &Launch, text: &str) -> Result<String, Failure> {
     if text.trim_start().starts_with(['{', '[']) {
         return Ok(text.to_owned());
     }
-    ona_files::read_named(&program.cwd.join(text)).map_err(|why| {
+    ona_files::read_named(&launch.cwd.join(text)).map_err(|why| {
         Failure::usage(format_args!("--agents is neither JSON nor a file that can be read: {text} {why}"))
     })
 }

@@ -2,9 +2,8 @@
 //! settings and of plugins and in the order of DEC-060: pi, massgen, omp.
 
 use crate::failure::Failure;
-use crate::output;
+use crate::launch::Launch;
 use crate::pi_session::PiSession;
-use crate::program::Program;
 use ona_api::{Env, EventKind, Group, environment};
 use ona_dialects::LoadedHooks;
 use ona_dialects::massgen;
@@ -52,25 +51,26 @@ pub fn pi_hooks(
 }
 
 /// What people are told about these hooks before the first of them could run.
-pub fn announce(session: &PiSession, verbose: bool) -> Group {
+pub fn announce(launch: &Launch, session: &PiSession) -> Group {
+    let verbose = launch.options.verbose;
     let mut group = Group::default();
     if let Some(invalid) = session.invalid() {
-        output::note(invalid.warning());
+        launch.note(invalid.warning());
         if verbose {
-            output::note(invalid.record());
+            launch.note(invalid.record());
         }
         group.event(EventKind::HookConfigInvalid, invalid.record());
     }
     if verbose && session.claude_off > 0 {
         let count = session.claude_off;
-        output::note(format_args!(
+        launch.note(format_args!(
             "ona: {count} hook(s) of .claude files are off in this session (--claude-settings-hooks)"
         ));
     }
     if verbose
         && matches!(&session.layer, PiLayer::Hooks { source: pi::PiSource::GastownBuiltin, definitions } if definitions.is_empty())
     {
-        output::note("ona: gastown mode has no hooks here: neither gt nor bd was found");
+        launch.note("ona: gastown mode has no hooks here: neither gt nor bd was found");
     }
     group
 }
@@ -78,17 +78,17 @@ pub fn announce(session: &PiSession, verbose: bool) -> Group {
 /// The hooks of a MassGen configuration, if this session has one (DEC-041, DEC-150). The
 /// files that decide about them, which the agent may not change.
 pub fn massgen(
-    program: &Program,
+    launch: &Launch,
     settings: &Value,
     host: &Env,
     place: &SessionDirs,
     cancel: &CancellationToken,
     loaded: &mut LoadedHooks,
 ) -> Result<Vec<PathBuf>, Failure> {
-    let options = &program.options;
+    let options = &launch.options;
     let named = options.massgen_config.as_deref().or(host.non_empty(environment::ONA_MASSGEN_CONFIG));
     let path = match (named, &settings["massgenConfig"]) {
-        (Some(path), _) => program.cwd.join(path),
+        (Some(path), _) => launch.cwd.join(path),
         // Settings are about a project, wherever in it somebody starts.
         (None, Value::String(path)) if !path.is_empty() => place.project.join(path),
         (None, Value::Null) => match &options.agent_id {
@@ -108,12 +108,12 @@ pub fn massgen(
     {
         return Err(Failure::usage(massgen::MassgenConfigError::Unreadable { path, why }));
     }
-    massgen_file(program, &path, settings, host, place, cancel, loaded)
+    massgen_file(launch, &path, settings, host, place, cancel, loaded)
 }
 
 /// The hooks of this configuration.
 pub fn massgen_file(
-    program: &Program,
+    launch: &Launch,
     path: &Path,
     settings: &Value,
     host: &Env,
@@ -124,9 +124,9 @@ pub fn massgen_file(
     let environment = HookEnvironment::new(host.clone(), place.project.clone(), Timeouts::default());
     let source = massgen::MassgenSource {
         path,
-        agent: program.options.agent_id.as_deref(),
+        agent: launch.options.agent_id.as_deref(),
         cwd: &place.start,
-        env: environment.lasting(&program.database.path.to_string_lossy()),
+        env: environment.lasting(&launch.database.path.to_string_lossy()),
         disabled: ona_dialects::switched_off(settings),
         cancel,
     };

@@ -1,6 +1,6 @@
 //! Reads the hooks of skills and agents for a session that is running (`SessionHookRegistry`).
 
-use crate::workshop;
+use crate::hook_handlers;
 use ona_api::SkipReason;
 use ona_dialects::{FrontMatter, FrontMatterKind, HookScope, front_matter};
 use ona_mcp::Servers;
@@ -38,7 +38,7 @@ pub fn maker(
             whom,
             disabled: disabled(&settings, front.of_project && trust == Trust::Withheld),
         };
-        let (hooks, rejected) = front_matter(&read, kind, &settings, &place, &workshop::maker(&judges, &servers));
+        let (hooks, rejected) = front_matter(&read, kind, &settings, &place, &hook_handlers::maker(&judges, &servers));
         let problems = rejected.iter().map(|one| format!("a hook of {} is not used: {}", front.by, one.why)).collect();
         let mut files = scripts(&front.hooks, &dir, &place);
         files.extend(startup.iter().cloned());

@@ -1,7 +1,7 @@
 //! What a folder brings that could run, by name: what is not in use while nobody has trusted
 //! it, and what has changed since somebody did (DEC-182). Nothing of the folder is run here.
 
-use crate::program::{Open, Program};
+use crate::launch::{Launch, OpenProject};
 use ona_api::{SkipReason, digest, environment};
 use ona_modules::{SearchPaths, candidates};
 use serde_json::{Value, json};
@@ -14,22 +14,22 @@ use std::path::{Path, PathBuf};
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The line of a start in a folder that nobody has trusted; `None` if it brings nothing.
-pub fn not_in_use(program: &Program, open: &Open) -> Option<String> {
+pub fn not_in_use(launch: &Launch, open: &OpenProject) -> Option<String> {
     let mut kinds: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut add = |kind: &str, file: &Path| {
-        kinds.entry(kind.to_owned()).or_default().insert(short(program, file));
+        kinds.entry(kind.to_owned()).or_default().insert(short(launch, file));
     };
     open.found.unused.iter().for_each(|one| add(&one.kind, &one.file));
-    let options = &program.options;
+    let options = &launch.options;
     if !options.bare {
-        let mcp = program.project.join(".mcp.json");
+        let mcp = launch.project.join(".mcp.json");
         if mcp.symlink_metadata().is_ok() {
             add("MCP servers", &mcp);
         }
-        modules(program).iter().for_each(|file| add("hook modules", file));
+        modules(launch).iter().for_each(|file| add("hook modules", file));
         for folder in [".ona", ".claude"].iter().filter(|name| **name == ".ona" || !options.no_claude_settings) {
             for (kind, name) in [("agents", "agents"), ("skills", "skills"), ("commands", "commands")] {
-                let dir = program.project.join(folder).join(name);
+                let dir = launch.project.join(folder).join(name);
                 if std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
                     add(kind, &dir);
                 }
@@ -49,7 +49,7 @@ pub fn not_in_use(program: &Program, open: &Open) -> Option<String> {
         .collect();
     Some(format!(
         "ona: this folder is not trusted ({}); not in use: {}; run the command with --trust to trust it (ona --trust ...)",
-        program.project.display(),
+        launch.project.display(),
         listed.join("; ")
     ))
 }
@@ -77,11 +77,11 @@ pub fn changed_since(recorded: &str, running: &BTreeMap<String, String>) -> Opti
 }
 
 /// Everything of the folder that runs, with a digest of each.
-pub fn running(program: &Program, open: &Open) -> BTreeMap<String, String> {
+pub fn running(launch: &Launch, open: &OpenProject) -> BTreeMap<String, String> {
     let mut running = BTreeMap::new();
-    let (project, home) = (&program.project, program.env.home());
+    let (project, home) = (&launch.project, launch.env.home());
     for layer in open.found.layers.iter().filter(|layer| layer.scope.needs_trust()) {
-        let file = layer.file.as_deref().map(|file| short(program, file)).unwrap_or_default();
+        let file = layer.file.as_deref().map(|file| short(launch, file)).unwrap_or_default();
         for key in ["hooks", "plugins", "hookModules", "statusLine", "massgenConfig"] {
             let value = &layer.value[key];
             if !value.is_null() {
@@ -92,18 +92,18 @@ pub fn running(program: &Program, open: &Open) -> BTreeMap<String, String> {
         let brings = json!({"hooks": layer.value["hooks"], "plugins": layer.value["plugins"]});
         for script in ona_trust::hook_scripts(&brings, project, &home) {
             if script.starts_with(project) {
-                running.insert(short(program, &script), file_digest(&script));
+                running.insert(short(launch, &script), file_digest(&script));
             }
         }
         let listed = layer.value["hookModules"].as_array().into_iter().flatten().filter_map(Value::as_str);
         for module in listed.map(|path| project.join(path)) {
-            running.insert(short(program, &module), file_digest(&module));
+            running.insert(short(launch, &module), file_digest(&module));
         }
     }
-    for module in modules(program) {
-        running.insert(short(program, &module), file_digest(&module));
+    for module in modules(launch) {
+        running.insert(short(launch, &module), file_digest(&module));
     }
-    servers(&mut running, &mcp_file(program)["mcpServers"], ".mcp.json");
+    servers(&mut running, &mcp_file(launch)["mcpServers"], ".mcp.json");
     running
 }
 
@@ -114,10 +114,10 @@ fn servers(running: &mut BTreeMap<String, String>, servers: &Value, file: &str) 
 }
 
 /// Variables that the folder's configuration reads and that have the name of a secret.
-pub fn secrets_read(program: &Program, open: &Open) -> Vec<String> {
+pub fn secrets_read(launch: &Launch, open: &OpenProject) -> Vec<String> {
     let mut names = BTreeSet::new();
     let layers = open.found.layers.iter().filter(|layer| layer.scope.needs_trust());
-    for value in layers.map(|layer| &layer.value).chain([&mcp_file(program)]) {
+    for value in layers.map(|layer| &layer.value).chain([&mcp_file(launch)]) {
         variables(value, &mut names);
     }
     names.into_iter().filter(|name| sounds_secret(name) && !ona_api::redact::is_own_credential(name)).collect()
@@ -148,22 +148,22 @@ fn sounds_secret(name: &str) -> bool {
 }
 
 /// The module files that only count because the folder's do.
-fn modules(program: &Program) -> Vec<PathBuf> {
-    let env = &program.env;
+fn modules(launch: &Launch) -> Vec<PathBuf> {
+    let env = &launch.env;
     let places = SearchPaths {
-        cwd: program.cwd.clone(),
+        cwd: launch.cwd.clone(),
         home: env.home(),
-        agent_dir: env.non_empty(environment::PI_CODING_AGENT_DIR).map(|dir| program.cwd.join(dir)),
-        claude: !program.options.no_claude_settings && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0"),
+        agent_dir: env.non_empty(environment::PI_CODING_AGENT_DIR).map(|dir| launch.cwd.join(dir)),
+        claude: !launch.options.no_claude_settings && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0"),
         project: true,
-        nothing: program.options.bare,
+        nothing: launch.options.bare,
     };
     let (found, _) = candidates(&places, &[]);
-    found.into_iter().map(|one| one.path).filter(|path| path.starts_with(&program.project)).collect()
+    found.into_iter().map(|one| one.path).filter(|path| path.starts_with(&launch.project)).collect()
 }
 
-fn mcp_file(program: &Program) -> Value {
-    let file = program.project.join(".mcp.json");
+fn mcp_file(launch: &Launch) -> Value {
+    let file = launch.project.join(".mcp.json");
     read(&file).and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
@@ -187,7 +187,7 @@ fn read(file: &Path) -> Option<Vec<u8>> {
 }
 
 /// As seen from the project, with control characters escaped: a folder chooses its names.
-fn short(program: &Program, file: &Path) -> String {
-    let path = file.strip_prefix(&program.project).unwrap_or(file).to_string_lossy();
+fn short(launch: &Launch, file: &Path) -> String {
+    let path = file.strip_prefix(&launch.project).unwrap_or(file).to_string_lossy();
     path.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }

@@ -2,17 +2,17 @@
 
 use crate::failure::Failure;
 use crate::findings;
-use crate::front_hooks;
+use crate::front_matter_hooks;
 use crate::guards::{self, Evidence, flags};
 use crate::hook_files;
+use crate::hook_handlers;
 use crate::hook_modules::Files;
-use crate::keeper;
+use crate::launch::{Launch, OpenProject, Purpose};
 use crate::mcp::{self, Fleet};
-use crate::output;
+use crate::notices::Notices;
+use crate::permission_writer;
 use crate::pi_session::PiSession;
-use crate::program::{Open, Program, Purpose};
 use crate::session_hooks::{self, Written};
-use crate::workshop;
 use crate::worktree;
 use ona_api::mode::UnknownMode;
 use ona_api::row::SessionKey;
@@ -29,12 +29,13 @@ use ona_hookplane::{
 use ona_mcp::{Environments, ServerContext};
 use ona_modules::ListedModule;
 use ona_orchestration::{
-    EnvFile, FileWatch, IN_PLAN_MODE, Modules, PersistUpdate, Session, SessionContext, SessionHookRegistry,
-    SharedJudgeDeps, TranscriptFiles,
+    EnvFile, FileWatch, IN_PLAN_MODE, Modules, PersistUpdate, ProjectFilesAt, Session, SessionContext,
+    SessionHookRegistry, SharedJudgeDeps, TranscriptFiles,
 };
 use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Planning, Rules, SessionDirs};
 use ona_process::TurnCancellation;
 use ona_store::{Store, StoreError};
+use ona_test_runner::Project;
 use ona_tools::{SeenFiles, Tasks, ToolContext};
 use ona_transcript::Prices;
 use ona_trust::{SettingsLayer, SettingsScope, project_root};
@@ -43,7 +44,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 
-pub struct Workplace {
+pub struct Runtime {
     pub hooks: Arc<HookEngine>,
     /// Configured hooks that do not run.
     pub rejected: Vec<Rejected>,
@@ -81,6 +82,7 @@ pub struct Workplace {
     pub modules: Option<Arc<Modules>>,
     /// MCP servers.
     pub fleet: Fleet,
+    notices: Notices,
     /// The frozen settings, secrets in their places.
     pub settings: Value,
     /// The process environment with the settings' own over it.
@@ -97,51 +99,55 @@ pub struct OtherHooks {
 }
 
 /// One thread is enough for one call: children do the work.
-pub fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the system gives us timers and polling")
+pub fn block_on<T>(work: impl Future<Output = T>) -> T {
+    let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    threads.expect("the system gives us timers and polling").block_on(work)
 }
 
-impl Workplace {
+/// What providers that need a limit are told.
+pub const MAX_TOKENS: u32 = 8192;
+
+impl Runtime {
     pub fn new(
-        program: &Program,
-        open: &Open,
+        launch: &Launch,
+        open: &OpenProject,
         cwd: &Path,
         purpose: Purpose,
         cancel: &CancellationToken,
     ) -> Result<Self, Failure> {
         let cancellation = TurnCancellation::new(cancel.clone());
         Self::with_runner(
-            program,
+            launch,
             open,
             cwd,
             purpose,
             &cancellation,
             |processes| Arc::new(processes),
-            failures_to_stderr(),
+            failures_to_notices(&launch.notices),
         )
     }
 
     /// With hooks that run, or are watched, in a way of the caller's own.
     pub fn with_runner(
-        program: &Program,
-        open: &Open,
+        launch: &Launch,
+        open: &OpenProject,
         cwd: &Path,
         purpose: Purpose,
         cancellation: &TurnCancellation,
         runner: impl FnOnce(ProcessRunner) -> Arc<dyn Runner>,
         on_failure: OnFailure,
     ) -> Result<Self, Failure> {
-        let mut settings = program.effective(open, purpose)?;
-        let pi = PiSession::read(program, open, &mut settings);
-        let unsettled = flags::read(&program.options)?;
-        let (permissions, mut notes, strange) = permissions(program, &settings)?;
-        let place = place(program, &permissions, cwd);
+        let mut settings = launch.effective(open, purpose)?;
+        let pi = PiSession::read(launch, open, &mut settings);
+        let unsettled = flags::read(&launch.options)?;
+        let (permissions, mut notes, strange) = permissions(launch, &settings)?;
+        let place = place(launch, &permissions, cwd);
         let (mut rules, dropped) = Rules::parse(&permissions);
         rules.set_managed(managed_rules(open));
         let judges = Arc::new(SharedJudgeDeps::default());
-        let host = host_environment(program, &settings);
-        let operators = operator_environment(program, open, &settings);
-        let database = program.database.path.to_string_lossy().into_owned();
+        let host = host_environment(launch, &settings);
+        let operators = operator_environment(launch, open, &settings);
+        let database = launch.database.path.to_string_lossy().into_owned();
         // Children of tools are told whose database is live, so that an `ona`
         // they start knows it speaks for the agent.
         let hooks_of_agent = |env: &Env| {
@@ -152,47 +158,47 @@ impl Workplace {
             env
         };
         let mut env = hooks_of_agent(&host);
-        let withheld = withhold_credentials(&mut env, &settings);
+        let withheld = withhold_credentials(launch, &mut env, &settings);
         let named = Environments { operators: operators.clone(), projects: host.clone() };
         let children = Environments { operators: hooks_of_agent(&operators), projects: env.clone() };
-        let fleet = fleet(program, open, &settings, &place, &named, children)?;
-        let mut loaded = ona_dialects::load(&settings, &place, &workshop::maker(&judges, &fleet.servers));
-        make_data_folders(&loaded.list);
+        let fleet = fleet(launch, open, &settings, &place, &named, children)?;
+        let mut loaded = ona_dialects::load(&settings, &place, &hook_handlers::maker(&judges, &fleet.servers));
+        make_data_folders(launch, &loaded.list);
         let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
         of_session.extend(session_hooks::massgen(
-            program,
+            launch,
             &settings,
             &operators,
             &place,
             cancellation.program(),
             &mut loaded,
         )?);
-        let announced = session_hooks::announce(&pi, program.options.verbose);
+        let announced = session_hooks::announce(launch, &pi);
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
-        let mut guarded = ona_trust::guarded_files(&program.discovery()?, &program.env);
+        let mut guarded = ona_trust::guarded_files(&launch.discovery()?, &launch.env);
         guarded.extend(ona_trust::hook_scripts(&settings, &place.project, &place.home));
         guarded.extend(of_session);
-        let files = Files::find(program, open, &settings, cwd);
+        let files = Files::find(launch, open, &settings, cwd);
         guarded.extend(files.guarded.iter().cloned());
         // Without hooks the floor asks about these; with hooks they are part of the guard.
         if !loaded.list.is_empty() || files.any() {
             guarded.extend(ona_trust::startup_files(&host));
         }
-        let guarded = GuardedFiles::new(Some(program.database.path.clone()), guarded, &place);
+        let guarded = GuardedFiles::new(Some(launch.database.path.clone()), guarded, &place);
         notes.extend(fleet.findings());
         let servers = fleet.servers.list();
         let (planning, wrong) = Planning::read(&settings);
-        wrong.iter().for_each(|why| output::note(format_args!("ona: {why}")));
+        wrong.iter().for_each(|why| launch.note(format_args!("ona: {why}")));
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded)
             .with_planning(planning)
             .with_servers(servers.iter().map(|one| one.definition.slug.to_string()))
             .with_worktree({
-                let env = program.env.clone();
+                let env = launch.env.clone();
                 move |dir| worktree::look(&env, dir)
             });
-        let projection = projection(program, open, &settings);
-        let hooks = hook_engine(program, open, loaded.list, (&operators, &host), &place, |environment| {
+        let projection = projection(launch, open, &settings);
+        let hooks = hook_engine(launch, open, loaded.list, (&operators, &host), &place, |environment| {
             runner(ProcessRunner::new(environment, cancellation.clone()))
         });
         let hooks = hooks.with_failure_listener(on_failure).with_transcript(projection.as_ref().map(told_of));
@@ -201,7 +207,7 @@ impl Workplace {
             engine: Arc::clone(&hooks),
             rules: Arc::clone(&rules),
             store: Arc::clone(&open.store),
-            make: front_hooks::maker(
+            make: front_matter_hooks::maker(
                 &settings,
                 &place,
                 &judges,
@@ -211,9 +217,8 @@ impl Workplace {
             ),
         };
         // Those of flags are judged by themselves.
-        let given: Vec<_> = flags::rules(&program.options.allowed_tools)
-            .chain(flags::rules(&program.options.disallowed_tools))
-            .collect();
+        let given: Vec<_> =
+            flags::rules(&launch.options.allowed_tools).chain(flags::rules(&launch.options.disallowed_tools)).collect();
         let evidence = Evidence {
             dropped: dropped.into_iter().filter(|one| !given.contains(&one.rule)).collect(),
             permissions: strange,
@@ -222,7 +227,7 @@ impl Workplace {
             ..Evidence::default()
         };
         let mut findings =
-            findings::group(&open.store, &settings, notes).map_err(|error| program.store_failure(error))?;
+            findings::group(&open.store, &settings, notes).map_err(|error| launch.store_failure(error))?;
         findings.append(announced);
         Ok(Self {
             hooks,
@@ -237,9 +242,9 @@ impl Workplace {
             database,
             env,
             withheld,
-            persist: keeper::keeper(program, open),
+            persist: permission_writer::keeper(launch, open),
             cancel: cancellation.token(),
-            env_file: EnvFile::in_dir(program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp")),
+            env_file: EnvFile::in_dir(launch.env.non_empty(environment::TMPDIR).unwrap_or("/tmp")),
             cwd: place.start.clone(),
             files,
             claude_off: pi.claude_off,
@@ -248,6 +253,7 @@ impl Workplace {
             module_tools: Vec::new(),
             modules: None,
             fleet,
+            notices: launch.notices.clone(),
             place,
             settings,
             host,
@@ -256,7 +262,7 @@ impl Workplace {
     }
 
     pub fn prices(&self) -> Prices {
-        prices(&self.settings)
+        prices(&self.settings, &self.notices)
     }
 
     /// The rules every session here shares.
@@ -273,14 +279,14 @@ impl Workplace {
     }
 
     /// Hooks of another configuration, set up as if they were configured here.
-    pub fn other_hooks(&self, program: &Program, open: &Open, written: &Written) -> Result<OtherHooks, Failure> {
+    pub fn other_hooks(&self, launch: &Launch, open: &OpenProject, written: &Written) -> Result<OtherHooks, Failure> {
         let mut settings = json!({});
         if let Written::Settings(written) = written {
             settings.clone_from(written);
         }
         settings["gastownMode"] = self.settings["gastownMode"].clone();
         let mut loaded =
-            ona_dialects::load(&settings, &self.place, &workshop::maker(&self.judges, &self.fleet.servers));
+            ona_dialects::load(&settings, &self.place, &hook_handlers::maker(&self.judges, &self.fleet.servers));
         let (place, cancel) = (&self.place, &self.cancel);
         match written {
             Written::Settings(_) => {}
@@ -288,18 +294,19 @@ impl Workplace {
                 drop(session_hooks::pi_hooks(PiSource::Cli, definitions, &settings, place, &mut loaded))
             }
             Written::Massgen(path) => {
-                session_hooks::massgen_file(program, path, &settings, &self.operators, place, cancel, &mut loaded)?;
+                session_hooks::massgen_file(launch, path, &settings, &self.operators, place, cancel, &mut loaded)?;
             }
         }
         let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel.clone())) };
-        let engine = hook_engine(program, open, loaded.list, (&self.operators, &self.host), place, processes);
-        let engine =
-            engine.with_failure_listener(failures_to_stderr()).with_transcript(self.projection.as_ref().map(told_of));
+        let engine = hook_engine(launch, open, loaded.list, (&self.operators, &self.host), place, processes);
+        let engine = engine
+            .with_failure_listener(failures_to_notices(&launch.notices))
+            .with_transcript(self.projection.as_ref().map(told_of));
         Ok(OtherHooks { engine, rejected: loaded.rejected, unknown: loaded.unknown })
     }
 
     /// Loads the hook modules and puts their handlers at the end of the chain (DEC-060).
-    pub async fn load_modules(&mut self, program: &Program, open: &Open) -> Result<Vec<ListedModule>, Failure> {
+    pub async fn load_modules(&mut self, launch: &Launch, open: &OpenProject) -> Result<Vec<ListedModule>, Failure> {
         let files = std::mem::take(&mut self.files);
         // What a hook's process would have (DEC-061); a module is no child of the agent.
         let depth: u32 = self.host.get(environment::ONA_HOOK_DEPTH).and_then(|text| text.parse().ok()).unwrap_or(0);
@@ -307,7 +314,7 @@ impl Workplace {
             self.operators.clone().with(environment::AGENT_SDLC_DB, &self.database).with(environment::SDLC_HOOK, "1");
         let env = env.with(environment::CLAUDE_PROJECT_DIR, self.place.project.as_os_str());
         let env = env.with(environment::ONA_HOOK_DEPTH, (depth + 1).to_string());
-        let loaded = files.load(program, open, &env, &self.cwd).await?;
+        let loaded = files.load(launch, open, &env, &self.cwd).await?;
         self.findings.append(loaded.rows);
         if let Some(modules) = &loaded.modules {
             let mut list = HookList::clone(&self.hooks.list());
@@ -338,19 +345,19 @@ impl Workplace {
 
     /// Says which guards do not work, or refuses to start with them (DEC-181). To be called
     /// when modules are loaded.
-    pub fn announce_guards(&self, program: &Program, open: &Open) -> Result<(), Failure> {
-        guards::announce(program, open, self)
+    pub fn announce_guards(&self, launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
+        guards::announce(launch, open, self)
     }
 
     /// Judges the tools that rules of flags name; waits for servers if that takes them.
-    pub async fn judge_flags(&self, program: &Program) -> Result<(), Failure> {
+    pub async fn judge_flags(&self, launch: &Launch) -> Result<(), Failure> {
         if self.unsettled.wait_for_servers() {
             tokio::select! {
                 () = self.fleet.servers.settled() => {}
                 () = self.cancel.cancelled() => {}
             }
         }
-        self.unsettled.judge(program, &self.settings, &self.fleet.servers, &self.module_tools)
+        self.unsettled.judge(launch, &self.settings, &self.fleet.servers, &self.module_tools)
     }
 
     /// What is wrong with the settings, to be recorded once.
@@ -431,7 +438,7 @@ impl Workplace {
 }
 
 /// The copy of the transcript goes with the process, whoever still holds the hooks.
-impl Drop for Workplace {
+impl Drop for Runtime {
     fn drop(&mut self) {
         if let Some(projection) = &self.projection {
             projection.end();
@@ -440,18 +447,25 @@ impl Drop for Workplace {
 }
 
 /// The transcript in a file, if the settings ask for it (DEC-062).
-fn projection(program: &Program, open: &Open, settings: &Value) -> Option<Arc<TranscriptFiles>> {
+fn projection(launch: &Launch, open: &OpenProject, settings: &Value) -> Option<Arc<TranscriptFiles>> {
     match &settings["claudeCompat"]["transcriptPath"] {
         Value::Bool(true) => {}
         Value::Null | Value::Bool(false) => return None,
         other => {
-            output::note(format_args!("ona: claudeCompat.transcriptPath must be true or false, not {other}"));
+            launch.note(format_args!("ona: claudeCompat.transcriptPath must be true or false, not {other}"));
             return None;
         }
     }
-    let tell = |why: String| output::note(format_args!("ona: {why}"));
-    let (scratch, version) = (program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp"), env!("CARGO_PKG_VERSION"));
-    Some(Arc::new(TranscriptFiles::new(Arc::clone(&open.store), scratch, version, prices(settings), tell)))
+    let notices = launch.notices.clone();
+    let tell = move |why: String| notices.note(format_args!("ona: {why}"));
+    let (scratch, version) = (launch.env.non_empty(environment::TMPDIR).unwrap_or("/tmp"), env!("CARGO_PKG_VERSION"));
+    Some(Arc::new(TranscriptFiles::new(
+        Arc::clone(&open.store),
+        scratch,
+        version,
+        prices(settings, &launch.notices),
+        tell,
+    )))
 }
 
 fn told_of(projection: &Arc<TranscriptFiles>) -> TranscriptOf {
@@ -460,23 +474,27 @@ fn told_of(projection: &Arc<TranscriptFiles>) -> TranscriptOf {
 }
 
 /// A plugin keeps its data in a folder of its own, which is there when its first hook runs.
-fn make_data_folders(list: &HookList) {
+fn make_data_folders(launch: &Launch, list: &HookList) {
     let active = list.iter().filter(|hook| hook.disabled.is_none());
     let folders = active.filter_map(|hook| hook.plugin.as_ref()).map(|plugin| Path::new(&plugin.data));
     for folder in folders.filter(|folder| folder.is_absolute() && !folder.exists()) {
         if let Err(error) = std::fs::create_dir_all(folder) {
-            output::note(format_args!(
-                "ona: the data folder of a plugin can not be made: {error}: {}",
-                folder.display()
-            ));
+            launch
+                .note(format_args!("ona: the data folder of a plugin can not be made: {error}: {}", folder.display()));
         }
     }
 }
 
+/// How ExitPlanMode looks at a project when its implementation begins.
+pub fn look_at(launch: &Launch, settings: &Value) -> ProjectFilesAt {
+    let (database, settings) = (launch.database.path.clone(), settings.clone());
+    Arc::new(move |root| Some(Project::new(root, &database, &settings).ok()?.snapshot().ok()?.files))
+}
+
 /// What tokens cost by these settings; what is wrong with them is said here.
-pub fn prices(settings: &Value) -> Prices {
+pub fn prices(settings: &Value, notices: &Notices) -> Prices {
     let (prices, complaints) = Prices::with(&settings["modelPrices"]);
-    complaints.iter().for_each(|complaint| output::note(format_args!("ona: {complaint}")));
+    complaints.iter().for_each(|complaint| notices.note(format_args!("ona: {complaint}")));
     prices
 }
 
@@ -487,10 +505,10 @@ pub fn mode_named(name: &str) -> Result<Mode, UnknownMode> {
 
 /// The row's permissions with this run's flags over them.
 fn permissions(
-    program: &Program,
+    launch: &Launch,
     settings: &Value,
 ) -> Result<(PermissionSettings, Vec<findings::Finding>, Vec<String>), Failure> {
-    let options = &program.options;
+    let options = &launch.options;
     let (mut permissions, unknown) = PermissionSettings::parse(&settings["permissions"])
         .map_err(|bad| Failure::usage(format_args!("the permissions in the settings can not be used: {bad}")))?;
     let mode = match (&options.permission_mode, options.dangerously_skip_permissions) {
@@ -503,13 +521,13 @@ fn permissions(
             "the settings do not allow the mode bypassPermissions (disableBypassPermissionsMode)",
         ));
     }
-    if program.agent_shell && (mode.is_some() || !options.allowed_tools.is_empty() || !options.add_dir.is_empty()) {
-        program.operator_only("permissions")?;
+    if launch.agent_shell && (mode.is_some() || !options.allowed_tools.is_empty() || !options.add_dir.is_empty()) {
+        launch.operator_only("permissions")?;
     }
     permissions.default_mode = mode.unwrap_or(permissions.default_mode);
     if permissions.managed_only {
         if !options.allowed_tools.is_empty() {
-            output::note("ona: --allowedTools is left out: only the managed policy may allow something");
+            launch.note("ona: --allowedTools is left out: only the managed policy may allow something");
         }
     } else {
         permissions.allow.extend(flags::rules(&options.allowed_tools));
@@ -521,19 +539,19 @@ fn permissions(
 }
 
 /// The deny and ask rules nobody below the policy may lift.
-fn managed_rules(open: &Open) -> Vec<String> {
+fn managed_rules(open: &OpenProject) -> Vec<String> {
     let managed = open.found.layers.iter().filter(|layer| layer.scope == SettingsScope::Managed);
     let lists = managed.flat_map(|layer| ["deny", "ask"].map(|list| &layer.value["permissions"][list]));
     lists.filter_map(Value::as_array).flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
 }
 
-fn place(program: &Program, permissions: &PermissionSettings, cwd: &Path) -> SessionDirs {
-    let project = if cwd == program.cwd { program.project.clone() } else { project_root(cwd) };
-    let mut place = SessionDirs { project, start: cwd.to_owned(), home: program.env.home(), extra: Vec::new() };
+fn place(launch: &Launch, permissions: &PermissionSettings, cwd: &Path) -> SessionDirs {
+    let project = if cwd == launch.cwd { launch.project.clone() } else { project_root(cwd) };
+    let mut place = SessionDirs { project, start: cwd.to_owned(), home: launch.env.home(), extra: Vec::new() };
     for text in &permissions.additional_directories {
         match place.directory(text) {
             Some(directory) => place.extra.push(directory),
-            None => output::note(format_args!("ona: {text:?} is too wide to be a working directory and is left out")),
+            None => launch.note(format_args!("ona: {text:?} is too wide to be a working directory and is left out")),
         }
     }
     place
@@ -542,28 +560,28 @@ fn place(program: &Program, permissions: &PermissionSettings, cwd: &Path) -> Ses
 /// The MCP servers of this place; none is started. `named` has the variables that definitions
 /// speak of, `children` what the processes of servers are started with.
 fn fleet(
-    program: &Program,
-    open: &Open,
+    launch: &Launch,
+    open: &OpenProject,
     settings: &Value,
     place: &SessionDirs,
     named: &Environments,
     mut children: Environments,
 ) -> Result<Fleet, Failure> {
-    let gathered = mcp::gather(program, open, settings, &place.project, named)?;
+    let gathered = mcp::gather(launch, open, settings, &place.project, named)?;
     for env in [&mut children.operators, &mut children.projects] {
         env.set(environment::CLAUDE_PROJECT_DIR, place.project.as_os_str());
     }
     let roots = std::iter::once(&place.project).chain(&place.extra).cloned().collect();
-    Ok(Fleet::new(gathered, ServerContext::new(children, place.start.clone(), roots), open))
+    Ok(Fleet::new(gathered, ServerContext::new(children, place.start.clone(), roots), open, launch.notices.clone()))
 }
 
 /// Takes the providers' credentials out of what tools' children get, unless the operator
 /// wants them to have them. Returns the names of what was taken out.
-fn withhold_credentials(env: &mut Env, settings: &Value) -> Arc<[String]> {
+fn withhold_credentials(launch: &Launch, env: &mut Env, settings: &Value) -> Arc<[String]> {
     match &settings["passCredentials"] {
         Value::Bool(true) => return Arc::default(),
         Value::Null | Value::Bool(false) => {}
-        other => output::note(format_args!("ona: passCredentials must be true or false, not {other}; taken as false")),
+        other => launch.note(format_args!("ona: passCredentials must be true or false, not {other}; taken as false")),
     }
     if let Some(number) =
         env.get(environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR).and_then(|text| text.trim().parse().ok())
@@ -594,7 +612,7 @@ const HARMLESS: [&str; 14] = [
 
 /// What the operator's own hooks and workers have: a repository that could set variables for
 /// them could replace a guard.
-fn operator_environment(program: &Program, open: &Open, settings: &Value) -> Env {
+fn operator_environment(launch: &Launch, open: &OpenProject, settings: &Value) -> Env {
     let of = |layer: &SettingsLayer, name: &str| layer.value["env"].get(name).cloned();
     let (confined, others): (Vec<_>, Vec<_>) = open.found.layers.iter().partition(|layer| layer.scope.is_confined());
     let from_files = open.merged.secrets.restore(&open.merged.effective);
@@ -609,12 +627,12 @@ fn operator_environment(program: &Program, open: &Open, settings: &Value) -> Env
             own["env"][name] = others.iter().rev().find_map(|layer| of(layer, name)).unwrap_or_default();
         }
     }
-    host_environment(program, &own)
+    host_environment(launch, &own)
 }
 
 /// The process environment with the settings' `env` over it.
-fn host_environment(program: &Program, settings: &Value) -> Env {
-    let mut env = program.env.clone();
+fn host_environment(launch: &Launch, settings: &Value) -> Env {
+    let mut env = launch.env.clone();
     for (name, value) in settings["env"].as_object().into_iter().flatten() {
         match value {
             Value::String(text) => env.set(name, text),
@@ -627,33 +645,34 @@ fn host_environment(program: &Program, settings: &Value) -> Env {
 }
 
 /// For forms that have no stream.
-fn failures_to_stderr() -> OnFailure {
-    Arc::new(|failure: &HookFailure| {
+fn failures_to_notices(notices: &Notices) -> OnFailure {
+    let notices = notices.clone();
+    Arc::new(move |failure: &HookFailure| {
         if !failure.logged {
-            output::note(format_args!("ona: {}", failure.text));
+            notices.note(format_args!("ona: {}", failure.text));
         }
     })
 }
 
 fn hook_engine(
-    program: &Program,
-    open: &Open,
+    launch: &Launch,
+    open: &OpenProject,
     list: HookList,
     (operators, host): (&Env, &Env),
     place: &SessionDirs,
     runner: impl FnOnce(HookEnvironment) -> Arc<dyn Runner>,
 ) -> HookEngine {
-    let (timeouts, warnings) = Timeouts::from_env(&program.env);
-    warnings.iter().for_each(|warning| output::note(format_args!("ona: {warning}")));
+    let (timeouts, warnings) = Timeouts::from_env(&launch.env);
+    warnings.iter().for_each(|warning| launch.note(format_args!("ona: {warning}")));
     let environment =
         HookEnvironment::new(operators.clone(), place.project.clone(), timeouts).with_project(host.clone());
     let runner = runner(environment.clone());
-    let (redactor, verbose) = (open.redactor.clone(), program.options.verbose);
+    let (redactor, verbose, notices) = (open.redactor.clone(), launch.options.verbose, launch.notices.clone());
     HookEngine::new(list, environment, runner, open.redactor.clone()).with_log_listener(Arc::new(
         move |entry: &LogEntry| {
-            entry.warnings.iter().for_each(|line| output::note(redactor.apply(line)));
+            entry.warnings.iter().for_each(|line| notices.note(redactor.apply(line)));
             if verbose {
-                output::note(redactor.apply(&Value::Object(entry.record.clone()).to_string()));
+                notices.note(redactor.apply(&Value::Object(entry.record.clone()).to_string()));
             }
         },
     ))

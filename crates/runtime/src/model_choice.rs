@@ -1,14 +1,12 @@
 //! Which model a run asks, and with what it could sign (section 2.4, DEC-082).
 
 use crate::failure::Failure;
-use crate::output;
-use crate::program::{Open, Program, nowhere};
+use crate::launch::{Launch, OpenProject, nowhere};
 use ona_api::model::{MODELS, ModelFailure, ProviderName};
 use ona_api::{Env, Group, Row, Variable, environment};
 use ona_auth::{ApiKeyHelper, ModelChoice, ModelConfigError, default_model_config, inherited_token, resolve_model};
 use ona_orchestration::{ContextWindow, ModelSetup};
 use serde_json::{Value, json};
-use std::sync::Once;
 
 pub struct Chosen {
     /// The model, or why none can be asked: a turn that fails before it begins (section 2.4).
@@ -21,16 +19,16 @@ pub struct Chosen {
 /// `env` is the process environment with the settings' own over it; `wanted` is a model somebody
 /// named for this run.
 pub fn model(
-    program: &Program,
-    open: &Open,
+    launch: &Launch,
+    open: &OpenProject,
     wanted: Option<&str>,
     settings: &Value,
     env: &Env,
 ) -> Result<Chosen, Failure> {
     let helper = settings["apiKeyHelper"]
         .as_str()
-        .map(|command| ApiKeyHelper::new(command, program.project.clone(), env.clone()));
-    let bare = program.options.bare;
+        .map(|command| ApiKeyHelper::new(command, launch.project.clone(), env.clone()));
+    let bare = launch.options.bare;
     let setup = ModelSetup {
         env: env.clone(),
         bare,
@@ -46,7 +44,7 @@ pub fn model(
         (None, None) => {
             let config = default_model_config(env, setup.anthropic_available());
             // The agent's own shell writes no settings.
-            if !program.agent_shell {
+            if !launch.agent_shell {
                 fresh = Some(config.clone());
             }
             config
@@ -54,7 +52,7 @@ pub fn model(
     };
     let choice = match resolve_model(&config, env) {
         Ok(choice) => {
-            mention_socket(&choice, env);
+            mention_socket(launch, &choice, env);
             Ok(choice)
         }
         Err(missing @ ModelConfigError::MissingVariable(_)) => Err(ModelFailure::from(missing)),
@@ -64,16 +62,14 @@ pub fn model(
 }
 
 /// A launcher that hands requests to a proxy of its own must not believe that it sees them.
-fn mention_socket(choice: &ModelChoice, env: &Env) {
-    static ONCE: Once = Once::new();
+fn mention_socket(launch: &Launch, choice: &ModelChoice, env: &Env) {
     let unused = choice.provider == ProviderName::ClaudeCodeSubscription
         && env.non_empty(environment::ANTHROPIC_UNIX_SOCKET).is_some();
     if unused {
-        ONCE.call_once(|| {
-            output::note(
-                "ona: ANTHROPIC_UNIX_SOCKET is not supported and not used; name an endpoint with ANTHROPIC_BASE_URL",
-            );
-        });
+        launch.say_once(
+            "socket",
+            "ona: ANTHROPIC_UNIX_SOCKET is not supported and not used; name an endpoint with ANTHROPIC_BASE_URL",
+        );
     }
 }
 
@@ -100,8 +96,8 @@ const ANTHROPIC_CREDENTIALS: [Variable; 4] = [
 ];
 
 /// Whether anybody could be asked without a person doing something first. Runs nothing and asks nobody.
-pub fn can_be_asked(program: &Program, settings: &Value) -> bool {
-    let env = &program.env;
+pub fn can_be_asked(launch: &Launch, settings: &Value) -> bool {
+    let env = &launch.env;
     let openai = env.non_empty(environment::OPENAI_API_KEY).is_some();
     let anthropic = settings["apiKeyHelper"].is_string()
         || ANTHROPIC_CREDENTIALS.iter().any(|variable| env.non_empty(*variable).is_some());
@@ -124,8 +120,8 @@ fn named(name: &str, configured: Option<&Value>) -> Result<Value, Failure> {
 }
 
 /// The snapshot is the supplier, so the first choice becomes part of it.
-pub fn remember(program: &Program, open: &Open, config: &Value) -> Result<(), Failure> {
-    let failed = |error| program.store_failure(error);
+pub fn remember(launch: &Launch, open: &OpenProject, config: &Value) -> Result<(), Failure> {
+    let failed = |error| launch.store_failure(error);
     let row = open.store.reader().and_then(|reader| reader.settings()).map_err(failed)?;
     let mut row: Value = row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or_else(|| json!({}));
     row["model_config"] = config.clone();

@@ -1,8 +1,7 @@
 //! Hook modules of oh-my-pi: which files count here, and what loading them came to.
 
 use crate::failure::Failure;
-use crate::output;
-use crate::program::{Open, Program};
+use crate::launch::{Launch, OpenProject};
 use ona_api::{Env, EventKind, Group, environment};
 use ona_modules::rules::Emitter;
 use ona_modules::{
@@ -34,8 +33,8 @@ impl Files {
     }
 
     /// Folders of the project count only where it is trusted; nothing counts where hooks are off.
-    pub fn find(program: &Program, open: &Open, settings: &Value, cwd: &Path) -> Self {
-        let (options, env) = (&program.options, &program.env);
+    pub fn find(launch: &Launch, open: &OpenProject, settings: &Value, cwd: &Path) -> Self {
+        let (options, env) = (&launch.options, &launch.env);
         let off = settings["disableAllHooks"] == true || settings["allowManagedHooksOnly"] == true;
         if off || env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1") {
             return Self::default();
@@ -45,7 +44,7 @@ impl Files {
             home: env.home(),
             agent_dir: env.non_empty(environment::PI_CODING_AGENT_DIR).map(|dir| cwd.join(dir)),
             claude: !options.no_claude_settings && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0"),
-            project: program.trusts(open, &project_root(cwd)),
+            project: launch.trusts(open, &project_root(cwd)),
             nothing: options.bare,
         };
         let listed = settings["hookModules"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -58,16 +57,22 @@ impl Files {
     }
 
     /// Runs every module's factory, one after another.
-    pub async fn load(self, program: &Program, open: &Open, env: &Env, cwd: &Path) -> Result<LoadedModules, Failure> {
+    pub async fn load(
+        self,
+        launch: &Launch,
+        open: &OpenProject,
+        env: &Env,
+        cwd: &Path,
+    ) -> Result<LoadedModules, Failure> {
         if self.candidates.is_empty() && self.refused.is_empty() && self.flags.is_empty() {
             return Ok(LoadedModules::default());
         }
         let system = SystemCalls { env: env.clone(), cwd: cwd.to_owned() };
         let host = Arc::new(
-            SessionHost::new(system, Arc::clone(&open.store), log(program, open)).with_flags(self.flags.clone()),
+            SessionHost::new(system, Arc::clone(&open.store), log(launch, open)).with_flags(self.flags.clone()),
         );
-        let scratch = program.env.non_empty(environment::TMPDIR).unwrap_or("/tmp");
-        let wanted = RuntimeChoice::parse(program.env.get(environment::ONA_JS_RUNTIME));
+        let scratch = launch.env.non_empty(environment::TMPDIR).unwrap_or("/tmp");
+        let wanted = RuntimeChoice::parse(launch.env.get(environment::ONA_JS_RUNTIME));
         let loader = Loader::new(cwd.to_owned(), env.clone(), wanted, scratch.into(), Arc::clone(&host) as _);
         let LoadOutcome { modules, errors, listing } = loader.load(self.candidates, self.refused).await;
         let mut rows = Group::default();
@@ -127,11 +132,11 @@ fn check_flags(given: &BTreeMap<String, Value>, modules: &[Arc<Module>]) -> Resu
 }
 
 /// What modules print is for whoever asks to see it.
-fn log(program: &Program, open: &Open) -> ModuleLog {
-    let (verbose, redactor) = (program.options.verbose, open.redactor.clone());
+fn log(launch: &Launch, open: &OpenProject) -> ModuleLog {
+    let (verbose, redactor, notices) = (launch.options.verbose, open.redactor.clone(), launch.notices.clone());
     Arc::new(move |module, level, text| {
         if verbose {
-            output::note(redactor.apply(&format!("{level} {}: {text}", module.display())));
+            notices.note(redactor.apply(&format!("{level} {}: {text}", module.display())));
         }
     })
 }

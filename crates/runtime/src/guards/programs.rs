@@ -3,8 +3,8 @@
 //! A hook runs in the session's directory, so a relative path is looked for where the
 //! session starts, and is lost when the agent changes directory.
 
-use crate::program::Program;
-use crate::workplace::Workplace;
+use crate::launch::Launch;
+use crate::runtime::Runtime;
 use ona_api::path::lexical;
 use ona_api::{Env, environment};
 use ona_hookplane::{Hook, HookAction, HookShell};
@@ -24,13 +24,13 @@ pub struct Around<'a> {
 }
 
 impl<'a> Around<'a> {
-    pub fn of(program: &Program, workplace: &'a Workplace) -> Self {
+    pub fn of(launch: &Launch, runtime: &'a Runtime) -> Self {
         Self {
-            project: workplace.project().to_owned(),
-            start: workplace.start().to_owned(),
-            home: program.env.home(),
-            env: &workplace.host,
-            servers: &workplace.fleet.servers,
+            project: runtime.project().to_owned(),
+            start: runtime.start().to_owned(),
+            home: launch.env.home(),
+            env: &runtime.host,
+            servers: &runtime.fleet.servers,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which session a run works in: a new one, the newest, or a named one.
 
 use crate::failure::Failure;
-use crate::program::Program;
+use crate::launch::Launch;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, SessionId};
 use ona_store::Store;
@@ -14,20 +14,20 @@ pub struct Begin {
     pub copy_of: Option<SessionId>,
 }
 
-pub fn begin(program: &Program, store: &Store) -> Result<Begin, Failure> {
-    let failed = |error| program.store_failure(error);
+pub fn begin(launch: &Launch, store: &Store) -> Result<Begin, Failure> {
+    let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;
-    let options = &program.options;
+    let options = &launch.options;
     let resumed = match (&options.resume, options.continue_newest) {
         (Some(id), _) => Some(SessionId::from(id.as_str())),
-        (None, true) => reader.newest_session(&program.project.to_string_lossy()).map_err(failed)?,
+        (None, true) => reader.newest_session(&launch.project.to_string_lossy()).map_err(failed)?,
         (None, false) => None,
     };
     if let Some(session) = resumed {
         let conversation = reader.conversation_of(&session).map_err(failed)?;
         let conversation = conversation.ok_or_else(|| Failure::usage(format_args!("there is no session {session}")))?;
         let (session, copy_of) = match options.fork_session {
-            true => (new_session(program, store)?, Some(session)),
+            true => (new_session(launch, store)?, Some(session)),
             false if options.session_id.is_some() => {
                 return Err(Failure::usage("--session-id names a new session; with --resume it needs --fork-session"));
             }
@@ -49,7 +49,7 @@ pub fn begin(program: &Program, store: &Store) -> Result<Begin, Failure> {
         }
         None => ConversationId::random(),
     };
-    let session = new_session(program, store)?;
+    let session = new_session(launch, store)?;
     Ok(Begin {
         place: SessionKey { conversation, session, start: SequenceStart::Zero },
         source: "startup",
@@ -57,11 +57,11 @@ pub fn begin(program: &Program, store: &Store) -> Result<Begin, Failure> {
     })
 }
 
-fn new_session(program: &Program, store: &Store) -> Result<SessionId, Failure> {
-    let Some(id) = &program.options.session_id else { return Ok(SessionId::random()) };
+fn new_session(launch: &Launch, store: &Store) -> Result<SessionId, Failure> {
+    let Some(id) = &launch.options.session_id else { return Ok(SessionId::random()) };
     let session = SessionId::from(id.as_str());
     let owner = store.reader().and_then(|reader| reader.conversation_of(&session));
-    if owner.map_err(|error| program.store_failure(error))?.is_some() {
+    if owner.map_err(|error| launch.store_failure(error))?.is_some() {
         return Err(Failure::usage(format_args!("there is a session {session} already; go on with it by --resume")));
     }
     Ok(session)

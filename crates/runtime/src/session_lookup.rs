@@ -1,7 +1,7 @@
 //! The conversation and session a request from the command line belongs to.
 
 use crate::failure::Failure;
-use crate::program::Program;
+use crate::launch::Launch;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, SessionId};
 use ona_store::Store;
@@ -16,14 +16,14 @@ pub struct Wanted {
 }
 
 /// What is named must exist, except that a new session may be named.
-pub fn find(program: &Program, store: &Store, wanted: Wanted) -> Result<SessionKey, Failure> {
-    let failed = |error| program.store_failure(error);
+pub fn find(launch: &Launch, store: &Store, wanted: Wanted) -> Result<SessionKey, Failure> {
+    let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;
     let owner = match &wanted.session {
         Some(session) => reader.conversation_of(session).map_err(failed)?,
         None => None,
     };
-    let named = wanted.conversation.or_else(|| program.options.conversation.clone().map(Into::into));
+    let named = wanted.conversation.or_else(|| launch.options.conversation.clone().map(Into::into));
     if let Some(id) = &named
         && reader.conversation(id).map_err(failed)?.is_none()
     {

@@ -3,7 +3,7 @@
 //!
 //! A finding is a guard somebody configured and does not have: a deny rule that was dropped,
 //! a hook whose program is missing, a module that does not load, a key that is misspelt.
-//! The list is a function of a workplace whose modules are loaded; nothing of it is stored.
+//! The list is a function of a runtime whose modules are loaded; nothing of it is stored.
 //! Under `"guards": "warn"` a start prints one line for each, under `"strict"` it refuses.
 //!
 //! What is wrong with the command line is refused in both (`flags`).
@@ -13,10 +13,9 @@ mod known_tools;
 mod programs;
 
 use crate::failure::Failure;
+use crate::launch::{Launch, OpenProject};
 use crate::mcp::called_by;
-use crate::output;
-use crate::program::{Open, Program};
-use crate::workplace::Workplace;
+use crate::runtime::Runtime;
 use ona_api::environment;
 use ona_api::permission_update::Behavior;
 use ona_dialects::Rejected;
@@ -75,7 +74,7 @@ pub fn hook_place(hook: &Hook) -> String {
     format!("{} {} {:?} {}", hook.ordinal, hook.event, hook.matcher, hook.command())
 }
 
-/// What a workplace knows about its guards besides its hooks.
+/// What a runtime knows about its guards besides its hooks.
 #[derive(Default)]
 pub struct Evidence {
     /// Rules of the settings that have no effect.
@@ -93,10 +92,10 @@ pub struct Evidence {
 }
 
 /// Everything that does not work here.
-pub fn findings(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Finding> {
-    let mut findings: Vec<_> = of_files(program, open).collect();
-    findings.extend(of_settings(&workplace.settings));
-    let evidence = &workplace.evidence;
+pub fn findings(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<Finding> {
+    let mut findings: Vec<_> = of_files(launch, open).collect();
+    findings.extend(of_settings(&runtime.settings));
+    let evidence = &runtime.evidence;
     findings.extend(evidence.permissions.iter().map(|text| Finding::new("refused-value", text)));
     let restricting = |one: &&DroppedRule| one.list != Behavior::Allow;
     findings.extend(evidence.dropped.iter().filter(restricting).map(of_rule));
@@ -106,18 +105,18 @@ pub fn findings(program: &Program, open: &Open, workplace: &Workplace) -> Vec<Fi
             .iter()
             .map(|warning| Finding { at_start: AtStart::SaidElsewhere, ..Finding::new("invalid-config", warning) }),
     );
-    findings.extend(workplace.rejected.iter().map(of_rejected));
+    findings.extend(runtime.rejected.iter().map(of_rejected));
     findings.extend(evidence.idle.iter().map(|matcher| {
         let why = "fits no tool name; as a permission rule it counts in gastown mode only (--gastown)";
         Finding::new("idle-matcher", format!("the hook matcher {matcher:?} {why}"))
     }));
-    let list = workplace.hooks.list();
-    let around = Around::of(program, workplace);
+    let list = runtime.hooks.list();
+    let around = Around::of(launch, runtime);
     // A hook that is switched off guards nothing, and somebody said so.
     for hook in list.iter().filter(|hook| hook.disabled.is_none()) {
         findings.extend(of_hook(hook, &around));
     }
-    findings.extend(misspelt_fields(workplace));
+    findings.extend(misspelt_fields(runtime));
     for (path, why) in &evidence.modules {
         let message = format!("hook module {path}: {why}");
         findings.push(Finding { place: path.clone(), ..Finding::new("not-loaded", message) });
@@ -139,8 +138,8 @@ pub const UNKNOWN_FIELD: &str = "unknown-field";
 
 /// A field that is nearly `fail_closed` or `timeout` changes what a guard does. Other unknown
 /// fields may be notes for another program; `hooks lint` names them.
-fn misspelt_fields(workplace: &Workplace) -> impl Iterator<Item = Finding> {
-    let unknown = workplace.unknown.iter().cloned().chain(lint::unknown_fields(&workplace.settings));
+fn misspelt_fields(runtime: &Runtime) -> impl Iterator<Item = Finding> {
+    let unknown = runtime.unknown.iter().cloned().chain(lint::unknown_fields(&runtime.settings));
     unknown.filter(|one| one.meant().is_some()).map(|one| of_field(&one))
 }
 
@@ -164,9 +163,9 @@ pub fn of_hook(hook: &Hook, around: &Around<'_>) -> Vec<Finding> {
 
 /// What only trying tells: a Python function that cannot be imported denies every call it
 /// would see. Hooks that are switched off are not tried.
-pub async fn tried(workplace: &Workplace, hooks: impl IntoIterator<Item = &Hook>) -> Vec<Finding> {
+pub async fn tried(runtime: &Runtime, hooks: impl IntoIterator<Item = &Hook>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let all_off = workplace.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
+    let all_off = runtime.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
     for hook in hooks.into_iter().filter(|hook| hook.disabled.is_none() && !all_off) {
         if let HookAction::Handler(handler) = &hook.action
             && let Err(why) = handler.ready().await
@@ -178,22 +177,22 @@ pub async fn tried(workplace: &Workplace, hooks: impl IntoIterator<Item = &Hook>
 }
 
 /// Prints one line for each finding, or refuses to start with them.
-pub fn announce(program: &Program, open: &Open, workplace: &Workplace) -> Result<(), Failure> {
-    let lines = lines(program, open, workplace);
-    if is_strict(program, &workplace.settings) && !lines.is_empty() {
+pub fn announce(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Result<(), Failure> {
+    let lines = lines(launch, open, runtime);
+    if is_strict(launch, &runtime.settings) && !lines.is_empty() {
         return Err(refused(&lines));
     }
-    lines.iter().for_each(|line| output::note(format_args!("ona: {line}")));
+    lines.iter().for_each(|line| launch.note(format_args!("ona: {line}")));
     Ok(())
 }
 
 /// Prints the lines for somebody who looks at hooks and starts nothing.
-pub fn mention(program: &Program, open: &Open, workplace: &Workplace) {
-    lines(program, open, workplace).iter().for_each(|line| output::note(format_args!("ona: {line}")));
+pub fn mention(launch: &Launch, open: &OpenProject, runtime: &Runtime) {
+    lines(launch, open, runtime).iter().for_each(|line| launch.note(format_args!("ona: {line}")));
 }
 
-fn lines(program: &Program, open: &Open, workplace: &Workplace) -> Vec<String> {
-    let findings = findings(program, open, workplace);
+fn lines(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<String> {
+    let findings = findings(launch, open, runtime);
     let line = |one: Finding| match one.at_start {
         AtStart::Line(line) => Some(open.redactor.apply(&line).into_owned()),
         AtStart::SaidElsewhere => None,
@@ -203,8 +202,8 @@ fn lines(program: &Program, open: &Open, workplace: &Workplace) -> Vec<String> {
 
 /// `"guards": "strict"` in any scope, or the flag. A value that is neither of the two words
 /// counts as strict, and is itself a finding.
-pub fn is_strict(program: &Program, settings: &Value) -> bool {
-    program.options.strict_guards || !matches!(&settings["guards"], Value::Null) && settings["guards"] != "warn"
+pub fn is_strict(launch: &Launch, settings: &Value) -> bool {
+    launch.options.strict_guards || !matches!(&settings["guards"], Value::Null) && settings["guards"] != "warn"
 }
 
 fn refused(lines: &[String]) -> Failure {
@@ -215,10 +214,10 @@ fn refused(lines: &[String]) -> Failure {
 }
 
 /// What is wrong with the files, where they are what counts.
-fn of_files<'a>(program: &Program, open: &'a Open) -> impl Iterator<Item = Finding> + 'a {
+fn of_files<'a>(launch: &Launch, open: &'a OpenProject) -> impl Iterator<Item = Finding> + 'a {
     // A row that an operator wrote counts as it is, whatever the files say (DEC-180).
     let row = open.store.reader().and_then(|reader| reader.settings_row());
-    let counting = program.options.settings.is_some() || !matches!(row, Ok(Some(row)) if !row.is_ours);
+    let counting = launch.options.settings.is_some() || !matches!(row, Ok(Some(row)) if !row.is_ours);
     open.merged.notices.iter().filter_map(move |notice| of_notice(notice, counting))
 }
 

@@ -5,10 +5,9 @@
 //! rule is refused, in an allow rule it is one line.
 
 use super::{is_strict, known_tools};
-use crate::args::Options;
 use crate::failure::Failure;
-use crate::output;
-use crate::program::Program;
+use crate::launch::Launch;
+use crate::options::Options;
 use ona_api::nearest;
 use ona_api::notation::split_rules;
 use ona_api::permission_update::Behavior;
@@ -77,21 +76,15 @@ impl Unsettled {
     }
 
     /// Says which tools do not exist. `tools`: those of hook modules.
-    pub fn judge(
-        &self,
-        program: &Program,
-        settings: &Value,
-        servers: &Servers,
-        tools: &[String],
-    ) -> Result<(), Failure> {
+    pub fn judge(&self, launch: &Launch, settings: &Value, servers: &Servers, tools: &[String]) -> Result<(), Failure> {
         for given in &self.given {
             let Some(unknown) = unknown(given, servers, tools) else { continue };
             let message = format!("{}: {}", given.flag(), unknown.message);
             let off = given.list == Behavior::Deny && unknown.what == What::Tool;
-            if off || is_strict(program, settings) {
+            if off || is_strict(launch, settings) {
                 return Err(Failure::usage(message));
             }
-            output::note(format_args!("ona: {message}"));
+            launch.note(format_args!("ona: {message}"));
         }
         Ok(())
     }

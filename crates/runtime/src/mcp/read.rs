@@ -1,7 +1,7 @@
 //! From files, flags and the row to one catalog.
 
 use crate::failure::Failure;
-use crate::program::{Open, Program};
+use crate::launch::{Launch, OpenProject};
 use ona_mcp::{Catalog, Environments, ExcludeReason, McpSources, Policy, ServerDefinition};
 use ona_trust::{SettingsLayer, SettingsScope};
 use serde_json::{Value, json};
@@ -29,17 +29,17 @@ enum FolderFile {
 
 /// `env` has the variables of which definitions speak.
 pub fn gather(
-    program: &Program,
-    open: &Open,
+    launch: &Launch,
+    open: &OpenProject,
     settings: &Value,
     project: &Path,
     env: &Environments,
 ) -> Result<Gathered, Failure> {
-    let options = &program.options;
+    let options = &launch.options;
     if !options.mcp_config.is_empty() {
-        program.operator_only("MCP servers")?;
+        launch.operator_only("MCP servers")?;
     }
-    let flags = options.mcp_config.iter().map(|text| flag(text, &program.cwd)).collect::<Result<Vec<_>, _>>()?;
+    let flags = options.mcp_config.iter().map(|text| flag(text, &launch.cwd)).collect::<Result<Vec<_>, _>>()?;
     let mut gathered = Gathered::default();
     let mut sources = McpSources { flags, policy: policy(settings, open), ..McpSources::default() };
     if !options.strict_mcp_config {
@@ -47,8 +47,8 @@ pub fn gather(
         sources.of_project = of_project(open);
         sources.disabled = texts(&settings["disabledMcpjsonServers"]);
         // What the agent could write itself is not to be started for it.
-        if !options.bare && !program.agent_shell && program.discovery()?.sources.project {
-            sources.project = gathered.folder(program, open, project);
+        if !options.bare && !launch.agent_shell && launch.discovery()?.sources.project {
+            sources.project = gathered.folder(launch, open, project);
         }
     }
     gathered.catalog = Catalog::read(&sources, env);
@@ -57,7 +57,7 @@ pub fn gather(
 
 impl Gathered {
     /// The project's `.mcp.json`, if it counts.
-    fn folder(&mut self, program: &Program, open: &Open, project: &Path) -> Value {
+    fn folder(&mut self, launch: &Launch, open: &OpenProject, project: &Path) -> Value {
         let text = match ona_files::read_text(&project.join(".mcp.json")) {
             Ok(text) => text,
             Err(why) if why.is_absent() => return Value::Null,
@@ -66,7 +66,7 @@ impl Gathered {
                 return Value::Null;
             }
         };
-        self.file = if program.trusts(open, project) { FolderFile::Used } else { FolderFile::Withheld };
+        self.file = if launch.trusts(open, project) { FolderFile::Used } else { FolderFile::Withheld };
         match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
             Ok(value @ Value::Object(_)) if self.file == FolderFile::Withheld => {
                 // Listed as they are written: no variable is filled in.
@@ -106,7 +106,7 @@ impl Gathered {
 }
 
 /// The servers that project files configured and that no higher scope did.
-fn of_project(open: &Open) -> Vec<String> {
+fn of_project(open: &OpenProject) -> Vec<String> {
     let names = |layer: &SettingsLayer| -> Vec<String> {
         layer.value["mcpServers"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
     };
@@ -133,7 +133,7 @@ fn flag(text: &str, cwd: &Path) -> Result<Value, Failure> {
 
 /// What is denied anywhere is denied; the managed files count even where the row has not
 /// taken them in.
-fn policy(settings: &Value, open: &Open) -> Policy {
+fn policy(settings: &Value, open: &OpenProject) -> Policy {
     let list = |value: &Value| value.as_array().cloned();
     let managed: Vec<_> = open.found.layers.iter().filter(|layer| layer.scope == SettingsScope::Managed).collect();
     let mut denied = list(&settings["deniedMcpServers"]).unwrap_or_default();

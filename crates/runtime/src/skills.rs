@@ -1,8 +1,7 @@
 //! Which skills and commands this run knows, and the desk at which they are loaded.
 
-use crate::output;
-use crate::program::{Open, Program};
-use crate::workplace::Workplace;
+use crate::launch::{Launch, OpenProject};
+use crate::runtime::Runtime;
 use ona_api::environment;
 use ona_instructions::skills::{Plugin, SkillFolders, SkillScope, Skills, Visibility};
 use ona_orchestration::{Operator, Session, SkillLoader, SkillPolicy};
@@ -12,17 +11,17 @@ use std::sync::Arc;
 
 /// Everything that counts here: the user's, then the project's from the working directory up
 /// to its root, then that of folders named with `--add-dir`.
-pub fn load(program: &Program, open: &Open) -> Skills {
-    let options = &program.options;
-    if options.reference.disable_slash_commands {
+pub fn load(launch: &Launch, open: &OpenProject) -> Skills {
+    let options = &launch.options;
+    if options.disable_slash_commands {
         return Skills::default();
     }
     let named =
         |name: &str| options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name));
-    let compatible = !options.no_claude_settings && program.env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
+    let compatible = !options.no_claude_settings && launch.env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
     let mut shelves = SkillFolders::default();
     if !options.bare && named("user") {
-        shelves.add_user(&program.env.home(), claude_dir(program).as_deref(), compatible);
+        shelves.add_user(&launch.env.home(), claude_dir(launch).as_deref(), compatible);
     }
     // Plugins are the user's: somebody installed or named them.
     for (id, plugin) in open.merged.effective["plugins"].as_object().into_iter().flatten() {
@@ -35,13 +34,13 @@ pub fn load(program: &Program, open: &Open) -> Skills {
     // What a folder brings counts as its settings do (DEC-058).
     let trusted = open.merged.trust != Trust::Withheld;
     if !options.bare && named("project") && trusted {
-        let project: &Path = &program.project;
-        for place in program.cwd.ancestors().take_while(|place| place.starts_with(project)) {
+        let project: &Path = &launch.project;
+        for place in launch.cwd.ancestors().take_while(|place| place.starts_with(project)) {
             shelves.add(place, SkillScope::Project, Some(project), compatible);
         }
     }
     if trusted {
-        for place in options.add_dir.iter().map(|dir| program.cwd.join(dir)) {
+        for place in options.add_dir.iter().map(|dir| launch.cwd.join(dir)) {
             shelves.add(&place, SkillScope::Project, Some(&place), compatible);
         }
     }
@@ -50,7 +49,7 @@ pub fn load(program: &Program, open: &Open) -> Skills {
     for (name, wish) in overrides.into_iter().flatten() {
         match wish.as_str().and_then(Visibility::from_text) {
             Some(visibility) => skills.show(name, visibility),
-            None => output::note(format_args!(
+            None => launch.note(format_args!(
                 "ona: skillOverrides.{name} must be on, name-only, user-invocable-only or off, not {wish}"
             )),
         }
@@ -59,14 +58,14 @@ pub fn load(program: &Program, open: &Open) -> Skills {
 }
 
 /// The user's `.claude` under another name; a relative one would name another folder everywhere.
-fn claude_dir(program: &Program) -> Option<PathBuf> {
-    program.env.non_empty(environment::CLAUDE_CONFIG_DIR).map(PathBuf::from).filter(|dir| dir.is_absolute())
+fn claude_dir(launch: &Launch) -> Option<PathBuf> {
+    launch.env.non_empty(environment::CLAUDE_CONFIG_DIR).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 /// `operator` answers for the commands a text asks for; `tell` is told what a person should know.
 pub fn loader(
-    open: &Open,
-    workplace: &Workplace,
+    open: &OpenProject,
+    runtime: &Runtime,
     session: &Session,
     skills: &Arc<Skills>,
     operator: Arc<dyn Operator>,
@@ -75,15 +74,15 @@ pub fn loader(
     SkillLoader {
         skills: Arc::clone(skills),
         store: Arc::clone(&open.store),
-        hooks: Arc::clone(&workplace.hooks),
+        hooks: Arc::clone(&runtime.hooks),
         operator,
         parent: session.as_parent(),
         terms: SkillPolicy {
             project_may_allow: open.merged.trust == Trust::Trusted,
-            no_shell: workplace.settings["disableSkillShellExecution"] == true,
-            effort: workplace.settings["effortLevel"].as_str().unwrap_or("medium").to_owned(),
+            no_shell: runtime.settings["disableSkillShellExecution"] == true,
+            effort: runtime.settings["effortLevel"].as_str().unwrap_or("medium").to_owned(),
         },
-        registrar: Arc::clone(&workplace.registrar),
+        registrar: Arc::clone(&runtime.registrar),
         tell,
     }
 }

@@ -4,7 +4,7 @@
 //! Read before the hooks of the settings are, because it decides which of those count.
 //! It says nothing itself: whoever starts a session tells people, `ona doctor` only looks.
 
-use crate::program::{Open, Program};
+use crate::launch::{Launch, OpenProject};
 use ona_api::{Env, environment};
 use ona_dialects::pi::{ClaudeFiles, Installed, InvalidDefinition, PROBES, PiLayer, PiOffer, choose};
 use ona_files::ReadError;
@@ -27,22 +27,22 @@ pub struct PiSession {
 
 impl PiSession {
     /// Takes out of the settings what does not count here, and notes the mode in them.
-    pub fn read(program: &Program, open: &Open, settings: &mut Value) -> Self {
-        let (options, env) = (&program.options, &program.env);
+    pub fn read(launch: &Launch, open: &OpenProject, settings: &mut Value) -> Self {
+        let (options, env) = (&launch.options, &launch.env);
         let asked_for_claude =
             options.claude_settings_hooks || env.get(environment::PI_ENABLE_CLAUDE_SETTINGS_HOOKS) == Some("1");
-        let file = options.hooks_config.as_ref().map(|path| program.cwd.join(path));
+        let file = options.hooks_config.as_ref().map(|path| launch.cwd.join(path));
         // Bytes that are no text are no JSON either, and somebody did hand them over.
         let unreadable = env.is_set(environment::PI_HOOKS_JSON).then_some("\u{fffd}");
         let handed_over = env.get(environment::PI_HOOKS_JSON).or(unreadable).filter(|text| !text.is_empty());
-        let mode = Gastown::of(program, open, settings);
+        let mode = Gastown::of(launch, open, settings);
         if mode != Gastown::Off {
             settings["gastownMode"] = true.into();
         }
         let claude_hooks = match mode {
             _ if asked_for_claude => ClaudeHooks::On,
             // What the agent starts itself never gets rid of a guard by saying so.
-            _ if program.agent_shell => ClaudeHooks::On,
+            _ if launch.agent_shell => ClaudeHooks::On,
             _ if file.is_some() || handed_over.is_some() => ClaudeHooks::Off,
             Gastown::Operators => ClaudeHooks::Off,
             Gastown::Folders => ClaudeHooks::WithoutTheFolders,
@@ -50,7 +50,7 @@ impl PiSession {
         };
         let in_town = env.non_empty(environment::GT_ROLE).and(env.non_empty(environment::GT_ROOT)).is_some();
         let claude_off = keep_for_session(settings, SessionHookFilter { claude_hooks, in_town });
-        let installed = || installed(env, &program.cwd);
+        let installed = || installed(env, &launch.cwd);
         let layer = choose(PiOffer {
             cli: file.as_deref().map(config_text),
             env: handed_over,
@@ -78,8 +78,8 @@ enum Gastown {
 }
 
 impl Gastown {
-    fn of(program: &Program, open: &Open, settings: &Value) -> Self {
-        if program.options.gastown || program.env.get(environment::PI_GASTOWN_MODE) == Some("1") {
+    fn of(launch: &Launch, open: &OpenProject, settings: &Value) -> Self {
+        if launch.options.gastown || launch.env.get(environment::PI_GASTOWN_MODE) == Some("1") {
             return Gastown::Operators;
         }
         let on = |value: &Value| value["gastownMode"] == Value::Bool(true);
@@ -100,7 +100,7 @@ fn config_text(file: &Path) -> Result<String, String> {
 }
 
 /// What the project's own `.claude` files say; their hooks are in the settings already.
-fn claude_files(open: &Open) -> ClaudeFiles {
+fn claude_files(open: &OpenProject) -> ClaudeFiles {
     let in_project = open.found.project_root.join(".claude");
     let unreadable = open.merged.notices.iter().find(|notice| {
         matches!(notice.about, NoticeKind::Unreadable | NoticeKind::NotSettings)
@@ -151,7 +151,7 @@ fn ask_login_shell(env: Env, cwd: PathBuf) -> String {
         grace: Duration::ZERO,
     };
     let ask = || {
-        let ran = crate::workplace::runtime().block_on(ona_process::run(command, &CancellationToken::new()));
+        let ran = crate::block_on(ona_process::run(command, &CancellationToken::new()));
         ran.map(|ran| String::from_utf8_lossy(&ran.stdout.bytes).into_owned()).unwrap_or_default()
     };
     std::thread::spawn(ask).join().unwrap_or_default()

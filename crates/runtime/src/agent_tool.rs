@@ -3,22 +3,23 @@
 
 use crate::agents;
 use crate::failure::Failure;
-use crate::headless::{MAX_TOKENS, Nobody, choose_model};
-use crate::output;
-use crate::program::{Open, Program};
+use crate::launch::{Launch, OpenProject};
+use crate::model_choice;
+use crate::no_operator::NoOperator;
+use crate::runtime::MAX_TOKENS;
+use crate::runtime::Runtime;
 use crate::skills;
-use crate::workplace::Workplace;
 use ona_orchestration::{AgentTool, AgentWithoutModel, CurrentModel, Events, Model, Session, SubagentDeps, TurnEvent};
 use ona_tools::AnyTool;
 use std::sync::Arc;
 
 pub fn agent_tool(
-    program: &Program,
-    open: &Open,
-    workplace: &Workplace,
+    launch: &Launch,
+    open: &OpenProject,
+    runtime: &Runtime,
     session: &Session,
 ) -> Result<Arc<dyn AnyTool>, Failure> {
-    let chosen = match choose_model(program, open, None, &workplace.settings, &workplace.operators) {
+    let chosen = match model_choice::model(launch, open, None, &runtime.settings, &runtime.operators) {
         Ok(chosen) => chosen,
         Err(wrong) => return Ok(Arc::new(AgentWithoutModel::new(wrong.message))),
     };
@@ -26,29 +27,30 @@ pub fn agent_tool(
         Ok(model) => CurrentModel::new(Arc::new(model)),
         Err(failure) => return Ok(Arc::new(AgentWithoutModel::new(failure.message))),
     };
-    let redactor = open.redactor.clone();
+    let (redactor, notices) = (open.redactor.clone(), launch.notices.clone());
     let events: Events = Arc::new(move |event| {
         if let TurnEvent::Inside { event, .. } = event
             && let TurnEvent::Message(text) = *event
         {
-            output::note(redactor.apply(&text));
+            notices.note(redactor.apply(&text));
         }
     });
-    let known = Arc::new(skills::load(program, open));
-    let tell = Arc::new(|note: String| output::note(format_args!("ona: {note}")));
-    let skills = skills::loader(open, workplace, session, &known, Arc::new(Nobody), tell);
+    let known = Arc::new(skills::load(launch, open));
+    let notices = launch.notices.clone();
+    let tell = Arc::new(move |note: String| notices.note(format_args!("ona: {note}")));
+    let skills = skills::loader(open, runtime, session, &known, Arc::new(NoOperator), tell);
     Ok(Arc::new(AgentTool::new(SubagentDeps {
         store: Arc::clone(&open.store),
-        hooks: Arc::clone(&workplace.hooks),
+        hooks: Arc::clone(&runtime.hooks),
         // He typed this call and none of those the agent makes.
-        operator: Arc::new(Nobody),
+        operator: Arc::new(NoOperator),
         current_model: model,
-        agents: agents::load(program, open)?,
+        agents: agents::load(launch, open)?,
         events,
         parent: session.as_parent(),
         max_tokens: MAX_TOKENS,
         also: None,
         skills,
-        servers: Arc::clone(&workplace.fleet.servers),
+        servers: Arc::clone(&runtime.fleet.servers),
     })))
 }

@@ -1,16 +1,13 @@
-//! The surroundings of one run: environment, directory, project, database.
-//!
-//! The environment and the working directory are read here and nowhere else.
+//! How this process was started: environment, directory, project, database, options.
 
 use crate::agent_shell;
-use crate::args::Options;
-use crate::diagnostics;
-use crate::failure::Failure;
-use crate::output;
-use crate::trusting;
-use ona_api::redact::{SECRET_VARIABLES, secrets_of};
+use crate::failure::{Failure, FailureKind};
+use crate::folder_trust;
+use crate::notices::Notices;
+use crate::options::Options;
+use ona_api::redact::secrets_of;
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, Variable, environment};
+use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, environment};
 use ona_store::{LockError, Reader, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
     BadFiles, Compatible, DatabasePath, DiscoveredSettings, DiscoveryOptions, FlagSettings, ImportAction, ImportMode,
@@ -19,16 +16,17 @@ use ona_trust::{
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-pub struct Program {
+pub struct Launch {
     pub env: Env,
     pub cwd: PathBuf,
     pub project: PathBuf,
     pub database: DatabasePath,
     pub options: Options,
+    pub notices: Notices,
     /// Started by the agent itself on the agent's own database (DEC-071): it has
     /// none of the operator's privileges.
     pub agent_shell: bool,
@@ -52,7 +50,7 @@ pub enum Purpose {
 }
 
 /// A run with its settings read and its database open.
-pub struct Open {
+pub struct OpenProject {
     pub store: Arc<Store>,
     pub found: DiscoveredSettings,
     pub merged: Merged,
@@ -62,23 +60,13 @@ pub struct Open {
 /// A hook that calls `ona` that calls hooks must end somewhere (DEC-061).
 const DEEPEST_HOOK: u32 = 3;
 
-impl Program {
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that looks at the process")]
-    pub fn begin(options: Options) -> Result<Self, Failure> {
-        let env = Env::new(std::env::vars_os());
-        #[expect(unsafe_code, reason = "the values are kept in `env` from here on")]
-        // SAFETY: this is the only thread so far, and nothing reads credentials but from `env`.
-        unsafe {
-            ona_process::secrets::hide_environment(&SECRET_VARIABLES.map(Variable::name));
-        }
-        output::keep_out(secrets_of(&env));
-        diagnostics::start(&options.diagnostics, &env)?;
+impl Launch {
+    pub fn new(env: Env, cwd: PathBuf, options: Options, notices: Notices) -> Result<Self, Failure> {
+        notices.keep_out(secrets_of(&env));
         let depth = env.get(environment::ONA_HOOK_DEPTH).and_then(|text| text.parse().ok()).unwrap_or(0);
         if depth >= DEEPEST_HOOK {
             return Err(Failure::refused(format_args!("hooks call ona {depth} levels deep; that is the limit")));
         }
-        let named = || env.non_empty(environment::PWD).map(PathBuf::from);
-        let cwd = std::env::current_dir().ok().or_else(named).unwrap_or_else(|| "/".into());
         let project = project_root(&cwd);
         let database = database_path(options.db.as_deref(), &env, &project)
             .map_err(|bad| Failure::usage(&bad).hint(bad.hint()))?;
@@ -90,11 +78,17 @@ impl Program {
             project,
             database,
             options,
+            notices,
             agent_shell,
             bad_files,
             said: Mutex::default(),
             before: OnceLock::new(),
         })
+    }
+
+    /// A sentence for people.
+    pub fn note(&self, text: impl fmt::Display) {
+        self.notices.note(text);
     }
 
     /// Where this program lies, for children that look for it.
@@ -106,7 +100,7 @@ impl Program {
     pub fn open_plain(&self) -> Result<Store, Failure> {
         let redactor = Redactor::new(secrets_of(&self.env));
         let store = Store::open(&self.database.path, redactor).map_err(|error| self.store_failure(error))?;
-        print_notices(&store);
+        self.note_of(&store);
         Ok(store)
     }
 
@@ -117,20 +111,23 @@ impl Program {
     }
 
     /// Settings first: the database must not be written before every secret in them is known.
-    pub fn open(&self) -> Result<Open, Failure> {
+    pub fn open(&self) -> Result<OpenProject, Failure> {
         self.open_by(Store::open)
     }
 
-    fn open_by(&self, store: impl FnOnce(&Path, Redactor) -> Result<Store, StoreError>) -> Result<Open, Failure> {
+    fn open_by(
+        &self,
+        store: impl FnOnce(&Path, Redactor) -> Result<Store, StoreError>,
+    ) -> Result<OpenProject, Failure> {
         let found = self.discover()?;
         let merged = merge(&found, &self.env);
         let secrets: Vec<_> = secrets_of(&self.env).into_iter().chain(merged.secrets.iter()).collect();
-        output::keep_out(secrets.iter().copied());
+        self.notices.keep_out(secrets.iter().copied());
         // Shared with everything that prints, so that a secret learned later counts there too.
-        let redactor = output::redactor();
+        let redactor = self.notices.redactor();
         let store = store(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
-        print_notices(&store);
-        Ok(Open { store: Arc::new(store), found, merged, redactor })
+        self.note_of(&store);
+        Ok(OpenProject { store: Arc::new(store), found, merged, redactor })
     }
 
     pub fn discover(&self) -> Result<DiscoveredSettings, Failure> {
@@ -158,7 +155,7 @@ impl Program {
     }
 
     /// The same for the root of another project, which a call names.
-    pub fn trusts(&self, open: &Open, root: &Path) -> bool {
+    pub fn trusts(&self, open: &OpenProject, root: &Path) -> bool {
         let trust = if root == self.project { open.merged.trust } else { self.trust_state_of(root).trust() };
         trust == Trust::Trusted
     }
@@ -192,19 +189,19 @@ impl Program {
     }
 
     /// Settings and the database, only to be looked at: nothing is made or changed.
-    pub fn look(&self) -> Result<Open, Failure> {
+    pub fn look(&self) -> Result<OpenProject, Failure> {
         self.open_by(Store::look)
     }
 
     /// The settings of this start, imported first if they have to be (DEC-012, DEC-180), with
     /// secrets back in their places. Those are only ever in memory.
-    pub fn effective(&self, open: &Open, purpose: Purpose) -> Result<Value, Failure> {
+    pub fn effective(&self, open: &OpenProject, purpose: Purpose) -> Result<Value, Failure> {
         let effective = self.effective_as_stored(open, purpose)?;
         Ok(open.merged.secrets.restore(&effective))
     }
 
     /// The same with placeholders for secrets.
-    pub fn effective_as_stored(&self, open: &Open, purpose: Purpose) -> Result<Value, Failure> {
+    pub fn effective_as_stored(&self, open: &OpenProject, purpose: Purpose) -> Result<Value, Failure> {
         // An agent that could bring its own settings could allow itself anything, by a
         // flag or by files of a HOME of its own.
         let brings = self.options.settings.is_some() || !self.options.plugin_dir.is_empty();
@@ -219,7 +216,7 @@ impl Program {
         self.import(open, how, purpose)
     }
 
-    pub fn import(&self, open: &Open, how: ImportMode, purpose: Purpose) -> Result<Value, Failure> {
+    pub fn import(&self, open: &OpenProject, how: ImportMode, purpose: Purpose) -> Result<Value, Failure> {
         let failed = |error| self.store_failure(error);
         let reader = open.store.reader().map_err(failed)?;
         let stored = reader.settings_row().map_err(failed)?;
@@ -297,15 +294,15 @@ impl Program {
     }
 
     /// A line on stderr, once in this process.
-    fn say_once(&self, about: &'static str, line: &str) {
+    pub(crate) fn say_once(&self, about: &'static str, line: &str) {
         if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(about) {
-            output::note(line);
+            self.note(line);
         }
     }
 
     /// Files are imported together or not at all (DEC-181). What always runs uses the row
     /// as it stands.
-    fn without_bad_files(&self, open: &Open, decided: ImportAction) -> Result<ImportAction, Failure> {
+    fn without_bad_files(&self, open: &OpenProject, decided: ImportAction) -> Result<ImportAction, Failure> {
         let bad: Vec<_> = open
             .merged
             .notices
@@ -333,7 +330,7 @@ impl Program {
     /// Keeps the settings of this project in place while turns run (DEC-025): nobody moves
     /// the database to another project until the lock is dropped. Whoever did so between
     /// the import and this lock was first.
-    pub fn keep_settings(&self, open: &Open) -> Result<SettingsLock, Failure> {
+    pub fn keep_settings(&self, open: &OpenProject) -> Result<SettingsLock, Failure> {
         let reader = open.store.reader().map_err(|error| self.store_failure(error))?;
         let owner = || ImportRecord::load(|key| reader.meta(key).ok().flatten()).map(|record| record.project_root);
         let lock = SettingsLock::shared(&self.database.path).map_err(|error| settings_in_use(error, owner()))?;
@@ -346,7 +343,7 @@ impl Program {
         }
     }
 
-    fn write_settings(&self, open: &Open, effective: Value, record: &ImportRecord) -> Result<Value, Failure> {
+    fn write_settings(&self, open: &OpenProject, effective: Value, record: &ImportRecord) -> Result<Value, Failure> {
         let mut group = Group::default();
         group.push(Row::ImportedSettings(effective.clone()));
         for (key, value) in record.rows() {
@@ -362,14 +359,14 @@ impl Program {
         Ok(effective)
     }
 
-    fn record_trust(&self, open: &Open) -> Result<(), Failure> {
-        let running = json!(trusting::running(self, open)).to_string();
+    fn record_trust(&self, open: &OpenProject) -> Result<(), Failure> {
+        let running = json!(folder_trust::running(self, open)).to_string();
         let rows = vec![
             Row::Meta { key: trust_key(&self.project), value: "trusted".into() },
             Row::Meta { key: trust_digests_key(&self.project), value: running },
         ];
         open.store.commit_now(&nowhere(), Group(rows)).map_err(|error| self.store_failure(error))?;
-        let secrets = trusting::secrets_read(self, open);
+        let secrets = folder_trust::secrets_read(self, open);
         if !secrets.is_empty() {
             let names = secrets.join(", ");
             self.say_once("secrets", &format!("ona: what this folder configures may read from now on: {names}"));
@@ -378,13 +375,13 @@ impl Program {
     }
 
     /// One line about the folder: what of it is not in use, or what has changed since it was trusted.
-    fn mention_trust(&self, open: &Open) {
+    fn mention_trust(&self, open: &OpenProject) {
         let line = match (open.merged.trust, self.trust_state()) {
-            (Trust::Withheld, _) => trusting::not_in_use(self, open),
+            (Trust::Withheld, _) => folder_trust::not_in_use(self, open),
             (Trust::Trusted, TrustState::Trusted { recorded: true }) if !self.options.trust && !self.agent_shell => {
                 let digests = || self.before()?.meta(&trust_digests_key(&self.project)).ok()?;
                 let recorded = if self.env.get(environment::ONA_TRUST) == Some("always") { None } else { digests() };
-                recorded.and_then(|recorded| trusting::changed_since(&recorded, &trusting::running(self, open)))
+                recorded.and_then(|recorded| folder_trust::changed_since(&recorded, &folder_trust::running(self, open)))
             }
             (Trust::Trusted, _) => None,
         };
@@ -410,11 +407,17 @@ impl Program {
         })
     }
 
-    /// A sentence and an exit code for whatever the store says, with the path at the end.
+    fn note_of(&self, store: &Store) {
+        for sentence in store.notices() {
+            self.note(format_args!("ona: {sentence}"));
+        }
+    }
+
+    /// A sentence for whatever the store says, with the path at the end.
     pub fn store_failure(&self, error: StoreError) -> Failure {
         let path = self.database.path.display();
         match error {
-            StoreError::Busy => Failure::refused(format_args!("{error}: {path}")).with_code(75),
+            StoreError::Busy => Failure::new(FailureKind::Busy, format_args!("{error}: {path}")),
             StoreError::DiskFull
             | StoreError::PhaseMoved { .. }
             | StoreError::PlanMoved { .. }
@@ -454,12 +457,6 @@ impl Program {
     }
 }
 
-fn print_notices(store: &Store) {
-    for sentence in store.notices() {
-        output::note(format_args!("ona: {sentence}"));
-    }
-}
-
 fn settings_in_use(error: LockError, owner: Option<String>) -> Failure {
     match (error, owner) {
         (LockError::InUse { .. }, Some(owner)) => in_use_for(&owner),
@@ -479,16 +476,4 @@ pub fn at(conversation: &ConversationId, session: &str) -> SessionKey {
 /// Rows without a conversation (DEC-023).
 pub fn nowhere() -> SessionKey {
     at(&"".into(), "")
-}
-
-/// An argument, or stdin for "-".
-pub fn read_text(argument: &str) -> Result<String, Failure> {
-    if argument != "-" {
-        return Ok(argument.to_owned());
-    }
-    let mut text = String::new();
-    std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| Failure::usage(format_args!("stdin could not be read as text: {error}")))?;
-    Ok(text)
 }

@@ -1,7 +1,7 @@
 //! Permission updates that are meant to last (DEC-078): the scope's own file, the
 //! effective row and the record of the import change together.
 
-use crate::program::{Open, Program};
+use crate::launch::{Launch, OpenProject};
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::{Group, Row};
 use ona_orchestration::PersistUpdate;
@@ -10,8 +10,8 @@ use ona_trust::{DiscoveredSettings, ImportRecord, MirroredFile, RuleAnchors};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub fn keeper(program: &Program, open: &Open) -> PersistUpdate {
-    let (env, project) = (program.env.clone(), program.project.clone());
+pub fn keeper(launch: &Launch, open: &OpenProject) -> PersistUpdate {
+    let (env, project) = (launch.env.clone(), launch.project.clone());
     let kept = Mutex::new(Kept {
         store: Arc::clone(&open.store),
         project: project.clone(),

@@ -1,0 +1,47 @@
+//! Assembles one run of ona and hands it to a front: a command line, a protocol, a terminal.
+//!
+//! Three values follow from each other, each with one question to answer:
+//!
+//! - [`Launch`]: how was this process started? Environment, directory, [`Options`], which database.
+//! - [`OpenProject`]: what is known of the project? The open store, the settings files that were
+//!   found and merged, the redactor that knows their secrets.
+//! - [`Runtime`]: what works in one directory? Hook engine, permission rules, MCP servers,
+//!   background tasks and frozen settings. It hands out the sessions in which calls are made.
+//!
+//! This crate prints nothing and knows no exit code: sentences for people go to [`Notices`], what
+//! cannot be done is a [`Failure`] with a kind. It parses no flags and reads no environment
+//! of its own; both are handed in. What happens in a session is `ona-orchestration`'s matter.
+
+mod agent_shell;
+pub mod agent_tool;
+pub mod agents;
+mod failure;
+mod findings;
+mod folder_trust;
+mod front_matter_hooks;
+pub mod guards;
+mod hook_files;
+pub mod hook_handlers;
+mod hook_modules;
+mod launch;
+pub mod mcp;
+pub mod model_choice;
+mod no_operator;
+mod notices;
+mod options;
+mod permission_writer;
+mod pi_session;
+mod runtime;
+pub mod session_choice;
+mod session_hooks;
+pub mod session_lookup;
+pub mod skills;
+mod worktree;
+
+pub use failure::{Failure, FailureKind};
+pub use launch::{Launch, OpenProject, Purpose, at, nowhere};
+pub use no_operator::NoOperator;
+pub use notices::Notices;
+pub use options::Options;
+pub use runtime::{MAX_TOKENS, OtherHooks, Runtime, block_on, look_at, mode_named, prices};
+pub use session_hooks::Written;

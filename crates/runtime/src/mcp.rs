@@ -1,0 +1,103 @@
+//! Which MCP servers a run has, and when they are started.
+//!
+//! Servers of the settings come from the frozen row like everything else; the project's
+//! `.mcp.json` and `--mcp-config` are read at each start and never stored. Nothing is
+//! started before something needs it, so that a run without servers pays nothing.
+
+mod read;
+
+pub use read::{Gathered, gather};
+
+use crate::launch::OpenProject;
+use crate::notices::Notices;
+use ona_api::{EventKind, Redactor};
+use ona_hookplane::{Hook, HookAction, HookList};
+use ona_mcp::{ExcludeReason, McpServer, ServerContext, ServerDefinition, Servers};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The servers of one runtime.
+pub struct Fleet {
+    pub servers: Arc<Servers>,
+    gathered: Gathered,
+    redactor: Redactor,
+    notices: Notices,
+    said: AtomicBool,
+}
+
+impl Fleet {
+    pub fn new(gathered: Gathered, around: ServerContext, open: &OpenProject, notices: Notices) -> Self {
+        for (name, secret) in gathered.catalog.definitions.iter().flat_map(ServerDefinition::secrets) {
+            open.redactor.learn(name, secret);
+        }
+        let servers = Arc::new(Servers::new(gathered.catalog.definitions.clone(), around));
+        Self { servers, gathered, redactor: open.redactor.clone(), notices, said: AtomicBool::new(false) }
+    }
+
+    /// What is wrong with what is configured, for the record.
+    pub fn findings(&self) -> impl Iterator<Item = crate::findings::Finding> + '_ {
+        let recorded = |cause: &ExcludeReason| {
+            matches!(cause, ExcludeReason::Broken | ExcludeReason::Collision | ExcludeReason::Policy)
+        };
+        let left_out = self.gathered.catalog.left_out.iter().filter(move |one| recorded(&one.cause));
+        left_out.map(|one| {
+            let detail = json!({"server": one.name, "origin": one.origin.as_str(), "why": one.why});
+            (EventKind::McpServerDropped, detail)
+        })
+    }
+
+    /// Begins to connect those that are wanted, and says once what a person must know.
+    pub fn start(&self, wanted: impl Fn(&ServerDefinition) -> bool) {
+        if !self.said.swap(true, Ordering::SeqCst) {
+            for sentence in self.gathered.sentences() {
+                self.notices.note(format_args!("ona: {}", self.redactor.apply(&sentence)));
+            }
+        }
+        self.servers.start(wanted);
+    }
+
+    /// Connects what one call needs: the servers its name can belong to, or all for a
+    /// tool that deals with servers.
+    pub async fn start_for(&self, tool: &str) {
+        match ona_api::tool::canonical(tool) {
+            "ListMcpResources" | "ReadMcpResource" | "ToolSearch" | "Agent" => self.start(|_| true),
+            name if name.starts_with("mcp__") => self.start(|server| name.starts_with(&server.slug.prefix())),
+            _ => return,
+        }
+        self.servers.settled().await;
+    }
+
+    /// Connects the servers hooks call.
+    pub async fn start_for_hooks(&self, hooks: &HookList) {
+        let called: Vec<_> = hooks.iter().filter_map(|hook| called_by(hook, &self.servers)?.ok()).collect();
+        if !called.is_empty() {
+            self.start(|definition| called.iter().any(|server| server.definition.slug == definition.slug));
+            self.servers.settled().await;
+        }
+    }
+
+    /// The servers that are down, each with a sentence.
+    pub fn down(&self) -> Vec<(String, String)> {
+        let down = |server: Arc<McpServer>| {
+            let status = server.status();
+            let why = status.error()?;
+            Some((server.definition.name.clone(), self.redactor.apply(why).into_owned()))
+        };
+        self.servers.list().into_iter().filter_map(down).collect()
+    }
+}
+
+/// The server a hook calls; the inner error is the name of one that is not there. `None`
+/// if the hook is of another type.
+pub fn called_by(hook: &Hook, servers: &Servers) -> Option<Result<Arc<McpServer>, String>> {
+    let HookAction::Handler(handler) = &hook.action else { return None };
+    let called = handler.label().strip_prefix("mcp_tool ")?;
+    // Names may hold a slash themselves.
+    let ends = called.match_indices('/').map(|(at, _)| &called[..at]);
+    Some(
+        ends.clone()
+            .find_map(|name| servers.find(name))
+            .ok_or_else(|| ends.clone().next_back().unwrap_or(called).to_owned()),
+    )
+}
