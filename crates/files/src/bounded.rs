@@ -1,7 +1,7 @@
 //! Files that came with a folder: settings, instructions, skills, agents, modules.
 //!
-//! Anybody may have put them there. They are read only if they are regular files of
-//! a sensible size; a pipe would keep the program waiting, a device or a sparse file
+//! They are not trusted. They are read only if they are regular files of
+//! a bounded size; a pipe would block the program, a device or a sparse file
 //! would fill its memory. A file that an operator names on the command line may be a
 //! pipe ([`read_named`]).
 
@@ -19,12 +19,12 @@ const MAX_NAMED: u64 = 64 * 1024 * 1024;
 /// Names in one folder that are looked at.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Why a file was not read. Its name is for the caller to add.
+/// Why a file was not read. The caller adds its name.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     #[error("does not exist")]
     Absent,
-    /// It is something else than a file.
+    /// It is not a regular file.
     #[error("is {0}, not a regular file")]
     Kind(&'static str),
     #[error("is larger than {} MiB", .0 / 1024 / 1024)]
@@ -50,12 +50,12 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// The text of a file that came with a folder.
+/// Returns the text of a file that came with a folder.
 pub fn read_text(path: &Path) -> Result<String, ReadError> {
     String::from_utf8(read_bytes(path)?).map_err(|_| ReadError::NotText)
 }
 
-/// The bytes of a file that came with a folder.
+/// Returns the bytes of a file that came with a folder.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
     let file = open_regular(path)?;
     if file.metadata()?.len() > MAX_FILE_BYTES {
@@ -74,7 +74,7 @@ pub fn open_regular(path: &Path) -> Result<File, ReadError> {
     Ok(file)
 }
 
-/// The text of a file that the operator named: it may be a pipe, and is waited for.
+/// Returns the text of a file that the operator named: it may be a pipe, and is waited for.
 pub fn read_named(path: &Path) -> Result<String, ReadError> {
     String::from_utf8(up_to(File::open(path)?, MAX_NAMED)?).map_err(|_| ReadError::NotText)
 }
@@ -124,10 +124,10 @@ pub struct DirEntries {
     pub truncated: bool,
 }
 
-/// What is said of a folder of which not everything was looked at.
+/// The notice for a folder that was not read completely.
 pub const TOO_MANY_ENTRIES: &str = "has more than 10000 entries; the others are ignored";
 
-/// What a folder holds, up to `MAX_ENTRIES` names. A folder that cannot be read holds nothing.
+/// Returns what a folder holds, up to `MAX_ENTRIES` names. A folder that cannot be read holds nothing.
 pub fn list_dir(folder: &Path) -> DirEntries {
     list_below(folder, 0, Follow::Links)
 }
@@ -139,7 +139,7 @@ pub enum Follow {
     Nothing,
 }
 
-/// Everything but folders at most `depth` levels below the entries of a folder. Each folder is
+/// Returns everything but folders at most `depth` levels below the entries of a folder. Each folder is
 /// visited once, and `MAX_ENTRIES` counts for all of them together. Folders at the last level
 /// are entries, and links to folders if they are not followed.
 pub fn list_below(folder: &Path, depth: usize, follow: Follow) -> DirEntries {

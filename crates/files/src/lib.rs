@@ -1,4 +1,4 @@
-//! Opening files that somebody else may be changing at the same moment.
+//! Opens files that other processes may be changing at the same time.
 //!
 //! [`resolve`] says where links lead; a decision about a path is made on that answer.
 //! [`location`] opens exactly that place later and follows no link on the way, so a link

@@ -75,7 +75,7 @@ impl FileInfo {
         Ok(Self::of(&sys::fstat(file)?))
     }
 
-    /// Whether both are the same file.
+    /// Returns whether both are the same file.
     pub fn is_same_file(&self, other: &Self) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)
     }
@@ -110,7 +110,7 @@ impl FileLocation {
         Ok(Self { dir, parent: parent.to_owned(), name: name.to_owned() })
     }
 
-    /// What is there; `None` if nothing is.
+    /// Returns what is there; `None` if nothing is.
     pub fn info(&self) -> Result<Option<FileInfo>, OpenError> {
         let Some(dir) = &self.dir else { return Ok(None) };
         match sys::statat(dir, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -127,12 +127,12 @@ impl FileLocation {
         Ok(File::from(sys::openat(dir, &self.name, READ, Mode::empty())?))
     }
 
-    /// Whether the system would let us write to it.
+    /// Returns whether the system would let us write to it.
     pub fn is_writable(&self) -> bool {
         self.dir.as_ref().is_some_and(|dir| sys::accessat(dir, &self.name, Access::WRITE_OK, AtFlags::empty()).is_ok())
     }
 
-    /// The names in its directory, at most `limit`.
+    /// Returns the names in its directory, at most `limit`.
     pub fn names(&self, limit: usize) -> Vec<OsString> {
         self.dir.as_ref().map(|dir| names(dir, limit)).unwrap_or_default()
     }
@@ -172,7 +172,7 @@ pub fn open_file(path: &Path) -> Result<File, OpenError> {
     }
 }
 
-/// One system call, where there is one: Linux 5.6 has it, and filters of containers may hide it.
+/// Opens the path with one system call where it exists: Linux 5.6 has it, and filters of containers may hide it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn at_once(path: &Path, flags: OFlags) -> Option<Result<OwnedFd, Errno>> {
     let opened = sys::openat2(CWD, path, flags, Mode::empty(), sys::ResolveFlags::NO_SYMLINKS);
@@ -184,7 +184,7 @@ fn at_once(_: &Path, _: OFlags) -> Option<Result<OwnedFd, Errno>> {
     None
 }
 
-/// The same, one name after another.
+/// Opens the path one name after another.
 fn walk(path: &Path) -> Result<OwnedFd, OpenError> {
     let mut dir = sys::openat(CWD, "/", LOOKUP, Mode::empty())?;
     for part in path.components() {
@@ -208,7 +208,7 @@ fn step(dir: &OwnedFd, name: &OsStr) -> Result<OwnedFd, OpenError> {
     })
 }
 
-/// The names in an open directory, at most `limit`. One that cannot be read has none.
+/// Returns the names in an open directory, at most `limit`. One that cannot be read has none.
 pub fn names(dir: impl AsFd, limit: usize) -> Vec<OsString> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(dir) = sys::openat(dir, ".", flags, Mode::empty()).and_then(sys::Dir::new) else { return Vec::new() };
@@ -224,7 +224,7 @@ fn create_dir(path: &Path) -> Result<OwnedFd, OpenError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::NOENT.into()) };
     let dir = create_dir(parent)?;
     match sys::mkdirat(&dir, name, Mode::from_bits_truncate(0o777)) {
-        // Somebody was faster; whether it is a directory shows when it is opened.
+        // Another process was faster; whether it is a directory shows when it is opened.
         Ok(()) | Err(Errno::EXIST) => step(&dir, name),
         Err(errno) => Err(errno.into()),
     }

@@ -77,9 +77,9 @@ impl Drop for Temporary<'_> {
 }
 
 impl<'d> Temporary<'d> {
-    /// At no moment does anybody have more access to it than to the old file.
+    /// At no time does any user have more access to it than to the old file.
     fn create(dir: BorrowedFd<'d>, old: Option<&FileInfo>) -> io::Result<(Self, File)> {
-        // The owner may have to change first: until then it is nobody else's.
+        // The owner may have to change first: until then only this user has access.
         let mode = match old {
             Some(old) if is_ours(old, dir)? => old.mode & 0o777,
             Some(_) => 0o600,
@@ -102,7 +102,7 @@ impl<'d> Temporary<'d> {
     }
 }
 
-/// Whether a new file in the directory would have the same owner and group.
+/// Returns whether a new file in the directory would have the same owner and group.
 fn is_ours(old: &FileInfo, dir: BorrowedFd<'_>) -> io::Result<bool> {
     let dir = FileInfo::of_open(dir)?;
     let inherits = dir.mode & 0o2000 != 0 || cfg!(not(target_os = "linux"));

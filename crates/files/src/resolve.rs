@@ -87,7 +87,7 @@ enum Entry {
 }
 
 impl LinkCache {
-    /// Where opening the path would lead. `..` follows links, unlike in `lexical`.
+    /// Returns where opening the path would lead. `..` follows links, unlike in `lexical`.
     fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
         let mut todo: VecDeque<OsString> = parts(path);
         let mut real = PathBuf::from("/");
@@ -126,7 +126,7 @@ impl LinkCache {
         Some(real)
     }
 
-    /// The last folder of a resolved path that was found.
+    /// Returns the last folder of a resolved path that was found.
     fn innermost(&self, real: &Path) -> Option<Folder> {
         real.ancestors().find_map(|path| match self.0.get(path)? {
             Entry::Folder(id) => Some(Folder { path: path.to_owned(), id: *id }),

@@ -175,7 +175,7 @@ const ENTERED: &str = "The conversation is in planning. Write, Edit, NotebookEdi
     say one thing that can be checked from outside; tests are written from them.";
 
 const UNTRACEABLE: &str =
-    "Note: the plan has no section \"Success criteria\", so this conversation can not reach verify.";
+    "Note: the plan has no section \"Success criteria\", so this conversation cannot reach verify.";
 
 const NO_PLAN: &str = "There is no plan to submit: call ExitPlanMode with the text of the plan.";
 

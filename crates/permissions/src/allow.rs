@@ -36,7 +36,7 @@ impl UncoveredPart {
         Self { rule: Some(rule.into()), ..self }
     }
 
-    /// Why the call is not covered, naming the part if it is one of several.
+    /// Returns why the call is not covered, naming the part if it is one of several.
     pub fn sentence(&self, call: &ParsedCall<'_>) -> String {
         let is_part = call.shells().any(|shell| shell.text.trim() != self.part);
         match (is_part, self.why == NO_RULE) {
@@ -59,7 +59,7 @@ pub(crate) struct AllowRules<'a> {
 }
 
 impl<'a> AllowRules<'a> {
-    /// The rule that covers the call; of several, the first.
+    /// Returns the rule that covers the call; of several, the first.
     pub fn rule(&self, call: &ParsedCall<'_>) -> Result<&'a str, UncoveredPart> {
         let mut first = None;
         for part in &call.parts {
@@ -113,7 +113,7 @@ impl<'a> AllowRules<'a> {
         self.allow.iter().find(|compiled| meant(&compiled.rule.target)).map(|compiled| compiled.rule.text.as_str())
     }
 
-    /// A rule for every call of a tool.
+    /// Returns a rule for every call of a tool.
     fn whole_tool(&self, tool: &str) -> Option<&'a str> {
         let exact = self.find(|target| matches!(target, RuleTarget::Tool(name) if name == tool));
         exact.or_else(|| self.mcp(tool))
@@ -148,7 +148,7 @@ impl<'a> AllowRules<'a> {
         })
     }
 
-    /// A path rule for reading or editing. Who may edit a file may read it.
+    /// Returns a path rule for reading or editing. Who may edit a file may read it.
     fn path(&self, kind: PathKind, path: &Forms) -> Option<&'a str> {
         self.path_rule(kind, |rule| rule.covers(path))
     }
@@ -201,7 +201,7 @@ impl<'a> AllowRules<'a> {
         }
         let dirs = &shell.dirs[at];
         if dirs.unknown {
-            return Err(UncoveredPart::new(&command.source, "it runs in a directory that can not be told"));
+            return Err(UncoveredPart::new(&command.source, "it runs in a directory that cannot be determined"));
         }
         let family = || shell.script.commands.iter().filter(|other| other.of == at);
         if !exact {
@@ -254,7 +254,7 @@ impl<'a> AllowRules<'a> {
         })
     }
 
-    /// Whether all a file name pattern can reach lies inside. Links that lead out may fit it.
+    /// Returns whether all a file name pattern can reach lies inside. Links that lead out may fit it.
     fn holds_pattern(&self, pattern: &Path) -> bool {
         let fixed = before_pattern(pattern);
         let levels = pattern.components().count() - fixed.components().count();
@@ -273,7 +273,7 @@ impl<'a> AllowRules<'a> {
             };
         }
         if !word.fixed || word.glob || word.home {
-            return Err(gap("its target can not be told"));
+            return Err(gap("its target cannot be determined"));
         }
         let covered = |candidate: &CandidatePath| {
             self.path(PathKind::Edit, &candidate.path).is_some()
@@ -287,7 +287,7 @@ impl<'a> AllowRules<'a> {
     }
 }
 
-/// The directory in front of the first name with a pattern in it.
+/// Returns the directory in front of the first name with a pattern in it.
 fn before_pattern(path: &Path) -> PathBuf {
     let plain = |part: &std::path::Component<'_>| {
         !part.as_os_str().to_string_lossy().contains(['*', '?', '[', crate::bash::words::HOLE])

@@ -18,7 +18,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// `None` for what is no rule; such a hook never applies.
+    /// `None` if the text is not a rule; such a hook never applies.
     pub fn parse(text: &str) -> Option<Self> {
         match Rule::parse(text, Behavior::Deny) {
             Ok(rule) => Some(Self { rule, only: None }),
@@ -32,7 +32,7 @@ impl Condition {
         }
     }
 
-    /// Any part of the call is enough, and what can not be told counts: a hook
+    /// Any part of the call is enough, and what cannot be determined counts: a hook
     /// that guards something has to see the call.
     pub fn matches(&self, tool: &str, input: &Value, access: &[Access], session_dirs: &SessionDirs) -> bool {
         if self.only.as_ref().is_some_and(|only| only != tool) {
@@ -56,8 +56,8 @@ mod tests {
             Condition::parse(rule).unwrap().matches("Bash", &json!({"command": script}), &access, &session_dirs)
         };
         assert!(matches("Bash(git push*)", "ls && FOO=1 git push"));
-        assert!(matches("Bash(git push*)", "$X push"), "what can not be told matches");
-        assert!(matches("Bash(git push*)", "git \"push"), "what can not be parsed matches");
+        assert!(matches("Bash(git push*)", "$X push"), "what cannot be determined matches");
+        assert!(matches("Bash(git push*)", "git \"push"), "what cannot be parsed matches");
         assert!(matches("Bash", "ls"));
         assert!(!matches("Bash(git push*)", "git status"));
         assert!(!matches("Read", "ls"));

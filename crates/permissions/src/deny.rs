@@ -1,6 +1,6 @@
 //! Whether a deny or ask rule hits a call: any part is enough.
 //!
-//! A part of a script that can not be told may be what the rule means; then the
+//! A part of a script that cannot be determined may be what the rule means; then the
 //! answer is `Maybe`, and a person is asked.
 
 use crate::bash::files::{FileReach, FileRole};
@@ -59,12 +59,12 @@ impl CompiledRule {
         matches!(self.rule.target, RuleTarget::Path { kind: PathKind::Read, .. })
     }
 
-    /// Whether reading this file is what a `Read` rule means.
+    /// Returns whether reading this file is what a `Read` rule means.
     pub fn matches_read(&self, path: &Forms) -> bool {
         self.is_read_rule() && self.path.as_ref().is_some_and(|rule| rule.matches_either_form(path))
     }
 
-    /// Whether the rule is about the tool as such.
+    /// Returns whether the rule is about the tool as such.
     pub fn hides_tool(&self, tool: &str) -> bool {
         match &self.rule.target {
             RuleTarget::Tool(name) => same_tool(name, tool),
@@ -93,7 +93,7 @@ fn same_tool(name: &str, tool: &str) -> bool {
     folded(tool).strip_prefix(&folded(name)).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
 }
 
-/// The kind of agent a call starts.
+/// Returns the kind of agent a call starts.
 pub(crate) fn agent(input: &Value) -> &str {
     input.get("subagent_type").and_then(Value::as_str).unwrap_or("general-purpose")
 }
@@ -135,7 +135,7 @@ fn commands(pattern: &CommandPattern, shell: &ShellPart) -> Overlap {
 
 fn paths(kind: PathKind, rule: &PathRule, part: &CallPart) -> Overlap {
     let hit = match (part, kind) {
-        // Whoever may not read a file may not replace it either.
+        // A file that may not be read may not be replaced either.
         (CallPart::Edit(path), PathKind::Read | PathKind::Edit) => rule.matches_either_form(path),
         (CallPart::Read(path) | CallPart::Search(path), PathKind::Read) => rule.matches_either_form(path),
         (CallPart::Read(_) | CallPart::Search(_), PathKind::Edit) => false,
@@ -175,7 +175,7 @@ fn file_use(kind: PathKind, rule: &PathRule, used: &ResolvedUse) -> Overlap {
     used.candidates.iter().map(hit).max().unwrap_or(Overlap::No)
 }
 
-/// Whether a walk through a directory would come across a file the rule means.
+/// Returns whether a walk through a directory would come across a file the rule means.
 fn below(rule: &PathRule, dir: &Forms, names: &[String], hidden: bool) -> Overlap {
     if !rule.is_near(&dir.given) {
         return Overlap::No;

@@ -20,12 +20,12 @@ pub struct SessionDirs {
 }
 
 impl SessionDirs {
-    /// The working directories: what a session may work in without a rule naming it.
+    /// Returns the working directories: what a session may work in without a rule naming it.
     pub fn working_dirs(&self) -> impl Iterator<Item = &Path> {
         [&self.project, &self.start].into_iter().chain(&self.extra).map(PathBuf::as_path)
     }
 
-    /// An entry of `additionalDirectories`: absolute, `~/x`, or relative to the project.
+    /// Returns an entry of `additionalDirectories`: absolute, `~/x`, or relative to the project.
     ///
     /// `None` for a directory so wide that it would not be a boundary (attack L-5):
     /// the root, or anything the home directory lies in.
@@ -50,14 +50,14 @@ impl WorkingDirs {
         Self(session_dirs.working_dirs().map(Forms::of).collect())
     }
 
-    /// Both forms of the path have to lie inside; one that can not be resolved does not.
+    /// Both forms of the path have to lie inside; one that cannot be resolved does not.
     pub(crate) fn contains(&self, path: &Forms) -> bool {
         let Some(real) = &path.real else { return false };
         self.below(&path.given).is_some()
             && self.0.iter().filter_map(|dir| dir.real.as_ref()).any(|d| real.starts_with(d))
     }
 
-    /// The part of a path below the working directory it lies in.
+    /// Returns the part of a path below the working directory it lies in.
     pub(crate) fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         self.0
             .iter()

@@ -3,13 +3,13 @@
 use crate::wildcard::Wildcard;
 use url::{Host, Url};
 
-/// The address a fetch would go to; `None` unless it is http or https.
+/// Returns the address a fetch would go to; `None` unless it is http or https.
 pub(crate) fn address(text: &str) -> Option<Url> {
     let url = Url::parse(text.trim()).ok()?;
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
-/// The host of an address, without the dot that may end it.
+/// Returns the host of an address, without the dot that may end it.
 pub(crate) fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase()
 }
@@ -25,7 +25,7 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    /// `None` for what is no host: an address, a port, a user.
+    /// `None` if it is not a host: an address, a port, a user.
     pub fn parse(text: &str) -> Option<Self> {
         let (host, path) = match text.split_once('/') {
             Some((host, path)) => (host, Some(Wildcard::new(&format!("/{path}")))),

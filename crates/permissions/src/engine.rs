@@ -59,13 +59,13 @@ impl PermissionEngine {
         self.planning
     }
 
-    /// Tells the names of the MCP servers, so that `mcp__a__b__c` has one owner (K-2).
+    /// Sets the names of the MCP servers, so that `mcp__a__b__c` belongs to one of them (K-2).
     pub fn with_servers(mut self, servers: impl IntoIterator<Item = String>) -> Self {
         self.set_servers(servers);
         self
     }
 
-    /// Tells the name of a tool of a hook module. The rules that count because of it.
+    /// Registers a tool of a hook module. Returns the texts of the rules that apply because of it.
     pub fn register_tool(&mut self, tool: &str) -> Vec<String> {
         let counting = self.rules.register_tool(tool);
         if !counting.is_empty() {
@@ -74,7 +74,7 @@ impl PermissionEngine {
         counting
     }
 
-    /// The same for an engine that is in use. Nothing is known of none.
+    /// Sets the names of the MCP servers. An empty list means that they are not known.
     pub fn set_servers(&mut self, servers: impl IntoIterator<Item = String>) {
         let servers: Vec<_> = servers.into_iter().collect();
         self.servers = (!servers.is_empty()).then_some(servers);
@@ -84,21 +84,21 @@ impl PermissionEngine {
         self.mode
     }
 
-    /// Planning began: mode plan, until planning ends.
+    /// Begins planning: the mode is `plan` until planning ends.
     pub fn begin_planning(&mut self) {
         if self.before_planning.is_none() {
             self.before_planning = Some(std::mem::replace(&mut self.mode, Mode::Plan));
         }
     }
 
-    /// Planning ended: the mode of before, unless somebody chose another meanwhile.
+    /// Ends planning: restores the mode from before, unless another one was chosen in the meantime.
     pub fn end_planning(&mut self) {
         if let Some(mode) = self.before_planning.take() {
             self.mode = mode;
         }
     }
 
-    /// The mode planning took the place of.
+    /// Returns the mode planning took the place of.
     pub fn before_planning(&self) -> Option<Mode> {
         self.before_planning
     }
@@ -124,7 +124,7 @@ impl PermissionEngine {
         self.decide_with_paths(tool, input, access, hook).0
     }
 
-    /// The same for an MCP tool that may change things, while planning: what the settings say of
+    /// Decides a call of an MCP tool that may change things, while planning: what the settings say of
     /// that counts as an entry of the deny or the ask list (DEC-186).
     pub fn decide_while_planning(
         &self,
@@ -231,7 +231,7 @@ impl PermissionEngine {
         verdict
     }
 
-    /// A question of a rule or a hook. Where the floor asks as well, the question is the
+    /// Adds the floor's question to one of a rule or a hook. Where the floor asks as well, the question is the
     /// floor's, because a hook may answer the other one (DEC-183).
     fn with_floor_question(
         &self,
@@ -262,17 +262,17 @@ impl PermissionEngine {
         !rules.any(|compiled| compiled.matches_read(&path))
     }
 
-    /// The guarded file that an open file is another name of (a hard link).
+    /// Returns the guarded file that an open file is another name of (a hard link).
     pub fn guarded_file(&self, dev: u64, ino: u64) -> Option<&str> {
         self.guarded.same_file(dev, ino)
     }
 
-    /// Whether a path lies in the working directories, as written and as resolved.
+    /// Returns whether a path lies in the working directories, as written and as resolved.
     pub fn is_in_working_dirs(&self, path: &Forms) -> bool {
         self.working_dirs.contains(path)
     }
 
-    /// Whether a deny rule removes the tool from what a model is offered.
+    /// Returns whether a deny rule removes the tool from what a model is offered.
     pub fn hides_tool(&self, tool: &str) -> bool {
         self.compiled.deny.iter().any(|compiled| compiled.hides_tool(tool))
     }
@@ -298,7 +298,7 @@ impl PermissionEngine {
             return Some(what);
         }
         if let Some((Overlap::Maybe, rule)) = deny {
-            return Some(format!("{}, and it can not be told whether {} denies it", describe(call), brief(rule)));
+            return Some(format!("{}, and it cannot be determined whether {} denies it", describe(call), brief(rule)));
         }
         match risk {
             Some(Risk::Sensitive(what)) if self.mode != Mode::BypassPermissions => Some(what),
@@ -342,13 +342,13 @@ impl PermissionEngine {
     }
 }
 
-/// The floor's question.
+/// Returns the floor's question.
 fn floor_question(what: String) -> Verdict {
     let message = format!("{what}; only a person can allow this, whatever rules and hooks say");
     Verdict::new(Ruling::Ask, Authority::Safety(what), message)
 }
 
-/// The strongest hit of a list and the rule it comes from.
+/// Returns the strongest hit of a list and the rule it comes from.
 fn strongest_match<'r>(rules: &'r [CompiledRule], call: &ParsedCall<'_>) -> Option<(Overlap, &'r str)> {
     let mut best = None;
     for compiled in rules {
@@ -363,7 +363,7 @@ fn strongest_match<'r>(rules: &'r [CompiledRule], call: &ParsedCall<'_>) -> Opti
     best
 }
 
-/// What a call is about to do, as the start of a sentence.
+/// Returns what a call is about to do, as the start of a sentence.
 fn describe(call: &ParsedCall<'_>) -> String {
     let tool = call.tool;
     match call.parts.first() {

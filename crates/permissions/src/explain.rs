@@ -90,7 +90,7 @@ impl PermissionEngine {
     /// Adds the missing rules one by one, as a person who always says yes would,
     /// and keeps them only if the call passes then.
     fn remember(&self, tool: &str, input: &Value, access: &[Access]) -> Vec<String> {
-        /// More than this nobody wants to approve at once.
+        /// The maximum number of rules to approve at once.
         const MOST: usize = 5;
         let mut engine = self.clone();
         let mut added: Vec<String> = Vec::new();

@@ -1,7 +1,7 @@
 //! Step 0: what is denied in every mode, whatever the rules say.
 //!
 //! Changes of the agent's own files, looks into other processes, and calls that
-//! can not be what they claim to be.
+//! cannot be what they claim to be.
 
 use crate::bash::ShellCommand;
 use crate::bash::embedded::decoded;
@@ -111,7 +111,7 @@ fn script(shell: &ShellPart, guarded: &GuardedFiles, session_dirs: &SessionDirs)
         .map(protected)
 }
 
-/// The guarded file that a copied tree brings another one of: `cp -r tree/. .`
+/// Returns the guarded file that a copied tree brings another one of: `cp -r tree/. .`
 fn overwritten_by_copy<'g>(shell: &ShellPart, guarded: &'g GuardedFiles) -> Option<&'g str> {
     let copies = |at: usize| matches!(shell.script.commands[at].name(), Some("cp" | "rsync" | "ditto"));
     let sources = shell.uses.iter().filter(|used| {
@@ -141,11 +141,11 @@ fn overwritten_by_copy<'g>(shell: &ShellPart, guarded: &'g GuardedFiles) -> Opti
     })
 }
 
-/// The guarded file a command would change.
+/// Returns the guarded file a command would change.
 fn changed<'g>(used: &ResolvedUse, guarded: &'g GuardedFiles) -> Option<&'g str> {
     let touch = match (used.file.role, &used.file.reach) {
         (FileRole::Read, _) => return None,
-        // Whoever has another name for a folder can write to what is in it.
+        // With another name for a folder, its content can be written.
         (FileRole::Remove | FileRole::Alias, _) | (FileRole::Write, FileReach::Replaced) => Touch::Replace,
         (FileRole::Write | FileRole::Any, _) => Touch::Change,
     };
@@ -157,7 +157,7 @@ fn changed<'g>(used: &ResolvedUse, guarded: &'g GuardedFiles) -> Option<&'g str>
     })
 }
 
-/// Whether a file is the script an interpreter is given to run: `bash hooks/a.sh`. Running a guard
+/// Returns whether a file is the script an interpreter is given to run: `bash hooks/a.sh`. Running a guard
 /// is judged like any other command (DEC-189); what it is given besides may be changed by it.
 fn is_executed_script(shell: &ShellPart, used: &ResolvedUse) -> bool {
     if used.redirected || used.file.role != FileRole::Any {
@@ -178,7 +178,7 @@ fn is_executed_script(shell: &ShellPart, used: &ResolvedUse) -> bool {
     words.next().is_some_and(|word| word.fixed && !word.glob && !word.is_option() && word.raw == used.file.word.raw)
 }
 
-/// Where it can not be told what a command does, naming a guarded file is enough.
+/// Returns the guarded file a script names, where it cannot be determined what a command does.
 fn mentioned<'g>(shell: &ShellPart, guarded: &'g GuardedFiles, session_dirs: &SessionDirs) -> Option<&'g str> {
     let commands = &shell.script.commands;
     let unknown_target = |used: &ResolvedUse| used.file.role != FileRole::Read && used.file.word.has_hole();

@@ -1,6 +1,6 @@
 //! The text of a rule: `Tool` or `Tool(specifier)` (DEC-072).
 //!
-//! A rule that can not mean anything is dropped with a reason, never bent into
+//! A rule that cannot mean anything is dropped with a reason, never bent into
 //! one that does. What a rule matches is for `deny` (deny, ask) and `allow`
 //! (allow).
 
@@ -115,9 +115,9 @@ pub enum RuleError {
     PathOnOtherTool { tool: String, instead: &'static str },
     #[error("{0} takes no specifier")]
     NoSpecifier(String),
-    #[error("an allow rule can not have a pattern for tool names, except behind mcp__<server>__")]
+    #[error("an allow rule cannot have a pattern for tool names, except behind mcp__<server>__")]
     NamesInAllow,
-    #[error("an allow rule can not name a parameter")]
+    #[error("an allow rule cannot name a parameter")]
     ParameterInAllow,
     #[error("{0} is matched by the tool's own rules, not as a parameter")]
     PrimaryParameter(String),
@@ -127,7 +127,7 @@ pub enum RuleError {
     BadPattern(String),
 }
 
-/// The built-in tool that was probably meant.
+/// Returns the built-in tool that was probably meant.
 fn meant(name: &str) -> String {
     ona_api::nearest(name, BUILTINS).map(|tool| format!("; did you mean {tool}?")).unwrap_or_default()
 }
@@ -153,7 +153,7 @@ impl Rule {
     }
 }
 
-/// The name and what stands in the parentheses.
+/// Returns the name and what stands in the parentheses.
 fn split(text: &str) -> Result<(&str, Option<&str>), RuleError> {
     let mut depth = 0_i32;
     let mut escaped = false;
@@ -297,11 +297,11 @@ mod tests {
             ("Glob(a)", Deny, "a path on Glob is never consulted; write Read(…)"),
             ("TodoWrite(a)", Deny, "TodoWrite takes no specifier"),
             ("WebSearch(a)", Deny, "WebSearch takes no specifier"),
-            ("*", Allow, "an allow rule can not have a pattern for tool names, except behind mcp__<server>__"),
-            ("mcp__*", Allow, "an allow rule can not have a pattern for tool names, except behind mcp__<server>__"),
-            ("mcp__a*__b", Allow, "an allow rule can not have a pattern for tool names, except behind mcp__<server>__"),
-            ("mcp__a__b(x:y)", Allow, "an allow rule can not name a parameter"),
-            ("Bash(run_in_background:true)", Allow, "an allow rule can not name a parameter"),
+            ("*", Allow, "an allow rule cannot have a pattern for tool names, except behind mcp__<server>__"),
+            ("mcp__*", Allow, "an allow rule cannot have a pattern for tool names, except behind mcp__<server>__"),
+            ("mcp__a*__b", Allow, "an allow rule cannot have a pattern for tool names, except behind mcp__<server>__"),
+            ("mcp__a__b(x:y)", Allow, "an allow rule cannot name a parameter"),
+            ("Bash(run_in_background:true)", Allow, "an allow rule cannot name a parameter"),
             ("Bash(command:rm)", Deny, "command is matched by the tool's own rules, not as a parameter"),
             ("WebFetch(https://a.test/*)", Allow, "WebFetch takes domain:<host>"),
             ("Read([z-a])", Deny, "\"[z-a]\" is not a valid pattern"),

@@ -2,7 +2,7 @@
 //!
 //! The database with its companions, settings files, hook scripts, trust
 //! records. They are recognised by the path as written and as resolved, also
-//! before they exist, and in text that can not be read as a script.
+//! before they exist, and in text that cannot be read as a script.
 
 use crate::bash::words::{HOLE, class_length};
 use crate::dirs::SessionDirs;
@@ -21,7 +21,7 @@ pub struct GuardedFiles {
     /// Directories too wide to be protected for a file somewhere in them; `safety` asks about those.
     broad: Vec<Vec<String>>,
     home: String,
-    /// The database, as scripts are told of it.
+    /// The path of the database, as scripts see it.
     database: Option<String>,
     /// The variables that hold its path in the script that is judged.
     variables: &'static [&'static str],
@@ -95,12 +95,12 @@ impl GuardedFiles {
         self.variables = LIVE_VARIABLE;
     }
 
-    /// The guarded file a touch of this path would reach, as it should be shown.
+    /// Returns the guarded file a touch of this path would reach, as it should be shown.
     pub(crate) fn reached(&self, path: &Forms, touch: Touch) -> Option<&str> {
         path.each().find_map(|form| self.reached_by(form, touch)).or_else(|| self.linked(path))
     }
 
-    /// The guarded file of which this path is another name (a hard link).
+    /// Returns the guarded file of which this path is another name (a hard link).
     fn linked(&self, path: &Forms) -> Option<&str> {
         let metadata = path.each().filter_map(|path| std::fs::metadata(path).ok());
         // A folder has several names by nature; what is in it is found by its path.
@@ -108,7 +108,7 @@ impl GuardedFiles {
         self.same_file(linked.dev(), linked.ino())
     }
 
-    /// The guarded file, or the folder it lies in, that is this very file.
+    /// Returns the guarded file, or the folder it lies in, that is this very file.
     pub(crate) fn same_file(&self, dev: u64, ino: u64) -> Option<&str> {
         /// Levels of a guarded folder that are looked at.
         const LEVELS: usize = 8;
@@ -137,7 +137,7 @@ impl GuardedFiles {
         self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
     }
 
-    /// The guarded file that a copy of everything in `source` to `target` would replace.
+    /// Returns the guarded file that a copy of everything in `source` to `target` would replace.
     pub(crate) fn overwritten_by_copy(&self, target: &Forms, source: &Forms) -> Option<&str> {
         let source = source.real.as_deref().unwrap_or(&source.given);
         let replaced = |guard: &&Guard| {
@@ -148,7 +148,7 @@ impl GuardedFiles {
         self.guards.iter().find(replaced).map(|guard| guard.shown.as_str())
     }
 
-    /// A guarded file below the directory whose name fits one of the patterns (none: any).
+    /// Returns a guarded file below the directory whose name fits one of the patterns (none: any).
     pub(crate) fn below(&self, dir: &Forms, names: &[String]) -> Option<&str> {
         let dirs: Vec<_> = dir.each().map(segments).collect();
         let hit = |known: &Vec<String>| {
@@ -158,7 +158,7 @@ impl GuardedFiles {
         self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
     }
 
-    /// The guarded file that is there and of which this holds.
+    /// Returns the guarded file that is there and of which this holds.
     pub(crate) fn lost(&self, is_lost: impl Fn(&Path) -> bool) -> Option<String> {
         let hit = |guard: &&Guard| {
             let forms = Forms::of(Path::new(&guard.shown));
@@ -167,14 +167,14 @@ impl GuardedFiles {
         self.guards.iter().find(hit).map(|guard| guard.shown.clone())
     }
 
-    /// The guarded file a pattern of file names fits.
+    /// Returns the guarded file a pattern of file names fits.
     pub(crate) fn matched(&self, path: &Path) -> Option<&str> {
         let path = segments(path);
         let hit = |known: &Vec<String>| relation(&path, known) == Relation::Within;
         self.guards.iter().find(|guard| guard.forms.iter().any(hit)).map(|guard| guard.shown.as_str())
     }
 
-    /// The guarded file a path with holes can be, by its fixed parts.
+    /// Returns the guarded file a path with holes can be, by its fixed parts.
     pub(crate) fn could_be(&self, path: &Path) -> Option<&str> {
         let path = folded(&path.to_string_lossy());
         let fixed = path.find(is_wild)?;
@@ -188,7 +188,7 @@ impl GuardedFiles {
         self.guards.iter().find(hit).map(|guard| guard.shown.as_str())
     }
 
-    /// The guarded file a walk through a directory comes across. In a directory that holds
+    /// Returns the guarded file a walk through a directory comes across. In a directory that holds
     /// nearly everything it has to be there already.
     pub(crate) fn found_by_walk(
         &self,
@@ -210,7 +210,7 @@ impl GuardedFiles {
         self.guards.iter().find(meets).map(|guard| guard.shown.as_str())
     }
 
-    /// A guarded file that ends with `tail` and is named in a text without it.
+    /// Returns a guarded file that ends with `tail` and is named in a text without it.
     pub(crate) fn mentioned_without<'d>(
         &self,
         text: &str,
@@ -232,7 +232,7 @@ impl GuardedFiles {
         self.guards.iter().find(hit).map(|guard| guard.shown.as_str())
     }
 
-    /// A guarded file named somewhere in a text, seen from these directories.
+    /// Returns a guarded file named somewhere in a text, seen from these directories.
     pub(crate) fn mentioned<'d>(&self, text: &str, dirs: impl IntoIterator<Item = &'d Path>) -> Option<&str> {
         let text = self.normalized(text);
         let dirs: Vec<String> = dirs.into_iter().map(|dir| folded(&dir.to_string_lossy())).collect();
@@ -247,7 +247,7 @@ impl GuardedFiles {
             .map(|guard| guard.shown.as_str())
     }
 
-    /// The text with quotes and escapes removed and the home directory spelled out.
+    /// Returns the text with quotes and escapes removed and the home directory spelled out.
     fn normalized(&self, text: &str) -> String {
         let mut text: String = folded(text).chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '`')).collect();
         for home in ["${home}", "$home"] {
@@ -270,13 +270,13 @@ impl GuardedFiles {
     }
 }
 
-/// Whether the last name fits one of the patterns (none: any).
+/// Returns whether the last name fits one of the patterns (none: any).
 fn named(known: &[String], names: &[String]) -> bool {
     let last = &known[known.len().saturating_sub(1)..];
     names.is_empty() || names.iter().any(|name| relation(&segments(Path::new(name)), last) == Relation::Within)
 }
 
-/// Whether `-not -path PATTERN` leaves out a file. The pattern may start at the start of the walk.
+/// Returns whether `-not -path PATTERN` leaves out a file. The pattern may start at the start of the walk.
 fn skips(pattern: &str, path: &str) -> bool {
     let pattern = folded(pattern);
     let below = pattern.trim_start_matches("./").trim_matches(['/', '*']);
@@ -289,7 +289,7 @@ fn is_wild(c: char) -> bool {
     matches!(c, '*' | '?' | '[' | HOLE)
 }
 
-/// Whether a text with holes says anything. An extension right behind a hole does not:
+/// Returns whether a text with holes says anything. An extension right behind a hole does not:
 /// `"$name.json"` is how loops name their results.
 fn is_specific(text: &str) -> bool {
     let runs: Vec<&str> = text.split(is_wild).collect();
@@ -301,7 +301,7 @@ fn is_specific(text: &str) -> bool {
     })
 }
 
-/// Whether a text with holes can be the path: a hole stands for any text, a pattern for a part of a name.
+/// Returns whether a text with holes can be the path: a hole stands for any text, a pattern for a part of a name.
 fn can_be(text: &str, path: &str) -> bool {
     let path = path.as_bytes();
     // reach[at]: what was read of the text can be path[..at].
@@ -349,7 +349,7 @@ fn replace_unless_assigned(text: &str, name: &str, with: &str) -> String {
     replaced
 }
 
-/// Whether the text names the path, not a longer one.
+/// Returns whether the text names the path, not a longer one.
 fn mentions_path(text: &str, path: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     text.match_indices(path).any(|(at, _)| {

@@ -1,6 +1,6 @@
 //! Allow rules that allow more than they seem to.
 //!
-//! Such rules work as written; whoever shows settings can show these as well.
+//! Such rules work as written; a front end that shows settings can show these as well.
 
 use crate::bash::wrappers::SHELLS;
 use crate::grammar::RuleTarget;
@@ -37,7 +37,7 @@ const OPEN_HOSTS: [&str; 12] = [
 ];
 
 impl Rules {
-    /// What an operator should know about the allow list.
+    /// Returns what an operator should know about the allow list.
     pub fn warnings(&self) -> Vec<RuleWarning> {
         let warn = |text: &str, why| Some(RuleWarning { rule: text.to_owned(), why });
         self.list(Behavior::Allow)

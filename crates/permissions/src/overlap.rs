@@ -16,12 +16,12 @@ pub(crate) enum Overlap {
     Yes,
 }
 
-/// The names a path consists of, comparable.
+/// Returns the names a path consists of, comparable.
 pub(crate) fn segments(path: &Path) -> Vec<String> {
     folded(&path_text(path)).split('/').filter(|name| !name.is_empty() && *name != ".").map(str::to_owned).collect()
 }
 
-/// Whether a path fits a pattern, or lies below something that does.
+/// Returns whether a path fits a pattern, or lies below something that does.
 pub(crate) fn fits(path: &[String], pattern: &[String]) -> Overlap {
     match (path, pattern) {
         (_, []) => Overlap::Yes,
@@ -48,7 +48,7 @@ fn is_wild(name: &str) -> bool {
     name.contains(['*', '?', '[', HOLE])
 }
 
-/// One name against one name of a pattern.
+/// Compares one name with one name of a pattern.
 fn same_name(name: &str, pattern: &str) -> Overlap {
     match (is_wild(name), is_wild(pattern)) {
         (false, false) if name == pattern => Overlap::Yes,
@@ -67,12 +67,12 @@ fn same_name(name: &str, pattern: &str) -> Overlap {
     }
 }
 
-/// Whether a pattern with any kind of uncertainty fits a name. Hidden names count.
+/// Returns whether a pattern with any kind of uncertainty fits a name. Hidden names count.
 pub(crate) fn could_be_name(pattern: &str, name: &str) -> bool {
     stars(&folded(pattern)).fits(name)
 }
 
-/// The name as a pattern in which every kind of uncertainty is a star.
+/// Returns the name as a pattern in which every kind of uncertainty is a star.
 fn stars(name: &str) -> Wildcard {
     let mut pattern = String::with_capacity(name.len());
     let mut rest = name;

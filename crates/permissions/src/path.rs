@@ -30,7 +30,7 @@ pub(crate) struct PathRule {
 }
 
 impl PathRule {
-    /// `None` if the pattern is no valid glob.
+    /// `None` if the pattern is not a valid glob.
     pub fn new(pattern: &str, scope: PatternScope, session_dirs: &SessionDirs) -> Option<Self> {
         let (roots, line) = anchored(pattern, scope, session_dirs);
         let mut builder = GitignoreBuilder::new(".");
@@ -46,17 +46,17 @@ impl PathRule {
         Some(Self { roots, matcher, names })
     }
 
-    /// Whether either form of the path is meant.
+    /// Returns whether either form of the path is meant.
     pub fn matches_either_form(&self, path: &Forms) -> bool {
         path.each().any(|form| self.matches(form))
     }
 
-    /// Whether both forms are meant. What can not be resolved is not covered.
+    /// Returns whether both forms are meant. What cannot be resolved is not covered.
     pub fn covers(&self, path: &Forms) -> bool {
         path.real.as_deref().is_some_and(|real| self.matches(real)) && self.matches(&path.given)
     }
 
-    /// Whether what is in the directory is meant, without looking at names.
+    /// Returns whether what is in the directory is meant, without looking at names.
     pub fn matches_content(&self, dir: &Forms) -> bool {
         self.matches_either_form(&dir.join(NOBODY))
     }
@@ -73,7 +73,7 @@ impl PathRule {
         })
     }
 
-    /// Whether a path with patterns or holes in it can be meant.
+    /// Returns whether a path with patterns or holes in it can be meant.
     pub fn could_match(&self, path: &Path) -> Overlap {
         let path = overlap::segments(path);
         let below = self.roots.iter().filter_map(|root| {
@@ -86,12 +86,12 @@ impl PathRule {
         below.chain(loose).max().unwrap_or(Overlap::No)
     }
 
-    /// Whether the rule can mean something below the directory.
+    /// Returns whether the rule can mean something below the directory.
     pub fn is_near(&self, dir: &Path) -> bool {
         self.roots.iter().any(|root| root.starts_with(dir) || dir.starts_with(root))
     }
 
-    /// Whether a file called like this, anywhere, can be meant.
+    /// Returns whether a file called like this, anywhere, can be meant.
     pub fn could_match_name(&self, name: &str) -> Overlap {
         match self.names.as_slice() {
             [any, last] if any == "**" => {
@@ -105,16 +105,16 @@ impl PathRule {
     }
 }
 
-/// A name nobody gives a file.
+/// A name that no file has.
 const NOBODY: &str = "\u{fdd0}";
 
-/// Whether the pattern can be used at all.
+/// Returns whether the pattern can be used at all.
 pub(crate) fn is_valid(pattern: &str) -> bool {
     let nowhere = SessionDirs { project: "/".into(), start: "/".into(), home: "/".into(), extra: Vec::new() };
     PathRule::new(pattern, PatternScope::Wide, &nowhere).is_some()
 }
 
-/// The pattern for exactly this file, wherever the session runs.
+/// Returns the pattern for exactly this file, wherever the session runs.
 pub(crate) fn literally(path: &Path) -> String {
     let mut pattern = String::from("/");
     for c in path_text(path).chars() {
@@ -126,7 +126,7 @@ pub(crate) fn literally(path: &Path) -> String {
     pattern
 }
 
-/// The directories a pattern hangs below, and the gitignore line for it.
+/// Returns the directories a pattern hangs below, and the gitignore line for it.
 fn anchored(pattern: &str, scope: PatternScope, session_dirs: &SessionDirs) -> (Vec<PathBuf>, String) {
     let pattern = composed(pattern.trim());
     let fixed = |root: &Path, rest: &str| (vec![root.to_path_buf()], line(rest, Depth::Top));
@@ -155,7 +155,7 @@ fn anchored(pattern: &str, scope: PatternScope, session_dirs: &SessionDirs) -> (
     }
     let whole_tree = matches!(rest, "" | "." | "*" | "**" | "**/*");
     let mut roots = vec![start.to_path_buf()];
-    // Whoever means all of it means every working directory.
+    // A pattern for the whole tree applies to every working directory.
     if scope == PatternScope::Wide || whole_tree {
         roots.extend(session_dirs.extra.iter().cloned());
     }

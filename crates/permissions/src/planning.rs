@@ -59,7 +59,7 @@ impl Planning {
         (Self { mcp, tasks }, wrong)
     }
 
-    /// The entry of a deny or ask list it stands for.
+    /// Returns the entry of a deny or ask list it stands for.
     pub(crate) fn rule(ruling: Ruling) -> String {
         format!("sdlc.planning.mcp: {}", ruling.as_str())
     }

@@ -17,7 +17,7 @@ pub(crate) enum SearchBelow {
     TooMany,
 }
 
-/// Whether a file at most `levels` below `dir` is wanted. Looks at a bounded number
+/// Returns whether a file at most `levels` below `dir` is wanted. Looks at a bounded number
 /// of names and does not follow links, as recursive search programs do not.
 pub(crate) fn search_below(dir: &Path, levels: usize, mut wanted: impl FnMut(&Path) -> bool) -> SearchBelow {
     const NAMES: usize = 5_000;

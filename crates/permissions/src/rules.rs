@@ -66,7 +66,7 @@ impl Rules {
         dropped
     }
 
-    /// A tool has come to be known: rules that name it count from now on. Their texts.
+    /// Registers a tool: rules that name it apply from now on. Returns the texts of these rules.
     pub(crate) fn register_tool(&mut self, tool: &str) -> Vec<String> {
         if !self.known.insert(tool.to_owned()) {
             return Vec::new();
@@ -89,7 +89,7 @@ impl Rules {
         self.fixed.extend(rules);
     }
 
-    /// The rules of one list, in the order they were read.
+    /// Returns the rules of one list, in the order they were read.
     pub fn list(&self, list: Behavior) -> impl Iterator<Item = &Rule> {
         self.entries.iter().filter(move |entry| entry.list == list).map(|entry| &entry.rule)
     }

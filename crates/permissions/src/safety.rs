@@ -39,7 +39,7 @@ pub(crate) fn risk(
     critical.map(Risk::Critical).or_else(|| sensitive(call, working_dirs).map(Risk::Sensitive))
 }
 
-/// A text that a person would see in another order than the program reads it. In the
+/// Returns a warning about text that a person would see in another order than the program reads it. In the
 /// content of a file the marks that Arabic and Hebrew need are left alone.
 fn reordered(call: &ParsedCall<'_>) -> Option<String> {
     fn find(value: &Value, is_content: bool) -> Option<char> {
@@ -82,7 +82,7 @@ fn removal(shell: &ShellPart, session_dirs: &SessionDirs, working_dirs: &Working
     Some(format!("{program} would remove {}", brief(&used.file.word.raw)))
 }
 
-/// A removal of what another command prints, which is told about the home directory:
+/// Returns a removal of what another command prints, which is told about the home directory:
 /// `find ~ | xargs rm`, `rm -r "$(echo ~)"`.
 fn home_passed_on<'s>(shell: &'s ShellPart, session_dirs: &SessionDirs) -> Option<&'s ResolvedUse> {
     let removed = |used: &&ResolvedUse| {
@@ -204,7 +204,7 @@ const FILES: [&str; 38] = [
     ".pythonrc",
 ];
 
-/// Whether writing there changes what runs later. Names are compared without case.
+/// Returns whether writing there changes what runs later. Names are compared without case.
 pub(crate) fn is_sensitive(path: &Forms, working_dirs: &WorkingDirs) -> bool {
     path.each().any(|path| {
         // A project may itself lie in such a directory.

@@ -9,7 +9,7 @@ pub(crate) fn composed(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
-/// The path as comparable text.
+/// Returns the path as comparable text.
 pub(crate) fn path_text(path: &Path) -> Cow<'_, str> {
     match path.to_string_lossy() {
         Cow::Borrowed(text) => composed(text),
@@ -22,7 +22,7 @@ pub(crate) fn folded(text: &str) -> String {
     composed(text).to_lowercase()
 }
 
-/// One line that moves no cursor, changes no colour and hides nothing (O-1):
+/// Returns one line that moves no cursor, changes no colour and hides nothing (O-1):
 /// control characters and invisible ones are spelled out.
 pub fn printable(text: &str) -> String {
     let mut line = String::with_capacity(text.len());

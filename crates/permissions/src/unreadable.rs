@@ -17,7 +17,7 @@ use crate::guarded::GuardedFiles;
 use crate::resolve::LinkCache;
 use crate::text::brief;
 
-/// Why a person should look at the script, if its targets can be what nothing may change.
+/// Returns why a person should look at the script, if its targets can be what nothing may change.
 pub(crate) fn target(shell: &ShellPart, guarded: &GuardedFiles, session_dirs: &SessionDirs) -> Option<String> {
     let writes = || shell.uses.iter().filter(|used| changes(used));
     let wild = |used: &ResolvedUse| -> Option<String> {
@@ -57,7 +57,7 @@ pub(crate) fn is_bare(word: &ShellWord) -> bool {
         || before.is_empty() && after.is_empty()
 }
 
-/// The guarded file a command may print the name of.
+/// Returns the guarded file a command may print the name of.
 fn source<'g>(
     command: &ShellCommand,
     at: usize,

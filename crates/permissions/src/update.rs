@@ -1,8 +1,8 @@
 //! Changes of permissions during a session (DEC-078), in memory.
 //!
 //! An update touches the rules of its own destination. Those of the snapshot
-//! belong to the three settings files together; whoever writes the files
-//! rebuilds the engine from the row. So nothing said for a session lifts a deny
+//! belong to the three settings files together; the code that writes the files
+//! rebuilds the engine from the row. So no update for a session lifts a deny
 //! or ask rule of the operator.
 
 use crate::dirs::WorkingDirs;
@@ -125,7 +125,7 @@ fn is_for_a_person(rule: &str) -> bool {
 }
 
 impl PermissionEngine {
-    /// What no update may do, whoever asks for it.
+    /// Refuses what no update may do.
     fn refuse(&self, update: &PermissionUpdate) -> Result<(), UpdateError> {
         match update {
             PermissionUpdate::AddRules { behavior: Behavior::Allow, .. }

@@ -31,7 +31,7 @@ impl Wildcard {
         Self(parts)
     }
 
-    /// The text of a pattern that fits exactly this text.
+    /// Returns the text of a pattern that fits exactly this text.
     pub fn literally(text: &str) -> String {
         text.replace("\\*", "*").replace('*', "\\*")
     }
@@ -40,7 +40,7 @@ impl Wildcard {
         self.0.contains(&Part::Any)
     }
 
-    /// The pattern with blanks for its stars.
+    /// Returns the pattern with blanks for its stars.
     pub fn literal(&self) -> String {
         let byte = |part: &Part| match part {
             Part::Byte(byte) => *byte,
@@ -55,7 +55,7 @@ impl Wildcard {
         self.has_star() && self.0.iter().all(|part| matches!(part, Part::Any | Part::Byte(b' ')))
     }
 
-    /// Whether the whole text fits.
+    /// Returns whether the whole text fits.
     pub fn fits(&self, text: &str) -> bool {
         let (pattern, text) = (&self.0, text.as_bytes());
         let (mut p, mut t) = (0, 0);
@@ -95,9 +95,9 @@ impl Wildcard {
         Self(self.0.iter().map(folded).collect()).fits(&text.to_ascii_lowercase())
     }
 
-    /// Whether some text fits, if `hole` in `text` can stand for anything.
+    /// Returns whether some text fits, if `hole` in `text` can stand for anything.
     ///
-    /// This is the question for commands of which a part can not be told.
+    /// This is the question for commands of which a part cannot be determined.
     pub fn could_fit(&self, text: &str, hole: char) -> bool {
         let mut utf8 = [0; 4];
         let text: Vec<Option<u8>> = text

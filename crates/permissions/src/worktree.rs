@@ -50,7 +50,7 @@ impl PermissionEngine {
         self
     }
 
-    /// What the git commands of a call would throw away.
+    /// Returns what the git commands of a call would throw away.
     pub(crate) fn losses(&self, call: &ParsedCall<'_>) -> Vec<Loss> {
         call.shells().flat_map(|shell| self.losses_of(shell)).collect()
     }
@@ -110,7 +110,7 @@ impl PermissionEngine {
         }
     }
 
-    /// The paths a command is limited to; `None` if that is the whole tree.
+    /// Returns the paths a command is limited to; `None` if that is the whole tree.
     fn limits(&self, found: &Discards<'_>, session_dirs: &Path) -> Option<Vec<PathBuf>> {
         let plain =
             |word: &&&crate::bash::words::ShellWord| !word.has_hole() && !word.glob && !word.text.starts_with(':');
@@ -129,7 +129,7 @@ impl PermissionEngine {
         )
     }
 
-    /// The guarded file a command would take away or revert.
+    /// Returns the guarded file a command would take away or revert.
     fn guard_in(&self, found: &Discards<'_>, tree: Option<&WorktreeChanges>, session_dirs: &Path) -> Option<String> {
         if !found.changes && !found.untracked {
             return None;

@@ -34,12 +34,12 @@ impl TurnCancellation {
         Self { program, turn }
     }
 
-    /// The token of what runs now.
+    /// Returns the token of the current turn.
     pub fn token(&self) -> CancellationToken {
         self.turn().token.clone()
     }
 
-    /// The token of hooks that report an interrupted call. All hooks of an interrupted turn
+    /// Returns the token of hooks that report an interrupted call. All hooks of an interrupted turn
     /// share one; a call that was stopped by itself, in a background agent, gets its own.
     /// Must be called inside a runtime.
     pub fn report_token(&self) -> CancellationToken {
@@ -55,7 +55,7 @@ impl TurnCancellation {
         self.token().cancel();
     }
 
-    /// A fresh token, unless the program itself is ending.
+    /// Returns a fresh token, unless the program itself is ending.
     pub fn begin_turn(&self) -> CancellationToken {
         let fresh = self.program.child_token();
         let mut turn = self.turn();
@@ -67,7 +67,7 @@ impl TurnCancellation {
         fresh
     }
 
-    /// The token that ends the program.
+    /// Returns the token that ends the program.
     pub fn program(&self) -> &CancellationToken {
         &self.program
     }
@@ -83,7 +83,7 @@ impl From<CancellationToken> for TurnCancellation {
     }
 }
 
-/// A token that is cancelled after [`REPORT_TIME`].
+/// Returns a token that is cancelled after [`REPORT_TIME`].
 fn expiring_token() -> CancellationToken {
     let token = CancellationToken::new();
     let timer = token.clone();

@@ -41,7 +41,7 @@ impl CaptureBuffer {
     }
 }
 
-/// Reads until end of file, also after nobody is interested any more.
+/// Reads until end of file, also after the output is no longer needed.
 pub(crate) fn capture(
     mut stream: impl AsyncRead + Unpin + Send + 'static,
     cap: usize,

@@ -10,7 +10,7 @@ pub enum ChildExit {
     Signalled(i32),
     /// The deadline passed and the group was ended.
     TimedOut,
-    /// Somebody asked for the end.
+    /// The caller asked it to stop.
     Cancelled,
 }
 

@@ -65,12 +65,12 @@ async fn wait_or_stop(running: Running, cancel: &CancellationToken) -> Result<Ch
     Ok(running.finish(end))
 }
 
-/// The first of these absolute paths that exists, else the bare name for `PATH` to resolve.
+/// Returns the first of these absolute paths that exists, else the bare name for `PATH` to resolve.
 pub fn first_existing<'a>(paths: &[&'a str], fallback: &'a str) -> &'a str {
     paths.iter().find(|path| std::path::Path::new(path).exists()).unwrap_or(&fallback)
 }
 
-/// The first directory of a `PATH` value that holds an executable of this name.
+/// Returns the first directory of a `PATH` value that holds an executable of this name.
 pub fn find_in_path(path: &str, name: &str) -> Option<std::path::PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     path.split(':')

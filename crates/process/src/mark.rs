@@ -1,12 +1,12 @@
-//! A mark on the agent's processes that they can not take off (DEC-071).
+//! A mark on the agent's processes that they cannot remove (DEC-071).
 //!
 //! A child can drop a variable from its environment and outlive the shell it came from,
-//! so neither its variables nor its ancestors tell for sure who started it. A hard
+//! so neither its variables nor its ancestors show reliably who started it. A hard
 //! resource limit is inherited by everything a process starts, and only root can raise
 //! it. The limit on file locks is the one without any effect (Linux has ignored it
 //! since 2.6); it carries the identity of the database the agent works on.
 //!
-//! Who is marked with what, and what a mark means, is the callers' business.
+//! Callers decide who gets which mark and what a mark means.
 
 use std::path::Path;
 
@@ -14,16 +14,16 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 const FORM: u64 = 0x006f_6e61_0000_0000;
 
-/// What a process carries.
+/// The mark of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessMark {
     Unmarked,
     Mark(u64),
-    /// A limit nobody but a process that wants to be rid of its mark would set.
+    /// A limit that only a process trying to remove its mark would set.
     Tampered,
 }
 
-/// The mark of a file, by its identity, so that links to it have the same. None if there is no such file.
+/// Returns the mark of a file, by its identity, so that links to it have the same. None if there is no such file.
 #[cfg(target_os = "linux")]
 pub fn of_file(file: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
@@ -32,7 +32,7 @@ pub fn of_file(file: &Path) -> Option<u64> {
     Some(FORM | (identity >> 32))
 }
 
-/// What this process carries.
+/// Returns the mark of this process.
 #[cfg(target_os = "linux")]
 pub fn current() -> ProcessMark {
     match rustix::process::getrlimit(rustix::process::Resource::Locks).maximum {

@@ -1,8 +1,8 @@
-//! A child that is started once and then spoken to, line by line.
+//! A child that is started once and then exchanges lines with the program.
 //!
-//! Whoever speaks to it owns the conversation: a line that was sent and not
+//! The caller owns the exchange: a line that was sent and not
 //! answered in time leaves the two out of step, so the only thing to do then is to
-//! drop the worker and start another. Dropping it ends its whole group.
+//! drop the child and start another. Dropping it ends its whole group.
 
 use crate::capture::{CaptureBuffer, Captured, capture};
 use crate::exit::ChildExit;
@@ -23,18 +23,18 @@ pub struct PersistentChild {
     stderr: CaptureBuffer,
 }
 
-/// The end of a worker that is spoken into.
+/// The stdin of a persistent child.
 pub struct ChildWriter {
     stdin: ChildStdin,
-    /// Once split: the worker ends with this end.
+    /// Once split: the child ends when this is dropped.
     #[expect(dead_code, reason = "held for its drop")]
     leader: Option<GroupLeader>,
 }
 
-/// The end of a worker that is listened to.
+/// The stdout of a persistent child.
 pub struct ChildReader {
     lines: BufReader<ChildStdout>,
-    /// Longest line it may answer.
+    /// Maximum length of a line.
     cap: usize,
 }
 
@@ -44,7 +44,7 @@ struct GroupLeader {
     _registered: GroupRegistration,
 }
 
-/// Why there is no answer.
+/// Why a line could not be exchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildIoError {
     #[error("it ended")]
@@ -59,7 +59,7 @@ pub enum ChildIoError {
 
 impl PersistentChild {
     /// Starts it. Of the command, `stdin` is sent first; the deadline and the grace
-    /// mean nothing here: how long an answer may take is the speaker's business.
+    /// are ignored: how long an answer may take is for the caller to decide.
     pub async fn start(command: &ChildCommand) -> Result<Self, SpawnError> {
         let (mut child, registered) = spawn(command, Stdio::piped())?;
         let stdin = child.stdin.take().expect("stdin is piped");
@@ -77,13 +77,13 @@ impl PersistentChild {
         Ok(worker)
     }
 
-    /// Both ends for themselves, for a worker that also speaks unasked. It ends when the
-    /// speaker is dropped.
+    /// Splits it into both ends, for a child that also writes unasked. It ends when the
+    /// writer is dropped.
     pub fn split(self) -> (ChildWriter, ChildReader) {
         (ChildWriter { leader: Some(self.leader), ..self.speaker }, self.listener)
     }
 
-    /// The streams themselves, for somebody else's protocol, and what is left of the worker.
+    /// Returns the streams, for a protocol of the caller, and a handle on the child.
     pub fn streams(self) -> (ChildStdout, ChildStdin, ChildHandle) {
         let rest = ChildHandle { leader: self.leader, stderr: self.stderr };
         // Nothing was read yet, so that no byte is lost with the buffer.
@@ -95,18 +95,18 @@ impl PersistentChild {
         self.speaker.send(line).await
     }
 
-    /// The next line it says, without its end.
+    /// Returns the next line the child writes, without its line end.
     pub async fn receive(&mut self) -> Result<String, ChildIoError> {
         self.listener.receive().await
     }
 
-    /// What it has complained about since this was last asked.
+    /// Returns what the child wrote to stderr since the last call.
     pub fn take_stderr(&self) -> Captured {
         self.stderr.take()
     }
 
-    /// Whether it has said something nobody has listened to yet. Between a question and
-    /// the next, that means that the two are out of step.
+    /// Returns whether it has written something that was not read yet. Between a request and
+    /// the next one, that means that the two are out of step.
     pub fn has_unread_output(&self) -> bool {
         self.listener.has_more()
     }
@@ -116,21 +116,21 @@ impl PersistentChild {
     }
 }
 
-/// A worker whose streams somebody else has. It ends with this value at the latest.
+/// A child whose streams the caller has. It ends when this value is dropped, at the latest.
 pub struct ChildHandle {
     leader: GroupLeader,
     stderr: CaptureBuffer,
 }
 
 impl ChildHandle {
-    /// What it has complained about so far.
+    /// Returns what the child has written to stderr so far.
     pub fn stderr_so_far(&self) -> Captured {
         self.stderr.snapshot()
     }
 
-    /// Waits for the end of a worker that was told to end: after `grace` it is told by
-    /// SIGTERM, after as long again it is ended, with what is left of its group. `None`: it
-    /// had to be ended.
+    /// Waits for the end of a child that was asked to end: after `grace` it gets
+    /// SIGTERM, after the same time again it is killed, with the rest of its group. `None`: it
+    /// had to be killed.
     pub async fn end(&mut self, grace: Duration) -> Option<ChildExit> {
         let group = self.leader.group();
         let mut ended = tokio::time::timeout(grace, self.leader.child.wait()).await.ok();
@@ -139,7 +139,7 @@ impl ChildHandle {
             ended = tokio::time::timeout(grace, self.leader.child.wait()).await.ok();
         }
         if let Some(group) = group {
-            // Nobody left is the usual case.
+            // Usually no process is left.
             kill_process_group(group, Signal::KILL).ok();
         }
         ended.and_then(Result::ok).map(ChildExit::from)
@@ -165,7 +165,7 @@ impl ChildReader {
         !self.lines.buffer().is_empty() || ioctl_fionread(self.lines.get_ref().as_fd()).is_ok_and(|bytes| bytes > 0)
     }
 
-    /// The next line it says, without its end.
+    /// Returns the next line the child writes, without its line end.
     pub async fn receive(&mut self) -> Result<String, ChildIoError> {
         let mut line = Vec::new();
         let limit = u64::try_from(self.cap).unwrap_or(u64::MAX).saturating_add(1);
@@ -179,7 +179,7 @@ impl ChildReader {
 }
 
 impl GroupLeader {
-    /// `None` once it was waited for: the number may belong to somebody else by now.
+    /// `None` once it was waited for: the number may belong to another process by now.
     fn group(&self) -> Option<Pid> {
         self.child.id().and_then(|id| Pid::from_raw(id.cast_signed()))
     }

@@ -72,12 +72,12 @@ impl Running {
         Ok(Self { stdout, stderr, end, stop, started })
     }
 
-    /// What was printed so far.
+    /// Returns what was printed so far.
     pub fn snapshot(&self) -> (Captured, Captured) {
         (self.stdout.snapshot(), self.stderr.snapshot())
     }
 
-    /// How it ended, if it has.
+    /// Returns how it ended, if it has.
     pub fn end(&self) -> Option<ChildExit> {
         *self.end.borrow()
     }
@@ -123,7 +123,7 @@ impl Watcher {
         let end = tokio::select! {
             status = self.child.wait() => {
                 if let (Descendants::Kill, Some(group)) = (self.descendants, group) {
-                    // Nobody left is the usual case.
+                    // Usually no process is left.
                     kill_process_group(group, Signal::KILL).ok();
                 }
                 return status.map_or(ChildExit::Signalled(0), ChildExit::from);
@@ -138,7 +138,7 @@ impl Watcher {
     }
 }
 
-/// SIGTERM to everyone in the group, SIGKILL to whoever is left after `grace`.
+/// Sends SIGTERM to the group, and SIGKILL to the processes that are left after `grace`.
 async fn end_group(child: &mut tokio::process::Child, group: Pid, grace: Duration) {
     if !grace.is_zero() {
         kill_process_group(group, Signal::TERM).ok();
@@ -155,7 +155,7 @@ async fn end_group(child: &mut tokio::process::Child, group: Pid, grace: Duratio
     child.wait().await.ok();
 }
 
-/// Whether anyone of the group still runs. Orphans that have ended but were not
+/// Returns whether anyone of the group still runs. Orphans that have ended but were not
 /// collected by their new parent yet still count for the kernel, not for us.
 fn is_alive(group: Pid) -> bool {
     if test_kill_process_group(group).is_err() {

@@ -1,7 +1,7 @@
 //! Folders for files of one call, below TMPDIR.
 //!
 //! TMPDIR is usually shared with other users. So a folder is made with mode 0700, under
-//! a name that did not exist before: `mkdir` does not follow a link somebody planted
+//! a name that did not exist before: `mkdir` does not follow a link that was placed
 //! there. It is removed with the value.
 
 use std::fs::Permissions;

@@ -35,7 +35,7 @@ pub(crate) fn close_descriptor_on_exec() {
 /// process was started with.
 ///
 /// # Safety
-/// No other thread may run, and nobody may look at these variables afterwards.
+/// No other thread may run, and these variables must not be read afterwards.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "the environment is memory of the process")]
 pub unsafe fn hide_environment(names: &[&str]) {

@@ -38,7 +38,7 @@ pub enum SpawnError {
     Io(#[from] std::io::Error),
 }
 
-/// The child, and its place among those that are killed when the program has to end at once.
+/// Starts the child and registers it among those that are killed when the program has to end at once.
 pub(crate) fn spawn(
     command: &ChildCommand,
     stdin: Stdio,

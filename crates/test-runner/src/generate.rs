@@ -1,4 +1,4 @@
-//! Asks a model for tests, in sessions of their own that know nothing but the prompt
+//! Asks a model for tests, in separate sessions that know nothing but the prompt
 //! (section 8.5.1, DEC-123).
 //!
 //! Every request is a new session with one user message, no tool and no hook. What is
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// What the tests are to be about, and all the generator may know.
+/// What to write tests for, and everything the generator may know.
 pub struct GenerationRequest {
     pub conversation: ConversationId,
     pub plan: StoredPlan,
@@ -48,7 +48,7 @@ pub struct GenerationRequest {
     pub along: Group,
 }
 
-/// Who is asked, and how.
+/// Everything the generator needs to ask the model.
 pub struct TestGenerator {
     pub store: Arc<Store>,
     pub model: Arc<Model>,
@@ -60,12 +60,12 @@ pub struct TestGenerator {
     pub watch: GenerationWatcher,
 }
 
-/// A session at a place, with nothing in it.
+/// Creates an empty session.
 pub type NewSession<'a> = dyn FnMut(SessionKey) -> Result<Session, StoreError> + 'a;
 
 pub type GenerationWatcher = Arc<dyn Fn(GenerationEvent) + Send + Sync>;
 
-/// For whoever watches.
+/// Reported while it runs.
 #[derive(Clone, Debug)]
 pub enum GenerationEvent {
     Asking { criteria: Vec<String>, attempt: usize },
@@ -75,7 +75,7 @@ pub enum GenerationEvent {
     Retrying { failure: ModelFailure },
 }
 
-/// What came of it. Everything in here is committed.
+/// The result. Everything in it is committed.
 #[derive(Debug, Default)]
 pub struct GenerationResult {
     pub accepted: Vec<TestCase>,
@@ -107,7 +107,7 @@ pub async fn generate(
     }
     let Generation { mut written, mut rows, .. } = generation;
     // A script has one id: what was accepted once is not made a rejected one by being repeated
-    // where nobody asked for it.
+    // where it was not asked for.
     let accepted: HashSet<String> = written.accepted.iter().map(|case| case.id.clone()).collect();
     written.rejected.retain(|case| !accepted.contains(&case.id));
     let covered = |criterion: &Option<String>| written.accepted.iter().any(|case| case.criterion == *criterion);
@@ -132,7 +132,7 @@ struct Generation<'a> {
 }
 
 impl Generation<'_> {
-    /// Asks for tests of these criteria until each has one, or has been asked for often enough.
+    /// Asks for tests of these criteria until each has one, or the attempts are used up.
     async fn generate_batch(
         &mut self,
         batch: &[String],
@@ -172,7 +172,7 @@ impl Generation<'_> {
         prompt(contract, &plan.content, criteria, &wanted, entry_points, public, reasons)
     }
 
-    /// The last look before anything is sent.
+    /// The last isolation check before the prompt is sent.
     async fn check_isolation(&self, text: &str, made: &GeneratorPrompt) -> Result<(), GenerationError> {
         let sources = &self.request.sources;
         let Some(leak) = leak(text, &made.known, sources) else { return Ok(()) };
@@ -188,7 +188,7 @@ impl Generation<'_> {
         Err(GenerationError::Isolation { piece, leak })
     }
 
-    /// Every script of an answer, as a case.
+    /// Judges every script of an answer and returns them as cases.
     fn judge(
         &self,
         answer: &str,
@@ -239,13 +239,13 @@ impl Generation<'_> {
         (accepted, rejected)
     }
 
-    /// Whether a script was accepted before: in this answer, in this run or in an earlier one.
+    /// Returns whether a script was accepted before: in this answer, in this run or in an earlier one.
     fn is_accepted(&self, id: &String, in_answer: &[TestCase]) -> bool {
         let is_it = |case: &TestCase| case.id == *id;
         in_answer.iter().any(is_it) || self.written.accepted.iter().any(is_it) || self.request.accepted.contains(id)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "everything one request came to, in one event")]
+    #[expect(clippy::too_many_arguments, reason = "the whole result of one request, in one event")]
     fn record(
         &mut self,
         session: &SessionId,
@@ -294,7 +294,7 @@ impl Generation<'_> {
     }
 }
 
-/// Which criteria to ask for again, and why: those with a rejected case, and those with none at all.
+/// Returns which criteria to ask for again, and why: those with a rejected case, and those with none at all.
 fn reasons_for(open: &[String], accepted: &[TestCase], rejected: &[(TestCase, Vec<LintRule>)]) -> Vec<Rejection> {
     let of = |id: &String| {
         let mut rules: Vec<LintRule> = rejected
@@ -311,7 +311,7 @@ fn reasons_for(open: &[String], accepted: &[TestCase], rejected: &[(TestCase, Ve
 }
 
 impl TestGenerator {
-    /// One message in a session of its own; the answer's text.
+    /// Sends one message in a session of its own and returns the answer's text.
     async fn request_answer(
         &self,
         conversation: &ConversationId,
@@ -391,7 +391,7 @@ fn listen(answer: &Arc<Mutex<String>>, watch: &GenerationWatcher) -> Events {
             }
         }
         TurnEvent::Retrying { failure, .. } => watch(GenerationEvent::Retrying { failure }),
-        // The rest is about tools, tasks and waiting, of which there is none to tell.
+        // The rest is about tools, tasks and waiting, of which this session has none.
         _ => {}
     })
 }

@@ -3,8 +3,8 @@
 //!
 //! A case is a bash script. It runs as a Bash call through the whole path of a call,
 //! in a session of its own, with a home, a database and an environment of its own, and
-//! where the system allows it with a project it can not change. The live database is
-//! written here and by nobody the case starts.
+//! where the system allows it with a project it cannot change. The live database is
+//! written here and by no program that the case starts.
 //!
 //! What a result is worth is decided in `workflow`; nothing here prints.
 

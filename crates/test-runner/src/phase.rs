@@ -33,7 +33,7 @@ pub struct PhaseChange {
     pub note: Option<String>,
 }
 
-/// The report of a conversation's tests, as it is now.
+/// Returns the report of a conversation's tests, as it is now.
 pub fn report(
     reader: &Reader,
     conversation: &ConversationId,

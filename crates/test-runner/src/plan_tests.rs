@@ -53,7 +53,7 @@ pub fn load(
         .collect();
     let oldest = cases.iter().filter_map(|case| case.run.as_ref()?.seen_event).min();
     let mutations = reader.mutations(conversation, oldest.unwrap_or(0))?;
-    // Files that can not be looked at make every result stale, which says so.
+    // Files that cannot be looked at make every result stale, which says so.
     let project_sha256 = match cases.iter().any(|case| case.run.is_some()) {
         true => project.snapshot().ok().map(|snapshot| snapshot.sha256()),
         false => None,

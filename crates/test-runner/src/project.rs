@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a case may run if nobody says otherwise (DEC-122).
+/// How long a case may run by default (DEC-122).
 const TIMEOUT: Duration = Duration::from_secs(300);
 const LONGEST: u64 = 24 * 3600;
 
@@ -54,7 +54,7 @@ impl Project {
         Ok(Self { root: root.to_owned(), outputs, timeout, database: database.to_owned(), reports: BTreeMap::new() })
     }
 
-    /// The files of the project as they are now, without build outputs, without our
+    /// Returns the files of the project as they are now, without build outputs, without our
     /// own reports and without the database, should it lie there.
     pub fn snapshot(&self) -> Result<ProjectSnapshot, SnapshotError> {
         let companions = self.database_files().into_iter().chain([self.beside_database(".locks")]);
@@ -72,7 +72,7 @@ impl Project {
         Ok(self)
     }
 
-    /// The row that remembers a report; nothing for one outside the project.
+    /// Returns the row that remembers a report; nothing for one outside the project.
     pub fn report_written(&self, path: &Path, content: &[u8]) -> Group {
         let path = lexical(path);
         let Ok(below) = path.strip_prefix(&self.root) else { return Group::default() };
@@ -81,7 +81,7 @@ impl Project {
         Group(vec![Row::State { key: REPORTS.to_owned(), value: json!(reports).to_string() }])
     }
 
-    /// The database with its journals.
+    /// Returns the database with its journals.
     pub fn database_files(&self) -> Vec<PathBuf> {
         ["", "-wal", "-shm", "-journal"].iter().map(|end| self.beside_database(end)).collect()
     }
@@ -93,7 +93,7 @@ impl Project {
     }
 }
 
-/// A setting must not make the whole project writable, nor anything outside it.
+/// Checks one build output: a setting must not make the whole project writable, nor anything outside it.
 fn output(root: &Path, path: &Value) -> Result<PathBuf, BadSettings> {
     let bad = || BadSettings::Output(path.to_string());
     let text = path.as_str().filter(|text| !text.is_empty()).ok_or_else(bad)?;

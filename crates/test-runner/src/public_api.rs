@@ -3,7 +3,7 @@
 //!
 //! `commands` are run and their output is shown, `files` are shown as they are,
 //! `entryPoints` are the programs a test may call. A file is shown only if it is known
-//! to be as it was before the implementation: unknown means no. History is no interface,
+//! to be as it was before the implementation: unknown means no. History is not an interface,
 //! so nothing below `.git` and no `git` command is.
 
 use crate::environment::{OwnPaths, of_case};
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a command may take to say how it is used.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Bytes of one text; an interface that takes more is no summary of anything.
+/// Bytes of one text; a longer text is not a summary of an interface.
 const LONGEST: u64 = 256 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,9 +70,9 @@ fn texts(value: &Value) -> Option<Vec<String>> {
 /// Why a declared text is not shown.
 #[derive(Debug, thiserror::Error)]
 pub enum Withheld {
-    #[error("the implementation touched it, or nobody can tell that it did not: {0}")]
+    #[error("the implementation touched it, or it is unknown whether it did: {0}")]
     Touched(String),
-    #[error("the history of the project is no public interface: {0}")]
+    #[error("the history of the project is not a public interface: {0}")]
     History(String),
     #[error("{1}: {0}")]
     Unreadable(String, std::io::Error),
@@ -97,7 +97,7 @@ pub struct DeclarationContext<'a> {
     pub cancel: &'a CancellationToken,
 }
 
-/// Everything declared, in order, commands first. One text that can not be shown is
+/// Returns everything declared, in order, commands first. One text that cannot be shown is
 /// the end of it: tests written without it would not be what the operator meant.
 pub async fn gather(declared: &PublicApi, context: &DeclarationContext<'_>) -> Result<Vec<PublicText>, Withheld> {
     let mut pieces = Vec::new();

@@ -27,14 +27,14 @@ pub struct RunConfig {
     pub cancel: CancellationToken,
 }
 
-/// For whoever watches.
+/// Reported while it runs.
 pub enum RunProgress<'a> {
     Begins { sandbox: &'a Sandbox, cases: usize },
     Started { number: usize, case: &'a TestCase },
     Finished { number: usize, case: &'a TestCase, run: &'a TestRun },
 }
 
-/// What a run came to. Rows of everything in `runs` are committed.
+/// The result of a run. Rows of everything in `runs` are committed.
 #[derive(Debug)]
 pub struct RunSummary {
     pub run: SessionId,

@@ -1,4 +1,4 @@
-//! A project that tests can not change, where the system allows it (DEC-122).
+//! A project that tests cannot change, where the system allows it (DEC-122).
 //!
 //! bubblewrap mounts the project read-only for one process tree, with the declared
 //! build outputs and the test's own room writable above it, and the live database

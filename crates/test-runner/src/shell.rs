@@ -1,4 +1,4 @@
-//! A case as a Bash call: what hooks and rules are shown is the script itself, so that
+//! Runs a case as a Bash call: hooks and rules see the script itself, so that
 //! a rule against a command holds inside tests too. What runs is the recorded script
 //! and nothing else; a hook that rewrites it has thereby refused it.
 
@@ -19,13 +19,13 @@ use std::time::Duration;
 const GRACE: Duration = Duration::from_secs(1);
 const REWRITTEN: &str = "a behavioural test runs as it is recorded or not at all";
 
-/// What all cases of a run share.
+/// The context all cases of a run share.
 pub(crate) struct RunContext {
     pub project: Project,
     pub sandbox: Sandbox,
     /// The operator's environment.
     pub host: Env,
-    /// Where rooms are made.
+    /// Where directories of tests are created.
     pub tmp: PathBuf,
     pub program_dir: Option<PathBuf>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct CaseOutcome {
     pub took: Duration,
 }
 
-/// The Bash of one case.
+/// The Bash tool that runs one case.
 pub(crate) struct TestShell {
     pub case: TestCase,
     pub around: Arc<RunContext>,

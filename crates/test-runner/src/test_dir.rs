@@ -14,7 +14,7 @@ pub(crate) struct TestDir {
 
 #[derive(Debug, thiserror::Error)]
 pub enum TestDirError {
-    #[error("there is no place for the test's own files: {0}")]
+    #[error("cannot create a directory for the test's files: {0}")]
     Io(#[from] io::Error),
     #[error("the test's own database could not be made: {0}")]
     Database(#[from] StoreError),

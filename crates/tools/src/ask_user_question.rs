@@ -1,7 +1,7 @@
 //! Puts multiple-choice questions to the person (DEC-135).
 //!
-//! Answers come with the call: from a hook, or from whoever was asked for permission.
-//! Where every question has one nobody is shown anything. Asking a person who sits at
+//! Answers come with the call: from a hook, or from the front end that asked for permission.
+//! If every question has one, nothing is shown. Asking a person who sits at
 //! a terminal is not done here.
 
 use crate::{Tool, ToolContext};
@@ -78,7 +78,7 @@ impl Tool for AskUserQuestionTool {
     type Input = AskInput;
     const NAME: &'static str = "AskUserQuestion";
     const DESCRIPTION: &'static str = "Asks the user one to four multiple-choice questions and returns the answers.\n\
-        Use it when a decision is the user's and the work can not go on well without it. The user may always answer in \
+        Use it when a decision is the user's and the work cannot go on well without it. The user may always answer in \
         words of their own, so offer no choice for that.";
 
     fn access(&self, _: &AskInput, _: &ToolContext) -> Vec<Access> {
@@ -109,14 +109,14 @@ impl Tool for AskUserQuestionTool {
     }
 }
 
-/// Whether a question of this input still waits for somebody.
+/// Returns whether a question of this input is still unanswered.
 pub fn has_open_questions(input: &Value) -> bool {
     let Ok(input) = serde_json::from_value::<AskInput>(input.clone()) else { return false };
     let given = input.answers.unwrap_or_default();
     open(&input.questions, &given).next().is_some()
 }
 
-/// Why a model may not make this call: it would put words into the user's mouth.
+/// Returns why a model may not make this call: it would answer for the user.
 pub fn answers_itself(input: &Value) -> Option<&'static str> {
     let says = |value: &Value, keys: &[&str]| keys.iter().any(|key| !matches!(&value[*key], Value::Null));
     let mut questions = input["questions"].as_array().into_iter().flatten();
@@ -141,13 +141,13 @@ fn misfit(questions: &[QuestionInput]) -> Option<String> {
     })
 }
 
-/// The map of answers first; a question object may carry its own (DEC-135).
+/// Returns the answer to a question: from the map of answers, else from the question object itself (DEC-135).
 fn answer(asked: &QuestionInput, given: &Map<String, Value>) -> Option<String> {
     let own = || asked.answer.as_ref().or(asked.user_answer.as_ref()).or(asked.selected.as_ref());
     given.get(&asked.question).and_then(written).or_else(|| own().cloned())
 }
 
-/// A label or words of one's own; several labels of one question are joined.
+/// Returns a label or words of one's own; several labels of one question are joined.
 fn written(answer: &Value) -> Option<String> {
     match answer {
         Value::String(text) => Some(text.clone()),

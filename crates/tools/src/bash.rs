@@ -170,7 +170,7 @@ fn reset_note(to: &Path) -> String {
 
 fn not_started(error: &SpawnError, cx: &ToolContext) -> ToolResult {
     match error {
-        // Somebody removed it. The next command should not stumble over that again.
+        // It was removed. The next command should not fail for that again.
         SpawnError::MissingDirectory(missing) if *missing != cx.project => {
             let words = format!("{} no longer exists. {}", missing.display(), reset_note(&cx.project));
             ToolResult { moved_to: Some(cx.project.clone()), ..ToolResult::rejected(words) }
@@ -182,7 +182,7 @@ fn not_started(error: &SpawnError, cx: &ToolContext) -> ToolResult {
     }
 }
 
-/// The text of a stream, at most the cap before and after decoding.
+/// Returns the text of a stream, at most the cap before and after decoding.
 pub fn stream_text(stream: &Captured) -> String {
     let mut bytes = stream.bytes.as_slice();
     if stream.truncated {
@@ -207,7 +207,7 @@ fn whole_characters(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// The formula of 7.1.
+/// Joins both streams by the formula of section 7.1.
 pub fn join_streams(stdout: &str, stderr: &str) -> String {
     if stderr.is_empty() { stdout.to_owned() } else { [stdout, STDERR, stderr].concat() }
 }

@@ -1,4 +1,4 @@
-//! What a call may know of its surroundings.
+//! The context of a tool call: directories, environment, background tasks.
 
 use crate::Tasks;
 use ona_api::tool::FileState;
@@ -33,7 +33,7 @@ pub struct ToolContext {
     pub may_show: Arc<dyn Fn(&Path) -> bool + Send + Sync>,
     pub guarded: GuardedName,
     /// The paths of the call that is running, as they were resolved when it was judged.
-    /// `None`: nobody judged it, and it resolves them itself.
+    /// `None`: the call was not judged, and resolves them itself.
     pub judged: Option<Arc<[PathForms]>>,
     pub cancel: CancellationToken,
     /// The call that is running.
@@ -41,8 +41,8 @@ pub struct ToolContext {
 }
 
 /// The files this session has read or written, each with the fingerprint it had
-/// then. Writing a file that has changed since is refused, so that nobody's
-/// work is overwritten unseen.
+/// then. Writing a file that has changed since is refused, so that no
+/// change is overwritten unseen.
 #[derive(Debug, Default)]
 pub struct SeenFiles(Mutex<HashMap<PathBuf, String>>);
 

@@ -85,7 +85,7 @@ fn edit(path: &Path, input: &EditInput, cx: &ToolContext) -> FileResult {
     let replace_all = input.replace_all == Some(true);
     let edited = replaced(&file, &input.old_string, &input.new_string, replace_all).map_err(|why| why.words(path))?;
     let new_bytes = file.encoding.encode(&edited.raw).ok_or_else(|| {
-        format!("new_string has a character that {name}, which is {}, can not hold.", file.encoding.name())
+        format!("new_string has a character that {name}, which is {}, cannot represent.", file.encoding.name())
     })?;
     on_disk.replace(existing.as_ref(), &new_bytes)?;
 
@@ -150,12 +150,12 @@ fn replaced(file: &TextFile, old: &str, new: &str, all: bool) -> Result<Edited, 
     Ok(Edited { raw, count: found.len() })
 }
 
-/// Where `wanted` occurs, each after the end of the one before.
+/// Returns where `wanted` occurs, each after the end of the one before.
 fn apart(text: &str, wanted: &str) -> Vec<usize> {
     text.match_indices(wanted).map(|(at, _)| at).collect()
 }
 
-/// Where `wanted` occurs, overlaps included: `aa` is not unique in `aaa`.
+/// Returns where `wanted` occurs, overlaps included: `aa` is not unique in `aaa`.
 fn anywhere(text: &str, wanted: &str) -> Vec<usize> {
     let step = wanted.chars().next().map_or(1, char::len_utf8);
     let after = |from: usize| text[from..].find(wanted).map(|at| from + at);
@@ -177,7 +177,7 @@ fn hint(view: &View, old: &str) -> Option<Hint> {
     (!wanted.is_empty() && squeezed(&view.text).contains(&wanted)).then_some(Hint::Whitespace)
 }
 
-/// The text without the numbers Read puts before each line, if it has them.
+/// Returns the text without the numbers Read puts before each line, if it has them.
 fn without_numbers(text: &str) -> Option<String> {
     let bare = text.lines().map(|line| {
         let (number, rest) = line.split_once('\t')?;

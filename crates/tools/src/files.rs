@@ -30,7 +30,7 @@ pub(crate) async fn blocking(work: impl FnOnce() -> FileResult + Send + 'static)
     }
 }
 
-/// The result of a call that somebody stopped.
+/// Returns the result of a call that was stopped.
 pub(crate) fn interrupted() -> ToolResult {
     ToolResult::rejected("Interrupted.").data(json!({"is_interrupt": true}))
 }

@@ -38,7 +38,7 @@ impl Fingerprint {
     }
 }
 
-/// The fingerprint of everything `source` still has to give.
+/// Returns the fingerprint of everything `source` still has to give.
 pub fn fingerprint(mut source: impl Read) -> io::Result<String> {
     let mut state = Fingerprint::default();
     let mut buffer = vec![0; 64 * 1024];

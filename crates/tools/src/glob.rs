@@ -125,13 +125,13 @@ impl Scope {
         Scope { base: lexical(&base), rest: rest.to_owned(), by_name }
     }
 
-    /// How deep below the base a match can lie.
+    /// Returns how deep below the base a match can lie.
     fn depth(&self) -> Option<usize> {
         let bounded = !self.by_name && !self.rest.contains("**");
         bounded.then(|| self.rest.matches('/').count() + 1)
     }
 
-    /// Where the base led when the call was judged, if it is a directory.
+    /// Returns where the base led when the call was judged, if it is a directory.
     fn root(&self, cx: &ToolContext) -> Result<Option<PathBuf>, ToolRefusal> {
         let root = real(&self.base, cx)?;
         match open_dir(&root) {
@@ -219,7 +219,7 @@ impl ParallelVisitor for Seeker<'_> {
         if self.cx.cancel.is_cancelled() {
             return WalkState::Quit;
         }
-        // A directory that can not be read has no files to show.
+        // A directory that cannot be read has no files to show.
         let Ok(entry) = entry else { return WalkState::Continue };
         let kind = entry.file_type();
         if kind.is_none_or(|kind| kind.is_dir()) || !self.matches(&entry) {

@@ -36,7 +36,7 @@ pub fn parse<T: DeserializeOwned>(input: &Value) -> Result<T, BadInput> {
     })
 }
 
-/// The key whose value caused `what`. serde stops at the first misfit, so
+/// Returns the key whose value caused `what`. serde stops at the first misfit, so
 /// leaving out any other key changes nothing.
 fn culprit<'a, T: DeserializeOwned>(fields: &'a Map<String, Value>, what: &str) -> Option<&'a str> {
     fields.keys().map(String::as_str).find(|key| {
@@ -57,7 +57,7 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The schema of an input type in the plain form all providers read: no
+/// Returns the schema of an input type in the plain form all providers read: no
 /// references, no titles, and optional keys are optional rather than nullable.
 pub fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_deserialize().with(|s| {

@@ -252,7 +252,7 @@ fn find(cells: &[Value], id: &str) -> Result<usize, ToolRefusal> {
     })
 }
 
-/// The cell with its new source, and no results of the old one.
+/// Returns the cell with its new source, and no results of the old one.
 fn replaced(cell: &Value, input: &NotebookEditInput) -> Result<Value, ToolRefusal> {
     let mut cell = cell.as_object().cloned().ok_or("The cell is not a JSON object.")?;
     if let Some(cell_type) = input.cell_type {
@@ -292,7 +292,7 @@ impl<'a> Layout<'a> {
         Layout::Lines { indent: &rest[..width], newline }
     }
 
-    /// A cell, which is two levels deep, without the indent of its first line.
+    /// Returns a cell, which is two levels deep, without the indent of its first line.
     fn cell(self, cell: &Value) -> String {
         let Layout::Lines { indent, newline } = self else { return cell.to_string() };
         let mut text = Vec::new();

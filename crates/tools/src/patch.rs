@@ -40,7 +40,7 @@ pub(crate) fn hunks(old: &str, new: &str) -> Value {
         .into()
 }
 
-/// A text for a tool's data, or null if it is too long.
+/// Returns a text for a tool's data, or null if it is too long.
 pub(crate) fn bounded(text: &str) -> Value {
     if text.len() <= MAX_ORIGINAL { text.into() } else { Value::Null }
 }

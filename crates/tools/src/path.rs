@@ -21,7 +21,7 @@ pub fn absolute(text: &str, cx: &ToolContext) -> PathBuf {
 /// Makes the path under `key` absolute. What is not a string is left alone.
 pub(crate) fn absolutise(input: &mut Value, key: &str, cx: &ToolContext) {
     if let Some(Value::String(text)) = input.get_mut(key) {
-        // A directory that is not UTF-8 can not be named in JSON; what this names then does not exist.
+        // A directory that is not UTF-8 cannot be named in JSON; what this names then does not exist.
         *text = absolute(text, cx).to_string_lossy().into_owned();
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Names of one directory that are looked at for a near one.
 const MAX_NAMES: usize = 10_000;
 
-/// Where a path led when the call was judged.
+/// Returns where a path led when the call was judged.
 pub(crate) fn real(path: &Path, cx: &ToolContext) -> Result<PathBuf, ToolRefusal> {
     let forms = match &cx.judged {
         Some(judged) => judged.iter().find(|forms| forms.given == path).cloned(),
@@ -66,7 +66,7 @@ impl<'p> ResolvedFile<'p> {
         self.target.names(MAX_NAMES)
     }
 
-    /// The whole file, unless it is larger than `limit`.
+    /// Returns the whole file, unless it is larger than `limit`.
     pub fn read_whole(&self, limit: u64) -> Result<Vec<u8>, ToolRefusal> {
         let (file, _) = self.open()?;
         let mut bytes = Vec::new();
@@ -104,7 +104,7 @@ impl<'p> ResolvedFile<'p> {
     }
 }
 
-/// Why something was not opened.
+/// Returns why a path was not opened.
 pub(crate) fn refusal(path: &Path, error: OpenError) -> ToolRefusal {
     match error {
         OpenError::Link => changed(path),

@@ -2,7 +2,7 @@
 //! when ona is built.
 //!
 //! As much of the language as tool schemas use. A keyword that is not known here says nothing,
-//! as the standard has it; one that can not be read (a pattern with a mistake in it) fits
+//! as the standard has it; one that cannot be read (a pattern with a mistake in it) fits
 //! nothing.
 
 use crate::input::{BadInput, kind};

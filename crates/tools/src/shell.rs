@@ -12,7 +12,7 @@
 //! with the directory written down behind it. The same way serves commands too
 //! long for an argument and shells in POSIX mode, which do not read `BASH_ENV`.
 //!
-//! Most commands can not move the shell at all. Where that is plain from the text,
+//! Most commands cannot move the shell at all. Where that is plain from the text,
 //! nothing is tracked and no file is written.
 
 use crate::ToolContext;
@@ -33,7 +33,7 @@ const MAX_ARGUMENT: usize = 120 * 1024;
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Whether somebody wants to know where the command ended.
+/// Whether the directory the command ended in is needed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Track {
     Directory,
@@ -88,14 +88,14 @@ impl PreparedShell {
 }
 
 impl ShellFiles {
-    /// Where the command ended, if that was learnt.
+    /// Returns where the command ended, if that was learnt.
     pub fn directory(&self) -> Option<PathBuf> {
         let mut written = fs::read(self.0.as_ref()?.path().join("directory")).ok()?;
         (written.pop() == Some(b'\n')).then(|| OsString::from_vec(written).into())
     }
 }
 
-/// Whether a command plainly leaves the shell where it is, in surroundings that give
+/// Returns whether a command plainly leaves the shell where it is, in surroundings that give
 /// no word a meaning of their own.
 fn stays(script: &str, cx: &ToolContext) -> bool {
     can_not_move(script)
@@ -114,7 +114,7 @@ fn can_not_move(script: &str) -> bool {
         && !script.split(|c: char| " &|;\n".contains(c)).any(|word| word == ".")
 }
 
-/// Whether a command may list, set or print traps.
+/// Returns whether a command may list, set or print traps.
 fn sees_traps(script: &str) -> bool {
     let options = |at: usize| script[at + 5..].bytes().take_while(u8::is_ascii_alphabetic);
     script.contains("trap")
@@ -138,7 +138,7 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// The file bash reads before the command.
+    /// Returns the file bash reads before the command.
     fn before(&self, bash_env: Option<&str>) -> io::Result<String> {
         // What a plain `bash -c` would have read.
         let mut init = match bash_env {
@@ -153,7 +153,7 @@ impl Files<'_> {
         Ok(init)
     }
 
-    /// One line, because `set -v` shows lines as they are read.
+    /// Returns a single line, because `set -v` shows lines as they are read.
     fn around_eval(&self) -> io::Result<String> {
         let mut script = self.prelude()?;
         script.push_str(&format!("eval \"$(<{})\"", self.name("command")));
@@ -185,7 +185,7 @@ impl Files<'_> {
     }
 }
 
-/// One word for a shell, whatever it contains.
+/// Returns one word for a shell, whatever it contains.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

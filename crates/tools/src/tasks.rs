@@ -1,7 +1,7 @@
 //! What runs in the background: shells, and agents started by others (DEC-137).
 //!
 //! One registry per process. A task stays readable after its end, until the
-//! process exits; whoever owns the registry stops what is left then.
+//! process exits; the owner of the registry stops what is left then.
 
 use crate::BoxFuture;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Something that goes on by itself until it ends or is told to.
 pub trait BackgroundJob: Send + Sync {
-    /// What it has said so far.
+    /// Returns the output so far.
     fn output(&self) -> String;
     fn state(&self) -> TaskState;
     /// Resolves when `state` is no longer `Running`.
@@ -32,7 +32,7 @@ pub enum TaskState {
 }
 
 impl TaskState {
-    /// The word for it in a tool's data.
+    /// Returns the word for it in a tool's data.
     pub fn status(&self) -> &'static str {
         match self {
             TaskState::Running => "running",
@@ -117,7 +117,7 @@ impl Tasks {
         self.tasks().iter().map(info).collect()
     }
 
-    /// What runs now.
+    /// Returns the tasks that are running.
     pub fn running(&self) -> Vec<TaskInfo> {
         self.list().into_iter().filter(|task| task.state == TaskState::Running).collect()
     }
@@ -140,7 +140,7 @@ impl Tasks {
                 job.wait().await;
             }
         };
-        // Whoever is left after that was asked twice; the process exits either way.
+        // A task that is left after that was asked twice; the process exits either way.
         tokio::time::timeout(PATIENCE, gone).await.ok();
     }
 
@@ -152,7 +152,7 @@ impl Tasks {
         }
     }
 
-    /// Asks a task to end; `false` if there is none of this id.
+    /// Asks a task to end; `false` if no task has this id.
     pub fn stop(&self, id: &str) -> bool {
         let found = self.find(id);
         if let Ok(task) = &found {
@@ -161,7 +161,7 @@ impl Tasks {
         found.is_ok()
     }
 
-    /// The task, or the words that say which ones there are.
+    /// Returns the task, or the words that say which ones there are.
     pub(crate) fn find(&self, id: &str) -> Result<Task, String> {
         let tasks = self.tasks();
         if let Some(task) = tasks.iter().find(|task| task.id == id) {

@@ -19,7 +19,7 @@ pub(crate) enum Encoding {
 const SAMPLE: usize = 8 * 1024;
 
 impl Encoding {
-    /// What the beginning of a file says: a byte order mark, or UTF-16 without
+    /// Returns what the beginning of a file says: a byte order mark, or UTF-16 without
     /// one if nothing speaks against it.
     pub fn sniff(head: &[u8]) -> Option<Encoding> {
         if head.starts_with(b"\xef\xbb\xbf") {
@@ -53,7 +53,7 @@ impl Encoding {
         self.decode(sample).chars().all(|c| !c.is_control() || matches!(c, '\t' | '\n' | '\r' | '\x0c'))
     }
 
-    /// The encoding of a whole file, or `None` if it is not text.
+    /// Returns the encoding of a whole file, or `None` if it is not text.
     pub fn of(bytes: &[u8]) -> Option<Encoding> {
         match Encoding::sniff(bytes) {
             Some(Encoding::Utf8 { .. }) | None => {}
@@ -86,7 +86,7 @@ impl Encoding {
         }
     }
 
-    /// The text without its byte order mark. What is ill-formed becomes U+FFFD.
+    /// Returns the text without its byte order mark. What is ill-formed becomes U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> String {
         let body = bytes.strip_prefix(self.mark()).unwrap_or(bytes);
         let text = match self {
@@ -98,7 +98,7 @@ impl Encoding {
         text.into_owned()
     }
 
-    /// The bytes of a text; `None` if the encoding lacks one of its characters.
+    /// Returns the bytes of a text; `None` if the encoding lacks one of its characters.
     pub fn encode(self, text: &str) -> Option<Vec<u8>> {
         let mut bytes = self.mark().to_vec();
         match self {
@@ -138,7 +138,7 @@ impl TextFile {
         Newlines::of(&self.raw)
     }
 
-    /// The text with every CRLF as LF.
+    /// Returns the text with every CRLF as LF.
     pub fn view(&self) -> View {
         let mut text = String::with_capacity(self.raw.len());
         let mut removed = Vec::new();
@@ -166,7 +166,7 @@ impl Newlines {
         Self { crlf: text.matches("\r\n").count(), all: text.matches('\n').count() }
     }
 
-    /// Whether every line ends in CRLF, and there is at least one.
+    /// Returns whether every line ends in CRLF, and there is at least one.
     pub fn is_crlf(self) -> bool {
         self.crlf > 0 && self.crlf == self.all
     }
@@ -200,7 +200,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Where a range of the view lies in the raw text. A line feed stands for
+    /// Returns where a range of the view lies in the raw text. A line feed stands for
     /// its whole CRLF.
     pub fn raw(&self, range: Range<usize>) -> Range<usize> {
         let shift = |at: usize| at + self.removed.partition_point(|removed| *removed < at);

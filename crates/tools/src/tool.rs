@@ -25,10 +25,10 @@ pub trait Tool: Send + Sync + 'static {
     /// key names. Input that does not fit is left alone; parsing names it.
     fn normalise(&self, _input: &mut Value, _cx: &ToolContext) {}
 
-    /// What the call would touch.
+    /// Returns what the call would touch.
     fn access(&self, input: &Self::Input, cx: &ToolContext) -> Vec<Access>;
 
-    /// What the call has to say before anybody is asked about it. Called when no
+    /// Returns what the call adds before a person is asked about it. Called when no
     /// rule denies it, perhaps more than once; the call may still be refused.
     fn offer(&self, _input: &Self::Input, _cx: &ToolContext) -> impl Future<Output = Offer> + Send {
         std::future::ready(Offer::Plain)
@@ -37,7 +37,7 @@ pub trait Tool: Send + Sync + 'static {
     fn run(&self, input: Self::Input, cx: &ToolContext) -> impl Future<Output = ToolResult> + Send;
 }
 
-/// How a call stands before anybody is asked about it.
+/// What a call adds before a person is asked about it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
     /// Like any other: rules, mode, hooks or a person decide.
@@ -46,7 +46,7 @@ pub enum Offer {
     Submission(String),
     /// That act has been done already: by whom, and the words for the record.
     Settled(Authority, String),
-    /// It makes no sense now, so that nobody need be asked.
+    /// It makes no sense now, so no person is asked.
     Refused(ToolResult),
 }
 
@@ -56,7 +56,7 @@ pub trait AnyTool: Send + Sync {
     fn spec(&self) -> ToolSpec;
     fn plan(self: Arc<Self>, input: &Value, cx: &ToolContext) -> Result<PlannedCall, BadInput>;
 
-    /// Whether it says of itself that it changes nothing; asked of tools of MCP servers.
+    /// Returns whether it says of itself that it changes nothing; asked of tools of MCP servers.
     fn only_reads(&self) -> bool {
         false
     }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How many are shown if nobody says.
+/// How many are shown by default.
 const USUAL: usize = 5;
 
 /// Looks through a box of tools: its own copy, which sees what servers add later.
@@ -66,7 +66,7 @@ fn selected<'a>(all: &'a [ToolSpec], names: &str) -> Result<Vec<&'a ToolSpec>, S
     names.map(|name| all.iter().find(|tool| tool.name == canonical(name)).ok_or_else(|| name.to_owned())).collect()
 }
 
-/// The best first; among equals the order of the list.
+/// Returns the best matches first; equal ones keep the order of the list.
 fn ranked<'a>(all: &'a [ToolSpec], query: &str, most: usize) -> Vec<&'a ToolSpec> {
     let words: Vec<String> = query.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
     let words: Vec<_> = words.iter().filter(|word| !word.is_empty()).map(String::as_str).collect();
@@ -76,7 +76,7 @@ fn ranked<'a>(all: &'a [ToolSpec], query: &str, most: usize) -> Vec<&'a ToolSpec
     scored.into_iter().take(most).map(|(_, tool)| tool).collect()
 }
 
-/// A name somebody pasted ranks above all; a word of the name above one of the description.
+/// Scores a tool. An exact name ranks above all; a word of the name above one of the description.
 fn score(tool: &ToolSpec, query: &str, words: &[&str]) -> usize {
     if tool.name.eq_ignore_ascii_case(query) {
         return usize::MAX;

@@ -28,7 +28,7 @@ pub trait ToolSource: Send + Sync {
     /// Those there are now, by name.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
 
-    /// One by its name, also one that can not be listed just now.
+    /// Returns a tool by its name, also one that cannot be listed at the moment.
     fn find(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
         self.tools().into_iter().find(|tool| tool.spec().name == name)
     }
@@ -110,7 +110,7 @@ impl ToolBox {
         fixed.or_else(|| self.live.as_ref().filter(|live| (live.keep)(name))?.source.find(name))
     }
 
-    /// What a model is offered.
+    /// Returns what a model is offered.
     pub fn specs(&self) -> Vec<ToolSpec> {
         let mut specs: BTreeMap<_, _> =
             self.fixed.iter().map(|(position, tool)| (position.clone(), tool.spec())).collect();
@@ -121,7 +121,7 @@ impl ToolBox {
         specs.into_values().filter(is_offered).collect()
     }
 
-    /// Whether `specs` may be others the next time.
+    /// Returns whether `specs` may be others the next time.
     pub fn is_live(&self) -> bool {
         self.live.is_some()
     }

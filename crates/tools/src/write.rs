@@ -78,7 +78,7 @@ pub(crate) fn create(file: &mut ResolvedFile, empty: Option<&FileInfo>, content:
     Ok(written(file.path, content, content.as_bytes(), "create", json!([]), Value::Null))
 }
 
-/// The content in the encoding and with the line endings of the old file;
+/// Returns the content in the encoding and with the line endings of the old file;
 /// `None` for windows-1252, which was a guess that new content need not share.
 fn in_form_of(old: &TextFile, content: &str) -> Option<Vec<u8>> {
     if old.encoding == Encoding::Windows1252 {

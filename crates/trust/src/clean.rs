@@ -29,7 +29,7 @@ impl SettingsSource<'_> {
         self.notices.push(Notice { about, file: self.file.map(Path::to_path_buf), line, message: message.into() });
     }
 
-    /// The file for an error message.
+    /// Returns the file for an error message.
     pub fn origin(&self) -> String {
         self.file.map_or_else(|| "--settings".to_owned(), |file| file.display().to_string())
     }
@@ -61,7 +61,7 @@ pub(crate) fn clean(
     mut value: Map<String, Value>,
     context: &CleanContext<'_>,
 ) -> Result<Value, SettingsError> {
-    // Null says nothing: it can not unset what another file says.
+    // Null says nothing: it cannot unset what another file says.
     value.retain(|key, value| key != "$schema" && !value.is_null());
 
     let withheld = source.scope.needs_trust() && context.trust == Trust::Withheld;
@@ -126,7 +126,7 @@ fn unknown_keys(source: &mut SettingsSource<'_>, value: &Map<String, Value>) {
     }
 }
 
-/// Whoever asks for a sandbox must not believe to have one.
+/// An operator who asks for a sandbox must not believe that there is one.
 fn sandbox(source: &mut SettingsSource<'_>, value: &Map<String, Value>) {
     // A folder may not say anything about it in the first place.
     let wanted = value.get("sandbox").filter(|_| !source.scope.is_confined());
@@ -174,7 +174,7 @@ fn managed_only(source: &mut SettingsSource<'_>, value: &mut Map<String, Value>)
     }
 }
 
-/// What `/x` in a path rule of this file means, where it is not the project root.
+/// Returns what `/x` in a path rule of this file means, where it is not the project root.
 ///
 /// The row anchors `/` at the project root (DEC-072), so rules of files that
 /// stand elsewhere are written out when they are read.

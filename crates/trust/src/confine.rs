@@ -19,7 +19,7 @@ const OPERATOR_ONLY: [&str; 9] = [
     "awsCredentialExport",
     "gcpAuthRefresh",
     "otelHeadersHelper",
-    // A folder can not approve its own servers, nor loosen the sandbox it is run in.
+    // A folder cannot approve its own servers, nor loosen the sandbox it is run in.
     "enableAllProjectMcpServers",
     "enabledMcpjsonServers",
     "sandbox",

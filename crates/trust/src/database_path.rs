@@ -4,12 +4,12 @@ use ona_api::{Env, Variable, digest, environment};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The folder a session belongs to: the nearest ancestor with a `.git`, else
+/// Returns the folder a session belongs to: the nearest ancestor with a `.git`, else
 /// the start directory (DEC-014). The path is canonical.
 ///
 /// Whatever `.git` is (a directory, a worktree's pointer file, a broken link),
 /// the folder that holds it is a root of its own. Where a pointer points is never
-/// looked at, so nobody can borrow another folder's trust with one (B-1).
+/// followed, so that a folder cannot borrow another folder's trust with one (B-1).
 pub fn project_root(start: &Path) -> PathBuf {
     let start = std::fs::canonicalize(start).unwrap_or_else(|_| start.to_path_buf());
     let root = start.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok());
@@ -42,7 +42,7 @@ const VARIABLE: Variable = environment::AGENT_SDLC_DB;
 const FLAG: &str = "--db";
 
 impl BadDatabasePath {
-    /// A line that can be copied as it is.
+    /// Returns a line that can be copied as it is.
     pub fn hint(&self) -> String {
         let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-/".contains(&b));
         let path = match self.value.strip_prefix("~/") {
@@ -57,7 +57,7 @@ impl BadDatabasePath {
     }
 }
 
-/// The database of a session: `--db`, else AGENT_SDLC_DB, else one file per
+/// Returns the database of a session: `--db`, else AGENT_SDLC_DB, else one file per
 /// project below the user's state directory (DEC-010).
 pub fn database_path(flag: Option<&str>, env: &Env, project_root: &Path) -> Result<DatabasePath, BadDatabasePath> {
     let absolute = |name, value: &str, source| match Path::new(value).is_absolute() {
@@ -75,7 +75,7 @@ pub fn database_path(flag: Option<&str>, env: &Env, project_root: &Path) -> Resu
     Ok(DatabasePath { path, source: DatabaseSource::ProjectDefault })
 }
 
-/// A relative XDG_STATE_HOME is ignored, as its specification asks.
+/// Returns the user's state directory. A relative XDG_STATE_HOME is ignored, as its specification requires.
 fn state_dir(env: &Env) -> PathBuf {
     match env.non_empty(environment::XDG_STATE_HOME).map(PathBuf::from) {
         Some(dir) if dir.is_absolute() => dir,

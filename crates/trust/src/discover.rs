@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SettingsError {
-    #[error("the managed settings can not be used: {}: {problem}", .file.display())]
+    #[error("the managed settings cannot be used: {}: {problem}", .file.display())]
     Managed { file: PathBuf, problem: String },
-    #[error("--settings can not be used: {0}")]
+    #[error("--settings cannot be used: {0}")]
     Flag(String),
     #[error("{origin}: `model_config` may hold only `provider` and `model_id`, not `{key}`")]
     ModelConfig { origin: String, key: String },
@@ -36,7 +36,7 @@ pub enum SettingsError {
 pub struct DiscoveredSettings {
     pub layers: Vec<SettingsLayer>,
     pub notices: Vec<Notice>,
-    /// What the folder's files say that is not in use, because nobody trusted it.
+    /// What the folder's files say that is not used, because the folder is not trusted.
     pub unused: Vec<UnusedSetting>,
     /// Over the ordered file set, the switches and the trust state (DEC-012, DEC-058).
     pub sha256: String,
@@ -103,7 +103,7 @@ pub fn discover(how: &DiscoveryOptions, env: &Env) -> Result<DiscoveredSettings,
 
 impl DiscoveredSettings {
     /// Takes note that one file was rewritten by ourselves from the state it was
-    /// last known in. `None`: somebody else changed it since, or it was never
+    /// last known in. `None`: another process changed it since, or it was never
     /// part of this start, so the next start has to look.
     pub(crate) fn rewritten(&mut self, file: &Path, before: &str, after: &str) -> Option<()> {
         let mark = self.file_states.iter_mut().find(|mark| mark.path == file && mark.state == before)?;
@@ -220,7 +220,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// An error, unless errors are only reported; then a notice that stops an import.
+    /// Returns the error, unless errors are only reported; then adds a notice that stops an import.
     fn reported<T>(&mut self, result: Result<T, SettingsError>) -> Result<Option<T>, SettingsError> {
         match (result, self.bad_files) {
             (Ok(value), _) => Ok(Some(value)),

@@ -15,9 +15,9 @@ use std::path::Path;
 pub enum EditError {
     #[error("{message}")]
     NotSettings { line: Option<usize>, message: String },
-    #[error("`permissions.{0}` can not be changed, because it is not an array of strings")]
+    #[error("`permissions.{0}` cannot be changed, because it is not an array of strings")]
     NotAList(&'static str),
-    #[error("`permissions` can not be changed, because it is not an object")]
+    #[error("`permissions` cannot be changed, because it is not an object")]
     NotAnObject,
 }
 
@@ -29,7 +29,7 @@ pub struct RuleAnchors<'a> {
     pub file: &'a Path,
 }
 
-/// The text with the update applied; the same text if it changes nothing.
+/// Returns the text with the update applied; the same text if it changes nothing.
 pub fn apply(original: &str, update: &PermissionUpdate, anchors: RuleAnchors<'_>) -> Result<String, EditError> {
     let text = without_bom(original);
     let mut settings =
@@ -52,7 +52,7 @@ pub fn apply(original: &str, update: &PermissionUpdate, anchors: RuleAnchors<'_>
     }
 }
 
-/// The member of `permissions` an update is about, and its new value.
+/// Returns the member of `permissions` an update is about, and its new value.
 fn changed(
     permissions: &Map<String, Value>,
     update: &PermissionUpdate,
@@ -122,7 +122,7 @@ fn replaced(text: &str, member: &JsonMember, value: &str) -> String {
     format!("{}{value}{}", &text[..member.value.start], &text[member.value.end..])
 }
 
-/// A new last member in the object that starts at `object`.
+/// Inserts a new last member into the object that starts at `object`.
 fn inserted(text: &str, object: usize, key: &str, value: &Value, unit: &str) -> Option<String> {
     let key = Value::from(key);
     match json_text::members(text, object)?.last() {
@@ -145,14 +145,14 @@ fn inserted(text: &str, object: usize, key: &str, value: &Value, unit: &str) -> 
     }
 }
 
-/// The white space a line starts with.
+/// Returns the white space a line starts with.
 fn line_indent(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = &text[start..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// How far the first key of the file is indented.
+/// Returns how far the first key of the file is indented.
 fn indent_unit(text: &str) -> &str {
     let first = json_text::members(text, 0).and_then(|members| members.first().map(|member| member.key));
     match first.map(|key| line_indent(text, key)) {

@@ -23,7 +23,7 @@ pub(crate) struct CandidateFile {
     pub path: PathBuf,
 }
 
-/// The files below the managed ones and `--settings`, as far as the switches of this start go.
+/// Returns the files below the managed ones and `--settings`, as far as the switches of this start go.
 pub(crate) fn candidates(how: &DiscoveryOptions, env: &Env) -> Vec<CandidateFile> {
     let compatible = how.compatible != Compatible::Off && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
     let wanted = |candidate: &CandidateFile| {
@@ -38,7 +38,7 @@ pub(crate) fn candidates(how: &DiscoveryOptions, env: &Env) -> Vec<CandidateFile
     all(&how.project_root, env).into_iter().filter(wanted).collect()
 }
 
-/// Every file that some start in this folder could read, beside managed ones and `--settings`.
+/// Returns every file that some start in this folder could read, beside managed ones and `--settings`.
 pub(crate) fn all(project_root: &Path, env: &Env) -> Vec<CandidateFile> {
     let home = env.home();
     let claude_home = claude_home(env);
@@ -55,12 +55,12 @@ pub(crate) fn all(project_root: &Path, env: &Env) -> Vec<CandidateFile> {
     files
 }
 
-/// The user's `.claude`.
+/// Returns the user's `.claude`.
 pub(crate) fn claude_home(env: &Env) -> PathBuf {
     claude_dir(env).unwrap_or_else(|| env.home().join(".claude"))
 }
 
-/// A relative CLAUDE_CONFIG_DIR would name another folder in every project, so it is no name.
+/// Returns CLAUDE_CONFIG_DIR. A relative one would name another folder in every project, so it is ignored.
 fn claude_dir(env: &Env) -> Option<PathBuf> {
     env.non_empty(environment::CLAUDE_CONFIG_DIR).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
@@ -77,11 +77,11 @@ fn town(project_root: &Path, env: &Env) -> Vec<PathBuf> {
     files
 }
 
-/// The managed files that exist: `managed-settings.json`, then the parts in
+/// Returns the managed files that exist: `managed-settings.json`, then the parts in
 /// `managed-settings.d` by name, of which the last wins.
 ///
 /// ONA_MANAGED_SETTINGS may name one managed file on a host that has no policy
-/// of its own. Where the host has one, the variable is ignored: whoever can set
+/// of its own. Where the host has one, the variable is ignored: a user who can set
 /// a variable must not be able to outrank the administrator. A file it names
 /// must be there, because a missing policy never means no policy (L-3).
 pub(crate) fn managed(

@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// Every settings file this start or another one in this folder could read,
+/// Returns every settings file this start or another one in this folder could read,
 /// whether it exists or not. `managed-settings.d` is listed as a folder.
 pub fn guarded_files(how: &DiscoveryOptions, env: &Env) -> Vec<PathBuf> {
     let parts = how.managed_dir.join(MANAGED_PARTS);
     let mut files = BTreeSet::from([how.managed_dir.join(MANAGED_FILE), parts.clone()]);
-    // A folder that can not be listed is protected by its own name above.
+    // A folder that cannot be listed is protected by its own name above.
     files.extend(files::parts(&parts).unwrap_or_default());
     files.extend(env.non_empty(MANAGED_VARIABLE).map(PathBuf::from).filter(|path| path.is_absolute()));
     files.extend(files::all(&how.project_root, env).into_iter().map(|candidate| candidate.path));
@@ -45,7 +45,7 @@ const STARTUP: [&str; 13] = [
 const SYSTEM_STARTUP: [&str; 6] =
     ["/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/bashrc", "/etc/environment", "/etc/zsh"];
 
-/// The start-up files of shells, whether they exist or not, and what `BASH_ENV`, `ENV` and `ZDOTDIR`
+/// Returns the start-up files of shells, whether they exist or not, and what `BASH_ENV`, `ENV` and `ZDOTDIR`
 /// name in the environment of hooks.
 pub fn startup_files(env: &Env) -> Vec<PathBuf> {
     let home = env.home();
@@ -68,7 +68,7 @@ const INTERPRETERS: [&str; 27] = [
     "python", "node", "bun", "bunx", "deno", "ruby", "perl", "php", "pwsh", "npx", "tsx", "uv", "run",
 ];
 
-/// The scripts that the hooks of an effective row start, as far as they exist:
+/// Returns the scripts that the hooks of an effective row start, as far as they exist:
 /// first words, and what an interpreter is given to run.
 pub fn hook_scripts(effective: &Value, project_root: &Path, home: &Path) -> Vec<PathBuf> {
     let of_plugins = effective["plugins"].as_object().into_iter().flatten();
@@ -94,7 +94,7 @@ pub fn hook_scripts(effective: &Value, project_root: &Path, home: &Path) -> Vec<
     with_targets(scripts)
 }
 
-/// The files a command starts: programs written as paths, and what an interpreter is given to run,
+/// Returns the files a command starts: programs written as paths, and what an interpreter is given to run,
 /// whether they exist or not. `args`: of the form without a shell.
 pub fn command_scripts(command: &str, args: Option<&[String]>, root: &Path, home: &Path) -> Vec<PathBuf> {
     let commands = match args {
@@ -104,7 +104,7 @@ pub fn command_scripts(command: &str, args: Option<&[String]>, root: &Path, home
     commands.iter().flat_map(|words| started(words)).map(|word| resolved(word, root, home)).collect()
 }
 
-/// The simple commands of one hook, word by word.
+/// Returns the simple commands of one hook, word by word.
 fn commands(hook: &Map<String, Value>, plugin: Option<&str>) -> Vec<Vec<String>> {
     let Some(command) = hook.get("command").and_then(Value::as_str) else { return Vec::new() };
     let placed = |word: &str| match plugin {
@@ -121,7 +121,7 @@ fn commands(hook: &Map<String, Value>, plugin: Option<&str>) -> Vec<Vec<String>>
     }
 }
 
-/// Whether a hook starts a program that lies in this folder.
+/// Returns whether a hook starts a program that lies in this folder.
 ///
 /// A first word without a slash is looked up in PATH and is none. Other relative words are
 /// taken from the folder, where hooks run; of those only files count, because `-c` text and
@@ -140,7 +140,7 @@ pub(crate) fn starts_below(hook: &Map<String, Value>, plugin: Option<&str>, root
     })
 }
 
-/// The program of a simple command, and through interpreters what it runs.
+/// Returns the program of a simple command, and through interpreters what it runs.
 fn started(words: &[String]) -> Vec<&str> {
     let is_assignment =
         |word: &str| word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'));

@@ -72,7 +72,7 @@ impl FlattenedHooks {
                     match handler.as_object() {
                         // Stored as it is, it would be read back as a group.
                         Some(handler) if handler.contains_key("hooks") => {
-                            self.keep_out(event, "a group can not stand inside a group");
+                            self.keep_out(event, "a group cannot contain another group");
                         }
                         Some(handler) => self.handler(event, Some(item), handler),
                         None => self.keep_out(event, "a hook must be an object"),

@@ -47,7 +47,7 @@ const TRUST: &str = "settings_import_trust";
 
 impl ImportRecord {
     /// Reads the record from `schema_meta`. Without a readable digest and key
-    /// list there is none, and the row counts as written by the operator.
+    /// list it does not exist, and the row counts as written by the operator.
     pub fn load(meta: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let keys = serde_json::from_str::<Vec<Value>>(&meta(KEYS)?).ok()?;
         let keys = keys.iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>()?;
@@ -55,7 +55,7 @@ impl ImportRecord {
         Some(Self { sha256: meta(SHA256)?, keys, project_root: meta(ROOT).unwrap_or_default(), trust })
     }
 
-    /// The rows of `schema_meta` that hold the record.
+    /// Returns the rows of `schema_meta` that hold the record.
     pub fn rows(&self) -> [(&'static str, String); 4] {
         let keys = Value::from(self.keys.clone()).to_string();
         let trust = match self.trust {
@@ -65,10 +65,10 @@ impl ImportRecord {
         [(SHA256, self.sha256.clone()), (KEYS, keys), (ROOT, self.project_root.clone()), (TRUST, trust.to_owned())]
     }
 
-    /// The record after a permission update was mirrored into a file (DEC-078).
+    /// Returns the record after a permission update was mirrored into a file (DEC-078).
     ///
     /// `None`: leave the record alone, and the next start imports. Either the
-    /// file had been changed by somebody since the start, or another process has
+    /// file was changed since the start, or another process has
     /// imported meanwhile.
     pub fn after(&self, found: &mut DiscoveredSettings, mirrored: &MirroredFile) -> Option<Self> {
         if self.sha256 != found.sha256 {
@@ -85,14 +85,14 @@ impl ImportRecord {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ImportAction {
-    /// There is no row yet.
+    /// The row does not exist yet.
     Insert { effective: Value, record: ImportRecord },
     /// The row stays as it is: the files say what they said.
     Keep,
     /// The row stays as it is, whatever the files say: an operator wrote it.
     Operators,
     /// The row and the record are replaced. `moved_from`: the row held the
-    /// settings of another project, which is only allowed while nobody else uses
+    /// settings of another project, which is only allowed while no other process uses
     /// the database (DEC-025).
     Replace { effective: Value, record: ImportRecord, moved_from: Option<String> },
 }
@@ -128,7 +128,7 @@ pub fn import(
     }
 }
 
-/// What a process goes by that may not replace the row, because another one works with it:
+/// Returns the settings for a process that may not replace the row, because another one uses it:
 /// the row, but nothing that needs a trust it does not have.
 pub fn beside(row: &Value, record: Option<&ImportRecord>, merged: &Merged) -> Value {
     match record {
@@ -139,10 +139,10 @@ pub fn beside(row: &Value, record: Option<&ImportRecord>, merged: &Merged) -> Va
     }
 }
 
-/// The row without the keys of the previous import, with those of this one.
+/// Returns the row without the keys of the previous import, with those of this one.
 /// A key that only the seed still has goes back to the seed.
 fn replace_imported_keys(row: &Value, previous: &[String], merged: &Merged) -> Value {
-    // A row that is no object holds nothing worth keeping.
+    // A row that is not an object holds nothing worth keeping.
     let Some(mut effective) = row.as_object().cloned() else { return merged.effective.clone() };
     for key in previous.iter().chain(&merged.from_files) {
         match merged.effective.get(key) {

@@ -14,7 +14,7 @@ pub(crate) struct JsonMember {
     pub value: Range<usize>,
 }
 
-/// The member at a path of object keys.
+/// Returns the member at a path of object keys.
 pub(crate) fn find(text: &str, path: &[&str]) -> Option<JsonMember> {
     let (last, parents) = path.split_last()?;
     let object = parents.iter().try_fold(0, |start, key| Some(member(text, start, key)?.value.start))?;
@@ -36,7 +36,7 @@ fn member(text: &str, object: usize, wanted: &str) -> Option<JsonMember> {
     members(text, object)?.into_iter().rev().find(|member| named(member).as_deref() == Some(wanted))
 }
 
-/// The members of the object that starts at or after `start`, in document order.
+/// Returns the members of the object that starts at or after `start`, in document order.
 pub(crate) fn members(text: &str, start: usize) -> Option<Vec<JsonMember>> {
     let bytes = text.as_bytes();
     let mut at = blank_end(bytes, start);

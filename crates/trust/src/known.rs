@@ -34,13 +34,13 @@ pub(crate) fn is_known(key: &str) -> bool {
     names().any(|name| name == key)
 }
 
-/// The known key that was probably meant.
+/// Returns the known key that was probably meant.
 pub(crate) fn nearest(key: &str) -> Option<&'static str> {
     // Keys that do something first: of equals the first is taken.
     ona_api::nearest(key, names())
 }
 
-/// What to say about a key that is not known.
+/// Returns what to say about a key that is not known.
 pub(crate) fn unknown(key: &str) -> String {
     match nearest(key) {
         Some(meant) => format!("`{key}` is not a setting and has no effect; did you mean `{meant}`?"),

@@ -42,7 +42,7 @@ impl SettingsScope {
         }
     }
 
-    /// Which value counts when several say something: the highest.
+    /// Returns which value counts when several say something: the highest.
     pub(crate) fn rank(self) -> u8 {
         match self {
             SettingsScope::Seed => 0,

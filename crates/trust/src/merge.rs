@@ -130,7 +130,7 @@ fn lay(below: &mut Value, key: &str, value: &Value, layer: &SettingsLayer, notic
                 }
             }
         }
-        // Lists of what is forbidden grow, whoever is above.
+        // Lists of what is forbidden only grow, whatever the higher layers say.
         (Value::Array(below), Value::Array(above)) if is_prohibition(key) => join(below, above),
         // What was switched off stays off for a folder.
         (Value::Bool(true), Value::Bool(false)) if layer.scope.is_confined() && key.starts_with("disable") => {}
@@ -195,7 +195,7 @@ fn permissions(layers: &[&SettingsLayer], notices: &mut Vec<Notice>) -> Map<Stri
     permissions
 }
 
-/// A plugin is taken whole from the file with the most authority: a folder can
+/// Merges the plugins. Each is taken whole from the file with the most authority: a folder can
 /// not empty a plugin that the operator set up.
 fn plugins(layers: &[&SettingsLayer], switches: &HookSwitches) -> Map<String, Value> {
     let mut by_authority = layers.to_vec();

@@ -20,7 +20,7 @@ pub enum NoticeKind {
     Unreadable,
     /// The file is not a JSON object; the files must not be imported without it.
     NotSettings,
-    /// A key that nobody reads: under `permissions` (DEC-075), or at the top of one of our own files.
+    /// A key that is not used: under `permissions` (DEC-075), or at the top of one of our own files.
     UnknownKey,
     /// Something that this build does not do, so that it guards nothing.
     NoEffect,
@@ -30,7 +30,7 @@ pub enum NoticeKind {
     Mode,
     /// Something files of this scope may not say.
     Scope,
-    /// A hook that can not be read as one.
+    /// A hook that cannot be read as one.
     Hook,
     /// The folder is not trusted; of this file only the hook entries were taken, disabled.
     Untrusted,
@@ -39,7 +39,7 @@ pub enum NoticeKind {
 }
 
 impl NoticeKind {
-    /// The `events` row that belongs to it, if any.
+    /// Returns the `events` row that belongs to it, if any.
     pub fn event(self) -> Option<EventKind> {
         match self {
             NoticeKind::UnknownKey => Some(EventKind::SettingsUnknownKey),

@@ -2,7 +2,7 @@
 //!
 //! Rules are carried as text; whether one is a rule at all is judged where the
 //! row is read. What is settled here is what a file of this scope may say, and
-//! that a list which can not be read never quietly turns into no list.
+//! that a list which cannot be read never quietly turns into no list.
 
 use crate::clean::SettingsSource;
 use crate::layer::SettingsScope;
@@ -33,7 +33,7 @@ pub(crate) fn clean(source: &mut SettingsSource<'_>, written: Value, anchor: Opt
                 rules.into_iter().map(anchored).collect()
             }),
             DIRECTORIES if source.scope.is_confined() => {
-                source.note(NoticeKind::Scope, &at, "a folder can not add directories to itself; `--add-dir` can");
+                source.note(NoticeKind::Scope, &at, "a folder cannot add directories to itself; `--add-dir` can");
                 None
             }
             DIRECTORIES => strings(source, &key, value).map(Value::from),
@@ -102,7 +102,7 @@ fn mode(source: &mut SettingsSource<'_>, value: &Value) -> Option<Mode> {
     let at = ["permissions", DEFAULT_MODE];
     match value.as_str().and_then(|text| text.parse().ok()) {
         Some(Mode::BypassPermissions) if source.scope.is_confined() => {
-            source.note(NoticeKind::Scope, &at, "a folder can not choose bypassPermissions for itself");
+            source.note(NoticeKind::Scope, &at, "a folder cannot choose bypassPermissions for itself");
             None
         }
         Some(mode) => Some(mode),
@@ -113,7 +113,7 @@ fn mode(source: &mut SettingsSource<'_>, value: &Value) -> Option<Mode> {
     }
 }
 
-/// A `Read` or `Edit` rule with a single leading slash, written out from `dir`.
+/// Returns a `Read` or `Edit` rule with a single leading slash, written out from `dir`.
 pub(crate) fn anchored(rule: &str, dir: &Path) -> String {
     for tool in ["Read(", "Edit("] {
         if let Some(path) = rule.strip_prefix(tool)
@@ -126,7 +126,7 @@ pub(crate) fn anchored(rule: &str, dir: &Path) -> String {
     rule.to_owned()
 }
 
-/// A directory inside a gitignore-style pattern.
+/// Returns a directory inside a gitignore-style pattern.
 fn literal(dir: &Path) -> String {
     let dir = dir.to_string_lossy();
     let mut text = String::with_capacity(dir.len());

@@ -28,7 +28,7 @@ pub(crate) struct PluginLayers {
     pub file_states: Vec<(SettingsScope, PathBuf, String)>,
 }
 
-/// Which plugins are on and off. The highest scope counts, except that a folder can not switch
+/// Returns which plugins are on and off. The highest scope counts, except that a folder cannot switch
 /// off what the operator has switched on.
 pub(crate) fn switched(layers: &[SettingsLayer]) -> BTreeMap<String, bool> {
     let mut by_rank: Vec<&SettingsLayer> = layers.iter().collect();
@@ -88,7 +88,7 @@ pub(crate) fn load(how: &DiscoveryOptions, env: &Env, layers: &[SettingsLayer]) 
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 const HOOKS: &str = "hooks/hooks.json";
 
-/// The folder of an installed plugin: the one installed for this project, else the user's.
+/// Returns the folder of an installed plugin: the one installed for this project, else the user's.
 fn install_path(installed: &Value, id: &str, project: &Path) -> Option<PathBuf> {
     let named = match &installed["plugins"][id] {
         Value::Null => &installed[id],
@@ -110,7 +110,7 @@ impl PluginLayers {
         self.notices.push(Notice { about, file: Some(file.to_path_buf()), line: None, message });
     }
 
-    /// A file of JSON, if it is there; what is wrong with it is noted.
+    /// Reads a JSON file, if it exists; problems are noted.
     fn json(&mut self, scope: SettingsScope, file: &Path) -> Option<Value> {
         let text = match read::read(file) {
             FileRead::Absent => return None,
@@ -200,7 +200,7 @@ impl PluginLayers {
     }
 }
 
-/// An id as the name of a folder.
+/// Returns an id as the name of a folder.
 fn plain(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' }).collect()
 }

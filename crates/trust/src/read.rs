@@ -1,6 +1,6 @@
 //! One settings file, from a path to a JSON object.
 //!
-//! The file may have been written by anybody: it is read only if it is a regular
+//! The file is not trusted: it is read only if it is a regular
 //! file of a sensible size, and only as strict JSON.
 
 use ona_files::ReadError;
@@ -29,12 +29,12 @@ impl From<Result<String, ReadError>> for FileRead {
     }
 }
 
-/// A file that is found in a folder.
+/// Reads a file that was found in a folder.
 pub(crate) fn read(path: &Path) -> FileRead {
     ona_files::read_text(path).into()
 }
 
-/// A file that the operator named, which may be a pipe.
+/// Reads a file that the operator named, which may be a pipe.
 pub(crate) fn read_named(path: &Path) -> FileRead {
     ona_files::read_named(path).into()
 }

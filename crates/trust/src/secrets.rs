@@ -3,7 +3,7 @@
 //! The row keeps `"${ONA_SECRET:<json-pointer>}"` in their place, and every start
 //! reads the files again to know the values. A placeholder is filled only at the
 //! place it names: one that was copied elsewhere, say into the environment of a
-//! server from a project file, must not fetch somebody else's token.
+//! server from a project file, must not fetch another one's token.
 
 use ona_api::Env;
 use ona_api::redact::{Redactor, secrets_of};
@@ -39,7 +39,7 @@ impl Secrets {
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
                 };
-                // What the store would redact can not be stored either.
+                // What the store would redact cannot be stored either.
                 if names_a_secret(name) || redactor.apply(&text) != text {
                     let pointer = format!("{base}/{}", escaped(name));
                     *value = placeholder(&pointer).into();
@@ -50,8 +50,8 @@ impl Secrets {
         Self(secrets)
     }
 
-    /// The settings with the credentials in place, for memory only. A
-    /// placeholder nobody can fill is left out with its key, so that no child
+    /// Returns the settings with the credentials in place, for memory only. A
+    /// placeholder without a credential is left out with its key, so that no child
     /// is started with the placeholder for a token.
     pub fn restore(&self, row: &Value) -> Value {
         let mut settings = row.clone();
@@ -105,7 +105,7 @@ fn each_map(settings: &mut Value, mut visit: impl FnMut(&str, &mut Map<String, V
     }
 }
 
-/// A reference token of RFC 6901.
+/// Returns a reference token of RFC 6901.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

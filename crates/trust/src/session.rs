@@ -39,7 +39,7 @@ pub fn keep_for_session(effective: &mut Value, context: SessionHookFilter) -> us
     off
 }
 
-/// Whether an orchestrator supplied hooks through settings: those of its town, or a file
+/// Returns whether an orchestrator supplied hooks through settings: those of its town, or a file
 /// in the `.claude` shape that it named with `--settings`. Defaults would repeat them.
 pub fn has_hooks_of_an_orchestrator(effective: &Value) -> bool {
     let mut hooks = effective["hooks"].as_array().into_iter().flatten();

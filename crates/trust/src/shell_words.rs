@@ -3,7 +3,7 @@
 //! Not a shell parser: it protects files, it does not approve anything. Text it
 //! does not understand yields words that name no file.
 
-/// The simple commands of a script, each as its words with quotes removed.
+/// Returns the simple commands of a script, each as its words with quotes removed.
 pub(crate) fn commands(script: &str) -> Vec<Vec<String>> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;

@@ -30,7 +30,7 @@ impl HookSwitches {
         self.all_off_up_to.filter(|off| scope.authority() <= *off).map(|_| SkipReason::AllHooksDisabled)
     }
 
-    /// The entries of a layer with what keeps them from running.
+    /// Returns the entries of a layer with what keeps them from running.
     pub fn marked(&self, scope: SettingsScope, entries: &Value) -> Vec<Value> {
         let mut entries = entries.as_array().cloned().unwrap_or_default();
         if let Some(reason) = self.reason(scope) {
@@ -61,7 +61,7 @@ impl HookSwitches {
     }
 }
 
-/// Whether a scope says `true`; within one scope the later file wins.
+/// Returns whether a scope says `true`; within one scope the later file wins.
 fn said(layers: &[SettingsLayer], scope: SettingsScope, key: &str) -> bool {
     let mut words = layers.iter().filter(|layer| layer.scope == scope).filter_map(|layer| layer.value.get(key));
     words.next_back() == Some(&Value::Bool(true))

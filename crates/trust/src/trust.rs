@@ -30,10 +30,10 @@ pub enum TrustFlag {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustState {
-    /// The operator said yes. `recorded`: not only now, by `--trust`.
+    /// The operator trusts it. `recorded`: not only now, by `--trust`.
     Trusted { recorded: bool },
-    /// Nobody has said yes yet: nothing of the folder runs. A form with a person may ask.
-    /// `lasting: false`: a yes counts for this session and is not to be recorded.
+    /// Not decided yet: nothing of the folder runs. An interactive front end may ask.
+    /// `lasting: false`: a yes applies to this session and is not recorded.
     Ask { lasting: bool },
     /// The operator withheld trust; do not ask.
     Withheld,
@@ -51,29 +51,29 @@ impl TrustState {
 /// The value of a trust row.
 pub(crate) const TRUSTED: &str = "trusted";
 
-/// The key of `schema_meta` for what ran when trust was recorded: a digest by name.
+/// Returns the key of `schema_meta` for what ran when trust was recorded: a digest by name.
 pub fn trust_digests_key(root: &Path) -> String {
     format!("trust_digests:{}", path_text(root))
 }
 
-/// The key of `schema_meta` for a root as `project_root` returns it.
+/// Returns the key of `schema_meta` for a root as `project_root` returns it.
 pub fn trust_key(root: &Path) -> String {
     format!("trust:{}", path_text(root))
 }
 
-/// A path as text without loss: two different paths never have one text.
+/// Returns a path as text without loss: two different paths never have one text.
 pub(crate) fn path_text(path: &Path) -> String {
     match path.to_str() {
         Some(text) => text.to_owned(),
         // Canonical paths start with a slash, so this form is free.
         None => path.as_os_str().as_bytes().iter().fold("bytes:".to_owned(), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("writing to a String can not fail");
+            write!(text, "{byte:02x}").expect("writing to a String cannot fail");
             text
         }),
     }
 }
 
-/// Where this session stands with its project root, in every form (DEC-182). `recorded`
+/// Returns whether this session trusts its project root, in every front end (DEC-182). `recorded`
 /// looks up one value of `schema_meta`.
 pub fn trust_state(
     wish: TrustFlag,

@@ -1,4 +1,4 @@
-//! What counts of a settings file in a folder that nobody has trusted (DEC-182): only what
+//! Keeps, of a settings file in a folder that is not trusted (DEC-182), only what
 //! restricts. Its hooks stay in the list, disabled, so that each skip is logged.
 
 use crate::clean::GUARDS;

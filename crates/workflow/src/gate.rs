@@ -5,7 +5,7 @@ use ona_api::{Authority, Phase, Ruling, Verdict};
 /// Tools that change things; denied while planning without an approved plan.
 pub const GATED_TOOLS: [&str; 4] = ["Write", "Edit", "Bash", "NotebookEdit"];
 
-/// The denial, if the gate is closed for this tool. Nothing overrides it: no
+/// Returns the denial, if the gate is closed for this tool. Nothing overrides it: no
 /// allow rule, no mode, no hook.
 pub fn planning_gate(phase: Phase, has_approved_plan: bool, tool: &str) -> Option<Verdict> {
     let closed = phase == Phase::Planning && !has_approved_plan && GATED_TOOLS.contains(&tool);

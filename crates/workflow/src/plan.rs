@@ -6,9 +6,9 @@ use serde_json::json;
 
 /// Said when a plan is approved that promises nothing a test could trace (DEC-113).
 pub const NO_CRITERIA: &str =
-    "ona: the plan has no section \"Success criteria\", so its conversation can not reach verify";
+    "ona: the plan has no section \"Success criteria\", so its conversation cannot reach verify";
 
-/// A new draft; older drafts of the conversation are superseded in the same commit.
+/// Returns a new draft; older drafts of the conversation are superseded in the same commit.
 pub fn save_draft(content: &str, file_path: Option<&str>) -> Group {
     let mut group = Group::default();
     group.push(Row::PlanDraft { content: content.to_owned(), file_path: file_path.map(str::to_owned) });
@@ -18,7 +18,7 @@ pub fn save_draft(content: &str, file_path: Option<&str>) -> Group {
 
 /// Approval is an act of the operator; who that is, the caller has made sure of.
 /// What the plan promises is read out of it in the same commit (DEC-120), so that
-/// nobody can change it between approval and test.
+/// it cannot change between approval and test.
 pub fn approve_plan(id: i64, hash: &str, content: &str) -> Group {
     let criteria = criteria::parse(content);
     let mut group = Group::default();

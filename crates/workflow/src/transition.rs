@@ -40,7 +40,7 @@ pub enum TransitionRefused {
     ReportChanged,
 }
 
-/// The rows that make the transition, to be committed together, or why there is none.
+/// Returns the rows that make the transition, to be committed together, or why it is refused.
 pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, TransitionRefused> {
     let from = facts.phase;
     if from == to {
@@ -88,7 +88,7 @@ pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, TransitionRefuse
     Ok(group)
 }
 
-/// The coverage gate (section 8.6.2).
+/// Checks the coverage gate (section 8.6.2).
 fn covered<'a>(facts: Facts<'a>, to: Phase) -> Result<&'a TestRecord, TransitionRefused> {
     let tests = facts.tests.ok_or(TransitionRefused::NothingToTest(to))?;
     match tests.gap() {

@@ -115,7 +115,7 @@ fn pictures_can_be_streamed_in() {
     assert_eq!(pictures(server.request(0).json()), [("image/png".to_owned(), small.clone())]);
     assert_eq!(pictures(server.request(1).json()).len(), 2);
     assert_eq!(pictures(server.request(2).json()).len(), 2);
-    assert!(ran.stdout.contains("Picture 1 was not attached: it is no PNG, JPEG, GIF or WebP picture"), "{ran:?}");
+    assert!(ran.stdout.contains("Picture 1 was not attached: it is not a PNG, JPEG, GIF or WebP picture"), "{ran:?}");
     assert!(ran.stderr.contains("its data is not base64"), "{ran:?}");
 }
 

@@ -257,13 +257,13 @@ fn hooks_see_and_may_edit_the_plan_that_is_approved() {
 fn criteria_are_stored_with_the_approval_and_their_absence_is_said() {
     let ona = ona();
     conversation(&ona, "planning");
-    assert!(!eval(&ona, "ExitPlanMode", json!({"plan": PLAN})).1.contains("can not reach verify"));
+    assert!(!eval(&ona, "ExitPlanMode", json!({"plan": PLAN})).1.contains("cannot reach verify"));
     assert_eq!(
         ona.rows("SELECT plan_id, criterion_id, text FROM sdlc_criteria"),
         [[json!(1), json!("SC-1"), json!("shout.sh prints HELLO")]]
     );
     eval(&ona, "EnterPlanMode", json!({}));
-    assert!(eval(&ona, "ExitPlanMode", json!({"plan": "# Vague"})).1.contains("can not reach verify"));
+    assert!(eval(&ona, "ExitPlanMode", json!({"plan": "# Vague"})).1.contains("cannot reach verify"));
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn a_plan_that_promises_nothing_is_approved_with_a_warning() {
     ona.file("plan.md", "# Plan\n- do it\n");
     ona.run(["plan", "import", "plan.md", "--conversation", "c"]).expect_code(0);
     let ran = ona.run(["plan", "approve", "1"]).expect_code(0);
-    assert!(ran.stderr.contains("can not reach verify"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot reach verify"), "{}", ran.stderr);
     ona.execute("UPDATE conversations SET phase = 'test'", []);
     refused(&ona, "verify", "the approved plan has no success criteria");
 }

@@ -114,7 +114,7 @@ impl<'a> Arguments<'a> {
         self.operands.iter().enumerate().map(|(at, word)| FileUse::one(word, role(at))).collect()
     }
 
-    /// The value of an option: `-o x`, `-ox`, `--output x`, `--output=x`.
+    /// Returns the value of an option: `-o x`, `-ox`, `--output x`, `--output=x`.
     pub fn valued(&self, short: char, long: &str, role: FileRole) -> impl Iterator<Item = FileUse> {
         let mut files = Vec::new();
         for (at, word) in self.words.iter().enumerate().filter(|(_, word)| word.is_option()) {
@@ -178,7 +178,7 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// Every argument, for programs that are not known.
+    /// Returns every argument, for programs that are not known.
     pub fn everything(&self) -> Vec<FileUse> {
         let operands = self.operands.iter().flat_map(|word| {
             let whole = files::is_web_address(&word.text);
@@ -191,7 +191,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The path of an address without its host. What cannot be told may be a folder as well as a host.
+/// Returns the path of an address without its host. What cannot be told may be a folder as well as a host.
 fn without_host(rest: &str) -> &str {
     let host = rest.find('/').unwrap_or(0);
     if rest[..host].contains(super::words::HOLE) { rest } else { &rest[host..] }

@@ -27,7 +27,7 @@ pub(super) fn braces(raw: &str) -> Vec<String> {
     done
 }
 
-/// The first `{a,b}`: where it starts, where it ends, and its items.
+/// Returns the first `{a,b}`: where it starts, where it ends, and its items.
 fn first_list(word: &str) -> Option<(usize, usize, Vec<String>)> {
     let bytes = word.as_bytes();
     let mut at = 0;

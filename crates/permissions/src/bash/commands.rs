@@ -36,7 +36,7 @@ pub(crate) struct ShellCommand {
 }
 
 impl ShellCommand {
-    /// The program without its directory; `None` if only a running shell could tell.
+    /// Returns the program without its directory; `None` if only a running shell could tell.
     pub fn name(&self) -> Option<&str> {
         let program = self.words.first()?;
         let name = program.text.rsplit('/').next().unwrap_or_default();
@@ -51,7 +51,7 @@ impl ShellCommand {
     /// The script says which program it is, by name or by a variable whose values are all there.
     pub fn program_is_told(&self) -> bool {
         let Some(program) = self.words.first() else { return false };
-        // A variable that was not set after all is no word, and the next one is the program.
+        // A variable that is not set yields no word, and the next one is the program.
         let quoted = program.raw.starts_with('"') && !program.raw.contains(['@', '*']);
         let next = self.words.iter().find(|word| word.raw != program.raw);
         let stays = quoted || next.is_none_or(|next| next.fixed && next.is_option());
@@ -60,7 +60,7 @@ impl ShellCommand {
         self.program_is_fixed() || known && stays
     }
 
-    /// All the ways a deny or ask rule may have meant this command.
+    /// Returns all the ways a deny or ask rule may have meant this command.
     pub fn readings(&self) -> Vec<String> {
         let text = |words: &[ShellWord]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
         let mut readings = vec![text(&self.words)];
@@ -84,7 +84,7 @@ impl ShellCommand {
         self.env.iter().all(|(name, value)| is_harmless_variable(name) && value.fixed)
     }
 
-    /// The texts an allow rule may match: as written, then without what it may look through.
+    /// Returns the texts an allow rule may match: as written, then without what it may look through.
     pub fn allowable(&self) -> Vec<&str> {
         let tail = |word: usize| &self.source[self.starts[self.env.len() + word]..];
         let mut texts = vec![self.source.as_str()];
@@ -198,7 +198,7 @@ impl CommandBuilder<'_> {
         self.push(command, 0);
     }
 
-    /// What a command reads: here-documents, here-strings, and what is printed into its pipe.
+    /// Returns what a command reads: here-documents, here-strings, and what is printed into its pipe.
     fn fed(&self, simple: &SimpleCommand, variables: &Variables) -> Vec<ShellWord> {
         let fed = self.found.fed.iter().filter(|fed| fed.to == simple.id);
         let mut texts: Vec<ShellWord> = fed
@@ -216,7 +216,7 @@ impl CommandBuilder<'_> {
         texts
     }
 
-    /// The command without its redirections, spaced as it is written.
+    /// Returns the command without its redirections, spaced as it is written.
     fn source(&self, simple: &SimpleCommand) -> (String, Vec<usize>) {
         let mut source = String::new();
         let mut starts = Vec::new();
@@ -318,7 +318,7 @@ fn read_words(simple: &SimpleCommand, variables: &Variables) -> Vec<ShellWord> {
     words
 }
 
-/// A command as text, without what stands before and behind it.
+/// Returns a command as text, without what stands before and behind it.
 fn plain_text(simple: &SimpleCommand) -> String {
     simple.words.iter().map(|piece| piece.raw.as_str()).collect::<Vec<_>>().join(" ")
 }

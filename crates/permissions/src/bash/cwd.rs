@@ -17,7 +17,7 @@ pub(crate) struct Dirs {
     pub unknown: bool,
 }
 
-/// The directories of every command of the script.
+/// Returns the directories of every command of the script.
 pub(crate) fn follow(script: &ParsedScript, start: &Path, home: &Path) -> Vec<Dirs> {
     let start = vec![start.to_path_buf()];
     let mut shells = vec![Shell { depth: 0, all: start.clone(), now: start, unknown: false, entered: false }];
@@ -138,7 +138,7 @@ impl Shell {
     }
 }
 
-/// The path a word names, not normalised.
+/// Returns the path a word names, not normalised.
 pub(crate) fn path_of(word: &ShellWord, dir: &Path, home: &Path) -> PathBuf {
     if word.home {
         let mut path = home.as_os_str().to_owned();

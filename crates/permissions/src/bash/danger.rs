@@ -183,7 +183,7 @@ const NEVER: [&str; 36] = [
     "watch",
 ];
 
-/// Why a rule with a wildcard does not cover this command.
+/// Returns why a rule with a wildcard does not cover this command.
 pub(crate) fn reason(command: &ShellCommand) -> Option<String> {
     let name = command.name()?;
     let args = &command.words[1..];

@@ -38,7 +38,7 @@ impl ProgramEffects {
     }
 }
 
-/// A path as another program writes it. `~` is not expanded by most, and harmless to expand.
+/// Returns a path as another program writes it. `~` is not expanded by most, and harmless to expand.
 fn path_word(path: &str) -> ShellWord {
     match path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) {
         Some(rest) => ShellWord { home: true, fixed: false, ..ShellWord::plain(rest) },
@@ -46,7 +46,7 @@ fn path_word(path: &str) -> ShellWord {
     }
 }
 
-/// What the program in a command's arguments or input does, if it is known to take one.
+/// Returns what the program in a command's arguments or input does, if it is known to take one.
 pub(super) fn effects(command: &ShellCommand) -> ProgramEffects {
     let mut effects = ProgramEffects::default();
     let Some(name) = command.name() else { return effects };
@@ -99,7 +99,7 @@ pub(super) fn effects(command: &ShellCommand) -> ProgramEffects {
     effects
 }
 
-/// The values of options: `-e x`, `-ex`, `--expression=x`.
+/// Returns the values of options: `-e x`, `-ex`, `--expression=x`.
 pub(super) fn values(args: &[ShellWord], flags: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (at, word) in args.iter().enumerate() {
@@ -118,7 +118,7 @@ pub(super) fn values(args: &[ShellWord], flags: &[&str]) -> Vec<String> {
     found
 }
 
-/// The texts of a program: given by options, else the first operand; its input if the file is `-`.
+/// Returns the texts of a program: given by options, else the first operand; its input if the file is `-`.
 fn programs<'f>(
     args: &[ShellWord],
     given: &[&str],
@@ -211,7 +211,7 @@ fn tokens(program: &str, quotes: &str) -> Vec<Token> {
     tokens
 }
 
-/// The text an expression stands for: literals one after another, holes for the rest.
+/// Returns the text an expression stands for: literals one after another, holes for the rest.
 /// `None`: nothing of it is written there.
 fn expression(tokens: &[Token], step: isize, from: usize) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
@@ -391,7 +391,7 @@ fn sed_addresses(mut script: &str) -> Option<&str> {
     }
 }
 
-/// The text up to the mark, and what is behind it.
+/// Returns the text up to the mark, and what is behind it.
 fn delimited(text: &str, mark: char) -> Option<(&str, &str)> {
     let mut escaped = false;
     let mut class = false;

@@ -32,7 +32,7 @@ const BUILTINS: [&str; 20] = [
     "((",
 ];
 
-/// The commands that evaluating the arguments would run.
+/// Returns the commands that evaluating the arguments would run.
 pub(super) fn substitutions(command: &ShellCommand) -> Vec<ShellWord> {
     // A variable's value is evaluated where the variable is used in an expression, as a
     // prompt (`PS4`) or by `${name@P}`.
@@ -40,12 +40,12 @@ pub(super) fn substitutions(command: &ShellCommand) -> Vec<ShellWord> {
     evaluated(command).flat_map(|(word, subscript)| inside(word, subscript)).chain(assigned).collect()
 }
 
-/// An argument that holds a command which evaluating it would run.
+/// Returns an argument that holds a command which evaluating it would run.
 pub(super) fn hides_command(command: &ShellCommand) -> Option<&ShellWord> {
     evaluated(command).find(|(word, subscript)| !inside(word, *subscript).is_empty()).map(|(word, _)| word)
 }
 
-/// The arguments that are evaluated, and whether only in a subscript.
+/// Returns the arguments that are evaluated, and whether only in a subscript.
 fn evaluated(command: &ShellCommand) -> impl Iterator<Item = (&ShellWord, bool)> {
     let name = command.name().unwrap_or_default();
     let first = command.words.get(1).map_or("", |word| word.text.as_str());

@@ -14,7 +14,7 @@ pub(crate) enum FileRole {
     Write,
     /// Removed, or moved away.
     Remove,
-    /// Another name for the file is made; whoever writes to it writes to the file.
+    /// Another name for the file is made; a write to it is a write to the file.
     Alias,
     /// Named to a program we do not know.
     Any,
@@ -65,7 +65,7 @@ pub(crate) enum Output {
     Arguments,
 }
 
-/// The files a command names, also in a program it is given.
+/// Returns the files a command names, also in a program it is given.
 pub(crate) fn uses(command: &ShellCommand, output: Output) -> Vec<FileUse> {
     let mut files = match command.extra.is_empty() {
         true => named(command, output),
@@ -366,7 +366,7 @@ fn archive(name: &str, command: &ShellCommand, args: &Arguments<'_>) -> Vec<File
     files
 }
 
-/// Whether a word could be meant as a path at all.
+/// Returns whether a word could be meant as a path at all.
 pub(crate) fn looks_like_path(word: &ShellWord) -> bool {
     let text = word.text.as_str();
     let path = text.starts_with(['/', '~']) || text == ".." || text.starts_with("../") || text.contains("/..");

@@ -87,7 +87,7 @@ pub(super) fn files(command: &ShellCommand) -> Vec<FileUse> {
     files
 }
 
-/// The argument by which a git command runs a program or writes a file of the caller's choice.
+/// Returns the argument by which a git command runs a program or writes a file of the caller's choice.
 pub(super) fn danger(command: &ShellCommand) -> Option<String> {
     let git = Git::of(command)?;
     const GLOBAL: [&str; 8] =

@@ -1,7 +1,7 @@
 //! Here-documents: where their text starts and ends, and whether bash expands it.
 //!
-//! The text is data for the command it is fed to. Whoever hides a command behind
-//! a delimiter we read differently than bash does finds it read as commands too.
+//! The text is data for the command it is fed to. A command that is hidden behind
+//! a delimiter we read differently than bash does is read as commands too.
 
 use super::lex::{Lexer, StdinText, read};
 use std::ops::Range;
@@ -57,7 +57,7 @@ impl Lexer<'_, '_> {
     }
 }
 
-/// The line that ends a here-document, and whether there is no doubt about it.
+/// Returns the line that ends a here-document, and whether there is no doubt about it.
 pub(super) fn delimiter(raw: &str) -> (String, bool) {
     let quoted = |mark: char| raw.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
     let word = quoted('\'').or_else(|| quoted('"')).or_else(|| raw.strip_prefix('\\')).unwrap_or(raw);

@@ -5,7 +5,7 @@
 
 use super::words::ShellWord;
 
-/// Whether a sed script may run a command or name a file.
+/// Returns whether a sed script may run a command or name a file.
 pub(super) fn sed(args: &[ShellWord]) -> bool {
     let mut scripts = Vec::new();
     let mut given = false;
@@ -135,7 +135,7 @@ impl Sed<'_> {
     }
 }
 
-/// Whether an awk program may run a command, write or load something.
+/// Returns whether an awk program may run a command, write or load something.
 pub(super) fn awk(args: &[ShellWord]) -> bool {
     args.iter().any(|word| {
         let text = word.text.as_str();
@@ -148,7 +148,7 @@ pub(super) fn awk(args: &[ShellWord]) -> bool {
     })
 }
 
-/// Whether a statement for a database client may leave the database.
+/// Returns whether a statement for a database client may leave the database.
 pub(super) fn sql(args: &[ShellWord]) -> bool {
     args.iter().any(|word| {
         let text = word.text.to_ascii_lowercase();
@@ -179,7 +179,7 @@ pub(super) fn sql(args: &[ShellWord]) -> bool {
     })
 }
 
-/// How an interpreter is handed a program on its command line.
+/// Returns how an interpreter is handed a program on its command line.
 pub(super) fn interpreter(name: &str, args: &[ShellWord]) -> Option<&'static str> {
     let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let (short, long): (&str, &[&str]) = match family {

@@ -97,7 +97,7 @@ impl SimpleCommand {
 }
 
 impl LexOutput {
-    /// The command written before this one, in the same shell.
+    /// Returns the command written before this one, in the same shell.
     pub fn before(&self, simple: &SimpleCommand) -> Option<&SimpleCommand> {
         let at = self.commands.iter().position(|other| other.id == simple.id)?;
         self.commands[..at].iter().rev().find(|other| other.depth == simple.depth && other.own == simple.own)
@@ -345,7 +345,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
             && (matches!(sign, Some(b'@' | b'*' | b'?' | b'+')) || sign == Some(b'!') && self.at > start + 1)
     }
 
-    /// One word, with whatever is substituted into it read as scripts of their own.
+    /// Returns one word, with whatever is substituted into it read as scripts of their own.
     fn word(&mut self) -> Option<RawWord> {
         let start = self.at;
         while let Some(byte) = self.byte(0) {
@@ -434,7 +434,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
             Some(b'<' | b'>') if self.byte(1) != Some(b'(') => None,
             Some(_) => self.word(),
         };
-        // `a[1<<2]=x` is no here-document either.
+        // `a[1<<2]=x` is not a here-document either.
         let last = self.now.words.last().or(self.now.env.last());
         let shift = self.arithmetic || last.is_some_and(|word| word.span.end == start && word.raw.contains('['));
         let op = match op {

@@ -3,12 +3,12 @@
 //! Tolerant: what never closes ends with the text. A wrong guess makes two
 //! readings of a script differ, and then nothing is allowed (see `syntax`).
 
-/// The closing `)` of a substitution whose inside starts at `at`.
+/// Returns the closing `)` of a substitution whose inside starts at `at`.
 pub(super) fn close_paren(text: &str, at: usize) -> usize {
     close(text, at, b'(', b')', 0)
 }
 
-/// The closing `}` of `${…}`.
+/// Returns the closing `}` of `${…}`.
 pub(super) fn close_brace(text: &str, at: usize) -> usize {
     close(text, at, b'{', b'}', 0)
 }
@@ -41,7 +41,7 @@ pub(super) fn close_backtick(text: &str, mut at: usize) -> usize {
     at.min(text.len())
 }
 
-/// The next place to look at, behind an escape or a quoted stretch if one starts here.
+/// Returns the next place to look at, behind an escape or a quoted stretch if one starts here.
 pub(super) fn skip(text: &str, at: usize) -> usize {
     skip_at(text, at, 0)
 }

@@ -8,7 +8,7 @@ use super::ShellCommand;
 use super::git::Git;
 use super::lex::Connector;
 
-/// The command before `xargs` in a pipe whose output may be anything.
+/// Returns the command before `xargs` in a pipe whose output may be anything.
 pub(crate) fn uncertain_source(commands: &[ShellCommand], at: usize) -> Option<&ShellCommand> {
     if !commands.iter().any(|command| command.of == at && command.name() == Some("xargs")) {
         return None;

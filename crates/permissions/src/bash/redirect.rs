@@ -27,7 +27,7 @@ pub(super) struct RawRedirect {
     pub target: Option<RawWord>,
 }
 
-/// The operator the text starts with, and its length.
+/// Returns the operator the text starts with, and its length.
 pub(super) fn operator(text: &str) -> (RedirectOp, usize) {
     const OPERATORS: [(&str, RedirectOp); 18] = [
         ("<<<", RedirectOp::HereString),
@@ -67,7 +67,7 @@ pub(crate) struct FileRedirect {
 }
 
 impl RawRedirect {
-    /// The files; `<>` opens one in both directions, a descriptor is none.
+    /// Returns the files; `<>` opens one in both directions, a descriptor is none.
     pub fn files(&self, read: impl Fn(&str) -> ShellWord) -> Vec<FileRedirect> {
         let Some(piece) = &self.target else { return Vec::new() };
         let target = read(&piece.raw);

@@ -91,7 +91,7 @@ pub(super) fn scripts(command: &ShellCommand) -> Vec<ShellWord> {
         .collect()
 }
 
-/// The value of a short option that may stand in a bundle: `-c x`, `-qc x`, `-cx`.
+/// Returns the value of a short option that may stand in a bundle: `-c x`, `-qc x`, `-cx`.
 fn bundled(args: &[ShellWord], letter: char) -> Vec<String> {
     let mut found = Vec::new();
     for (at, word) in args.iter().enumerate().filter(|(_, word)| word.is_option() && !word.text.starts_with("--")) {

@@ -1,6 +1,6 @@
 //! The strict reader: whether a script is built only from syntax we know.
 //!
-//! Made from an allow-list of tree-sitter's nodes. A construct nobody thought
+//! Made from an allow-list of tree-sitter's nodes. A construct that was not thought
 //! about refuses the script, it never shortens the list of its commands. And
 //! since two programs that read shell text seldom fail in the same way, the
 //! commands this reader sees have to be those of `lex`, word for word.
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str, found: &LexOutput) -> StrictReading {
         return unread("it has a sign for here-documents in it");
     };
     let text = &plain(&text);
-    let Some(tree) = bash_tree(text, STEPS) else { return unread("it can not be parsed") };
+    let Some(tree) = bash_tree(text, STEPS) else { return unread("it cannot be parsed") };
     let mut seen = Seen::default();
     let mut cursor = tree.walk();
     // Without recursion: hostile text can nest as deep as it is long.
@@ -67,14 +67,14 @@ pub(super) fn read(text: &str, found: &LexOutput) -> StrictReading {
     StrictReading { unclear: seen.unclear, commands: seen.commands, broken }
 }
 
-/// The text with every character the grammar knows nothing about made a letter.
+/// Returns the text with every character the grammar knows nothing about made a letter.
 /// To bash those are letters as well, and the scanner looks characters up in a
 /// table that ends at 255.
 pub(super) fn plain(text: &str) -> String {
     text.chars().map(|c| if matches!(c, ' '..='~' | '\n' | '\t') { c } else { 'x' }).collect()
 }
 
-/// The script without its here-documents, as the tolerant reader saw them.
+/// Returns the script without its here-documents, as the tolerant reader saw them.
 ///
 /// The grammar's scanner keeps here-documents in hand-managed memory and can be
 /// crashed with them, so none is shown to it. What stands before one is seen by

@@ -2,14 +2,14 @@
 //!
 //! The grammar is C code with a scanner of its own, and hostile text can make it crash
 //! (here-documents, characters that are not ASCII) or take for ever. Against the second
-//! it has a number of steps here; against the first whoever calls takes such text out
+//! it has a number of steps here; against the first the caller takes such text out
 //! before, in the way that suits what is read from the tree.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, ParseState, Parser, Point, Tree};
 
-/// The tree of a script without here-documents and of ASCII alone, or `None` if it takes
+/// Returns the tree of a script without here-documents and of ASCII alone, or `None` if it takes
 /// more than so many steps.
 pub fn bash_tree(text: &str, most: usize) -> Option<Tree> {
     thread_local! {

@@ -57,7 +57,7 @@ impl ValueSet {
     }
 }
 
-/// A choice of one value for each of some variables; `None` is a value nobody can tell.
+/// A choice of one value for each of some variables; `None` is an unknown value.
 type Choice = Vec<(String, Option<ShellValue>)>;
 
 /// What is known while a word is read.
@@ -65,7 +65,7 @@ type Choice = Vec<(String, Option<ShellValue>)>;
 pub(super) struct Variables {
     all: Rc<HashMap<String, ValueSet>>,
     chosen: Choice,
-    /// Something may set variables nobody sees being set (`eval`, `source`).
+    /// Something may set variables invisibly (`eval`, `source`).
     opaque: bool,
     /// Something may change or split values in a way that is not followed.
     doubtful: bool,
@@ -94,7 +94,7 @@ impl Variables {
         }
     }
 
-    /// Whether variables may have other values than the text shows.
+    /// Returns whether variables may have other values than the text shows.
     pub fn are_doubtful(&self) -> bool {
         self.opaque || self.doubtful
     }
@@ -104,7 +104,7 @@ impl Variables {
         Self { all: Rc::clone(&self.all), chosen, opaque: self.opaque, doubtful: self.doubtful }
     }
 
-    /// The readings of a text that names these variables: one, unless some have several values.
+    /// Returns the readings of a text that names these variables: one, unless some have several values.
     pub fn readings<'r>(&self, raws: impl Iterator<Item = &'r str>) -> Vec<Self> {
         let mut names: Vec<&str> = raws.filter(|raw| raw.contains('$')).flat_map(mentions).collect();
         names.sort_unstable();
@@ -158,7 +158,7 @@ impl Variables {
     }
 }
 
-/// The names of variables a text mentions.
+/// Returns the names of variables a text mentions.
 fn mentions(raw: &str) -> impl Iterator<Item = &str> {
     raw.match_indices('$').filter_map(|(at, _)| {
         let rest = &raw[at + 1..];
@@ -375,12 +375,12 @@ fn is_name(raw: &str) -> bool {
     !raw.is_empty() && raw.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
 }
 
-/// The words a text becomes, for every reading of it.
+/// Returns the words a text becomes, for every reading of it.
 fn words_of(raw: &str, known: &Variables) -> Vec<ShellWord> {
     known.readings(std::iter::once(raw)).iter().flat_map(|variables| words::read(raw, variables)).collect()
 }
 
-/// What `read` may find on its input: here-documents, here-strings and what `echo` and `printf` print.
+/// Returns what `read` may find on its input: here-documents, here-strings and what `echo` and `printf` print.
 fn printed_lines(found: &LexOutput, known: &Variables) -> Vec<ShellWord> {
     const MOST: usize = 8;
     let fed = found.fed.iter().flat_map(|fed| match fed.body.contains('\n') {

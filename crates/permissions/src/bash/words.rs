@@ -8,7 +8,7 @@ use super::lex;
 use super::nesting::{close_backtick, close_brace, close_paren};
 use super::values::{Meaning, Variables};
 
-/// Stands for text that can not be told.
+/// Stands for text that cannot be determined.
 pub(crate) const HOLE: char = '\u{fffc}';
 /// Where an unquoted expansion splits the word (`rm${IFS}x`).
 const SPLIT: char = '\u{f8f0}';
@@ -57,7 +57,7 @@ impl ShellWord {
     }
 }
 
-/// The words one written word becomes. Braces and splitting make it several.
+/// Returns the words one written word becomes. Braces and splitting make it several.
 pub(super) fn read(raw: &str, variables: &Variables) -> Vec<ShellWord> {
     let mut words = Vec::new();
     for alternative in braces(raw) {
@@ -73,7 +73,7 @@ pub(super) fn read(raw: &str, variables: &Variables) -> Vec<ShellWord> {
     words
 }
 
-/// The words the first word of a command becomes. Which program a list of
+/// Returns the words the first word of a command becomes. Which program a list of
 /// alternatives starts is not guessed (C-9).
 pub(super) fn read_program(raw: &str, variables: &Variables) -> Vec<ShellWord> {
     match braces(raw).len() {
@@ -82,7 +82,7 @@ pub(super) fn read_program(raw: &str, variables: &Variables) -> Vec<ShellWord> {
     }
 }
 
-/// The length of a class such as `[a-z]` or `[[:alpha:]_]` that the text starts with.
+/// Returns the length of a class such as `[a-z]` or `[[:alpha:]_]` that the text starts with.
 pub(crate) fn class_length(text: &str) -> usize {
     // A bracket right at the start is one of the characters.
     let first = 1 + text[1..].chars().take_while(|c| matches!(c, '!' | '^')).count();
@@ -100,7 +100,7 @@ pub(crate) fn class_length(text: &str) -> usize {
     text.len()
 }
 
-/// The text with a star for every `{…}` and `[…]`.
+/// Returns the text with a star for every `{…}` and `[…]`.
 pub(super) fn without_lists(text: &str) -> String {
     let mut result = String::new();
     let mut rest = text;
@@ -115,7 +115,7 @@ pub(super) fn without_lists(text: &str) -> String {
     result + rest
 }
 
-/// The word as one, for places where bash does not split.
+/// Returns the word as one, for places where bash does not split.
 pub(super) fn read_whole(raw: &str, variables: &Variables) -> ShellWord {
     let word = read_one(raw, raw, variables);
     ShellWord { text: word.text.replace(SPLIT, " "), ..word }
@@ -383,7 +383,7 @@ impl Reader<'_> {
     }
 }
 
-/// What an operator behind a variable's name makes of its value, where its operands are plain text.
+/// Returns what an operator behind a variable's name makes of its value, where its operands are plain text.
 fn edited(value: &str, operator: &str) -> Option<String> {
     if value.contains(HOLE) {
         return None;
@@ -448,7 +448,7 @@ fn trimmed(value: &str, operator: &str) -> Option<String> {
     Some(text.unwrap_or(value).to_owned())
 }
 
-/// What `echo` or `printf` prints, if the text is nothing else.
+/// Returns what `echo` or `printf` prints, if the text is nothing else.
 pub(super) fn printed(script: &str, variables: &Variables) -> Option<String> {
     /// Longer ones, and one in another in another, are not worth the time.
     const MOST: usize = 500;
@@ -505,7 +505,7 @@ enum Quoted {
     Yes,
 }
 
-/// The text of `$'…'` from behind its opening quote, and its length with the closing one.
+/// Returns the text of `$'…'` from behind its opening quote, and its length with the closing one.
 fn ansi_c(body: &str) -> (String, usize) {
     let mut text = String::new();
     let mut chars = body.char_indices().peekable();

@@ -132,7 +132,7 @@ fn is_loader(name: &str) -> bool {
 
 pub(crate) const SHELLS: [&str; 9] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"];
 
-/// Whatever a command might run besides itself.
+/// Returns whatever a command might run besides itself.
 pub(super) fn inside(command: &ShellCommand) -> Vec<InnerCommand> {
     let mut inner: Vec<InnerCommand> =
         super::evaluated::substitutions(command).into_iter().map(InnerCommand::here).collect();
@@ -148,7 +148,7 @@ pub(super) fn inside(command: &ShellCommand) -> Vec<InnerCommand> {
     }
     match name {
         "eval" => inner.push(InnerCommand::here(joined(arguments))),
-        // A command of the history, which nobody sees.
+        // A command of the history, which is not visible here.
         "fc" if !arguments.iter().any(|word| word.text.starts_with("-l")) => inner.push(InnerCommand::unknown()),
         // `BASH_FUNC_ls%%=() { …; }`: a function for the shells that are started.
         "env" => inner.extend(
@@ -198,7 +198,7 @@ pub(super) fn inside(command: &ShellCommand) -> Vec<InnerCommand> {
     inner
 }
 
-/// The directory a wrapper starts its program in.
+/// Returns the directory a wrapper starts its program in.
 pub(super) fn directory(command: &ShellCommand) -> Option<ShellWord> {
     let flags: &[&str] = match command.name()? {
         "env" => &["-C", "--chdir"],
@@ -244,7 +244,7 @@ impl PassedOn {
     }
 }
 
-/// The word with a value in place of the mark.
+/// Returns the word with a value in place of the mark.
 fn filled(word: &ShellWord, mark: &str, value: &ShellWord) -> ShellWord {
     let home = value.home && word.text.starts_with(mark);
     let text = word.text.replace(mark, &value.text);
@@ -301,7 +301,7 @@ fn sourced(command: &ShellCommand, arguments: &[ShellWord]) -> Vec<InnerCommand>
     }
 }
 
-/// The text of `<(echo text)`.
+/// Returns the text of `<(echo text)`.
 fn printed_file(word: &ShellWord) -> Option<ShellWord> {
     let inside = word.raw.strip_prefix("<(")?.strip_suffix(')')?;
     let text = super::words::printed(inside, &super::values::Variables::default())?;
@@ -343,7 +343,7 @@ enum Behind {
 }
 
 fn programs_after(words: &[ShellWord], flags: &[&str], behind: Behind, inner: &mut Vec<InnerCommand>) {
-    /// Nobody writes more; what follows is then unknown.
+    /// More is not expected; what follows is then unknown.
     const MOST: usize = 16;
     let is_flag = |word: &ShellWord| flags.contains(&word.text.as_str());
     if words.iter().filter(|word| is_flag(word)).count() > MOST {
@@ -414,7 +414,7 @@ fn git(arguments: &[ShellWord], inner: &mut Vec<InnerCommand>) {
     }
 }
 
-/// The arguments from the first that is no option.
+/// Returns the arguments from the first that is not an option.
 fn operands(arguments: &[ShellWord]) -> &[ShellWord] {
     let first = arguments.iter().position(|word| !word.is_option() && word.text != "--");
     &arguments[first.unwrap_or(arguments.len())..]
@@ -426,7 +426,7 @@ fn joined(words: &[ShellWord]) -> ShellWord {
     ShellWord { fixed: words.iter().all(|word| word.fixed), derived, ..ShellWord::plain(&text) }
 }
 
-/// How many words an allow rule may step over: wrappers in a form that only
+/// Returns how many words an allow rule may step over: wrappers in a form that only
 /// times, slows or detaches what they run.
 pub(super) fn stripped(words: &[ShellWord]) -> Option<usize> {
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());

@@ -1,4 +1,4 @@
-//! Laws that hold for any text, not only for the cases somebody wrote down.
+//! Laws that hold for any text, not only for the written cases.
 
 use crate::world::{World, permissions};
 use ona_api::{Access, Mode, Ruling};

@@ -156,7 +156,7 @@ impl Page {
         Self { offset: input.offset.map_or(0, Count::get), limit: (limit > 0).then_some(limit) }
     }
 
-    /// How many entries, from the first of all, are needed.
+    /// Returns how many entries, from the first of all, are needed.
     fn end(&self) -> usize {
         self.offset.saturating_add(self.limit.unwrap_or(MAX_ENTRIES).min(MAX_ENTRIES))
     }
@@ -231,7 +231,7 @@ fn mode_name(mode: OutputMode) -> &'static str {
     }
 }
 
-/// The text form of a path in results.
+/// Returns the text form of a path in results.
 fn shown(path: &Path) -> std::borrow::Cow<'_, str> {
     path.to_string_lossy()
 }

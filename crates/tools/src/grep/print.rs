@@ -83,7 +83,7 @@ impl<'m> HitPrinter<'m> {
         Self { matcher, style, window }
     }
 
-    /// The hits of one file, if there are any. `run` starts the search.
+    /// Returns the hits of one file, if it has any. `run` starts the search.
     pub fn search(
         &self,
         path: &Path,
@@ -108,7 +108,7 @@ pub(super) struct FileSink<'p> {
 enum Binary {
     /// In a file found by the walk: it does not count.
     Skipped,
-    /// In a file that was named: matches are told of, but not shown.
+    /// In a file that was named: matches are reported, but not shown.
     Named { offset: u64, matched: bool },
 }
 

@@ -124,7 +124,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// The path as it was asked for, where that leads through links.
+    /// Returns the path as it was asked for, where that leads through links.
     fn shown<'p>(&self, found: &'p Path) -> Cow<'p, Path> {
         match found.strip_prefix(&self.root.real) {
             Ok(below) if self.root.path != self.root.real => self.root.path.join(below).into(),

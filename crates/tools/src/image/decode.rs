@@ -52,7 +52,7 @@ fn png(bytes: &[u8]) -> Result<Pixels, ImageError> {
     let mut reader = decoder.read_info().map_err(unreadable)?;
     let (width, height) = reader.info().size();
     bounded(width, height)?;
-    let size = reader.output_buffer_size().ok_or_else(|| unreadable("its size can not be told"))?;
+    let size = reader.output_buffer_size().ok_or_else(|| unreadable("its size cannot be determined"))?;
     let mut buffer = vec![0; size];
     let info = reader.next_frame(&mut buffer).map_err(unreadable)?;
     buffer.truncate(info.buffer_size());
@@ -74,7 +74,7 @@ fn jpeg(bytes: &[u8]) -> Result<(Pixels, Orientation), ImageError> {
         .jpeg_set_out_colorspace(ColorSpace::RGBA);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(unreadable)?;
-    let info = decoder.info().ok_or_else(|| unreadable("its size can not be told"))?;
+    let info = decoder.info().ok_or_else(|| unreadable("its size cannot be determined"))?;
     let (width, height) = (u32::from(info.width), u32::from(info.height));
     bounded(width, height)?;
     let orientation = decoder.exif().map(|exif| orientation::in_exif(exif)).unwrap_or_default();
@@ -82,7 +82,7 @@ fn jpeg(bytes: &[u8]) -> Result<(Pixels, Orientation), ImageError> {
     Ok((whole(width, height, rgba)?, orientation))
 }
 
-/// The first frame, where it stands on the canvas.
+/// Returns the first frame, where it stands on the canvas.
 fn gif(bytes: &[u8]) -> Result<Pixels, ImageError> {
     let mut options = DecodeOptions::new();
     options.set_color_output(ColorOutput::RGBA);
@@ -111,7 +111,7 @@ fn webp(bytes: &[u8]) -> Result<Pixels, ImageError> {
     let (width, height) = decoder.dimensions();
     bounded(width, height)?;
     decoder.set_memory_limit(MAX_MEMORY);
-    let size = decoder.output_buffer_size().ok_or_else(|| unreadable("its size can not be told"))?;
+    let size = decoder.output_buffer_size().ok_or_else(|| unreadable("its size cannot be determined"))?;
     let mut buffer = vec![0; size];
     decoder.read_image(&mut buffer).map_err(unreadable)?;
     let rgba = match decoder.has_alpha() {
@@ -121,7 +121,7 @@ fn webp(bytes: &[u8]) -> Result<Pixels, ImageError> {
     whole(width, height, rgba)
 }
 
-/// What a decoder returns must be what its header promised; everything later counts on it.
+/// Checks that a decoder returned what its header promised; everything later relies on it.
 fn whole(width: u32, height: u32, rgba: Vec<u8>) -> Result<Pixels, ImageError> {
     match rgba.len() == width as usize * height as usize * 4 {
         true => Ok(Pixels { width, height, rgba }),
@@ -145,7 +145,7 @@ pub(super) fn to_png(pixels: &Pixels) -> Result<Vec<u8>, ImageError> {
     Ok(bytes)
 }
 
-/// What is transparent stands on white.
+/// Encodes as JPEG. Transparent pixels are drawn on white.
 pub(super) fn to_jpeg(pixels: &Pixels, quality: u8) -> Result<Vec<u8>, ImageError> {
     let (Ok(width), Ok(height)) = (u16::try_from(pixels.width), u16::try_from(pixels.height)) else {
         return Err(unreadable("it is too large for a JPEG picture"));

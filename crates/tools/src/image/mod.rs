@@ -41,16 +41,16 @@ pub struct FittedImage {
     pub scaled_to: Option<(u32, u32)>,
 }
 
-/// Why a picture can not be shown to a model.
+/// Why a picture cannot be shown to a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    #[error("it is no PNG, JPEG, GIF or WebP picture")]
+    #[error("it is not a PNG, JPEG, GIF or WebP picture")]
     Unknown,
     #[error("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)]
     TooManyBytes,
     #[error("it has {width}x{height} pixels, more than can be scaled down")]
     TooManyPixels { width: u32, height: u32 },
-    #[error("it is too large for a model and can not be scaled down: {0}")]
+    #[error("it is too large for a model and cannot be scaled down: {0}")]
     Unreadable(String),
 }
 
@@ -60,7 +60,7 @@ impl From<FittedImage> for Attachment {
     }
 }
 
-/// The picture as a provider takes it. Its kind is told from its bytes.
+/// Returns the picture as a provider takes it. Its kind is told from its bytes.
 pub fn fit(bytes: Vec<u8>) -> Result<FittedImage, ImageError> {
     if bytes.len() > MAX_BYTES {
         return Err(ImageError::TooManyBytes);

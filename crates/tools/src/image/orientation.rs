@@ -1,5 +1,5 @@
 //! Which way up a photograph is. Cameras write it beside the picture; a picture that is
-//! written anew has to be turned, because nobody reads that note any more.
+//! encoded again has to be rotated, because that note is lost.
 
 use super::decode::Pixels;
 
@@ -28,7 +28,7 @@ pub(super) fn in_exif(exif: &[u8]) -> Orientation {
     }
 }
 
-/// The entry of the first directory of a TIFF structure.
+/// Returns the entry of the first directory of a TIFF structure.
 fn value(tiff: &[u8]) -> Option<u16> {
     let little = tiff.starts_with(b"II");
     let read16 = |at: usize| {

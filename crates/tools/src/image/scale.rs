@@ -3,7 +3,7 @@
 
 use super::decode::Pixels;
 
-/// The largest size of these proportions whose edges are at most `edge`.
+/// Returns the largest size of these proportions whose edges are at most `edge`.
 pub(super) fn within(width: u32, height: u32, edge: u32) -> (u32, u32) {
     let longest = width.max(height);
     if longest <= edge {
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(down(four, 1, 1).rgba, grey(100));
         let three = Pixels { width: 3, height: 1, rgba: [grey(0), grey(90), grey(180)].concat() };
         assert_eq!(down(three, 2, 1).rgba, [grey(30), grey(150)].concat());
-        // What can not be seen has no colour to give.
+        // An invisible pixel has no colour.
         let hidden = Pixels { width: 2, height: 1, rgba: vec![255, 0, 0, 0, 0, 0, 255, 255] };
         assert_eq!(down(hidden, 1, 1).rgba, [0, 0, 255, 128]);
     }

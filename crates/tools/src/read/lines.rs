@@ -83,7 +83,7 @@ impl LineWindow {
         Ok(collector.finish(encoding, size, fingerprint.finish()))
     }
 
-    /// The window's lines as they are shown.
+    /// Returns the window's lines as they are shown.
     pub fn decoded(&self) -> Vec<String> {
         let utf8 = Encoding::Utf8 { bom: false };
         let encoding = if self.encoding == Encoding::Windows1252 { self.encoding } else { utf8 };
@@ -195,7 +195,7 @@ impl Collector {
         }
     }
 
-    /// The window's last line.
+    /// Returns the window's last line.
     fn end(&self) -> u64 {
         self.window.first.saturating_add(self.window.limit - 1)
     }

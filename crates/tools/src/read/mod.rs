@@ -64,7 +64,7 @@ impl Tool for ReadTool {
         recognised, and CRLF is shown as LF. Images (PNG, JPEG, GIF, WebP) and PDF documents are attached for viewing. \
         Notebooks (.ipynb) are shown cell by cell with their ids and text outputs, unless offset or limit asks for \
         their raw lines. Other binary files are described and their first bytes shown in hexadecimal. Directories \
-        can not be read; use Glob.";
+        cannot be read; use Glob.";
 
     fn normalise(&self, input: &mut Value, cx: &ToolContext) {
         absolutise(input, "file_path", cx);

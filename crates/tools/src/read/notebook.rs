@@ -51,7 +51,7 @@ pub(crate) fn language(metadata: &Value) -> &str {
     named.into_iter().find_map(Value::as_str).unwrap_or("python")
 }
 
-/// The id by which NotebookEdit finds a cell: its own, or its position for
+/// Returns the id by which NotebookEdit finds a cell: its own, or its position for
 /// notebooks older than ids.
 pub(crate) fn cell_id(index: usize, cell: &Value) -> String {
     cell["id"].as_str().map_or_else(|| format!("cell-{index}"), str::to_owned)

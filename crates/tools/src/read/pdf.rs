@@ -83,7 +83,7 @@ pub(super) fn read(path: &Path, file: File, head: &[u8], pages: Option<Pages>, c
     Ok(result)
 }
 
-/// What the document says of itself, as far as it is not compressed: the count
+/// Returns what the document says of itself, as far as it is not compressed: the count
 /// in the linearisation dictionary, else the largest of the page tree, else the
 /// number of page objects.
 fn page_count(document: &[u8]) -> Option<u64> {

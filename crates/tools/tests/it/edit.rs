@@ -109,7 +109,7 @@ async fn the_form_of_the_file_is_kept() {
     }
     assert_eq!(
         fixture.no("Edit", edit("latin", "né", "→")).await,
-        "new_string has a character that /p/latin, which is windows-1252, can not hold."
+        "new_string has a character that /p/latin, which is windows-1252, cannot represent."
     );
 }
 

@@ -139,7 +139,7 @@ proptest! {
         prop_assume!(!pattern.ends_with("**") && !pattern.contains("a**") && !pattern.contains("b**"));
         let fixture = Fixture::new();
         for file in &files {
-            // A name can not be a file and a directory at once.
+            // A name cannot be a file and a directory at once.
             if !fixture.path(file).exists() && files.iter().all(|other| !other.starts_with(&format!("{file}/"))) {
                 set_modified(&fixture.file(file, ""), 1);
             }

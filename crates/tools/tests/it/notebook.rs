@@ -68,7 +68,7 @@ async fn a_notebook_is_read_cell_by_cell() {
          --- output ---\n4\n\
          --- output ---\n<Figure>\n[image/png]"
     );
-    // Its raw lines are one parameter away, and what is no notebook is text.
+    // Its raw lines are one parameter away, and what is not a notebook is text.
     assert_eq!(
         fixture.ok("Read", json!({"file_path": "n.ipynb", "limit": 2})).await,
         "/p/n.ipynb (47 lines)\n1\t{\n2\t \"cells\": ["

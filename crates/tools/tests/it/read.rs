@@ -132,7 +132,7 @@ async fn a_picture_too_large_to_attach_says_so() {
     gif.resize(4 * 1024 * 1024, 1);
     fixture.file("a.gif", &gif);
     let result = fixture.call("Read", json!({"file_path": "a.gif"})).await;
-    let start = "/p/a.gif (GIF image, 4194304 bytes, 7x9 pixels)\n[Not attached: it is too large for a model and can not be scaled down: unknown block type encountered.]\n0000";
+    let start = "/p/a.gif (GIF image, 4194304 bytes, 7x9 pixels)\n[Not attached: it is too large for a model and cannot be scaled down: unknown block type encountered.]\n0000";
     assert!(fixture.short(&result.content).starts_with(start), "{}", result.content);
     assert_eq!((result.attachments, result.seen[0].sha256.clone()), (vec![], sha256_hex(&gif)));
 }

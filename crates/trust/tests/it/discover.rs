@@ -181,7 +181,7 @@ fn l3_a_broken_policy_stops_the_start() {
     }
     let world = World::new();
     fs::create_dir_all(world.file("managed")).unwrap();
-    assert!(matches!(world.try_discover(), Err(SettingsError::Managed { .. })), "L-3: a folder is no policy");
+    assert!(matches!(world.try_discover(), Err(SettingsError::Managed { .. })), "L-3: a folder is not a policy");
     let world = World::new();
     world.put(&world.how.managed_dir.join("managed-settings.d/10.json"), "nonsense");
     assert!(matches!(world.try_discover(), Err(SettingsError::Managed { .. })), "L-3: nor is a broken part");
@@ -242,10 +242,10 @@ fn what_the_operator_names_with_settings_must_be_readable() {
     assert_eq!(parse("x.json"), Some(FlagSettings::File("/cwd/x.json".into())));
     world.how.settings = parse("x.json");
     let error = world.try_discover().unwrap_err();
-    assert_eq!(error.to_string(), "--settings can not be used: /cwd/x.json: no such file");
+    assert_eq!(error.to_string(), "--settings cannot be used: /cwd/x.json: no such file");
     world.how.settings = parse(" {\"a\": }");
     let error = world.try_discover().unwrap_err();
-    assert_eq!(error.to_string(), "--settings can not be used: not valid JSON: expected value at line 1 column 8");
+    assert_eq!(error.to_string(), "--settings cannot be used: not valid JSON: expected value at line 1 column 8");
     world.how.settings = parse("{\"env\": {\"TOKEN\": \"hunter22\"}}");
     assert!(!format!("{:?}", world.how).contains("hunter22"), "a debug print has no credentials");
 }

@@ -85,7 +85,7 @@ fn what_is_not_an_object_is_kept_out_with_a_notice() {
             "<home>/.ona/settings.json:3: a hook must be an object",
             "<home>/.ona/settings.json:3: a hook must be an object",
             "<home>/.ona/settings.json:3: the `hooks` of a group must be an array",
-            "<home>/.ona/settings.json:4: a group can not stand inside a group",
+            "<home>/.ona/settings.json:4: a group cannot contain another group",
         ]
     );
 }

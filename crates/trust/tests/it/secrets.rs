@@ -27,7 +27,7 @@ fn credentials_leave_a_placeholder_and_come_back_in_memory() {
             "headers": {"Authorization": "${ONA_SECRET:/mcpServers/s~11/headers/Authorization}"},
         })
     );
-    assert_eq!(merged.effective["apiKeyHelper"], "pass show key", "a command is no secret");
+    assert_eq!(merged.effective["apiKeyHelper"], "pass show key", "a command is not a secret");
     let dump = format!("{} {merged:?} {:?}", merged.effective, world.discover());
     for secret in ["ghp_secret1", "12345678", "slashed", "mcp-secret", "abcdefgh1"] {
         assert!(!dump.contains(secret), "{secret}");

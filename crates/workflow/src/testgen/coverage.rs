@@ -17,7 +17,7 @@ pub struct TestRecord {
     pub criteria: Vec<Criterion>,
     /// All cases of the plan, rejected and retired ones too.
     pub cases: Vec<RecordedCase>,
-    /// Of the project's files now; None if they can not be read.
+    /// Of the project's files now; None if they cannot be read.
     pub project_sha256: Option<String>,
     /// Calls that may have changed files: the event each began with, and the tool.
     pub mutations: Vec<(i64, String)>,
@@ -56,7 +56,7 @@ pub enum StaleReason {
 }
 
 impl CaseResult {
-    /// One word for tables and machines.
+    /// Returns one word for tables and machines.
     pub fn word(&self) -> &'static str {
         match self {
             CaseResult::Passed => "passed",
@@ -114,7 +114,7 @@ impl fmt::Display for CoverageGap {
 }
 
 impl TestRecord {
-    /// The cases that can be run, in order.
+    /// Returns the cases that can be run, in order.
     pub fn accepted(&self) -> impl Iterator<Item = &RecordedCase> {
         self.cases.iter().filter(|case| case.case.status == CaseStatus::Accepted)
     }
@@ -147,7 +147,7 @@ impl TestRecord {
         }
     }
 
-    /// The coverage gate: nothing, or why it is closed.
+    /// Returns why the coverage gate is closed; `None` if it is open.
     pub fn gap(&self) -> Option<CoverageGap> {
         if self.criteria.is_empty() {
             return Some(CoverageGap::NoCriteria);

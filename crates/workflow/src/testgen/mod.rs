@@ -3,7 +3,7 @@
 //! `criteria` reads what a plan promises, `generate` is what a model is asked for tests and
 //! what its answer means, `lint` says whether a script is a behavioural test at all,
 //! `touched` which files an implementation changed, `coverage` whether the results are good
-//! enough, `report` what they came to. Running cases and writing rows is the caller's.
+//! enough, `report` shows their results. Running cases and writing rows is the caller's.
 
 pub mod coverage;
 pub mod criteria;

@@ -2,7 +2,7 @@
 //! project had when it began, and every path that was given to a tool that writes.
 //!
 //! The second half matters for files a look does not see, and for those that were
-//! written and put back. A file nobody looked at counts as touched for whoever asks
+//! written and restored. A file without a digest counts as touched when asking
 //! whether it may be shown to a test generator: unknown means no.
 
 use ona_api::path::lexical;
@@ -18,7 +18,7 @@ pub struct TouchedFiles {
     same: BTreeSet<String>,
 }
 
-/// `before` is None if nobody looked when the implementation began. `written` are
+/// `before` is None if the files were not read when the implementation began. `written` are
 /// paths as they were given to tools.
 pub fn touched(root: &Path, before: Option<&[ProjectFile]>, now: &[ProjectFile], written: &[String]) -> TouchedFiles {
     let given = written.iter().map(|path| below(root, Path::new(path)));
@@ -42,12 +42,12 @@ pub fn touched(root: &Path, before: Option<&[ProjectFile]>, now: &[ProjectFile],
 }
 
 impl TouchedFiles {
-    /// Every touched path, in order.
+    /// Returns every touched path, in order.
     pub fn paths(&self) -> Vec<String> {
         self.changed.iter().cloned().collect()
     }
 
-    /// Whether a file is known to be as it was before the implementation.
+    /// Returns whether a file is known to be as it was before the implementation.
     pub fn is_untouched(&self, root: &Path, path: &Path) -> bool {
         self.same.contains(&below(root, path))
     }

@@ -1,4 +1,4 @@
-//! Nothing anybody writes makes the checker crash, hang or contradict itself.
+//! No text makes the checker crash, hang or contradict itself.
 
 use ona_workflow::testgen::lint::{LintContext, check, header};
 use proptest::collection::vec;

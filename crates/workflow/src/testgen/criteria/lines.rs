@@ -93,7 +93,7 @@ impl Fence {
     }
 }
 
-/// The line without `<!-- -->`; None if nothing but comment is left of it.
+/// Returns the line without `<!-- -->`; None if nothing but comment is left of it.
 fn without_comments<'a>(text: &'a str, inside: &mut bool) -> Option<&'a str> {
     if *inside {
         let (_, after) = text.split_once("-->")?;
@@ -114,7 +114,7 @@ fn without_comments<'a>(text: &'a str, inside: &mut bool) -> Option<&'a str> {
     }
 }
 
-/// The level a line of `===` or `---` gives to what stands above it.
+/// Returns the level a line of `===` or `---` gives to what stands above it.
 fn underline(text: &str) -> Option<u8> {
     match text.as_bytes() {
         [] => None,

@@ -13,7 +13,7 @@ use lines::MarkdownLine;
 pub use ona_api::testing::Criterion;
 use std::collections::BTreeSet;
 
-/// The criteria of a plan, in order, each with an id of its own.
+/// Returns the criteria of a plan, in order, each with an id of its own.
 pub fn parse(markdown: &str) -> Vec<Criterion> {
     let mut texts = Vec::new();
     let mut open: Option<Section<'_>> = None;
@@ -67,7 +67,7 @@ impl<'a> Section<'a> {
         if items.is_empty() { self.paragraphs() } else { items }
     }
 
-    /// The top-level list items, each with everything that belongs to it.
+    /// Returns the top-level list items, each with everything that belongs to it.
     fn items(&self) -> Vec<String> {
         let mut items: Vec<Vec<&str>> = Vec::new();
         // The indentation of the item that may still go on.

@@ -1,6 +1,6 @@
 //! Which headings announce criteria, and which word in front of one is its id.
 
-/// Whether a heading says "success criteria" or "acceptance criteria", after its
+/// Returns whether a heading says "success criteria" or "acceptance criteria", after its
 /// numbering (DEC-120).
 pub(super) fn is_criteria(heading: &str) -> bool {
     let plain: String = heading.chars().filter(|c| !matches!(c, '*' | '_' | '`' | '[' | ']')).collect();
@@ -11,12 +11,12 @@ pub(super) fn is_criteria(heading: &str) -> bool {
     first && second.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
-/// Whether a list item is nothing but such a heading: bold, or with a colon at its end.
+/// Returns whether a list item is nothing but such a heading: bold, or with a colon at its end.
 pub(super) fn is_heading(item: &str) -> bool {
     (bold(item).is_some() || item.ends_with(':')) && is_criteria(item)
 }
 
-/// The text of a line that is bold from end to end.
+/// Returns the text of a line that is bold from end to end.
 pub(super) fn bold(line: &str) -> Option<&str> {
     let line = line.strip_suffix(':').unwrap_or(line);
     let inner = ["**", "__"].iter().find_map(|mark| {
@@ -30,13 +30,13 @@ pub(super) fn bold(line: &str) -> Option<&str> {
 pub(super) fn before_colon(line: &str) -> Option<(&str, &str)> {
     let (title, rest) = line.split_once(':')?;
     let rest = rest.trim_start_matches(['*', '_']).trim();
-    // A sentence that merely begins with these words is no title.
+    // A sentence that merely begins with these words is not a title.
     let bare = title.trim_matches(['*', '_', ' ']);
     let exact = without_numbering(bare).split_whitespace().count() == 2;
     (exact && !rest.is_empty() && is_criteria(title)).then_some((title, rest))
 }
 
-/// Drops `3.`, `3.1)`, `(a)`, `IV.`, and whatever is no letter in front of a word.
+/// Drops `3.`, `3.1)`, `(a)`, `IV.`, and whatever is not a letter in front of a word.
 fn without_numbering(text: &str) -> &str {
     let mut text = text;
     loop {
@@ -55,7 +55,7 @@ fn without_numbering(text: &str) -> &str {
     }
 }
 
-/// An item without its task box.
+/// Returns an item without its task box.
 pub(super) fn without_box(item: &str) -> String {
     let rest = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| item.strip_prefix(mark));
     rest.filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
@@ -63,7 +63,7 @@ pub(super) fn without_box(item: &str) -> String {
         .to_owned()
 }
 
-/// The id a criterion gives itself, `ID:` or `**ID**`, and the text without it.
+/// Returns the id a criterion gives itself, `ID:` or `**ID**`, and the text without it.
 pub(super) fn id(text: &str) -> Option<(&str, String)> {
     let mark = ["**", "__"].into_iter().find(|mark| text.starts_with(mark)).unwrap_or("");
     let inner = &text[mark.len()..];

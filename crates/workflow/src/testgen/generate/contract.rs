@@ -7,16 +7,16 @@ use std::fmt::Write;
 const COMMAND_LINE: &str = r#"Command line of `ona` (only for tests of work that is used through it):
 - `ona --eval '{"tool":NAME,"input":{...},"conversation_id"?,"session_id"?}'` takes one tool call through hooks, phase gate, permission rules and execution. It prints one JSON line `{"tool_use_id","content","is_error","session_id","conversation_id"}` and exits 0 whenever a result was recorded.
 - `ona --transition PHASE --conversation ID` moves a conversation; exit 1 and a reason on stderr if that is refused.
-- `ona --fire-hook '{"hook_event_name":...}'` runs the hook chain of one event and prints what it came to.
+- `ona --fire-hook '{"hook_event_name":...}'` runs the hook chain of one event and prints the merged result.
 - `ona plan list|show|approve|import`, `ona sessions list|show|export`, `ona memory add|list|search|rm`, `ona settings show|import`, `ona db init|check|path`.
 - Exit codes: 0 done, 1 refused or failed, 2 wrong use or configuration, 75 database busy, 130 interrupted.
 A tool result is `{"content","is_error"}` in a transcript_entries row of entry_type tool_result. A hook run is a row of hook_invocations."#;
 
-/// The contract, with the tools in the order they are given and the schema as it is.
+/// Returns the contract, with the tools in the order they are given and the schema as it is.
 pub fn contract(tools: &[ToolSpec], schema: &str) -> String {
     let mut text = format!("{COMMAND_LINE}\n\nTools and their inputs (? means optional):\n");
     for tool in tools {
-        // Writing to a String can not fail.
+        // Writing to a String cannot fail.
         writeln!(text, "- {} {{{}}}", tool.name, inputs(tool)).ok();
     }
     write!(text, "\nSchema of the database at $AGENT_SDLC_DB:\n{}", schema.trim_end()).ok();

@@ -24,7 +24,7 @@ pub struct Leak {
     pub line: usize,
 }
 
-/// The first line of a source that stands in `prompt` and not in `known`, the text of
+/// Returns the first line of a source that stands in `prompt` and not in `known`, the text of
 /// plan and contract.
 pub fn leak(prompt: &str, known: &str, sources: &[TouchedSource]) -> Option<Leak> {
     let (prompt, known) = (dense(prompt), dense(known));

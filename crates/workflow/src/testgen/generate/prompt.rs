@@ -74,7 +74,7 @@ pub struct GeneratorPrompt {
     pub text: String,
     /// What it is made of, by name, each with its SHA-256.
     pub inputs: Vec<(String, String)>,
-    /// The parts anybody may have seen: whatever stands in them is no leak.
+    /// The public parts: their text does not count as a leak.
     pub known: String,
 }
 
@@ -119,7 +119,7 @@ impl GeneratorPrompt {
     fn add(&mut self, name: &str, title: Option<&str>, text: &str) {
         self.inputs.push((name.to_owned(), digest::sha256_hex(text.as_bytes())));
         if let Some(title) = title {
-            // Writing to a String can not fail.
+            // Writing to a String cannot fail.
             write!(self.text, "\n\n# {title}\n\n").ok();
         }
         self.text.push_str(text.trim_end());

@@ -1,4 +1,4 @@
-//! The scripts in a generator's answer. The form is strict, so that nobody has to guess
+//! Finds the scripts in a generator's answer. The form is strict, so that no guess is needed
 //! what was meant: a block opens with the line ```` ```bash ```` and closes with the line ```` ``` ````.
 
 /// What an answer holds.

@@ -155,7 +155,7 @@ impl ScriptState<'_> {
         all
     }
 
-    /// What a choice between these ways amounts to.
+    /// Returns what a choice between these ways amounts to.
     fn decided(&mut self, asked: Vec<Comparison>, flows: &[ControlFlow], only_prints: bool) -> ControlFlow {
         let any = |flow: ControlFlow| flows.contains(&flow);
         let ends = !any(ControlFlow::On) && !any(ControlFlow::Break);

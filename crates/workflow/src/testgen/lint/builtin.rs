@@ -134,7 +134,7 @@ impl ScriptState<'_> {
         Some(outcome)
     }
 
-    /// What `exit` or `return` with this argument says.
+    /// Returns what `exit` or `return` with this argument says.
     fn code(&mut self, argument: Option<&TrackedText>) -> ExitCode {
         match argument {
             Some(value) if value.is_known() && !value.from.has(Origins::SURFACES | Origins::STATUS) => {
@@ -233,7 +233,7 @@ impl ScriptState<'_> {
             };
             if exports && !is_name(&name) {
                 let line = self.outermost(line);
-                self.find(LintRule::L09, line, "Which variable it exports can not be told");
+                self.find(LintRule::L09, line, "Which variable it exports cannot be determined");
                 continue;
             }
             match value {
@@ -300,7 +300,7 @@ impl ScriptState<'_> {
     pub fn nested(&mut self, text: &TrackedText, line: u32, what: &str) -> StatementResult {
         if !self.is_told(text) {
             let line = self.outermost(line);
-            self.find(LintRule::L02, line, format_args!("What `{what}` runs can not be told from the script"));
+            self.find(LintRule::L02, line, format_args!("What `{what}` runs cannot be determined from the script"));
             return StatementResult::default();
         }
         if self.nesting >= 6 {

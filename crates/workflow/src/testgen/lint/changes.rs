@@ -18,7 +18,7 @@ impl ScriptState<'_> {
             }
             LocationKind::System => self.find(LintRule::L11, line, format_args!("It writes to `{}`", shown(path))),
             LocationKind::Unknown => {
-                self.find(LintRule::L11, line, format_args!("Where `{}` leads can not be told", shown(path)));
+                self.find(LintRule::L11, line, format_args!("Where `{}` leads cannot be determined", shown(path)));
             }
         }
         self.fills_path(&location.key, line);
@@ -58,7 +58,7 @@ impl ScriptState<'_> {
                 for path in operands.iter().skip(skip) {
                     self.writes_to(path, line);
                     if name.starts_with('r') || name == "unlink" {
-                        // Gone: whoever makes it again is its author.
+                        // It is gone: the next command that creates it is its author.
                         let key = self.location(&path.text).key;
                         self.files.remove(&key);
                     }
@@ -284,7 +284,7 @@ fn is_short(option: &str) -> bool {
     option.len() > 1 && option.starts_with('-') && !option.starts_with("--")
 }
 
-/// The arguments that are neither options nor their values.
+/// Returns the arguments that are neither options nor their values.
 pub(super) fn operands(name: &str, arguments: &[TrackedText]) -> Vec<TrackedText> {
     let taking: &[&str] = match name {
         "sed" => &["-e", "-f", "-l", "--expression", "--file"],

@@ -89,7 +89,7 @@ impl ScriptState<'_> {
         if name.contains(is_hole) && !name.contains('/') {
             // A name that is made up while running.
             let line = self.outermost(line);
-            self.find(LintRule::L02, line, format_args!("What `{}` runs can not be told", shown(program)));
+            self.find(LintRule::L02, line, format_args!("What `{}` runs cannot be determined", shown(program)));
             return self.other(words, line);
         }
         if let Some(outcome) = self.wrapper(words, line) {
@@ -109,7 +109,7 @@ impl ScriptState<'_> {
         self.other(words, line)
     }
 
-    /// A program nothing is known about.
+    /// Follows a program nothing is known about.
     fn other(&mut self, words: &[TrackedText], line: u32) -> StatementResult {
         let mut from = Origins::AMBIENT;
         for word in &words[1..] {
@@ -165,7 +165,7 @@ impl ScriptState<'_> {
         }
     }
 
-    /// A function of the script, with these arguments.
+    /// Follows a function of the script, with these arguments.
     pub fn function(&mut self, name: &str, arguments: &[TrackedText], line: u32) -> StatementResult {
         let Some(body) = self.shell.functions.get(name).cloned() else { return StatementResult::default() };
         if self.called_at.len() >= DEEPEST {

@@ -32,7 +32,7 @@ impl ScriptState<'_> {
         operands
     }
 
-    /// The arguments of `test`.
+    /// Returns the arguments of `test`.
     pub fn arguments_of_test(&mut self, words: &[TrackedText]) -> Vec<Operand> {
         let last = words.len().saturating_sub(1);
         let operator = |(at, value): (usize, &TrackedText)| {
@@ -146,7 +146,7 @@ impl ScriptState<'_> {
     }
 }
 
-/// What two literals come to.
+/// Returns what two literals come to.
 fn constant(operands: &[Operand]) -> Option<bool> {
     let (negated, rest) = match operands {
         [sign, rest @ ..] if sign.is("!") => (true, rest),
@@ -190,7 +190,7 @@ pub(super) fn matches_anything(pattern: &str) -> bool {
     pattern.split('|').any(optional)
 }
 
-/// What a simple expression looks for, without its anchors.
+/// Returns what a simple expression looks for, without its anchors.
 pub(super) fn plain_part(pattern: &str) -> &str {
     pattern.trim_start_matches('^').trim_end_matches('$').trim_start_matches(".*").trim_end_matches(".*")
 }

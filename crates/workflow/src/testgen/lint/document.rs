@@ -3,7 +3,7 @@
 use super::parse::read_within;
 use super::syntax::{Expansion, StatementKind, Unreadable, WordPart};
 
-/// The parts of a body whose first line has the number `line`.
+/// Returns the parts of a body whose first line has the number `line`.
 pub(super) fn parts(body: &str, line: u32, level: u8) -> Result<Vec<WordPart>, Unreadable> {
     let mut parts = Vec::new();
     let mut text = String::new();
@@ -42,7 +42,7 @@ pub(super) fn parts(body: &str, line: u32, level: u8) -> Result<Vec<WordPart>, U
     Ok(parts)
 }
 
-/// How long the expansion is that the text starts with.
+/// Returns how long the expansion is that the text starts with.
 fn length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (open, shut) = match (bytes[0], bytes.get(1)?) {

@@ -69,7 +69,7 @@ impl ScriptState<'_> {
     }
 }
 
-/// A value as a reader of messages can take it.
+/// Returns a value as a reader of messages can take it.
 pub(super) fn shown(value: &TrackedText) -> String {
     let text: String = value.text.chars().map(|c| if super::value::is_hole(c) { '…' } else { c }).take(60).collect();
     text.replace('\n', " ")

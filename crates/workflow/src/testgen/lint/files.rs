@@ -5,7 +5,7 @@ use super::state::{ScriptFile, ScriptState};
 use super::value::{Origins, TrackedText};
 
 impl ScriptState<'_> {
-    /// The content of a file.
+    /// Returns the content of a file.
     pub fn content(&mut self, path: &str) -> TrackedText {
         let location = self.location(path);
         if let Some(file) = self.files.get(&location.key).cloned() {
@@ -19,7 +19,7 @@ impl ScriptState<'_> {
         self.unknown(from)
     }
 
-    /// Whether a file is there and what it looks like from outside.
+    /// Returns whether a file is there and what it looks like from outside.
     pub fn existence(&mut self, path: &str) -> Origins {
         let location = self.location(path);
         match self.files.get(&location.key).cloned() {

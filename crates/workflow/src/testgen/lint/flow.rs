@@ -92,7 +92,7 @@ impl ScriptState<'_> {
         all
     }
 
-    /// Where a failure is an answer, not an end.
+    /// Follows a part where a failure is an answer and does not end the script.
     pub fn condition(&mut self, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         self.lenient += 1;
         let outcome = run(self);
@@ -101,7 +101,7 @@ impl ScriptState<'_> {
         outcome
     }
 
-    /// What never happens is followed for what it would do, but asserts nothing.
+    /// Follows a part that never runs for what it would do; it asserts nothing.
     pub fn unless(&mut self, never: bool, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         self.dead += u32::from(never);
         let outcome = run(self);
@@ -109,7 +109,7 @@ impl ScriptState<'_> {
         outcome
     }
 
-    /// What happens only if something came out one way.
+    /// Follows a part that runs only if a condition had one result.
     pub fn branch(&mut self, from: Origins, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         self.control.push(from);
         self.branches += 1;
@@ -251,7 +251,7 @@ impl ScriptState<'_> {
         let mut last = StatementResult::default();
         for (at, stage) in stages.iter().enumerate() {
             let printed = self.captured;
-            // What an inner stage prints is somebody's input; what it checks is not lost by that.
+            // What an inner stage prints is the input of the next; what it checks is not lost by that.
             let outcome = self.subshell(|state| state.statement(stage));
             self.captured = printed;
             if at + 1 < stages.len() {
@@ -272,7 +272,7 @@ impl ScriptState<'_> {
     }
 }
 
-/// The name of a plain command.
+/// Returns the name of a plain command.
 pub(super) fn name(statement: &Statement) -> Option<String> {
     match &statement.kind {
         StatementKind::Command(command) => command.words.first()?.literal(),

@@ -219,7 +219,7 @@ fn without_comment(line: &str, language: Language) -> &str {
     if comment { "" } else { trimmed }
 }
 
-/// The texts in quotes on a line.
+/// Returns the texts in quotes on a line.
 pub(super) fn quoted(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {

@@ -8,7 +8,7 @@ pub struct Header {
     pub title: String,
 }
 
-/// The header of a script: `# traces:` and `# title:` among the comments before its
+/// Returns the header of a script: `# traces:` and `# title:` among the comments before its
 /// first command, each exactly once. `None` if one is missing, empty or given twice.
 pub fn header(script: &str) -> Option<Header> {
     read(script).ok()

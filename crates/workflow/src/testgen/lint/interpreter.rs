@@ -77,7 +77,7 @@ impl ScriptState<'_> {
         })
     }
 
-    /// An interpreter with code on its command line, its stdin or in a file.
+    /// Follows an interpreter with code on its command line, its stdin or in a file.
     fn program(&mut self, name: &str, language: Language, arguments: &[TrackedText], line: u32) -> StatementResult {
         let mut code = TrackedText::default();
         let mut rest: &[TrackedText] = &[];
@@ -159,7 +159,7 @@ impl ScriptState<'_> {
     ) -> StatementResult {
         if code.text.chars().all(is_hole) && !code.text.is_empty() {
             let line = self.outermost(line);
-            self.find(LintRule::L02, line, "The code it runs can not be told from the script");
+            self.find(LintRule::L02, line, "The code it runs cannot be determined from the script");
             return StatementResult::default();
         }
         let seen = look(&code.text, language);
@@ -235,7 +235,7 @@ impl ScriptState<'_> {
         }
     }
 
-    /// A file the script has not written is run, and is no entry point.
+    /// A file the script has not written is run, and is not an entry point.
     fn runs_file(&mut self, file: &TrackedText, line: u32) {
         let line = self.outermost(line);
         match self.location(&file.text).kind {
@@ -248,7 +248,7 @@ impl ScriptState<'_> {
             _ => self.find(
                 LintRule::L02,
                 line,
-                format_args!("What is in `{}` can not be told from the script", shown(file)),
+                format_args!("What is in `{}` cannot be determined from the script", shown(file)),
             ),
         }
     }
@@ -293,7 +293,7 @@ impl ScriptState<'_> {
                 self.find(
                     LintRule::L02,
                     line,
-                    format_args!("What is in `{}` can not be told from the script", shown(file)),
+                    format_args!("What is in `{}` cannot be determined from the script", shown(file)),
                 );
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! The grammar hangs some things where bash does not: a redirection behind `a && b` on
 //! the whole list, a `!` before a pipeline on its first command, the words behind a
-//! redirection's target on the redirection. That is put right here. A construct nobody
+//! redirection's target on the redirection. That is corrected here. A construct that was not
 //! thought about makes the script unreadable, it is never skipped.
 
 use super::parse::{DEEPEST, Lower, Lowered};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 impl Lower<'_> {
-    /// The statements among a node's children.
+    /// Returns the statements among a node's children.
     pub fn body(&self, node: Node<'_>) -> Lowered<Vec<Statement>> {
         let mut cursor = node.walk();
         self.statements(node.children(&mut cursor))
@@ -193,7 +193,7 @@ impl Lower<'_> {
         Ok(ScriptWord { parts, line: value.line })
     }
 
-    /// A statement with redirections, which belong to its last command.
+    /// Lowers a statement with redirections, which belong to its last command.
     fn redirected(&self, node: Node<'_>) -> Lowered<Statement> {
         let mut statement = match node.child_by_field_name("body") {
             Some(body) => self.statement(body)?,
@@ -218,7 +218,7 @@ impl Lower<'_> {
         Ok(statement)
     }
 
-    /// One redirection. Words the grammar took for further targets go to `words`.
+    /// Lowers one redirection. Words the grammar took for further targets go to `words`.
     pub fn redirect(&self, node: Node<'_>, words: &mut Vec<ScriptWord>) -> Lowered<Redirection> {
         let line = self.line(node);
         let descriptor = node.child_by_field_name("descriptor").and_then(|number| self.raw(number).trim().parse().ok());
@@ -412,7 +412,7 @@ fn is_minus(token: &TestToken) -> bool {
     matches!(token, TestToken::Operator(sign) if sign == "-")
 }
 
-/// The command a redirection behind this statement belongs to.
+/// Returns the command a redirection behind this statement belongs to.
 fn last_command(statement: &mut Statement) -> &mut Statement {
     // Two looks, because a borrow that is returned from one arm would cover the other.
     match statement.kind {

@@ -180,7 +180,7 @@ impl Lower<'_> {
         Ok(WordPart::Variable { name, how, quoted })
     }
 
-    /// Everything an arithmetic expression is made of.
+    /// Returns everything an arithmetic expression is made of.
     pub fn names(&self, node: Node<'_>) -> Lowered<Vec<WordPart>> {
         let mut parts = Vec::new();
         let mut cursor = node.walk();

@@ -1,12 +1,12 @@
 //! Whether a script is a behavioural test, told from its text alone (DEC-124).
 //!
 //! Fourteen closed rules keep out what sections 8.5.2 and 8.5.3 forbid: smoke tests,
-//! tautologies, mocks, assertions that can not fail. Nothing is run and no file is
+//! tautologies, mocks, assertions that cannot fail. Nothing is run and no file is
 //! opened; what the rules need to know of the project comes in as `LintContext`.
 //!
 //! The script is parsed (`sanitize`, `parse`, `lower`) and then followed with values in place of a
 //! shell (`state`, `flow`, `branch`, `command`): each text is known by its letters and by where it
-//! comes from, so that an assertion can be asked what it looks at. What can not be told
+//! comes from, so that an assertion can be asked what it looks at. What cannot be determined
 //! from the text is a finding, never a pass.
 
 mod branch;
@@ -66,7 +66,7 @@ pub struct LintReport {
     pub surfaces: Vec<Surface>,
 }
 
-/// Everything that is wrong with a script, by line.
+/// Returns everything that is wrong with a script, by line.
 pub fn check(script: &[u8], around: &LintContext<'_>) -> Vec<LintFinding> {
     examine(script, around).findings
 }
@@ -140,7 +140,7 @@ fn verdict(state: &ScriptState<'_>, statements: &[syntax::Statement]) -> Option<
     }
 }
 
-/// A test in another language is told what else is wrong with it.
+/// Returns what else is wrong with a test in another language.
 fn as_foreign(text: &str) -> Vec<LintFinding> {
     let mut findings = Vec::new();
     for language in [foreign::Language::JavaScript, foreign::Language::Python] {

@@ -2,7 +2,7 @@
 
 use super::foreign::{Language, quoted};
 
-/// A module of the project, or of anybody but the language itself.
+/// Returns the module a statement loads, unless it belongs to the language itself.
 pub(super) fn loaded(line: &str, language: Language) -> Option<String> {
     let other = |module: &str, own: &[&str]| {
         let top = module.split(['.', ':', '/']).next().unwrap_or_default();

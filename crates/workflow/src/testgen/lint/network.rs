@@ -5,7 +5,7 @@ use super::rule::LintRule;
 use super::state::ScriptState;
 use super::value::{Origins, TrackedText, is_hole};
 
-/// The host of a URL, or of `host:port`.
+/// Returns the host of a URL, or of `host:port`.
 fn host(text: &str) -> &str {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let rest = rest.split(['/', '?', '#']).next().unwrap_or_default();

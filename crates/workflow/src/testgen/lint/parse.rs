@@ -8,7 +8,7 @@ use tree_sitter::{Node, Tree};
 /// Far more steps than a script of the longest length takes.
 const STEPS: usize = 50_000;
 
-/// The statements of a script whose first line has the number `first`.
+/// Returns the statements of a script whose first line has the number `first`.
 pub(super) fn read(script: &str, first: u32) -> Result<Vec<Statement>, Unreadable> {
     read_within(script, first, 0)
 }
@@ -49,7 +49,7 @@ fn each<'t>(tree: &'t Tree, mut see: impl FnMut(Node<'t>)) {
     }
 }
 
-/// The line of the first error, counted from 0.
+/// Returns the line of the first error, counted from 0.
 fn first_error(tree: &Tree) -> u32 {
     let mut line = None;
     each(tree, |node| {
@@ -88,7 +88,7 @@ impl Lower<'_> {
         Err(Unreadable { line: self.line(node), why })
     }
 
-    /// The grammar and the shield must agree on what is quoted.
+    /// Checks that the grammar and the sanitizer agree on what is quoted.
     pub fn same_quotes(&self, tree: &Tree) -> Lowered<()> {
         let mut seen = Vec::new();
         each(tree, |node| {

@@ -19,7 +19,7 @@ pub(super) fn unescape(raw: &str, double: bool) -> String {
     text
 }
 
-/// The text of `$'…'`.
+/// Returns the text of `$'…'`.
 pub(super) fn ansi(raw: &str) -> String {
     let inside = raw.trim().trim_start_matches("$'");
     let inside = inside.strip_suffix('\'').unwrap_or(inside);

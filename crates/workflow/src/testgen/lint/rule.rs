@@ -38,7 +38,7 @@ impl LintRule {
         LintRule::L14,
     ];
 
-    /// What to do instead, in one sentence.
+    /// Returns what to do instead, in one sentence.
     pub fn remedy(self) -> &'static str {
         match self {
             LintRule::L01 => "Start the script with `# traces: <criterion id>` and `# title: <what is shown>`.",

@@ -27,7 +27,7 @@ const INTERPOSING: [&str; 17] = [
     "SHELLOPTS",
 ];
 
-/// Whether setting this variable to this loads code into the product.
+/// Returns whether setting this variable to this loads code into the product.
 pub(super) fn interposes(name: &str, value: &str) -> bool {
     let loads = |word: &str| {
         let word = word.split('=').next().unwrap_or_default();

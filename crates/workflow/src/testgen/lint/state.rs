@@ -166,7 +166,7 @@ impl<'a> ScriptState<'a> {
         }
     }
 
-    /// The line a reader looks for: of the call, not of the function's inside.
+    /// Returns the line a reader looks for: of the call, not of the function's inside.
     pub fn outermost(&self, line: u32) -> u32 {
         self.called_at.first().copied().unwrap_or(line)
     }
@@ -196,12 +196,12 @@ impl<'a> ScriptState<'a> {
         hole(number)
     }
 
-    /// A text only a running shell could tell.
+    /// Returns a text only a running shell could tell.
     pub fn unknown(&mut self, from: Origins) -> TrackedText {
         TrackedText { text: self.hole(HoleRoot::Unknown).to_string(), from }
     }
 
-    /// What the branches and loops around this point depend on.
+    /// Returns what the branches and loops around this point depend on.
     pub fn controlled(&self) -> Origins {
         self.control.iter().fold(Origins::NONE, |all, from| all | *from)
     }
@@ -219,7 +219,7 @@ impl<'a> ScriptState<'a> {
         location(path, &self.shell.cwd, self.home, root)
     }
 
-    /// A variable the script has not set, as the runner leaves it (DEC-122).
+    /// Returns a variable the script has not set, as the runner leaves it (DEC-122).
     pub fn environment(&mut self, name: &str) -> TrackedText {
         if name == "PWD" {
             return TrackedText { text: self.shell.cwd.clone(), from: Origins::AMBIENT };

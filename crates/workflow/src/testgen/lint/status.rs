@@ -9,11 +9,11 @@ use super::value::Origins;
 pub(super) struct Comparison {
     pub from: Origins,
     pub line: u32,
-    /// It can not come out otherwise.
+    /// It cannot come out otherwise.
     pub always: bool,
     /// Made by a command whose purpose is to compare.
     pub dedicated: bool,
-    /// Guards an action; nobody expects its failure to end the script.
+    /// Guards an action; its failure is not expected to end the script.
     pub guard: bool,
 }
 
@@ -31,7 +31,7 @@ impl Comparison {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StatusAssertion {
     pub line: u32,
-    /// Somebody wrote it down; otherwise `set -e` made it.
+    /// It is written in the script; otherwise `set -e` implies it.
     pub written: bool,
 }
 
@@ -166,7 +166,7 @@ impl ScriptState<'_> {
         });
     }
 
-    /// A status nobody looks at.
+    /// Records a status that is not checked.
     pub fn dropped(&mut self, atoms: &[Comparison]) {
         if self.captured > 0 || self.dead > 0 {
             return;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-/// A script, or a part of one, that can not be read for certain.
+/// A script, or a part of one, that cannot be read for certain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unreadable {
     pub line: u32,
@@ -155,7 +155,7 @@ pub(super) enum Expansion {
 }
 
 impl ScriptWord {
-    /// The text, if nothing in it expands.
+    /// Returns the text, if nothing in it expands.
     pub fn literal(&self) -> Option<String> {
         let mut all = String::new();
         for part in &self.parts {

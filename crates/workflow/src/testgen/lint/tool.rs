@@ -49,7 +49,7 @@ impl ScriptState<'_> {
                 }
                 if name != "sed" && (program.text.contains("system(") || program.text.contains("getline")) {
                     let line = self.outermost(line);
-                    self.find(LintRule::L02, line, format_args!("What `{name}` starts can not be told"));
+                    self.find(LintRule::L02, line, format_args!("What `{name}` starts cannot be determined"));
                 }
                 outcome.out = match replacement(&program.text).filter(|_| name == "sed") {
                     // Whatever it read, this is what it says afterwards.
@@ -301,7 +301,7 @@ impl ScriptState<'_> {
         let lower = sql.text.to_ascii_lowercase();
         if lower.contains(".shell") || lower.contains(".system") {
             let line = self.outermost(line);
-            self.find(LintRule::L02, line, "What sqlite3 is told to run can not be told");
+            self.find(LintRule::L02, line, "What sqlite3 runs cannot be determined");
         }
         let has = |word: &str| lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|part| part == word);
         let changes = ["insert", "update", "delete", "create", "drop", "alter", "replace"].iter().any(|word| has(word));

@@ -7,7 +7,7 @@ use super::syntax::{Expansion, ScriptWord, WordPart};
 use super::value::{Origins, TrackedText};
 
 impl ScriptState<'_> {
-    /// The word as one text, where bash does not split.
+    /// Returns the word as one text, where bash does not split.
     pub fn single(&mut self, word: &ScriptWord) -> TrackedText {
         let mut all = TrackedText::default();
         for (at, part) in word.parts.iter().enumerate() {
@@ -25,7 +25,7 @@ impl ScriptState<'_> {
         all
     }
 
-    /// The words it becomes: an array is several, and so is an unquoted text with blanks.
+    /// Returns the words it becomes: an array is several, and so is an unquoted text with blanks.
     pub fn fields(&mut self, word: &ScriptWord) -> Vec<TrackedText> {
         let several = |part: &WordPart| match part {
             WordPart::Variable { how: Expansion::All, .. } => true,

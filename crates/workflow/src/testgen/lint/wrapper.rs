@@ -98,7 +98,7 @@ impl ScriptState<'_> {
                 let name = name.to_owned();
                 if !is_name(&name) {
                     let line = self.outermost(line);
-                    self.find(LintRule::L09, line, "Which variable `env` sets can not be told");
+                    self.find(LintRule::L09, line, "Which variable `env` sets cannot be determined");
                 }
                 self.set(&name, vec![value], false, line);
                 at += 1;
@@ -115,7 +115,7 @@ impl ScriptState<'_> {
     }
 }
 
-/// Where the program starts behind options, some of which take a word, and other operands.
+/// Returns where the program starts behind options, some of which take a word, and other operands.
 fn skip(arguments: &[TrackedText], taking: &[&str], operands: usize) -> usize {
     let mut at = 0;
     while let Some(word) = arguments.get(at).filter(|word| word.text.starts_with('-') && word.text.len() > 1) {

@@ -1,4 +1,4 @@
-//! What the tests of a plan came to (section 8.7, DEC-126): the matrix from criterion
+//! The results of a plan's tests (section 8.7, DEC-126): the matrix from criterion
 //! to case to status, what every case printed, what is not covered, and the totals.
 //!
 //! A report is a value; `text` and `html` render it, `json` is its exact form, whose
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub struct TestReport {
     pub conversation: String,
     pub plan: i64,
-    /// First line of the plan, for whoever reads the report without it.
+    /// First line of the plan, for readers of the report alone.
     pub title: String,
     pub criteria: Vec<CriterionLine>,
     pub cases: Vec<CaseLine>,
@@ -180,7 +180,7 @@ impl TestReport {
         text::render(self)
     }
 
-    /// One file that needs nothing else.
+    /// Returns one file that needs nothing else.
     pub fn html(&self) -> String {
         html::render(self)
     }

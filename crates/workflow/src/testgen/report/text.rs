@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 pub(super) fn render(report: &TestReport) -> String {
     let mut page = String::new();
-    // Writing to a String can not fail.
+    // Writing to a String cannot fail.
     write(report, &mut page).expect("a String takes everything");
     page
 }
