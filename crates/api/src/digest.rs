@@ -1,5 +1,7 @@
 //! SHA-256 in hexadecimal, and base64 for attachments.
 
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD, STANDARD};
+use base64::{Engine, alphabet};
 use std::fmt::Write;
 use std::io::{self, Read};
 
@@ -28,56 +30,18 @@ fn hex(digest: &ring::digest::Digest) -> String {
 
 /// Encodes bytes as standard base64 with padding.
 pub fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().enumerate().fold(0u32, |word, (i, byte)| word | u32::from(*byte) << (16 - 8 * i));
-        for i in 0..4 {
-            if i <= chunk.len() {
-                text.push(ALPHABET[(word >> (18 - 6 * i) & 63) as usize] as char);
-            } else {
-                text.push('=');
-            }
-        }
-    }
-    text
+    STANDARD.encode(bytes)
 }
 
 /// Decodes base64 in the standard alphabet, with or without padding; line ends and
 /// spaces are ignored. Returns `None` if the text contains anything else.
 pub fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut word, mut digits, mut padding) = (0u32, 0usize, 0usize);
-    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => {
-                padding += 1;
-                continue;
-            }
-            _ => return None,
-        };
-        if padding > 0 {
-            return None;
-        }
-        word = word << 6 | u32::from(digit);
-        digits += 1;
-        if digits % 4 == 0 {
-            bytes.extend_from_slice(&word.to_be_bytes()[1..]);
-            word = 0;
-        }
-    }
-    match digits % 4 {
-        0 if padding == 0 => {}
-        2 if matches!(padding, 0 | 2) => bytes.push((word >> 4) as u8),
-        3 if matches!(padding, 0 | 1) => bytes.extend_from_slice(&((word >> 2) as u16).to_be_bytes()),
-        _ => return None,
-    }
-    Some(bytes)
+    // Encoders differ in what they leave in the last bits, which carry no data.
+    const PADDED: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, PAD.with_decode_allow_trailing_bits(true));
+    const BARE: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, NO_PAD.with_decode_allow_trailing_bits(true));
+    let text: String = text.split_ascii_whitespace().collect();
+    let engine = if text.ends_with('=') { PADDED } else { BARE };
+    engine.decode(text).ok()
 }
 
 #[cfg(test)]

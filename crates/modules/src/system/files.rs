@@ -1,7 +1,8 @@
 //! Files, as `node:fs` speaks of them: its names, its error codes.
 
-use super::{SystemCalls, base64};
+use super::SystemCalls;
 use crate::host::{HostCall, HostError};
+use ona_api::digest::{base64, from_base64};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Error, ErrorKind, Write};
@@ -60,14 +61,14 @@ fn read(path: &Path) -> Result<Value, Error> {
     }
     Ok(match String::from_utf8(fs::read(path)?) {
         Ok(text) => json!({ "text": text }),
-        Err(bytes) => json!({ "base64": base64::encode(bytes.as_bytes()) }),
+        Err(bytes) => json!({ "base64": base64(bytes.as_bytes()) }),
     })
 }
 
 fn write(path: &Path, content: &Value, options: &Value) -> Result<Value, Error> {
     let bytes = match (content["text"].as_str(), content["base64"].as_str()) {
         (Some(text), _) => text.as_bytes().to_vec(),
-        (None, Some(text)) => base64::decode(text).ok_or(ErrorKind::InvalidInput)?,
+        (None, Some(text)) => from_base64(text).ok_or(ErrorKind::InvalidInput)?,
         (None, None) => return Err(ErrorKind::InvalidInput.into()),
     };
     let how = options["flag"].as_str().unwrap_or("w");

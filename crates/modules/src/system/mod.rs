@@ -2,11 +2,11 @@
 //!
 //! The same for every embedder; a `ModuleHost` hands these requests on.
 
-mod base64;
 mod files;
 mod programs;
 
 use crate::host::{HostCall, HostError};
+use ona_api::digest::{base64, from_base64};
 use ona_api::{Env, environment};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ fn kill(call: &HostCall) -> Result<Value, HostError> {
 
 fn digest(call: &HostCall) -> Result<Value, HostError> {
     use ring::{digest, hmac};
-    let data = base64::decode(call.text(1)).ok_or_else(|| HostError::new("unreadable bytes"))?;
+    let data = from_base64(call.text(1)).ok_or_else(|| HostError::new("unreadable bytes"))?;
     let unknown = || HostError::new("Digest method not supported");
     let made = match call.arg(2).as_str() {
         None => {
@@ -102,11 +102,11 @@ fn digest(call: &HostCall) -> Result<Value, HostError> {
                 "sha512" => hmac::HMAC_SHA512,
                 _ => return Err(unknown()),
             };
-            let key = base64::decode(key).ok_or_else(|| HostError::new("unreadable bytes"))?;
+            let key = from_base64(key).ok_or_else(|| HostError::new("unreadable bytes"))?;
             hmac::sign(&hmac::Key::new(kind, &key), &data).as_ref().to_vec()
         }
     };
-    Ok(base64::encode(&made).into())
+    Ok(base64(&made).into())
 }
 
 fn random(call: &HostCall) -> Result<Value, HostError> {
@@ -114,5 +114,5 @@ fn random(call: &HostCall) -> Result<Value, HostError> {
     let size = call.arg(0).as_u64().and_then(|size| usize::try_from(size).ok()).filter(|size| *size <= 1 << 20);
     let mut bytes = vec![0; size.ok_or_else(|| HostError::new("the size is out of range"))?];
     SystemRandom::new().fill(&mut bytes).map_err(|_| HostError::new("random bytes are not available"))?;
-    Ok(base64::encode(&bytes).into())
+    Ok(base64(&bytes).into())
 }

@@ -1,7 +1,8 @@
 //! Programs modules run: `pi.exec` and what `node:child_process` stands on.
 
-use super::{SystemCalls, base64};
+use super::SystemCalls;
 use crate::host::{HostCall, HostError};
+use ona_api::digest::{base64, from_base64};
 use ona_api::{Env, environment, text};
 use ona_process::{ChildCommand, ChildExit, SpawnError, find_in_path};
 use serde_json::{Value, json};
@@ -36,7 +37,7 @@ impl SystemCalls {
             ChildExit::TimedOut | ChildExit::Cancelled => (None, None, true),
         };
         Ok(json!({
-            "stdout": base64::encode(&ran.stdout.bytes), "stderr": base64::encode(&ran.stderr.bytes),
+            "stdout": base64(&ran.stdout.bytes), "stderr": base64(&ran.stderr.bytes),
             "code": code, "signal": signal, "killed": killed,
         }))
     }
@@ -62,7 +63,7 @@ impl SystemCalls {
         };
         let stdin = match options["input"].as_str() {
             None => Vec::new(),
-            Some(input) => base64::decode(input).ok_or_else(|| HostError::new("unreadable bytes"))?,
+            Some(input) => from_base64(input).ok_or_else(|| HostError::new("unreadable bytes"))?,
         };
         Ok(ChildCommand {
             program: call.text(0).into(),
