@@ -19,6 +19,7 @@ pub mod permission_update;
 pub mod phase;
 pub mod redact;
 pub mod row;
+pub mod shell_words;
 pub mod testing;
 pub mod text;
 pub mod tool;

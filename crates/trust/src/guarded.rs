@@ -4,7 +4,7 @@
 use crate::discovery::{DiscoveryOptions, FlagSettings};
 use crate::files::{self, MANAGED_FILE, MANAGED_PARTS, MANAGED_VARIABLE};
 use crate::hooks::flatten;
-use crate::shell_words;
+use ona_api::shell_words;
 use ona_api::{Env, environment};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -99,7 +99,7 @@ pub fn hook_scripts(effective: &Value, project_root: &Path, home: &Path) -> Vec<
 pub fn command_scripts(command: &str, args: Option<&[String]>, root: &Path, home: &Path) -> Vec<PathBuf> {
     let commands = match args {
         Some(args) => vec![std::iter::once(command.to_owned()).chain(args.iter().cloned()).collect()],
-        None => shell_words::commands(command),
+        None => shell_words::simple_commands(command),
     };
     commands.iter().flat_map(|words| started(words)).map(|word| resolved(word, root, home)).collect()
 }
@@ -117,7 +117,7 @@ fn commands(hook: &Map<String, Value>, plugin: Option<&str>) -> Vec<Vec<String>>
             let args = args.iter().filter_map(Value::as_str).map(placed);
             vec![std::iter::once(command).chain(args).collect()]
         }
-        None => shell_words::commands(&command),
+        None => shell_words::simple_commands(&command),
     }
 }
 

@@ -31,7 +31,6 @@ mod plugins;
 mod read;
 mod secrets;
 mod session;
-mod shell_words;
 mod switches;
 mod trust;
 mod untrusted;

@@ -3,7 +3,7 @@
 
 use super::agent_list::AgentList;
 use super::python::interpreter;
-use super::shell_words;
+use ona_api::shell_words;
 use ona_api::{Env, environment};
 use ona_hookplane::{Argv, HandlerFuture, HookExecution, HookHandler, HookInvocation, run_process};
 use ona_process::find_in_path;

@@ -5,9 +5,9 @@
 //! the worst outcome. Unknown keys are skipped, with a message where they look like a mistake.
 
 use super::glob::ToolGlob;
-use super::shell_words;
 use crate::lint::strange_keys;
 use ona_api::EventName;
+use ona_api::shell_words;
 use ona_files::ReadError;
 use serde::Deserialize;
 use serde_json::{Map, Value};

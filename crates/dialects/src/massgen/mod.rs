@@ -14,7 +14,6 @@ mod dialect;
 mod glob;
 mod python;
 mod result;
-mod shell_words;
 
 use crate::lint::UnknownField;
 use crate::read::Rejected;
@@ -22,6 +21,7 @@ use agent_list::{AgentList, AgentOverrides, HookOwner};
 use command::CommandHook;
 use config::{HookEntry, HookLanguage, MassgenConfig, ParseError};
 use dialect::Massgen;
+use ona_api::shell_words;
 use ona_api::{Env, Ordinal, SkipReason};
 use ona_hookplane::{Firing, Hook, HookAction, HookHandler};
 use python::{Python, PythonHook};

@@ -4,6 +4,8 @@
 //! person gives as an argument is never read as a command of the skill, and never filled in
 //! again. What a command may be made of is judged where it runs.
 
+use ona_api::shell_words;
+
 /// A part of a text: words, or a command whose output takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkillPart {
@@ -23,7 +25,7 @@ pub struct SkillValues<'a> {
 
 /// The parts of a body. Arguments it has no place for follow at its end.
 pub fn pieces(body: &str, values: SkillValues<'_>) -> Vec<SkillPart> {
-    let mut filler = Filler { words: words(values.arguments), values, used: false };
+    let mut filler = Filler { words: shell_words::split_lossy(values.arguments), values, used: false };
     let mut pieces: Vec<SkillPart> = raw(body)
         .into_iter()
         .map(|piece| match piece {
@@ -168,28 +170,6 @@ enum Place {
 /// Whether a name can end before this text.
 fn ends(rest: &str) -> bool {
     !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
-}
-
-/// Splits arguments as a shell does.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 #[cfg(test)]

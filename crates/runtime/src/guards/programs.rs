@@ -6,6 +6,7 @@
 use crate::launch::Launch;
 use crate::runtime::Runtime;
 use ona_api::path::lexical;
+use ona_api::shell_words;
 use ona_api::{Env, environment};
 use ona_hookplane::{Hook, HookAction, HookShell};
 use ona_mcp::Servers;
@@ -110,19 +111,7 @@ fn filled(word: &str, hook: &Hook, around: &Around<'_>) -> Option<String> {
 /// The words of the first command of a line, quotes removed; none where it begins with an
 /// assignment.
 fn words(command: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut chars = command.trim_start().chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' | '"' => word.get_or_insert_default().extend(chars.by_ref().take_while(|inner| *inner != c)),
-            '\\' => word.get_or_insert_default().extend(chars.next()),
-            ' ' | '\t' => words.extend(word.take()),
-            ';' | '&' | '|' | '<' | '>' | '\n' | ')' => break,
-            c => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
+    let mut words = shell_words::first_command(command);
     if words.first().is_some_and(|word| word == "exec") {
         words.remove(0);
     }
