@@ -25,6 +25,8 @@ mod plan_mode;
 mod planning_tasks;
 mod records;
 mod result_changes;
+#[cfg(test)]
+mod rule_parameters;
 mod script_change_prompt;
 mod session;
 mod session_hooks;

@@ -197,14 +197,14 @@ fn told(error: StoreError) -> ToolResult {
     }
 }
 
-struct EnterPlanMode {
+pub(crate) struct EnterPlanMode {
     tools: PlanModeTools,
 }
 
 /// No input.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct EnterPlanModeInput {}
+pub(crate) struct EnterPlanModeInput {}
 
 impl Tool for EnterPlanMode {
     type Input = EnterPlanModeInput;
@@ -221,13 +221,13 @@ impl Tool for EnterPlanMode {
     }
 }
 
-struct ExitPlanMode {
+pub(crate) struct ExitPlanMode {
     tools: PlanModeTools,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ExitPlanModeInput {
+pub(crate) struct ExitPlanModeInput {
     /// The whole plan in Markdown, with a section "Success criteria". Left out: the plan saved last.
     plan: Option<String>,
 }

@@ -50,6 +50,7 @@ pub use explain::{ChangedFile, Explanation};
 pub use grammar::{Rule, RuleError};
 pub use guarded::GuardedFiles;
 pub use lint::RuleWarning;
+pub use parameters::rule_parameters;
 pub use planning::{Planning, TasksWhilePlanning};
 pub use rules::{DroppedRule, Rules};
 pub use settings::{BadPermissions, PermissionSettings, PermissionsFinding};
