@@ -177,46 +177,6 @@ fn a_driving_program_is_asked_about_the_script() {
     assert_eq!(skipped(&ona), ["ran"; 3]);
 }
 
-#[test]
-fn the_same_text_saved_again_runs_and_a_script_that_appears_does_not() {
-    let ona = restless("sdlc", "hooks/guard.sh");
-    ona.file("hooks/next.sh", RESTLESS);
-    assert_eq!(calls(&ona, &[]), ["ran\n"; 3]);
-    assert_eq!((skipped(&ona), notes(&ona).len()), (vec![json!("ran"); 3], 0));
-    // Missing at first: the hook fails, as any that is missing; what appears later is somebody's work.
-    let ona = restless("sdlc", "hooks/guard.sh");
-    ona.settings(json!({"permissions": {"allow": ["Bash"]}, "hooks": [
-        {"hook_event_name": "PreToolUse", "command": "hooks/late.sh"},
-        {"hook_event_name": "PostToolUse", "command": "cp hooks/guard.sh hooks/late.sh"},
-    ]}));
-    let said = calls(&ona, &[]);
-    assert_eq!(said[0], "ran\n");
-    assert!(said[1].as_str().unwrap().contains("was not there when the session began"), "{said:?}");
-}
-
-#[test]
-fn a_guard_behind_the_tool_denies_the_call_before_it_and_other_events_are_skipped_aloud() {
-    let ona = restless("sdlc", "true");
-    let hook = |event: &str, command: &str| json!({"hook_event_name": event, "command": command});
-    ona.settings(json!({"permissions": {"allow": ["Bash"]}, "hooks": [hook("PostToolUse", "hooks/guard.sh")]}));
-    let said = calls(&ona, &[]);
-    assert_eq!(said[0], "ran\n");
-    assert!(said[1].as_str().unwrap().contains("changed since the session began"), "{said:?}");
-    assert!(!ona.exists("new-one-ran"));
-
-    let mut ona = restless("sdlc", "true");
-    let model = json!({"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"});
-    ona.settings(json!({"permissions": {"allow": ["Bash"]}, "model_config": model, "hooks": [
-        hook("UserPromptSubmit", "cp hooks/next.sh hooks/guard.sh"), hook("Stop", "hooks/guard.sh"),
-    ]}));
-    let _model = ona.model(Wire::Messages, [say("done")]);
-    let ran = ona.run(["-p", "go"]).expect_code(0);
-    assert!(ran.stderr.contains("guard.sh changed since the session began; it does not run"), "{}", ran.stderr);
-    let row = "SELECT skipped_reason FROM hook_invocations WHERE hook_event='Stop'";
-    assert_eq!(ona.column(row), ["script_changed"]);
-    assert!(!ona.exists("new-one-ran"));
-}
-
 /// What each dialect runs that is a file, and the flags that bring it in.
 #[test]
 fn files_of_all_dialects_are_watched() {

@@ -2,7 +2,7 @@
 
 use crate::ona;
 use ona_testkit::Ona;
-use ona_testkit::model::{Wire, call, calls, overloaded, say};
+use ona_testkit::model::{Wire, call, calls, say};
 use serde_json::{Value, json};
 
 /// A project in which tools run without asking.
@@ -43,185 +43,6 @@ export default function hook(pi: HookAPI): void {
 	});
 }
 "#;
-
-/// OM-2, OM-17, 003-5-03, DEC-174.
-#[test]
-fn the_first_example_of_the_document_works_as_printed() {
-    let ona = project();
-    ona.file("guard.ts", FIRST_EXAMPLE);
-    ona.file("x", "");
-    let said = bash(&ona, "rm -rf x", &["--hook", "guard.ts"]);
-    assert_eq!(
-        (&said["content"], &said["is_error"]),
-        (&json!("Denied by PreToolUse hook\nblocked by policy"), &json!(true))
-    );
-    assert!(ona.exists("x"));
-    assert_eq!(bash(&ona, "echo ls", &["--extension", "guard.ts"])["content"], "ls\n");
-    let path = ona.project().join("guard.ts");
-    assert_eq!(
-        ona.rows(
-            "SELECT hook_event, matcher, command, tool_name, exit_code, stdout_text FROM hook_invocations ORDER BY id"
-        ),
-        [
-            vec![
-                json!("PreToolUse"),
-                json!("*"),
-                json!(format!("omp:{}#0", path.display())),
-                json!("Bash"),
-                json!(2),
-                json!(r#"{"block":true,"reason":"blocked by policy"}"#)
-            ],
-            vec![
-                json!("PreToolUse"),
-                json!("*"),
-                json!(format!("omp:{}#0", path.display())),
-                json!("Bash"),
-                json!(0),
-                json!("")
-            ],
-        ]
-    );
-}
-
-/// OM-40 without a screen, OM-35, OM-43.
-#[test]
-fn without_a_screen_dialogs_have_their_documented_answers() {
-    let ona = project();
-    module(
-        &ona,
-        "ui.ts",
-        r#"
-        pi.on("tool_call", async (event, ctx) => {
-            log([ctx.hasUI, [await ctx.ui.select("t", ["a"]), await ctx.ui.input("t"), await ctx.ui.editor("t")].every((one) => one === undefined), await ctx.ui.confirm("t", "m"), ctx.ui.getEditorText(), ctx.newSession === undefined]);
-            ctx.ui.notify("x"); ctx.ui.setStatus("k", "v"); ctx.ui.setEditorText("e");
-            if (!ctx.hasUI && event.input.command.includes("rm -rf")) return { block: true, reason: "rm -rf blocked (no UI)" };
-        });
-    "#,
-    );
-    let said = bash(&ona, "rm -rf x", &["--hook", "ui.ts"]);
-    assert_eq!(said["content"], "Denied by PreToolUse hook\nrm -rf blocked (no UI)");
-    assert_eq!(logged(&ona), [json!([false, true, false, "", true])]);
-}
-
-/// OM-18, OM-19, OM-28, 003-5-02, 003-8-03: no failure lets a call through.
-#[test]
-fn a_tool_call_handler_that_fails_blocks() {
-    let ona = project();
-    let cases = [
-        ("return { block: true };", Some("Tool execution was blocked by a hook")),
-        ("throw new Error('broken');", Some("broken")),
-        ("throw 'a string';", Some("Hook failed, blocking execution: a string")),
-        ("await Promise.reject(new Error('later'));", Some("later")),
-        ("throw new Error('');", Some("")),
-        ("nothing.at.all();", Some("nothing is not defined")),
-        ("for (;;);", Some("the module was stopped: it used up its CPU time")),
-        (
-            "const all = []; for (;;) all.push(new Array(10000).fill({}));",
-            Some("the module was stopped: it used up its memory"),
-        ),
-        ("const f = () => f() + 1; f();", Some("Maximum call stack size exceeded")),
-        ("return { reason: 'x' };", None),
-        ("return 'block';", None),
-    ];
-    for (body, reason) in cases {
-        module(
-            &ona,
-            "one.ts",
-            &format!("pi.on('tool_call', async () => {{ {body} }}); pi.on('tool_call', () => log('second'));"),
-        );
-        std::fs::write(ona.project().join("log"), "").unwrap();
-        let said = bash(&ona, "echo ran", &["--hook", "one.ts"]);
-        match reason {
-            Some("") => assert_eq!(said["content"], "Denied by PreToolUse hook", "{body}"),
-            Some(reason) => assert_eq!(said["content"], format!("Denied by PreToolUse hook\n{reason}"), "{body}"),
-            None => assert_eq!(said["content"], "ran\n", "{body}"),
-        }
-        let second = if reason.is_some() { 0 } else { 1 };
-        assert_eq!(logged(&ona).len(), second, "{body}");
-    }
-}
-
-/// OM-20, OM-21, OM-22, OM-29, OM-41, 003-5-04, 003-5-05.
-#[test]
-fn a_result_handler_replaces_content_and_nothing_else() {
-    let ona = project();
-    ona.file("k.txt", "API_KEY=abc x\n");
-    ona.file(
-        "redact.ts",
-        r#"import type { HookAPI } from "@oh-my-pi/pi-coding-agent/hooks";
-
-export default function (pi: HookAPI): void {
-	pi.on("tool_result", async event => {
-		if (event.toolName !== "read" || event.isError) return;
-
-		const redacted = event.content.map(chunk => {
-			if (chunk.type !== "text") return chunk;
-			return { ...chunk, text: chunk.text.replaceAll(/API_KEY=\S+/g, "API_KEY=[REDACTED]") };
-		});
-
-		return { content: redacted };
-	});
-}
-"#,
-    );
-    let said = ona.eval_with("Read", json!({"file_path": "k.txt"}), &["--hook", "redact.ts"]);
-    assert!(said["content"].as_str().unwrap().ends_with("API_KEY=[REDACTED] x"), "{said}");
-    // The tool's own result is kept.
-    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='content_replacement' AND payload_json LIKE '%API_KEY=abc%'"), 1);
-    let said = ona.eval_with("Read", json!({"file_path": "none.txt"}), &["--hook", "redact.ts"]);
-    assert_eq!(said["is_error"], true);
-
-    module(
-        &ona,
-        "seen.ts",
-        r#"
-        pi.on("tool_result", (event) => { log([event.type, event.toolName, typeof event.toolCallId, event.input.command, event.content, typeof event.details, event.isError]); return { content: [{ type: "text", text: "first" }] }; });
-        pi.on("tool_result", (event) => ({ content: [{ type: "text", text: event.content[0].text.trim() + "!" }, { type: "text", text: "two" }], isError: true }));
-    "#,
-    );
-    let said = bash(&ona, "echo out", &["--hook", "seen.ts"]);
-    assert_eq!((&said["content"], &said["is_error"]), (&json!("out!\ntwo"), &json!(false)));
-    assert_eq!(
-        logged(&ona),
-        [json!(["tool_result", "bash", "string", "echo out", [{"type": "text", "text": "out\n"}], "object", false])]
-    );
-
-    // A later result takes the place of an earlier one as a whole.
-    module(
-        &ona,
-        "details.ts",
-        r#"pi.on("tool_result", () => ({ content: "gone" })); pi.on("tool_result", () => ({ details: { n: 1 } }));"#,
-    );
-    assert_eq!(bash(&ona, "echo out", &["--hook", "details.ts"])["content"], "out\n");
-}
-
-/// OM-23, 003-5-06, 003-8-02.
-#[test]
-fn after_a_failure_handlers_hear_of_it_and_change_nothing() {
-    let ona = project();
-    module(
-        &ona,
-        "after.ts",
-        r#"
-        pi.on("tool_result", (event) => { log([event.isError, event.content[0].text.includes("out"), event.details === undefined, "details" in event]); return { content: [{ type: "text", text: "all is well" }] }; });
-        pi.on("tool_result", () => { throw new Error("in a handler"); });
-    "#,
-    );
-    let said = bash(&ona, "echo out; exit 3", &["--hook", "after.ts"]);
-    assert_eq!((&said["content"], &said["is_error"]), (&json!("out\n"), &json!(true)));
-    assert_eq!(logged(&ona), [json!([true, true, true, true])]);
-    assert_eq!(
-        ona.rows("SELECT hook_event, exit_code, stderr_text FROM hook_invocations ORDER BY id"),
-        [
-            vec![json!("PostToolUseFailure"), json!(0), json!("")],
-            vec![json!("PostToolUseFailure"), json!(2), json!("in a handler")]
-        ]
-    );
-    assert_eq!(
-        ona.value("SELECT count(*) FROM events WHERE event_type='hook_error' AND detail LIKE '%in a handler%'"),
-        1
-    );
-}
 
 /// OM-24, OM-X12, 003-5-07.
 #[test]
@@ -331,74 +152,6 @@ fn modules_load_in_the_documented_order_each_file_once() {
     }
 }
 
-/// OM-6, OM-7, OM-X1, OM-X9, 003-3-05, 003-8-01.
-#[test]
-fn what_can_not_be_loaded_is_told_and_stops_nothing() {
-    let mut ona = project();
-    ona.file(".omp/hooks/pre/guard.sh", "touch ran-it");
-    ona.file("syntax.ts", "export default function ( {");
-    ona.file("none.ts", "export const x = 1;");
-    ona.file("object.ts", "export default { on() {} };");
-    ona.file("early.ts", "export default (pi) => pi.sendMessage({});");
-    ona.file("npm.ts", "import pad from 'left-pad'; export default (pi) => pad(pi);");
-    ona.file("good.ts", FIRST_EXAMPLE);
-    let files = ["syntax.ts", "none.ts", "object.ts", "missing.ts", "early.ts", "npm.ts", "scheme://x", "good.ts"];
-    let flags: Vec<_> = files.iter().flat_map(|file| ["--hook", file]).collect();
-    ona.env("ONA_JS_RUNTIME", "embedded");
-    let said = bash(&ona, "rm -rf x", &flags);
-    assert_eq!(said["content"], "Denied by PreToolUse hook\nblocked by policy");
-    assert!(!ona.exists("ran-it"));
-    let errors = ona.rows("SELECT json_extract(detail,'$.path'), json_extract(detail,'$.error') FROM events WHERE event_type='dialect_load_error' ORDER BY id");
-    let error = |ending: &str| {
-        let row = errors
-            .iter()
-            .find(|row| row[0].as_str().unwrap().ends_with(ending))
-            .unwrap_or_else(|| panic!("{ending}: {errors:?}"));
-        row[1].as_str().unwrap().to_owned()
-    };
-    assert!(error("guard.sh").contains("is not a JavaScript or TypeScript module"));
-    assert!(error("syntax.ts").starts_with("Failed to load hook: "));
-    assert_eq!(error("none.ts"), "Hook must export a default function");
-    assert_eq!(error("object.ts"), "Hook must export a default function");
-    assert!(error("missing.ts").starts_with("Failed to load hook: Cannot find module"));
-    assert_eq!(error("early.ts"), "Failed to load hook: sendMessage handler not initialized");
-    assert_eq!(error("npm.ts"), "Failed to load hook: it imports left-pad, which the embedded engine does not have");
-    assert_eq!(errors.len(), 8, "{errors:?}");
-}
-
-/// OM-X9: a package is served by an installed runtime, chosen by the import list.
-#[test]
-fn a_module_with_a_package_runs_in_a_worker() {
-    let ona = project();
-    ona.file("node_modules/left-pad/package.json", r#"{"name": "left-pad", "main": "index.js"}"#);
-    ona.file("node_modules/left-pad/index.js", "module.exports = (text, width) => text.padStart(width);");
-    ona.file("hooks/npm.ts", "import pad from 'left-pad'; import { reason } from './words'; enum E { A = 3 } export default (pi: any) => { pi.on('tool_call', (event: any, ctx: any) => ({ block: true, reason: pad(reason, E.A) + ctx.sessionManager.getSessionId().length })); };");
-    ona.file("hooks/words.ts", "export const reason: string = 'r';");
-    ona.file("plain.ts", FIRST_EXAMPLE);
-    assert_eq!(bash(&ona, "true", &["--hook", "hooks/npm.ts"])["content"], "Denied by PreToolUse hook\n  r36");
-    let ran = ona.run(["hooks", "list", "--json", "--hook", "hooks/npm.ts", "--hook", "plain.ts"]).expect_code(0);
-    let listed = ran.json();
-    let engines: Vec<_> = listed["modules"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| (one["engine"] == "embedded", one["needs"].clone()))
-        .collect();
-    assert_eq!(engines, [(false, json!(["left-pad"])), (true, json!([]))]);
-    assert_eq!(listed["hooks"].as_array().unwrap().len(), 2);
-}
-
-/// DEC-058, DEC-173: without trust nothing of the project runs; with hooks off nothing at all.
-#[test]
-fn modules_of_a_project_need_trust() {
-    let mut ona = project();
-    ona.file(".omp/hooks/pre/guard.ts", FIRST_EXAMPLE.replace("blocked by policy", "by the project"));
-    assert_eq!(bash(&ona, "rm -rf x", &[])["content"], "Denied by PreToolUse hook\nby the project");
-    assert_eq!(bash(&ona, "rm -rf x", &["--no-trust"])["is_error"], false);
-    ona.env("SDLC_DISABLE_ALL_HOOKS", "1");
-    assert_eq!(bash(&ona, "rm -rf x", &[])["is_error"], false);
-}
-
 /// The agent can not change what guards it.
 #[test]
 fn the_agent_may_not_write_modules() {
@@ -461,63 +214,6 @@ fn events_come_in_the_order_of_the_document() {
     );
 }
 
-/// OM-15, OM-30, 003-4-07, 003-6-05, 003-9-03: what the model is sent, for one call.
-#[test]
-fn context_handlers_change_one_request_and_no_row() {
-    let mut ona = project();
-    ona.file("filter.ts", r#"import type { HookAPI } from "@oh-my-pi/pi-coding-agent/hooks";
-
-export default function (pi: HookAPI): void {
-	pi.on("context", async event => {
-		const filtered = event.messages.filter(msg => !(msg.role === "custom" && msg.customType === "debug-only"));
-		return { messages: filtered };
-	});
-	pi.on("context", () => { throw new Error("second"); });
-	pi.on("context", event => ({ messages: event.messages.map(msg => msg.role === "user" ? { ...msg, content: [{ type: "text", text: msg.content[0].text + " (count " + event.messages.length + ")" }] } : msg) }));
-	pi.on("session_start", () => {
-		pi.sendMessage({ customType: "debug-only", content: "SECRET NOISE", display: false });
-		pi.sendMessage({ customType: "note", content: "keep me", display: true });
-		pi.appendEntry("state", { hidden: "STATE" });
-	});
-}
-"#);
-    let server = ona.model(Wire::Messages, [call("Bash", json!({"command": "echo 1"})), say("done")]);
-    ona.run(["-p", "go", "--hook", "filter.ts"]).expect_code(0);
-    for (index, count) in [(0, 2), (1, 4)] {
-        let body = String::from_utf8_lossy(&server.request(index).body).into_owned();
-        assert!(!body.contains("SECRET NOISE") && !body.contains("STATE") && body.contains("keep me"), "{body}");
-        assert!(body.contains(&format!("go (count {count})")), "{body}");
-    }
-    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='attachment' AND payload_json LIKE '%SECRET NOISE%'"), 1);
-    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%(count %'"), 0);
-    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE json_extract(payload_json,'$.attachment.kind')='custom_entry'"), 1);
-    let errors = ona.rows("SELECT json_extract(detail,'$.event'), json_extract(detail,'$.error') FROM events WHERE event_type='hook_error'");
-    assert_eq!(errors, [vec![json!("context"), json!("second")], vec![json!("context"), json!("second")]]);
-}
-
-/// OM-16, OM-31, 003-4-08, 003-6-06.
-#[test]
-fn the_first_message_before_the_agent_starts_is_kept() {
-    let mut ona = project();
-    module(
-        &ona,
-        "before.ts",
-        r#"
-        pi.on("before_agent_start", (event) => ({ message: { customType: "note", content: "first: " + event.prompt, display: true, details: { n: 1 } } }));
-        pi.on("before_agent_start", () => { log("second ran"); return { message: { customType: "note", content: "SECOND", display: true } }; });
-    "#,
-    );
-    let server = ona.model(Wire::Messages, [say("ok")]);
-    ona.run(["-p", "go", "--hook", "before.ts"]).expect_code(0);
-    let body = String::from_utf8_lossy(&server.request(0).body).into_owned();
-    assert!(body.contains("first: go") && !body.contains("SECOND"), "{body}");
-    assert_eq!(logged(&ona), [json!("second ran")]);
-    assert_eq!(
-        ona.rows("SELECT json_extract(payload_json,'$.attachment.custom_type'), json_extract(payload_json,'$.attachment.details.n') FROM transcript_entries WHERE json_extract(payload_json,'$.attachment.kind')='custom_message'"),
-        [vec![json!("note"), json!(1)]]
-    );
-}
-
 /// OM-X3, OM-X4: when a message is delivered and what it sets in motion.
 #[test]
 fn messages_are_delivered_at_the_boundary_they_ask_for() {
@@ -544,43 +240,81 @@ fn messages_are_delivered_at_the_boundary_they_ask_for() {
     assert!(server.requests().iter().all(|request| !request.overlapped));
 }
 
-/// OM-39, 003-8-02.
+/// 003-2-03, 003-2-04, 003-2-07: the session as modules read it.
 #[test]
-fn a_failing_notice_is_a_hook_error_and_the_next_handler_runs() {
+fn a_module_reads_the_session_and_runs_programs() {
     let mut ona = project();
     module(
         &ona,
-        "end.ts",
-        "pi.on('agent_end', () => { throw new Error('oh'); }); pi.on('agent_end', () => log('ran'));",
+        "read.ts",
+        r#"
+        pi.on("tool_result", async (event, ctx) => {
+            const s = ctx.sessionManager;
+            const run = await pi.exec("sh", ["-c", "echo $1 >&2; exit 3", "sh", "a b"]);
+            log([s.getSessionId(), s.getSessionFile(), s.getEntries().map((one) => [one.type, one.message?.role]), s.getBranch().length, /^[0-9a-f]{8}$/.test(s.getLeafId()), s.getLeafEntry().parentId === s.getEntries().at(-2).id, ctx.isIdle(), ctx.model.id.length > 0, run]);
+        });
+    "#,
     );
-    let _server = ona.model(Wire::Messages, [say("ok")]);
-    ona.run(["-p", "go", "--hook", "end.ts"]).expect_code(0);
-    assert_eq!(logged(&ona), [json!("ran")]);
-    let path = ona.project().join("end.ts");
-    assert_eq!(
-        ona.rows("SELECT json_extract(detail,'$.hookPath'), json_extract(detail,'$.event'), json_extract(detail,'$.error') FROM events WHERE event_type='hook_error'"),
-        [vec![json!(path.to_string_lossy()), json!("agent_end"), json!("oh")]]
-    );
-}
-
-/// 003-4-10: a provider that is overloaded once.
-#[test]
-fn retries_are_told() {
-    let mut ona = project();
-    module(
-        &ona,
-        "retry.ts",
-        "for (const name of ['auto_retry_start', 'auto_retry_end']) pi.on(name, ({ type, attempt, success, delayMs }) => log({ type, attempt, success, delay: typeof delayMs }));",
-    );
-    let _server = ona.model(Wire::Messages, [overloaded(), say("ok")]);
-    ona.run(["-p", "go", "--hook", "retry.ts"]).expect_code(0);
+    let _server = ona.model(Wire::Messages, [call("Bash", json!({"command": "echo 1"})), say("done")]);
+    ona.run(["-p", "go", "--session-id", "s-1", "--hook", "read.ts"]).expect_code(0);
+    let entries = json!([["message", "user"], ["message", "assistant"]]);
     assert_eq!(
         logged(&ona),
         [
-            json!({"type": "auto_retry_start", "attempt": 1, "delay": "number"}),
-            json!({"type": "auto_retry_end", "attempt": 1, "success": true, "delay": "undefined"})
+            json!(["s-1", "s-1", entries, 2, true, true, false, true, {"stdout": "", "stderr": "a b\n", "code": 3, "killed": false}])
         ]
     );
+}
+
+/// OM-X3 from a command: a message that asks for a turn gets one.
+#[test]
+fn a_command_may_start_a_turn_and_may_fail() {
+    let mut ona = project();
+    module(
+        &ona,
+        "cmd.ts",
+        r#"
+        pi.registerCommand("ask", { handler: (args) => pi.sendMessage({ customType: "ask", content: "asked: " + args, display: true }, { triggerTurn: true }) });
+        pi.registerCommand("note", { handler: (args) => pi.sendMessage({ customType: "note", content: "noted", display: true }) });
+        pi.registerCommand("bad", { handler: () => { throw new Error("it broke"); } });
+    "#,
+    );
+    let server = ona.model(Wire::Messages, [say("answer")]);
+    let ran = ona.run(["-p", "/ask two words", "--hook", "cmd.ts"]).expect_code(0);
+    assert_eq!(ran.stdout, "answer\n");
+    assert!(server.request(0).last_message().contains("asked: two words"));
+    ona.run(["-p", "/note", "--hook", "cmd.ts"]).expect_code(0);
+    assert_eq!(server.requests().len(), 1);
+    let ran = ona.run(["-p", "/bad", "--hook", "cmd.ts"]).expect_code(1);
+    assert!(ran.stderr.contains("it broke"), "{}", ran.stderr);
+}
+
+/// OM-9 with `/clear`: a module may keep the session; otherwise it hears of the change.
+#[test]
+fn clear_asks_modules_first() {
+    let mut ona = project();
+    module(
+        &ona,
+        "hear.ts",
+        "for (const name of ['session_start', 'session_before_switch', 'session_switch', 'session_shutdown']) pi.on(name, ({ type, reason, previousSessionFile }, ctx) => log([type, reason, previousSessionFile, ctx.sessionManager.getSessionId() === 's']));",
+    );
+    module(&ona, "no.ts", "pi.on('session_before_switch', (event) => ({ cancel: event.reason === 'new' }));");
+    let _server = ona.model(Wire::Messages, []);
+    ona.run(["-p", "/clear", "--session-id", "s", "--hook", "hear.ts"]).expect_code(0);
+    let clean = |rows: Vec<Value>| rows.into_iter().map(|row| row.to_string()).collect::<Vec<_>>();
+    assert_eq!(
+        clean(logged(&ona)),
+        [
+            r#"["session_start",null,null,true]"#,
+            r#"["session_before_switch","new",null,true]"#,
+            r#"["session_switch","new","s",false]"#,
+            r#"["session_shutdown",null,null,false]"#
+        ]
+    );
+    assert_eq!(ona.value("SELECT count(*) FROM sessions"), 2);
+    let ran = ona.run(["-p", "/clear", "-r", "s", "--hook", "no.ts"]).expect_code(1);
+    assert!(ran.stderr.contains("A hook module cancelled /clear; the session goes on."), "{}", ran.stderr);
+    assert_eq!(ona.value("SELECT count(*) FROM sessions"), 2);
 }
 
 fn small_window(ona: &Ona) {
@@ -590,6 +324,41 @@ fn small_window(ona: &Ona) {
         "model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"},
         "autoCompactWindow": 8000,
     }));
+}
+
+/// OM-6, OM-7, OM-X1, OM-X9, 003-3-05, 003-8-01.
+#[test]
+fn what_can_not_be_loaded_is_told_and_stops_nothing() {
+    let mut ona = project();
+    ona.file(".omp/hooks/pre/guard.sh", "touch ran-it");
+    ona.file("syntax.ts", "export default function ( {");
+    ona.file("none.ts", "export const x = 1;");
+    ona.file("object.ts", "export default { on() {} };");
+    ona.file("early.ts", "export default (pi) => pi.sendMessage({});");
+    ona.file("npm.ts", "import pad from 'left-pad'; export default (pi) => pad(pi);");
+    ona.file("good.ts", FIRST_EXAMPLE);
+    let files = ["syntax.ts", "none.ts", "object.ts", "missing.ts", "early.ts", "npm.ts", "scheme://x", "good.ts"];
+    let flags: Vec<_> = files.iter().flat_map(|file| ["--hook", file]).collect();
+    ona.env("ONA_JS_RUNTIME", "embedded");
+    let said = bash(&ona, "rm -rf x", &flags);
+    assert_eq!(said["content"], "Denied by PreToolUse hook\nblocked by policy");
+    assert!(!ona.exists("ran-it"));
+    let errors = ona.rows("SELECT json_extract(detail,'$.path'), json_extract(detail,'$.error') FROM events WHERE event_type='dialect_load_error' ORDER BY id");
+    let error = |ending: &str| {
+        let row = errors
+            .iter()
+            .find(|row| row[0].as_str().unwrap().ends_with(ending))
+            .unwrap_or_else(|| panic!("{ending}: {errors:?}"));
+        row[1].as_str().unwrap().to_owned()
+    };
+    assert!(error("guard.sh").contains("is not a JavaScript or TypeScript module"));
+    assert!(error("syntax.ts").starts_with("Failed to load hook: "));
+    assert_eq!(error("none.ts"), "Hook must export a default function");
+    assert_eq!(error("object.ts"), "Hook must export a default function");
+    assert!(error("missing.ts").starts_with("Failed to load hook: Cannot find module"));
+    assert_eq!(error("early.ts"), "Failed to load hook: sendMessage handler not initialized");
+    assert_eq!(error("npm.ts"), "Failed to load hook: it imports left-pad, which the embedded engine does not have");
+    assert_eq!(errors.len(), 8, "{errors:?}");
 }
 
 /// OM-11, OM-12, OM-33, 003-4-04, 003-4-05, 003-6-08.
@@ -652,116 +421,6 @@ fn modules_shape_a_compaction() {
     three.run(["-p", "go", "--hook", "c.ts"]).expect_code(0);
     assert_eq!(three.value("SELECT count(*) FROM transcript_entries WHERE entry_type='collapse_commit'"), 0);
     assert!(logged(&three).is_empty());
-}
-
-/// 003-2-03, 003-2-04, 003-2-07: the session as modules read it.
-#[test]
-fn a_module_reads_the_session_and_runs_programs() {
-    let mut ona = project();
-    module(
-        &ona,
-        "read.ts",
-        r#"
-        pi.on("tool_result", async (event, ctx) => {
-            const s = ctx.sessionManager;
-            const run = await pi.exec("sh", ["-c", "echo $1 >&2; exit 3", "sh", "a b"]);
-            log([s.getSessionId(), s.getSessionFile(), s.getEntries().map((one) => [one.type, one.message?.role]), s.getBranch().length, /^[0-9a-f]{8}$/.test(s.getLeafId()), s.getLeafEntry().parentId === s.getEntries().at(-2).id, ctx.isIdle(), ctx.model.id.length > 0, run]);
-        });
-    "#,
-    );
-    let _server = ona.model(Wire::Messages, [call("Bash", json!({"command": "echo 1"})), say("done")]);
-    ona.run(["-p", "go", "--session-id", "s-1", "--hook", "read.ts"]).expect_code(0);
-    let entries = json!([["message", "user"], ["message", "assistant"]]);
-    assert_eq!(
-        logged(&ona),
-        [
-            json!(["s-1", "s-1", entries, 2, true, true, false, true, {"stdout": "", "stderr": "a b\n", "code": 3, "killed": false}])
-        ]
-    );
-}
-
-/// OM-42, OM-9, OM-34, 003-2-05, 003-9-04: the document's command, and who may stop it.
-#[test]
-fn a_command_opens_a_session_unless_a_module_objects() {
-    let mut ona = project();
-    ona.file(
-        "handoff.ts",
-        r#"import type { HookAPI } from "@oh-my-pi/pi-coding-agent/hooks";
-
-export default function (pi: HookAPI): void {
-	pi.registerCommand("handoff", {
-		description: "Create a new session with setup message",
-		handler: async (_args, ctx) => {
-			await ctx.waitForIdle();
-			await ctx.newSession({
-				parentSession: ctx.sessionManager.getSessionFile(),
-				setup: async sm => {
-					sm.appendMessage({
-						role: "user",
-						content: [{ type: "text", text: "Continue from prior session summary." }],
-						timestamp: Date.now(),
-					});
-				},
-			});
-		},
-	});
-}
-"#,
-    );
-    module(
-        &ona,
-        "twin.ts",
-        r#"
-        pi.registerCommand("handoff", { handler: () => log("the second module's") });
-        for (const name of ["session_before_switch", "session_switch"]) pi.on(name, ({ type, reason, previousSessionFile }) => log({ type, reason, previousSessionFile }));
-    "#,
-    );
-    let server = ona.model(Wire::Messages, []);
-    ona.run(["-p", "/handoff", "--session-id", "s-1", "--hook", "handoff.ts", "--hook", "twin.ts"]).expect_code(0);
-    assert!(server.requests().is_empty());
-    assert_eq!(
-        ona.rows("SELECT session_id <> 's-1', json_extract(payload_json,'$.content[0].text') FROM transcript_entries WHERE entry_type='user'"),
-        [vec![json!(1), json!("Continue from prior session summary.")]]
-    );
-    assert_eq!(
-        ona.value("SELECT json_extract(detail,'$.parent') FROM events WHERE event_type='session_created' AND json_extract(detail,'$.by')='module'"),
-        "s-1"
-    );
-    assert_eq!(
-        logged(&ona),
-        [
-            json!({"type": "session_before_switch", "reason": "new"}),
-            json!({"type": "session_switch", "reason": "new", "previousSessionFile": "s-1"})
-        ]
-    );
-
-    module(&ona, "no.ts", "pi.on('session_before_switch', (event) => ({ cancel: event.reason === 'new' }));");
-    let before = ona.value("SELECT count(*) FROM sessions");
-    ona.run(["-p", "/handoff", "-r", "s-1", "--hook", "handoff.ts", "--hook", "no.ts"]).expect_code(0);
-    assert_eq!(ona.value("SELECT count(*) FROM sessions"), before);
-}
-
-/// OM-X3 from a command: a message that asks for a turn gets one.
-#[test]
-fn a_command_may_start_a_turn_and_may_fail() {
-    let mut ona = project();
-    module(
-        &ona,
-        "cmd.ts",
-        r#"
-        pi.registerCommand("ask", { handler: (args) => pi.sendMessage({ customType: "ask", content: "asked: " + args, display: true }, { triggerTurn: true }) });
-        pi.registerCommand("note", { handler: (args) => pi.sendMessage({ customType: "note", content: "noted", display: true }) });
-        pi.registerCommand("bad", { handler: () => { throw new Error("it broke"); } });
-    "#,
-    );
-    let server = ona.model(Wire::Messages, [say("answer")]);
-    let ran = ona.run(["-p", "/ask two words", "--hook", "cmd.ts"]).expect_code(0);
-    assert_eq!(ran.stdout, "answer\n");
-    assert!(server.request(0).last_message().contains("asked: two words"));
-    ona.run(["-p", "/note", "--hook", "cmd.ts"]).expect_code(0);
-    assert_eq!(server.requests().len(), 1);
-    let ran = ona.run(["-p", "/bad", "--hook", "cmd.ts"]).expect_code(1);
-    assert!(ran.stderr.contains("it broke"), "{}", ran.stderr);
 }
 
 /// OM-10, OM-13, OM-32, 003-4-03, 003-4-06: commands that go back in a session or branch off it.
@@ -840,32 +499,4 @@ fn commands_branch_and_go_back_as_modules_allow() {
     // A summary nobody asked for is ignored.
     ona.run(["-p", "/back", "-r", "s", "--hook", "cmd.ts", "--hook", "sum.ts"]).expect_code(0);
     assert_eq!(told(&mut ona, "s"), [true, false, false]);
-}
-
-/// OM-9 with `/clear`: a module may keep the session; otherwise it hears of the change.
-#[test]
-fn clear_asks_modules_first() {
-    let mut ona = project();
-    module(
-        &ona,
-        "hear.ts",
-        "for (const name of ['session_start', 'session_before_switch', 'session_switch', 'session_shutdown']) pi.on(name, ({ type, reason, previousSessionFile }, ctx) => log([type, reason, previousSessionFile, ctx.sessionManager.getSessionId() === 's']));",
-    );
-    module(&ona, "no.ts", "pi.on('session_before_switch', (event) => ({ cancel: event.reason === 'new' }));");
-    let _server = ona.model(Wire::Messages, []);
-    ona.run(["-p", "/clear", "--session-id", "s", "--hook", "hear.ts"]).expect_code(0);
-    let clean = |rows: Vec<Value>| rows.into_iter().map(|row| row.to_string()).collect::<Vec<_>>();
-    assert_eq!(
-        clean(logged(&ona)),
-        [
-            r#"["session_start",null,null,true]"#,
-            r#"["session_before_switch","new",null,true]"#,
-            r#"["session_switch","new","s",false]"#,
-            r#"["session_shutdown",null,null,false]"#
-        ]
-    );
-    assert_eq!(ona.value("SELECT count(*) FROM sessions"), 2);
-    let ran = ona.run(["-p", "/clear", "-r", "s", "--hook", "no.ts"]).expect_code(1);
-    assert!(ran.stderr.contains("A hook module cancelled /clear; the session goes on."), "{}", ran.stderr);
-    assert_eq!(ona.value("SELECT count(*) FROM sessions"), 2);
 }

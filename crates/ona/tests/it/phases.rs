@@ -36,19 +36,6 @@ fn bash(ona: &Ona, command: &str) -> Value {
     ona.eval_with("Bash", json!({"command": command}), &["--conversation", "c", "--yes"])
 }
 
-/// Waits for a file that a process nobody waits for will make.
-fn wait(ona: &Ona, path: &str) -> String {
-    for _ in 0..4_000 {
-        if let Ok(text) = std::fs::read_to_string(ona.project().join(path))
-            && text.ends_with('\n')
-        {
-            return text;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    panic!("{path} was not made in 20 seconds");
-}
-
 #[test]
 fn m_4_a_subagent_is_in_the_phase_of_its_conversation() {
     let mut ona = ona();
@@ -73,20 +60,6 @@ fn m_4_a_subagent_is_in_the_phase_of_its_conversation() {
     assert!(model.request(3).last_message().contains("Unknown tool ExitPlanMode"));
     assert!(!ona.exists("a"));
     assert_eq!(standing(&ona), ("planning".into(), vec![]));
-}
-
-/// The list wants `git log` to run while planning; section 8.3 denies Bash by name, read-only or not (DEC-115).
-#[test]
-fn m_5_planning_is_for_reading_and_bash_is_not_a_reader() {
-    let ona = ona();
-    conversation(&ona, "planning");
-    ona.file("a.txt", "x\n");
-    assert_eq!(bash(&ona, "git log --oneline -5")["content"], "Denied: phase is planning and no approved plan exists");
-    for (tool, input) in
-        [("Read", json!({"file_path": "a.txt"})), ("Glob", json!({"pattern": "*"})), ("Grep", json!({"pattern": "x"}))]
-    {
-        assert_eq!(ona.eval_with(tool, input, &["--conversation", "c"])["is_error"], false, "M-5 {tool}");
-    }
 }
 
 #[test]
@@ -193,50 +166,6 @@ fn the_agents_shell_can_not_approve_transit_or_bring_its_own_settings() {
         assert_eq!(standing(&ona), ("implement".into(), vec![json!("draft")]), "{command}");
         assert_eq!(ona.value("SELECT json FROM settings_snapshot"), before, "{command}");
     }
-}
-
-#[test]
-fn a_process_that_outlives_the_agents_shell_is_still_the_agents() {
-    let ona = ona();
-    ona.settings(json!({"permissions": permissive()}));
-    conversation(&ona, "planning");
-    draft(&ona);
-    ona.execute("UPDATE conversations SET phase='implement'", []);
-    let db = ona.db();
-    let db = db.display();
-    // Nothing of the agent's is left in its environment, and its ancestors are gone.
-    let late = |code: &str, what: &str| {
-        format!(
-            "p=$$; (setsid env -i PATH=/usr/bin:/bin AGENT_SDLC_DB={db} HOME=/tmp bash -c \
-             \"while kill -0 $p 2>/dev/null; do sleep 0.02; done; {what} 2>said; echo \\$? >{code}\" >/dev/null 2>&1 &)"
-        )
-    };
-    for (code, what) in [
-        ("1", format!("{PROGRAM} plan approve 1")),
-        ("2", format!("{PROGRAM} --transition test --conversation c")),
-        ("3", format!("ulimit -Hx 7; {PROGRAM} plan approve 1")),
-    ] {
-        assert_eq!(bash(&ona, &late(code, &what))["is_error"], false, "{what}");
-        assert_eq!(wait(&ona, code), "1\n", "{what}: {}", ona.read("said"));
-        assert!(ona.read("said").contains("by the operator only"), "{what}");
-    }
-    // In the background of one conversation while another plans: the same.
-    let call = json!({"tool": "Bash", "input": {"command": format!("env -u ONA_AGENT_DB {PROGRAM} plan approve 1 2>said; echo $? >bg; sleep 60"), "run_in_background": true}});
-    let mut child = ona.command(["--eval", "-"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
-    use std::io::Write;
-    let mut stdin = child.stdin.take().unwrap();
-    writeln!(stdin, "{call}").unwrap();
-    writeln!(stdin, "{}", json!({"tool": "TaskOutput", "input": {"task_id": "b1", "block": true, "timeout": 1}}))
-        .unwrap();
-    // Its second call keeps the first one's task alive until the approval was tried.
-    let wait_for_it = json!({"tool": "Bash", "input": {"command": "while [ ! -s bg ]; do sleep 0.02; done"}});
-    writeln!(stdin, "{wait_for_it}").unwrap();
-    drop(stdin);
-    ona_testkit::finish(child, b"").expect_code(0);
-    assert_eq!(wait(&ona, "bg"), "1\n");
-    assert_eq!(standing(&ona), ("implement".into(), vec![json!("draft")]));
-    // The operator himself is not marked.
-    ona.run(["plan", "approve", "1"]).expect_code(0);
 }
 
 #[test]
@@ -382,34 +311,4 @@ fn done_is_the_operators_word_on_the_report_he_saw() {
     // The agent's calls came after the tests; what is approved must be what is there.
     ona.run(["--transition", "done", "--approve", "--conversation", "c"]).expect_code(1);
     assert_eq!(standing(&ona).0, "verify");
-}
-
-#[test]
-fn m_7_and_no_phase_is_skipped_by_asking_for_it() {
-    let ona = ona();
-    ona.settings(json!({"permissions": permissive()}));
-    for (from, to) in [
-        ("idle", "implement"),
-        ("idle", "test"),
-        ("idle", "verify"),
-        ("idle", "done"),
-        ("planning", "test"),
-        ("planning", "implement"),
-        ("planning", "verify"),
-        ("planning", "done"),
-        ("implement", "verify"),
-        ("implement", "done"),
-        ("test", "verify"),
-        ("test", "done"),
-        ("verify", "done"),
-    ] {
-        ona.execute("DELETE FROM conversations", []);
-        conversation(&ona, from);
-        let args = ["--transition", to, "--conversation", "c"];
-        let asked = if to == "done" { 2 } else { 1 };
-        for approve in &[&[][..], &["--approve"][..]][..asked] {
-            let ran = ona.run(args.iter().chain(*approve)).expect_code(1);
-            assert!(!ran.stderr.is_empty() && standing(&ona).0 == from, "M-7 {from} {to}: {ran:?}");
-        }
-    }
 }

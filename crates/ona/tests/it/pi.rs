@@ -1,7 +1,7 @@
 //! The pi dialect from outside. Each test carries the ids of its scenarios (docs/SPECIFICATION.md).
 
 use crate::ona;
-use ona_testkit::model::{Wire, call, calls, say};
+use ona_testkit::model::{Wire, call, say};
 use ona_testkit::{Ona, RunOutput};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -92,81 +92,6 @@ fn warning(source: &str, reason: &str) -> String {
 
 // ---- sources and validity ----------------------------------------------------------
 
-#[test]
-fn p1_p2_the_flag_wins_over_the_variable_and_nothing_is_merged() {
-    let mut ona = with_config(json!({"SessionStart": [{"command": "echo cli"}]}));
-    ona.env("PI_HOOKS_JSON", json!({"PreCompact": [{"command": "echo env"}]}).to_string());
-    let compact = json!({"hook_event_name": "PreCompact", "trigger": "manual", "custom_instructions": null});
-    assert_eq!(commands(&start(&ona, &["--hooks-config", "hooks.json"])), ["echo cli"]);
-    assert_eq!(record(&ona)["configSourceName"], "cli");
-    assert!(commands(&fire(&ona, compact.clone(), &["--hooks-config", "hooks.json"])).is_empty());
-    assert_eq!(commands(&fire(&ona, compact, &[])), ["echo env"]);
-    assert_eq!(records(&ona)[1]["configSourceName"], "env");
-}
-
-#[test]
-fn p3_to_p7_an_invalid_source_is_named_ends_the_search_and_leaves_the_session_usable() {
-    let valid = json!({"PreToolUse": [{"command": "touch env-ran"}]}).to_string();
-    let one = |definition: Value| Some(json!({ "PreToolUse": [definition] }).to_string());
-    let at = |what: &str| format!("hooks.PreToolUse[0].{what}");
-    let cases = [
-        (None, "hooks config file not found".to_owned()),
-        (Some("{".to_owned()), "invalid JSON".to_owned()),
-        (Some(r#"{"UnknownEvent":[]}"#.to_owned()), "unsupported hook event: UnknownEvent".to_owned()),
-        (one(json!({"command": "  "})), at("command must be a non-empty string")),
-        (
-            one(json!({"command": "x", "matcher": {"toolNames": [1]}})),
-            at("matcher.toolNames must be an array of strings"),
-        ),
-        (one(json!({"command": "x", "timeoutMs": 0})), at("timeoutMs must be a positive number")),
-        (one(json!({"command": "x", "failOpen": "no"})), at("failOpen must be a boolean")),
-    ];
-    for (config, reason) in cases {
-        let mut ona = allowed();
-        stub(&mut ona, "gt", "");
-        ona.env("PI_HOOKS_JSON", &valid);
-        if let Some(config) = &config {
-            ona.file("hooks.json", config);
-        }
-        let (result, ran) = bash(&ona, "echo usable", &["--gastown", "--hooks-config", "hooks.json"]);
-        assert_eq!(result["content"], "usable\n", "{reason}");
-        assert_eq!(ran.stderr, warning("cli", &reason));
-        assert!(called(&ona, "gt").is_empty() && !ona.exists("env-ran"), "{reason}");
-        let detail = ona.value("SELECT detail FROM events WHERE event_type='hook_config_invalid'");
-        let detail: Value = serde_json::from_str(detail.as_str().unwrap()).unwrap();
-        assert_eq!((&detail["source"], &detail["reason"]), (&json!("cli"), &json!(reason)));
-        assert_eq!(ona.value("SELECT count(*) FROM hook_invocations"), 0);
-    }
-}
-
-#[test]
-fn p5_a_broken_variable_is_named_and_nothing_takes_its_place() {
-    let mut ona = allowed();
-    stub(&mut ona, "gt", "");
-    ona.env("PI_HOOKS_JSON", "{");
-    let (_, ran) = bash(&ona, "true", &["--gastown"]);
-    assert_eq!(ran.stderr, warning("env", "invalid JSON"));
-    assert!(called(&ona, "gt").is_empty());
-}
-
-#[test]
-fn p12_verbose_describes_a_broken_source_in_one_line_with_six_keys() {
-    let mut ona = allowed();
-    stub(&mut ona, "gt", "");
-    ona.env("PI_HOOKS_JSON", "{");
-    let (_, ran) = bash(&ona, "true", &["--gastown", "--verbose"]);
-    assert!(ran.stderr.starts_with(&warning("env", "invalid JSON")), "{ran:?}");
-    let lines: Vec<_> = ran.stderr.lines().collect();
-    let described: Value = serde_json::from_str(lines[1]).unwrap();
-    assert_eq!(
-        described,
-        json!({"type": "invalid_hook_config", "source": "env", "reason": "invalid JSON",
-            "hooksDisabledForSession": true, "errors": ["[env] invalid JSON"],
-            "diagnostics": [{"sourceName": "env", "message": "invalid JSON", "isRuntimeSource": true}]})
-    );
-    assert!(called(&ona, "gt").is_empty());
-}
-
 /// DEC-143 against "hooks are disabled".
 #[test]
 fn an_invalid_configuration_does_not_switch_off_the_operators_guards() {
@@ -176,17 +101,6 @@ fn an_invalid_configuration_does_not_switch_off_the_operators_guards() {
     ona.env("PI_HOOKS_JSON", "{");
     let (result, _) = bash(&ona, "touch ran", &[]);
     assert_eq!((&result["is_error"], ona.exists("ran")), (&json!(true), false));
-}
-
-#[test]
-fn p8_p9_an_empty_configuration_speaks_and_an_empty_variable_does_not() {
-    for (variable, expected) in [("{}", Vec::<&str>::new()), ("", vec!["tap guard"])] {
-        let mut ona = allowed();
-        stub(&mut ona, "gt", "");
-        ona.env("PI_HOOKS_JSON", variable);
-        let (_, ran) = bash(&ona, "true", &["--gastown"]);
-        assert_eq!((called(&ona, "gt"), ran.stderr.as_str()), (expected.iter().map(ToString::to_string).collect(), ""));
-    }
 }
 
 #[test]
@@ -268,45 +182,6 @@ fn p10_all_three_defaults_run_where_they_belong_and_a_missing_bd_sync_is_no_news
     assert_eq!(called(&ona, "gt"), ["prime"]);
 }
 
-#[test]
-fn p13_in_such_a_session_hooks_of_claude_files_are_off_unless_asked_for() {
-    let file = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "touch claude"}]}]}});
-    let cases: [(&[&str], Option<&str>, bool); 7] = [
-        (&[], None, true),
-        (&["--gastown"], None, false),
-        (&["--hooks-config", "hooks.json"], None, false),
-        (&[], Some("PI_HOOKS_JSON"), false),
-        (&["--hooks-config", "hooks.json", "--claude-settings-hooks"], None, true),
-        (&["--gastown", "--claude-settings-hooks"], None, true),
-        (&["--gastown"], Some("PI_ENABLE_CLAUDE_SETTINGS_HOOKS"), true),
-    ];
-    for place in ["project", "home"] {
-        let mut ona = ona();
-        ona.file("hooks.json", "{}");
-        ona.file(".ona/settings.json", r#"{"permissions": {"allow": ["Bash"]}}"#);
-        match place {
-            "home" => ona.home_file(".claude/settings.json", file.to_string()),
-            _ => ona.file(".claude/settings.json", file.to_string()),
-        };
-        let _model = ona.model(Wire::Messages, cases.iter().flat_map(|_| [call_bash(), say("done")]));
-        // The same row serves all: what a session leaves out is not left out for the next.
-        for (flags, variable, runs) in cases {
-            for how in ["--eval", "-p"] {
-                std::fs::remove_file(ona.project().join("claude")).ok();
-                let call = json!({"tool": "Bash", "input": {"command": "true"}}).to_string();
-                let mut args = if how == "-p" { vec!["-p", "go"] } else { vec!["--eval", &call] };
-                args.extend(flags);
-                let mut command = ona.command(args);
-                if let Some(name) = variable {
-                    command.env(name, if name == "PI_HOOKS_JSON" { "{}" } else { "1" });
-                }
-                ona_testkit::finish(command.spawn().unwrap(), b"").expect_code(0);
-                assert_eq!(ona.exists("claude"), runs, "{place} {how} {flags:?} {variable:?}");
-            }
-        }
-    }
-}
-
 fn call_bash() -> ona_testkit::model::ScriptedTurn {
     call("Bash", json!({"command": "true"}))
 }
@@ -370,38 +245,6 @@ fn the_agent_may_not_change_the_configuration_nor_the_scripts_it_starts() {
 
 // ---- running and blocking ----------------------------------------------------------
 
-#[test]
-fn p20_exit_2_blocks_with_what_was_printed() {
-    let (ona, result, ran) = guarded(&["printf blocked; exit 2"], "touch ran");
-    assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] blocked");
-    assert!(!ona.exists("ran"));
-    let record = record(&ona);
-    assert_eq!(
-        (&record["decision"], &record["reason"], &record["failed"]),
-        (&json!("deny"), &json!("blocked"), &json!(false))
-    );
-    assert_eq!(ran.stderr, "Warning: PreToolUse hook (cli) blocked the call: printf blocked; exit 2: blocked\n");
-    let (_, result, _) = guarded(&["exit 2"], "true");
-    assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] Tool call blocked by hook");
-}
-
-#[test]
-fn p28_after_a_block_neither_post_event_fires() {
-    for block in ["exit 2".to_owned(), prints(&json!({"decision": "deny"}))] {
-        let ona = with_config(json!({"PreToolUse": [{"command": block}],
-            "PostToolUse": [{"command": "touch post"}], "PostToolUseFailure": [{"command": "touch post"}]}));
-        bash(&ona, "touch ran", &["--hooks-config", "hooks.json"]);
-        assert_eq!((ona.exists("ran"), ona.exists("post")), (false, false), "{block}");
-        assert_eq!(ona.column("SELECT hook_event FROM hook_invocations"), ["PreToolUse"]);
-    }
-}
-
-#[test]
-fn p45_exit_2_blocks_whatever_the_output_decides() {
-    let (ona, result, _) = guarded(&["echo '{\"decision\":\"allow\",\"reason\":\"why\"}'; exit 2"], "touch ran");
-    assert_eq!((&result["content"], ona.exists("ran")), (&json!("Denied by PreToolUse hook\n[0] why"), false));
-}
-
 /// One Bash call before a hook that fails in this way; whether the call ran, what was said.
 fn failing(command: &str, timeout: u64, fail_open: bool) -> (Ona, Value) {
     let ona = with_config(json!({"PreToolUse": [{"command": command, "timeoutMs": timeout, "failOpen": fail_open}]}));
@@ -410,13 +253,6 @@ fn failing(command: &str, timeout: u64, fail_open: bool) -> (Ona, Value) {
     assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
     assert_eq!(record(&ona)["failed"], true);
     (ona, result)
-}
-
-#[test]
-fn p21_a_failure_passes_and_is_recorded_as_one() {
-    let (ona, result) = failing("printf warn; exit 1", 5000, true);
-    assert_eq!((&result["is_error"], &record(&ona)["decision"]), (&json!(false), &json!("allow")));
-    assert_eq!(ona.value("SELECT exit_code FROM hook_invocations"), 1);
 }
 
 #[test]
@@ -444,23 +280,6 @@ fn p24_a_timeout_of_a_hook_that_may_not_fail_blocks_with_what_it_had_printed() {
     assert_eq!(result["content"], "Denied by PreToolUse hook\n[0] early");
     assert_eq!((&record(&ona)["timedOut"], &record(&ona)["decision"]), (&json!(true), &json!("deny")));
     assert_eq!(ona.value("SELECT exit_code FROM hook_invocations"), 2);
-}
-
-#[test]
-fn the_default_timeout_is_five_seconds() {
-    let ona = with_config(json!({"PreToolUse": [{"command": "true"}]}));
-    let doctor = ona.run(["doctor", "--json", "--hooks-config", "hooks.json"]).json();
-    assert_eq!((&doctor["hooks"][0]["timeout_ms"], &doctor["hooks"][0]["dialect"]), (&json!(5000), &json!("pi")));
-}
-
-#[test]
-fn p25_after_a_block_no_later_hook_of_the_call_runs() {
-    for first in ["exit 2".to_owned(), prints(&json!({"decision": "deny"}))] {
-        let (ona, result, _) = guarded(&[&first, "touch second"], "true");
-        assert_eq!((&result["is_error"], ona.exists("second")), (&json!(true), false));
-        let skipped = ona.column("SELECT skipped_reason FROM hook_invocations ORDER BY id");
-        assert_eq!(skipped, [Value::Null, json!("prior_block_or_deny")]);
-    }
 }
 
 #[test]
@@ -494,19 +313,6 @@ fn p26_matchers_take_native_and_pi_names_exactly_on_all_tool_events() {
         }
         assert_eq!(commands(&start(&ona, &flags)).len(), 1, "a matcher is for tools");
     }
-}
-
-#[test]
-fn p31_a_hook_reads_one_line_of_json_and_its_end() {
-    let (ona, ..) = guarded(&["cat > stdin; wc -c < stdin > length"], "true");
-    let text = ona.read("stdin");
-    assert!(text.ends_with("}\n") && text.matches('\n').count() == 1, "{text:?}");
-    let stdin: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(stdin["tool_input"], json!({"command": "true"}));
-    for field in ["hook_event_name", "cwd", "tool_name", "tool_use_id", "session_id", "conversation_id"] {
-        assert!(stdin[field].is_string(), "{field} in {text}");
-    }
-    assert_eq!((&stdin["hook_event_name"], &stdin["tool_name_pi"]), (&json!("PreToolUse"), &json!("bash")));
 }
 
 #[test]
@@ -622,160 +428,14 @@ fn a_hook_runs_in_a_login_shell_that_still_finds_what_ona_was_started_with() {
 // ---- structured output -------------------------------------------------------------
 
 #[test]
-fn p40_a_deny_blocks_with_its_reason() {
-    let (ona, result, _) = guarded(&[&prints(&json!({"decision": "deny", "reason": "no"}))], "touch ran");
-    assert_eq!((&result["content"], ona.exists("ran")), (&json!("Denied by PreToolUse hook\nno"), false));
-    assert_eq!((&record(&ona)["decision"], &record(&ona)["reason"]), (&json!("deny"), &json!("no")));
-}
-
-#[test]
 fn p41_a_deny_without_a_reason_blocks_in_fixed_words() {
     let (ona, result, _) = guarded(&[&prints(&json!({"decision": "deny"}))], "touch ran");
     let said = json!("Denied by PreToolUse hook\nTool call blocked by hook");
     assert_eq!((&result["content"], ona.exists("ran")), (&said, false));
 }
 
-/// The call runs, with this decision in the record and at most one line that says why.
-fn runs(hook: &str, decision: &str, warned: Option<&str>) {
-    let (ona, result, ran) = guarded(&[hook], "echo ran");
-    assert_eq!(result["content"], "ran\n", "{hook}");
-    assert_eq!(ran.stderr.lines().count(), usize::from(warned.is_some()), "{ran:?}");
-    assert!(ran.stderr.contains(warned.unwrap_or_default()), "{ran:?}");
-    let level = if warned.is_some() { "warn" } else { "info" };
-    assert_eq!((&record(&ona)["decision"], &record(&ona)["level"]), (&json!(decision), &json!(level)));
-}
-
-#[test]
-fn p43_an_ask_counts_as_allow_and_says_so_once() {
-    let ask = prints(&json!({"decision": "ask", "reason": "r"}));
-    runs(&ask, "ask", Some("said ask; it has no permission dialog, so this counts as allow"));
-}
-
-#[test]
-fn p44_a_decision_nobody_knows_and_half_an_object_are_warnings() {
-    runs(&prints(&json!({"decision": "maybe"})), "allow", Some("decision \"maybe\" is ignored"));
-    runs("echo '{\"decision\":'", "allow", Some("is not JSON"));
-}
-
-#[test]
-fn p42_allow_leaves_the_call_to_the_rules() {
-    runs(&prints(&json!({"decision": "allow"})), "allow", None);
-    // No opinion is no permission either: without a rule nobody is there to say yes.
-    let mut ona = ona();
-    let touch = || call("Bash", json!({"command": "touch ran"}));
-    let _model = ona.model(Wire::Messages, [touch(), say("no"), touch(), say("no")]);
-    for decision in ["allow", "ask"] {
-        let config = json!({"PreToolUse": [{"command": prints(&json!({ "decision": decision }))}]});
-        ona.file("hooks.json", config.to_string());
-        ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
-        assert!(!ona.exists("ran"), "{decision}");
-    }
-    // An explicit ask rule of the operator still asks.
-    ona.settings(json!({"permissions": {"ask": ["Bash"]}}));
-    let (result, _) = bash(&ona, "touch ran", &["--hooks-config", "hooks.json"]);
-    assert_eq!((&result["is_error"], ona.exists("ran")), (&json!(true), false));
-}
-
-#[test]
-fn p46_to_p51_updates_change_arguments_and_nothing_else() {
-    let update = |fields: Value| prints(&json!({ "updatedInput": fields }));
-    let ona = with_config(
-        json!({"PreToolUse": [{"command": update(json!({"command": "echo B"}))}], "PostToolUse": [{"command": "cat > post"}]}),
-    );
-    let call =
-        json!({"tool": "Bash", "input": {"command": "echo A", "timeout": 5000}, "tool_use_id": "mine"}).to_string();
-    let ran = ona.run(["--eval", &call, "--hooks-config", "hooks.json"]).expect_code(0).json();
-    assert_eq!((&ran["content"], &ran["tool_use_id"]), (&json!("B\n"), &json!("mine")));
-    let post: Value = serde_json::from_str(&ona.read("post")).unwrap();
-    assert_eq!((&post["tool_input"]["command"], &post["tool_input"]["timeout"]), (&json!("echo B"), &json!(5000)));
-    let stored = ona.value("SELECT json_extract(payload_json,'$.effective_input') FROM transcript_entries WHERE json_extract(payload_json,'$.effective_input') IS NOT NULL");
-    assert!(stored.as_str().unwrap().contains("echo B") && stored.as_str().unwrap().contains("5000"), "{stored}");
-
-    // P47: keys that would reach a prototype are dropped.
-    let (ona, result, _) = guarded(
-        &[&update(json!({"__proto__": {"x": 1}, "constructor": 1, "prototype": 2, "command": "echo B"}))],
-        "echo A",
-    );
-    assert_eq!(result["content"], "B\n");
-    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%__proto__%' OR payload_json LIKE '%constructor%'"), 0);
-
-    let (_, result, ran) = guarded(&[&prints(&json!({"updatedInput": ["x"]}))], "echo A");
-    assert_eq!(result["content"], "A\n", "P48");
-    assert!(ran.stderr.contains("updatedInput is ignored"), "{ran:?}");
-
-    let (ona, _, _) =
-        guarded(&[&prints(&json!({"decision": "deny", "updatedInput": {"command": "touch B"}}))], "touch A");
-    assert_eq!((ona.exists("A"), ona.exists("B")), (false, false), "P49");
-
-    let second = r#"c=$(sed 's/.*"command":"\([^"]*\)".*/\1/'); printf '{"updatedInput":{"command":"%s-2"}}' "$c""#;
-    let (_, result, _) = guarded(&[&update(json!({"command": "echo 1"})), second], "echo 0");
-    assert_eq!(result["content"], "1-2\n", "P50");
-
-    let (ona, result, _) =
-        guarded(&[&prints(&json!({"tool_name": "Write", "tool_use_id": "x", "updatedInput": {}}))], "echo A");
-    assert_eq!(result["content"], "A\n", "P51");
-    assert_ne!(result["tool_use_id"], "x");
-    assert_eq!(ona.value("SELECT tool_name FROM hook_invocations"), "Bash");
-
-    // What does not fit the tool's schema never runs.
-    let (_, result, _) = guarded(&[&update(json!({"command": 7}))], "echo A");
-    assert_eq!(result["is_error"], true);
-    assert!(result["content"].as_str().unwrap().contains("A hook changed the input"), "{result}");
-}
-
 fn body(model: &ona_testkit::model::ModelServer, index: usize) -> String {
     String::from_utf8_lossy(&model.request(index).body).into_owned()
-}
-
-#[test]
-fn p52_p53_context_is_one_block_in_order_at_the_next_request_and_only_there() {
-    let mut ona = with_config(json!({
-        "PreToolUse": [{"command": "echo help text"}, {"command": prints(&json!({"additionalContext": "zero"}))}],
-        "PostToolUse": [{"command": prints(&json!({"additionalContext": "one"}))}, {"command": "echo two"}, {"command": "true"}],
-    }));
-    let model = ona.model(Wire::Messages, [call_bash(), call_bash(), say("done")]);
-    ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
-    let block = "<hook-context>\\nzero\\n\\none\\n\\ntwo\\n</hook-context>";
-    assert!(!body(&model, 0).contains("hook-context"));
-    assert_eq!(body(&model, 1).matches(block).count(), 1, "{}", body(&model, 1));
-    assert!(model.request(1).last_message().contains("<hook-context>"));
-    // The second call adds its own block and repeats nothing.
-    assert_eq!(body(&model, 2).matches("hook-context>").count(), 4, "{}", body(&model, 2));
-    assert!(!body(&model, 2).contains("help text"));
-    let events = ona.column(
-        "SELECT json_extract(payload_json,'$.dialect') FROM transcript_entries WHERE entry_type='internal_hook'",
-    );
-    assert!(events.len() == 6 && events.iter().all(|dialect| dialect == "pi"), "{events:?}");
-}
-
-#[test]
-fn p54_context_is_whole_and_the_log_is_not() {
-    let mut ona = with_config(json!({"SessionStart": [{"command": "head -c 10000 /dev/zero | tr '\\0' x"}]}));
-    let model = ona.model(Wire::Messages, [say("done")]);
-    ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
-    assert!(body(&model, 0).contains(&"x".repeat(10_000)));
-    let record = record(&ona);
-    assert_eq!(record["stdout"], format!("{}\n...[truncated]", "x".repeat(2000)));
-    assert_eq!(
-        (&record["stdoutTruncated"], &record["stderrTruncated"], &record["truncated"]),
-        (&json!(true), &json!(false), &json!(true))
-    );
-    // DEC-144: the row is an audit record and keeps everything.
-    assert_eq!(ona.value("SELECT length(stdout_text) FROM hook_invocations"), 10_000);
-}
-
-#[test]
-fn p55_context_of_several_calls_follows_the_order_of_the_calls() {
-    let hook = "i=$(cat); case $i in *first*) sleep 0.3; echo slow one;; *) echo quick two;; esac";
-    let mut ona = with_config(json!({"PostToolUse": [{ "command": hook }]}));
-    let two = calls([("Bash", json!({"command": "echo first"})), ("Bash", json!({"command": "echo second"}))]);
-    let model = ona.model(Wire::Messages, [two, say("done")]);
-    ona.run(["-p", "go", "--hooks-config", "hooks.json"]).expect_code(0);
-    assert!(
-        body(&model, 1).contains("<hook-context>\\nslow one\\n\\nquick two\\n</hook-context>"),
-        "{}",
-        body(&model, 1)
-    );
 }
 
 #[test]
@@ -809,60 +469,10 @@ fn an_asynchronous_hook_of_a_claude_shaped_configuration_blocks_nothing_in_the_l
 }
 
 #[test]
-fn p60_a_secret_a_hook_prints_reaches_no_log_and_no_row() {
-    let key = format!("sk-{}", "testsecretvalue123456");
-    for verbose in [false, true] {
-        let hook = format!("echo OPENAI_API_KEY={key}; echo 'password: \"hunter2\"' >&2");
-        let ona = with_config(json!({"PreToolUse": [{ "command": hook }]}));
-        let mut flags = vec!["--hooks-config", "hooks.json"];
-        flags.extend(verbose.then_some("--verbose"));
-        let (_, ran) = bash(&ona, "true", &flags);
-        assert!(!ran.stderr.contains(&key) && !ran.stdout.contains(&key), "{ran:?}");
-        assert!(verbose || ran.stderr.is_empty(), "{ran:?}");
-        let record = record(&ona);
-        assert_eq!((&record["redacted"], &record["stdout"]), (&json!(true), &json!("OPENAI_API_KEY=[REDACTED]\n")));
-        assert_eq!(record["stderr"], "password: \"[REDACTED]\"\n");
-        assert_eq!(ona.value("SELECT stdout_text FROM hook_invocations"), "OPENAI_API_KEY=[REDACTED]\n");
-        for file in ["", "-wal"] {
-            let bytes = std::fs::read(format!("{}{file}", ona.db().display())).unwrap_or_default();
-            assert!(
-                !String::from_utf8_lossy(&bytes).contains(&key) && !String::from_utf8_lossy(&bytes).contains("hunter2")
-            );
-        }
-    }
-}
-
-#[test]
 fn p62_a_long_reason_is_cleaned_then_cut_and_the_model_gets_that() {
     let reason = format!("SECRET=hidden {}", "r".repeat(5000));
     let (ona, result, _) = guarded(&[&prints(&json!({"decision": "deny", "reason": reason}))], "true");
     let shown = format!("SECRET=[REDACTED] {}\n...[truncated]", "r".repeat(2000 - 18));
     assert_eq!(result["content"], format!("Denied by PreToolUse hook\n{shown}"));
     assert_eq!((&record(&ona)["reason"], &record(&ona)["truncated"]), (&json!(shown), &json!(true)));
-}
-
-#[test]
-fn p63_p64_the_verbose_record_has_its_keys_in_their_order() {
-    let ona = with_config(
-        json!({"PreToolUse": [{"command": "echo tool completed successfully"}], "PostToolUse": [{"command": "true"}]}),
-    );
-    let (_, ran) = bash(&ona, "true", &["--hooks-config", "hooks.json", "--verbose"]);
-    let lines: Vec<serde_json::Map<String, Value>> =
-        ran.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let keys = |index: usize| lines[index].keys().map(String::as_str).collect::<Vec<_>>().join(" ");
-    assert_eq!(
-        keys(0),
-        "eventName command configSourceName code durationMs stdout stderr timedOut failed decision redacted stdoutTruncated stderrTruncated truncated"
-    );
-    assert_eq!(
-        keys(1),
-        "eventName command configSourceName code durationMs stdout stderr timedOut failed redacted stdoutTruncated stderrTruncated truncated"
-    );
-    assert_eq!((&lines[0]["stdout"], &lines[0]["redacted"]), (&json!("tool completed successfully\n"), &json!(false)));
-    let stored = &records(&ona)[0];
-    for (key, value) in &lines[0] {
-        assert_eq!(stored.get(key), Some(value), "{key}");
-    }
-    let (_, quiet) = bash(&ona, "true", &["--hooks-config", "hooks.json"]);
-    assert_eq!(quiet.stderr, "");
 }

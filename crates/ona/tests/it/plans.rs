@@ -27,28 +27,6 @@ fn eval(ona: &Ona, tool: &str, input: Value) -> (bool, String) {
 }
 
 #[test]
-fn planning_begins_from_every_phase_and_retires_the_old_approval() {
-    for (from, left) in [
-        ("idle", "superseded"),
-        ("implement", "superseded"),
-        ("test", "superseded"),
-        ("verify", "superseded"),
-        ("done", "completed"),
-    ] {
-        let ona = ona();
-        conversation(&ona, from);
-        ona.execute("INSERT INTO plans(conversation_id, content, hash, status) VALUES ('c', 'x', 'h', 'approved')", []);
-        let (error, content) = eval(&ona, "EnterPlanMode", json!({}));
-        assert!(!error && content.contains("Success criteria"), "{from}: {content}");
-        assert_eq!((phase(&ona), ona.value("SELECT status FROM plans")), (json!("planning"), json!(left)), "{from}");
-        assert_eq!(
-            ona.value("SELECT detail FROM events WHERE event_type='phase_changed'"),
-            format!(r#"{{"from":"{from}","to":"planning"}}"#)
-        );
-    }
-}
-
-#[test]
 fn entering_twice_changes_nothing() {
     let ona = ona();
     conversation(&ona, "planning");
@@ -73,58 +51,6 @@ fn what_does_not_fit_the_schema_is_named() {
         assert!(error && content.contains(words), "{content}");
     }
     assert_eq!(ona.value("SELECT count(*) FROM plans"), 0);
-}
-
-#[test]
-fn the_operators_own_call_approves_and_all_of_it_is_one_commit() {
-    let ona = ona();
-    conversation(&ona, "idle");
-    ona.file("before.txt", "x");
-    eval(&ona, "EnterPlanMode", json!({}));
-    let (error, content) = eval(&ona, "ExitPlanMode", json!({"plan": PLAN}));
-    assert!(!error && content.contains("Plan 1 is approved") && content.contains("prints HELLO"), "{content}");
-    assert_eq!(phase(&ona), "implement");
-    assert_eq!(
-        ona.rows("SELECT status, content, hash, approved_at IS NOT NULL, completed_at FROM plans"),
-        [[json!("approved"), json!(PLAN), json!(ona_api::digest::sha256_hex(PLAN.as_bytes())), json!(1), Value::Null]]
-    );
-    assert_eq!(ona.column("SELECT path FROM sdlc_manifest ORDER BY path"), ["", "before.txt"]);
-    assert_eq!(
-        ona.column("SELECT event_type FROM events WHERE conversation_id='c' AND event_type LIKE 'p%' ORDER BY id"),
-        ["phase_changed", "plan_saved", "plan_approved", "phase_changed"]
-    );
-    assert_eq!(
-        ona.value(
-            "SELECT json_extract(reason_json,'$.source') FROM tool_permission_log WHERE tool_name='ExitPlanMode'"
-        ),
-        "eval_operator"
-    );
-    let (error, content) = eval(&ona, "ExitPlanMode", json!({"plan": PLAN}));
-    assert!(error && content.starts_with("The phase is implement"), "{content}");
-}
-
-#[test]
-fn a_new_draft_supersedes_the_older_and_an_empty_call_means_the_newest() {
-    let ona = ona();
-    conversation(&ona, "planning");
-    ona.settings(json!({"permissions": {"ask": ["ExitPlanMode"]}}));
-    for plan in ["first", "second"] {
-        let (error, content) = eval(&ona, "ExitPlanMode", json!({"plan": plan}));
-        assert!(error && content.contains("waits for the operator's approval"), "{content}");
-    }
-    // Presented again without a text: no third draft.
-    eval(&ona, "ExitPlanMode", json!({}));
-    assert_eq!(
-        ona.rows("SELECT content, status FROM plans ORDER BY id"),
-        [[json!("first"), json!("superseded")], [json!("second"), json!("draft")]]
-    );
-    assert_eq!(phase(&ona), "planning");
-    let line = ona.eval_with("ExitPlanMode", json!({}), &["--conversation", "c", "--yes"]);
-    assert!(line["content"].as_str().unwrap().ends_with("second"), "{line}");
-    assert_eq!(
-        (phase(&ona), ona.value("SELECT status FROM plans WHERE content='second'")),
-        (json!("implement"), json!("approved"))
-    );
 }
 
 #[test]
@@ -264,15 +190,6 @@ fn criteria_are_stored_with_the_approval_and_their_absence_is_said() {
     );
     eval(&ona, "EnterPlanMode", json!({}));
     assert!(eval(&ona, "ExitPlanMode", json!({"plan": "# Vague"})).1.contains("cannot reach verify"));
-}
-
-#[test]
-fn approving_another_plan_retires_the_one_before() {
-    let ona = ona();
-    conversation(&ona, "planning");
-    ona.execute("INSERT INTO plans(conversation_id, content, hash, status) VALUES ('c', 'x', 'h', 'approved')", []);
-    assert!(!eval(&ona, "ExitPlanMode", json!({"plan": "better"})).0);
-    assert_eq!(ona.column("SELECT status FROM plans ORDER BY id"), ["superseded", "approved"]);
 }
 
 #[test]

@@ -38,29 +38,6 @@ fn files_named_by_a_matcher_are_watched_between_steps() {
 }
 
 #[test]
-fn a_start_hook_names_paths_and_the_newest_list_counts() {
-    let mut ona = ona();
-    let says = |event: &str, path: &str| {
-        let said = json!({"hookSpecificOutput": {"hookEventName": event, "watchPaths": [ona.project().join(path)]}});
-        format!("echo '{said}'")
-    };
-    std::fs::create_dir(ona.project().join("sub")).unwrap();
-    let hooks = json!([
-        {"hook_event_name": "SessionStart", "command": says("SessionStart", "a.env"), "shell": "sh"},
-        {"hook_event_name": "FileChanged", "matcher": "^a", "command": says("FileChanged", "b.env"), "shell": "sh"},
-        {"hook_event_name": "FileChanged", "command": "true", "shell": "sh"},
-        {"hook_event_name": "CwdChanged", "command": says("CwdChanged", "c.env"), "shell": "sh"},
-    ]);
-    let project = ona.project();
-    let add = |name: &str, text: &str| format!("echo {text} >> {}/{name}.env", project.display());
-    let all = |text: &str| ["a", "b", "c"].map(|name| add(name, text)).join("; ");
-    let (one, two, three) = (all("1"), all("2"), all("3"));
-    turn(&mut ona, hooks, &[&one, &two, "cd sub", &three]);
-    let expected = pairs(&[("add", "a.env"), ("add", "a.env"), ("change", "b.env"), ("change", "c.env")]);
-    assert_eq!(told(&ona), expected);
-}
-
-#[test]
 fn nothing_is_watched_for_a_subagent_of_its_own() {
     let mut ona = ona();
     let hooks = json!([{"hook_event_name": "FileChanged", "matcher": "a.txt", "command": "true", "shell": "sh"}]);

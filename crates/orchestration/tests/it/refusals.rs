@@ -46,6 +46,21 @@ async fn a_model_does_not_answer_its_own_question() {
     assert!(scene.asked().is_empty());
 }
 
+#[tokio::test]
+async fn a_list_of_todos_that_says_nothing_is_rejected() {
+    let mut scene = setting().permissions(json!({"allow": ["TodoWrite"]})).open();
+    for bad in [
+        json!({"content": " ", "status": "pending"}),
+        json!({"content": "a", "status": "later"}),
+        json!({"content": "a"}),
+    ] {
+        assert!(scene.call("TodoWrite", json!({"todos": [bad]})).await.result.is_error(), "{bad}");
+    }
+    let todo = json!({"content": "a", "status": "pending", "activeForm": "doing a"});
+    assert!(!scene.call("TodoWrite", json!({"todos": [todo]})).await.result.is_error());
+    assert_eq!(scene.sql("SELECT count(*) FROM state WHERE key='todos:s1'"), ["1"]);
+}
+
 pub fn question() -> serde_json::Value {
     json!({"questions": [{
         "question": "Tea?", "header": "Drink", "multiSelect": false,

@@ -5,7 +5,7 @@ use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Authority, CallId, Entry, Env, Group, Phase, Redactor, Row, Ruling, ToolCall, Verdict};
 use ona_hookplane::{Hook, HookEngine, HookEnvironment, HookHandler, ProcessRunner, Timeouts};
 use ona_orchestration::{
-    EnvFile, FinishedCall, Operator, OperatorAnswer, PermissionQuestion, Pipeline, Session, SessionContext,
+    EnvFile, FinishedCall, Operator, OperatorAnswer, PermissionQuestion, Pipeline, Session, SessionContext, TodoWrite,
 };
 use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Rules, SessionDirs};
 use ona_store::Store;
@@ -172,6 +172,7 @@ impl Scene {
         let list = ona_dialects::load(&json!({ "hooks": setting.hooks }), &place, &no_others).list;
         let hooks = HookEngine::new(list, environment, runner, Redactor::default());
         hooks.register(setting.made);
+        let hooks = Arc::new(hooks);
 
         let operator = Scripted {
             database: database.clone(),
@@ -215,18 +216,8 @@ impl Scene {
         };
         let mut tools = ToolBox::builtin();
         tools.add(Arc::new(Sql { database: database.clone() }));
-        Self {
-            _dir: dir,
-            project,
-            database,
-            store,
-            operator: Arc::new(operator),
-            cancel,
-            session,
-            tools,
-            hooks: Arc::new(hooks),
-            kept,
-        }
+        tools.add(Arc::new(TodoWrite::of(&session, &store, &hooks)));
+        Self { _dir: dir, project, database, store, operator: Arc::new(operator), cancel, session, tools, hooks, kept }
     }
 
     /// Puts these answers behind those that are left.

@@ -9,7 +9,7 @@ mod failures;
 mod functions;
 
 use crate::ona;
-use ona_testkit::model::{ModelServer, Wire, call, calls, say};
+use ona_testkit::model::{ModelServer, Wire, call, say};
 use ona_testkit::{Ona, RunOutput};
 use serde_json::{Value, json};
 
