@@ -9,7 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 matrix=$ONA_ROOT/docs/ACCEPTANCE_MATRIX.md
 musts=$ONA_ROOT/docs/OPEN_MUSTS.md
 
-# copy : what the runner and the gate read, in $tree, with commands that only write down their row
+# copy [ROWS] : what the runner and the gate read, in $tree, with commands that only write down their
+# row; all rows of the matrix, or its first ones
 copy() {
   tree=$WORLD/tree
   rm -rf "$tree"
@@ -21,7 +22,7 @@ copy() {
   for step in attack-cases prose-habits; do
     printf '#!/bin/sh\necho %s >>"%s/log"\n[ %s != "$(cat "%s/broken" 2>/dev/null)" ]\n' $step "$WORLD" $step "$WORLD" >"$tree/scripts/$step"
   done
-  awk -F'|' -v OFS='|' '/^\| [A-Z]+-[0-9]/ { id = $2; gsub(/ /, "", id); $5 = " `echo " id " >>ran` " } { print }' "$matrix" >"$tree/docs/ACCEPTANCE_MATRIX.md"
+  awk -F'|' -v OFS='|' -v most="${1:-0}" '/^\| [A-Z]+-[0-9]/ { if (most && ++rows > most) next; id = $2; gsub(/ /, "", id); $5 = " `echo " id " >>ran` " } { print }' "$matrix" >"$tree/docs/ACCEPTANCE_MATRIX.md"
 }
 # runner EXPECTED [ARGUMENT...] : the copy's acceptance script
 runner() {
@@ -227,7 +228,7 @@ check_004_F_1_06() {
 check_004_F_4_01() {
   # The matrix names the tracker and its label in its header, before the table.
   has "$(sed '/^|/,$d' "$matrix")" '`docs/OPEN_MUSTS.md`, label `spec-must`'
-  copy
+  copy 20
   runner 0
   echo '- [ ] planted must' >>"$tree/docs/OPEN_MUSTS.md"
   local how
@@ -263,11 +264,11 @@ check_004_F_4_02() {
   echo '- [ ] planted must' >>"$tree/docs/OPEN_MUSTS.md"
   ci 1
   has "$err" 'planted must'
-  copy
+  copy 20
   plant 4 "$(row ZZ-6.6 'exit 4')"
   ci 1
   has "$err" 'row ZZ-6.6 FAILED'
-  copy
+  copy 20
   ci 0
 }
 
