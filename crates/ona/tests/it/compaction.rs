@@ -76,26 +76,16 @@ fn hooks_stand_around_a_compaction_in_order() {
 }
 
 #[test]
-fn a_hook_can_keep_the_history_as_it_is() {
-    let mut ona = ona();
-    long_file(&ona);
-    let server = ona.model(Wire::Messages, [call("Read", read()), say("done")]);
-    let hooks = json!([{"hook_event_name": "PreCompact", "matcher": "", "command": "exit 2"}]);
-    ona.settings(settings(json!({ "hooks": hooks })));
-    ona.run(["-p", "read it"]).expect_code(0);
-    assert_eq!(server.requests().len(), 2);
-    assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='collapse_commit'"), 0);
-}
-
-#[test]
-fn nothing_is_compacted_where_the_operator_says_so() {
-    for off in [json!({"autoCompactEnabled": false}), json!({"env": {"DISABLE_AUTO_COMPACT": "1"}})] {
+fn nothing_is_compacted_where_a_hook_or_the_operator_says_so() {
+    let refusing = json!({"hooks": [{"hook_event_name": "PreCompact", "matcher": "", "command": "exit 2"}]});
+    for off in [refusing, json!({"autoCompactEnabled": false}), json!({"env": {"DISABLE_AUTO_COMPACT": "1"}})] {
         let mut ona = ona();
         long_file(&ona);
         let server = ona.model(Wire::Messages, [call("Read", read()), say("done")]);
         ona.settings(settings(off));
         ona.run(["-p", "read it"]).expect_code(0);
         assert_eq!(server.requests().len(), 2);
+        assert_eq!(ona.value("SELECT count(*) FROM transcript_entries WHERE entry_type='collapse_commit'"), 0);
     }
 }
 

@@ -281,9 +281,10 @@ fn instructions_and_tools_come_from_flags_and_files() {
 }
 
 #[test]
-fn setup_hooks_run_when_asked_for() {
+fn setup_hooks_run_when_asked_for_and_verbose_says_what_rules_did() {
     let mut ona = ona();
-    let server = ona.model(Wire::Messages, [say("a"), say("b")]);
+    let server =
+        ona.model(Wire::Messages, [say("a"), say("b"), call("Bash", json!({"command": "touch a"})), say("done")]);
     settings(&ona, json!({"hooks": [{"hook_event_name": "Setup", "command": "cat >> setup", "shell": "sh"}]}));
     ona.run(["-p", "x"]).expect_code(0);
     assert!(!ona.exists("setup"));
@@ -291,6 +292,8 @@ fn setup_hooks_run_when_asked_for() {
     ona.run(["-p", "x", "--maintenance"]).expect_code(0);
     let triggers: Vec<_> = lines(&ona.read("setup")).iter().map(|line| line["trigger"].clone()).collect();
     assert_eq!((triggers, server.request_count()), (vec![json!("init"), json!("maintenance")], 2));
+    let ran = ona.run(["-p", "go", "--verbose"]).expect_code(0);
+    assert!(ran.stderr.contains("Bash: deny"), "{ran:?}");
 }
 
 #[test]
@@ -400,12 +403,4 @@ fn flags_that_ask_for_what_is_so_anyway_are_taken() {
     let version = ona.run(["-v"]).expect_code(0).stdout;
     let major: u32 = version.split('.').next().unwrap().parse().unwrap();
     assert!(major >= 2 && version.contains("(ona "), "clients read the version of the protocol: {version}");
-}
-
-#[test]
-fn verbose_says_what_hooks_and_rules_did() {
-    let mut ona = ona();
-    let _server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch a"})), say("done")]);
-    let ran = ona.run(["-p", "go", "--verbose"]).expect_code(0);
-    assert!(ran.stderr.contains("Bash: deny"), "{ran:?}");
 }

@@ -111,25 +111,15 @@ fn what_instructions_import_and_what_lies_deeper_is_bounded_too() {
     put(&ona, "more/import.md", fifo);
     put(&ona, "sub/CLAUDE.md", fifo);
     ona.file("sub/file.txt", "text\n");
+    let of_plugin = ["plug/.claude-plugin/plugin.json", "plug/hooks/hooks.json", "plug/skills/s/SKILL.md"];
+    of_plugin.iter().for_each(|name| put(&ona, name, fifo));
     let server = ona.model(Wire::Messages, [call("Read", json!({"file_path": "sub/file.txt"})), say("done")]);
-    let ran = run(&ona, "--allowedTools Read").expect_code(0);
+    let ran = run(&ona, "--allowedTools Read --plugin-dir plug").expect_code(0);
     assert!(server.request(0).system().contains("Kept."));
     assert!(server.request(1).last_message().contains("text"));
     assert_eq!(lines_about(&ran, "more/import.md").len(), 1, "{ran:?}");
     assert_eq!(lines_about(&ran, "sub/CLAUDE.md").len(), 1, "{ran:?}");
-}
-
-#[test]
-fn plugins_hold_no_pipes() {
-    let mut ona = ona();
-    for name in ["plug/.claude-plugin/plugin.json", "plug/hooks/hooks.json", "plug/skills/s/SKILL.md"] {
-        put(&ona, name, fifo);
-    }
-    let _server = talking(&mut ona);
-    let ran = run(&ona, "--plugin-dir plug").expect_code(0);
-    for name in ["plug/.claude-plugin/plugin.json", "plug/hooks/hooks.json", "plug/skills/s/SKILL.md"] {
-        assert!(!lines_about(&ran, name).is_empty(), "{name}: {ran:?}");
-    }
+    of_plugin.iter().for_each(|name| assert!(!lines_about(&ran, name).is_empty(), "{name}: {ran:?}"));
 }
 
 #[test]

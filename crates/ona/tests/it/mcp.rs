@@ -72,13 +72,17 @@ fn every_way_a_call_can_end_has_its_class() {
 }
 
 #[test]
-fn an_old_server_that_does_not_say_what_it_has_is_asked() {
-    let ona = ona();
+fn an_old_server_is_asked_what_it_has_and_a_long_output_is_cut() {
+    let mut ona = ona();
     let mut old = server(&ona);
     old["env"]["PROTOCOL"] = json!("2024-11-05");
     ona.settings(json!({"mcpServers": {"old": old}}));
     assert_eq!(ona.eval("mcp__old__say", json!({"text": "still here"}))["content"], "still here");
     assert!(ona.eval("ListMcpResources", json!({}))["content"].as_str().unwrap().contains("test:///a"));
+    ona.env("MAX_MCP_OUTPUT_TOKENS", "10");
+    let result = ona.eval("mcp__old__big", json!({"size": 1000}));
+    let expected = format!("{}\n[cut: 1000 characters in all, the first 40 are shown]", "x".repeat(40));
+    assert_eq!(result["content"], json!(expected));
 }
 
 #[test]
@@ -262,16 +266,6 @@ fn a_server_may_be_an_address_with_headers() {
     ona.settings(json!({"mcpServers": {"web": {"type": "http", "url": "http://127.0.0.1:9/mcp"}}}));
     let nobody = ona.eval("mcp__web__echo", json!({}));
     assert!(nobody["content"].as_str().unwrap().starts_with("[SDLC_INTERNAL] MCP server"), "{nobody}");
-}
-
-#[test]
-fn a_long_output_is_cut_and_says_so() {
-    let mut ona = ona();
-    ona.env("MAX_MCP_OUTPUT_TOKENS", "10");
-    configure(&ona, "s", json!({}), json!({}));
-    let result = ona.eval("mcp__s__big", json!({"size": 1000}));
-    let expected = format!("{}\n[cut: 1000 characters in all, the first 40 are shown]", "x".repeat(40));
-    assert_eq!(result["content"], json!(expected));
 }
 
 #[test]

@@ -105,18 +105,17 @@ fn commands_are_started_without_the_providers_credentials() {
     let ran = ona.run_with_stdin(["--eval", "-"], calls.map(|call| call.to_string()).join("\n").as_bytes());
     assert!(ran.expect_code(0).stdout.contains(&format!("{NOTE}OPENAI_API_KEY.")));
     assert!(!ona.read("later").contains("canary"));
-}
 
-#[test]
-fn commands_of_skills_are_started_without_them_too() {
-    let ona = with_credentials();
+    // Nor are the commands of a skill; hooks keep the environment (section 5.11).
+    let hook = json!({"hook_event_name": "PreToolUse", "command": "env > of_hook", "shell": "sh"});
     ona.home_file(
         ".ona/settings.json",
-        json!({"permissions": {"allow": ["Bash(env:*)", "Bash", "Skill"]}}).to_string(),
+        json!({"permissions": {"allow": ["Bash(env:*)", "Bash", "Skill"]}, "hooks": [hook]}).to_string(),
     );
-    ona.home_file(".ona/skills/look/SKILL.md", "---\ndescription: looks\n---\nSee:\n!`env > given; wc -l < given`\n");
+    ona.home_file(".ona/skills/look/SKILL.md", "---\ndescription: looks\n---\nSee:\n!`env > skill; wc -l < skill`\n");
     ona.run(["--eval", r#"{"tool":"Skill","input":{"skill":"look"}}"#]).expect_code(0);
-    assert!(!ona.read("given").contains("canary"), "{}", ona.read("given"));
+    assert!(!ona.read("skill").contains("canary"), "{}", ona.read("skill"));
+    assert!(CANARIES.iter().all(|(_, value)| ona.read("of_hook").contains(value)), "hooks have them");
 }
 
 #[test]
@@ -146,15 +145,6 @@ fn only_the_operator_can_have_credentials_passed() {
     let ran = ona.run(["--eval", r#"{"tool":"Bash","input":{"command":"env > given"}}"#]).expect_code(0);
     assert!(ran.stderr.contains("passCredentials must be true or false"), "{}", ran.stderr);
     assert!(!ona.read("given").contains("canary"));
-}
-
-#[test]
-fn hooks_keep_the_environment() {
-    let ona = with_credentials();
-    let hook = json!({"hook_event_name": "PreToolUse", "command": "env > of_hook", "shell": "sh"});
-    ona.home_file(".ona/settings.json", json!({"permissions": {"allow": ["Bash"]}, "hooks": [hook]}).to_string());
-    assert_eq!(given(&ona, &[]), "OTHER_TOKEN");
-    assert!(CANARIES.iter().all(|(_, value)| ona.read("of_hook").contains(value)), "section 5.11");
 }
 
 /// The environment a program was started with can be read by every other of the same user.

@@ -145,7 +145,7 @@ fn a_result_is_stale_when_a_file_of_the_project_has_changed() {
 }
 
 #[test]
-fn rules_and_hooks_hold_inside_tests() {
+fn rules_hooks_and_the_floor_hold_inside_tests() {
     let ona = tested();
     ona.settings(json!({
         "permissions": {"deny": ["Bash(curl *)"], "ask": ["Bash(./greet)"]},
@@ -166,20 +166,22 @@ fn rules_and_hooks_hold_inside_tests() {
     );
     assert_eq!(ona.value("SELECT count(*) FROM hook_invocations WHERE hook_event = 'PreToolUse'"), 3);
     refused(&ona, "verify", "denied was refused or interrupted (SC-1), hooked was refused or interrupted");
-}
 
-#[test]
-fn a_hook_that_rewrites_a_test_has_refused_it() {
-    let ona = tested();
+    // A hook that rewrites a test has refused it.
     let rewrite = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
         "updatedInput": {"command": "exit 0"}}});
     ona.settings(json!({"hooks": [{"hook_event_name": "PreToolUse", "matcher": "Bash", "command": format!("echo '{rewrite}'")}]}));
-    case(&ona, "t1", Some("SC-1"), "exit 1");
-    run(&ona).expect_code(1);
-    assert_eq!(
-        ona.rows("SELECT exit_code, stderr_text FROM sdlc_test_runs"),
-        [vec![json!(null), json!("A hook changed the input: a behavioural test runs as it is recorded or not at all")]]
-    );
+    let ran = printed(&ona, "exit 1");
+    let why = "A hook changed the input: a behavioural test runs as it is recorded or not at all";
+    assert_eq!((&ran["exit_code"], &ran["stderr"]), (&json!(null), &json!(why)));
+
+    // DEC-183: typing `ona test run` answers what a mode asks and not what the floor asks.
+    ona.settings(json!({}));
+    let ran = printed(&ona, &format!("rm -rf {}\nexit 0\n", ona.project().display()));
+    assert_eq!(ran["refused"], true, "{ran}");
+    let why = ran["stderr"].as_str().unwrap();
+    assert!(why.contains("nobody can be asked about a test") && why.contains("only a person"), "{ran}");
+    assert!(ona.exists("greet"));
 }
 
 #[test]
@@ -334,17 +336,4 @@ fn a_script_is_refused_for_what_is_wrong_with_it_and_leaves_no_row() {
     ona.execute("UPDATE plans SET status = 'draft'", []);
     add("e.sh", GREETS, &[]).expect_code(1);
     refused(&ona, "verify", "has no approved plan");
-}
-
-/// DEC-183: typing `ona test run` answers what a mode asks and not what the floor asks.
-#[test]
-fn a_test_that_would_remove_the_project_is_not_run() {
-    let ona = tested();
-    let project = ona.project();
-    case(&ona, "t1", Some("SC-1"), &format!("rm -rf {}\nexit 0\n", project.display()));
-    let ran = run_json(&ona);
-    assert_eq!(ran["cases"][0]["refused"], true, "{ran}");
-    let why = ran["cases"][0]["stderr"].as_str().unwrap();
-    assert!(why.contains("nobody can be asked about a test") && why.contains("only a person"), "{ran}");
-    assert!(ona.exists("greet"));
 }

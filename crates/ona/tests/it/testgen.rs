@@ -232,11 +232,9 @@ fn what_can_not_be_generated_is_refused_in_a_sentence() {
     ona.execute("UPDATE plans SET status='draft'", []);
     refused(1, "no approved plan");
     assert_eq!(model.request_count(), 0);
-}
 
-#[test]
-fn without_a_model_the_test_phase_begins_and_says_what_is_missing() {
-    let ona = ona();
+    // Without a model the test phase begins and says what is missing.
+    let ona = crate::ona();
     conversation(&ona, PLAN, "implement");
     let ran = ona.run(["--transition", "test", "--conversation", "c"]).expect_code(0);
     assert!(ran.stderr.contains("no model can be asked for tests now"), "{ran:?}");
