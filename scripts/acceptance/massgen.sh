@@ -128,6 +128,8 @@ check_001_3_03() {
     is "$(fired Write --agent-id agent_a)" own.f
     is "$(fired Write --agent-id agent_b)" global.f
   done
+  two_agents '{override: true}'
+  is "$(fired Write --agent-id agent_a)" ''
   rm -f log
   two_agents '{override: true, hooks: []}'
   is "$(fired Write --agent-id agent_a)" ''
@@ -162,6 +164,9 @@ check_001_4_03() {
   is "$(fired Edit)" one.f
   is "$(fired NotebookEdit)" ''
   is "$(fired write)" ''
+  # A bar with nothing around it names nothing.
+  yaml 'hooks: {PreToolUse: [{handler: one.f, matcher: "|"}]}'
+  is "$(fired Write)" ''
 }
 
 check_001_4_04() {
@@ -200,6 +205,13 @@ check_001_5_03() {
     write; allowed
   done
   is "$(ran_hooks)" 3
+  for body in true echo "echo '{}'" "echo '{\"decision\":\"allow\"}'"; do
+    rm -f a.txt
+    program PreToolUse "$body"
+    write; allowed
+  done
+  is "$(ran_hooks)" 7
+  is "$(why hook_output_invalid)$(why hook_error)" ''
   # It is no objection, not a permission: a rule that asks still asks.
   settings '{"permissions":{"allow":["Write"],"ask":["Write"]}}'
   rm a.txt
@@ -239,6 +251,8 @@ check_001_7_01() {
 check_001_7_02() {
   program PreToolUse "echo '{\"decision\":\"deny\",\"reason\":\"R\"}'"
   write; denied R
+  program PreToolUse "echo '{\"decision\":\"deny\"}'"
+  write; denied 'Denied by hook command_hook.sh'
 }
 
 # variable NAME : as a command hook of one call of agent_x had it

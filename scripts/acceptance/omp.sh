@@ -198,7 +198,10 @@ check_003_6_03() {
   bash_tool true --hook a.ts; denied first; is "$(logged)" ''
   is "$(sql "SELECT group_concat(coalesce(skipped_reason, exit_code)) FROM hook_invocations")" '0,2,prior_block_or_deny'
 }
-check_003_6_04() { allowed; module a.ts 'pi.on("tool_result", () => ({ content: "one" })); pi.on("tool_result", (event) => ({ content: "two after " + event.content[0].text.trim() }));'; bash_tool 'echo out' --hook a.ts; is "$(content)" 'two after out'; }
+check_003_6_04() { allowed; module a.ts 'pi.on("tool_result", () => ({ content: "one" })); pi.on("tool_result", (event) => ({ content: "two after " + event.content[0].text.trim() }));'; bash_tool 'echo out' --hook a.ts; is "$(content)" 'two after out'
+  # As a whole: details alone leave the tool's own content.
+  module a.ts 'pi.on("tool_result", () => ({ content: "gone" })); pi.on("tool_result", () => ({ details: { n: 1 } }));'; bash_tool 'echo out' --hook a.ts; is "$(content)" out
+}
 check_003_6_05() {
   allowed; module a.ts 'const add = (text) => (event) => ({ messages: event.messages.map((one) => ({ ...one, content: [{ type: "text", text: one.content[0].text + text }] })) }); pi.on("context", add(" ONE")); pi.on("context", add(" TWO"));'
   turn '[{"say":"done"}]' -p go --hook a.ts; has "$(body 0)" 'go ONE TWO'

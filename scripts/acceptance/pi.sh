@@ -128,6 +128,13 @@ check_000_1_05() {
   is "$(ran)" no
   PI_HOOKS_JSON='{}' PI_ENABLE_CLAUDE_SETTINGS_HOOKS=1 bash_call true
   is "$(ran)" yes
+  # The user's file alike, and in a turn; what one session leaves out is there for the next.
+  mkdir -p "$HOME/.claude"
+  mv .claude/settings.json "$HOME/.claude/"
+  asked "[$CALL,{\"say\":\"done\"},$CALL,{\"say\":\"done\"}]"
+  is "$(ran)" no
+  says 0 -p go
+  is "$(ran)" yes
 }
 check_000_1_06() {
   stub gt

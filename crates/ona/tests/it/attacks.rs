@@ -19,14 +19,6 @@ fn print(fields: Value) -> Value {
     json!({"type": "command", "command": format!("echo '{}'", json!({"hookSpecificOutput": specific}))})
 }
 
-/// The newest decision record: who decided, and how.
-fn decided(ona: &Ona) -> (String, String) {
-    let rows = ona.rows(
-        "SELECT decision, json_extract(reason_json,'$.source') FROM tool_permission_log ORDER BY id DESC LIMIT 1",
-    );
-    (rows[0][0].as_str().unwrap().into(), rows[0][1].as_str().unwrap().into())
-}
-
 /// Amends DEC-055: an answer that was cut off may have been a no.
 #[test]
 fn an_answer_too_long_to_be_read_refuses_the_call() {
@@ -174,26 +166,4 @@ fn n_9_and_n_10_what_is_shown_of_a_record_is_harmless() {
     let shown = ona.run(["sessions", "show", "s"]).expect_code(0).stdout;
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "N-9 {shown:?}");
     assert!(!shown.contains("canary-in-a-record") && shown.contains("[REDACTED:"), "N-10 {shown}");
-}
-
-#[test]
-fn l_1_an_agent_file_can_not_raise_the_mode() {
-    use ona_testkit::model::{Wire, call, say};
-    let mut ona = ona();
-    let server = ona.model(
-        Wire::Messages,
-        [
-            call("Agent", json!({"description": "d", "prompt": "p", "subagent_type": "bold"})),
-            call("Bash", json!({"command": "touch canary"})),
-            say("no"),
-            say("no"),
-        ],
-    );
-    ona.file(
-        ".ona/agents/bold.md",
-        "---\nname: bold\ndescription: d\npermissionMode: bypassPermissions\n---\nBe bold.\n",
-    );
-    ona.run(["-p", "go"]).expect_code(0);
-    assert!(server.request(1).system().contains("Be bold."));
-    assert_eq!((ona.exists("canary"), decided(&ona)), (false, ("deny".into(), "headless".into())), "L-1");
 }

@@ -8,12 +8,11 @@
 mod configuration;
 mod decisions;
 mod events;
-mod matching;
 mod output;
 mod questions;
 mod setups;
 
-use ona_testkit::{DrivenProcess, Ona};
+use ona_testkit::Ona;
 use serde_json::{Value, json};
 
 /// What gstack's installer writes: its own tool name and the same of any server.
@@ -65,10 +64,6 @@ fn dumped(ona: &Ona, file: &str) -> Vec<Value> {
 fn question(text: &str) -> Value {
     json!({"question": text, "header": "H", "multiSelect": false,
         "options": [{"label": "A (recommended)", "description": "a"}, {"label": "B", "description": "b"}]})
-}
-
-fn was_asked(talk: &DrivenProcess) -> bool {
-    talk.seen.iter().any(|line| line["request"]["subtype"] == "can_use_tool")
 }
 
 /// What is worth a notice: kinds of `events` rows about hooks.

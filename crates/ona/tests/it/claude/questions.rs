@@ -9,24 +9,6 @@ fn ask(questions: &[&str]) -> Value {
 }
 
 #[test]
-fn c1_an_answer_inside_the_question_object_counts_as_well() {
-    for key in ["answer", "user_answer", "selected"] {
-        let mut ona = ona();
-        let server = ona.model(Wire::Messages, [call("AskUserQuestion", ask(&["Which?"])), say("done")]);
-        let mut answered = question("Which?");
-        answered[key] = "B".into();
-        let hook =
-            says("PreToolUse", json!({"permissionDecision": "allow", "updatedInput": {"questions": [answered]}}));
-        install(&ona, json!({"PreToolUse": [group(QUESTION_MATCHER, &[&hook])]}));
-        let mut talk = ona.attended();
-        talk.say("go");
-        talk.until_result();
-        assert!(!was_asked(&talk), "{key}: {:#?}", talk.seen);
-        assert!(server.request(1).last_message().contains("\"Which?\" = \"B\""), "{key}");
-    }
-}
-
-#[test]
 fn a_model_can_not_answer_its_own_question() {
     let mut ona = ona();
     let mut asked = ask(&["Which?"]);

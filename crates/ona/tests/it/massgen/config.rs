@@ -227,18 +227,6 @@ fn the_flag_wins_over_the_environment_and_that_over_the_setting() {
 }
 
 #[test]
-fn these_hooks_follow_those_of_the_settings_in_one_chain() {
-    let ona = python("return {'updated_input': {**event.tool_input, 'seen': True}}", "");
-    let hook =
-        |command: &str| json!({"hook_event_name": "PreToolUse", "matcher": "", "command": command, "shell": "sh"});
-    ona.settings(json!({"hooks": [hook("true")]}));
-    let outcome = fire(&ona, pre("Write"), &[]);
-    assert_eq!(ran_commands(&outcome), ["true", "massgen:python:hooks.f"]);
-    ona.settings(json!({"hooks": [hook("exit 2")]}));
-    assert_eq!(fire(&ona, pre("Write"), &[])["hooks"][1]["skipped_reason"], "prior_block_or_deny");
-}
-
-#[test]
 fn an_agent_can_not_change_the_hooks_that_watch_it() {
     let ona = world("hooks:\n  PreToolUse:\n    - {handler: hooks.f}\n    - {handler: 'guard.sh x', type: command}\n");
     ona.file("hooks.py", "def f(event): pass\n");
@@ -248,18 +236,6 @@ fn an_agent_can_not_change_the_hooks_that_watch_it() {
         let result = ona.eval("Write", json!({"file_path": file, "content": "x"}));
         assert_eq!((&result["is_error"], ona.read(file)), (&json!(true), before), "{file}: {result}");
     }
-}
-
-#[test]
-fn a_file_in_the_project_can_not_stand_in_for_the_standard_library() {
-    let ona = python(
-        "import secrets, decimal\nreturn {'decision': 'deny', 'reason': secrets.__name__ + str(decimal.Decimal(1))}",
-        "",
-    );
-    for module in ["secrets", "decimal", "json", "traceback"] {
-        ona.file(&format!("{module}.py"), "raise SystemExit('not me')\n");
-    }
-    denied(&write(&ona), "secrets1");
 }
 
 #[test]
