@@ -8,7 +8,7 @@
 use ona_api::{Env, environment};
 use secrecy::SecretString;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -27,29 +27,33 @@ fn read(number: &str, timeout: Duration) -> Option<SecretString> {
     let (sender, receiver) = mpsc::channel();
     // Not a task of the runtime: a thread that hangs in `read` would hold up its end.
     std::thread::spawn(move || sender.send(first_line(number)));
-    let line = receiver.recv_timeout(timeout).ok()??;
+    let Ok(line) = receiver.recv_timeout(timeout) else {
+        tracing::debug!(number, "no token came through the descriptor");
+        return None;
+    };
+    let line = line.inspect_err(|error| tracing::debug!(number, %error, "the token cannot be read")).ok()?;
     let token = std::str::from_utf8(&line).ok()?.trim();
     let usable = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
     usable.then(|| SecretString::from(token))
 }
 
-/// Up to the first line break or the end; `None` if that is too far away.
-fn first_line(number: u32) -> Option<Vec<u8>> {
-    let mut file = File::open(format!("/dev/fd/{number}")).ok()?;
+/// Up to the first line break or the end; an error if that is too far away.
+fn first_line(number: u32) -> io::Result<Vec<u8>> {
+    let mut file = File::open(format!("/dev/fd/{number}"))?;
     let mut line = Vec::new();
     let mut buffer = [0; 1024];
     while line.len() <= MAX_BYTES {
-        let count = file.read(&mut buffer).ok()?;
+        let count = file.read(&mut buffer)?;
         line.extend_from_slice(&buffer[..count]);
         if let Some(end) = line.iter().position(|byte| *byte == b'\n') {
             line.truncate(end);
-            return Some(line);
+            return Ok(line);
         }
         if count == 0 {
-            return Some(line);
+            return Ok(line);
         }
     }
-    None
+    Err(io::ErrorKind::FileTooLarge.into())
 }
 
 #[cfg(test)]

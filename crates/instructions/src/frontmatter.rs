@@ -6,7 +6,10 @@ use serde::de::DeserializeOwned;
 /// that is not of this shape, has the default and its whole text.
 pub(crate) fn split<T: DeserializeOwned + Default>(text: &str) -> (T, &str) {
     match block(text) {
-        Some((block, body)) => (serde_saphyr::from_str::<T>(block).unwrap_or_default(), body),
+        Some((block, body)) => {
+            let parsed = serde_saphyr::from_str::<T>(block);
+            (parsed.inspect_err(|error| tracing::debug!(%error, "ignoring front matter")).unwrap_or_default(), body)
+        }
         None => (T::default(), text.strip_prefix('\u{feff}').unwrap_or(text)),
     }
 }

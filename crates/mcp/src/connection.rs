@@ -105,6 +105,7 @@ impl McpConnection {
             }
         };
         let peer = service.peer().clone();
+        // What cannot be written as JSON offers nothing.
         let info = peer.peer_info().and_then(|info| serde_json::to_value(&*info).ok()).unwrap_or_default();
         let server = definition.name.clone();
         tracing::debug!(server, "connected");
@@ -193,7 +194,10 @@ impl McpConnection {
 
     pub async fn close(&self) {
         if let Some(mut service) = self.service.lock().await.take() {
-            service.close_with_timeout(GRACE).await.ok();
+            // The process is ended below, whatever it answers.
+            if let Err(error) = service.close_with_timeout(GRACE).await {
+                tracing::debug!(server = self.server, %error, "the connection was not closed in order");
+            }
         }
         if let Some(mut child) = self.child.lock().await.take() {
             child.end(GRACE).await;

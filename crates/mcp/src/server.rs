@@ -178,6 +178,9 @@ impl McpServer {
                 within.as_millis()
             ))),
         };
+        if let State::Down(why) = &state {
+            tracing::debug!(server = self.definition.name, %why, "not connected");
+        }
         // It may have been switched off in the meantime; dropping the connection ends it.
         self.state.send_if_modified(|now| {
             let wanted = matches!(now, State::Connecting);
@@ -225,9 +228,11 @@ impl McpServer {
     pub(crate) async fn refresh(&self) {
         let Ok(connection) = self.connection() else { return };
         if connection.inbox.stale.swap(false, Ordering::SeqCst) {
-            // On failure the old list stays.
-            if let Ok(tools) = self.listed(&connection).await {
-                *self.tools() = tools;
+            match self.listed(&connection).await {
+                Ok(tools) => *self.tools() = tools,
+                Err(error) => {
+                    tracing::debug!(server = self.definition.name, %error, "keeping the old list of tools");
+                }
             }
         }
     }

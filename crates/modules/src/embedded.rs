@@ -290,6 +290,7 @@ fn surroundings(program: &ModuleProgram) -> Value {
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), Value::from(value.to_string_lossy())))
         .collect();
+    // A system without this file has no name to show.
     let hostname = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     json!({
         "env": env,

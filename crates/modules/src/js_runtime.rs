@@ -104,6 +104,7 @@ async fn version(node: &Path, env: &Env) -> Option<u32> {
         deadline: Some(Duration::from_secs(10)),
         grace: Duration::ZERO,
     };
-    let ran = ona_process::run(command, &CancellationToken::new()).await.ok()?;
+    let ran = ona_process::run(command, &CancellationToken::new()).await;
+    let ran = ran.inspect_err(|error| tracing::debug!(node = %node.display(), %error, "has no version")).ok()?;
     String::from_utf8_lossy(&ran.stdout.bytes).trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }

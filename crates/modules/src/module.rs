@@ -313,6 +313,7 @@ impl World {
     fn end(&self, answer: &CallOutcome) {
         self.dead.store(true, Ordering::Release);
         for (_, waiting) in lock(&self.waiting).drain() {
+            // Who waited may have given up.
             waiting.send(answer.clone()).ok();
         }
         for (_, call) in lock(&self.calls).drain() {
@@ -327,12 +328,14 @@ impl World {
 
     fn loaded(&self, how: Result<(), String>) {
         if let Some(loading) = lock(&self.loading).take() {
+            // Who waited may have given up.
             loading.send(how).ok();
         }
     }
 
     fn answer(&self, id: u64, answer: CallOutcome) {
         if let Some(waiting) = lock(&self.waiting).remove(&id) {
+            // Who waited may have given up.
             waiting.send(answer).ok();
         }
     }

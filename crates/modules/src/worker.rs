@@ -192,6 +192,7 @@ async fn watch(to: UnboundedSender<String>, ended: CancellationToken, sink: Sink
             return;
         }
         if pulse.lock().busy > 0 {
+            // The next look at the process finds that it is gone.
             to.send("{\"t\":\"ping\"}".into()).ok();
         }
     }

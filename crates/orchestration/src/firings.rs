@@ -100,7 +100,8 @@ fn on_tool(session: &Session, event: EventName, fields: Value, tool: &Arc<dyn An
     firing
 }
 
-/// Conditions look at what the input as it now is would touch.
+/// Conditions look at what the input as it now is would touch. An input that cannot be
+/// planned touches nothing: it is refused before anything runs.
 fn access_of(session: &Session, tool: &Arc<dyn AnyTool>) -> AccessOf {
     let (tool, cx) = (Arc::clone(tool), session.cx.clone());
     Arc::new(move |input| Arc::clone(&tool).plan(input, &cx).map(|plan| plan.access).unwrap_or_default())

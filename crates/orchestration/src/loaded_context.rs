@@ -37,6 +37,7 @@ fn standing(rows: &[StoredEntry]) -> LoadedContext {
         if covered.is_some_and(|covered| row.sequence <= covered) || !course.holds(row.sequence) {
             continue;
         }
+        // A row that is not JSON, which only foreign SQL can have written, names nothing.
         let named: Value = serde_json::from_str(&row.payload).unwrap_or_default();
         given
             .instructions

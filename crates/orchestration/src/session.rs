@@ -173,14 +173,20 @@ impl EnvFile {
             use std::os::unix::fs::OpenOptionsExt;
             let path = self.dir.join(format!("ona-env-{}.sh", ona_api::CallId::random()));
             let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-            self.path = created.ok().map(|_| path);
+            match created {
+                Ok(_) => self.path = Some(path),
+                Err(error) => tracing::debug!(path = %path.display(), %error, "hooks get no CLAUDE_ENV_FILE"),
+            }
         }
         self.path.as_deref()
     }
 
     /// What hooks have written so far.
     pub fn text(&self) -> String {
-        self.path.as_deref().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default()
+        let Some(path) = &self.path else { return String::new() };
+        std::fs::read_to_string(path)
+            .inspect_err(|error| tracing::debug!(path = %path.display(), %error, "ignoring what hooks have set"))
+            .unwrap_or_default()
     }
 }
 

@@ -77,6 +77,7 @@ impl SessionHookRegistry {
         }
         let problems = self.add(place, HookOwner::Skill(&place.session), &front)?;
         kept.push(front);
+        // Text, lists and maps always have a JSON form.
         let value = serde_json::to_string(&kept).unwrap_or_default();
         self.store.commit(place, Group(vec![Row::State { key: key(&place.session), value }])).await?;
         Ok(problems)
@@ -129,7 +130,9 @@ impl SessionHookRegistry {
 
     fn kept(&self, place: &SessionKey) -> Result<Vec<FrontMatterHooks>, StoreError> {
         let row = self.store.reader()?.state(&place.conversation, &key(&place.session))?;
-        Ok(row.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+        let Some(text) = row else { return Ok(Vec::new()) };
+        let kept = serde_json::from_str(&text);
+        Ok(kept.inspect_err(|error| tracing::debug!(%error, "ignoring the hooks of loaded skills")).unwrap_or_default())
     }
 
     fn add(

@@ -353,6 +353,7 @@ impl BackgroundJob for Background {
     fn wait(&self) -> ona_tools::BoxFuture<'_, ()> {
         let mut report = self.report.clone();
         Box::pin(async move {
+            // The task is gone, and with it what there was to wait for.
             report.wait_for(Option::is_some).await.ok();
         })
     }

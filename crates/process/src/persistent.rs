@@ -135,6 +135,7 @@ impl ChildHandle {
         let group = self.leader.group();
         let mut ended = tokio::time::timeout(grace, self.leader.child.wait()).await.ok();
         if let (None, Some(group)) = (&ended, group) {
+            // Gone in the meantime is what we want.
             kill_process_group(group, Signal::TERM).ok();
             ended = tokio::time::timeout(grace, self.leader.child.wait()).await.ok();
         }

@@ -54,6 +54,7 @@ impl Running {
             tokio::spawn(async move {
                 // A child that never reads closes its end; that is its right.
                 if stdin.write_all(&bytes).await.is_ok() {
+                    // The same: it may have closed its end since.
                     stdin.shutdown().await.ok();
                 }
             });
@@ -140,6 +141,7 @@ impl Watcher {
 
 /// Sends SIGTERM to the group, and SIGKILL to the processes that are left after `grace`.
 async fn end_group(child: &mut tokio::process::Child, group: Pid, grace: Duration) {
+    // A signal fails where nobody is left, which is what we want.
     if !grace.is_zero() {
         kill_process_group(group, Signal::TERM).ok();
         let give_up = Instant::now() + grace;
@@ -152,6 +154,7 @@ async fn end_group(child: &mut tokio::process::Child, group: Pid, grace: Duratio
         }
     }
     kill_process_group(group, Signal::KILL).ok();
+    // Somebody has waited for it already.
     child.wait().await.ok();
 }
 
@@ -173,6 +176,7 @@ fn is_alive(group: Pid) -> bool {
 
 /// Waits for both readers, but not for descendants that keep the pipes open.
 async fn drain(out: JoinHandle<()>, err: JoinHandle<()>) {
+    // A reader that panicked or is too slow has captured what it has captured.
     let both = async {
         out.await.ok();
         err.await.ok();

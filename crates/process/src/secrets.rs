@@ -28,6 +28,7 @@ pub(crate) fn close_descriptor_on_exec() {
     #[expect(unsafe_code, reason = "the number comes from a variable")]
     // SAFETY: only a flag is set, and a number that is not open is an error without effect.
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+    // A descriptor that is not open cannot be inherited either.
     rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC).ok();
 }
 

@@ -139,6 +139,7 @@ async fn failed_response(mut response: Response) -> ModelFailure {
             body.extend_from_slice(&bytes);
         }
     };
+    // What came in time has to do.
     tokio::time::timeout(ERROR_BODY_TIMEOUT, read).await.ok();
     classify::http_error(status, hints, &body)
 }

@@ -45,7 +45,9 @@ impl Drop for Backup {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
             // One backup too many does no harm.
-            fs::remove_file(&self.path).unwrap_or_default();
+            if let Err(error) = fs::remove_file(&self.path) {
+                tracing::debug!(path = %self.path.display(), %error, "a backup that is not needed stays");
+            }
         }
     }
 }
@@ -68,7 +70,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // The next upgrade tries again.
+        // Renamed is the usual case; of what is left the next upgrade makes an end.
         fs::remove_file(&self.path).unwrap_or_default();
     }
 }

@@ -196,6 +196,7 @@ impl Reader {
     pub fn manifest(&self, conversation: &ConversationId) -> Result<Option<Vec<ProjectFile>>, StoreError> {
         let sql = "SELECT path, size, sha256 FROM sdlc_manifest WHERE conversation_id = ?1 ORDER BY path";
         let mut files = self.all(sql, [conversation.as_str()], |row| {
+            // Sizes are never below zero.
             let size = u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default();
             Ok(ProjectFile { path: row.get(0)?, size, sha256: row.get(2)? })
         })?;
@@ -220,6 +221,7 @@ fn case(row: &Row<'_>) -> rusqlite::Result<Result<StoredCase, StoreError>> {
             criterion: row.get(3)?,
             title: row.get(4)?,
             script,
+            // Only foreign SQL can have written something else than a list.
             surfaces: serde_json::from_str(&row.get::<_, String>(6)?).unwrap_or_default(),
             status,
             reject_reason: row.get(8)?,

@@ -68,6 +68,7 @@ impl Project {
     /// Learns which reports lie in the project.
     pub fn with_reports(mut self, reader: &Reader, conversation: &ConversationId) -> Result<Self, StoreError> {
         let known = reader.state(conversation, REPORTS)?.unwrap_or_default();
+        // Without the list, a report counts as a file of the project like any other.
         self.reports = serde_json::from_str(&known).unwrap_or_default();
         Ok(self)
     }

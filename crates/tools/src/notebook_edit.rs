@@ -180,6 +180,7 @@ impl<'a> Notebook<'a> {
     }
 
     fn edit(&self, input: &NotebookEditInput) -> Result<Edited<'a>, ToolRefusal> {
+        // Each cell is a part of a text that was parsed.
         let parsed: Vec<Value> =
             self.cells.iter().map(|cell| serde_json::from_str(cell.get()).unwrap_or_default()).collect();
         let position = input.cell_id.as_deref().filter(|id| !id.is_empty()).map(|id| find(&parsed, id)).transpose()?;

@@ -30,6 +30,7 @@ impl McpToolHook {
 
     /// The text of the answer, or why there is none.
     async fn call_tool(&self, called: &HookInvocation<'_>) -> Result<String, String> {
+        // It was JSON when it was written for this hook.
         let event: Value = serde_json::from_str(&called.stdin).unwrap_or_default();
         let input = self.input.iter().map(|(name, value)| (name.clone(), filled(value, &event))).collect();
         let server = self.servers.find(&self.server);

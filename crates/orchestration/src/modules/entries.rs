@@ -195,6 +195,7 @@ impl Reading {
             Body::CollapseCommit { summary, covers_to, .. } => {
                 let covers_to = *covers_to;
                 self.items.retain(|item| item.sequence > covers_to);
+                // The row has been parsed before, as a record.
                 let row: Value = serde_json::from_str(payload).unwrap_or_default();
                 Some(Kind::Compaction { summary: summary.clone(), preserved: row["preserve_data"].clone() })
             }
@@ -234,6 +235,7 @@ fn text(block: &Block) -> Option<Value> {
     }
 }
 
+/// The payload has been parsed before, as a record.
 fn attachment(payload: &str) -> Value {
     serde_json::from_str::<Value>(payload).map(|mut row| row["attachment"].take()).unwrap_or_default()
 }
@@ -246,6 +248,7 @@ fn usage(input: u64, output: u64, read: u64, written: u64) -> Value {
 }
 
 pub(super) fn now() -> u64 {
+    // A clock before 1970 counts as 1970.
     let since = clock::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or_default()
 }

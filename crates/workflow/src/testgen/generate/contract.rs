@@ -15,8 +15,8 @@ A tool result is `{"content","is_error"}` in a transcript_entries row of entry_t
 /// Returns the contract, with the tools in the order they are given and the schema as it is.
 pub fn contract(tools: &[ToolSpec], schema: &str) -> String {
     let mut text = format!("{COMMAND_LINE}\n\nTools and their inputs (? means optional):\n");
+    // Writing to a String cannot fail.
     for tool in tools {
-        // Writing to a String cannot fail.
         writeln!(text, "- {} {{{}}}", tool.name, inputs(tool)).ok();
     }
     write!(text, "\nSchema of the database at $AGENT_SDLC_DB:\n{}", schema.trim_end()).ok();

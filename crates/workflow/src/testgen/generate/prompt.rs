@@ -128,6 +128,7 @@ impl GeneratorPrompt {
 
 /// Rule ids and their remedies, which are fixed words; nothing of the rejected script.
 fn reasons(rejected: &[Rejection]) -> String {
+    // Writing to a String cannot fail.
     let mut text = String::new();
     for Rejection { criterion, rules } in rejected {
         if rules.is_empty() {
