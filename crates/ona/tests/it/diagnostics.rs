@@ -70,6 +70,20 @@ fn no_line_shows_a_secret() {
     }
 }
 
+/// The key that a helper prints is not known before the first request.
+#[test]
+fn a_secret_that_is_learned_later_counts_too() {
+    let mut ona = ona();
+    let secret = "printed-by-a-helper-0123456789";
+    let server = ona.model(Wire::Messages, [call(&format!("x{secret}"), json!({})), say("done")]);
+    ona.env("ANTHROPIC_API_KEY", "").env("ANTHROPIC_AUTH_TOKEN", "");
+    ona.home_file(".ona/settings.json", json!({"apiKeyHelper": format!("echo {secret}")}).to_string());
+    let ran = ona.run(["--debug=trace", "-p", "go"]).expect_code(0);
+    assert_eq!(server.request(0).header("x-api-key"), Some(secret));
+    assert!(ran.stderr.contains("call{tool=\"x[REDACTED:"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains(secret), "{}", ran.stderr);
+}
+
 #[test]
 fn what_is_no_filter_and_a_file_that_cannot_be_written_are_refused() {
     let mut ona = ona();
