@@ -63,6 +63,7 @@ impl Interrupt {
     }
 
     fn end(&self, code: u8) {
+        // The first reason stays.
         self.code.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire).ok();
         self.token.cancel();
     }

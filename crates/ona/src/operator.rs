@@ -53,6 +53,7 @@ fn dialog(question: &PermissionQuestion<'_>) -> Verdict {
     for line in shown(question) {
         output::note(line);
     }
+    // A terminal that has gone away gives no answer below, which is a no.
     write!(io::stderr(), "Run it? [y/N] ").ok();
     io::stderr().flush().ok();
     let mut answer = String::new();

@@ -64,6 +64,7 @@ fn asked(question: &str) -> bool {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return false;
     }
+    // A terminal that has gone away gives no answer below, which is a no.
     write!(io::stderr(), "{question} [y/N] ").and_then(|()| io::stderr().flush()).ok();
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")

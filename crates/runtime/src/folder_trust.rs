@@ -162,6 +162,7 @@ fn modules(launch: &Launch) -> Vec<PathBuf> {
     found.into_iter().map(|one| one.path).filter(|path| path.starts_with(&launch.project)).collect()
 }
 
+/// What cannot be read here is reported by the start, which reads it again.
 fn mcp_file(launch: &Launch) -> Value {
     let file = launch.project.join(".mcp.json");
     read(&file).and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()

@@ -152,7 +152,10 @@ fn ask_login_shell(env: Env, cwd: PathBuf) -> String {
     };
     let ask = || {
         let ran = crate::block_on(ona_process::run(command, &CancellationToken::new()));
-        ran.map(|ran| String::from_utf8_lossy(&ran.stdout.bytes).into_owned()).unwrap_or_default()
+        ran.inspect_err(|error| tracing::debug!(%error, "the login shell cannot be asked"))
+            .map(|ran| String::from_utf8_lossy(&ran.stdout.bytes).into_owned())
+            .unwrap_or_default()
     };
+    // Without an answer the shell has none of the programs.
     std::thread::spawn(ask).join().unwrap_or_default()
 }

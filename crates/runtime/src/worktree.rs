@@ -83,7 +83,8 @@ impl Git {
             deadline: Some(DEADLINE),
             grace: Duration::ZERO,
         });
-        let ran = ran.ok().filter(|ran| ran.end == ChildExit::Exited(0) && !ran.stdout.truncated)?;
+        let ran = ran.inspect_err(|error| tracing::debug!(?args, %error, "git did not run")).ok();
+        let ran = ran.filter(|ran| ran.end == ChildExit::Exited(0) && !ran.stdout.truncated)?;
         let text = String::from_utf8(ran.stdout.bytes).ok()?;
         Some(text.split(separator).filter(|line| !line.is_empty()).map(str::to_owned).collect())
     }

@@ -16,6 +16,7 @@ pub fn print(as_json: bool) {
 }
 
 fn table_text() -> String {
+    // Writing to a String cannot fail.
     let mut text = String::new();
     for group in VariableGroup::ALL {
         let _ = writeln!(text, "{}:", group.title());

@@ -43,6 +43,7 @@ impl HookHandler for Callback {
 
 impl Callback {
     fn request(&self, called: &HookInvocation<'_>) -> Value {
+        // It was JSON when it was written for this hook.
         let input: Value = serde_json::from_str(&called.stdin).unwrap_or_default();
         let mut request = json!({"subtype": "hook_callback", "callback_id": self.id, "input": input});
         if let Some(call) = &called.firing.call {

@@ -58,6 +58,7 @@ pub fn read(input: impl Read + Send + 'static) -> mpsc::Receiver<Incoming> {
                 Ok(_) => {}
                 Err(error) => {
                     let words = format!("stdin could not be read any further: {error}");
+                    // Without a receiver the run is over.
                     sender.blocking_send(Incoming::Wrong(words)).ok();
                     return;
                 }

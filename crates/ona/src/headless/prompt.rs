@@ -51,6 +51,7 @@ fn piped(patience: Option<Duration>) -> Result<Vec<u8>, Failure> {
         let mut stdin = std::io::stdin().lock().take(MOST as u64 + 1);
         let mut first = [0; 1];
         let whole = stdin.read(&mut first).and_then(|count| {
+            // Without a receiver stdin is no longer wanted; the same below.
             tell.send(News::Begun).ok();
             let mut bytes = first[..count].to_vec();
             if count > 0 {

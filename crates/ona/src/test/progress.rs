@@ -85,6 +85,7 @@ impl Bar {
 
     fn wipe(&self) {
         if self.terminal {
+            // A terminal that has gone away shows nothing.
             write!(io::stderr(), "\r\x1b[K").ok();
         }
     }

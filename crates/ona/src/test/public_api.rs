@@ -18,6 +18,7 @@ fn settings(launch: &Launch) -> Result<Value, Failure> {
         let failed = |error| launch.store_failure(error);
         let row = launch.open_plain()?.reader().and_then(|reader| reader.settings()).map_err(failed)?;
         if let Some((json, _)) = row {
+            // A row that is not JSON is named by the commands that need it.
             return Ok(serde_json::from_str(&json).unwrap_or_default());
         }
     }
