@@ -29,7 +29,7 @@ pub enum VariableGroup {
 impl VariableGroup {
     pub const ALL: [Self; 5] = [Self::Control, Self::Provider, Self::Child, Self::Compatible, Self::System];
 
-    /// The value of `group` in the JSON form.
+    /// Returns the value of `group` in the JSON form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Control => "control",
@@ -109,7 +109,7 @@ impl Variable {
         self.kind
     }
 
-    /// What holds while the variable is not set, if there is a value to name.
+    /// Returns what holds while the variable is not set, if there is a value to name.
     pub fn default(self) -> Option<&'static str> {
         Some(self.default).filter(|text| !text.is_empty())
     }

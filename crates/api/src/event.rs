@@ -62,7 +62,7 @@ macro_rules! events {
                 match self { $(EventName::$name => stringify!($name)),+ }
             }
 
-            /// The event-specific stdin fields, in order.
+            /// Returns the event-specific stdin fields, in order.
             pub fn fields(self) -> &'static [Field] {
                 match self { $(EventName::$name => const { &[$($field),*] }),+ }
             }

@@ -189,7 +189,7 @@ impl ProviderName {
     }
 }
 
-/// The model ids of section 2.2 and the wire string each stands for; `None` is
+/// The model ids of section 2.2 and the wire string of each; `None` is
 /// the value of LM_STUDIO_MODEL. Ids are unique, so an id implies its provider.
 pub const MODELS: [(&str, ProviderName, Option<&str>); 8] = [
     ("claude_opus_4", ProviderName::ClaudeCodeSubscription, Some("claude-opus-4-20250514")),

@@ -1,6 +1,6 @@
 //! The known word that was probably meant by an unknown one.
 
-/// The nearest of the candidates, if one is near enough to be what was meant: at most
+/// Returns the nearest of the candidates, if one is near enough to be what was meant: at most
 /// two edits and less than half of the word away, letter case and `_`, `-` not counted.
 /// Of equally near ones the first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,7 +1,7 @@
-//! Small notations that stand in more than one kind of file: `*` in addresses, lists of
+//! Small notations used in more than one kind of file: `*` in addresses, lists of
 //! permission rules. What a rule means is `permissions`' own.
 
-/// Whether a url fits a pattern in which `*` stands for anything. The host's case and a
+/// Returns whether a URL matches a pattern in which `*` matches anything. The host's case and a
 /// dot at its end make no difference.
 pub fn fits_url(url: &str, pattern: &str) -> bool {
     let (url, pattern) = (plain(url), plain(pattern));
@@ -28,7 +28,7 @@ fn plain(url: &str) -> String {
     format!("{}://{}{port}{path}", scheme.to_ascii_lowercase(), name.trim_end_matches('.'))
 }
 
-/// A list of permission rules in one text: separated by commas or blanks outside parentheses.
+/// Splits a list of permission rules: separated by commas or blanks outside parentheses.
 pub fn split_rules(text: &str) -> Vec<String> {
     let mut rules = vec![String::new()];
     let mut depth = 0_usize;

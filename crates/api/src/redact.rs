@@ -43,7 +43,7 @@ pub fn secrets_of(env: &Env) -> Vec<(&'static str, &str)> {
 pub const CREDENTIAL_CARRIERS: [Variable; 2] =
     [environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR, environment::ANTHROPIC_CUSTOM_HEADERS];
 
-/// Whether a variable holds a credential of this program's own, which nothing that a project
+/// Returns whether a variable holds a credential of this program's own, which nothing that a project
 /// configured may read (DEC-182).
 pub fn is_own_credential(name: &str) -> bool {
     SECRET_VARIABLES.iter().chain(&CREDENTIAL_CARRIERS).any(|variable| variable.name() == name)
@@ -207,7 +207,7 @@ impl Known {
         self.beginning_with(text[0]).iter().filter_map(complete).max_by_key(|(length, _)| *length)
     }
 
-    /// The forms whose first byte is this one.
+    /// Returns the forms whose first byte is this one.
     fn beginning_with(&self, first: u8) -> &[(Spelling, Arc<str>)] {
         let from = self.forms.partition_point(|(form, _)| form.as_str().as_bytes()[0] < first);
         let rest = &self.forms[from..];

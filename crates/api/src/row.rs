@@ -194,7 +194,7 @@ impl Entry {
         }
     }
 
-    /// The `tool_use_id` column.
+    /// Returns the `tool_use_id` column.
     pub fn call(&self) -> Option<&CallId> {
         match self {
             Entry::ToolUse { id, .. } | Entry::ToolResult { id, .. } => Some(id),

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-/// The WHATWG "UTF-8 decode" algorithm (DEC-056): a leading BOM is removed and
+/// Decodes with the WHATWG "UTF-8 decode" algorithm (DEC-056): a leading BOM is removed and
 /// each maximal ill-formed part becomes one U+FFFD. No other encoding is sniffed.
 pub fn decode(bytes: &[u8]) -> String {
     let body = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -29,7 +29,7 @@ pub fn json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     })
 }
 
-/// The text with U+FFFD for every half surrogate, if there are any.
+/// Returns the text with U+FFFD for every half surrogate, if there are any.
 fn with_whole_surrogates(text: &str) -> Option<String> {
     let (mut mended, mut rest, mut found) = (String::new(), text, false);
     while let Some(at) = rest.find('\\') {

@@ -29,7 +29,7 @@ pub const BUILTINS: [&str; 21] = [
     "TaskStop",
 ];
 
-/// Names operators know from elsewhere, and the frozen name each stands for (DEC-073).
+/// Names of other products, each with its frozen name here (DEC-073).
 pub const ALIASES: [(&str, &str); 5] = [
     ("Task", "Agent"),
     ("ListMcpResourcesTool", "ListMcpResources"),
@@ -38,7 +38,7 @@ pub const ALIASES: [(&str, &str); 5] = [
     ("KillShell", "TaskStop"),
 ];
 
-/// The frozen name for a name or alias; anything else is returned as it is.
+/// Returns the frozen name for a name or alias; anything else is returned as it is.
 pub fn canonical(name: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, frozen)| frozen)
 }
@@ -73,7 +73,7 @@ pub enum Access {
     Plain,
 }
 
-/// What a model (and `tool_result` row) is told; section 7.1.
+/// The class of a result (section 7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultClass {
     Success,
@@ -152,7 +152,7 @@ impl ToolResult {
     }
 }
 
-/// What a model is told about a tool.
+/// The description of a tool for a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     pub name: String,

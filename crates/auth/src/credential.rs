@@ -82,12 +82,12 @@ impl Credential {
         self.kind
     }
 
-    /// The value, for a redactor.
+    /// Returns the value, for a redactor.
     pub fn secret(&self) -> &SecretString {
         &self.secret
     }
 
-    /// The headers of a request; their values are marked as sensitive.
+    /// Returns the headers of a request; their values are marked as sensitive.
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         let secret = self.secret.expose_secret();
@@ -151,7 +151,7 @@ impl<'a> CredentialSources<'a> {
         }
     }
 
-    /// The order of DEC-084.
+    /// Returns the source to use, in the order of DEC-084.
     fn selected(&self) -> Option<SelectedSource<'a>> {
         let variable = |variable| self.env.non_empty(variable);
         let key = || variable(environment::ANTHROPIC_API_KEY).map(SelectedSource::ApiKey);
@@ -177,7 +177,7 @@ enum SelectedSource<'a> {
     Login(&'a SecretString),
 }
 
-/// The credential of a model call to Anthropic. Part of the model-call path: it may
+/// Returns the credential of a model call to Anthropic. Part of the model-call path: it may
 /// run the operator's helper, which nothing else may (A6).
 pub async fn resolve_anthropic(
     sources: &CredentialSources<'_>,
@@ -196,13 +196,13 @@ pub async fn resolve_anthropic(
     Credential::new(sources.kind(), scheme, source, secret)
 }
 
-/// The credential of `openai_compatible`.
+/// Returns the credential of `openai_compatible`.
 pub fn openai(env: &Env) -> Result<Credential, AuthError> {
     let key = env.non_empty(environment::OPENAI_API_KEY).ok_or(AuthError::Missing(environment::OPENAI_API_KEY))?;
     Credential::new(CredentialKind::EnvApiKey, HeaderScheme::Bearer, environment::OPENAI_API_KEY.name(), key.into())
 }
 
-/// The credential of `lm_studio_local`.
+/// Returns the credential of `lm_studio_local`.
 pub fn lm_studio(env: &Env) -> Result<Credential, AuthError> {
     let (kind, key) = match env.non_empty(environment::LM_STUDIO_API_KEY) {
         Some(key) => (CredentialKind::EnvApiKey, key),

@@ -41,7 +41,7 @@ impl Endpoint {
         self.provider
     }
 
-    /// The address of the request itself.
+    /// Returns the address of the request itself.
     pub fn url(&self) -> &Url {
         &self.url
     }

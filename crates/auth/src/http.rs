@@ -49,7 +49,7 @@ impl HttpLimits {
 #[error("no HTTP client: {0}")]
 pub struct HttpError(String);
 
-/// A client for the model calls of this endpoint. It never follows a redirect,
+/// Returns a client for the model calls of this endpoint. It never follows a redirect,
 /// because the credential would go along.
 pub fn client(endpoint: &Endpoint, limits: HttpLimits) -> Result<Client, HttpError> {
     install_crypto();
@@ -60,7 +60,7 @@ pub fn client(endpoint: &Endpoint, limits: HttpLimits) -> Result<Client, HttpErr
         if plain { without_roots(direct).build() } else { direct.build() }
     } else {
         match common().build() {
-            // A machine without roots can still speak plain HTTP.
+            // A machine without certificate roots can still use plain HTTP.
             Err(_) if plain => without_roots(common()).build(),
             built => built,
         }
@@ -68,7 +68,7 @@ pub fn client(endpoint: &Endpoint, limits: HttpLimits) -> Result<Client, HttpErr
     built.map_err(|error| HttpError(describe_error(error)))
 }
 
-/// A client for a hook that posts to this address. It follows no redirect either: the
+/// Returns a client for a hook that posts to this address. It follows no redirect either: the
 /// input of a hook is not meant for another server.
 pub fn hook_client(url: &str) -> Result<Client, HttpError> {
     install_crypto();
@@ -77,7 +77,7 @@ pub fn hook_client(url: &str) -> Result<Client, HttpError> {
     built.map_err(|error| HttpError(describe_error(error)))
 }
 
-/// A client for an MCP server at this address. How long an answer may take is the
+/// Returns a client for an MCP server at this address. How long an answer may take is the
 /// caller's business, and so is a stream on which nothing is said for hours.
 pub fn server_client(url: &str) -> Result<Client, HttpError> {
     install_crypto();
@@ -114,7 +114,7 @@ pub fn install_crypto() {
     rustls::crypto::ring::default_provider().install_default().ok();
 }
 
-/// An error and its causes in words, without the URL it may carry.
+/// Returns the text of an error and its causes, without the URL it may contain.
 pub fn describe_error(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut words = error.to_string();

@@ -66,7 +66,7 @@ pub fn overrides(env: &Env) -> Result<Vec<(&'static str, String)>, ModelConfigEr
         .collect()
 }
 
-/// What a turn writes into a snapshot that names no model (DEC-082).
+/// Returns what a turn writes into a snapshot that names no model (DEC-082).
 pub fn default_model_config(env: &Env, anthropic_available: bool) -> Value {
     let set = |variable| env.non_empty(variable).is_some();
     let (provider, model_id) = if anthropic_available {
@@ -85,7 +85,7 @@ pub fn default_model_config(env: &Env, anthropic_available: bool) -> Value {
 const FAMILIES: [(&str, &str); 3] =
     [("opus", "claude_opus_4"), ("sonnet", "claude_sonnet_4"), ("haiku", "claude_3_5_haiku")];
 
-/// The `model_config` of a model by its id. What programs written for Claude Code call a model,
+/// Returns the `model_config` of a model by its id. What programs written for Claude Code call a model,
 /// a family or the string on the wire, counts where that provider is in use already: a name
 /// must not send a run elsewhere.
 pub fn named_model(name: &str, in_use: ProviderName) -> Result<Value, ModelConfigError> {

@@ -10,7 +10,7 @@ use ona_hookplane::Hook;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// A name a tool of some MCP server might have: it stands for all of them.
+/// A possible name of an MCP tool, as an example for all of them.
 const SOME_MCP_TOOL: &str = "mcp__server__tool";
 
 /// Every field of a handler, or of the entry around it.

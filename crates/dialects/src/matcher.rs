@@ -22,7 +22,7 @@ pub(crate) enum Matcher {
 pub(crate) struct InvalidMatcher(pub String);
 
 impl Matcher {
-    /// The literal rule of section 5.1: a list only if there is a `|` in it.
+    /// Compiles a matcher by the rule of section 5.1: a list only if there is a `|` in it.
     pub(crate) fn sdlc(text: &str) -> Result<Self, InvalidMatcher> {
         let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '|');
         if text.is_empty() || text == "*" {

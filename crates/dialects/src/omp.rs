@@ -93,7 +93,7 @@ impl Dialect for Omp {
     }
 }
 
-/// The hooks of all modules, in load and registration order.
+/// Returns the hooks of all modules, in load and registration order.
 pub fn hooks(emitter: &Arc<Emitter>) -> Vec<Hook> {
     let dialect: Arc<dyn Dialect> = Arc::new(Omp);
     let mut hooks = Vec::new();
@@ -175,7 +175,7 @@ impl HookHandler for ModuleHandler {
     }
 }
 
-/// What a run leaves in its row (DEC-174): the returned value as stdout, what was thrown
+/// Returns what a run leaves in its row (DEC-174): the returned value as stdout, what was thrown
 /// as stderr, 2 for a block or a throw.
 fn ran(started_at: String, event: EventName, answer: &CallOutcome) -> HookExecution {
     let (exit, stdout, stderr) = match answer {
@@ -195,7 +195,7 @@ fn ran(started_at: String, event: EventName, answer: &CallOutcome) -> HookExecut
     HookExecution::ended(started_at, exit, stdout, stderr)
 }
 
-/// The same for all handlers of one firing, so that they share their context object.
+/// Returns a number that is the same for all handlers of one firing, so that they share their context object.
 fn number(firing: &Firing) -> u64 {
     let mut hasher = DefaultHasher::new();
     (firing.event, firing.call.as_ref().map(|call| &call.0)).hash(&mut hasher);

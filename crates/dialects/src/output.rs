@@ -88,7 +88,7 @@ pub(crate) fn whole(text: String) -> HookContext {
 /// programs that read the input later (DEC-051).
 const FORBIDDEN_KEYS: [&str; 3] = ["__proto__", "prototype", "constructor"];
 
-/// The current input with the update's top-level keys laid over it.
+/// Returns the current input with the update's top-level keys laid over it.
 pub(crate) fn shallow_merge(current: &Value, update: Map<String, Value>) -> Value {
     let mut merged = current.as_object().cloned().unwrap_or_default();
     for (key, value) in update {

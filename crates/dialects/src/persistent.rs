@@ -158,7 +158,7 @@ fn broken(why: &str) -> Exit {
     Exit::NotStarted(format!("[SDLC] persistent hook failed: {why}"))
 }
 
-/// An answer as a process would have left it; or why it is none, with what was printed.
+/// Returns an answer as a process would have left it; or why it is none, with what was printed.
 fn read(line: &str, complaints: String) -> Result<(Exit, String, String), (String, String)> {
     let fields = match text::json::<Value>(line) {
         Ok(Value::Object(fields)) => fields,

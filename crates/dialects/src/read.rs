@@ -215,7 +215,7 @@ impl HookReader<'_> {
         }
     }
 
-    /// A command, with a process for each firing or one that stays.
+    /// Returns the action of a command, with a process for each firing or one that stays.
     fn command(
         &mut self,
         handler: &Map<String, Value>,
@@ -254,7 +254,7 @@ impl HookReader<'_> {
     }
 }
 
-/// What the settings say about hooks that no settings file holds.
+/// Returns what the settings say about hooks that no settings file holds.
 pub fn switched_off(settings: &Value) -> Option<SkipReason> {
     let on = |key: &str| settings[key] == Value::Bool(true);
     match (on("allowManagedHooksOnly"), on("disableAllHooks")) {

@@ -11,7 +11,7 @@ use ona_permissions::{Condition, SessionDirs};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A matcher with the rule it may stand for.
+/// A matcher, and the permission rule it may be.
 pub(crate) struct RuleMatcher {
     matcher: Matcher,
     rule: Option<(Condition, Arc<SessionDirs>)>,
@@ -32,7 +32,7 @@ impl RuleMatcher {
         rule.matches(tool, input, &(firing.access)(input), place)
     }
 
-    /// Whether the matcher itself fits this word.
+    /// Returns whether the matcher itself fits this word.
     pub(crate) fn hits(&self, word: &str) -> bool {
         self.matcher.hits(word)
     }
@@ -47,7 +47,7 @@ fn rule(text: &str) -> Option<Condition> {
     Condition::parse(text)
 }
 
-/// Whether a matcher means something only in gastown mode.
+/// Returns whether a matcher means something only in gastown mode.
 pub(crate) fn is_idle(text: &str) -> bool {
     let fits_a_name = |matcher: Matcher| {
         let aliases = ALIASES.iter().map(|(alias, _)| *alias);

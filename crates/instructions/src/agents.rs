@@ -39,9 +39,9 @@ pub struct AgentOrigin {
 }
 
 impl AgentDefinition {
-    /// Whether it may have this tool, by its frozen name. Whether its parent has it is asked elsewhere.
+    /// Returns whether it may have this tool, by its frozen name. Whether its parent has it is asked elsewhere.
     pub fn grants(&self, tool: &str) -> bool {
-        // `mcp__server` and `mcp__server__*` stand for all tools of a server.
+        // `mcp__server` and `mcp__server__*` mean all tools of a server.
         let of_server = |name: &str| {
             let server = name.strip_suffix("__*").unwrap_or(name);
             server.len() > "mcp__".len()

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-/// The block, parsed, and the text after it. A file without a block, or with one
+/// Returns the block, parsed, and the text after it. A file without a block, or with one
 /// that is not of this shape, has the default and its whole text.
 pub(crate) fn split<T: DeserializeOwned + Default>(text: &str) -> (T, &str) {
     match block(text) {
@@ -14,7 +14,7 @@ pub(crate) fn split<T: DeserializeOwned + Default>(text: &str) -> (T, &str) {
     }
 }
 
-/// The text of the block and the text after it.
+/// Returns the text of the block and the text after it.
 pub(crate) fn block(text: &str) -> Option<(&str, &str)> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rest = body.strip_prefix("---\n").or_else(|| body.strip_prefix("---\r\n"))?;

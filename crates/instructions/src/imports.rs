@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The paths a text imports, in order, as they are written.
+/// Returns the paths a text imports, in order, as they are written.
 pub(crate) fn named(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fenced = false;

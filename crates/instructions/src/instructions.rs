@@ -173,7 +173,7 @@ impl Instructions {
         }
     }
 
-    /// The text at `real`, if there is one that can be read. `file` is its name.
+    /// Returns the text at `real`, if there is one that can be read. `file` is its name.
     fn read(&mut self, file: &Path, real: &Path) -> Option<String> {
         match read(real) {
             Ok(text) => Some(text),
@@ -185,12 +185,12 @@ impl Instructions {
         }
     }
 
-    /// Everything loaded so far, in order.
+    /// Returns everything loaded so far, in order.
     pub fn loaded(&self) -> &[Instruction] {
         &self.now.loaded
     }
 
-    /// What reading this file brings in: instructions of folders between the start
+    /// Returns what reading this file brings in: instructions of folders between the start
     /// and the file, and rules for its path.
     pub fn after_reading(&mut self, file: &Path) -> Vec<Instruction> {
         let before = self.now.loaded.len();
@@ -314,7 +314,7 @@ impl Instructions {
         }
     }
 
-    /// Whether a file lies where it was found, if that matters.
+    /// Returns whether a file lies where it was found, if that matters.
     fn may_read(&mut self, file: &Path, memory_type: MemoryType) -> bool {
         if self.sources.links_may_leave || matches!(memory_type, MemoryType::User | MemoryType::Managed) {
             return true;
@@ -331,8 +331,8 @@ impl Instructions {
         stays
     }
 
-    /// A file that came with a folder may not pull in what lies outside of it: nobody
-    /// has agreed to send that to a model.
+    /// A file that came with a folder may not import what lies outside of it: the user has not
+    /// agreed to send that to a model.
     fn may_import(&self, target: &Path, memory_type: MemoryType) -> bool {
         match memory_type {
             MemoryType::User | MemoryType::Managed => true,
@@ -342,7 +342,7 @@ impl Instructions {
     }
 }
 
-/// What a model sees of a file.
+/// Returns what a model sees of a file.
 fn shown(text: &str) -> String {
     imports::without_comments(rules::body(text)).trim().to_owned()
 }

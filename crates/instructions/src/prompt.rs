@@ -61,7 +61,7 @@ fn surroundings(prompt: &PromptParts<'_>) -> String {
     lines.join("\n")
 }
 
-/// What the phase means for the one who works in it.
+/// Returns what the phase means for the one who works in it.
 fn phase(phase: Phase, has_approved_plan: bool) -> &'static str {
     match (phase, has_approved_plan) {
         (Phase::Idle, _) => "The conversation is idle: no plan is being followed.",

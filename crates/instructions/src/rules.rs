@@ -44,7 +44,7 @@ pub(crate) fn scoped(file: &Path, text: &str, root: &Path) -> Option<ScopedRule>
     Some(ScopedRule { file: file.to_owned(), patterns: meta.paths.0, set, root: root.to_owned() })
 }
 
-/// The text of a rule without its block.
+/// Returns the text of a rule without its block.
 pub(crate) fn body(text: &str) -> &str {
     frontmatter::split::<Meta>(text).1
 }

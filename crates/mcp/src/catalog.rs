@@ -122,7 +122,7 @@ impl Catalog {
     }
 }
 
-/// The servers of a file: under `mcpServers`, as everybody writes it, or at the top.
+/// Returns the servers of a file: under `mcpServers`, as usual, or at the top level.
 fn entries(file: &Value) -> &Value {
     file.get("mcpServers").unwrap_or(file)
 }

@@ -41,7 +41,7 @@ pub struct ServerContext {
     /// credentials of model providers; a server that needs one gets it from its definition.
     pub(crate) env: Environments,
     pub(crate) cwd: PathBuf,
-    /// The directories servers are told they may work in.
+    /// The directories that servers get as roots.
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) connect: Duration,
     pub(crate) output: usize,

@@ -30,7 +30,7 @@ impl Elicitation {
         }
     }
 
-    /// The fields hooks and programs are told, in the order of Appendix A.
+    /// Returns the fields for hooks and programs, in the order of Appendix A.
     pub fn fields(&self) -> Map<String, Value> {
         let mut fields = Map::new();
         fields.insert("mcp_server_name".into(), self.server.clone().into());

@@ -2,7 +2,7 @@
 
 use ona_api::Env;
 
-/// The text with variables filled in. Names that are not set and have no other value
+/// Returns the text with variables filled in. Names that are not set and have no other value
 /// are added to `missing`; their text stays as it is.
 pub(crate) fn expand(text: &str, env: &Env, missing: &mut Vec<String>) -> String {
     let mut expanded = String::with_capacity(text.len());

@@ -30,7 +30,7 @@ pub(crate) fn pipe(relay: Arc<dyn MessageRelay>, server: String) -> DuplexStream
             // Several calls may be open at once; they do not wait for each other.
             tokio::spawn(async move {
                 let Some(answer) = forward(&*relay, &server, message).await else { return };
-                // Nobody reads any more: nobody waits for it either.
+                // The other end is closed, so nothing waits for it.
                 writer.lock().await.write_all(format!("{answer}\n").as_bytes()).await.ok();
             });
         }

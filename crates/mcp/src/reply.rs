@@ -24,12 +24,12 @@ impl McpReply {
     }
 }
 
-/// The text of several blocks, one after another.
+/// Returns the text of several blocks, one after another.
 pub fn joined(blocks: &[Value]) -> String {
     blocks.iter().map(described).collect::<Vec<_>>().join("\n")
 }
 
-/// A text as it is; anything else in words.
+/// Returns text as it is and a description of anything else.
 fn described(block: &Value) -> String {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let kind = block["type"].as_str().unwrap_or("block");
@@ -57,7 +57,7 @@ fn described(block: &Value) -> String {
     }
 }
 
-/// The kind and size of base64 data.
+/// Returns the kind and size of base64 data.
 pub(crate) fn measured(kind: &Value, data: &Value) -> String {
     let kind = kind.as_str().unwrap_or("unknown kind");
     let data = data.as_str().unwrap_or_default().trim_end_matches('=');
@@ -77,7 +77,7 @@ pub fn output_text(output: &Value) -> String {
     }
 }
 
-/// What `tool_response` says beside the text.
+/// Returns what `tool_response` says beside the text.
 pub(crate) fn data(reply: &McpReply) -> Value {
     match &reply.structured {
         Some(structured) => json!({ "structuredContent": structured }),

@@ -112,7 +112,7 @@ impl Tool for ReadMcpResource {
     }
 }
 
-/// Text as it is; anything else in words.
+/// Returns text as it is and a description of anything else.
 fn text(content: &Value) -> String {
     match content["text"].as_str() {
         Some(text) => text.to_owned(),
@@ -124,7 +124,7 @@ fn text(content: &Value) -> String {
     }
 }
 
-/// What hooks receive of a content.
+/// Returns what hooks receive of a content.
 fn without_blob(content: &Value) -> Value {
     let mut content = content.clone();
     if let Some(fields) = content.as_object_mut() {

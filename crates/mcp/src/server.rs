@@ -200,7 +200,7 @@ impl McpServer {
         Ok(listed.iter().filter_map(|tool| self.offer(tool)).map(Arc::new).collect())
     }
 
-    /// A tool without a name is ignored.
+    /// Parses a tool; one without a name is ignored.
     fn offer(&self, tool: &Value) -> Option<ServerTool> {
         let own = tool["name"].as_str().filter(|name| !name.is_empty())?;
         let words = tool["description"].as_str().or(tool["title"].as_str()).unwrap_or_default();
@@ -273,7 +273,7 @@ impl McpServer {
         self.connection()?.request("resources/read", json!({ "uri": uri }), self.definition.timeout, cancel).await
     }
 
-    /// The part of a result that the model receives.
+    /// Returns the part of a result that the model receives.
     pub(crate) fn room(&self, offered: Option<&ServerTool>) -> usize {
         offered.and_then(|offered| offered.room).map_or(self.around.output, |room| room.max(self.around.output))
     }

@@ -103,7 +103,7 @@ impl ToolSource for Servers {
         tools.into_values().collect()
     }
 
-    /// A tool of a server that is down exists, and reports that when it runs.
+    /// Returns a tool by name. That of a server that is down reports that when it runs.
     fn find(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
         let known = self.tools().into_iter().find(|tool| tool.spec().name == name);
         known.or_else(|| {

@@ -16,7 +16,7 @@ impl Slug {
         &self.0
     }
 
-    /// What every tool of the server begins with.
+    /// Returns what every tool of the server begins with.
     pub fn prefix(&self) -> String {
         format!("mcp__{}__", self.0)
     }
@@ -35,7 +35,7 @@ fn fits(c: char) -> bool {
 /// The longest name a provider takes.
 const LONGEST: usize = 128;
 
-/// The full name of a tool. Its own part keeps its case.
+/// Returns the full name of a tool. Its own part keeps its case.
 pub(crate) fn tool_name(server: &Slug, tool: &str) -> String {
     let tool: String = tool.chars().map(|c| if fits(c) { c } else { '_' }).collect();
     let name = format!("{}{tool}", server.prefix());

@@ -22,7 +22,7 @@ impl AnyTool for McpTool {
         }
     }
 
-    /// What an input must hold beyond being an object is for the server to say.
+    /// Only checks that the input is an object; the server checks the rest.
     fn plan(self: Arc<Self>, input: &Value, _: &ToolContext) -> Result<PlannedCall, BadInput> {
         let Value::Object(arguments) = input else {
             return Err(BadInput::new("the input must be a JSON object"));

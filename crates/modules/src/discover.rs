@@ -24,13 +24,13 @@ pub struct SearchPaths {
 }
 
 impl SearchPaths {
-    /// Every folder a module could be found in, whether it counts or not.
+    /// Returns every folder a module could be found in, whether it counts or not.
     pub fn folders(&self) -> Vec<PathBuf> {
         let all = Self { claude: true, project: true, nothing: false, ..self.clone() };
         all.sources().into_iter().flat_map(|(folder, _)| ["pre", "post"].map(|kind| folder.join(kind))).collect()
     }
 
-    /// The folders that count, in order.
+    /// Returns the folders that count, in order.
     fn sources(&self) -> Vec<(PathBuf, ModuleSource)> {
         let mut folders = Vec::new();
         if self.nothing {
@@ -82,7 +82,7 @@ pub struct BadModulePath {
     pub why: String,
 }
 
-/// Everything to load, in order.
+/// Returns everything to load, in order.
 pub fn candidates(places: &SearchPaths, configured: &[String]) -> (Vec<ModuleCandidate>, Vec<BadModulePath>) {
     let mut refused = Vec::new();
     let mut found = discovered(places, &mut refused);

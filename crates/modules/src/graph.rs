@@ -149,7 +149,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// What the embedded engine cannot serve, sorted.
+    /// Returns what the embedded engine cannot serve, sorted.
     pub fn beyond_embedded(&self) -> BTreeSet<String> {
         let all = self.files.values().flat_map(|file| file.targets.values());
         all.filter_map(|target| match target {
@@ -164,7 +164,7 @@ impl Graph {
         self.files.keys().map(PathBuf::as_path)
     }
 
-    /// The text of every file, with imports that lead where `link` says.
+    /// Returns the text of every file, with imports that lead where `link` says.
     pub fn emit(&self, link: impl Fn(&ImportTarget) -> Linked) -> Vec<(PathBuf, String)> {
         let texts = self.files.iter().map(|(path, file)| {
             let text = file.parsed.emit(path, |specifier| match file.targets.get(specifier) {
@@ -217,12 +217,12 @@ pub fn resolve(from: &Path, specifier: &str) -> ImportTarget {
     }
 }
 
-/// Whether a runtime would find this package from here.
+/// Returns whether a runtime would find this package from here.
 fn is_installed(from: &Path, package: &str) -> bool {
     from.ancestors().skip(1).any(|folder| folder.join("node_modules").join(package).is_dir())
 }
 
-/// The file a path without its true extension means.
+/// Returns the file a path without its true extension means.
 fn find(path: &Path) -> Option<PathBuf> {
     if path.is_file() {
         return Some(path.to_owned());

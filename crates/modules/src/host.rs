@@ -26,7 +26,7 @@ impl HostCall {
         self.arg(index).as_str().unwrap_or_default()
     }
 
-    /// Whether a person is asked, during which no clock runs (DEC-054).
+    /// Returns whether a person is asked, during which no clock runs (DEC-054).
     pub fn is_dialog(&self) -> bool {
         matches!(self.name.as_str(), "ui.select" | "ui.confirm" | "ui.input" | "ui.editor" | "ui.custom")
     }

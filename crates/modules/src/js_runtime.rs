@@ -28,7 +28,7 @@ impl RuntimeKind {
         }
     }
 
-    /// The arguments before the script.
+    /// Returns the arguments before the script.
     pub(crate) fn args(self) -> &'static [&'static str] {
         match self {
             RuntimeKind::Bun => &["run"],

@@ -121,7 +121,7 @@ impl Loader {
         Module::load(program, engine, Arc::clone(&self.host)).await
     }
 
-    /// The engine for a module with these needs (DEC-170).
+    /// Returns the engine for a module with these needs (DEC-170).
     async fn engine(&self, needs: &[String]) -> Result<Arc<dyn Engine>, String> {
         let lacking = || format!("it imports {}", needs.join(", "));
         match (&self.wanted, needs.is_empty()) {

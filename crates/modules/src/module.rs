@@ -112,7 +112,7 @@ impl Module {
         &self.path
     }
 
-    /// The module and the files it imports.
+    /// Returns the module and the files it imports.
     pub fn files(&self) -> Vec<PathBuf> {
         let program = self.program.lock().unwrap_or_else(PoisonError::into_inner);
         program.graph.files().map(Path::to_owned).collect()
@@ -126,7 +126,7 @@ impl Module {
         lock(&self.registry).clone()
     }
 
-    /// How many handlers it has for an event.
+    /// Returns how many handlers it has for an event.
     pub fn handlers(&self, event: &str) -> usize {
         lock(&self.registry).handlers.get(event).copied().unwrap_or(0)
     }
@@ -208,7 +208,7 @@ impl Module {
         }
     }
 
-    /// The world, begun anew if the last one ended.
+    /// Returns the running engine, restarted if the last one ended.
     async fn current(&self) -> Result<Arc<World>, String> {
         let mut current = self.world.lock().await;
         if let Some(world) = current.as_ref().filter(|world| world.is_alive()) {

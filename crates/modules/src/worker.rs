@@ -198,7 +198,7 @@ async fn watch(to: UnboundedSender<String>, ended: CancellationToken, sink: Sink
     }
 }
 
-/// Writes everything the runtime needs; returns the first line it is told.
+/// Writes all files the runtime needs; returns the first message to it.
 fn lay_out(program: &ModuleProgram, dir: &Path) -> io::Result<serde_json::Value> {
     std::fs::write(dir.join("worker.mjs"), SCRIPT)?;
     let mut prelude = Vec::new();
@@ -234,7 +234,7 @@ fn lay_out(program: &ModuleProgram, dir: &Path) -> io::Result<serde_json::Value>
     }))
 }
 
-/// Every `node_modules` above a file is there above its copy.
+/// Every `node_modules` above a file is also above its copy.
 fn link_packages(program: &ModuleProgram, mirror: &Path) -> io::Result<()> {
     let folders: BTreeSet<_> = program.graph.files().flat_map(|file| file.ancestors().skip(1)).collect();
     for folder in folders {

@@ -88,7 +88,7 @@ impl Assembler {
         Ok(Reply { parts, usage: self.usage, end: Some(end), dropped: self.dropped })
     }
 
-    /// What was said until an interrupt. A call is left out: its input may be half.
+    /// Returns what was said until an interrupt. A call is left out: its input may be half.
     pub fn interrupted(self) -> Reply {
         let text = |piece| match piece {
             Piece::Text(text) if !text.is_empty() => Some(Part::Text(text)),

@@ -46,7 +46,7 @@ pub fn http_error(status: u16, hints: RetryHints, body: &[u8]) -> ModelFailure {
     }
 }
 
-/// An error inside a stream, or inside an answer that claimed to be a success.
+/// Classifies an error inside a stream, or inside an answer that claimed to be a success.
 pub fn error_event(error: &Value) -> ModelFailure {
     let body = ErrorBody::from_value(error);
     let class = body.class().unwrap_or(FailureClass::ServerError);
@@ -65,7 +65,7 @@ pub fn unreadable(what: &str) -> ModelFailure {
     server(format!("unreadable reply: {what}"))
 }
 
-/// The other side failed in a way that may pass.
+/// Returns a failure of the server that may pass.
 pub fn server(message: String) -> ModelFailure {
     ModelFailure { class: FailureClass::ServerError, message, transient: true, retry_after: None, status: None }
 }
@@ -76,7 +76,7 @@ pub fn is_about_pictures(failure: &ModelFailure) -> bool {
     failure.class == FailureClass::InvalidRequest && refuses_pictures(&words)
 }
 
-/// Also what a server says of one picture it cannot take: in words the session goes on.
+/// Also true for an error about a single image: with text instead, the session can continue.
 fn refuses_pictures(words: &str) -> bool {
     const UNABLE: [&str; 8] = [
         "support",
@@ -193,7 +193,7 @@ impl ErrorBody {
         (400..500).contains(&status) && body
     }
 
-    /// The class by words alone.
+    /// Returns the class by words alone.
     fn class(&self) -> Option<FailureClass> {
         if self.is_billing(400) {
             return Some(FailureClass::BillingError);
@@ -216,7 +216,7 @@ impl ErrorBody {
         }
     }
 
-    /// The message and its most telling kind.
+    /// Returns the message and its most telling kind.
     fn description(&self) -> Option<String> {
         match (&self.message, self.kinds.first()) {
             (Some(message), Some(kind)) => Some(format!("{message} ({kind})")),

@@ -66,7 +66,7 @@ impl EncodedMessages {
         messages.len() - same
     }
 
-    /// The body of a request.
+    /// Returns the body of a request.
     pub fn body(&self, params: &RequestParams) -> Vec<u8> {
         let head = self.head(params);
         let mut marks: Vec<usize> =

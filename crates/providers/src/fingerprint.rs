@@ -1,6 +1,6 @@
 //! Recognises the part of a request before its messages, without keeping a second copy.
 //!
-//! It is looked at before each request, so this runs at the speed of memory: one
+//! It is computed before each request, so this runs at the speed of memory: one
 //! multiplication per 16 bytes, in the manner of wyhash. A seed per dialogue keeps a
 //! made-up pair of texts from colliding on purpose.
 
@@ -17,7 +17,7 @@ impl Seed {
         Self(RandomState::new().hash_one(0))
     }
 
-    /// Everything of a request that is not a message.
+    /// Returns everything of a request that is not a message.
     pub fn params(self, params: &RequestParams) -> u64 {
         let mut print = self.start();
         print.text(&params.model);

@@ -33,7 +33,7 @@ impl RetryPolicy {
         self.limit
     }
 
-    /// How long to wait before trying again, or `None` to give up. `attempt` counts the
+    /// Returns how long to wait before trying again, or `None` to give up. `attempt` counts the
     /// retries made so far, `random` is between 0 and 1.
     pub fn next_delay(self, attempt: u32, failure: &ModelFailure, random: f64) -> Option<Duration> {
         if !failure.transient || attempt >= self.limit {

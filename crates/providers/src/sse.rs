@@ -32,7 +32,7 @@ pub struct SseDecoder {
 }
 
 impl SseDecoder {
-    /// Takes the next bytes and hands on the events they complete.
+    /// Adds the next bytes and returns the events they complete.
     pub fn push(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_cr) && bytes[0] == b'\n' {

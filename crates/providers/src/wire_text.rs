@@ -13,7 +13,7 @@ pub const NO_OUTPUT: &str = "(no output)";
 /// OpenAI refuses longer ids of calls.
 const MAX_ID: usize = 40;
 
-/// The content of a result: never empty, with the exit code of a failed shell as its last line.
+/// Returns the content of a result: never empty, with the exit code of a failed shell as its last line.
 pub fn result(content: &str, exit_code: Option<i32>) -> Cow<'_, str> {
     let content = if content.is_empty() { NO_OUTPUT } else { content };
     match exit_code {
@@ -29,7 +29,7 @@ pub fn hook_context(text: &str) -> String {
     format!("<hook-context>\n{text}\n</hook-context>")
 }
 
-/// A picture or document for a model that takes none.
+/// Returns the text in place of an image or document that the model does not accept.
 pub fn omitted_media(kind: &str, media_type: &str, data: &str) -> String {
     format!("[{kind} {media_type}, {} bytes, not shown: this model takes no such input]", data.len() / 4 * 3)
 }
@@ -38,7 +38,7 @@ pub fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// The id of a call in the characters and length every provider takes. A session may
+/// Returns the id of a call in the characters and length every provider takes. A session may
 /// hold ids of another provider, or of a server with ideas of its own.
 pub fn call_id(id: &str) -> Cow<'_, str> {
     if id.is_empty() || id.len() > MAX_ID {
@@ -47,7 +47,7 @@ pub fn call_id(id: &str) -> Cow<'_, str> {
     in_name_characters(id)
 }
 
-/// The name of a called tool; a model can make one up that no provider takes back.
+/// Returns the name of a called tool; a model can make one up that no provider takes back.
 pub fn tool_name(name: &str) -> Cow<'_, str> {
     if name.is_empty() { "unknown".into() } else { in_name_characters(name) }
 }
@@ -69,7 +69,7 @@ fn in_name_characters(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// The input of a call; providers take objects only.
+/// Returns the input of a call; providers take objects only.
 pub fn input(input: &Value) -> Cow<'_, Value> {
     if input.is_object() { Cow::Borrowed(input) } else { Cow::Owned(json!({"_raw": input})) }
 }

@@ -80,7 +80,7 @@ pub(super) fn steps(wire: Wire, turn: &ScriptedTurn, asked: AnsweredRequest) -> 
     }
 }
 
-/// The steps up to so many bytes, and then the end.
+/// Returns the steps up to so many bytes, and then the end.
 fn cut(steps: Vec<WriteStep>, bytes: usize, end: WriteStep) -> Vec<WriteStep> {
     let mut left = bytes;
     let mut kept = Vec::new();
@@ -198,7 +198,7 @@ fn stream(wire: Wire, turn: &ScriptedTurn, asked: AnsweredRequest, reply: &Scrip
     steps
 }
 
-/// The position after so many pieces of content; before the first, if none are asked for,
+/// Returns the position after so many pieces of content; before the first, if none are asked for,
 /// and before the last event, if there are fewer.
 fn place(events: &[ServerSentEvent], deltas: usize) -> usize {
     let mut positions = events.iter().enumerate().filter(|(_, event)| event.delta).map(|(index, _)| index);

@@ -9,7 +9,7 @@ pub enum ReplyBlock {
     /// Of a type no request asked for. On Chat it is `reasoning_content`.
     Thinking(String),
     Call(ScriptedCall),
-    /// A whole block in the words of the Messages wire, as a type nobody knows yet.
+    /// A whole block in the JSON of the Messages wire, for example of an unknown type.
     /// Chat has no such thing and leaves it out.
     Unknown(Value),
 }
@@ -107,7 +107,7 @@ impl ScriptedCall {
         self
     }
 
-    /// The id on the wire of the call that is number `count` on its server.
+    /// Returns the id on the wire of the call that is number `count` on its server.
     pub(super) fn wire_id(&self, count: usize) -> Option<String> {
         match &self.id {
             Id::Counted => Some(format!("c{count}")),
@@ -116,7 +116,7 @@ impl ScriptedCall {
         }
     }
 
-    /// The arguments as the JSON they should be, else as a string.
+    /// Returns the arguments as the JSON they should be, else as a string.
     pub(super) fn input(&self) -> Value {
         serde_json::from_str(&self.arguments).unwrap_or_else(|_| Value::String(self.arguments.clone()))
     }

@@ -58,7 +58,7 @@ pub(super) fn events(
     events
 }
 
-/// The deltas of a call, and whether each is a piece of content.
+/// Returns the deltas of a call, and whether each is a piece of content.
 fn call_pieces(call: &ScriptedCall, index: usize, count: usize) -> Vec<(Value, bool)> {
     let opening = if call.at_once { call.arguments.as_str() } else { "" };
     let mut first = Map::from_iter([("index".to_owned(), index.into())]);

@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a client of a model API speaks.
+//! As much of HTTP/1.1 as a client of a model API needs.
 //!
 //! A request is read without taking its last byte off the socket: the kernel answers
 //! a close with unread bytes by RST, which is the only way to a reset that `std` has.
@@ -7,7 +7,7 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-/// On every answer, so that nobody takes it for a model's.
+/// On every answer, so that it is not mistaken for a model's.
 pub(super) const LABEL: (&str, &str) = ("x-ona-scripted", "1");
 pub(super) const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
@@ -38,7 +38,7 @@ impl From<io::Error> for Broken {
 const MALFORMED: Broken = Broken::Bad(400, "the request is malformed");
 const LARGE_BODY: Broken = Broken::Bad(413, "the body is larger than this server takes");
 
-/// The next request on a connection.
+/// Returns the next request on a connection.
 pub(super) fn read(stream: &TcpStream) -> Result<IncomingRequest, Broken> {
     let (head, on_socket) = peek_head(stream)?;
     let head = String::from_utf8_lossy(&head);
@@ -98,7 +98,7 @@ pub(super) fn find<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'
     headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
 }
 
-/// A head up to and with its empty line, and how much of it is still on the socket.
+/// Returns a head up to and with its empty line, and how much of it is still on the socket.
 fn peek_head(stream: &TcpStream) -> Result<(Vec<u8>, usize), Broken> {
     let mut head = Vec::new();
     let mut buffer = [0; 16 << 10];
@@ -149,7 +149,7 @@ fn read_chunks(stream: &TcpStream) -> Result<Vec<u8>, Broken> {
     Ok(body)
 }
 
-/// A short line without its end, read byte by byte so that nothing behind it is taken.
+/// Returns a short line without its end, read byte by byte so that nothing behind it is taken.
 fn read_line(stream: &TcpStream) -> Result<String, Broken> {
     let mut line = Vec::new();
     loop {
@@ -198,7 +198,7 @@ pub(super) fn head<'h>(status: u16, headers: impl IntoIterator<Item = (&'h str, 
     head.into_bytes()
 }
 
-/// An answer of the server itself, outside of any script.
+/// Writes an answer of the server itself, outside of any script.
 pub(super) fn refusal(status: u16, text: &str) -> Vec<u8> {
     let length = (text.len() + 1).to_string();
     let headers = [("content-type", "text/plain"), LABEL, ("content-length", &length), ("connection", "close")];

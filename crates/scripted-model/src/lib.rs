@@ -1,4 +1,4 @@
-//! A scripted model server on loopback that speaks the real wires.
+//! A scripted model server on loopback with the real wire formats.
 //!
 //! A script is a list of turns; each POST to the wire's path is answered with the
 //! next one, and every request is kept to be looked at. A turn is a reply as a model
@@ -47,7 +47,7 @@ pub use turn::{ScriptedTurn, StreamPosition, call, calls, say, say_and_call};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Which API the server speaks.
+/// The API of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     /// Anthropic's Messages: POST /v1/messages.
@@ -68,7 +68,7 @@ impl Wire {
 /// How long a test waits for what must come.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A callback of a test may panic; what it left is still in order.
+/// A callback of a test may panic; the data is still consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -48,7 +48,7 @@ fn start(index: usize, block: &ReplyBlock, count: usize) -> ServerSentEvent {
     ServerSentEvent::named("content_block_start", &data)
 }
 
-/// The deltas of a block, and whether each is a piece of content.
+/// Returns the deltas of a block, and whether each is a piece of content.
 fn deltas(reply: &ScriptedReply, block: &ReplyBlock) -> Vec<(Value, bool)> {
     match block {
         ReplyBlock::Text(text) => {

@@ -36,7 +36,7 @@ pub(super) fn path_of(target: &str) -> String {
 }
 
 impl ModelRequest {
-    /// The body, or null if it is not JSON.
+    /// Returns the body, or null if it is not JSON.
     pub fn json(&self) -> &Value {
         self.json.get_or_init(|| serde_json::from_slice(&self.body).unwrap_or_default())
     }
@@ -45,7 +45,7 @@ impl ModelRequest {
         http::find(&self.headers, name)
     }
 
-    /// The names of the tools that were offered.
+    /// Returns the names of the tools that were offered.
     pub fn tool_names(&self) -> Vec<String> {
         let tools = self.json()["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
         tools
@@ -57,7 +57,7 @@ impl ModelRequest {
             .collect()
     }
 
-    /// The system prompt.
+    /// Returns the system prompt.
     pub fn system(&self) -> String {
         match self.wire {
             Wire::Messages => texts(&self.json()["system"]),
@@ -68,7 +68,7 @@ impl ModelRequest {
         }
     }
 
-    /// What the model is told since it last spoke, the same text on both wires:
+    /// Returns what the model is told since it last spoke, the same text on both wires:
     /// `user: ...`, `tool_result c1: ...`, one after another. On Chat these are several
     /// messages.
     pub fn last_message(&self) -> String {

@@ -39,7 +39,7 @@ impl TurnScript {
         Cue { turn, first_call }
     }
 
-    /// Turns nobody has asked for yet.
+    /// Turns that were not requested yet.
     pub fn left(&self) -> usize {
         match &self.source {
             TurnSource::Turns(turns) => turns.len(),

@@ -61,7 +61,7 @@ impl ModelServer {
         Ok(Self { shared, address, accepting: Some(accepting) })
     }
 
-    /// What the base URL variable of the wire is set to.
+    /// Returns what the base URL variable of the wire is set to.
     pub fn url(&self) -> String {
         match self.shared.wire {
             Wire::Messages => format!("http://{}", self.address),
@@ -73,7 +73,7 @@ impl ModelServer {
         self.address
     }
 
-    /// The environment in which a program talks to this server. On Chat both providers
+    /// Returns the environment in which a program talks to this server. On Chat both providers
     /// of that wire are set.
     pub fn env(&self) -> Vec<(&'static str, String)> {
         match self.shared.wire {
@@ -94,7 +94,7 @@ impl ModelServer {
         self
     }
 
-    /// Every request so far, those to a wrong path too.
+    /// Returns every request so far, those to a wrong path too.
     pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
         self.shared.requests()
     }
@@ -103,7 +103,7 @@ impl ModelServer {
         self.shared.request_count()
     }
 
-    /// The request with this index, from 0; panics if it never came.
+    /// Returns the request with this index, from 0; panics if it never came.
     pub fn request(&self, index: usize) -> Arc<ModelRequest> {
         let request = self.shared.request(index);
         request.unwrap_or_else(|| panic!("no request {index}: there were {}", self.request_count()))
@@ -116,7 +116,7 @@ impl ModelServer {
         self.requests()
     }
 
-    /// Turns of the script nobody has asked for yet.
+    /// Turns of the script that were not requested yet.
     pub fn turns_left(&self) -> usize {
         self.shared.turns_left()
     }

@@ -37,7 +37,7 @@ impl ServerSentEvent {
         text.into_bytes()
     }
 
-    /// The event up to the middle of its data.
+    /// Returns the event up to the middle of its data.
     pub fn half(&self, sloppy: bool) -> Vec<u8> {
         let mut bytes = self.bytes(sloppy);
         bytes.truncate(bytes.len() - self.data.len().div_ceil(2) - 2);

@@ -75,7 +75,7 @@ pub enum StreamPosition {
     End,
 }
 
-/// A text and the end of the turn.
+/// Returns a text and the end of the turn.
 pub fn say(text: &str) -> ScriptedTurn {
     ScriptedTurn::of([ReplyBlock::Text(text.to_owned())])
 }
@@ -90,7 +90,7 @@ pub fn calls<C: Into<ScriptedCall>>(calls: impl IntoIterator<Item = C>) -> Scrip
     ScriptedTurn::of(calls.into_iter().map(|call| ReplyBlock::Call(call.into())))
 }
 
-/// A text, then tool calls.
+/// Returns a text, then tool calls.
 pub fn say_and_call<C: Into<ScriptedCall>>(text: &str, calls: impl IntoIterator<Item = C>) -> ScriptedTurn {
     let calls = calls.into_iter().map(|call| ReplyBlock::Call(call.into()));
     ScriptedTurn::of(std::iter::once(ReplyBlock::Text(text.to_owned())).chain(calls))

@@ -66,7 +66,7 @@ const NEWEST_RUNS: i64 = 1000;
 const AT_ONCE: usize = 200;
 
 impl Reader {
-    /// The sessions in which a call of this id was made, the newest first.
+    /// Returns the sessions in which a call of this id was made, the newest first.
     pub fn sessions_of_call(&self, call: &CallId) -> Result<Vec<SessionId>, StoreError> {
         let sql = "SELECT session_id, max(id) AS newest FROM transcript_entries \
                    WHERE tool_use_id = ?1 AND entry_type = 'tool_use' GROUP BY session_id ORDER BY newest DESC";
@@ -88,13 +88,13 @@ impl Reader {
         Ok(found.pop())
     }
 
-    /// How many calls a session made.
+    /// Returns how many calls a session made.
     pub fn count_calls(&self, session: &SessionId) -> Result<i64, StoreError> {
         let sql = "SELECT count(*) FROM transcript_entries WHERE session_id = ?1 AND entry_type = 'tool_use'";
         Ok(self.first(sql, [session.as_str()], |row| row.get(0))?.unwrap_or_default())
     }
 
-    /// The next calls of a session in the order they were made, `AT_ONCE` at most: a long
+    /// Returns the next calls of a session in the order they were made, `AT_ONCE` at most: a long
     /// session does not fit into memory as a whole. None are left when there are none.
     pub fn calls_after(
         &self,
@@ -176,7 +176,7 @@ impl Reader {
         Ok(calls)
     }
 
-    /// What hooks did about one call, in the order they ran.
+    /// Returns what hooks did about one call, in the order they ran.
     pub fn hook_runs(&self, session: &SessionId, call: &CallId) -> Result<Vec<RecordedRun>, StoreError> {
         let sql = format!(
             "SELECT hook_event, hook_ordinal, matcher, command, input_json, exit_code, stdout_text, stderr_text, \
@@ -198,7 +198,7 @@ impl Reader {
         })
     }
 
-    /// How long each hook took, of the newest runs of all sessions.
+    /// Returns how long each hook took, of the newest runs of all sessions.
     pub fn hook_times(&self) -> Result<Vec<HookTimes>, StoreError> {
         let sql = format!(
             "SELECT hook_event, command, took FROM (SELECT hook_event, command, {TOOK} AS took, \
@@ -218,7 +218,7 @@ impl Reader {
     }
 }
 
-/// A column of JSON text; what is none is shown as the text it is.
+/// Parses a column of JSON text; text that is not JSON is returned as a string.
 fn json(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {
     let text: Option<String> = row.get(column)?;
     Ok(text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap_or(Value::String(text))))

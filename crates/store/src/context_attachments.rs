@@ -19,7 +19,7 @@ const GIVEN: &str = "SELECT sequence, entry_type, CASE WHEN entry_type = 'attach
 
 impl Reader {
     /// Those attachments as `{source, path, memory_id}`, and the rows that say what still
-    /// counts. The reader is busy meanwhile: `visit` must not ask it anything.
+    /// counts. The reader is locked meanwhile: `visit` must not use it.
     pub fn each_context_attachment(
         &self,
         session: &SessionId,

@@ -3,11 +3,11 @@
 //! WAL needs memory shared between all processes that have the file open, and
 //! locks that bind them. Network and pass-through file systems give neither
 //! reliably; other agents lost databases on them. Only known types are refused:
-//! nobody is locked out because a kernel learned a new file system.
+//! a new file system of a kernel is not refused.
 
 use std::path::Path;
 
-/// The name of the network file system that `path`, or where it would be made,
+/// Returns the name of the network file system that `path`, or where it would be made,
 /// lies on.
 pub(crate) fn network_at(path: &Path) -> Option<&'static str> {
     path.ancestors().find(|part| part.exists()).and_then(magic).and_then(network)

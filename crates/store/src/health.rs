@@ -52,12 +52,12 @@ impl Reader {
         Pragmas::of(&self.lock())
     }
 
-    /// What SQLite finds wrong without comparing indexes; empty if nothing.
+    /// Returns what SQLite finds wrong without comparing indexes; empty if nothing.
     pub fn quick_check(&self) -> Result<Vec<String>, StoreError> {
         problems(&self.lock(), "quick_check")
     }
 
-    /// What SQLite finds wrong; empty if nothing.
+    /// Returns what SQLite finds wrong; empty if nothing.
     pub fn integrity_check(&self) -> Result<Vec<String>, StoreError> {
         problems(&self.lock(), "integrity_check")
     }

@@ -34,7 +34,7 @@ pub struct SessionLine {
     /// When its newest row was written.
     pub last_entry_at: Option<String>,
     pub entries: i64,
-    /// The beginning of the first thing a person said in words.
+    /// The beginning of the first text of a user.
     pub first_user_text: Option<String>,
     pub title: Option<String>,
 }
@@ -68,7 +68,7 @@ const NEWEST: &str = "SELECT s.session_id, \
     ORDER BY newest DESC LIMIT 1";
 
 impl Reader {
-    /// The rows of a session whose number is above `after`, in order.
+    /// Returns the rows of a session whose number is above `after`, in order.
     pub fn history(&self, session: &SessionId, after: Option<i64>) -> Result<Vec<StoredEntry>, StoreError> {
         let mut entries = Vec::new();
         self.each_entry(session, after, |entry| entries.push(entry))?;
@@ -76,7 +76,7 @@ impl Reader {
     }
 
     /// `history`, one row at a time, for a session too long to hold twice. The
-    /// reader is busy meanwhile: `visit` must not ask it anything.
+    /// reader is locked meanwhile: `visit` must not use it.
     pub fn each_entry(
         &self,
         session: &SessionId,
@@ -98,13 +98,13 @@ impl Reader {
         Ok(())
     }
 
-    /// All sessions, or those of one conversation, the one used last first. None
+    /// Returns all sessions, or those of one conversation, the one used last first. None
     /// is left out: not a subagent's, not one without a word in it.
     pub fn sessions(&self, conversation: Option<&ConversationId>) -> Result<Vec<SessionLine>, StoreError> {
         self.all(SESSIONS, [conversation.map(ConversationId::as_str)], line)
     }
 
-    /// The text of the newest reply that has one.
+    /// Returns the text of the newest reply that has one.
     pub fn last_assistant_text(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
         let sql = "SELECT json_extract(block.value, '$.text') FROM transcript_entries t, json_each(t.payload_json, '$.content') block \
                    WHERE t.session_id = ?1 AND t.entry_type = 'assistant' AND json_extract(block.value, '$.type') = 'text' \
@@ -112,7 +112,7 @@ impl Reader {
         Ok(self.first(sql, [session.as_str()], |row| row.get::<_, Option<String>>(0))?.flatten())
     }
 
-    /// The session of a project that was used last and in which a user said
+    /// Returns the session of a project that was used last and in which a user said
     /// something: neither a subagent's nor one that only `--eval` wrote to.
     pub fn newest_session(&self, project_dir: &str) -> Result<Option<SessionId>, StoreError> {
         self.first(NEWEST, [project_dir], |row| Ok(SessionId(row.get(0)?)))
@@ -133,7 +133,7 @@ fn line(row: &Row<'_>) -> rusqlite::Result<SessionLine> {
     })
 }
 
-/// A column as text, whatever SQL has put there: one broken row must not hide
+/// Returns a column as text, whatever SQL has put there: one broken row must not hide
 /// the rest of a session.
 pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(column)? {
@@ -144,7 +144,7 @@ pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Stri
     })
 }
 
-/// The first text of a `user` payload.
+/// Returns the first text of a `user` payload.
 fn said(payload: &str) -> Option<String> {
     let payload: Value = serde_json::from_str(payload).ok()?;
     let text = match &payload["content"] {

@@ -64,7 +64,7 @@ impl SettingsLock {
         Self::take(db, Kind::Shared)
     }
 
-    /// Only while nobody holds a shared lock, this process included.
+    /// Only while no shared lock is held, including by this process.
     pub fn exclusive(db: &Path) -> Result<SettingsLock, LockError> {
         Self::take(db, Kind::Exclusive)
     }
@@ -117,7 +117,7 @@ fn directory(db: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Whether a session id can be a file name of its own in the lock directory.
+/// Returns whether a session id can be a file name of its own in the lock directory.
 /// Case is ignored for the reserved name, because some file systems do.
 fn is_file_name(session: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);

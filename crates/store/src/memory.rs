@@ -80,7 +80,7 @@ const COLUMNS: &str = "m.id, m.type, m.title, m.content, m.keywords, m.anticipat
     coalesce(m.access_count, 0), coalesce(m.attention_score, 0.5)";
 
 impl Reader {
-    /// The best ten memories for a text, in the order of DEC-022.
+    /// Returns the best ten memories for a text, in the order of DEC-022.
     pub fn search_memories(&self, text: &str, project_dir: &str) -> Result<Vec<StoredMemory>, StoreError> {
         let Some(query) = any_word(text) else { return Ok(Vec::new()) };
         // DISTINCT because memories with the same four texts find each other's mirror rows.
@@ -96,7 +96,7 @@ impl Reader {
         self.all(&sql, named_params! {":query": query, ":project_dir": project_dir}, stored)
     }
 
-    /// All memories by id.
+    /// Returns all memories by id.
     pub fn memories(&self) -> Result<Vec<StoredMemory>, StoreError> {
         self.all(&format!("SELECT {COLUMNS} FROM memories m ORDER BY m.id"), [], stored)
     }
@@ -123,7 +123,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredMemory> {
     })
 }
 
-/// An FTS5 query for any of the words. Each is a quoted string, so nothing a
+/// Returns an FTS5 query for any of the words. Each is a quoted string, so nothing a
 /// person types is an operator.
 fn any_word(text: &str) -> Option<String> {
     let words = text.split(|c: char| c.is_whitespace() || c == '\0').filter(|word| !word.is_empty());

@@ -51,12 +51,12 @@ impl fmt::Display for Upgrade {
     }
 }
 
-/// The version a list of steps leads to.
+/// Returns the version a list of steps leads to.
 pub(crate) fn newest(steps: &[MigrationStep]) -> i64 {
     steps.last().map_or(FIRST, |step| step.to)
 }
 
-/// What `sdlc_schema_version` says. `None` if the key does not exist.
+/// Returns what `sdlc_schema_version` says. `None` if the key does not exist.
 pub(crate) fn recorded(connection: &Connection) -> Result<Option<String>, StoreError> {
     let sql = "SELECT CAST(value AS TEXT) FROM schema_meta WHERE key = 'sdlc_schema_version'";
     Ok(connection.query_row(sql, [], |row| row.get(0)).optional()?)

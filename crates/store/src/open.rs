@@ -76,7 +76,7 @@ pub(crate) fn private(path: &Path, more: OpenFlags) -> Result<Connection, StoreE
     Ok(connection)
 }
 
-/// A connection for queries on a database that is open already.
+/// Returns a connection for queries on a database that is open already.
 pub(crate) fn reader(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy)?;
     enter_wal(&connection, busy)?;
@@ -85,7 +85,7 @@ pub(crate) fn reader(path: &Path, busy: Duration) -> Result<Connection, StoreErr
     Ok(connection)
 }
 
-/// A connection that only looks, and leaves a database as it is: no table is added, no
+/// Returns a connection that only looks, and leaves a database as it is: no table is added, no
 /// mode is changed. `None` where there is no database yet, or an empty file.
 pub(crate) fn read_only(
     path: &Path,
@@ -104,7 +104,7 @@ pub(crate) fn read_only(
     }
 }
 
-/// What a database that was just made would show. It is nowhere but in memory.
+/// Returns what a database that was just made would show. It is nowhere but in memory.
 pub(crate) fn imagined() -> Result<Connection, StoreError> {
     let mut connection = Connection::open_in_memory()?;
     migrate::make(&mut connection)?;
@@ -112,7 +112,7 @@ pub(crate) fn imagined() -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// A connection that could not write if it wanted to, for looking at a database
+/// Returns a read-only connection for examining a database
 /// of unknown state.
 pub(crate) fn inspector(path: &Path) -> Result<Connection, StoreError> {
     usable(path)?;
@@ -131,7 +131,7 @@ fn connect(path: &Path, access: OpenFlags, busy: Duration) -> Result<Connection,
     Ok(connection)
 }
 
-/// Whether a database may be made or used at `path`. Makes nothing.
+/// Returns whether a database may be made or used at `path`. Makes nothing.
 fn judge(path: &Path) -> Result<Option<ownership::Identity>, StoreError> {
     judge_form(path)?;
     match filesystem::network_at(path) {
@@ -140,7 +140,7 @@ fn judge(path: &Path) -> Result<Option<ownership::Identity>, StoreError> {
     }
 }
 
-/// Whether a database at `path` may be looked at. Changes nothing.
+/// Checks that a database at `path` may be read. Changes nothing.
 pub fn usable(path: &Path) -> Result<(), StoreError> {
     judge_form(path)?;
     ownership::judge(path).map(drop)

@@ -53,7 +53,7 @@ pub(crate) fn judge(path: &Path) -> Result<Option<Identity>, StoreError> {
     Ok(Some((file.dev(), file.ino())))
 }
 
-/// Whether the file is still the one that was judged.
+/// Returns whether the file is still the one that was judged.
 pub(crate) fn is_same(path: &Path, judged: Option<Identity>) -> bool {
     judged.is_none() || fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino())) == judged
 }

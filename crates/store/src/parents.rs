@@ -17,7 +17,7 @@ pub(crate) enum ParentRef<'e> {
     ReplyWith(&'e CallId),
     /// The newest assistant row.
     Reply,
-    /// The newest row that speaks to the model: a prompt or a result.
+    /// The newest prompt or result.
     Prompt,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn find(
     }
 }
 
-/// Whether an assistant payload has a `tool_use` block with this id. A payload
+/// Returns whether an assistant payload has a `tool_use` block with this id. A payload
 /// that is not JSON, which only foreign SQL can have written, holds nothing.
 fn holds_call(payload: &str, call: &str) -> bool {
     let payload: Value = serde_json::from_str(payload).unwrap_or_default();

@@ -32,7 +32,7 @@ pub(crate) fn draft(
 ) -> Result<i64, StoreError> {
     let older = "UPDATE plans SET status = 'superseded' WHERE conversation_id = ?1 AND status = 'draft'";
     writer.run(older, cells![conversation])?;
-    // Of the text as it is stored, so that anybody can recompute it.
+    // Of the text as it is stored, so that it can be recomputed.
     let hash = digest::sha256_hex(writer.clean(content).as_bytes());
     let sql = "INSERT INTO plans(conversation_id, file_path, content, hash) VALUES (?1, ?2, ?3, ?4)";
     writer.insert(sql, cells![conversation, file_path, content, &hash])
@@ -74,7 +74,7 @@ const COLUMNS: &str =
     "SELECT id, conversation_id, file_path, content, hash, status, created_at, approved_at, completed_at FROM plans";
 
 impl Reader {
-    /// All plans of a conversation, oldest first.
+    /// Returns all plans of a conversation, oldest first.
     pub fn plans(&self, conversation: &ConversationId) -> Result<Vec<StoredPlan>, StoreError> {
         let sql = format!("{COLUMNS} WHERE conversation_id = ?1 ORDER BY id");
         self.all(&sql, [conversation.as_str()], plan)?.into_iter().collect()
@@ -84,7 +84,7 @@ impl Reader {
         self.first(&format!("{COLUMNS} WHERE id = ?1"), [id], plan)?.transpose()
     }
 
-    /// The approved plan of a conversation; the newest, if SQL has made several.
+    /// Returns the approved plan of a conversation; the newest, if SQL has made several.
     pub fn approved_plan(&self, conversation: &ConversationId) -> Result<Option<StoredPlan>, StoreError> {
         let sql = format!("{COLUMNS} WHERE conversation_id = ?1 AND status = 'approved' ORDER BY id DESC LIMIT 1");
         self.first(&sql, [conversation.as_str()], plan)?.transpose()

@@ -55,12 +55,12 @@ impl Reader {
         self.first(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// A value of `schema_meta`.
+    /// Returns a value of `schema_meta`.
     pub fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.first("SELECT value FROM schema_meta WHERE key = ?1", [key], |row| row.get(0))
     }
 
-    /// A value of `state`.
+    /// Returns a value of `state`.
     pub fn state(&self, conversation: &ConversationId, key: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT value FROM state WHERE conversation_id = ?1 AND key = ?2";
         Ok(self.first(sql, [conversation.as_str(), key], |row| row.get(0))?.flatten())
@@ -70,24 +70,24 @@ impl Reader {
         self.first(&format!("{CONVERSATIONS} WHERE id = ?1"), [id.as_str()], conversation)
     }
 
-    /// All conversations, the one used last first.
+    /// Returns all conversations, the one used last first.
     pub fn conversations(&self) -> Result<Vec<Conversation>, StoreError> {
         self.all(&format!("{CONVERSATIONS} ORDER BY last_active DESC, rowid DESC"), [], conversation)
     }
 
-    /// The phase of a conversation that exists.
+    /// Returns the phase of a conversation that exists.
     pub fn phase(&self, id: &ConversationId) -> Result<Option<Phase>, StoreError> {
         let unknown = |UnknownPhase(found)| StoreError::UnknownValue { column: "conversations.phase", found };
         self.conversation(id)?.map(|found| found.phase.map_err(unknown)).transpose()
     }
 
-    /// The conversation a session belongs to.
+    /// Returns the conversation a session belongs to.
     pub fn conversation_of(&self, session: &SessionId) -> Result<Option<ConversationId>, StoreError> {
         let sql = "SELECT conversation_id FROM sessions WHERE session_id = ?1";
         self.first(sql, [session.as_str()], |row| Ok(ConversationId(row.get(0)?)))
     }
 
-    /// The newest known digest of each file a session has seen, by path: the
+    /// Returns the newest known digest of each file a session has seen, by path: the
     /// fields `path` and `sha256` of its `file_history_snapshot` rows. A row
     /// without them tells nothing, so its file counts as not seen.
     pub fn file_digests(&self, session: &SessionId) -> Result<BTreeMap<String, String>, StoreError> {

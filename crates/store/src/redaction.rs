@@ -6,7 +6,7 @@ use ona_api::Redactor;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A text column. Text that is a JSON object or array stays one.
+/// Redacts a text column. Text that is a JSON object or array stays one.
 pub(crate) fn text<'t>(redactor: &Redactor, text: &'t str) -> Cow<'t, str> {
     if text.trim_start().starts_with(['{', '['])
         && let Ok(parsed) = serde_json::from_str::<Value>(text)
@@ -20,7 +20,7 @@ pub(crate) fn text<'t>(redactor: &Redactor, text: &'t str) -> Cow<'t, str> {
     redactor.apply(text)
 }
 
-/// A JSON column, serialised compactly (DEC-031).
+/// Redacts a JSON column and serialises it compactly (DEC-031).
 pub(crate) fn json(redactor: &Redactor, value: &Value) -> String {
     let mut clean = value.clone();
     redactor.apply_to_json(&mut clean);

@@ -37,7 +37,7 @@ impl RowWriter<'_> {
         Ok(self.prepare(sql)?.insert(self.bind(cells))?)
     }
 
-    /// The first row of a query within the transaction.
+    /// Returns the first row of a query within the transaction.
     pub(crate) fn first<T>(
         &self,
         sql: &str,
@@ -47,7 +47,7 @@ impl RowWriter<'_> {
         Ok(self.prepare(sql)?.query_row(self.bind(cells), read).optional()?)
     }
 
-    /// Text as it will stand in the database.
+    /// Returns text as it will be stored.
     pub(crate) fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
         redaction::text(self.redactor, text)
     }

@@ -69,7 +69,7 @@ pub(crate) enum SchemaState {
     },
 }
 
-/// Whether a database is ours or can become ours. Reads only. The caller holds a
+/// Returns whether a database is ours or can become ours. Reads only. The caller holds a
 /// transaction: between two statements another process may upgrade the database.
 pub(crate) fn judge(connection: &Connection, steps: &[MigrationStep]) -> Result<SchemaState, StoreError> {
     let found = SchemaContents::read(connection)?;
@@ -107,7 +107,7 @@ pub(crate) fn examine(connection: &Connection, steps: &[MigrationStep]) -> Resul
     judge(&transaction, steps)
 }
 
-/// Whether a database has none of our tables. Reads only.
+/// Returns whether a database has none of our tables. Reads only.
 pub(crate) fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
     Ok(SchemaContents::read(connection)?.columns.is_empty())
 }
@@ -186,7 +186,7 @@ impl SchemaContents {
         TABLES.into_iter().filter_map(lacking).collect()
     }
 
-    /// Columns nobody asked for.
+    /// Returns additional columns.
     pub(crate) fn extra_columns(&self) -> Vec<(&'static str, String)> {
         let mut extra = Vec::new();
         for (table, expected) in TABLES {

@@ -1,7 +1,7 @@
 //! The `effective` row of `settings_snapshot`, and the digest that says who wrote it (DEC-180).
 //!
-//! The digest is that of the text as it stands in the table. It is renewed in the
-//! transaction that writes the row, so nobody can change the row in between.
+//! The digest is that of the text in the table. It is updated in the transaction that
+//! writes the row, so the row cannot change in between.
 
 use crate::error::StoreError;
 use crate::reader::Reader;

@@ -48,7 +48,7 @@ impl Store {
         Ok(Store { path: path.to_owned(), busy, writer, reader: OnceLock::new(), notices })
     }
 
-    /// A database to look at: it is neither made nor changed, and every commit fails.
+    /// Opens a database for reading: it is neither created nor changed, and every commit fails.
     /// If it does not exist, an empty one is shown.
     pub fn look(path: &Path, redactor: Redactor) -> Result<Store, StoreError> {
         Self::look_with_steps(path, redactor, STEPS)
@@ -87,7 +87,7 @@ impl Store {
             return Ok(Committed::default());
         }
         let (sender, answer) = oneshot::channel();
-        // If nobody waits any more, the group is written all the same.
+        // The group is written even if the caller has stopped waiting.
         let reply = Box::new(move |result| drop(sender.send(result)));
         self.writer.give(WriteJob::Commit { at: at.clone(), group, reply })?;
         answer.await.unwrap_or(Err(StoreError::Closed))
@@ -102,7 +102,7 @@ impl Store {
         self.wait_for(|reply| WriteJob::Commit { at: at.clone(), group, reply })
     }
 
-    /// The reader, opened on first use and kept.
+    /// Returns the reader, opened on first use and kept.
     pub fn reader(&self) -> Result<&Reader, StoreError> {
         if let Some(reader) = self.reader.get() {
             return Ok(reader);
@@ -111,7 +111,7 @@ impl Store {
         Ok(self.reader.get_or_init(|| reader))
     }
 
-    /// The pragmas in force on the writing and the reading connection.
+    /// Returns the pragmas in force on the writing and the reading connection.
     pub fn pragmas(&self) -> Result<PragmaReport, StoreError> {
         let writer = self.wait_for(|reply| WriteJob::Pragmas { reply })?;
         Ok(PragmaReport { writer, reader: self.reader()?.pragmas()? })

@@ -11,7 +11,7 @@ use ona_api::testing::{CaseStatus, Criterion, ProjectFile, TestCase, TestRun};
 use ona_api::{ConversationId, digest};
 use rusqlite::Row;
 
-/// A case as it stands in its table.
+/// A row of the table of cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredCase {
     pub case: TestCase,
@@ -45,7 +45,7 @@ pub(crate) fn put_criteria(writer: &RowWriter<'_>, plan: i64, criteria: &[Criter
 }
 
 pub(crate) fn put_case(writer: &RowWriter<'_>, conversation: &str, case: &TestCase) -> Result<(), StoreError> {
-    // Of the text as it is stored, so that anybody can recompute it.
+    // Of the text as it is stored, so that it can be recomputed.
     let sha256 = digest::sha256_hex(writer.clean(&case.script).as_bytes());
     let sql = "INSERT INTO sdlc_test_cases(id, conversation_id, plan_id, criterion_id, title, script, script_sha256, \
                surfaces, status, reject_reason, generator_session_id) \
@@ -157,18 +157,18 @@ const WRITTEN: &str = "WITH entry AS (SELECT t.session_id, t.tool_use_id, t.entr
     ) WHERE typeof(path) = 'text' AND path <> '' ORDER BY path";
 
 impl Reader {
-    /// The criteria of a plan, in their order.
+    /// Returns the criteria of a plan, in their order.
     pub fn criteria(&self, plan: i64) -> Result<Vec<Criterion>, StoreError> {
         let sql = "SELECT criterion_id, text FROM sdlc_criteria WHERE plan_id = ?1 ORDER BY ordinal, rowid";
         self.all(sql, [plan], |row| Ok(Criterion { id: row.get(0)?, text: row.get(1)? }))
     }
 
-    /// All cases of a plan, oldest first.
+    /// Returns all cases of a plan, oldest first.
     pub fn test_cases(&self, plan: i64) -> Result<Vec<StoredCase>, StoreError> {
         self.all(&format!("{CASES} WHERE plan_id = ?1 ORDER BY rowid"), [plan], case)?.into_iter().collect()
     }
 
-    /// The newest run of each case of a plan that was ever run.
+    /// Returns the newest run of each case of a plan that was ever run.
     pub fn latest_runs(&self, plan: i64) -> Result<Vec<StoredRun>, StoreError> {
         self.all(LATEST, [plan], run)
     }
@@ -191,7 +191,7 @@ impl Reader {
         self.all(WRITTEN, [conversation.as_str()], |row| row.get(0))
     }
 
-    /// The files the project had when the implementation began, by path; None if
+    /// Returns the files the project had when the implementation began, by path; None if
     /// nobody looked.
     pub fn manifest(&self, conversation: &ConversationId) -> Result<Option<Vec<ProjectFile>>, StoreError> {
         let sql = "SELECT path, size, sha256 FROM sdlc_manifest WHERE conversation_id = ?1 ORDER BY path";

@@ -18,14 +18,14 @@ const ACCOUNT: &str = "WITH RECURSIVE family(id) AS (SELECT ?1 UNION \
     WHERE t.id > ?2 AND (t.entry_type = 'progress' OR t.entry_type = 'user' AND t.session_id = ?1) ORDER BY t.id";
 
 impl Reader {
-    /// The newest row of any session: where a later account begins.
+    /// Returns the newest row of any session, after which later usage is counted.
     pub fn newest_entry(&self) -> Result<i64, StoreError> {
         let newest = self.first("SELECT max(id) FROM transcript_entries", [], |row| row.get::<_, Option<i64>>(0))?;
         Ok(newest.flatten().unwrap_or(0))
     }
 
     /// The rows written after the row with id `after`. `own` is false for a subagent's.
-    /// The reader is busy meanwhile: `visit` must not ask it anything.
+    /// The reader is locked meanwhile: `visit` must not use it.
     pub fn each_usage_row(
         &self,
         session: &SessionId,

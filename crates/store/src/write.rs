@@ -186,7 +186,7 @@ fn hook(writer: &RowWriter<'_>, at: &SessionKey, run: &HookRun) -> Result<(), St
     Ok(())
 }
 
-/// The log holds answers; a question is not one (DEC-076).
+/// The log has decisions only; a question is not one (DEC-076).
 fn decision(verdict: &Verdict) -> Option<&'static str> {
     match verdict.ruling {
         Ruling::Allow | Ruling::Deny => Some(verdict.ruling.as_str()),

@@ -1,9 +1,9 @@
 //! The one writer: a thread that owns the writing connection.
 //!
 //! Groups arrive over a channel and are written one after another, which is the
-//! "at most one writer transaction" of section 4.8. A group that was handed over
+//! "at most one writer transaction" of section 4.8. A group that was sent
 //! is written even if the caller stops waiting for it. Dropping the writer
-//! waits until everything handed over is done.
+//! waits until everything that was sent is written.
 
 use crate::error::StoreError;
 use crate::health::Pragmas;
@@ -38,7 +38,7 @@ impl Writer {
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Hands a job over. If the thread has ended, the reply is dropped unanswered.
+    /// Sends a job. If the thread has ended, the reply is dropped without an answer.
     pub(crate) fn give(&self, job: WriteJob) -> Result<(), StoreError> {
         self.jobs.as_ref().ok_or(StoreError::Closed)?.send(job).map_err(|_| StoreError::Closed)
     }

@@ -92,7 +92,7 @@ impl DrivenProcess {
         self.send(json!({"type": "control_response", "response": {"subtype": "success", "request_id": id, "response": response}}));
     }
 
-    /// The next line; `None` at the end. Panics if nothing comes.
+    /// Returns the next line; `None` at the end. Panics if nothing comes.
     pub fn line(&mut self) -> Option<Value> {
         match self.lines.recv_timeout(TIMEOUT) {
             Ok(line) => {
@@ -118,7 +118,7 @@ impl DrivenProcess {
         self.until(|line| line["type"] == "result")
     }
 
-    /// A control request of the program.
+    /// Waits for a control request of the program.
     pub fn until_asked(&mut self, subtype: &str) -> Value {
         self.until(|line| line["type"] == "control_request" && line["request"]["subtype"] == subtype)
     }

@@ -30,14 +30,14 @@ impl Ona {
         all
     }
 
-    /// The single value of a query.
+    /// Returns the single value of a query.
     pub fn value(&self, sql: &str) -> Value {
         let rows = self.rows(sql);
         assert!(rows.len() == 1 && rows[0].len() == 1, "{sql} gave {rows:?}");
         rows[0][0].clone()
     }
 
-    /// The first column of every row.
+    /// Returns the first column of every row.
     pub fn column(&self, sql: &str) -> Vec<Value> {
         self.rows(sql).into_iter().map(|mut row| row.swap_remove(0)).collect()
     }

@@ -48,7 +48,7 @@ impl Ona {
         Self { program: program.into(), root, env: Vec::new(), trusts_folders: true }
     }
 
-    /// Runs as on a machine where nobody has trusted a folder yet. Otherwise every run has
+    /// Runs as on a machine where no folder is trusted yet. Otherwise every run has
     /// ONA_TRUST=always, because most tests are about what a project's own files do.
     pub fn untrusted(mut self) -> Self {
         self.trusts_folders = false;
@@ -75,7 +75,7 @@ impl Ona {
         self.root().join("state/ona.db")
     }
 
-    /// A variable for every later run.
+    /// Sets a variable for every later run.
     pub fn env(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
         self.env.push((name.to_owned(), value.into()));
         self
@@ -113,7 +113,7 @@ impl Ona {
         panic!("{path} was not made in 20 seconds");
     }
 
-    /// The program, ready to start in the project folder.
+    /// Returns the program, ready to start in the project folder.
     pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
         self.command_in(&self.project(), args)
     }
@@ -129,7 +129,7 @@ impl Ona {
         self.bash("-ec", script)
     }
 
-    /// bash that goes on after a command that failed.
+    /// Runs bash without `-e`: it continues after a command that failed.
     pub fn lenient_shell(&self, script: &str) -> RunOutput {
         self.bash("-c", script)
     }

@@ -128,7 +128,7 @@ impl Draft {
         self.insert(at, end, sequence, part);
     }
 
-    /// The result of a call. `part` is a `ToolResult`.
+    /// Adds the result of a call. `part` is a `ToolResult`.
     pub(crate) fn answer(&mut self, sequence: i64, id: &CallId, part: Part) -> Option<&'static str> {
         let Some(call) = self.calls.get_mut(id) else {
             if let Part::ToolResult { content, .. } = part {
@@ -178,7 +178,7 @@ impl Draft {
         }
     }
 
-    /// A reply of the model: texts and calls in the order they were declared.
+    /// Adds a reply of the model: texts and calls in the order they were declared.
     pub(crate) fn reply(&mut self, sequence: i64, parts: Vec<Part>) -> Option<&'static str> {
         self.assistant(sequence, MessageOrigin::Reply, parts)
     }
@@ -219,7 +219,7 @@ impl Draft {
     pub(crate) fn restart(&mut self, covers_to: i64, summary: String) {
         let mut pieces = std::mem::take(self).into_pieces();
         pieces.retain(|(sequence, _)| *sequence > covers_to);
-        // Results may stand before what was said earlier; rows are put in as they came.
+        // Results may precede earlier text; rows are added in the order they were written.
         pieces.sort_by_key(|(sequence, _)| *sequence);
         self.say(covers_to, Part::Text(summary));
         for (sequence, piece) in pieces {
@@ -302,14 +302,14 @@ impl Draft {
         self.slot(at).results += 1;
     }
 
-    /// The part that answers a call. Asked about new results, so it looks from the end.
+    /// Returns the part that answers a call. Asked about new results, so it looks from the end.
     fn result(&self, id: &CallId) -> Option<usize> {
         let call = self.calls.get(id).filter(|call| call.answer != CallResult::None)?;
         let answers = |part: &Part| matches!(part, Part::ToolResult { id: answered, .. } if answered == id);
         self.messages[call.message + 1].parts.iter().rposition(answers)
     }
 
-    /// The message of the user at the end; a new one if the assistant spoke last.
+    /// Returns the message of the user at the end; a new one if the assistant spoke last.
     fn last_user(&mut self) -> usize {
         if !matches!(self.slots.last(), Some(Slot::User(_))) {
             self.first_user.get_or_insert(self.messages.len());
@@ -364,7 +364,7 @@ impl Draft {
         lifted
     }
 
-    /// Every part with the row it came from, in no order that matters.
+    /// Returns every part with the row it came from, in no order that matters.
     fn into_pieces(self) -> Vec<(i64, RowPart)> {
         let mut pieces = Vec::new();
         for (message, slot) in self.messages.into_iter().zip(self.slots) {
@@ -408,7 +408,7 @@ enum RowPart {
     Context(ContextScope, String),
 }
 
-/// The joined context as the single texts it was made of.
+/// Returns the joined context as the single texts it was made of.
 fn texts(said: Vec<HookText>, joined: Option<Part>) -> impl Iterator<Item = (i64, ContextScope, String)> {
     let joined = match joined {
         Some(Part::HookContext(joined)) => joined,

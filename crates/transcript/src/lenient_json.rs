@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What may stand in a field. Each method says what one kind of JSON means.
+/// A type that any JSON value can be read as. Each method handles one kind of JSON.
 pub(crate) trait FromAnyJson: Default {
     fn text(_text: &str) -> Self {
         Self::default()
@@ -129,7 +129,7 @@ impl<T: DeserializeOwned> FromAnyJson for LenientObject<T> {
 }
 
 /// The content of a result as one text: a string, the texts of blocks, or else
-/// the JSON that stands there.
+/// the JSON itself.
 #[derive(Debug, Default)]
 pub(crate) struct PlainText(pub(crate) String);
 

@@ -28,7 +28,7 @@ pub struct TurnState {
     asked: bool,
     /// A hook ended the turn, and there was no prompt since.
     stopped: bool,
-    /// The newest row in which the assistant speaks: a reply or a lone call.
+    /// The newest row of the assistant: a reply or a lone call.
     newest: Option<i64>,
     last_sequence: Option<i64>,
     /// A summary replaces the rows before it.
@@ -121,7 +121,7 @@ impl TurnState {
         self.open.iter().map(|open| &open.call)
     }
 
-    /// The number of the newest row: where `Reader::history` goes on, and what a
+    /// Returns the number of the newest row: where `Reader::history` continues, and what a
     /// summary of everything covers.
     pub fn last_sequence(&self) -> Option<i64> {
         self.last_sequence

@@ -351,7 +351,7 @@ impl AttachmentData {
     }
 }
 
-/// The content of a custom message: a text, or texts and pictures in the words of omp.
+/// Returns the content of a custom message: a text, or texts and pictures in the words of omp.
 fn message(content: &Value) -> Vec<Part> {
     let part = |block: &Value| match block["type"].as_str()? {
         "text" => Some(Part::Text(block["text"].as_str()?.to_owned())),

@@ -11,7 +11,7 @@ use ona_api::Entry;
 /// The result of a call whose end was not recorded.
 pub const INTERRUPTED: &str = "[SDLC_INTERNAL] interrupted before a result was recorded";
 
-/// The rows to append before a session goes on: one result per open call, in
+/// Returns the rows to append before a session continues: one result per open call, in
 /// declared order.
 pub fn repair(state: &TurnState) -> Vec<Entry> {
     answer_open_calls(state, INTERRUPTED)

@@ -7,7 +7,7 @@ use ona_api::Entry;
 use ona_api::model::Usage;
 use serde_json::{Value, json};
 
-/// The row that belongs directly after a reply. `model` is the wire string, `id` what the
+/// Returns the row that belongs directly after a reply. `model` is the wire string, `id` what the
 /// operator chose (section 2.2).
 pub fn usage_entry(model: &str, id: &str, usage: &Usage) -> Entry {
     let data = json!({

@@ -23,7 +23,7 @@ pub(super) struct AgentOverrides {
 
 /// The owner of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HookOwner {
+pub(super) enum EntryOwner {
     Everyone,
     Agent(usize),
 }
@@ -40,11 +40,11 @@ impl AgentList {
     }
 
     /// Returns whether a hook of this event and owner runs for the acting agent.
-    pub(super) fn includes(&self, owner: HookOwner, event: EventName, base: &Base) -> bool {
+    pub(super) fn includes(&self, owner: EntryOwner, event: EventName, base: &Base) -> bool {
         let acting = self.acting(base);
         match owner {
-            HookOwner::Agent(index) => acting == Some(index),
-            HookOwner::Everyone => acting.is_none_or(|index| !self.agents[index].overrides.contains(&event)),
+            EntryOwner::Agent(index) => acting == Some(index),
+            EntryOwner::Everyone => acting.is_none_or(|index| !self.agents[index].overrides.contains(&event)),
         }
     }
 
@@ -56,7 +56,7 @@ impl AgentList {
         }
     }
 
-    /// The agent as people know it; its place in the list if it has no id.
+    /// Returns the agent as people know it; its place in the list if it has no id.
     pub(super) fn name(&self, index: usize) -> String {
         self.agents[index].id.clone().unwrap_or_else(|| format!("#{index}"))
     }

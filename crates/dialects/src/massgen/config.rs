@@ -147,7 +147,7 @@ pub(super) fn parse(text: &str) -> Result<MassgenConfig, ParseError> {
     Ok(MassgenConfig { global, agents, skipped: reader.skipped, unknown: reader.unknown })
 }
 
-/// The library's message without the parts that are meant for programmers.
+/// Returns the library's message without the parts that are meant for programmers.
 fn plainly(why: &str) -> ParseError {
     let (what, place) = match why.split_once(" at line ") {
         Some((what, place)) => (what, format!("at line {place}")),
@@ -175,7 +175,7 @@ struct Reader {
 const KEYS: [&str; 6] = ["handler", "type", "matcher", "timeout", "fail_closed", "override"];
 
 impl Reader {
-    /// The entries of one level in document order, and the events it overrides.
+    /// Returns the entries of one level in document order, and the events it overrides.
     fn lists(&mut self, at: &str, hooks: Option<Value>) -> Result<(Vec<HookEntry>, Vec<EventName>), ConfigMistake> {
         let (mut entries, mut overrides) = (Vec::new(), Vec::new());
         let by_event = match hooks {

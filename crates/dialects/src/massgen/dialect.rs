@@ -121,7 +121,7 @@ fn arguments(input: &Value) -> Value {
     }
 }
 
-/// The text the model would see.
+/// Returns the text the model would see.
 fn shown(response: &Value) -> Value {
     match response {
         Value::String(_) => response.clone(),

@@ -61,7 +61,7 @@ fn pieces(glob: &str) -> Vec<GlobPart> {
     pieces
 }
 
-/// What follows a `[`, and how long it is with its `]`.
+/// Returns what follows a `[`, and how long it is with its `]`.
 fn set(rest: &[char]) -> Option<(GlobPart, usize)> {
     let except = rest.first() == Some(&'!');
     let start = usize::from(except);

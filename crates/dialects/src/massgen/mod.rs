@@ -17,7 +17,7 @@ mod result;
 
 use crate::lint::UnknownField;
 use crate::read::Rejected;
-use agent_list::{AgentList, AgentOverrides, HookOwner};
+use agent_list::{AgentList, AgentOverrides, EntryOwner};
 use command::CommandHook;
 use config::{HookEntry, HookLanguage, MassgenConfig, ParseError};
 use dialect::Massgen;
@@ -72,10 +72,10 @@ pub fn load(source: &MassgenSource<'_>) -> Result<MassgenHooks, MassgenConfigErr
     })?;
     let MassgenConfig { global, agents, skipped, unknown } = config;
     let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
-    let mut entries: Vec<_> = global.into_iter().map(|entry| (HookOwner::Everyone, entry)).collect();
+    let mut entries: Vec<_> = global.into_iter().map(|entry| (EntryOwner::Everyone, entry)).collect();
     let mut members = Vec::new();
     for (index, agent) in agents.into_iter().enumerate() {
-        entries.extend(agent.entries.into_iter().map(|entry| (HookOwner::Agent(index), entry)));
+        entries.extend(agent.entries.into_iter().map(|entry| (EntryOwner::Agent(index), entry)));
         members.push(AgentOverrides { id: agent.id, overrides: agent.overrides });
     }
     let known: Vec<_> = members.iter().filter_map(|member| member.id.clone()).collect();
@@ -111,7 +111,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn hook(&self, owner: HookOwner, entry: HookEntry) -> Hook {
+    fn hook(&self, owner: EntryOwner, entry: HookEntry) -> Hook {
         let HookEntry { event, kind, handler, matcher, compiled, timeout, fail_closed } = entry;
         let name = format!("{}_{handler}", kind.as_str());
         let label = format!("massgen:{}:{handler}", kind.as_str());
@@ -130,8 +130,8 @@ impl Builder<'_> {
             matcher,
             // Entries of different agents are never one entry written twice.
             condition: match owner {
-                HookOwner::Everyone => String::new(),
-                HookOwner::Agent(index) => format!("agent {}", self.agents.name(index)),
+                EntryOwner::Everyone => String::new(),
+                EntryOwner::Agent(index) => format!("agent {}", self.agents.name(index)),
             },
             action: HookAction::Handler(action),
             timeout,
@@ -151,8 +151,8 @@ impl Builder<'_> {
     }
 }
 
-/// What the hooks are made of, as far as it lies beside the configuration or the project.
-fn files(path: &Path, folder: &Path, cwd: &Path, entries: &[(HookOwner, HookEntry)]) -> Vec<PathBuf> {
+/// Returns what the hooks are made of, as far as it lies beside the configuration or the project.
+fn files(path: &Path, folder: &Path, cwd: &Path, entries: &[(EntryOwner, HookEntry)]) -> Vec<PathBuf> {
     let mut files = BTreeSet::from([path.to_owned()]);
     files.extend(entries.iter().flat_map(|(_, entry)| files_of(entry.kind, &entry.handler, folder, cwd)));
     let targets: Vec<_> = files.iter().filter_map(|file| std::fs::canonicalize(file).ok()).collect();
@@ -160,7 +160,7 @@ fn files(path: &Path, folder: &Path, cwd: &Path, entries: &[(HookOwner, HookEntr
     files.into_iter().collect()
 }
 
-/// The files of one handler.
+/// Returns the files of one handler.
 fn files_of(kind: HookLanguage, handler: &str, folder: &Path, cwd: &Path) -> Vec<PathBuf> {
     match kind {
         HookLanguage::Python => [folder, cwd].into_iter().flat_map(|dir| python::module_files(handler, dir)).collect(),

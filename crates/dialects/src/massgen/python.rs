@@ -195,7 +195,7 @@ impl Live {
         serde_json::from_str(&answer).map_err(|error| ChildIoError::Io(error.into()))
     }
 
-    /// What went past Python's own streams.
+    /// Returns what went past Python's own streams.
     fn take_stderr(&self) -> String {
         decode(self.worker.take_stderr())
     }
@@ -240,7 +240,7 @@ pub(super) fn interpreter(env: &Env) -> String {
     }
 }
 
-/// The files a dotted path may be loaded from below a folder.
+/// Returns the files a dotted path may be loaded from below a folder.
 pub(super) fn module_files(handler: &str, folder: &Path) -> Vec<PathBuf> {
     let mut parts: Vec<_> = handler.split('.').collect();
     parts.pop();

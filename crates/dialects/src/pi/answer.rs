@@ -29,7 +29,7 @@ impl PiDecision {
         }
     }
 
-    /// Also in the words of the other dialects.
+    /// Also accepts the words of the other dialects.
     fn read(word: &Value) -> Option<Self> {
         match word.as_str()? {
             "allow" | "approve" => Some(PiDecision::Allow),
@@ -151,7 +151,7 @@ pub(super) fn translate(event: EventName, ran: &HookExecution) -> HookOutput {
     said
 }
 
-/// The hook's one contribution, if it has any.
+/// Returns the hook's one contribution, if it has any.
 fn context(event: EventName, answer: &PiAnswer, ran: &HookExecution) -> Vec<String> {
     if let Some(text) = &answer.context {
         return Some(text.clone()).filter(|text| !text.is_empty()).into_iter().collect();

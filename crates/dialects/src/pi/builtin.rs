@@ -17,7 +17,7 @@ pub struct Installed {
 /// The names to look for, in the order of the fields.
 pub const PROBES: [&str; 2] = ["gt", "bd"];
 
-/// Fails on every new installation, and nobody can do anything about it.
+/// Fails on every new installation, and the user can do nothing about it.
 pub(super) const GONE: &str = "bd sync";
 
 pub(super) fn defaults(installed: Installed) -> Vec<PiDefinition> {

@@ -126,13 +126,13 @@ impl PiHookBuilder {
     }
 }
 
-/// The tools of a configured text that names some.
+/// Returns the tools of a configured text that names some.
 pub(crate) fn tool_names(text: &str) -> Option<Vec<String>> {
     let Value::Object(mut matcher) = serde_json::from_str(text).ok()? else { return None };
     serde_json::from_value(matcher.remove("toolNames")?).ok()
 }
 
-/// The configured text.
+/// Returns the configured text.
 fn matcher_text(matching: &PiMatch) -> String {
     match matching {
         PiMatch::All => String::new(),

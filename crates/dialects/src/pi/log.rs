@@ -56,14 +56,14 @@ pub(super) fn entry(source: PiSource, hook: &Hook, ran: &HookExecution, took: Du
     LogEntry { record, warnings }
 }
 
-/// How a run ended, in the words of the log.
+/// How a run ended, as the log writes it.
 struct End<'a> {
     exit: &'a Exit,
     /// 1 for what has no exit code.
     code: i32,
     decision: Option<PiDecision>,
     reason: Option<String>,
-    /// The call does not go on because of this hook.
+    /// The hook stops the call.
     blocks: bool,
     complaints: Vec<String>,
 }

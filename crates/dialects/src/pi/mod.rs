@@ -45,7 +45,7 @@ pub(crate) fn alias(tool: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(native, _)| *native == tool).map(|(_, alias)| *alias)
 }
 
-/// The five events this dialect defines itself. Hooks of a wrapped
+/// Returns whether it is one of the five events this dialect defines itself. Hooks of a wrapped
 /// configuration may name others; those behave as they do in the file it was taken from.
 fn is_own(event: EventName) -> bool {
     use EventName as E;

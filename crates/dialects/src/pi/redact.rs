@@ -40,7 +40,7 @@ const ASSIGNED: &str = concat!(
     r#"|[^ \t\r\n"']+)"#,
 );
 
-/// The text without secrets; borrowed if there were none.
+/// Returns the text without secrets; borrowed if there were none.
 pub(super) fn redact(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     for pattern in TABLE.iter() {

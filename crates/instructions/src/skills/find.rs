@@ -35,7 +35,7 @@ pub struct SkillFolder {
     pub family: Family,
     /// What a file may not lead out of; `None` for the user's own.
     pub within: Option<PathBuf>,
-    /// The plugin whose folder it is; its name stands before those of its skills.
+    /// The plugin whose folder it is; its name precedes those of its skills.
     pub plugin: Option<Plugin>,
 }
 
@@ -133,7 +133,7 @@ fn files(shelf: &SkillFolder, kind: SkillKind, left_out: &mut Vec<(PathBuf, Stri
     files
 }
 
-/// Names are typed and stand in rules, so they are plain.
+/// Names are typed and used in rules, so they must be plain.
 fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
     name != "synced" && !name.is_empty() && !name.starts_with(['.', '-', ':']) && name.chars().all(plain)

@@ -50,7 +50,7 @@ impl<'t> SkillPage<'t> {
         }
     }
 
-    /// A list, or text separated by blanks.
+    /// Returns a list, or text separated by blanks.
     pub fn words(&self, key: &str) -> Vec<String> {
         match self.keys.get(key) {
             Some(Value::Array(words)) => words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),

@@ -42,7 +42,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The dialect of hooks written there.
+    /// Returns the dialect of hooks written there.
     pub fn dialect(self) -> &'static str {
         match self {
             Family::Ona => "sdlc",

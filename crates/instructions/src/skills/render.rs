@@ -23,7 +23,7 @@ pub struct SkillValues<'a> {
     pub variables: &'a [(&'static str, String)],
 }
 
-/// The parts of a body. Arguments it has no place for follow at its end.
+/// Returns the parts of a body. Arguments it has no place for follow at its end.
 pub fn pieces(body: &str, values: SkillValues<'_>) -> Vec<SkillPart> {
     let mut filler = Filler { words: shell_words::split_lossy(values.arguments), values, used: false };
     let mut pieces: Vec<SkillPart> = raw(body)
@@ -135,7 +135,7 @@ impl Filler<'_> {
         filled
     }
 
-    /// What a `$` stands before: how much of the text, and what belongs there.
+    /// Returns what follows a `$`: the length of the placeholder, and its value.
     fn placeholder(&self, after: &str) -> Option<(usize, Place)> {
         if let Some(inner) = after.strip_prefix('{') {
             let name = &inner[..inner.find('}')?];
@@ -167,7 +167,7 @@ enum Place {
     Variable(String),
 }
 
-/// Whether a name can end before this text.
+/// Returns whether a name can end before this text.
 fn ends(rest: &str) -> bool {
     !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }

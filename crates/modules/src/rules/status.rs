@@ -19,7 +19,7 @@ impl StatusLine {
         self.0.is_empty()
     }
 
-    /// All texts in the order of their keys, no wider than this.
+    /// Returns all texts in the order of their keys, no wider than this.
     pub fn render(&self, width: usize) -> String {
         let texts: Vec<_> = self.0.values().map(String::as_str).filter(|text| !text.is_empty()).collect();
         cut(&texts.join(" "), width)
@@ -54,7 +54,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// How many bytes an escape sequence at the start of this text has.
+/// Returns how many bytes an escape sequence at the start of this text has.
 fn escape(text: &str) -> usize {
     let bytes = text.as_bytes();
     match bytes.get(1) {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 pub const BLOCKED: &str = "Tool execution was blocked by a hook";
 
-/// The name and input of a call as hooks of this dialect know them (DEC-172).
+/// Returns the name and input of a call as hooks of this dialect know them (DEC-172).
 pub fn presented(tool: &str, input: &Value) -> (String, Value) {
     // Tools of servers and modules are known by their own names.
     if !ona_api::tool::BUILTINS.contains(&tool) {
@@ -57,7 +57,7 @@ pub struct ToolCallView<'a> {
 }
 
 impl ToolCallView<'_> {
-    /// The fields of every event about it.
+    /// Returns the fields of every event about it.
     fn event(&self, kind: &str) -> Value {
         let mut input = self.written.clone();
         // What was left out has its default, and a key written under another name is there under
@@ -129,7 +129,7 @@ pub struct Override {
     pub details: Option<Value>,
 }
 
-/// A truthy result replaces what handlers before it said, as a whole.
+/// A truthy result replaces the result of earlier handlers as a whole.
 pub fn replacement(returned: Option<&Value>) -> Option<Override> {
     let value = returned.filter(|value| truthy(value))?;
     let content = match &value["content"] {
@@ -140,7 +140,7 @@ pub fn replacement(returned: Option<&Value>) -> Option<Override> {
     Some(Override { content, details: value.get("details").filter(|one| !one.is_null()).cloned() })
 }
 
-/// The text blocks, a line break between them.
+/// Returns the text blocks, a line break between them.
 fn text_of(blocks: &[Value]) -> String {
     let texts = blocks.iter().filter(|one| one["type"] == "text").filter_map(|one| one["text"].as_str());
     texts.collect::<Vec<_>>().join("\n")

@@ -45,17 +45,17 @@ impl Edits {
         self.replace(span, format!("{text}{}", breaks(text_of(source, span))));
     }
 
-    /// Whether a span lies within something that is replaced already.
+    /// Returns whether a span lies within something that is replaced already.
     pub fn covers(&self, span: Span) -> bool {
         self.0
             .iter()
             .any(|edit| edit.start <= span.start as usize && span.end as usize <= edit.end && edit.start != edit.end)
     }
 
-    /// The text with all changes made. Of two changes that overlap the outer one wins.
+    /// Returns the text with all changes made. Of two changes that overlap the outer one wins.
     pub fn apply(&self, source: &str) -> String {
         let mut edits: Vec<_> = self.0.iter().collect();
-        // What is put in at a place stands before what is replaced from there on.
+        // An insertion at a position precedes a replacement that begins there.
         edits.sort_by_key(|edit| (edit.start, edit.start != edit.end, std::cmp::Reverse(edit.end)));
         let mut out = String::with_capacity(source.len() + 64);
         let mut at = 0;

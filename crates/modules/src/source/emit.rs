@@ -53,7 +53,7 @@ impl Parsed {
         }
         self.surroundings(path, &mut edits, &mut prologue);
         let body = edits.apply(&self.source);
-        // A first line that addresses a shell is a comment to nobody here.
+        // A `#!` line is not valid inside the wrapped text.
         let body = if body.starts_with("#!") { format!("//{body}") } else { body };
         if self.is_common_js {
             return format!(
@@ -83,7 +83,7 @@ impl Parsed {
     }
 }
 
-/// What stands in place of an import of something the prelude offers.
+/// Returns the replacement for an import of something the prelude offers.
 fn provided(module: &str, names: &ImportNames, index: usize, prologue: &mut String) -> String {
     let module = quoted(module);
     match names {

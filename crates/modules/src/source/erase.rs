@@ -505,7 +505,7 @@ impl<'a> Visit<'a> for Eraser<'a> {
     }
 }
 
-/// What a file of older modules knows of its own place.
+/// Returns what a file of older modules knows of its own place.
 fn path_name(name: &str) -> Option<&'static str> {
     ["__dirname", "__filename"].into_iter().find(|one| *one == name)
 }

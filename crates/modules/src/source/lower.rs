@@ -147,7 +147,7 @@ fn names_of(declaration: &Declaration<'_>, names: &mut Vec<String>) {
     }
 }
 
-/// Whether a namespace is there at run time; one of types alone is not.
+/// Returns whether a namespace is there at run time; one of types alone is not.
 pub(super) fn has_values(body: &TSNamespaceDeclarationBody<'_>) -> bool {
     match body {
         TSNamespaceDeclarationBody::TSNamespaceDeclaration(inner) => has_values(&inner.body),
@@ -168,7 +168,7 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Whether a member's name can be a constant of its own.
+/// Returns whether a member's name can be a constant of its own.
 fn is_identifier(text: &str) -> bool {
     const RESERVED: &[&str] = &[
         "arguments",

@@ -64,7 +64,7 @@ pub fn parse(source: String, kind: SourceKind) -> Result<Parsed, SyntaxError> {
     };
     let parsed = Parser::new(&allocator, &source, source_type).parse();
     // What the parser could recover from is for the engine to refuse: it may be a matter
-    // of types, which are nobody's business here.
+    // of types, which are not checked here.
     if parsed.panicked {
         let found = parsed.diagnostics.first();
         let message = found.map_or("the text cannot be parsed".to_owned(), |one| one.message.to_string());

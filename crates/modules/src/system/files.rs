@@ -1,4 +1,4 @@
-//! Files, as `node:fs` speaks of them: its names, its error codes.
+//! File access with the names and error codes of `node:fs`.
 
 use super::SystemCalls;
 use crate::host::{HostCall, HostError};

@@ -18,7 +18,7 @@ pub struct SystemCalls {
 }
 
 impl SystemCalls {
-    /// Whether a request is one of these.
+    /// Returns whether a request is one of these.
     pub fn serves(name: &str) -> bool {
         name == "exec"
             || matches!(name, "paths.agentDir" | "paths.home")

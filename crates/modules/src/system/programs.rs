@@ -28,7 +28,7 @@ impl SystemCalls {
         }))
     }
 
-    /// The same with bytes in place of text.
+    /// Like the above, with bytes instead of text.
     pub(super) async fn run(&self, call: &HostCall) -> Result<Value, HostError> {
         let ran = ona_process::run(self.command(call)?, &call.cancel).await.map_err(|error| refused(&error, call))?;
         let (code, signal, killed) = match ran.end {

@@ -186,7 +186,7 @@ impl<'a> Tool<'a> {
     }
 }
 
-/// The body up to the first message that is not the system's.
+/// Returns the body up to the first message that is not the system's.
 pub fn head(params: &RequestParams) -> Vec<u8> {
     let (max_tokens, max_completion_tokens) = match is_reasoning(&params.model) {
         true => (None, Some(params.max_tokens)),

@@ -107,7 +107,7 @@ fn block(part: &Part, images: ImageSupport) -> Option<Block<'_>> {
     })
 }
 
-/// The body up to the first message.
+/// Returns the body up to the first message.
 pub fn head(params: &RequestParams) -> Vec<u8> {
     let mut out = br#"{"model":"#.to_vec();
     json(&params.model, &mut out);

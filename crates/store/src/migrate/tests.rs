@@ -40,7 +40,7 @@ struct Old {
 }
 
 impl Old {
-    /// A database of version 1 with a row, and a table of another program.
+    /// Returns a database of version 1 with a row, and a table of another program.
     fn new() -> Old {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ona.db");
@@ -85,7 +85,7 @@ fn plain(path: &Path) -> Connection {
     Connection::open(path).unwrap()
 }
 
-/// Everything a database holds: its tables and their rows.
+/// Returns everything a database holds: its tables and their rows.
 fn dump(path: &Path) -> Vec<(String, Vec<Vec<Value>>)> {
     let connection = plain(path);
     let rows = |sql: &str| {

@@ -50,7 +50,7 @@ pub struct JsonlWriter {
     text: String,
     /// The line before.
     parent: Option<String>,
-    /// Calls that stand in a reply.
+    /// Calls that are part of a reply.
     replied: HashSet<CallId>,
 }
 
@@ -59,7 +59,7 @@ impl JsonlWriter {
         Self { head, text: String::new(), parent: None, replied: HashSet::new() }
     }
 
-    /// The lines of the rows that follow those taken before.
+    /// Returns the lines of the rows that follow those taken before.
     pub fn take(&mut self, rows: &[RawRow<'_>]) -> String {
         let mut rows = rows.iter().filter_map(|raw| Some((raw, Record::parse(*raw).ok()?))).peekable();
         while let Some((raw, record)) = rows.next() {
@@ -206,7 +206,7 @@ impl JsonlWriter {
         self.text.push('\n');
     }
 
-    /// A row's own, or one that is the same whenever the session is exported.
+    /// Returns the row's own uuid, or one that is the same whenever the session is exported.
     fn uuid(&self, raw: &RawRow<'_>, own: &str) -> String {
         if own.is_empty() { id(&format!("{}:{}", self.head.session, raw.sequence)) } else { own.to_owned() }
     }
@@ -222,7 +222,7 @@ fn blocks(content: &[Block]) -> Vec<Value> {
     content.iter().map(Block::json).collect()
 }
 
-/// A text or a picture as a block of the Messages API.
+/// Returns a text or a picture as a block of the Messages API.
 fn part_block(part: &Part) -> Option<Value> {
     match part {
         Part::Text(text) => Some(json!({"type": "text", "text": text})),
@@ -242,7 +242,7 @@ fn timestamp(stored: &str) -> String {
     }
 }
 
-/// A UUID (version 8) made of a digest.
+/// Returns a UUID (version 8) made of a digest.
 fn id(of: &str) -> String {
     let hex = sha256_hex(of.as_bytes());
     format!("{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])

@@ -162,7 +162,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}")
 }
 
-/// A text that must not end the line it stands in.
+/// Replaces line breaks in a text that must stay on one line.
 fn line(text: &str) -> String {
     visible(text).replace('\n', "␊")
 }

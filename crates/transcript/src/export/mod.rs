@@ -2,7 +2,7 @@
 //!
 //! Three projections of the same rows. None is ever read back: the rows in the
 //! database are the transcript, a file made from them is a picture of it (D3).
-//! Secrets need no care here, they were taken out when the rows were written.
+//! Secrets were removed when the rows were written.
 
 mod json;
 mod jsonl;
