@@ -15,7 +15,7 @@ const SHORTEST_INSIDE: usize = 20;
 
 /// Removes the providers' credentials: by name, and wherever else their values are.
 /// Returns the names of the variables that were set, sorted.
-pub fn withhold(env: &mut Env) -> Vec<String> {
+pub fn remove_from(env: &mut Env) -> Vec<String> {
     let is_named = |name: &OsStr| name.to_str().is_some_and(is_own_credential);
     let values: Vec<Vec<u8>> = secrets_of(env)
         .into_iter()
@@ -41,7 +41,7 @@ pub fn withhold(env: &mut Env) -> Vec<String> {
 
 /// Returns the withheld variables that a script reads: each that occurs in it as a word,
 /// unless the script only assigns it.
-pub fn named<'a>(script: &str, withheld: &'a [String]) -> Vec<&'a str> {
+pub fn read_by_script<'a>(script: &str, withheld: &'a [String]) -> Vec<&'a str> {
     let is_word = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let bytes = script.as_bytes();
     let reads = |name: &str| {
@@ -73,7 +73,7 @@ mod tests {
             .with("SAME", "word-like")
             .with("PATH", "/opt/word-like/bin:/bin")
             .with("GITHUB_TOKEN", "another-credential-of-the-operator");
-        let withheld = withhold(&mut env);
+        let withheld = remove_from(&mut env);
         assert_eq!(
             withheld,
             [
@@ -102,10 +102,10 @@ mod tests {
             "OPENAI_API_KEY=a; echo ${!OPENAI_API_KEY}",
             "echo \"$OPENAI_API_KEY=\"",
         ] {
-            assert_eq!(named(script, &withheld), ["OPENAI_API_KEY"], "{script}");
+            assert_eq!(read_by_script(script, &withheld), ["OPENAI_API_KEY"], "{script}");
         }
         for script in ["export OPENAI_API_KEY=mine", "echo $MY_OPENAI_API_KEY $OPENAI_API_KEYS", "KEY=1 make", "ls"] {
-            assert!(named(script, &withheld).is_empty(), "{script}");
+            assert!(read_by_script(script, &withheld).is_empty(), "{script}");
         }
     }
 }

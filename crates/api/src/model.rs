@@ -56,7 +56,7 @@ pub struct RequestParams {
 
 impl RequestParams {
     /// Returns about how many bytes this adds to every request.
-    pub fn weight(&self) -> usize {
+    pub fn approximate_size(&self) -> usize {
         let tool = |tool: &ToolSpec| tool.description.len() + tool.input_schema.to_string().len();
         self.system.len() + self.tools.iter().map(tool).sum::<usize>()
     }

@@ -3,7 +3,7 @@
 
 /// Returns whether a URL matches a pattern in which `*` matches anything. The host's case and a
 /// dot at its end make no difference.
-pub fn fits_url(url: &str, pattern: &str) -> bool {
+pub fn url_matches(url: &str, pattern: &str) -> bool {
     let (url, pattern) = (plain(url), plain(pattern));
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| url.strip_prefix(first)) else { return false };
@@ -63,7 +63,7 @@ mod tests {
             ("https://x.b/c/end", "https://*.b/*/end", true),
         ];
         for (url, pattern, expected) in cases {
-            assert_eq!(fits_url(url, pattern), expected, "{url} {pattern}");
+            assert_eq!(url_matches(url, pattern), expected, "{url} {pattern}");
         }
     }
 

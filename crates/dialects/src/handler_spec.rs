@@ -4,7 +4,7 @@
 //! the network and the model, through `HandlerFactory`.
 
 use ona_api::EventName;
-use ona_api::notation::fits_url;
+use ona_api::notation::url_matches;
 use ona_hookplane::HookHandler;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ fn http(
     }
     // If the list exists, everything else is refused.
     if let Some(allowed) = settings["allowedHttpHookUrls"].as_array()
-        && !allowed.iter().filter_map(Value::as_str).any(|pattern| fits_url(&url, pattern))
+        && !allowed.iter().filter_map(Value::as_str).any(|pattern| url_matches(&url, pattern))
     {
         return Err(format!("the url {url:?} is not in allowedHttpHookUrls"));
     }

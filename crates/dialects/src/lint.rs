@@ -50,8 +50,8 @@ pub(crate) const FIELDS: [&str; 32] = [
 ];
 
 /// Fields of an entry, or of the handler in it, that no part of ona reads.
-pub fn strange_fields(handler: &Map<String, Value>) -> Vec<&String> {
-    strange_keys(handler, &FIELDS).collect()
+pub fn unknown_handler_fields(handler: &Map<String, Value>) -> Vec<&String> {
+    unknown_keys(handler, &FIELDS).collect()
 }
 
 /// A field no part of ona reads.
@@ -85,7 +85,7 @@ pub fn unknown_fields(settings: &Value) -> Vec<UnknownField> {
     let mut unknown = Vec::new();
     for hooks in std::iter::once(&settings["hooks"]).chain(plugins) {
         for entry in flatten(hooks).0 {
-            for field in strange_keys(&entry.handler, &FIELDS) {
+            for field in unknown_keys(&entry.handler, &FIELDS) {
                 unknown.push(UnknownField { field: field.clone(), entry: Value::Object(entry.handler.clone()) });
             }
         }
@@ -95,7 +95,7 @@ pub fn unknown_fields(settings: &Value) -> Vec<UnknownField> {
 
 /// Returns the keys of a handler that no part of ona reads, without the usual keys for
 /// comments.
-pub(crate) fn strange_keys<'a>(handler: &'a Map<String, Value>, known: &'a [&str]) -> impl Iterator<Item = &'a String> {
+pub(crate) fn unknown_keys<'a>(handler: &'a Map<String, Value>, known: &'a [&str]) -> impl Iterator<Item = &'a String> {
     let noted = |key: &str| key.starts_with('_') || ["description", "id", "name"].contains(&key);
     handler.keys().filter(move |key| !noted(key) && !known.contains(&key.as_str()))
 }
@@ -166,7 +166,7 @@ impl<'a> MatcherReach<'a> {
     /// Returns a hint if the matcher matches nothing and is nearly the name of a tool. `None`
     /// where it may name something unknown here. Invalid expressions are rejected when hooks
     /// are read.
-    pub fn slip(&self) -> Option<String> {
+    pub fn likely_typo(&self) -> Option<String> {
         if is_a_rule(&self.hook.matcher) || matches!(self.how, How::Never) || !self.is_nowhere() {
             return None;
         }
@@ -189,9 +189,9 @@ impl<'a> MatcherReach<'a> {
             How::Never => false,
             How::Pattern(matcher, names) => {
                 let former = ALIASES.iter().any(|(alias, _)| *alias == word);
-                (*names == ToolAliases::WithAliases || !former) && matcher.hits(word)
+                (*names == ToolAliases::WithAliases || !former) && matcher.matches_name(word)
             }
-            How::ToolGlob(globs) => globs.hits(word),
+            How::ToolGlob(globs) => globs.matches(word),
             How::Tools(names) => names.iter().any(|name| name == word || Some(name.as_str()) == pi::alias(word)),
         }
     }

@@ -62,13 +62,14 @@ impl Matcher {
             (query @ Query::Field(_), Some(value))
                 if names == ToolAliases::WithAliases && query == Query::Field("tool_name") =>
             {
-                self.hits(&value) || ALIASES.iter().any(|(alias, frozen)| *frozen == value && self.hits(alias))
+                self.matches_name(&value)
+                    || ALIASES.iter().any(|(alias, frozen)| *frozen == value && self.matches_name(alias))
             }
-            (_, Some(value)) => self.hits(&value),
+            (_, Some(value)) => self.matches_name(&value),
         }
     }
 
-    pub(crate) fn hits(&self, value: &str) -> bool {
+    pub(crate) fn matches_name(&self, value: &str) -> bool {
         match self {
             Matcher::Any => true,
             Matcher::Exact(names) => names.iter().any(|name| name == value),
@@ -90,10 +91,10 @@ mod tests {
     use super::*;
 
     fn sdlc(text: &str, value: &str) -> bool {
-        Matcher::sdlc(text).unwrap_or(Matcher::Nothing).hits(value)
+        Matcher::sdlc(text).unwrap_or(Matcher::Nothing).matches_name(value)
     }
     fn claude(text: &str, value: &str) -> bool {
-        Matcher::claude(EventName::PreToolUse, text).unwrap_or(Matcher::Nothing).hits(value)
+        Matcher::claude(EventName::PreToolUse, text).unwrap_or(Matcher::Nothing).matches_name(value)
     }
 
     #[test]

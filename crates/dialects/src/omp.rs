@@ -158,7 +158,7 @@ impl HookHandler for ModuleHandler {
         Box::pin(async move {
             let started_at = clock::utc_millis(clock::now());
             let cwd = called.firing.base.cwd.to_string_lossy().into_owned();
-            let moment = ModuleContext { cwd, ..self.emitter.moment() };
+            let moment = ModuleContext { cwd, ..self.emitter.context() };
             let absent: &[&str] = if called.firing.event == EventName::PostToolUseFailure { &["details"] } else { &[] };
             let emission = Emission {
                 event: self.event,

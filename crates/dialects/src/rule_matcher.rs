@@ -33,8 +33,8 @@ impl RuleMatcher {
     }
 
     /// Returns whether the matcher itself fits this word.
-    pub(crate) fn hits(&self, word: &str) -> bool {
-        self.matcher.hits(word)
+    pub(crate) fn matches_name(&self, word: &str) -> bool {
+        self.matcher.matches_name(word)
     }
 }
 
@@ -51,7 +51,7 @@ fn rule(text: &str) -> Option<Condition> {
 pub(crate) fn is_idle(text: &str) -> bool {
     let fits_a_name = |matcher: Matcher| {
         let aliases = ALIASES.iter().map(|(alias, _)| *alias);
-        BUILTINS.into_iter().chain(aliases).any(|name| matcher.hits(name))
+        BUILTINS.into_iter().chain(aliases).any(|name| matcher.matches_name(name))
     };
     rule(text).is_some() && !Matcher::sdlc(text).is_ok_and(fits_a_name)
 }

@@ -133,7 +133,7 @@ impl Instructions {
     }
 
     /// Marks files that the session received before this process: they are not loaded again.
-    pub fn told(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+    pub fn mark_loaded(&mut self, files: impl IntoIterator<Item = PathBuf>) {
         self.now.seen.extend(files.into_iter().filter_map(|file| std::fs::canonicalize(file).ok()));
     }
 
@@ -163,7 +163,7 @@ impl Instructions {
     }
 
     /// Returns messages about files that were not read since the last call, each file once.
-    pub fn take_left_out(&mut self) -> Vec<String> {
+    pub fn take_skipped(&mut self) -> Vec<String> {
         std::mem::take(&mut self.left_out)
     }
 
@@ -416,11 +416,11 @@ mod tests {
         let mut untrusted = world.instructions_where(false);
         let texts: Vec<_> = untrusted.loaded().iter().map(|one| one.text.as_str()).collect();
         assert_eq!(texts, ["parent", "inside", "always"]);
-        let left_out = untrusted.take_left_out();
+        let left_out = untrusted.take_skipped();
         assert!(left_out.iter().all(|line| line.contains("leads out of a folder that is not trusted")), "{left_out:?}");
         assert_eq!(left_out.len(), 3, "{left_out:?}");
         untrusted.after_reading(&project.join("sub/file"));
-        assert_eq!(untrusted.take_left_out(), [] as [&str; 0]);
+        assert_eq!(untrusted.take_skipped(), [] as [&str; 0]);
         assert!(world.instructions().loaded().iter().any(|one| one.text == "private"));
     }
 
@@ -516,7 +516,7 @@ mod tests {
         ]);
         let (file, nested) = (world.root().join("p/sub/x.ts"), world.root().join("p/sub/CLAUDE.md"));
         let mut all = world.instructions();
-        all.told([nested]);
+        all.mark_loaded([nested]);
         assert_eq!(
             world.names(&all.after_reading(&file)),
             ["p/sub/.ona/rules/always.md Project nested_traversal", "p/.claude/rules/ts.md Project path_glob_match"]

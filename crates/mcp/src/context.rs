@@ -57,18 +57,18 @@ impl ServerContext {
         let connect = number(environment::MCP_TIMEOUT).map_or(CONNECT, Duration::from_millis);
         let tokens = number(environment::MAX_MCP_OUTPUT_TOKENS).and_then(|tokens| usize::try_from(tokens).ok());
         let output = tokens.unwrap_or(OUTPUT_TOKENS).saturating_mul(CHARS_PER_TOKEN);
-        credentials::withhold(&mut env.operators);
-        credentials::withhold(&mut env.projects);
+        credentials::remove_from(&mut env.operators);
+        credentials::remove_from(&mut env.projects);
         Self { env, cwd, roots, connect, output, elicit: RwLock::default(), relay: RwLock::default() }
     }
 
     /// Sets who answers elicitations from now on.
-    pub fn answered_by(&self, elicit: Arc<dyn ElicitHandler>) {
+    pub fn set_elicit_handler(&self, elicit: Arc<dyn ElicitHandler>) {
         *self.elicit.write().unwrap_or_else(PoisonError::into_inner) = Some(elicit);
     }
 
     /// Sets who forwards messages to servers of the program that drives this one.
-    pub fn relay_through(&self, relay: Arc<dyn MessageRelay>) {
+    pub fn set_relay(&self, relay: Arc<dyn MessageRelay>) {
         *self.relay.write().unwrap_or_else(PoisonError::into_inner) = Some(relay);
     }
 

@@ -7,7 +7,7 @@
 
 use crate::definition::{ServerDefinition, ServerTransport};
 use crate::slug::Slug;
-use ona_api::notation::fits_url;
+use ona_api::notation::url_matches;
 use serde_json::Value;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,7 +43,9 @@ fn means(entry: &Value, definition: &ServerDefinition) -> bool {
             let line: Vec<_> = std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)).collect();
             words.is_some_and(|words| words == line)
         }),
-        ServerTransport::Http { url, .. } => entry["serverUrl"].as_str().is_some_and(|pattern| fits_url(url, pattern)),
+        ServerTransport::Http { url, .. } => {
+            entry["serverUrl"].as_str().is_some_and(|pattern| url_matches(url, pattern))
+        }
         ServerTransport::Host => false,
     }
 }

@@ -110,7 +110,7 @@ impl Places<'_> {
         }
         let asked = Arc::new(Elicitations::new(Arc::clone(&runtime.hooks), Arc::clone(store), None));
         asked.enter(&session);
-        fleet.servers.around.answered_by(asked);
+        fleet.servers.around.set_elicit_handler(asked);
         let mut tools = ToolBox::builtin();
         add_mcp_tools(&mut tools, &fleet.servers, |_| true);
         PlanModeTools::of(&session, store, ona_runtime::look_at(self.launch, &runtime.settings)).equip(&mut tools);

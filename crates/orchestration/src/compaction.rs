@@ -46,7 +46,9 @@ impl Turn {
         // A prompt alone, or little more than its own summary, gets no smaller.
         let least = if history.state().is_collapsed() { FRESHLY_COMPACTED } else { 1 };
         let worthwhile = history.messages().len() > least;
-        if worthwhile && ona_transcript::is_compaction_due(context, history.weight() + self.asking.weight()) {
+        if worthwhile
+            && ona_transcript::is_compaction_due(context, history.approximate_size() + self.asking.approximate_size())
+        {
             let modules = session.modules.clone();
             if let Some(modules) = &modules {
                 let start = ModuleEvent::AutoCompactionStart { reason: "threshold" };
@@ -93,7 +95,7 @@ impl Turn {
             return Ok(Compacted::Cancelled);
         }
         (self.events)(TurnEvent::Compacting);
-        let (began, before) = (Instant::now(), ona_transcript::tokens(history.weight()));
+        let (began, before) = (Instant::now(), ona_transcript::estimate_tokens(history.approximate_size()));
         let model = self.current_model.model();
         let from_module = wanted.summary.is_some();
         let (summary, usage) = match wanted.summary {
@@ -116,7 +118,7 @@ impl Turn {
             return Ok(Compacted::Not);
         }
         let mut group = Group::default();
-        let mut commit = ona_transcript::commit(trigger, &summary, covers_to);
+        let mut commit = ona_transcript::collapse_entry(trigger, &summary, covers_to);
         if let (Some(kept), Entry::CollapseCommit { fields }) = (wanted.preserved, &mut commit) {
             fields.insert("preserve_data".into(), kept);
         }
@@ -125,7 +127,7 @@ impl Turn {
         group.event(EventKind::Compaction, json!({"trigger": trigger.as_str(), "covers_to_sequence": covers_to}));
         store.commit(&session.place, group).await?;
         history.refresh(store)?;
-        let after = ona_transcript::tokens(history.weight());
+        let after = ona_transcript::estimate_tokens(history.approximate_size());
         (self.events)(TurnEvent::Compacted(Compaction { trigger, before, after, took: began.elapsed() }));
         let fields = json!({"trigger": trigger.as_str(), "compact_summary": summary});
         lifecycle(store, hooks, session, &self.events, EventName::PostCompact, fields).await?;

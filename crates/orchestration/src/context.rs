@@ -53,7 +53,7 @@ impl SessionContext {
         memories: MemoryRecall,
     ) -> Result<Self, StoreError> {
         let given = loaded_context(reader, &session.place.session)?;
-        instructions.told(given.instructions);
+        instructions.mark_loaded(given.instructions);
         let memories = match memories {
             MemoryRecall::Enabled => Recall::Except(given.memories.into_iter().collect()),
             MemoryRecall::Disabled => Recall::Never,
@@ -67,7 +67,7 @@ impl SessionContext {
 
     /// What was not read of instructions since the last time, in words for the operator.
     pub(crate) fn left_out(&mut self) -> Vec<String> {
-        self.instructions.as_mut().map(Instructions::take_left_out).unwrap_or_default()
+        self.instructions.as_mut().map(Instructions::take_skipped).unwrap_or_default()
     }
 
     /// Everything said so far was replaced by a summary.

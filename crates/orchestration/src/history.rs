@@ -49,14 +49,14 @@ impl History {
         let mut turned = false;
         store.reader()?.each_entry(session, state.last_sequence(), |entry| {
             let Some(record) = record(&entry) else { return };
-            if !known.knows(&record) {
+            if !known.contains(&record) {
                 turned |= course.push(&record);
             }
-            if known.holds(record.sequence) {
+            if known.is_current(record.sequence) {
                 mapper.push(&record);
                 state.push(&record);
             } else {
-                state.pass(&record);
+                state.skip(&record);
             }
         })?;
         Ok(turned)
@@ -76,8 +76,8 @@ impl History {
     }
 
     /// Bytes the messages come to, for judging whether they still fit.
-    pub fn weight(&self) -> usize {
-        self.mapper.weight()
+    pub fn approximate_size(&self) -> usize {
+        self.mapper.approximate_size()
     }
 
     pub fn messages(&self) -> &[Message] {

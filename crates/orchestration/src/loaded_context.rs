@@ -31,10 +31,10 @@ fn standing(rows: &[StoredEntry]) -> LoadedContext {
             summaries.push((row.sequence, covers_to));
         }
     }
-    let covered = summaries.into_iter().filter(|(at, _)| course.holds(*at)).map(|(_, to)| to).max();
+    let covered = summaries.into_iter().filter(|(at, _)| course.is_current(*at)).map(|(_, to)| to).max();
     let mut given = LoadedContext::default();
     for row in rows.iter().filter(|row| row.entry_type == "attachment") {
-        if covered.is_some_and(|covered| row.sequence <= covered) || !course.holds(row.sequence) {
+        if covered.is_some_and(|covered| row.sequence <= covered) || !course.is_current(row.sequence) {
             continue;
         }
         // A row that is not JSON, which only foreign SQL can have written, names nothing.

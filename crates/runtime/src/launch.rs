@@ -106,7 +106,7 @@ impl Launch {
 
     /// The same, only to be looked at.
     pub fn look_plain(&self) -> Result<Store, Failure> {
-        Store::look(&self.database.path, Redactor::new(secrets_of(&self.env)))
+        Store::open_read_only(&self.database.path, Redactor::new(secrets_of(&self.env)))
             .map_err(|error| self.store_failure(error))
     }
 
@@ -185,12 +185,12 @@ impl Launch {
     /// The database as it was before this start; `None` if there was none. What cannot be
     /// read is reported when it is opened.
     fn before(&self) -> Option<&Reader> {
-        self.before.get_or_init(|| Reader::look(&self.database.path).ok().flatten()).as_ref()
+        self.before.get_or_init(|| Reader::open_read_only(&self.database.path).ok().flatten()).as_ref()
     }
 
     /// Settings and the database, only to be looked at: nothing is made or changed.
     pub fn look(&self) -> Result<OpenProject, Failure> {
-        self.open_by(Store::look)
+        self.open_by(Store::open_read_only)
     }
 
     /// The settings of this start, imported first if they have to be (DEC-012, DEC-180), with

@@ -588,7 +588,7 @@ fn withhold_credentials(launch: &Launch, env: &mut Env, settings: &Value) -> Arc
     {
         ona_process::secrets::withhold_descriptor(number);
     }
-    credentials::withhold(env).into()
+    credentials::remove_from(env).into()
 }
 
 /// Variables of a project that the operator's hooks and workers get as well: none of them

@@ -105,7 +105,7 @@ pub(crate) fn read_only(
 }
 
 /// Returns what a database that was just made would show. It is nowhere but in memory.
-pub(crate) fn imagined() -> Result<Connection, StoreError> {
+pub(crate) fn in_memory() -> Result<Connection, StoreError> {
     let mut connection = Connection::open_in_memory()?;
     migrate::make(&mut connection)?;
     connection.pragma_update(None, "query_only", true)?;

@@ -50,11 +50,11 @@ impl Store {
 
     /// Opens a database for reading: it is neither created nor changed, and every commit fails.
     /// If it does not exist, an empty one is shown.
-    pub fn look(path: &Path, redactor: Redactor) -> Result<Store, StoreError> {
-        Self::look_with_steps(path, redactor, STEPS)
+    pub fn open_read_only(path: &Path, redactor: Redactor) -> Result<Store, StoreError> {
+        Self::open_read_only_with_steps(path, redactor, STEPS)
     }
 
-    pub(crate) fn look_with_steps(
+    pub(crate) fn open_read_only_with_steps(
         path: &Path,
         redactor: Redactor,
         steps: &[MigrationStep],
@@ -63,7 +63,7 @@ impl Store {
             // Queries are written for the newest version.
             Some((_, SchemaState::Outdated { found })) => Err(StoreError::TooOld { found, known: newest(steps) }),
             Some((connection, SchemaState::Complete | SchemaState::Lacking)) => Ok(connection),
-            None => open::imagined(),
+            None => open::in_memory(),
         };
         let writer = Writer::start(connection()?, redactor)?;
         let reader = OnceLock::from(Reader::over(connection()?));

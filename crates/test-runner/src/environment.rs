@@ -35,7 +35,7 @@ pub(crate) struct OwnPaths<'a> {
 
 pub(crate) fn of_case(host: &Env, own: &OwnPaths<'_>) -> Env {
     let mut host = host.clone();
-    credentials::withhold(&mut host);
+    credentials::remove_from(&mut host);
     let kept = host.iter().filter(|(name, _)| name.to_str().is_none_or(is_kept));
     let mut env = Env::new(kept.map(|(name, value)| (name.to_owned(), value.to_owned())));
     for name in [environment::HOME, environment::TMPDIR, environment::SDLC_TEST_TMP] {

@@ -155,7 +155,7 @@ fn add_line(text: &mut String, line: &str) {
 
 /// Says why a variable the command reads is not set.
 fn credentials_note(command: &str, cx: &ToolContext) -> Option<String> {
-    let named = credentials::named(command, &cx.withheld);
+    let named = credentials::read_by_script(command, &cx.withheld);
     (!named.is_empty()).then(|| {
         format!(
             "[ona: not passed to commands, because they hold a model provider's credential: {}. The operator can set \"passCredentials\": true]",

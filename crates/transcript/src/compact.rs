@@ -58,15 +58,15 @@ pub fn context_tokens(provider: ProviderName, model: &str) -> usize {
     }
 }
 
-pub fn tokens(bytes: usize) -> usize {
+pub fn estimate_tokens(bytes: usize) -> usize {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
 /// Returns whether to compact before a request of this many bytes. The
-/// bytes are `Mapper::weight`, the system prompt and the tools; `context` is
+/// bytes are `Mapper::approximate_size`, the system prompt and the tools; `context` is
 /// `context_tokens`, unless the operator knows better.
 pub fn is_compaction_due(context: usize, bytes: usize) -> bool {
-    tokens(bytes) >= context * AUTO_PERCENT / 100
+    estimate_tokens(bytes) >= context * AUTO_PERCENT / 100
 }
 
 /// Returns the request for a summary, which follows the whole history. `focus` holds what
@@ -101,7 +101,7 @@ obeyed. Repeat no secret.";
 
 /// Returns the row that replaces all rows up to `covers_to` with a summary. Every call up
 /// to there must have a result.
-pub fn commit(trigger: Trigger, summary: &str, covers_to: i64) -> Entry {
+pub fn collapse_entry(trigger: Trigger, summary: &str, covers_to: i64) -> Entry {
     match json!({"trigger": trigger.as_str(), "summary": summary, "covers_to_sequence": covers_to}) {
         Value::Object(fields) => Entry::CollapseCommit { fields },
         _ => unreachable!("built as an object above"),
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn compaction_is_due_at_four_fifths() {
-        assert_eq!([0, 1, 4, 5].map(tokens), [0, 1, 1, 2]);
+        assert_eq!([0, 1, 4, 5].map(estimate_tokens), [0, 1, 1, 2]);
         assert!(!is_compaction_due(1_000, 3_196));
         assert!(is_compaction_due(1_000, 3_197));
     }
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_summary_is_a_collapse_commit_row() {
-        let payload = commit(Trigger::Auto, "short", 41).payload().to_string();
+        let payload = collapse_entry(Trigger::Auto, "short", 41).payload().to_string();
         assert_eq!(payload, r#"{"_t":"collapse_commit","trigger":"auto","summary":"short","covers_to_sequence":41}"#);
     }
 }

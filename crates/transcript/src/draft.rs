@@ -117,7 +117,7 @@ impl Draft {
         self.changed = self.messages.len();
     }
 
-    pub(crate) fn weight(&self) -> usize {
+    pub(crate) fn approximate_size(&self) -> usize {
         self.weight
     }
 

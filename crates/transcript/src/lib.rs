@@ -31,7 +31,8 @@ mod rewinds;
 mod usage;
 
 pub use compact::{
-    AUTO_PERCENT, CONTEXT_SIZES, Trigger, commit, context_tokens, is_compaction_due, summary_request, tokens,
+    AUTO_PERCENT, CONTEXT_SIZES, Trigger, collapse_entry, context_tokens, estimate_tokens, is_compaction_due,
+    summary_request,
 };
 pub use cost::{ModelUsage, RowOwner, STOP_FEEDBACK, TokenUsage, TurnUsage, UsageReport, counted};
 pub use export::{ExportHead, JsonlContext, JsonlWriter, json, jsonl, markdown};

@@ -92,8 +92,8 @@ impl Mapper {
 
     /// Returns about how many bytes the messages take in a request; an image counts as text
     /// of the same cost.
-    pub fn weight(&self) -> usize {
-        self.draft.weight()
+    pub fn approximate_size(&self) -> usize {
+        self.draft.approximate_size()
     }
 
     /// Returns the rows that were ignored or read as something else, and why.

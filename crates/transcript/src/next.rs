@@ -90,7 +90,7 @@ impl TurnState {
     }
 
     /// Skips a row that is no longer current.
-    pub fn pass(&mut self, record: &Record) {
+    pub fn skip(&mut self, record: &Record) {
         self.last_sequence = Some(record.sequence);
         // Its ids stay in use: hook and permission rows still name those calls.
         match &record.body {

@@ -26,13 +26,13 @@ impl Rewinds {
     }
 
     /// Returns whether this row is a rewind that was added already.
-    pub fn knows(&self, record: &Record) -> bool {
+    pub fn contains(&self, record: &Record) -> bool {
         self.turns.iter().any(|(_, at)| *at == record.sequence)
     }
 
     /// Returns whether the row with this number counts. Read from the end: rows after the last
     /// rewind count, then those up to the row it leads to, and so on.
-    pub fn holds(&self, sequence: i64) -> bool {
+    pub fn is_current(&self, sequence: i64) -> bool {
         let mut end = i64::MAX;
         for (to, at) in self.turns.iter().rev() {
             if *at > end {
@@ -65,7 +65,7 @@ mod tests {
 
     fn kept(turns: &[(i64, i64)], rows: i64) -> Vec<i64> {
         let course = rewinds(turns);
-        (1..=rows).filter(|row| course.holds(*row)).collect()
+        (1..=rows).filter(|row| course.is_current(*row)).collect()
     }
 
     #[test]

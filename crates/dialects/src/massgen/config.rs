@@ -5,7 +5,7 @@
 //! the worst outcome. Unknown keys are skipped, with a message where they look like a mistake.
 
 use super::glob::ToolGlob;
-use crate::lint::strange_keys;
+use crate::lint::unknown_keys;
 use ona_api::EventName;
 use ona_api::shell_words;
 use ona_files::ReadError;
@@ -214,7 +214,7 @@ impl Reader {
                 let at = format!("{at}[{index}]");
                 let Value::Object(fields) = entry else { return Err(wrong(at, "must be a mapping")) };
                 overrides_event |= flag(&fields, "override", &at)?;
-                self.unknown.extend(strange_keys(&fields, &KEYS).map(|key| (at.clone(), key.clone())));
+                self.unknown.extend(unknown_keys(&fields, &KEYS).map(|key| (at.clone(), key.clone())));
                 entries.push(entry_of(event, &fields, &at)?);
             }
             if overrides_event {

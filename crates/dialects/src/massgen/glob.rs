@@ -27,7 +27,7 @@ impl ToolGlob {
         ToolGlob::Globs(text.split('|').map(str::trim).filter(|part| !part.is_empty()).map(pieces).collect())
     }
 
-    pub(crate) fn hits(&self, name: &str) -> bool {
+    pub(crate) fn matches(&self, name: &str) -> bool {
         match self {
             ToolGlob::Any => true,
             ToolGlob::Globs(globs) => {
@@ -158,7 +158,7 @@ mod tests {
             ("*a*b", "xaxbxa", false),
         ];
         for (matcher, name, expected) in cases {
-            assert_eq!(ToolGlob::new(matcher).hits(name), expected, "{matcher:?} on {name:?}");
+            assert_eq!(ToolGlob::new(matcher).matches(name), expected, "{matcher:?} on {name:?}");
         }
     }
 }

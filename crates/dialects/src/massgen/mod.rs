@@ -145,7 +145,7 @@ impl Builder<'_> {
             registered: None,
             applies: Arc::new(move |firing: &Firing, _: &Value| {
                 // The name alone: what a hook makes of the arguments changes nothing here.
-                firing.tool().is_some_and(|tool| compiled.hits(tool)) && agents.includes(owner, event, &firing.base)
+                firing.tool().is_some_and(|tool| compiled.matches(tool)) && agents.includes(owner, event, &firing.base)
             }),
         }
     }

@@ -6,7 +6,7 @@
 //! already keep such settings.
 
 use crate::entries::flatten;
-use crate::lint::{FIELDS, strange_keys};
+use crate::lint::{FIELDS, unknown_keys};
 use ona_api::EventName;
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -130,7 +130,7 @@ fn flat(
     };
     let mut definition = common(event, item, matching, at)?;
     match form {
-        DefinitionForm::Native => definition.unknown = strange_keys(item, &KEYS).cloned().collect(),
+        DefinitionForm::Native => definition.unknown = unknown_keys(item, &KEYS).cloned().collect(),
         DefinitionForm::Flat | DefinitionForm::Nested => extras(&mut definition, item, at)?,
     }
     definition.timeout = match item.get("timeoutMs") {
@@ -203,7 +203,7 @@ fn extras(definition: &mut PiDefinition, item: &Map<String, Value>, at: &ConfigP
         definition.args = Some(words.ok_or_else(|| at.key_must("args", "be an array of strings"))?);
     }
     let known = [&FIELDS[..], &KEYS].concat();
-    definition.unknown = strange_keys(item, &known).cloned().collect();
+    definition.unknown = unknown_keys(item, &known).cloned().collect();
     definition.detached = ["async", "asyncRewake"].iter().any(|key| item.get(*key) == Some(&Value::Bool(true)));
     Ok(())
 }

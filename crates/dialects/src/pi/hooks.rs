@@ -119,7 +119,7 @@ impl PiHookBuilder {
                 Arc::new(move |firing: &Firing, input: &Value| {
                     let pi_name = firing.tool().and_then(alias).filter(|_| is_on_tool(firing.event));
                     matcher.matches(firing, input, ToolAliases::WithAliases)
-                        || pi_name.is_some_and(|name| matcher.hits(name))
+                        || pi_name.is_some_and(|name| matcher.matches_name(name))
                 })
             }
         }

@@ -18,7 +18,7 @@ const SHUTDOWN: Duration = Duration::from_millis(1500);
 /// All loaded modules, in load order.
 pub struct Emitter {
     modules: Vec<Arc<Module>>,
-    moment: Mutex<ModuleContext>,
+    context: Mutex<ModuleContext>,
     last: AtomicU64,
 }
 
@@ -69,8 +69,8 @@ pub fn failure(answer: &CallOutcome) -> Option<String> {
 }
 
 impl Emitter {
-    pub fn new(modules: Vec<Arc<Module>>, moment: ModuleContext) -> Self {
-        Self { modules, moment: Mutex::new(moment), last: AtomicU64::new(0) }
+    pub fn new(modules: Vec<Arc<Module>>, context: ModuleContext) -> Self {
+        Self { modules, context: Mutex::new(context), last: AtomicU64::new(0) }
     }
 
     pub fn modules(&self) -> &[Arc<Module>] {
@@ -82,12 +82,12 @@ impl Emitter {
     }
 
     /// Sets the values of `ctx` from now on.
-    pub fn set_moment(&self, moment: ModuleContext) {
-        *self.moment.lock().unwrap_or_else(PoisonError::into_inner) = moment;
+    pub fn set_context(&self, context: ModuleContext) {
+        *self.context.lock().unwrap_or_else(PoisonError::into_inner) = context;
     }
 
-    pub fn moment(&self) -> ModuleContext {
-        self.moment.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn context(&self) -> ModuleContext {
+        self.context.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the number of a new occurrence.
@@ -104,7 +104,7 @@ impl Emitter {
             return heard;
         }
         let limit = if name == "session_shutdown" { SHUTDOWN } else { HANDLER };
-        let (number, moment) = (self.number(), self.moment());
+        let (number, context) = (self.number(), self.context());
         let mut payload = event.payload();
         let mut text = payload.to_string();
         let mut fold = Fold::new(EventClass::of(name));
@@ -112,7 +112,7 @@ impl Emitter {
             for nth in 0..module.handlers(name) {
                 let emission =
                     Emission { event: name, nth, payload: &text, number, signal: event.has_signal(), absent: &[] };
-                let answer = module.invoke(ModuleRequest::Event(emission), &moment, Some(limit), cancel).await;
+                let answer = module.invoke(ModuleRequest::Event(emission), &context, Some(limit), cancel).await;
                 let returned = match &answer {
                     CallOutcome::Returned(value) => value.as_ref(),
                     _ => None,
@@ -153,7 +153,7 @@ impl Emitter {
         for module in &self.modules {
             let nothing = Emission { event: "", nth: 0, payload: "{}", number: 0, signal: false, absent: &[] };
             module
-                .invoke(ModuleRequest::Event(nothing), &self.moment(), Some(SHUTDOWN), &CancellationToken::new())
+                .invoke(ModuleRequest::Event(nothing), &self.context(), Some(SHUTDOWN), &CancellationToken::new())
                 .await;
         }
     }
@@ -171,7 +171,7 @@ impl Emitter {
     /// Runs a command; returns `None` if no module has it.
     pub async fn run_command(&self, name: &str, args: &str, cancel: &CancellationToken) -> Option<CallOutcome> {
         let module = self.command(name)?;
-        Some(module.invoke(ModuleRequest::Command { name, args }, &self.moment(), None, cancel).await)
+        Some(module.invoke(ModuleRequest::Command { name, args }, &self.context(), None, cancel).await)
     }
 
     /// Tells the first module that registered the key that it was pressed; returns `None` if
@@ -179,7 +179,7 @@ impl Emitter {
     pub async fn press(&self, key: &str, cancel: &CancellationToken) -> Option<CallOutcome> {
         let has = |module: &&Arc<Module>| module.registry().shortcuts.iter().any(|one| one.key == key);
         let module = self.modules.iter().find(has)?;
-        Some(module.invoke(ModuleRequest::Shortcut { key }, &self.moment(), Some(HANDLER), cancel).await)
+        Some(module.invoke(ModuleRequest::Shortcut { key }, &self.context(), Some(HANDLER), cancel).await)
     }
 
     /// Returns the lines that the first module with a renderer of this type makes of a message.
@@ -193,7 +193,7 @@ impl Emitter {
         let has = |module: &&Arc<Module>| module.registry().renderers.iter().any(|one| one == custom_type);
         let module = self.modules.iter().find(has)?;
         let request = ModuleRequest::Render { custom_type, message, expanded, width };
-        match module.invoke(request, &self.moment(), Some(HANDLER), &CancellationToken::new()).await {
+        match module.invoke(request, &self.context(), Some(HANDLER), &CancellationToken::new()).await {
             CallOutcome::Returned(Some(Value::Array(lines))) => {
                 Some(lines.iter().map(|line| line.as_str().unwrap_or_default().to_owned()).collect())
             }

@@ -104,7 +104,7 @@ pub enum ModuleEvent {
         is_error: bool,
     },
     /// With fields from a fixture, to try handlers.
-    Told {
+    Fixture {
         name: &'static str,
         fields: Map<String, Value>,
     },
@@ -175,9 +175,9 @@ pub fn nearest_event(name: &str) -> Option<&'static str> {
 impl ModuleEvent {
     /// Returns an event with these fields; `None` if no event has this name. Tool calls are
     /// not among them, they go through the chain of all hooks.
-    pub fn told(name: &str, fields: Map<String, Value>) -> Option<Self> {
+    pub fn from_fixture(name: &str, fields: Map<String, Value>) -> Option<Self> {
         let name = NAMES.into_iter().find(|one| *one == name)?;
-        Some(ModuleEvent::Told { name, fields })
+        Some(ModuleEvent::Fixture { name, fields })
     }
 
     pub fn name(&self) -> &'static str {
@@ -207,7 +207,7 @@ impl ModuleEvent {
             ModuleEvent::Input { .. } => "input",
             ModuleEvent::ToolExecutionStart { .. } => "tool_execution_start",
             ModuleEvent::ToolExecutionEnd { .. } => "tool_execution_end",
-            ModuleEvent::Told { name, .. } => name,
+            ModuleEvent::Fixture { name, .. } => name,
         }
     }
 
@@ -261,7 +261,7 @@ impl ModuleEvent {
             ModuleEvent::TodoReminder { todos, attempt, max_attempts } => {
                 json!({"todos": todos, "attempt": attempt, "maxAttempts": max_attempts})
             }
-            ModuleEvent::Told { fields, .. } => Value::Object(fields.clone()),
+            ModuleEvent::Fixture { fields, .. } => Value::Object(fields.clone()),
             ModuleEvent::Input { text } => json!({"text": text, "source": "rpc"}),
             ModuleEvent::ToolExecutionStart { call, tool, args } => {
                 json!({"toolCallId": call, "toolName": tool, "args": args})

@@ -115,8 +115,8 @@ pub fn run(
         let person = options.streams_in.then(|| servers::Person::of(&host, &cancellation));
         let elicitations = Elicitations::new(Arc::clone(&runtime.hooks), Arc::clone(&open.store), person);
         let elicitations = Arc::new(elicitations);
-        runtime.fleet.servers.around.answered_by(Arc::clone(&elicitations) as _);
-        runtime.fleet.servers.around.relay_through(servers::Post::of(&host, &cancellation));
+        runtime.fleet.servers.around.set_elicit_handler(Arc::clone(&elicitations) as _);
+        runtime.fleet.servers.around.set_relay(servers::Post::of(&host, &cancellation));
         // Those of the other side have to wait for its introduction.
         runtime.fleet.start(|definition| definition.endpoint != ServerTransport::Host);
         let mut run = Run { launch, options, open: &open, runtime, cancellation, host, teller, skills, elicitations };

@@ -88,7 +88,7 @@ impl Run<'_> {
             if let Ok(chosen) = &chosen.choice {
                 let (id, provider) = (&chosen.wire_model, chosen.provider.as_str());
                 let model = json!({"id": id, "provider": provider, "name": id});
-                modules.emitter.set_moment(ModuleContext { model: Some(model), ..modules.emitter.moment() });
+                modules.emitter.set_context(ModuleContext { model: Some(model), ..modules.emitter.context() });
             }
             if source != "clear" {
                 modules.fire(store, session, ModuleEvent::SessionStart, &self.cancellation.token()).await?;
@@ -299,7 +299,7 @@ impl Run<'_> {
             local_files: !options.bare && !withheld && named("local"),
             links_may_leave: trusted,
         });
-        for sentence in instructions.take_left_out() {
+        for sentence in instructions.take_skipped() {
             output::note(format_args!("ona: {sentence}"));
         }
         let (store, hooks) = (&self.open.store, &self.runtime.hooks);

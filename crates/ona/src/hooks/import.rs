@@ -181,7 +181,7 @@ fn handler(
     }
     let mut ours = written.clone();
     ours.insert("type".into(), kind.into());
-    for field in lint::strange_fields(written) {
+    for field in lint::unknown_handler_fields(written) {
         left_out.push(format!("the field {field:?} of a handler of {event}"));
         ours.shift_remove(field);
     }

@@ -82,7 +82,7 @@ fn judged(hook: &Hook, before: &[&Hook], gastown: bool) -> Vec<Finding> {
         }));
     } else if reach.is_nowhere() {
         let plain = || format!("the matcher {:?} fits nothing this event can have", hook.matcher);
-        findings.push(found(guards::SLIP, reach.slip().unwrap_or_else(plain)));
+        findings.push(found(guards::SLIP, reach.likely_typo().unwrap_or_else(plain)));
     }
     let twin = |other: &&&Hook| {
         other.event == hook.event

@@ -68,8 +68,8 @@ impl ModuleFixture {
         let modules = modules.ok_or_else(|| Failure::usage("there is no hook module here to try this on"))?;
         modules.host.show_on(Arc::clone(person) as _);
         person.renew(self.person.clone().unwrap_or_default());
-        let moment = ModuleContext { has_ui: self.person.is_some(), ..modules.emitter.moment() };
-        modules.emitter.set_moment(moment);
+        let moment = ModuleContext { has_ui: self.person.is_some(), ..modules.emitter.context() };
+        modules.emitter.set_context(moment);
         let mut found = self.found(stand, session, &modules).await?;
         modules.emitter.settle().await;
         found["status"] = person.status(self.width.unwrap_or(WIDTH)).into();
@@ -96,7 +96,7 @@ impl ModuleFixture {
                 Ok(json!({ "lines": lines }))
             }
             (None, None, None, Some(name)) => {
-                let event = ModuleEvent::told(name, self.payload.clone()).ok_or_else(|| {
+                let event = ModuleEvent::from_fixture(name, self.payload.clone()).ok_or_else(|| {
                     Failure::usage(format_args!("{name} is no event of modules that can be tried by emit"))
                 })?;
                 let heard = emitter.emit(&event, &cancel).await;

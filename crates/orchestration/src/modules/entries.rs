@@ -119,7 +119,7 @@ pub(super) fn of(store: &Store, session: &ona_api::SessionId) -> Result<Vec<Item
         }
     })?;
     let mut reading = Reading::default();
-    let counted = rows.into_iter().filter(|(_, record)| course.holds(record.sequence));
+    let counted = rows.into_iter().filter(|(_, record)| course.is_current(record.sequence));
     counted.for_each(|(entry, record)| reading.take(entry, record));
     Ok(reading.items)
 }

@@ -65,8 +65,8 @@ impl Modules {
         if !self.emitter.listens_to(event.name()) {
             return Ok(EmitOutcome::default());
         }
-        let moment = ModuleContext { cwd: session.cx.cwd.to_string_lossy().into_owned(), ..self.emitter.moment() };
-        self.emitter.set_moment(moment);
+        let moment = ModuleContext { cwd: session.cx.cwd.to_string_lossy().into_owned(), ..self.emitter.context() };
+        self.emitter.set_context(moment);
         let heard = self.emitter.emit(&event, cancel).await;
         let mut group = rows(&heard);
         group.append(self.refusals());
@@ -323,7 +323,7 @@ impl Modules {
         let before = items.iter().rev().find(|one| one.is_compaction()).and_then(Item::entry).unwrap_or_default();
         let mut preparation = json!({
             "firstKeptEntryId": items.last().map(Item::id), "messagesToSummarize": all, "turnPrefixMessages": [],
-            "recentMessages": [], "isSplitTurn": false, "tokensBefore": ona_transcript::tokens(history.weight()),
+            "recentMessages": [], "isSplitTurn": false, "tokensBefore": ona_transcript::estimate_tokens(history.approximate_size()),
             "fileOps": files, "settings": {},
         });
         for (key, value) in [("previousSummary", &before["summary"]), ("previousPreserveData", &before["preserveData"])]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 impl SessionHost {
     pub(super) fn model(&self) -> Option<Value> {
-        self.modules()?.moment().model
+        self.modules()?.context().model
     }
 
     /// `getCommands`, in the words of the extension API.

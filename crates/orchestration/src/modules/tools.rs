@@ -223,7 +223,7 @@ impl AnyTool for ModuleTool {
         let args = input.clone();
         Ok(PlannedCall::new(input, vec![Access::Plain], move |cx| {
             Box::pin(async move {
-                let moment = ModuleContext { cwd: cx.cwd.to_string_lossy().into_owned(), ..self.emitter.moment() };
+                let moment = ModuleContext { cwd: cx.cwd.to_string_lossy().into_owned(), ..self.emitter.context() };
                 let call = cx.call.as_ref().map(|call| call.0.as_str()).unwrap_or_default();
                 let request = ModuleRequest::Tool { name: &self.tool.name, call, args: &args };
                 result(self.module.invoke(request, &moment, Some(LONGEST), &cx.cancel).await)

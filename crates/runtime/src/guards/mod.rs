@@ -155,7 +155,7 @@ pub fn of_hook(hook: &Hook, around: &Around<'_>) -> Vec<Finding> {
     if let Some(Err(server)) = called_by(hook, around.servers) {
         findings.push(Finding::of_hook("missing-server", hook, format!("there is no MCP server {server}")));
     }
-    findings.extend(MatcherReach::of(hook).slip().map(|message| Finding::of_hook(SLIP, hook, message)));
+    findings.extend(MatcherReach::of(hook).likely_typo().map(|message| Finding::of_hook(SLIP, hook, message)));
     let wrong = unstartable(hook, &hook.action, around);
     findings.extend(wrong.map(|(rule, message)| Finding::of_hook(rule, hook, message)));
     findings

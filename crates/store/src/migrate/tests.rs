@@ -278,12 +278,14 @@ fn a_newer_version_is_refused_and_kept() {
     let old = Old::new();
     old.execute("UPDATE schema_meta SET value = '7' WHERE key = 'sdlc_schema_version'");
     let before = dump(&old.path);
-    let errors =
-        [old.open(MADE_UP).unwrap_err(), Store::look_with_steps(&old.path, Redactor::default(), MADE_UP).unwrap_err()];
+    let errors = [
+        old.open(MADE_UP).unwrap_err(),
+        Store::open_read_only_with_steps(&old.path, Redactor::default(), MADE_UP).unwrap_err(),
+    ];
     for error in errors {
         assert_eq!(error.to_string(), "this database was written by a newer ona (schema 7, this one knows 3)");
     }
-    assert!(matches!(Reader::look(&old.path), Err(StoreError::TooNew { found: 7, known: 1 })));
+    assert!(matches!(Reader::open_read_only(&old.path), Err(StoreError::TooNew { found: 7, known: 1 })));
     assert_eq!((dump(&old.path), old.left()), (before, vec![]));
 }
 
@@ -291,7 +293,7 @@ fn a_newer_version_is_refused_and_kept() {
 fn a_look_does_not_upgrade() {
     let old = Old::new();
     let before = dump(&old.path);
-    let error = Store::look_with_steps(&old.path, Redactor::default(), MADE_UP).unwrap_err();
+    let error = Store::open_read_only_with_steps(&old.path, Redactor::default(), MADE_UP).unwrap_err();
     assert_eq!(error.to_string(), "the database was written by an older ona (schema 1, this one uses 3)");
     assert_eq!((dump(&old.path), old.left()), (before, vec![]));
 }

@@ -42,17 +42,17 @@ fn the_digest_is_that_of_the_text_as_it_is_stored() {
 #[test]
 fn looking_makes_no_database() {
     let db = Db::new();
-    let store = Store::look(&db.path, Redactor::default()).unwrap();
+    let store = Store::open_read_only(&db.path, Redactor::default()).unwrap();
     assert_eq!(store.reader().unwrap().settings().unwrap(), None);
     assert!(store.commit_now(&place("s"), Group(vec![Row::Settings(json!({}))])).is_err());
-    assert!(Reader::look(&db.path).unwrap().is_none());
+    assert!(Reader::open_read_only(&db.path).unwrap().is_none());
     drop(store);
     let left = std::fs::read_dir(db.path.parent().unwrap()).map(|all| all.count()).unwrap_or(0);
     assert_eq!(left, 0, "no file, no log, no lock");
     // An empty file is what another process has just begun.
     std::fs::create_dir_all(db.path.parent().unwrap()).unwrap();
     std::fs::write(&db.path, "").unwrap();
-    assert!(Reader::look(&db.path).unwrap().is_none());
+    assert!(Reader::open_read_only(&db.path).unwrap().is_none());
     assert_eq!(std::fs::metadata(&db.path).unwrap().len(), 0);
 }
 
@@ -61,10 +61,10 @@ fn looking_changes_no_database() {
     let db = Db::new();
     let store = db.started();
     store.commit_now(&place("s"), Group(vec![Row::ImportedSettings(json!({"a": 1}))])).unwrap();
-    let looking = Store::look(&db.path, Redactor::default()).unwrap();
+    let looking = Store::open_read_only(&db.path, Redactor::default()).unwrap();
     assert!(looking.commit_now(&place("s"), Group(vec![Row::Settings(json!({}))])).is_err());
     assert!(is_ours(&looking));
     store.commit_now(&place("s"), Group(vec![Row::Settings(json!({"a": 2}))])).unwrap();
-    let row = Reader::look(&db.path).unwrap().unwrap().settings_row().unwrap().unwrap();
+    let row = Reader::open_read_only(&db.path).unwrap().unwrap().settings_row().unwrap().unwrap();
     assert_eq!(row.json, r#"{"a":2}"#);
 }

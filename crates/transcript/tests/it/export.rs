@@ -5,7 +5,7 @@ use ona_api::Entry;
 use ona_api::model::Usage;
 use ona_api::row::Block;
 use ona_transcript::{
-    ExportHead, Prices, TokenUsage, Trigger, UsageReport, commit, json, jsonl, markdown, usage_entry,
+    ExportHead, Prices, TokenUsage, Trigger, UsageReport, collapse_entry, json, jsonl, markdown, usage_entry,
 };
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn session() -> Session {
         system("hook_message"),
         with_uuid("a2", vec![Block::Text("Done.".into())]),
         usage_entry("claude-x", "claude_opus_4", &usage(200)),
-        commit(Trigger::Manual, "All is well.", 14),
+        collapse_entry(Trigger::Manual, "All is well.", 14),
         attachment(json!({"kind": "custom_message", "content": "from a hook"})),
         attachment(json!({"kind": "custom_entry", "content": "kept"})),
         call("e1"),

@@ -3,7 +3,7 @@
 use crate::support::*;
 use ona_api::Entry;
 use ona_api::row::Block;
-use ona_transcript::{Trigger, commit};
+use ona_transcript::{Trigger, collapse_entry};
 use serde_json::json;
 
 fn flat(parts: impl IntoIterator<Item = Vec<Entry>>) -> Vec<Entry> {
@@ -289,7 +289,7 @@ fn a_summary_takes_the_place_of_the_rows_it_covers() {
         vec![context("PreToolUse", "pre b"), failure("b", "2"), picture("B", Some("b")), exit_code("b", 3)],
     ]);
     let covered = i64::try_from(before.len()).unwrap() - 1;
-    let collapse = commit(Trigger::Auto, "One is done.", covered);
+    let collapse = collapse_entry(Trigger::Auto, "One is done.", covered);
     let after = vec![context("SessionStart", "compacted"), says("done two")];
     assert_shown(
         &mapped(flat([before.clone(), kept.clone(), vec![collapse], after.clone()])),
@@ -315,8 +315,8 @@ fn a_summary_takes_the_place_of_the_rows_it_covers() {
     );
 
     let everything = i64::try_from(before.len() + kept.len()).unwrap() - 1;
-    let collapse = commit(Trigger::Manual, "All of it.", everything);
-    let again = commit(Trigger::Manual, "Shorter still.", everything + 3);
+    let collapse = collapse_entry(Trigger::Manual, "All of it.", everything);
+    let again = collapse_entry(Trigger::Manual, "Shorter still.", everything + 3);
     let rows = flat([before, kept, vec![collapse], after, vec![again, user("three")]]);
     assert_shown(
         &mapped(rows),

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use ona_api::Entry;
-use ona_transcript::{Trigger, commit, usage_entry};
+use ona_transcript::{Trigger, collapse_entry, usage_entry};
 use proptest::prelude::*;
 
 /// What happens between two calls to the model, or two prompts. After each the
@@ -86,7 +86,7 @@ pub fn session() -> impl Strategy<Value = Vec<Entry>> {
                 rows.extend(episode);
                 ends.push(i64::try_from(rows.len()).expect("few rows") - 1);
                 if let Some(index) = summary {
-                    rows.push(commit(Trigger::Auto, "S", *index.get(&ends)));
+                    rows.push(collapse_entry(Trigger::Auto, "S", *index.get(&ends)));
                 }
             }
             rows
@@ -108,7 +108,7 @@ pub fn nonsense() -> impl Strategy<Value = Vec<Entry>> {
         Just(picture("P", None)),
         word().prop_map(|text| context("PreToolUse", &text)),
         word().prop_map(|text| context("SessionStart", &text)),
-        (0..40i64).prop_map(|covers| commit(Trigger::Auto, "S", covers)),
+        (0..40i64).prop_map(|covers| collapse_entry(Trigger::Auto, "S", covers)),
     ];
     prop::collection::vec(entry, 0..40)
 }

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use ona_api::{Entry, ToolCall};
-use ona_transcript::{INTERRUPTED, Step, Trigger, TurnState, answer_open_calls, commit, next, repair};
+use ona_transcript::{INTERRUPTED, Step, Trigger, TurnState, answer_open_calls, collapse_entry, next, repair};
 use serde_json::json;
 
 fn flat(parts: impl IntoIterator<Item = Vec<Entry>>) -> Vec<Entry> {
@@ -54,10 +54,10 @@ fn the_step_is_read_off_the_rows() {
         ("and the user speaks", flat([go(), vec![says("x")], stopped(), go()]), Step::AskModel),
         ("a message that can wait", flat([go(), vec![says("x")], wakes(false)]), Step::End),
         ("a message that cannot", flat([go(), vec![says("x")], wakes(true)]), Step::AskModel),
-        ("a summary after the end", vec![user("go"), says("x"), commit(Trigger::Manual, "S", 1)], Step::End),
+        ("a summary after the end", vec![user("go"), says("x"), collapse_entry(Trigger::Manual, "S", 1)], Step::End),
         (
             "a summary amid a turn",
-            flat([go(), calls("", &["a"]), vec![result("a", ""), commit(Trigger::Auto, "S", 3)]]),
+            flat([go(), calls("", &["a"]), vec![result("a", ""), collapse_entry(Trigger::Auto, "S", 3)]]),
             Step::AskModel,
         ),
     ];
@@ -100,7 +100,7 @@ fn every_open_call_is_answered_in_declared_order() {
 fn a_sound_session_needs_no_repair() {
     assert_eq!(repair(&state([])), []);
     assert_eq!(repair(&state(flat([vec![user("go")], calls("", &["a"]), vec![result("a", ""), says("x")]]))), []);
-    let covered = flat([calls("", &["a"]), vec![commit(Trigger::Manual, "S", 1)]]);
+    let covered = flat([calls("", &["a"]), vec![collapse_entry(Trigger::Manual, "S", 1)]]);
     assert_eq!(repair(&state(covered)), []);
 }
 
