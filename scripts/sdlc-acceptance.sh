@@ -8,7 +8,7 @@
 #   scripts/sdlc-acceptance.sh HOOK-5.1 ... only rows whose id begins with HOOK-5.1 (or another prefix)
 #
 # The program under test is $ONA, else target/release/ona or target/debug/ona,
-# whichever is newer. There is no way to skip a row. The rows of $alone never run beside others.
+# whichever is newer. A row cannot be skipped. The rows of $alone never run beside others.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Compares the hook contracts the program prints with the order and field names of
 // Appendix A. Plain Node >= 18, no dependencies. Exit 0 on equality, 1 with the
-// differences, 2 if the program can not be run.
+// differences, 2 if the program cannot be run.
 //
 //   node scripts/verify-sdlc-hook-order.mjs [path of ona]
 

@@ -217,7 +217,7 @@ check_004_F_1_06() {
     has "$err" "row $(cut -d' ' -f2 <<<"$line")"
     is "$(ran | wc -l)" 5
   done
-  # No rows at all is no pass.
+  # No rows at all is a failure.
   copy
   sed -i '/^| [A-Z]/d' "$tree/docs/ACCEPTANCE_MATRIX.md"
   runner 1
@@ -237,7 +237,7 @@ check_004_F_4_01() {
     has "$err" 'planted must'
     is "$(ran)$out" ''
   done
-  # Closed it does not block; without the tracker there is no pass.
+  # Closed it does not block; without the tracker the run fails.
   sed -i 's/^- \[ \] planted/- [x] planted/' "$tree/docs/OPEN_MUSTS.md"
   runner 0
   # What is not claimed lets the build pass and DELIVERED fail.
@@ -276,7 +276,7 @@ check_004_F_5_01() {
   local option name
   copy
   plant 3 "$(row ZZ-6.6 'exit 4')"
-  # There is no option for it.
+  # No option exists for it.
   for option in --skip --skip=ZZ-6.6 --force --no-verify --allow-failure --continue --waive -f -k; do
     runner 1 "$option"
     has "$err" "unknown option $option"
@@ -308,7 +308,7 @@ check_004_F_5_01() {
 check_004_HR_09() {
   local file
   for file in docs/ACCEPTANCE_MATRIX.md docs/OPERATOR_COLD_START.md scripts/sdlc-acceptance.sh; do [ -s "$ONA_ROOT/$file" ] || fail "$file is missing"; done
-  [ -x "$ONA_ROOT/scripts/sdlc-acceptance.sh" ] || fail 'the acceptance script can not be run'
+  [ -x "$ONA_ROOT/scripts/sdlc-acceptance.sh" ] || fail 'the acceptance script cannot be run'
 }
 
 check_004_HR_10() {

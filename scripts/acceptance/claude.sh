@@ -32,7 +32,7 @@ bash_call() {
   shift
   tool Bash "$input" "$@"
 }
-is_file() { [ -e "$1" ] || fail "there is no file $1"; }
+is_file() { [ -e "$1" ] || fail "the file $1 does not exist"; }
 no_file() { [ ! -e "$1" ] || fail "there is a file $1: $(cat "$1")"; }
 fresh() { rm -f ran other post pre seen log; }
 
@@ -160,7 +160,7 @@ check_002_3_04() {
   is_file ran
 }
 check_002_3_05() {
-  # With a rule it runs unasked, without one the mode asks: as if there were no hook.
+  # With a rule it runs unasked, without one the mode asks: as without a hook.
   install "$(pre Bash "$(decides defer)")" "$ALLOW_BASH"
   attended "[$BASH_CALL,$DONE]" "$NO"
   is "$(asked_times)" 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Acceptance checks of docs/OPERATOR_COLD_START.md: its form, and what happens to
-# somebody who follows it. Run: coldstart.sh <ledger id>
+# a reader who follows it. Run: coldstart.sh <ledger id>
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 

@@ -27,7 +27,7 @@ rows() { sql "SELECT $1 FROM hook_invocations WHERE ${2:-1} ORDER BY id"; }
 # events_of TYPE : how many rows of that type the last session has
 events_of() { sql "SELECT count(*) FROM events WHERE event_type='$1' AND session_id='$(text .session_id)'"; }
 entries() { sql "SELECT payload_json FROM transcript_entries WHERE entry_type='$1' AND session_id='$(text .session_id)' ORDER BY sequence"; }
-is_file() { [ -e "$1" ] || fail "there is no file $1"; }
+is_file() { [ -e "$1" ] || fail "the file $1 does not exist"; }
 no_file() { [ ! -e "$1" ] || fail "there is a file $1: $(cat "$1")"; }
 # within MS COMMAND... : runs it and fails if it took longer
 within() {
@@ -536,7 +536,7 @@ check_004_5_4_02() {
   has "$(newest)" '"is_error":true'
   fire UserPromptSubmit '{"prompt":"p"}'
   is "$(got '[.denied,.message]')" '[true,"[1] stop"]'
-  # The same exit code on an event that can not block only speaks to the operator.
+  # The same exit code on an event that cannot block only informs the operator.
   hooks "$(quick Notification '' 'echo hm >&2; exit 2')"
   fire Notification "$(least Notification)"
   is "$(got '[.denied,.blocks,.system_messages[0].text]')" '[false,[],"hm"]'
@@ -598,7 +598,7 @@ check_004_5_8_03() {
 
 check_004_5_6_01() {
   local one other
-  # allow over unset: a mode that denies yields to it. ask over allow, in both orders: somebody has to say yes.
+  # allow over unset: a mode that denies yields to it. ask over allow, in both orders: a person has to say yes.
   settings "$(quick PreToolUse Bash "$(rules allow)" | jq -cs '{hooks:.}')"
   tool Bash '{"command":"echo ran"}' --permission-mode dontAsk
   is "$(is_error) $(content)" 'false ran'
@@ -951,7 +951,7 @@ check_004_5_11_11() {
   hooks "$(quick PreToolUse Bash 'printf "\377\376A"; printf "B\342\202C\360\200\200D\355\240\200" >&2')" "$(quick PreToolUse Bash 'printf "\357\273\277bom"')"
   tool Bash '{"command":"echo x"}'
   is "$(rows 'hex(stdout_text)' | paste -sd' ')" 'EFBFBDEFBFBD41 626F6D'
-  # One U+FFFD for a cut-off sequence, one per byte that can not begin or continue anything.
+  # One U+FFFD for a cut-off sequence, one per byte that cannot begin or continue anything.
   is "$(rows 'stderr_text' hook_ordinal=0)" 'B�C���D���'
 }
 check_004_5_11_12() {
@@ -1196,7 +1196,7 @@ check_004_11_10() {
 check_004_11_11() { stdin_of SubagentStart; }
 check_004_11_12() {
   stdin_of SubagentStop
-  # A path never gets to a hook, whoever asks for it.
+  # A path is never sent to a hook.
   rm -f in
   ona --fire-hook "$(full SubagentStop | jq -c '{hook_event_name:"SubagentStop"} + . + {agent_transcript_path:"/x.jsonl"}')" >/dev/null 2>&1 || true
   [ ! -e in ] || is "$(jq -c .agent_transcript_path in)" '""'
@@ -1219,7 +1219,7 @@ check_004_11_15() {
   for update in '{"type":"setMode","mode":"auto","destination":"session"}' '{"type":"addRules","rules":[],"behavior":"allow","destination":"elsewhere"}' '"Bash"'; do
     refuses "{\"hook_event_name\":\"PermissionRequest\",\"tool_name\":\"Bash\",\"tool_input\":{},\"permission_suggestions\":[$update]}" permission_suggestions
   done
-  # Fired by a call that somebody has to be asked about, before it runs; not by an allowed one.
+  # Fired by a call that needs a question, before it runs; not by an allowed one.
   settings "$(quick PermissionRequest '' 'cat > in; [ ! -e ran ] || echo > late' | jq -cs '{hooks:.}')"
   tool Bash '{"command":"echo > ran"}'
   is "$(jq -c '[.tool_name,.tool_input]' in)" '["Bash",{"command":"echo > ran"}]'
@@ -1621,7 +1621,7 @@ check_004_17_01() {
     "$(for event in $(names); do
       jq -r --arg e "$event" --arg o "${OPTIONAL[$event]}" '$e + " " + (keys_unsorted | map(. as $k | $k + (if ($o | split(" ") | index($k)) then "?" else "" end)) | join(" "))' <<<"${FIELDS[$event]}"
     done)"
-  # The forks win: what is sent, what is not, what blocks, what is no control.
+  # The forks win: what is sent, what is not, what blocks, what has no effect.
   is "$(jq -r '.base | to_entries | map(.key + (if .value.required then "" else "?" end)) | join(" ")' <<<"$schema")" \
     'hook_event_name session_id conversation_id runtime_db_path cwd permission_mode? agent_id? agent_type?'
   is "$(jq -c '.output.async_stub.accepted_as_control' <<<"$schema")" false

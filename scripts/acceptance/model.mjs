@@ -83,7 +83,7 @@ const server = createServer((request, response) => {
     }, item.delay ?? 0);
   });
 });
-// As a proxy it only notes where somebody wanted to go, and goes nowhere.
+// As a proxy it only records the target and connects to nothing.
 server.on('connect', (request, socket) => {
   appendFileSync(log, JSON.stringify({ path: request.url, method: 'CONNECT', headers: request.headers, body: null, raw: '', open }) + '\n');
   socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');

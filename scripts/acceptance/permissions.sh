@@ -74,7 +74,7 @@ at_terminal() {
 # dialogs : how many questions the last screen had
 dialogs() { grep -cF '[y/N]' <<<"$screen" || true; }
 no_file() { [ ! -e "$1" ] || fail "there is a file $1"; }
-is_file() { [ -e "$1" ] || fail "there is no file $1"; }
+is_file() { [ -e "$1" ] || fail "the file $1 does not exist"; }
 events_of() { sql "SELECT count(*) FROM events WHERE event_type='$1'"; }
 
 # One call of each of the nine tools; `fresh` makes what they work on.
@@ -127,7 +127,7 @@ traced() {
 trace() { paste -sd' ' "$WORLD/trace"; rm "$WORLD/trace"; }
 check_004_5_7_01() {
   local ran="echo ran >>$WORLD/trace"
-  # Chain, then rules, then whoever answers a question, then the tool.
+  # Chain, then rules, then the answer to a question, then the tool.
   traced '{"allow":["Bash"]}'
   runs 'allow rule Bash' "$ran"
   is "$(trace)" 'PreToolUse ran PostToolUse'
@@ -620,7 +620,7 @@ check_004_5_12_15() {
   one 'deny hook'
   is "$(sql "SELECT count(*) FROM tool_permission_log WHERE json_extract(reason_json,'\$.source')='human'")" $shown
   is $shown 2
-  # Where there was no question there is no such row.
+  # Without a question no such row exists.
   tool Glob '{"pattern":"*"}'
   is "$(last)" 'allow rule Glob'
   is "$(sql 'SELECT count(*) FROM tool_permission_log')" $asked
@@ -744,7 +744,7 @@ allow rule Bash(echo a)
 allow rule Bash(echo b)
 deny rule Glob'
   rm ran
-  # What is not of this shape is no answer.
+  # Anything of another shape does not count as an answer.
   local bad
   for bad in '.behavior = "maybe"' 'del(.behavior)' 'del(.rules)' '.rules = "Bash"' '.rules = [{}]' '.rules = [{"toolName":7}]' '.rules = [{"toolName":"Bash","ruleContent":7}]' '.type = "addRule"' 'del(.type)'; do
     refuses "$(update addRules Bash allow | jq -c "[.[0] | $bad]")"
@@ -948,7 +948,7 @@ check_004_15_01() {
     code 2 ona --yes --permission-mode bypassPermissions --eval "${NINE[4]}"
   done
   effects ''
-  # A member that is no string is left out and reported; its neighbours count.
+  # A member that is not a string is left out and reported; its neighbours count.
   permissions '{"deny":[7,"Glob",null]}'
   gives 'deny rule Glob' Glob '{"pattern":"*"}'
   is "$(events_of settings_unknown_key)" 2
@@ -1060,7 +1060,7 @@ check_004_15_05() {
   all_nine ask
   effects ''
   is "$(sql "SELECT count(*) FROM events WHERE event_type='settings_unknown_key' AND instr(detail, 'switched off by disableBypassPermissionsMode')")" 1
-  # A hook can not switch it on either.
+  # A hook cannot switch it on either.
   answers_once '[{"type":"setMode","mode":"bypassPermissions","destination":"session"}]'
   permissions '{"disableBypassPermissionsMode":"disable"}' "$REQUEST"
   session "$(shell true)" "${NINE[4]}"
@@ -1105,7 +1105,7 @@ check_004_15_06() {
   session "$(shell true)" "$(shell 'echo added')"
   is "$rulings" 'asked, allow hook
 ask'
-  # Without the switch all count; in a folder's own file it is no switch.
+  # Without the switch all count; in a folder's own file it has no effect.
   import false
   runs 'allow rule Bash(echo managed)' 'echo managed'
   runs 'allow rule Bash(echo project)' 'echo project'

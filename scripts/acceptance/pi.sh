@@ -43,7 +43,7 @@ start() { code 0 ona --fire-hook '{"hook_event_name":"SessionStart","source":"st
 compact() { code 0 ona --fire-hook '{"hook_event_name":"PreCompact","trigger":"auto","custom_instructions":null}' "$@"; }
 # record FILTER [N] : from the n-th record of the log, 0 if not said
 record() { sql "SELECT detail FROM events WHERE event_type='hook_exec' ORDER BY id LIMIT 1 OFFSET ${2:-0}" | jq -rc "$1"; }
-is_file() { [ -e "$1" ] || fail "there is no file $1"; }
+is_file() { [ -e "$1" ] || fail "the file $1 does not exist"; }
 no_file() { [ ! -e "$1" ] || fail "there is a file $1: $(cat "$1")"; }
 # warning SOURCE REASON : the line at start
 warning() { printf 'Warning: invalid hook config from %s (%s). Hooks are disabled for this session.' "$1" "$2"; }

@@ -389,7 +389,7 @@ check_004_2_3_04() {
 }
 
 check_004_2_3_05() {
-  if (exec 3<>/dev/tcp/127.0.0.1/1234) 2>/dev/null; then fail 'port 1234 is in use on this machine: the default can not be checked'; fi
+  if (exec 3<>/dev/tcp/127.0.0.1/1234) 2>/dev/null; then fail 'port 1234 is in use on this machine: the default cannot be checked'; fi
   model '[]' 1234
   is "$PORT" 1234
   export LM_STUDIO_MODEL=m
@@ -873,7 +873,7 @@ check_004_2_8_04() {
   export CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR=9
   says 0 -p hello 9< <(echo canary-handed-token)
   is "$(signed 1)" '- Bearer canary-handed-token'
-  # A stale number is no credential.
+  # A stale number is not a credential.
   fails authentication_failed ANTHROPIC_API_KEY
   is "$(requests)" 2
   clean canary-oauth-token canary-handed-token
@@ -933,7 +933,7 @@ check_004_1_03() {
   has "$(req 1 '.body.messages | tostring')" 'remember melon'
   has "$(req 1 '.body.messages | tostring')" 'The word is melon.'
   lacks "$(req 1 .raw)" lemon
-  # -c goes on with it as well, and a row deleted is gone.
+  # -c continues it as well, and a row deleted is gone.
   sql "DELETE FROM transcript_entries WHERE session_id='s' AND sequence > 2"
   says 0 -p more -c
   lacks "$(req 2 .raw)" 'what was the word?'

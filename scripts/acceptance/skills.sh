@@ -51,7 +51,7 @@ check_004_7_2_15() {
   is "$(is_error)" true
   has "$(content)" 'its command `touch made` may not run'
   [ ! -e made ] || fail 'the command ran'
-  # A model is told of them and gets the text.
+  # A model receives their list and gets the text.
   model "$(script "$(call Skill '{"skill":"greet","args":"you"}')" '{"say":"ok"}')"
   anthropic
   choose

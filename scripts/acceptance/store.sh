@@ -505,7 +505,7 @@ check_004_4_8_02() {
 
 check_004_4_8_03() {
   hooks "$(hook PreToolUse '' true)" "$(hook PostToolUse '' true)"
-  # Somebody else commits all the time: a transaction that first read and then wrote would be refused.
+  # Another process commits all the time: a transaction that first read and then wrote would be refused.
   ( n=0; until [ -e "$WORLD/stop" ]; do n=$((n + 1)); sql "INSERT OR REPLACE INTO state(conversation_id, key, value) VALUES ('x', 'n', '$n')" || exit 1; done ) &
   local writer=$! split
   ( until [ -e "$WORLD/stop" ]; do

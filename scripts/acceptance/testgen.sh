@@ -95,7 +95,7 @@ check_004_8_6_1_01() {
   tested
   greets
   is "$(sql 'SELECT t.criterion_id, c.text FROM sdlc_test_cases t JOIN sdlc_criteria c USING (plan_id, criterion_id)')" 'SC-1|greet prints hello'
-  # A criterion that does not exist, or two of them, can not be traced.
+  # A criterion that does not exist, or two of them, cannot be traced.
   sed -i 's/SC-1/SC-9/' t1.sh
   code 2 ona test add t1.sh --conversation c
   has "$err" 'SC-1, AC-7'

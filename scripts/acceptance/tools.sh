@@ -409,7 +409,7 @@ NOTEBOOK
   content_is "\"Deleted cell bb in $PWD/n.ipynb\""
   is "$(jq -c '[.cells[].source | add]' n.ipynb)" '["first","print(2)\nx","text"]'
   is "$(jq -c '[.metadata, .nbformat, .nbformat_minor]' n.ipynb)" '[{"language_info":{"name":"python"}},4,5]'
-  # What can not be done is said and changes nothing.
+  # What cannot be done is reported and changes nothing.
   cp n.ipynb "$WORLD/before"
   tool NotebookEdit '{"notebook_path":"n.ipynb","cell_id":"zz","new_source":"x"}'
   rejected

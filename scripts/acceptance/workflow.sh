@@ -255,7 +255,7 @@ check_004_8_2_03() {
   is "$(sql 'SELECT last_active FROM conversations')" '2001-01-01 00:00:00'
   moved planning c
   is "$(sql "SELECT abs(julianday('now') - julianday(last_active)) < 0.001, last_active GLOB '????-??-?? ??:??:??' FROM conversations")" '1|1'
-  # One commit: if the column can not be set the event is not there either, and the other way round.
+  # One commit: if the column cannot be set the event does not exist either, and the other way round.
   plan c approved
   sql "CREATE TRIGGER fault BEFORE UPDATE OF phase ON conversations BEGIN SELECT RAISE(ABORT, 'injected'); END"
   refused implement c

@@ -82,7 +82,7 @@ in_hook() {
   settings "$(jq -cn --arg e "$1" --arg t "$2" --arg c "bash -e '$WORLD/swap' && cat '$WORLD/output'; touch '$WORLD/fired'" '
     {hooks:[{hook_event_name:$e,matcher:$t,command:$c}], permissions:(if $e == "PermissionRequest" then {ask:[$t]} else {allow:[$t]} end)}')"
 }
-# closed FOLDER : the operator's rule that nothing is written there (in --eval a question of the mode is no question)
+# closed FOLDER : the operator's rule that nothing is written there (in --eval a question of the mode is not asked)
 closed() { settings "$(jq -cn --arg f "/$1" '{permissions:{allow:["Write","Edit"],deny:["Edit(\($f)/**)","Write(\($f)/**)"]}}')"; }
 fired() { [ -e "$WORLD/fired" ] || proves_nothing "the hook did not run: $out $err"; }
 write() { jq -cn --arg f "$1" --arg c "${2:-new-text}" '{file_path:$f,content:$c}'; }
@@ -358,7 +358,7 @@ attack_race_for_new_folders() { # 40 Writes that make folders while a loop puts 
 
 # ---- attacks: where a path leads ----------------------------------------------------------------
 
-attack_hard_link_to_a_guard() { # a second name for the guard file, made before the call, is no way to write it
+attack_hard_link_to_a_guard() { # a second name for the guard file, made before the call, cannot be used to write it
   guard
   ln "$VICTIM" notes.txt
   local before

@@ -48,7 +48,7 @@ pub enum ExcludeReason {
     Broken,
     /// Another server has the same slug.
     Collision,
-    /// Somebody switched it off.
+    /// Switched off in the settings.
     Disabled,
     Policy,
 }

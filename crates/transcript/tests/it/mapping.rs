@@ -347,7 +347,7 @@ fn open_calls_at_the_end_stay_open() {
     );
 }
 
-/// Somebody deleted a result, and a repair wrote one at the end.
+/// A result was deleted, and a repair wrote one at the end.
 #[test]
 fn a_late_result_answers_its_call_where_it_was_made() {
     let rows = flat([vec![user("go")], calls("", &["a"]), calls("", &["b"]), vec![result("b", "2")]]);
