@@ -103,3 +103,23 @@ fn every_scenario_that_a_test_names_has_an_entry() {
     assert!(named > 50, "only {named} scenarios were found");
     assert_eq!(missing, Vec::<String>::new(), "add a scenario to docs/SPECIFICATION.md, or drop the id");
 }
+
+/// `crate/module` in the architecture means a file or folder below `crates/crate/src`.
+#[test]
+fn every_file_that_the_architecture_names_exists() {
+    const ARCHITECTURE: &str = include_str!("../../../../docs/ARCHITECTURE.md");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let named = Regex::new(r"`([a-z][a-z-]*)/([a-z_/.-]+)`").expect("a valid pattern");
+    let (mut found, mut missing) = (0, Vec::new());
+    for name in named.captures_iter(ARCHITECTURE) {
+        let (folder, path) = (crates.join(&name[1]), name[2].trim_end_matches('/'));
+        if folder.is_dir() {
+            found += 1;
+            let places =
+                [folder.join("src").join(path), folder.join("src").join(format!("{path}.rs")), folder.join(path)];
+            missing.extend((!places.iter().any(|place| place.exists())).then(|| name[0].to_owned()));
+        }
+    }
+    assert!(found > 50, "only {found} files were found");
+    assert_eq!(missing, Vec::<String>::new());
+}
