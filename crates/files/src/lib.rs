@@ -1,9 +1,9 @@
 //! Opens files that other processes may be changing at the same time.
 //!
-//! [`resolve`] says where links lead; a decision about a path is made on that answer.
-//! [`location`] opens exactly that place later and follows no link on the way, so a link
+//! `resolve` says where links lead; a decision about a path is made on that answer.
+//! `location` opens exactly that place later and follows no link on the way, so a link
 //! that was put in place after the decision is an error and never a way around it.
-//! [`replace`] changes a file there in one step. [`bounded`] reads files that came with a
+//! [`replace`] changes a file there in one step. `bounded` reads files that came with a
 //! folder: regular, bounded, without ever waiting for a writer. [`snapshot()`] lists the files
 //! of a project with their digests.
 //!
