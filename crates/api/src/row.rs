@@ -5,7 +5,7 @@
 //! (DEC-017). The store adds sequence numbers and parents, and redacts.
 
 use crate::testing::{CaseStatus, Criterion, ProjectFile, TestCase, TestRun};
-use crate::{CallId, ConversationId, EventName, Ordinal, Phase, SessionId, Verdict};
+use crate::{CallId, ConversationId, EventName, LoggedEvent, Ordinal, Phase, SessionId, Verdict};
 use serde_json::{Map, Value, json};
 
 /// Rows collected for one commit.
@@ -19,6 +19,11 @@ impl Group {
 
     pub fn event(&mut self, kind: EventKind, detail: Value) {
         self.push(Row::Event { kind, detail });
+    }
+
+    /// Adds a row of `events`.
+    pub fn log(&mut self, event: LoggedEvent) {
+        self.push(event.into());
     }
 
     pub fn append(&mut self, other: Group) {
@@ -92,6 +97,12 @@ pub enum Row {
     NoEventAfter(i64),
 }
 
+impl From<LoggedEvent> for Row {
+    fn from(event: LoggedEvent) -> Self {
+        Row::Event { kind: event.kind(), detail: event.detail() }
+    }
+}
+
 /// One row of `memories`. Times are Unix seconds (DEC-020).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -148,13 +159,56 @@ pub enum Entry {
     Assistant { uuid: String, content: Vec<Block> },
     ToolUse { id: CallId, name: String, input: Value },
     ToolResult { id: CallId, content: String, is_error: bool },
-    System { subtype: &'static str, fields: Map<String, Value> },
+    System(SystemEntry),
     Progress { data: Map<String, Value> },
     Attachment { attachment: Map<String, Value>, call: Option<CallId> },
     InternalHook { fields: Map<String, Value>, call: Option<CallId> },
     ContentReplacement { fields: Map<String, Value>, call: Option<CallId> },
     CollapseCommit { fields: Map<String, Value> },
     FileHistorySnapshot { fields: Map<String, Value>, call: Option<CallId> },
+}
+
+/// What a `system` row says. It is for people; the model does not see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SystemEntry {
+    /// A hook's message for the operator.
+    HookMessage { event: EventName, ordinal: Ordinal, message: String },
+    /// A hook ended the turn.
+    HookStopped { event: EventName, ordinal: Ordinal, reason: String },
+    /// A hook refused a prompt, which is not kept (DEC-034).
+    PromptBlocked { message: String },
+    /// What the operator typed, where the prompt is what it stands for.
+    Command { typed: String },
+    /// Something that a prompt mentions was not attached.
+    NotAttached { message: String },
+    /// The conversation goes on from an earlier row.
+    Rewound { to_sequence: i64 },
+}
+
+impl SystemEntry {
+    /// The subtype of `Rewound`, which readers of a transcript look for.
+    pub const REWOUND: &str = "rewound";
+
+    fn payload(&self) -> Value {
+        match self {
+            Self::HookMessage { event, ordinal, message } => json!({
+                "_t": "system", "subtype": "hook_message", "hook_event": event.as_str(), "hook_ordinal": ordinal.0,
+                "message": message,
+            }),
+            Self::HookStopped { event, ordinal, reason } => json!({
+                "_t": "system", "subtype": "hook_stopped", "hook_event": event.as_str(), "hook_ordinal": ordinal.0,
+                "stop_reason": reason,
+            }),
+            Self::PromptBlocked { message } => {
+                json!({"_t": "system", "subtype": "prompt_blocked", "message": message})
+            }
+            Self::Command { typed } => json!({"_t": "system", "subtype": "command", "typed": typed}),
+            Self::NotAttached { message } => json!({"_t": "system", "subtype": "not_attached", "message": message}),
+            Self::Rewound { to_sequence } => {
+                json!({"_t": "system", "subtype": Self::REWOUND, "to_sequence": to_sequence})
+            }
+        }
+    }
 }
 
 /// The closed set of content blocks.
@@ -184,7 +238,7 @@ impl Entry {
             Entry::Assistant { .. } => "assistant",
             Entry::ToolUse { .. } => "tool_use",
             Entry::ToolResult { .. } => "tool_result",
-            Entry::System { .. } => "system",
+            Entry::System(_) => "system",
             Entry::Progress { .. } => "progress",
             Entry::Attachment { .. } => "attachment",
             Entry::InternalHook { .. } => "internal_hook",
@@ -204,7 +258,7 @@ impl Entry {
             | Entry::FileHistorySnapshot { call, .. } => call.as_ref(),
             Entry::User { .. }
             | Entry::Assistant { .. }
-            | Entry::System { .. }
+            | Entry::System(_)
             | Entry::Progress { .. }
             | Entry::CollapseCommit { .. } => None,
         }
@@ -226,11 +280,7 @@ impl Entry {
             Entry::ToolResult { id, content, is_error } => {
                 json!({"_t": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error})
             }
-            Entry::System { subtype, fields } => {
-                let mut payload = json!({"_t": "system", "subtype": subtype});
-                payload.as_object_mut().expect("built as an object").extend(fields.clone());
-                payload
-            }
+            Entry::System(entry) => entry.payload(),
             Entry::Progress { data } => json!({"_t": "progress", "data": data}),
             Entry::Attachment { attachment, .. } => json!({"_t": "attachment", "attachment": attachment}),
             Entry::InternalHook { fields, .. }
@@ -365,5 +415,27 @@ mod tests {
             text(Entry::User { uuid: "u".into(), content: vec![Block::Text("hi".into())] }),
             r#"{"_t":"user","uuid":"u","content":[{"type":"text","text":"hi"}]}"#
         );
+    }
+
+    #[test]
+    fn system_rows_are_written_as_the_database_holds_them() {
+        let (event, ordinal, message) = (EventName::Stop, Ordinal(2), "m".to_owned());
+        for (entry, stored) in [
+            (
+                SystemEntry::HookMessage { event, ordinal, message: message.clone() },
+                r#""hook_message","hook_event":"Stop","hook_ordinal":2,"message":"m""#,
+            ),
+            (
+                SystemEntry::HookStopped { event, ordinal, reason: message.clone() },
+                r#""hook_stopped","hook_event":"Stop","hook_ordinal":2,"stop_reason":"m""#,
+            ),
+            (SystemEntry::PromptBlocked { message: message.clone() }, r#""prompt_blocked","message":"m""#),
+            (SystemEntry::Command { typed: "/x".to_owned() }, r#""command","typed":"/x""#),
+            (SystemEntry::NotAttached { message }, r#""not_attached","message":"m""#),
+            (SystemEntry::Rewound { to_sequence: 4 }, r#""rewound","to_sequence":4"#),
+        ] {
+            let payload = Entry::System(entry).payload().to_string();
+            assert_eq!(payload, format!(r#"{{"_t":"system","subtype":{stored}}}"#));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::dialect::{HookContext, Injection, LogEntry, ResultChange};
 use ona_api::permission_update::PermissionUpdate;
-use ona_api::{EventKind, EventName, Group, HookRun, Ordinal, Row, Ruling};
+use ona_api::{EventKind, EventName, Group, HookRun, LoggedEvent, Ordinal, Row, Ruling};
 use serde_json::{Map, Value, json};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,15 +82,13 @@ impl HookOutcome {
             group.push(Row::Hook(run.clone()));
         }
         for note in &self.notes {
-            group.event(
-                note.kind,
-                json!({
-                    "hook_event": note.event.as_str(),
-                    "hook_ordinal": note.ordinal.0,
-                    "command": note.command,
-                    "why": note.why,
-                }),
-            );
+            group.log(LoggedEvent::HookIncident {
+                kind: note.kind,
+                event: note.event,
+                ordinal: note.ordinal,
+                command: note.command.clone(),
+                why: note.why.clone(),
+            });
         }
         for key in &self.spent {
             group.push(Row::State { key: key.clone(), value: "1".into() });
@@ -101,7 +99,7 @@ impl HookOutcome {
             detail.insert("warnings".into(), json!(entry.warnings));
             detail.insert("hook_ordinal".into(), json!(ordinal));
             detail.insert("dialect".into(), (*dialect).into());
-            group.event(EventKind::HookExec, detail.into());
+            group.log(LoggedEvent::HookExec(detail));
         }
         group
     }

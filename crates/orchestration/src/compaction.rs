@@ -9,7 +9,7 @@ use crate::modules::BeforeCompact;
 use crate::session::Session;
 use crate::turn::{Turn, used};
 use ona_api::model::{Message, ModelFailure, Part, Role, Usage};
-use ona_api::{Entry, EventKind, EventName, Group, Row};
+use ona_api::{Entry, EventName, Group, LoggedEvent, Row};
 use ona_modules::rules::ModuleEvent;
 use ona_store::StoreError;
 use ona_transcript::Trigger;
@@ -124,7 +124,7 @@ impl Turn {
         }
         group.push(Row::Transcript(commit));
         group.0.extend(usage.map(|usage| Row::Transcript(used(&model, &usage))));
-        group.event(EventKind::Compaction, json!({"trigger": trigger.as_str(), "covers_to_sequence": covers_to}));
+        group.log(LoggedEvent::Compaction { trigger: trigger.as_str(), covers_to_sequence: covers_to });
         store.commit(&session.place, group).await?;
         history.refresh(store)?;
         let after = ona_transcript::estimate_tokens(history.approximate_size());

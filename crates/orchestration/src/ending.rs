@@ -9,7 +9,7 @@ use crate::events::Events;
 use crate::lifecycle::lifecycle;
 use crate::session::Session;
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{EventKind, EventName, Group, Row, SessionId};
+use ona_api::{EventName, Group, LoggedEvent, Row, SessionId, SessionOrigin};
 use ona_hookplane::HookEngine;
 use ona_store::{Store, StoreError};
 use serde_json::json;
@@ -68,6 +68,6 @@ pub async fn clear(
     session.context = SessionContext::default();
     let mut opening = Group::default();
     opening.push(Row::Session);
-    opening.event(EventKind::SessionCreated, json!({"by": "clear", "after": before.session}));
+    opening.log(LoggedEvent::SessionCreated(SessionOrigin::Clear { after: before.session }));
     store.commit(&session.place, opening).await.map(drop)
 }

@@ -65,7 +65,7 @@ mod tests {
     fn summaries_cover_and_turns_leave_behind() {
         let file = row(1, "attachment", json!({"source": "instructions", "path": "/p/CLAUDE.md"}));
         let summary = |at, to| row(at, "collapse_commit", json!({"summary": "s", "covers_to_sequence": to}));
-        let back = |at, to| row(at, "system", json!({"subtype": ona_transcript::REWOUND, "to_sequence": to}));
+        let back = |at, to| row(at, "system", json!({"subtype": ona_api::SystemEntry::REWOUND, "to_sequence": to}));
         let memories = |rows: &[StoredEntry]| standing(rows).memories.join(" ");
 
         let all = [file.clone(), memory(2, "a"), memory(3, "b")];

@@ -5,11 +5,10 @@
 //! person speaks with; its subagents share the tasks.
 
 use crate::session::Session;
-use ona_api::{EventKind, Group, Phase};
+use ona_api::{Group, LoggedEvent, Phase};
 use ona_permissions::{PermissionEngine, TasksWhilePlanning};
 use ona_store::{Store, StoreError};
 use ona_tools::TaskInfo;
-use serde_json::json;
 
 /// Tasks found running when planning began.
 pub(crate) struct LeftRunning {
@@ -45,11 +44,12 @@ pub(crate) async fn look(session: &Session, store: &Store) -> Result<Option<Left
             let (left, stopped): (Vec<_>, Vec<_>) =
                 running.into_iter().partition(|task| left.iter().any(|other| other.id == task.id));
             for task in &stopped {
-                let detail = json!({
-                    "task_id": task.id, "task_type": task.kind.as_str(), "command": task.title,
-                    "why": "planning began (sdlc.planning.tasks)",
+                rows.log(LoggedEvent::BackgroundTaskStopped {
+                    task: task.id.to_string(),
+                    task_type: task.kind.as_str(),
+                    command: task.title.clone(),
+                    why: "planning began (sdlc.planning.tasks)",
                 });
-                rows.event(EventKind::BackgroundTaskStopped, detail);
             }
             match (stopped.as_slice(), left.as_slice()) {
                 (_, []) => format!("Planning has begun, and background tasks were stopped: {}.", named(&stopped)),

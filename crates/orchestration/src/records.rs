@@ -1,7 +1,7 @@
 //! The transcript rows a call leaves beside its result.
 
 use ona_api::tool::FileState;
-use ona_api::{CallId, Entry, EventName, Group, Row, ToolCall, ToolResult};
+use ona_api::{CallId, Entry, EventName, Group, Row, SystemEntry, ToolCall, ToolResult};
 use ona_hookplane::{AttributedContext, HookOutcome};
 use serde_json::{Map, Value, json};
 
@@ -13,12 +13,12 @@ pub(crate) fn chain(group: &mut Group, event: EventName, call: Option<&CallId>, 
         context(group, event, call, delivered);
     }
     for (ordinal, message) in &outcome.messages {
-        let fields = json!({"hook_event": event.as_str(), "hook_ordinal": ordinal.0, "message": message});
-        group.push(Row::Transcript(Entry::System { subtype: "hook_message", fields: object(fields) }));
+        let entry = SystemEntry::HookMessage { event, ordinal: *ordinal, message: message.clone() };
+        group.push(Row::Transcript(Entry::System(entry)));
     }
     if let Some((ordinal, reason)) = &outcome.stop {
-        let fields = json!({"hook_event": event.as_str(), "hook_ordinal": ordinal.0, "stop_reason": reason});
-        group.push(Row::Transcript(Entry::System { subtype: "hook_stopped", fields: object(fields) }));
+        let entry = SystemEntry::HookStopped { event, ordinal: *ordinal, reason: reason.clone() };
+        group.push(Row::Transcript(Entry::System(entry)));
     }
 }
 

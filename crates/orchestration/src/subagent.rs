@@ -18,7 +18,7 @@ use crate::todos::TodoWrite;
 use crate::turn::{PromptSource, Turn, TurnEnd, TurnOutcome};
 use ona_api::model::RequestParams;
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{Access, CallId, EventKind, EventName, Group, Phase, Row, SessionId, ToolResult};
+use ona_api::{Access, CallId, EventName, Group, LoggedEvent, Phase, Row, SessionId, SessionOrigin, ToolResult};
 use ona_hookplane::{Firing, HookEngine};
 use ona_instructions::{AgentDefinition, Agents, PromptParts, system_prompt};
 use ona_mcp::Servers;
@@ -190,7 +190,8 @@ impl SubagentTask {
         let mut opening = Group::default();
         opening.push(Row::Session);
         opening.push(Row::State { key: format!("session_parent:{agent}"), value: deps.parent.place.session.0.clone() });
-        opening.event(EventKind::SessionCreated, json!({"by": "agent", "agent_type": self.definition.name}));
+        let agent_type = self.definition.name.clone();
+        opening.log(LoggedEvent::SessionCreated(SessionOrigin::Agent { agent_type }));
         let (_hooks, problems) = deps.skills.registrar.agent_started(&place, &self.definition)?;
         problems.into_iter().for_each(|problem| (deps.events)(TurnEvent::Message(problem)));
         let started = json!({"agent_id": agent, "agent_type": self.definition.name});

@@ -11,7 +11,9 @@ use crate::mentions::{MOST, Mention, Mentions, mentions};
 use crate::pipeline::{Pipeline, moved};
 use crate::records::{self, object};
 use crate::session::Session;
-use ona_api::{Access, Attachment, Authority, CallId, Entry, EventName, Group, Row, Ruling, ToolCall, ToolResult};
+use ona_api::{
+    Access, Attachment, Authority, CallId, Entry, EventName, Group, Row, Ruling, SystemEntry, ToolCall, ToolResult,
+};
 use ona_files::PathForms;
 use ona_tools::{ToolBox, image};
 use serde_json::{Value, json};
@@ -71,8 +73,8 @@ impl PromptAttachments {
 
     fn refuse(&mut self, what: &str, why: &str) {
         let message = format!("{what} was not attached: {}", why.trim_end_matches('.'));
-        let fields = object(json!({ "message": message }));
-        self.group.push(Row::Transcript(Entry::System { subtype: "not_attached", fields }));
+        let entry = SystemEntry::NotAttached { message: message.clone() };
+        self.group.push(Row::Transcript(Entry::System(entry)));
         self.messages.push(message);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn of(entry: &Entry) -> ParentRef<'_> {
         | Entry::InternalHook { call, .. }
         | Entry::ContentReplacement { call, .. }
         | Entry::FileHistorySnapshot { call, .. } => call.as_ref().map_or(ParentRef::Nothing, ParentRef::Call),
-        Entry::System { .. } | Entry::Progress { .. } | Entry::CollapseCommit { .. } => ParentRef::Nothing,
+        Entry::System(_) | Entry::Progress { .. } | Entry::CollapseCommit { .. } => ParentRef::Nothing,
     }
 }
 

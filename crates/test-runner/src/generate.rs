@@ -8,7 +8,9 @@
 use ona_api::model::{FailureClass, ModelFailure, Part, RequestParams};
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::testing::{CaseStatus, Criterion, TestCase};
-use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, digest};
+use ona_api::{
+    ConversationId, Env, GeneratedTests, Group, LoggedEvent, Redactor, Row, SessionId, SessionOrigin, digest,
+};
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
 use ona_orchestration::{
     CurrentModel, Events, History, Model, Operator, Pipeline, PromptSource, Session, Turn, TurnEnd, TurnEvent,
@@ -20,7 +22,7 @@ use ona_workflow::testgen::generate::{
     scripts,
 };
 use ona_workflow::testgen::lint::{self, LintContext, LintRule};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -180,10 +182,12 @@ impl Generation<'_> {
             |piece: &&PublicText| ona_workflow::testgen::generate::leak(&piece.text, &made.known, sources).is_some();
         let piece = self.request.public.iter().find(holds).map_or("the prompt".to_owned(), |piece| piece.name.clone());
         let mut group = Group::default();
-        group.event(
-            EventKind::IsolationViolation,
-            json!({"plan_id": self.request.plan.id, "input": piece, "path": leak.path, "line": leak.line}),
-        );
+        group.log(LoggedEvent::IsolationViolation {
+            plan: self.request.plan.id,
+            input: piece.clone(),
+            path: leak.path.clone(),
+            line: leak.line,
+        });
         self.generator.store.commit(&conversation_key(&self.request.conversation), group).await?;
         Err(GenerationError::Isolation { piece, leak })
     }
@@ -259,33 +263,27 @@ impl Generation<'_> {
         let mut inputs: Map<String, Value> =
             made.inputs.iter().map(|(name, sha256)| (name.clone(), sha256.clone().into())).collect();
         inputs.insert("system".into(), digest::sha256_hex(SYSTEM.as_bytes()).into());
-        self.rows.event(
-            EventKind::TestGenerated,
-            json!({
-                "by": AGENT_TYPE,
-                "session_id": session,
-                "plan_id": self.request.plan.id,
-                "criteria": open,
-                "attempt": attempt + 1,
-                "inputs": inputs,
-                "prompt_sha256": digest::sha256_hex(text.as_bytes()),
-                "accepted": accepted.iter().map(|case| &case.id).collect::<Vec<_>>(),
-                "rejected": rejected.iter().map(|(case, _)| &case.id).collect::<Vec<_>>(),
-            }),
-        );
+        self.rows.log(LoggedEvent::TestGenerated(GeneratedTests {
+            by: AGENT_TYPE,
+            session: session.clone(),
+            plan: self.request.plan.id,
+            criteria: open.to_vec(),
+            attempt: attempt + 1,
+            inputs,
+            prompt_sha256: digest::sha256_hex(text.as_bytes()),
+            accepted: accepted.iter().map(|case| case.id.clone()).collect(),
+            rejected: rejected.iter().map(|(case, _)| case.id.clone()).collect(),
+        }));
         for (case, rules) in rejected {
-            self.rows.event(
-                EventKind::TestRejected,
-                json!({
-                    "test_case_id": case.id,
-                    "session_id": session,
-                    "plan_id": case.plan,
-                    "criterion_id": case.criterion,
-                    "attempt": attempt + 1,
-                    "rules": rules.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                    "script_sha256": digest::sha256_hex(case.script.as_bytes()),
-                }),
-            );
+            self.rows.log(LoggedEvent::TestRejected {
+                case: case.id.clone(),
+                session: session.clone(),
+                plan: case.plan,
+                criterion: case.criterion.clone(),
+                attempt: attempt + 1,
+                rules: rules.iter().map(ToString::to_string).collect(),
+                script_sha256: digest::sha256_hex(case.script.as_bytes()),
+            });
         }
     }
 
@@ -322,7 +320,7 @@ impl TestGenerator {
         let place = SessionKey { conversation: conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
         let mut opening = Group::default();
         opening.push(Row::Session);
-        opening.event(EventKind::SessionCreated, json!({"by": "test generate", "agent_type": AGENT_TYPE}));
+        opening.log(LoggedEvent::SessionCreated(SessionOrigin::TestGeneration { agent_type: AGENT_TYPE }));
         self.store.commit(&place, opening).await?;
         let mut session = new_session(place)?;
         session.agent_id = Some(id.to_string());

@@ -5,13 +5,12 @@ use crate::sandbox::Sandbox;
 use crate::shell::{CaseOutcome, RunContext, TestShell, exit_code};
 use ona_api::row::SessionKey;
 use ona_api::testing::{TestCase, TestRun};
-use ona_api::{CallId, Entry, Env, EventKind, Group, Row, SessionId, ToolCall, clock, digest};
+use ona_api::{CallId, Entry, Env, Group, LoggedEvent, Row, SessionId, SessionOrigin, ToolCall, clock, digest};
 use ona_files::SnapshotError;
 use ona_orchestration::{Pipeline, Session};
 use ona_process::ChildExit;
 use ona_store::StoreError;
 use ona_tools::ToolBox;
-use serde_json::json;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -75,7 +74,7 @@ pub async fn run(
     let place = session.place.clone();
     let mut opening = Group::default();
     opening.push(Row::Session);
-    opening.event(EventKind::SessionCreated, json!({"by": "test run"}));
+    opening.log(LoggedEvent::SessionCreated(SessionOrigin::TestRun));
     opening.append(findings);
     store.commit(&place, opening).await?;
 
@@ -157,22 +156,19 @@ async fn run_case(
         stdout: outcome.map(|outcome| outcome.stdout).unwrap_or_default(),
     };
     let mut group = Group::default();
-    group.event(
-        EventKind::TestRun,
-        json!({
-            "run_id": run.run,
-            "test_case_id": case.id,
-            "criterion_id": case.criterion,
-            "exit_code": run.exit_code,
-            "timed_out": run.timed_out,
-            "refused": refused,
-            "sandbox": around.sandbox.name(),
-            "script_sha256": run.script_sha256,
-            "project_sha256": run.project_sha256,
-        }),
-    );
+    group.log(LoggedEvent::TestRun {
+        run: run.run.clone(),
+        case: case.id.clone(),
+        criterion: case.criterion.clone(),
+        exit_code: run.exit_code,
+        timed_out: run.timed_out,
+        refused,
+        sandbox: around.sandbox.name(),
+        script_sha256: run.script_sha256.clone(),
+        project_sha256: run.project_sha256.clone(),
+    });
     if end == Some(ChildExit::Cancelled) {
-        group.event(EventKind::Interrupted, json!({"test_case_id": case.id}));
+        group.log(LoggedEvent::Interrupted { case: Some(case.id.clone()) });
     }
     group.push(Row::TestRun(run.clone()));
     pipeline.store.commit(place, group).await?;

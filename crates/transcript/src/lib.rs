@@ -40,7 +40,7 @@ pub use ids::make_call_ids_unique;
 pub use mapper::Mapper;
 pub use next::{Step, TurnState, next};
 pub use prices::{PUBLISHED, Price, Prices};
-pub use record::{AttachmentRecord, Body, HookRecord, ProgressRecord, REWOUND, RawRow, Record, RowProblem};
+pub use record::{AttachmentRecord, Body, HookRecord, ProgressRecord, RawRow, Record, RowProblem};
 pub use repair::{INTERRUPTED, answer_open_calls, repair};
 pub use rewinds::Rewinds;
 pub use usage::usage_entry;

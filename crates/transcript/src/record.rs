@@ -11,7 +11,7 @@
 use crate::lenient_json::{FromAnyJson, LenientObject, LenientValue, PlainText};
 use ona_api::model::{Part, Usage};
 use ona_api::row::Block;
-use ona_api::{CallId, ToolCall};
+use ona_api::{CallId, SystemEntry, ToolCall};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, SeqAccess};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub struct Record {
 }
 
 /// The subtype of a `system` row that rewinds a conversation.
-pub const REWOUND: &str = "rewound";
+const REWOUND: &str = SystemEntry::REWOUND;
 
 /// The 15 entry types of section 4.5.
 #[derive(Clone, Debug, PartialEq)]

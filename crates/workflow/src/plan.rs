@@ -1,8 +1,7 @@
 //! Saving and approving plans. `plans.content` is the plan; a file is only where it came from.
 
 use crate::testgen::criteria;
-use ona_api::{EventKind, Group, PlanStatus, Row, digest};
-use serde_json::json;
+use ona_api::{Group, LoggedEvent, PlanStatus, Row, digest};
 
 /// Said when a plan is approved that promises nothing a test could trace (DEC-113).
 pub const NO_CRITERIA: &str =
@@ -12,7 +11,10 @@ pub const NO_CRITERIA: &str =
 pub fn save_draft(content: &str, file_path: Option<&str>) -> Group {
     let mut group = Group::default();
     group.push(Row::PlanDraft { content: content.to_owned(), file_path: file_path.map(str::to_owned) });
-    group.event(EventKind::PlanSaved, json!({"hash": digest::sha256_hex(content.as_bytes()), "file_path": file_path}));
+    group.log(LoggedEvent::PlanSaved {
+        hash: digest::sha256_hex(content.as_bytes()),
+        file_path: file_path.map(str::to_owned),
+    });
     group
 }
 
@@ -25,7 +27,7 @@ pub fn approve_plan(id: i64, hash: &str, content: &str) -> Group {
     // At most one plan of a conversation is approved.
     group.push(Row::RetireApprovedPlans(PlanStatus::Superseded));
     group.push(Row::PlanStatus { id, from: PlanStatus::Draft, to: PlanStatus::Approved });
-    group.event(EventKind::PlanApproved, json!({"plan_id": id, "hash": hash, "criteria": criteria.len()}));
+    group.log(LoggedEvent::PlanApproved { plan: id, hash: hash.to_owned(), criteria: criteria.len() });
     group.push(Row::Criteria { plan: id, criteria });
     group
 }

@@ -1,8 +1,7 @@
 //! The transition table of section 8.2 with DEC-110 to DEC-114.
 
 use crate::testgen::coverage::{CoverageGap, TestRecord};
-use ona_api::{EventKind, Group, Phase, PlanStatus, Row};
-use serde_json::json;
+use ona_api::{Group, LoggedEvent, Phase, PlanCompletion, PlanStatus, Row};
 
 /// What the database says about the conversation right now.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,19 +51,19 @@ pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, TransitionRefuse
             // An old approval must not disarm the gate of a new cycle (DEC-112), nor
             // one that is given while this transition waits for the database.
             let (status, event) = match from {
-                Phase::Done => (PlanStatus::Completed, EventKind::PlanCompleted),
-                _ => (PlanStatus::Superseded, EventKind::PlanSuperseded),
+                Phase::Done => (PlanStatus::Completed, LoggedEvent::PlanCompleted(PlanCompletion::NewPlanning)),
+                _ => (PlanStatus::Superseded, LoggedEvent::PlanSuperseded),
             };
             group.push(Row::RetireApprovedPlans(status));
             if facts.has_approved_plan {
-                group.event(event, json!({"because": "a new planning phase began"}));
+                group.log(event);
             }
         }
         (Phase::Planning, Phase::Implement) if !facts.has_approved_plan => {
             return Err(TransitionRefused::NoApprovedPlan);
         }
         (Phase::Planning, Phase::Implement) => group.push(Row::NeedsApprovedPlan),
-        (Phase::Implement, Phase::Test) => group.event(EventKind::ImplementationComplete, json!({})),
+        (Phase::Implement, Phase::Test) => group.log(LoggedEvent::ImplementationComplete),
         (Phase::Test, Phase::Verify) => {
             let tests = covered(facts, to)?;
             group.push(Row::NoEventAfter(tests.newest_event));
@@ -78,13 +77,13 @@ pub fn transition(facts: Facts<'_>, to: Phase) -> Result<Group, TransitionRefuse
             group.push(Row::PlanStatus { id: tests.plan, from: PlanStatus::Approved, to: PlanStatus::Completed });
             // Older approvals, which only SQL can have left beside it.
             group.push(Row::RetireApprovedPlans(PlanStatus::Superseded));
-            group.event(EventKind::VerifyApproved, json!({"plan_id": tests.plan, "report_sha256": report}));
-            group.event(EventKind::PlanCompleted, json!({"plan_id": tests.plan}));
+            group.log(LoggedEvent::VerifyApproved { plan: tests.plan, report_sha256: report.to_owned() });
+            group.log(LoggedEvent::PlanCompleted(PlanCompletion::Verified { plan: tests.plan }));
         }
         _ => return Err(TransitionRefused::NoSuchTransition { from, to }),
     }
     group.push(Row::Phase { from, to });
-    group.event(EventKind::PhaseChanged, json!({"from": from.as_str(), "to": to.as_str()}));
+    group.log(LoggedEvent::PhaseChanged { from, to });
     Ok(group)
 }
 
@@ -158,9 +157,9 @@ mod tests {
         assert_eq!(
             group.0,
             [
-                Row::Event { kind: EventKind::ImplementationComplete, detail: json!({}) },
+                LoggedEvent::ImplementationComplete.into(),
                 Row::Phase { from: Phase::Implement, to: Phase::Test },
-                Row::Event { kind: EventKind::PhaseChanged, detail: json!({"from": "implement", "to": "test"}) },
+                LoggedEvent::PhaseChanged { from: Phase::Implement, to: Phase::Test }.into(),
             ]
         );
     }
@@ -176,10 +175,10 @@ mod tests {
                 Row::NoEventAfter(20),
                 Row::PlanStatus { id: 1, from: PlanStatus::Approved, to: PlanStatus::Completed },
                 Row::RetireApprovedPlans(PlanStatus::Superseded),
-                Row::Event { kind: EventKind::VerifyApproved, detail: json!({"plan_id": 1, "report_sha256": "0123"}) },
-                Row::Event { kind: EventKind::PlanCompleted, detail: json!({"plan_id": 1}) },
+                LoggedEvent::VerifyApproved { plan: 1, report_sha256: "0123".into() }.into(),
+                LoggedEvent::PlanCompleted(PlanCompletion::Verified { plan: 1 }).into(),
                 Row::Phase { from: Phase::Verify, to: Phase::Done },
-                Row::Event { kind: EventKind::PhaseChanged, detail: json!({"from": "verify", "to": "done"}) },
+                LoggedEvent::PhaseChanged { from: Phase::Verify, to: Phase::Done }.into(),
             ]
         );
     }

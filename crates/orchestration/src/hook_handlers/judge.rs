@@ -17,11 +17,11 @@ use crate::session::{EnvFile, ParentSession, Session};
 use crate::turn::{PromptSource, Turn, TurnEnd};
 use ona_api::model::RequestParams;
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{EventKind, EventName, Group, Row, SessionId, clock, text};
+use ona_api::{EventName, Group, LoggedEvent, Row, SessionId, SessionOrigin, clock, text};
 use ona_hookplane::{Base, Exit, HandlerFuture, HookEngine, HookExecution, HookHandler, HookInvocation};
 use ona_store::{Store, StoreError};
 use ona_tools::{ToolBox, ToolContext};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 
@@ -123,7 +123,7 @@ impl JudgeDeps {
         let mut opening = Group::default();
         opening.push(Row::Session);
         opening.push(Row::State { key: format!("session_parent:{id}"), value: base.session.0.clone() });
-        opening.event(EventKind::SessionCreated, json!({"by": "hook"}));
+        opening.log(LoggedEvent::SessionCreated(SessionOrigin::HookJudge));
         self.store.commit(&place, opening).await?;
         let mut session = Session {
             place,

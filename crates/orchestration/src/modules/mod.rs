@@ -21,7 +21,7 @@ use crate::session::Session;
 use entries::Item;
 use ona_api::model::Message;
 use ona_api::row::SessionKey;
-use ona_api::{EventKind, Group, Row, ToolCall, ToolResult};
+use ona_api::{Group, LoggedEvent, Row, ToolCall, ToolResult};
 use ona_modules::ModuleContext;
 use ona_modules::rules::tool::presented;
 use ona_modules::rules::{EmitOutcome, Emitter, ModuleEvent};
@@ -108,7 +108,8 @@ impl Modules {
     fn refusals(&self) -> Group {
         let mut group = Group::default();
         for (path, error) in self.host.refused() {
-            group.event(EventKind::HookError, json!({"hookPath": path, "event": "registerTool", "error": error}));
+            let path = path.to_string_lossy().into_owned();
+            group.log(LoggedEvent::ModuleError { path, event: "registerTool".to_owned(), error });
         }
         group
     }
@@ -127,12 +128,9 @@ impl Modules {
         let Some(answer) = self.emitter.run_command(name, args, cancel).await else { return Ok(None) };
         let error = ona_modules::rules::failure(&answer);
         let mut group = Group::default();
-        group.event(EventKind::OmpEvent, json!({"event": "command", "command": name, "hook": path, "error": error}));
+        group.log(LoggedEvent::ModuleCommand { command: name.to_owned(), path: path.clone(), error: error.clone() });
         if let Some(error) = &error {
-            group.event(
-                EventKind::HookError,
-                json!({"hookPath": path, "event": format!("command:{name}"), "error": error}),
-            );
+            group.log(LoggedEvent::ModuleError { path, event: format!("command:{name}"), error: error.clone() });
         }
         // A command that opened another session speaks in it.
         let sent = self.host.sent_while_idle();
@@ -446,13 +444,15 @@ fn rows(heard: &EmitOutcome) -> Group {
             ona_modules::CallOutcome::Returned(Some(value)) => value.clone(),
             _ => Value::Null,
         };
-        group.event(
-            EventKind::OmpEvent,
-            json!({"event": run.event, "hook": run.path, "handler": run.nth, "result": result, "error": error}),
-        );
+        group.log(LoggedEvent::ModuleHandler {
+            event: run.event.to_owned(),
+            path: run.path.clone(),
+            handler: run.nth,
+            result,
+            error: error.clone(),
+        });
         if let Some(error) = error {
-            let detail = json!({"hookPath": run.path, "event": run.event, "error": error});
-            group.event(EventKind::HookError, detail);
+            group.log(LoggedEvent::ModuleError { path: run.path.clone(), event: run.event.to_owned(), error });
         }
     }
     group

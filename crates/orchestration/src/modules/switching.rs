@@ -6,13 +6,11 @@
 use super::entries::{self, Item};
 use super::host::SessionHost;
 use super::{records, rows};
-use crate::records::object;
 use ona_api::row::{Block, SequenceStart, SessionKey};
-use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId};
+use ona_api::{CallId, Entry, Group, LoggedEvent, Row, SessionId, SessionOrigin, SystemEntry};
 use ona_modules::rules::{EmitOutcome, ModuleEvent, truthy};
 use ona_modules::{HostCall, HostError};
 use ona_store::StoreError;
-use ona_transcript::REWOUND;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +25,8 @@ impl SessionHost {
         let place = SessionKey { session: SessionId::random(), start: SequenceStart::Zero, ..old };
         let mut group = Group::default();
         group.push(Row::Session);
-        group.event(EventKind::SessionCreated, json!({"by": "module", "parent": options["parentSession"]}));
+        let parent = options["parentSession"].clone();
+        group.log(LoggedEvent::SessionCreated(SessionOrigin::Module { parent }));
         self.store.commit(&place, group).await.map_err(unstored)?;
         Ok(json!({"cancelled": false, "session": place.session}))
     }
@@ -70,7 +69,8 @@ impl SessionHost {
         let place = SessionKey { session: SessionId::random(), start: SequenceStart::Zero, ..old.clone() };
         let mut group = Group::default();
         group.push(Row::Session);
-        group.event(EventKind::SessionCreated, json!({"by": "module", "of": old.session}));
+        let of = old.session.clone();
+        group.log(LoggedEvent::SessionCreated(SessionOrigin::ModuleBranch { of }));
         group.push(Row::CopyTranscript { from: old.session.clone() });
         self.store.commit(&place, group).await.map_err(unstored)?;
         let stays = heard.result.as_ref().is_some_and(|result| truthy(&result["skipConversationRestore"]));
@@ -124,8 +124,7 @@ impl SessionHost {
 
     async fn go_back(&self, place: &SessionKey, to: i64, summary: Option<&Value>) -> Result<(), HostError> {
         let mut group = Group::default();
-        let fields = object(json!({ "to_sequence": to }));
-        group.push(Row::Transcript(Entry::System { subtype: REWOUND, fields }));
+        group.push(Row::Transcript(Entry::System(SystemEntry::Rewound { to_sequence: to })));
         if let Some(summary) = summary {
             let message = json!({
                 "customType": "branch_summary", "content": summary["summary"], "display": true, "details": summary["details"],

@@ -16,7 +16,7 @@ use crate::records;
 use crate::result_changes;
 use crate::session::Session;
 use ona_api::{
-    Authority, EventKind, EventName, Group, HookRun, Ordinal, Phase, Row, Ruling, ToolCall, ToolResult, Verdict,
+    Authority, EventName, Group, HookRun, LoggedEvent, Ordinal, Phase, Row, Ruling, ToolCall, ToolResult, Verdict,
     tool::canonical,
 };
 use ona_files::PathForms;
@@ -24,7 +24,7 @@ use ona_hookplane::{HookEngine, HookOutcome};
 use ona_store::{Store, StoreError};
 use ona_tools::{AnyTool, Offer, PlannedCall, ToolBox, answers_itself, has_open_questions};
 use ona_workflow::planning_gate;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 #[derive(Clone)]
@@ -385,8 +385,11 @@ impl Pipeline {
         decision: &Verdict,
         mut group: Group,
     ) -> Result<(), StoreError> {
-        let detail = json!({"tool_use_id": call.id, "tool_name": call.name, "decision": decision.reason()});
-        group.event(EventKind::ToolStarted, detail);
+        group.log(LoggedEvent::ToolStarted {
+            call: call.id.clone(),
+            tool: call.name.clone(),
+            decision: decision.reason(),
+        });
         self.store.commit(&session.place, group).await.map(drop)
     }
 }

@@ -16,7 +16,7 @@ use crate::pipeline::Pipeline;
 use crate::session::{EnvFile, ParentSession, Session};
 use crate::session_hooks::{FrontMatterHooks, SessionHookRegistry};
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{CallId, Entry, EventKind, Group, Row, SessionId, ToolCall, environment};
+use ona_api::{CallId, Entry, Group, LoggedEvent, Row, SessionId, SessionOrigin, ToolCall, environment};
 use ona_hookplane::HookEngine;
 use ona_instructions::skills::{Skill, SkillPart, SkillScope, SkillValues, Skills, pieces};
 use ona_permissions::PermissionEngine;
@@ -204,7 +204,7 @@ impl Shell {
         let mut opening = Group::default();
         opening.push(Row::Session);
         opening.push(Row::State { key: format!("session_parent:{id}"), value: parent.place.session.0.clone() });
-        opening.event(EventKind::SessionCreated, json!({"by": "skill", "skill": skill.name}));
+        opening.log(LoggedEvent::SessionCreated(SessionOrigin::Skill { name: skill.name.clone() }));
         loader.store.commit(&place, opening).await?;
         let mut tools = ToolBox::builtin();
         tools.retain(|name| name == "Bash");

@@ -9,7 +9,7 @@ use crate::lifecycle::{fire, tell};
 use crate::records;
 use crate::session::Session;
 use ona_api::model::ModelFailure;
-use ona_api::{EventKind, EventName, Group, Row};
+use ona_api::{EventName, Group, LoggedEvent, Row};
 use ona_hookplane::Firing;
 use ona_store::StoreError;
 use ona_transcript::STOP_FEEDBACK;
@@ -75,7 +75,7 @@ impl Turn {
         }
         let said = fire(&self.pipeline.hooks, session, EventName::StopFailure, fields).await;
         let mut group = Group::default();
-        group.event(EventKind::StopFailure, json!({"error": class, "details": details}));
+        group.log(LoggedEvent::StopFailure { class, details });
         records::chain(&mut group, EventName::StopFailure, None, &said);
         self.pipeline.store.commit(&session.place, group).await?;
         tell(&self.events, &said);
@@ -92,7 +92,7 @@ impl Turn {
         history.refresh(&self.pipeline.store)?;
         self.answer_open(session, history, "Interrupted by the operator").await?;
         let mut group = Group::default();
-        group.event(EventKind::Interrupted, json!({}));
+        group.log(LoggedEvent::Interrupted { case: None });
         self.pipeline.store.commit(&session.place, group).await?;
         Ok(TurnEnd::Interrupted(during))
     }

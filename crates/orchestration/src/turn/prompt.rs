@@ -7,7 +7,7 @@ use crate::records;
 use crate::session::Session;
 use crate::user_prompt::UserPrompt;
 use ona_api::row::Block;
-use ona_api::{CallId, Entry, EventKind, EventName, Group, Row};
+use ona_api::{CallId, Entry, EventName, Group, LoggedEvent, Row, SystemEntry};
 use ona_store::StoreError;
 use serde_json::json;
 
@@ -29,19 +29,18 @@ impl Turn {
         let ended = if said.is_denied() {
             // The text is erased: only the refusal is recorded (DEC-034).
             let message = said.message();
-            let fields = records::object(json!({ "message": message }));
             group.append(said.rows());
-            group.push(Row::Transcript(Entry::System { subtype: "prompt_blocked", fields }));
+            let entry = SystemEntry::PromptBlocked { message: message.clone() };
+            group.push(Row::Transcript(Entry::System(entry)));
             // Hooks that were cut short have not said yes: the prompt is not kept either.
             let interrupted = self.cancel.is_cancelled();
             if interrupted {
-                group.event(EventKind::Interrupted, json!({}));
+                group.log(LoggedEvent::Interrupted { case: None });
             }
             Some(if interrupted { TurnEnd::Interrupted(Activity::Asking) } else { TurnEnd::Blocked { message } })
         } else {
             if let Some(typed) = &words.typed {
-                let fields = records::object(json!({ "typed": typed }));
-                group.push(Row::Transcript(Entry::System { subtype: "command", fields }));
+                group.push(Row::Transcript(Entry::System(SystemEntry::Command { typed: typed.clone() })));
             }
             group.push(Row::Transcript(user(prompt)));
             if matches!(self.prompt_source, PromptSource::Operator) {

@@ -4,9 +4,8 @@
 use super::Turn;
 use crate::model::Model;
 use crate::session::Session;
-use ona_api::{EventKind, Group, Row};
+use ona_api::{Group, LoggedEvent, Row};
 use ona_store::StoreError;
-use serde_json::json;
 
 impl Turn {
     pub(super) async fn record_wire_name(&self, session: &Session, model: &Model) -> Result<(), StoreError> {
@@ -20,10 +19,11 @@ impl Turn {
             return Ok(());
         }
         let mut group = Group::default();
-        group.event(
-            EventKind::WireModelOverride,
-            json!({"provider": choice.provider.as_str(), "model_id": choice.model_id, "wire_model": choice.wire_model}),
-        );
+        group.log(LoggedEvent::WireModelOverride {
+            provider: choice.provider.as_str(),
+            model_id: choice.model_id.to_owned(),
+            wire_model: choice.wire_model.clone(),
+        });
         group.push(Row::State { key, value: choice.wire_model.clone() });
         store.commit(&session.place, group).await.map(drop)
     }

@@ -2,7 +2,7 @@
 
 use crate::support::{Db, begin, call, calls, place, result, says, user, write};
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{CallId, Entry, Group, Row};
+use ona_api::{CallId, Entry, Group, Row, SystemEntry};
 use serde_json::{Map, Value, json};
 
 const ROWS: &str = "SELECT session_id, sequence, id, parent_entry_id, entry_type, tool_use_id \
@@ -31,7 +31,8 @@ fn a_turn_is_numbered_and_linked() {
             Entry::Attachment { attachment: Map::new(), call: None },
         ],
     );
-    let committed = write(&store, [says("done"), Entry::System { subtype: "note", fields: Map::new() }, user("more")]);
+    let committed =
+        write(&store, [says("done"), Entry::System(SystemEntry::Command { typed: String::new() }), user("more")]);
     assert_eq!(committed.entries, [12, 13, 14]);
     assert_eq!(
         db.sql(ROWS),

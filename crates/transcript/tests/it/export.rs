@@ -48,7 +48,7 @@ fn session() -> Session {
         Entry::InternalHook { fields: fields(rewritten), call: Some("c2".into()) },
         failure("c2", "\u{1b}[31mno\u{1b}[0m ```such```"),
         exit_code("c2", 2),
-        system("hook_message"),
+        hook_message(),
         with_uuid("a2", vec![Block::Text("Done.".into())]),
         usage_entry("claude-x", "claude_opus_4", &usage(200)),
         collapse_entry(Trigger::Manual, "All is well.", 14),

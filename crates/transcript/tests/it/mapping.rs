@@ -16,7 +16,7 @@ fn a_turn_with_calls_is_replies_and_results_in_turn() {
         vec![user("what is in a and b?")],
         calls("I will look.", &["a", "b"]),
         vec![result("a", "one"), snapshot("a"), result("b", "two"), snapshot("b")],
-        vec![says("One and two."), system("note"), user("thanks")],
+        vec![says("One and two."), note(), user("thanks")],
     ]);
     assert_shown(
         &mapped(rows),

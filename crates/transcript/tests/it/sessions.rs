@@ -67,7 +67,7 @@ fn episode() -> impl Strategy<Value = Episode> {
         1 => eval(),
         1 => maybe("SessionStart"),
         1 => maybe("Stop"),
-        1 => Just(vec![system("note")]),
+        1 => Just(vec![note()]),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use ona_api::model::{Message, Part, Role};
 use ona_api::row::Block;
-use ona_api::{CallId, Entry};
+use ona_api::{CallId, Entry, EventName, Ordinal, SystemEntry};
 use ona_transcript::{Mapper, RawRow, Record};
 use serde_json::{Map, Value, json};
 
@@ -178,6 +178,17 @@ pub fn exit_code(call: &str, code: i32) -> Entry {
     Entry::Progress { data: fields(json!({"kind": "exit_code", "tool_use_id": call, "exit_code": code})) }
 }
 
-pub fn system(subtype: &'static str) -> Entry {
-    Entry::System { subtype, fields: fields(json!({"message": "for the operator"})) }
+/// A row for the operator that changes nothing.
+pub fn note() -> Entry {
+    Entry::System(SystemEntry::NotAttached { message: "for the operator".into() })
+}
+
+pub fn hook_message() -> Entry {
+    let message = "for the operator".into();
+    Entry::System(SystemEntry::HookMessage { event: EventName::Stop, ordinal: Ordinal(0), message })
+}
+
+pub fn hook_stopped() -> Entry {
+    let reason = "for the operator".into();
+    Entry::System(SystemEntry::HookStopped { event: EventName::Stop, ordinal: Ordinal(0), reason })
 }

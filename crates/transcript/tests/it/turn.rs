@@ -28,7 +28,7 @@ fn run(ids: &[&str]) -> Step {
 fn the_step_is_read_off_the_rows() {
     let go = || vec![user("go")];
     let hook = |event: &str| vec![context(event, "go on")];
-    let stopped = || vec![system("hook_stopped")];
+    let stopped = || vec![hook_stopped()];
     let wakes =
         |wakes: bool| vec![attachment(json!({"kind": "custom_message", "content": "x", "trigger_turn": wakes}))];
     let table: Vec<(&str, Vec<Entry>, Step)> = vec![
@@ -107,5 +107,5 @@ fn a_sound_session_needs_no_repair() {
 #[test]
 fn the_newest_row_is_known() {
     assert_eq!(state([]).last_sequence(), None);
-    assert_eq!(state([user("a"), system("note")]).last_sequence(), Some(1));
+    assert_eq!(state([user("a"), note()]).last_sequence(), Some(1));
 }
