@@ -17,13 +17,9 @@ impl Group {
         self.0.push(row);
     }
 
-    pub fn event(&mut self, kind: EventKind, detail: Value) {
-        self.push(Row::Event { kind, detail });
-    }
-
     /// Adds a row of `events`.
     pub fn log(&mut self, event: LoggedEvent) {
-        self.push(event.into());
+        self.push(Row::Event(event));
     }
 
     pub fn append(&mut self, other: Group) {
@@ -54,7 +50,7 @@ pub enum Row {
     /// `tool_permission_log`.
     Permission { call: CallId, tool: String, verdict: Verdict },
     /// `events`.
-    Event { kind: EventKind, detail: Value },
+    Event(LoggedEvent),
     /// `settings_snapshot`, scope `effective`, changed by a running session.
     Settings(Value),
     /// The same row as it was made from files.
@@ -99,7 +95,7 @@ pub enum Row {
 
 impl From<LoggedEvent> for Row {
     fn from(event: LoggedEvent) -> Self {
-        Row::Event { kind: event.kind(), detail: event.detail() }
+        Row::Event(event)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::operator::EvalOperator;
 use crate::output;
 use crate::startup::read_text;
 use ona_api::row::SequenceStart;
-use ona_api::{CallId, ConversationId, Entry, EventKind, Group, Row, SessionId, ToolCall, digest};
+use ona_api::{CallId, ConversationId, Entry, Group, LoggedEvent, Row, SessionId, SessionOrigin, ToolCall, digest};
 use ona_orchestration::{
     DeliveryPoint, Elicitations, Operator, Pipeline, PlanModeTools, ScriptChangePrompt, SkillTool, TodoWrite,
     add_mcp_tools, refresh_tool_search,
@@ -182,7 +182,7 @@ fn opening(runtime: &mut Runtime, call: &ToolCall) -> Group {
     let mut group = Group::default();
     group.push(Row::Conversation { project_dir: runtime.project().to_string_lossy().into_owned() });
     group.push(Row::Session);
-    group.event(EventKind::SessionCreated, json!({"by": "eval"}));
+    group.log(LoggedEvent::SessionCreated(SessionOrigin::Eval));
     group.append(runtime.take_findings());
     group.push(Row::Transcript(Entry::ToolUse {
         id: call.id.clone(),

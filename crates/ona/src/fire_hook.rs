@@ -7,7 +7,7 @@ use crate::output;
 use crate::startup::read_text;
 use ona_api::event::BASE_FIELDS;
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{Access, EventKind, EventName, Group, Mode, Row, Ruling};
+use ona_api::{Access, EventName, Group, LoggedEvent, Mode, Row, Ruling, SessionOrigin};
 use ona_hookplane::{Base, Firing, HookOutcome, contract};
 use ona_orchestration::{Operator, Session};
 use ona_runtime::{
@@ -43,7 +43,7 @@ pub fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
         let mut opening = Group::default();
         opening.push(Row::Conversation { project_dir: runtime.project().to_string_lossy().into_owned() });
         opening.push(Row::Session);
-        opening.event(EventKind::SessionCreated, json!({"by": "fire-hook"}));
+        opening.log(LoggedEvent::SessionCreated(SessionOrigin::FireHook));
         opening.append(runtime.take_findings());
         let failed = |error| launch.store_failure(error);
         store.commit(&place, opening).await.map_err(failed)?;

@@ -3,54 +3,51 @@
 //! Written once per row of settings, not once per start: a broken entry would
 //! otherwise bury everything else that happened.
 
-use ona_api::{EventKind, Group, Row, digest};
+use ona_api::{EventKind, Group, LoggedEvent, Row, digest};
 use ona_dialects::Rejected;
 use ona_permissions::{DroppedRule, PermissionsFinding};
 use ona_store::{Store, StoreError};
 use serde_json::{Value, json};
 
-pub type Finding = (EventKind, Value);
-
 /// `schema_meta` key of the settings whose findings are already recorded.
 const RECORDED: &str = "settings_checked_sha256";
 
-pub fn group(store: &Store, settings: &Value, findings: Vec<Finding>) -> Result<Group, StoreError> {
+pub fn group(store: &Store, settings: &Value, findings: Vec<LoggedEvent>) -> Result<Group, StoreError> {
     let mut group = Group::default();
     if findings.is_empty() {
         return Ok(group);
     }
     // Not every configuration is in the row, so what was found counts too.
-    let found: Vec<_> = findings.iter().map(|(_, detail)| detail).collect();
+    let found: Vec<_> = findings.iter().map(LoggedEvent::detail).collect();
     let sha256 = digest::sha256_hex(json!([settings, found]).to_string().as_bytes());
     if store.reader()?.meta(RECORDED)?.as_deref() == Some(sha256.as_str()) {
         return Ok(group);
     }
-    for (kind, detail) in findings {
-        group.event(kind, detail);
-    }
+    findings.into_iter().for_each(|event| group.log(event));
     group.push(Row::Meta { key: RECORDED.into(), value: sha256 });
     Ok(group)
 }
 
-pub fn dropped_rule(dropped: &DroppedRule) -> Finding {
-    let detail = json!({"list": dropped.list.as_str(), "rule": dropped.rule, "why": dropped.why.to_string()});
-    (EventKind::PermissionRuleDropped, detail)
+pub fn dropped_rule(dropped: &DroppedRule) -> LoggedEvent {
+    LoggedEvent::PermissionRuleDropped {
+        list: dropped.list.as_str(),
+        rule: dropped.rule.clone(),
+        why: dropped.why.to_string(),
+    }
 }
 
 /// Whether a row says that one of these rules has no effect.
 pub fn drops(row: &Row, rules: &[String]) -> bool {
     match row {
-        Row::Event { kind: EventKind::PermissionRuleDropped, detail, .. } => {
-            rules.iter().any(|rule| detail["rule"] == rule.as_str())
-        }
+        Row::Event(LoggedEvent::PermissionRuleDropped { rule, .. }) => rules.contains(rule),
         _ => false,
     }
 }
 
-pub fn rejected_hook(rejected: &Rejected) -> Finding {
-    (EventKind::HookConfigRejected, json!({"entry": rejected.entry, "why": rejected.why}))
+pub fn rejected_hook(rejected: &Rejected) -> LoggedEvent {
+    LoggedEvent::HookRejected { entry: rejected.entry.clone(), why: rejected.why.clone() }
 }
 
-pub fn permission_setting(unknown: &PermissionsFinding) -> Finding {
-    (EventKind::SettingsUnknownKey, json!({ "why": unknown.to_string() }))
+pub fn permission_setting(unknown: &PermissionsFinding) -> LoggedEvent {
+    LoggedEvent::SettingsNotice { kind: EventKind::SettingsUnknownKey, why: unknown.to_string() }
 }

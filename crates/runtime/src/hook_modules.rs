@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::launch::{Launch, OpenProject};
-use ona_api::{Env, EventKind, Group, environment};
+use ona_api::{Env, Group, LoggedEvent, environment};
 use ona_modules::rules::Emitter;
 use ona_modules::{
     BadModulePath, ListedModule, LoadOutcome, Loader, Module, ModuleCandidate, ModuleContext, RuntimeChoice,
@@ -10,7 +10,7 @@ use ona_modules::{
 };
 use ona_orchestration::{ModuleLog, Modules, SessionHost};
 use ona_trust::project_root;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl Files {
         let refused = host.refused().into_iter().map(|(module, why)| (module.display().to_string(), why));
         let errors: Vec<_> = errors.into_iter().map(|one| (one.path, one.error)).chain(refused).collect();
         for (path, why) in &errors {
-            rows.event(EventKind::DialectLoadError, json!({"dialect": "omp", "path": path, "error": why}));
+            rows.log(LoggedEvent::DialectLoadError { dialect: "omp", path: path.clone(), error: why.clone() });
         }
         check_flags(&self.flags, &modules)?;
         let moment = ModuleContext { has_ui: false, cwd: cwd.to_string_lossy().into_owned(), model: None };

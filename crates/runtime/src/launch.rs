@@ -7,7 +7,7 @@ use crate::notices::Notices;
 use crate::options::Options;
 use ona_api::redact::secrets_of;
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{ConversationId, Env, EventKind, Group, Redactor, Row, SessionId, environment};
+use ona_api::{ConversationId, Env, Group, LoggedEvent, Redactor, Row, SessionId, environment};
 use ona_store::{LockError, Reader, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
     BadFiles, Compatible, DatabasePath, DiscoveredSettings, DiscoveryOptions, FlagSettings, ImportAction, ImportMode,
@@ -349,10 +349,10 @@ impl Launch {
         for (key, value) in record.rows() {
             group.push(Row::Meta { key: key.to_owned(), value });
         }
-        group.event(EventKind::SettingsImported, json!({"sha256": record.sha256, "keys": record.keys}));
+        group.log(LoggedEvent::SettingsImported { sha256: record.sha256.clone(), keys: record.keys.clone() });
         for notice in &open.merged.notices {
             if let Some(kind) = notice.about.event() {
-                group.event(kind, json!({ "why": notice.to_string() }));
+                group.log(LoggedEvent::SettingsNotice { kind, why: notice.to_string() });
             }
         }
         open.store.commit_now(&nowhere(), group).map_err(|error| self.store_failure(error))?;

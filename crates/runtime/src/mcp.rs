@@ -10,10 +10,9 @@ pub use read::{Gathered, gather};
 
 use crate::launch::OpenProject;
 use crate::notices::Notices;
-use ona_api::{EventKind, Redactor};
+use ona_api::{LoggedEvent, Redactor};
 use ona_hookplane::{Hook, HookAction, HookList};
 use ona_mcp::{ExcludeReason, McpServer, ServerContext, ServerDefinition, Servers};
-use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,14 +35,15 @@ impl Fleet {
     }
 
     /// What is wrong with what is configured, for the record.
-    pub fn findings(&self) -> impl Iterator<Item = crate::findings::Finding> + '_ {
+    pub fn findings(&self) -> impl Iterator<Item = LoggedEvent> + '_ {
         let recorded = |cause: &ExcludeReason| {
             matches!(cause, ExcludeReason::Broken | ExcludeReason::Collision | ExcludeReason::Policy)
         };
         let left_out = self.gathered.catalog.left_out.iter().filter(move |one| recorded(&one.cause));
-        left_out.map(|one| {
-            let detail = json!({"server": one.name, "origin": one.origin.as_str(), "why": one.why});
-            (EventKind::McpServerDropped, detail)
+        left_out.map(|one| LoggedEvent::McpServerDropped {
+            server: one.name.clone(),
+            origin: one.origin.as_str(),
+            why: one.why.clone(),
         })
     }
 

@@ -17,7 +17,7 @@ use crate::worktree;
 use ona_api::mode::UnknownMode;
 use ona_api::row::SessionKey;
 use ona_api::tool::FileState;
-use ona_api::{Env, Group, Mode, Phase, credentials, environment};
+use ona_api::{Env, Group, LoggedEvent, Mode, Phase, credentials, environment};
 use ona_dialects::Rejected;
 use ona_dialects::lint::UnknownField;
 use ona_dialects::pi::PiSource;
@@ -507,7 +507,7 @@ pub fn mode_named(name: &str) -> Result<Mode, UnknownMode> {
 fn permissions(
     launch: &Launch,
     settings: &Value,
-) -> Result<(PermissionSettings, Vec<findings::Finding>, Vec<String>), Failure> {
+) -> Result<(PermissionSettings, Vec<LoggedEvent>, Vec<String>), Failure> {
     let options = &launch.options;
     let (mut permissions, unknown) = PermissionSettings::parse(&settings["permissions"])
         .map_err(|bad| Failure::usage(format_args!("the permissions in the settings can not be used: {bad}")))?;

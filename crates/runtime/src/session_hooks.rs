@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use crate::launch::Launch;
 use crate::pi_session::PiSession;
-use ona_api::{Env, EventKind, Group, environment};
+use ona_api::{Env, Group, LoggedEvent, environment};
 use ona_dialects::LoadedHooks;
 use ona_dialects::massgen;
 use ona_dialects::pi::{self, PiContext, PiLayer};
@@ -59,7 +59,7 @@ pub fn announce(launch: &Launch, session: &PiSession) -> Group {
         if verbose {
             launch.note(invalid.record());
         }
-        group.event(EventKind::HookConfigInvalid, invalid.record());
+        group.log(LoggedEvent::HookConfigInvalid(invalid.record()));
     }
     if verbose && session.claude_off > 0 {
         let count = session.claude_off;

@@ -81,11 +81,11 @@ fn write(writer: &RowWriter<'_>, at: &SessionKey, row: &Row, committed: &mut Com
                        VALUES (?1, ?2, ?3, ?4, ?5)";
             writer.run(sql, cells![session, call.as_str(), tool, decision, &verdict.reason()])?;
         }
-        Row::Event { kind, detail } => {
+        Row::Event(event) => {
             let session = (!session.is_empty()).then_some(session);
-            let detail = (!detail.is_null()).then_some(detail);
+            let detail = event.detail();
             let sql = "INSERT INTO events(conversation_id, session_id, event_type, detail) VALUES (?1, ?2, ?3, ?4)";
-            writer.run(sql, cells![conversation, session, kind.as_str(), detail])?;
+            writer.run(sql, cells![conversation, session, event.kind().as_str(), &detail])?;
         }
         Row::Settings(settings) => settings::change(writer, settings)?,
         Row::ImportedSettings(settings) => settings::import(writer, settings)?,

@@ -192,7 +192,7 @@ async fn rows_of_a_chain_are_runs_then_incidents_then_keys() {
         .iter()
         .map(|row| match row {
             Row::Hook(run) => format!("run {}", run.ordinal),
-            Row::Event { kind, detail } => format!("{} {detail}", kind.as_str()),
+            Row::Event(event) => format!("{} {}", event.kind().as_str(), event.detail()),
             Row::State { key, value } => format!("{key}={value}"),
             other => format!("{other:?}"),
         })
@@ -214,7 +214,8 @@ async fn the_log_of_a_dialect_is_an_event_with_a_level() {
     for (warnings, level) in [(vec![], "info"), (vec!["odd".to_owned()], "warn")] {
         let dialect = Plain { log: Some(warnings.clone()), ..Plain::default() };
         let outcome = fire([hook_of(dialect, EventName::PreToolUse, "a")], Table::default(), bash("ls")).await;
-        let Some(Row::Event { kind, detail }) = outcome.rows().0.pop() else { panic!("no event") };
+        let Some(Row::Event(event)) = outcome.rows().0.pop() else { panic!("no event") };
+        let (kind, detail) = (event.kind(), event.detail());
         assert_eq!(kind, EventKind::HookExec);
         assert_eq!(detail, json!({"level": level, "warnings": warnings, "hook_ordinal": 0, "dialect": "plain"}));
     }

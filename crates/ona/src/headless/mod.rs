@@ -36,7 +36,7 @@ use bill::Bill;
 use control::{Levers, Wishes};
 use desk::Desk;
 use host::Host;
-use ona_api::{EventKind, Group, Mode, Row, SessionId};
+use ona_api::{Group, LoggedEvent, Mode, Row, SessionId, SessionOrigin};
 use ona_hookplane::{HookFailure, OnFailure};
 use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
@@ -57,7 +57,7 @@ use ona_transcript::Trigger;
 use prepare::Ready;
 use printer::{Form, Printer};
 use result::Setting;
-use serde_json::{Value, json};
+use serde_json::Value;
 use stage::Stage;
 use std::sync::Arc;
 use std::time::Duration;
@@ -286,10 +286,10 @@ impl Run<'_> {
         opening.push(Row::Conversation { project_dir: self.runtime.project().to_string_lossy().into_owned() });
         opening.push(Row::Session);
         if source == "startup" {
-            opening.event(EventKind::SessionCreated, json!({"by": "print"}));
+            opening.log(LoggedEvent::SessionCreated(SessionOrigin::Print));
         }
         if let Some(from) = copy_of {
-            opening.event(EventKind::SessionCreated, json!({"by": "fork", "of": from}));
+            opening.log(LoggedEvent::SessionCreated(SessionOrigin::Fork { of: from.clone() }));
             opening.push(Row::CopyTranscript { from });
         }
         opening.append(self.runtime.take_findings());

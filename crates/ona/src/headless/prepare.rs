@@ -8,7 +8,7 @@ use super::{PROTOCOL, Run, Trouble};
 use crate::args::PermissionPrompts;
 use crate::output;
 use ona_api::model::{ModelFailure, RequestParams};
-use ona_api::{EventKind, EventName, Group, Phase, Row, environment, tool::canonical};
+use ona_api::{EventName, Group, LoggedEvent, Phase, Row, environment, tool::canonical};
 use ona_auth::CredentialKind;
 use ona_hookplane::HookOutcome;
 use ona_instructions::{
@@ -184,7 +184,7 @@ impl Run<'_> {
         }
         let mut group = Group::default();
         for (name, why) in fleet.down() {
-            group.event(EventKind::McpServerFailed, json!({"server": name, "why": why}));
+            group.log(LoggedEvent::McpServerFailed { server: name, why });
         }
         if group.0.is_empty() { Ok(()) } else { self.open.store.commit(&session.place, group).await.map(drop) }
     }
@@ -273,7 +273,7 @@ impl Run<'_> {
     ) -> Result<TurnOutcome, StoreError> {
         let (class, details) = (failure.class.as_str(), failure.message.clone());
         let mut group = Group::default();
-        group.event(EventKind::StopFailure, json!({"error": class, "details": details}));
+        group.log(LoggedEvent::StopFailure { class, details: details.clone() });
         self.open.store.commit(&session.place, group).await?;
         let fields = json!({"error": class, "error_details": details});
         lifecycle(&self.open.store, &self.runtime.hooks, session, events, EventName::StopFailure, fields).await?;

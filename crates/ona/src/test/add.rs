@@ -4,7 +4,7 @@ use super::public_api;
 use super::subject::Subject;
 use crate::output;
 use ona_api::testing::{CaseStatus, TestCase};
-use ona_api::{EventKind, Group, Row, digest};
+use ona_api::{Group, LoggedEvent, Row, digest};
 use ona_runtime::{Failure, Launch, at};
 use ona_test_runner::{PlanSelector, PlanTests};
 use ona_workflow::testgen::lint::{self, LintContext};
@@ -159,16 +159,12 @@ fn rows(tests: &PlanTests, case: &TestCase) -> (Group, Vec<String>) {
     for id in &retired {
         group.push(Row::TestCaseStatus { id: id.clone(), to: CaseStatus::Retired });
     }
-    group.event(
-        EventKind::TestGenerated,
-        json!({
-            "by": "operator",
-            "test_case_id": case.id,
-            "criterion_id": case.criterion,
-            "script_sha256": digest::sha256_hex(case.script.as_bytes()),
-            "retired": retired,
-        }),
-    );
+    group.log(LoggedEvent::TestAdded {
+        case: case.id.clone(),
+        criterion: case.criterion.clone(),
+        script_sha256: digest::sha256_hex(case.script.as_bytes()),
+        retired: retired.clone(),
+    });
     group.push(Row::TestCase(case.clone()));
     (group, retired)
 }

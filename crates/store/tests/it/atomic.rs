@@ -1,7 +1,8 @@
 //! A group is written whole or not at all.
 
 use crate::support::{Db, begin, place, plain, user, write};
-use ona_api::row::{EventKind, Memory, SequenceStart, SessionKey};
+use ona_api::LoggedEvent;
+use ona_api::row::{Memory, SequenceStart, SessionKey};
 use ona_api::{Authority, Group, Phase, Redactor, Row, Ruling, Verdict};
 use ona_store::{Committed, Store, StoreError};
 use serde_json::json;
@@ -29,7 +30,7 @@ fn if_the_last_row_fails_nothing_of_the_group_is_there() {
         Row::PlanDraft { content: "p".into(), file_path: None },
         Row::Settings(json!({})),
     ]);
-    group.event(EventKind::PhaseChanged, json!({}));
+    group.log(LoggedEvent::ImplementationComplete);
     group.push(Row::Phase { from: Phase::Implement, to: Phase::Test });
 
     let error = store.commit_now(&place("s"), group).unwrap_err();
@@ -95,10 +96,10 @@ fn events_without_a_session_have_none() {
     let store = db.open();
     let nowhere = SessionKey { conversation: "".into(), session: "".into(), start: SequenceStart::Zero };
     let mut group = Group::default();
-    group.event(EventKind::HookError, json!({"b": 1, "a": "é"}));
+    group.log(LoggedEvent::HookConfigInvalid(json!({"b": 1, "a": "é"})));
     store.commit_now(&nowhere, group).unwrap();
     let found = db.sql("SELECT conversation_id, session_id, event_type, detail FROM events");
-    assert_eq!(found, [r#"|NULL|hook_error|{"b":1,"a":"é"}"#]);
+    assert_eq!(found, [r#"|NULL|hook_config_invalid|{"b":1,"a":"é"}"#]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! No credential reaches a column, whichever row carries it.
 
 use crate::support::{Db, begin, place, plain, query};
-use ona_api::row::{Block, EventKind, Memory, SequenceStart, SessionKey};
+use ona_api::LoggedEvent;
+use ona_api::row::{Block, Memory, SequenceStart, SessionKey};
 use ona_api::{Authority, Entry, EventName, Group, HookRun, Ordinal, Redactor, Row, Ruling, Verdict};
 use ona_store::{Store, StoreError};
 use serde_json::{Map, json};
@@ -55,7 +56,7 @@ fn everything() -> Group {
             project_scope: some(),
         }),
     ]);
-    group.event(EventKind::HookError, json!({"detail": dirty()}));
+    group.log(LoggedEvent::HookConfigInvalid(json!({"detail": dirty()})));
     group
 }
 

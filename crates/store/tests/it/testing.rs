@@ -2,7 +2,7 @@
 
 use crate::support::{Db, place};
 use ona_api::testing::{CaseStatus, Criterion, ProjectFile, TestCase, TestRun};
-use ona_api::{Entry, EventKind, Group, Row, digest};
+use ona_api::{Entry, Group, LoggedEvent, Row, digest};
 use ona_store::{Mutation, Store, StoreError};
 use serde_json::json;
 
@@ -127,7 +127,7 @@ fn mutations_are_calls_that_change_files_outside_test_runs() {
     let started = |session: &str, tool: &str| {
         let mut group = Group::default();
         group.push(Row::Session);
-        group.event(EventKind::ToolStarted, json!({"tool_name": tool}));
+        group.log(LoggedEvent::ToolStarted { call: "c".into(), tool: tool.into(), decision: json!({}) });
         store.commit_now(&place(session), group).unwrap();
     };
     for tool in ["Bash", "Read", "Write", "Edit", "NotebookEdit"] {
@@ -150,7 +150,7 @@ fn a_group_over_rows_that_have_moved_on_is_refused() {
     let db = Db::new();
     let store = db.started();
     let mut group = Group::default();
-    group.event(EventKind::TestRun, json!({}));
+    group.log(LoggedEvent::ImplementationComplete);
     store.commit_now(&place("s"), group).unwrap();
     commit(&store, [Row::NoEventAfter(1), Row::Rating { rating: 5, objective: None }]).unwrap();
     let error = commit(&store, [Row::Rating { rating: 4, objective: None }, Row::NoEventAfter(0)]).unwrap_err();
