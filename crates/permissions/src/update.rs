@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_can_not_lift_a_deny_rule_of_the_snapshot() {
+    fn a_session_cannot_lift_a_deny_rule_of_the_snapshot() {
         let mut engine = engine();
         let rules = json!([{"toolName": "Bash", "ruleContent": "rm:*"}]);
         for kind in ["removeRules", "replaceRules"] {

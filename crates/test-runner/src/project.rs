@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_can_not_open_the_project_or_what_is_outside() {
+    fn a_setting_cannot_open_the_project_or_what_is_outside() {
         for path in ["", ".", "..", "../x", "/etc", "a/../..", ".git", ".git/hooks"] {
             assert!(project(json!({ "buildOutputs": [path] })).is_err(), "{path}");
         }

@@ -98,14 +98,14 @@ impl ShellFiles {
 /// Returns whether a command plainly leaves the shell where it is, in surroundings that give
 /// no word a meaning of their own.
 fn stays(script: &str, cx: &ToolContext) -> bool {
-    can_not_move(script)
+    cannot_move(script)
         && cx.prelude.is_empty()
         && !cx.env.is_set(environment::BASH_ENV)
         && !cx.env.iter().any(|(name, _)| name.to_string_lossy().starts_with("BASH_FUNC_"))
 }
 
 /// It names nothing that moves a shell, and has no way to name it unseen.
-fn can_not_move(script: &str) -> bool {
+fn cannot_move(script: &str) -> bool {
     const MOVERS: [&str; 7] = ["cd", "pushd", "popd", "eval", "source", "shopt", "alias"];
     // Expansions, escapes and quotes within a word could spell one; a lone dot reads a file.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b" _-./=,:+@%&|;<>\n".contains(&byte);
@@ -195,14 +195,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_command_that_can_not_move_goes_untracked() {
+    fn only_a_command_that_cannot_move_goes_untracked() {
         for still in ["true", "cargo test -p ona", "ls src | wc -l && make -j2", "a=1 ./run.sh; git status"] {
-            assert!(can_not_move(still), "{still}");
+            assert!(cannot_move(still), "{still}");
         }
         let spelt = ["cd src", "pushd a", "command cd a", "eval x", "shopt -s autocd", ". ./env.sh", "make;. env"];
         let hidden = ["c''d a", "c\\d a", "$x a", "`x`", "(x)", "{x,a}", "\"x\" a", "?d a"];
         for moving in spelt.into_iter().chain(hidden) {
-            assert!(!can_not_move(moving), "{moving}");
+            assert!(!cannot_move(moving), "{moving}");
         }
     }
 }

@@ -81,7 +81,7 @@ pub struct TaskInfo {
 }
 
 #[derive(Clone)]
-pub(crate) struct Task {
+pub(crate) struct BackgroundTask {
     pub id: String,
     pub kind: TaskKind,
     pub title: String,
@@ -90,7 +90,7 @@ pub(crate) struct Task {
 
 #[derive(Default)]
 pub struct Tasks {
-    tasks: Mutex<Vec<Task>>,
+    tasks: Mutex<Vec<BackgroundTask>>,
     planning: AtomicBool,
 }
 
@@ -103,12 +103,12 @@ impl Tasks {
             TaskKind::Agent => 'a',
         };
         let id = format!("{letter}{}", tasks.len() + 1);
-        tasks.push(Task { id: id.clone(), kind, title: title.into(), job });
+        tasks.push(BackgroundTask { id: id.clone(), kind, title: title.into(), job });
         id
     }
 
     pub fn list(&self) -> Vec<TaskInfo> {
-        let info = |task: &Task| TaskInfo {
+        let info = |task: &BackgroundTask| TaskInfo {
             id: task.id.clone(),
             kind: task.kind,
             title: task.title.clone(),
@@ -162,7 +162,7 @@ impl Tasks {
     }
 
     /// Returns the task, or the words that say which ones there are.
-    pub(crate) fn find(&self, id: &str) -> Result<Task, String> {
+    pub(crate) fn find(&self, id: &str) -> Result<BackgroundTask, String> {
         let tasks = self.tasks();
         if let Some(task) = tasks.iter().find(|task| task.id == id) {
             return Ok(task.clone());
@@ -178,7 +178,7 @@ impl Tasks {
         })
     }
 
-    fn tasks(&self) -> std::sync::MutexGuard<'_, Vec<Task>> {
+    fn tasks(&self) -> std::sync::MutexGuard<'_, Vec<BackgroundTask>> {
         // Every update is one push, so a panic elsewhere leaves no half-written list.
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }

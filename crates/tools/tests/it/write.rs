@@ -107,7 +107,7 @@ async fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_written_is_refused() {
+async fn what_cannot_be_written_is_refused() {
     let fixture = Fixture::new();
     fs::create_dir(fixture.path("dir")).unwrap();
     let locked = fixture.file("locked", "x");

@@ -7,7 +7,7 @@ use serde_json::json;
 const FOLDER_FILES: [&str; 4] = ["project", "project.claude", "local", "local.claude"];
 
 #[test]
-fn a2_a_project_can_not_redirect_the_model_endpoint() {
+fn a2_a_project_cannot_redirect_the_model_endpoint() {
     for file in FOLDER_FILES {
         let env = json!({"ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "https_proxy": "x", "NODE_ENV": "test"});
         let world = World::with(json!({file: {"env": env}}));
@@ -31,7 +31,7 @@ fn a5_a_credential_helper_counts_from_the_operators_files_only() {
 }
 
 #[test]
-fn a7_a_project_can_not_name_telemetry_certificates() {
+fn a7_a_project_cannot_name_telemetry_certificates() {
     let world = World::with(json!({"project": {"env": {"OTEL_EXPORTER_OTLP_CLIENT_KEY": "/home/a/.ssh/id"}}}));
     assert_eq!(world.effective()["env"], json!({}), "A-7");
 }
@@ -52,7 +52,7 @@ fn p2_loader_variables_of_a_project_are_left_out_by_name() {
 }
 
 #[test]
-fn l5_a_project_can_not_widen_the_file_boundary_or_choose_bypass() {
+fn l5_a_project_cannot_widen_the_file_boundary_or_choose_bypass() {
     for file in FOLDER_FILES {
         let permissions =
             json!({"additionalDirectories": ["/"], "defaultMode": "bypassPermissions", "allow": ["WebSearch"]});
@@ -70,7 +70,7 @@ fn l5_a_project_can_not_widen_the_file_boundary_or_choose_bypass() {
 }
 
 #[test]
-fn a_folder_can_not_approve_its_own_servers_or_leave_the_sandbox() {
+fn a_folder_cannot_approve_its_own_servers_or_leave_the_sandbox() {
     let world = World::with(json!({
         "user": {"sandbox": {"enabled": true}, "disableSkillShellExecution": true, "deniedMcpServers": [{"serverName": "x"}]},
         "project": {

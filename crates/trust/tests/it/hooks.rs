@@ -54,7 +54,7 @@ fn a8_every_shape_becomes_the_same_entries() {
 }
 
 #[test]
-fn entries_have_their_keys_in_one_order_and_tags_that_a_file_can_not_set() {
+fn entries_have_their_keys_in_one_order_and_tags_that_a_file_cannot_set() {
     let world = World::with(json!({"user.claude": {"hooks": {"PreToolUse": [{
         "_gstack_source": "x",
         "matcher": "Bash",
@@ -190,7 +190,7 @@ fn with_managed_hooks_only_the_others_are_listed_but_off() {
 }
 
 #[test]
-fn plugin_hooks_keep_their_place_and_a_folder_can_not_empty_them() {
+fn plugin_hooks_keep_their_place_and_a_folder_cannot_empty_them() {
     let nested = json!({"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "guard"}]}]});
     let world = World::with(json!({
         "user": {"plugins": {"p": {"root": "/p", "hooks": nested}}},

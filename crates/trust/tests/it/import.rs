@@ -155,7 +155,7 @@ fn a_row_that_is_no_object_is_imported_anew() {
 }
 
 #[test]
-fn a_record_that_can_not_be_read_is_none() {
+fn a_record_that_cannot_be_read_is_none() {
     let load =
         |keys: &str| ImportRecord::load(|key| Some(if key == "settings_import_keys" { keys } else { "x" }.into()));
     let record =
