@@ -37,7 +37,7 @@ impl UncoveredPart {
     }
 
     /// Returns why the call is not covered, naming the part if it is one of several.
-    pub fn sentence(&self, call: &ParsedCall<'_>) -> String {
+    pub(crate) fn sentence(&self, call: &ParsedCall<'_>) -> String {
         let is_part = call.shells().any(|shell| shell.text.trim() != self.part);
         match (is_part, self.why == NO_RULE) {
             (true, true) => format!("no rule covers {}", brief(&self.part)),
@@ -60,7 +60,7 @@ pub(crate) struct AllowRules<'a> {
 
 impl<'a> AllowRules<'a> {
     /// Returns the rule that covers the call; of several, the first.
-    pub fn rule(&self, call: &ParsedCall<'_>) -> Result<&'a str, UncoveredPart> {
+    pub(crate) fn rule(&self, call: &ParsedCall<'_>) -> Result<&'a str, UncoveredPart> {
         let mut first = None;
         for part in &call.parts {
             let rule = self.part(call, part)?;

@@ -33,7 +33,7 @@ pub(crate) enum CallPart {
 }
 
 impl<'a> ParsedCall<'a> {
-    pub fn new(tool: &'a str, input: &'a Value, access: &[Access], session_dirs: &SessionDirs) -> Self {
+    pub(crate) fn new(tool: &'a str, input: &'a Value, access: &[Access], session_dirs: &SessionDirs) -> Self {
         let mut links = LinkCache::default();
         let mut parts: Vec<CallPart> = access
             .iter()
@@ -54,7 +54,7 @@ impl<'a> ParsedCall<'a> {
         Self { tool, input, parts }
     }
 
-    pub fn shells(&self) -> impl Iterator<Item = &ShellPart> {
+    pub(crate) fn shells(&self) -> impl Iterator<Item = &ShellPart> {
         self.parts.iter().filter_map(|part| match part {
             CallPart::Shell(shell) => Some(&**shell),
             CallPart::Read(_) | CallPart::Search(_) | CallPart::Edit(_) | CallPart::Fetch(_) | CallPart::Plain => None,

@@ -16,7 +16,7 @@ use crate::wildcard::Wildcard;
 use serde_json::Value;
 
 impl CompiledRule {
-    pub fn matches(&self, call: &ParsedCall<'_>) -> Overlap {
+    pub(crate) fn matches(&self, call: &ParsedCall<'_>) -> Overlap {
         let yes = |hit: bool| if hit { Overlap::Yes } else { Overlap::No };
         match &self.rule.target {
             RuleTarget::Tool(name) => yes(same_tool(name, call.tool) || self.reaches(name, call)),
@@ -55,17 +55,17 @@ impl CompiledRule {
         })
     }
 
-    pub fn is_read_rule(&self) -> bool {
+    pub(crate) fn is_read_rule(&self) -> bool {
         matches!(self.rule.target, RuleTarget::Path { kind: PathKind::Read, .. })
     }
 
     /// Returns whether reading this file is what a `Read` rule means.
-    pub fn matches_read(&self, path: &Forms) -> bool {
+    pub(crate) fn matches_read(&self, path: &Forms) -> bool {
         self.is_read_rule() && self.path.as_ref().is_some_and(|rule| rule.matches_either_form(path))
     }
 
     /// Returns whether the rule is about the tool as such.
-    pub fn hides_tool(&self, tool: &str) -> bool {
+    pub(crate) fn hides_tool(&self, tool: &str) -> bool {
         match &self.rule.target {
             RuleTarget::Tool(name) => same_tool(name, tool),
             RuleTarget::Names(names) | RuleTarget::Mcp { names, .. } => names.fits_in_any_case(tool),

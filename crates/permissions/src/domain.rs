@@ -26,7 +26,7 @@ pub(crate) struct Domain {
 
 impl Domain {
     /// `None` if it is not a host: an address, a port, a user.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (host, path) = match text.split_once('/') {
             Some((host, path)) => (host, Some(Wildcard::new(&format!("/{path}")))),
             None => (text, None),
@@ -53,7 +53,7 @@ impl Domain {
         Some(Self { labels, any_depth, path })
     }
 
-    pub fn matches(&self, url: &Url) -> bool {
+    pub(crate) fn matches(&self, url: &Url) -> bool {
         let host = host(url);
         let names: Vec<&str> = if host.starts_with('[') { vec![&host] } else { host.split('.').collect() };
         let Some(extra) = names.len().checked_sub(self.labels.len()) else { return false };

@@ -82,20 +82,20 @@ impl CommandPattern {
     }
 
     /// Spells out one command.
-    pub fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         !self.whole.has_star()
     }
 
-    pub fn fits(&self, text: &str) -> bool {
+    pub(crate) fn fits(&self, text: &str) -> bool {
         self.whole.fits(text) || self.bare.as_ref().is_some_and(|bare| bare.fits(text))
     }
 
     /// Spells out this word.
-    pub fn has_word(&self, word: &str) -> bool {
+    pub(crate) fn has_word(&self, word: &str) -> bool {
         self.whole.literal().split(' ').any(|part| part == word)
     }
 
-    pub fn could_fit(&self, text: &str, hole: char) -> bool {
+    pub(crate) fn could_fit(&self, text: &str, hole: char) -> bool {
         self.whole.could_fit(text, hole) || self.bare.as_ref().is_some_and(|bare| bare.could_fit(text, hole))
     }
 }

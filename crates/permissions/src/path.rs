@@ -31,7 +31,7 @@ pub(crate) struct PathRule {
 
 impl PathRule {
     /// `None` if the pattern is not a valid glob.
-    pub fn new(pattern: &str, scope: PatternScope, session_dirs: &SessionDirs) -> Option<Self> {
+    pub(crate) fn new(pattern: &str, scope: PatternScope, session_dirs: &SessionDirs) -> Option<Self> {
         let (roots, line) = anchored(pattern, scope, session_dirs);
         let mut builder = GitignoreBuilder::new(".");
         builder.case_insensitive(scope == PatternScope::Wide).ok()?;
@@ -47,25 +47,25 @@ impl PathRule {
     }
 
     /// Returns whether either form of the path is meant.
-    pub fn matches_either_form(&self, path: &Forms) -> bool {
+    pub(crate) fn matches_either_form(&self, path: &Forms) -> bool {
         path.each().any(|form| self.matches(form))
     }
 
     /// Returns whether both forms are meant. What cannot be resolved is not covered.
-    pub fn covers(&self, path: &Forms) -> bool {
+    pub(crate) fn covers(&self, path: &Forms) -> bool {
         path.real.as_deref().is_some_and(|real| self.matches(real)) && self.matches(&path.given)
     }
 
     /// Returns whether what is in the directory is meant, without looking at names.
-    pub fn matches_content(&self, dir: &Forms) -> bool {
+    pub(crate) fn matches_content(&self, dir: &Forms) -> bool {
         self.matches_either_form(&dir.join(NOBODY))
     }
 
-    pub fn covers_content(&self, dir: &Forms) -> bool {
+    pub(crate) fn covers_content(&self, dir: &Forms) -> bool {
         self.covers(&dir.join(NOBODY))
     }
 
-    pub fn matches(&self, path: &Path) -> bool {
+    pub(crate) fn matches(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| {
             let Ok(below) = path.strip_prefix(root) else { return false };
             let below = path_text(below);
@@ -74,7 +74,7 @@ impl PathRule {
     }
 
     /// Returns whether a path with patterns or holes in it can be meant.
-    pub fn could_match(&self, path: &Path) -> Overlap {
+    pub(crate) fn could_match(&self, path: &Path) -> Overlap {
         let path = overlap::segments(path);
         let below = self.roots.iter().filter_map(|root| {
             let root = overlap::segments(root);
@@ -87,12 +87,12 @@ impl PathRule {
     }
 
     /// Returns whether the rule can mean something below the directory.
-    pub fn is_near(&self, dir: &Path) -> bool {
+    pub(crate) fn is_near(&self, dir: &Path) -> bool {
         self.roots.iter().any(|root| root.starts_with(dir) || dir.starts_with(root))
     }
 
     /// Returns whether a file called like this, anywhere, can be meant.
-    pub fn could_match_name(&self, name: &str) -> Overlap {
+    pub(crate) fn could_match_name(&self, name: &str) -> Overlap {
         match self.names.as_slice() {
             [any, last] if any == "**" => {
                 overlap::fits(&overlap::segments(Path::new(name)), std::slice::from_ref(last))

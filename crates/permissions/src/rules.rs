@@ -103,7 +103,7 @@ pub(crate) struct CompiledRule {
 }
 
 impl CompiledRule {
-    pub fn new(rule: &Rule, list: Behavior, session_dirs: &SessionDirs) -> Self {
+    pub(crate) fn new(rule: &Rule, list: Behavior, session_dirs: &SessionDirs) -> Self {
         let scope = match list {
             Behavior::Allow => PatternScope::Narrow,
             Behavior::Deny | Behavior::Ask => PatternScope::Wide,
@@ -124,7 +124,7 @@ pub(crate) struct CompiledRules {
 }
 
 impl CompiledRules {
-    pub fn new(rules: &Rules, session_dirs: &SessionDirs) -> Self {
+    pub(crate) fn new(rules: &Rules, session_dirs: &SessionDirs) -> Self {
         let compiled = |list| rules.list(list).map(|rule| CompiledRule::new(rule, list, session_dirs)).collect();
         Self { deny: compiled(Behavior::Deny), ask: compiled(Behavior::Ask), allow: compiled(Behavior::Allow) }
     }

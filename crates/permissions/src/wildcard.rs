@@ -15,7 +15,7 @@ enum Part {
 }
 
 impl Wildcard {
-    pub fn new(pattern: &str) -> Self {
+    pub(crate) fn new(pattern: &str) -> Self {
         let mut parts = Vec::with_capacity(pattern.len());
         let mut bytes = pattern.bytes().peekable();
         while let Some(byte) = bytes.next() {
@@ -32,16 +32,16 @@ impl Wildcard {
     }
 
     /// Returns the text of a pattern that fits exactly this text.
-    pub fn literally(text: &str) -> String {
+    pub(crate) fn literally(text: &str) -> String {
         text.replace("\\*", "*").replace('*', "\\*")
     }
 
-    pub fn has_star(&self) -> bool {
+    pub(crate) fn has_star(&self) -> bool {
         self.0.contains(&Part::Any)
     }
 
     /// Returns the pattern with blanks for its stars.
-    pub fn literal(&self) -> String {
+    pub(crate) fn literal(&self) -> String {
         let byte = |part: &Part| match part {
             Part::Byte(byte) => *byte,
             Part::Star => b'*',
@@ -51,12 +51,12 @@ impl Wildcard {
     }
 
     /// Nothing but stars and blanks.
-    pub fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.has_star() && self.0.iter().all(|part| matches!(part, Part::Any | Part::Byte(b' ')))
     }
 
     /// Returns whether the whole text fits.
-    pub fn fits(&self, text: &str) -> bool {
+    pub(crate) fn fits(&self, text: &str) -> bool {
         let (pattern, text) = (&self.0, text.as_bytes());
         let (mut p, mut t) = (0, 0);
         // One point to come back to is enough: the last star.
@@ -86,7 +86,7 @@ impl Wildcard {
     }
 
     /// As `fits`, without regard to case.
-    pub fn fits_in_any_case(&self, text: &str) -> bool {
+    pub(crate) fn fits_in_any_case(&self, text: &str) -> bool {
         let folded = |part: &Part| match part {
             Part::Byte(byte) => Part::Byte(byte.to_ascii_lowercase()),
             Part::Star => Part::Star,
@@ -98,7 +98,7 @@ impl Wildcard {
     /// Returns whether some text fits, if `hole` in `text` can stand for anything.
     ///
     /// This is the question for commands of which a part cannot be determined.
-    pub fn could_fit(&self, text: &str, hole: char) -> bool {
+    pub(crate) fn could_fit(&self, text: &str, hole: char) -> bool {
         let mut utf8 = [0; 4];
         let text: Vec<Option<u8>> = text
             .chars()

@@ -48,7 +48,7 @@ pub(crate) struct TestShell {
 }
 
 impl TestShell {
-    pub fn input(case: &TestCase) -> Value {
+    pub(crate) fn input(case: &TestCase) -> Value {
         json!({"command": case.script, "description": format!("behavioural test {}: {}", case.id, case.title)})
     }
 

@@ -13,7 +13,7 @@ pub(crate) struct TestDir {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum TestDirError {
+pub(crate) enum TestDirError {
     #[error("cannot create a directory for the test's files: {0}")]
     Io(#[from] io::Error),
     #[error("the test's own database could not be made: {0}")]
@@ -22,7 +22,7 @@ pub enum TestDirError {
 
 impl TestDir {
     /// Below `tmp`, with the script in it and the schema applied.
-    pub fn new(tmp: &Path, script: &str) -> Result<Self, TestDirError> {
+    pub(crate) fn new(tmp: &Path, script: &str) -> Result<Self, TestDirError> {
         let dir = ona_process::scratch::folder("ona-test-", tmp)?;
         let test_dir = Self { dir };
         fs::create_dir(test_dir.home())?;
@@ -31,20 +31,20 @@ impl TestDir {
         Ok(test_dir)
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    pub fn script(&self) -> PathBuf {
+    pub(crate) fn script(&self) -> PathBuf {
         self.path().join("test.sh")
     }
 
     /// HOME, TMPDIR and SDLC_TEST_TMP.
-    pub fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.path().join("home")
     }
 
-    pub fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         self.path().join("state").join("ona.db")
     }
 }

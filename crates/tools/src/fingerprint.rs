@@ -16,7 +16,7 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    pub fn update(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.block.len() == BLOCK {
                 self.digests.push_str(&sha256_hex(&self.block));
@@ -28,7 +28,7 @@ impl Fingerprint {
         }
     }
 
-    pub fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         let last = sha256_hex(&self.block);
         if self.digests.is_empty() {
             return last;

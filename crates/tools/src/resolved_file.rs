@@ -37,7 +37,7 @@ pub(crate) struct ResolvedFile<'p> {
 }
 
 impl<'p> ResolvedFile<'p> {
-    pub fn new(path: &'p Path, cx: &ToolContext) -> Result<Self, ToolRefusal> {
+    pub(crate) fn new(path: &'p Path, cx: &ToolContext) -> Result<Self, ToolRefusal> {
         let real = real(path, cx)?;
         let target = FileLocation::at(&real).map_err(|error| refusal(path, error))?;
         Ok(Self { path, real, target })
@@ -45,7 +45,7 @@ impl<'p> ResolvedFile<'p> {
 
     /// Opens a regular file for reading. Anything else is refused before it is
     /// opened, and again afterwards in case it was swapped in between.
-    pub fn open(&self) -> Result<(File, FileInfo), ToolRefusal> {
+    pub(crate) fn open(&self) -> Result<(File, FileInfo), ToolRefusal> {
         let refusal = |error| refusal(self.path, error);
         let missing = || OpenError::Io(std::io::ErrorKind::NotFound.into());
         regular(self.path, self.target.info().map_err(refusal)?.ok_or_else(missing).map_err(refusal)?.kind)?;
@@ -55,19 +55,19 @@ impl<'p> ResolvedFile<'p> {
         Ok((file, info))
     }
 
-    pub fn is_dir(&self) -> Result<bool, ToolRefusal> {
+    pub(crate) fn is_dir(&self) -> Result<bool, ToolRefusal> {
         let info = self.target.info().map_err(|error| refusal(self.path, error))?;
         let info = info.ok_or_else(|| io_refusal(self.path, &std::io::ErrorKind::NotFound.into()))?;
         Ok(info.kind == FileType::Directory)
     }
 
     /// Names beside it, a bounded number.
-    pub fn names(&self) -> Vec<OsString> {
+    pub(crate) fn names(&self) -> Vec<OsString> {
         self.target.names(MAX_NAMES)
     }
 
     /// Returns the whole file, unless it is larger than `limit`.
-    pub fn read_whole(&self, limit: u64) -> Result<Vec<u8>, ToolRefusal> {
+    pub(crate) fn read_whole(&self, limit: u64) -> Result<Vec<u8>, ToolRefusal> {
         let (file, _) = self.open()?;
         let mut bytes = Vec::new();
         file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| io_refusal(self.path, &error))?;
@@ -79,7 +79,7 @@ impl<'p> ResolvedFile<'p> {
 
     /// Whether, and as what, the file exists. Refuses what is not a regular file and
     /// what may not be written.
-    pub fn writable(&self, cx: &ToolContext) -> Result<Option<FileInfo>, ToolRefusal> {
+    pub(crate) fn writable(&self, cx: &ToolContext) -> Result<Option<FileInfo>, ToolRefusal> {
         let Some(info) = self.target.info().map_err(|error| refusal(self.path, error))? else { return Ok(None) };
         let name = self.path.display();
         regular(self.path, info.kind)?;
@@ -99,7 +99,7 @@ impl<'p> ResolvedFile<'p> {
     }
 
     /// Puts `bytes` in the place of `old`, which `writable` found. Parent directories are created.
-    pub fn replace(&mut self, old: Option<&FileInfo>, bytes: &[u8]) -> Result<(), ToolRefusal> {
+    pub(crate) fn replace(&mut self, old: Option<&FileInfo>, bytes: &[u8]) -> Result<(), ToolRefusal> {
         ona_files::replace(&mut self.target, old, bytes).map_err(|error| refusal(self.path, error))
     }
 }

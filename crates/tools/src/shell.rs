@@ -50,7 +50,12 @@ pub(crate) struct PreparedShell {
 pub(crate) struct ShellFiles(Option<TempDir>);
 
 impl PreparedShell {
-    pub fn new(script: &str, track: Track, deadline: Option<Duration>, cx: &ToolContext) -> io::Result<PreparedShell> {
+    pub(crate) fn new(
+        script: &str,
+        track: Track,
+        deadline: Option<Duration>,
+        cx: &ToolContext,
+    ) -> io::Result<PreparedShell> {
         let mut command = ChildCommand {
             program: bash(cx),
             // The last one is `$0`, as if it had been found by its name.
@@ -89,7 +94,7 @@ impl PreparedShell {
 
 impl ShellFiles {
     /// Returns where the command ended, if that was learnt.
-    pub fn directory(&self) -> Option<PathBuf> {
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
         let mut written = fs::read(self.0.as_ref()?.path().join("directory")).ok()?;
         (written.pop() == Some(b'\n')).then(|| OsString::from_vec(written).into())
     }

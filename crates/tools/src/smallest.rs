@@ -14,11 +14,11 @@ pub(crate) struct Smallest<T> {
 }
 
 impl<T: Ord> Smallest<T> {
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self { limit, heap: BinaryHeap::new(), weight: 0 }
     }
 
-    pub fn push(&mut self, item: T, weight: usize) {
+    pub(crate) fn push(&mut self, item: T, weight: usize) {
         self.weight += weight;
         self.heap.push((item, weight));
         // The largest item goes when the others suffice.
@@ -27,13 +27,13 @@ impl<T: Ord> Smallest<T> {
         }
     }
 
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         for (item, weight) in other.heap {
             self.push(item, weight);
         }
     }
 
-    pub fn into_sorted(self) -> Vec<T> {
+    pub(crate) fn into_sorted(self) -> Vec<T> {
         self.heap.into_sorted_vec().into_iter().map(|(item, _)| item).collect()
     }
 }

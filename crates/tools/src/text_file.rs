@@ -21,7 +21,7 @@ const SAMPLE: usize = 8 * 1024;
 impl Encoding {
     /// Returns what the beginning of a file says: a byte order mark, or UTF-16 without
     /// one if nothing speaks against it.
-    pub fn sniff(head: &[u8]) -> Option<Encoding> {
+    pub(crate) fn sniff(head: &[u8]) -> Option<Encoding> {
         if head.starts_with(b"\xef\xbb\xbf") {
             return Some(Encoding::Utf8 { bom: true });
         }
@@ -54,7 +54,7 @@ impl Encoding {
     }
 
     /// Returns the encoding of a whole file, or `None` if it is not text.
-    pub fn of(bytes: &[u8]) -> Option<Encoding> {
+    pub(crate) fn of(bytes: &[u8]) -> Option<Encoding> {
         match Encoding::sniff(bytes) {
             Some(Encoding::Utf8 { .. }) | None => {}
             Some(utf16) => return bytes.len().is_multiple_of(2).then_some(utf16),
@@ -68,7 +68,7 @@ impl Encoding {
         }
     }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Encoding::Utf8 { .. } => "UTF-8",
             Encoding::Utf16Le { .. } => "UTF-16LE",
@@ -77,7 +77,7 @@ impl Encoding {
         }
     }
 
-    pub fn mark(self) -> &'static [u8] {
+    pub(crate) fn mark(self) -> &'static [u8] {
         match self {
             Encoding::Utf8 { bom: true } => b"\xef\xbb\xbf",
             Encoding::Utf16Le { bom: true } => b"\xff\xfe",
@@ -87,7 +87,7 @@ impl Encoding {
     }
 
     /// Returns the text without its byte order mark. What is ill-formed becomes U+FFFD.
-    pub fn decode(self, bytes: &[u8]) -> String {
+    pub(crate) fn decode(self, bytes: &[u8]) -> String {
         let body = bytes.strip_prefix(self.mark()).unwrap_or(bytes);
         let text = match self {
             Encoding::Utf8 { .. } => String::from_utf8_lossy(body),
@@ -99,7 +99,7 @@ impl Encoding {
     }
 
     /// Returns the bytes of a text; `None` if the encoding lacks one of its characters.
-    pub fn encode(self, text: &str) -> Option<Vec<u8>> {
+    pub(crate) fn encode(self, text: &str) -> Option<Vec<u8>> {
         let mut bytes = self.mark().to_vec();
         match self {
             Encoding::Utf8 { .. } => bytes.extend_from_slice(text.as_bytes()),
@@ -128,18 +128,18 @@ pub(crate) struct TextFile {
 impl TextFile {
     /// `None` if the bytes are not text, or would not survive being decoded and
     /// encoded again.
-    pub fn parse(bytes: &[u8]) -> Option<TextFile> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<TextFile> {
         let encoding = Encoding::of(bytes)?;
         let raw = encoding.decode(bytes);
         (encoding.encode(&raw)? == bytes).then_some(TextFile { encoding, raw })
     }
 
-    pub fn newlines(&self) -> Newlines {
+    pub(crate) fn newlines(&self) -> Newlines {
         Newlines::of(&self.raw)
     }
 
     /// Returns the text with every CRLF as LF.
-    pub fn view(&self) -> View {
+    pub(crate) fn view(&self) -> View {
         let mut text = String::with_capacity(self.raw.len());
         let mut removed = Vec::new();
         let mut rest = self.raw.as_str();
@@ -167,13 +167,13 @@ impl Newlines {
     }
 
     /// Returns whether every line ends in CRLF, and there is at least one.
-    pub fn is_crlf(self) -> bool {
+    pub(crate) fn is_crlf(self) -> bool {
         self.crlf > 0 && self.crlf == self.all
     }
 
     /// `new` with the line endings it should have in place of `replaced`: those
     /// of the replaced lines, else those of most lines of the file.
-    pub fn apply<'a>(self, new: &'a str, replaced: &str) -> Cow<'a, str> {
+    pub(crate) fn apply<'a>(self, new: &'a str, replaced: &str) -> Cow<'a, str> {
         if self.crlf == 0 {
             return new.into();
         }
@@ -202,12 +202,12 @@ pub(crate) struct View {
 impl View {
     /// Returns where a range of the view lies in the raw text. A line feed stands for
     /// its whole CRLF.
-    pub fn raw(&self, range: Range<usize>) -> Range<usize> {
+    pub(crate) fn raw(&self, range: Range<usize>) -> Range<usize> {
         let shift = |at: usize| at + self.removed.partition_point(|removed| *removed < at);
         shift(range.start)..shift(range.end)
     }
 
-    pub fn has_crlf(&self) -> bool {
+    pub(crate) fn has_crlf(&self) -> bool {
         !self.removed.is_empty()
     }
 }

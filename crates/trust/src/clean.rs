@@ -24,13 +24,13 @@ pub(crate) struct SettingsSource<'a> {
 
 impl SettingsSource<'_> {
     /// `at` is the path of object keys the notice is about.
-    pub fn note(&mut self, about: NoticeKind, at: &[&str], message: impl Into<String>) {
+    pub(crate) fn note(&mut self, about: NoticeKind, at: &[&str], message: impl Into<String>) {
         let line = json_text::line_of(self.text, at);
         self.notices.push(Notice { about, file: self.file.map(Path::to_path_buf), line, message: message.into() });
     }
 
     /// Returns the file for an error message.
-    pub fn origin(&self) -> String {
+    pub(crate) fn origin(&self) -> String {
         self.file.map_or_else(|| "--settings".to_owned(), |file| file.display().to_string())
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct HookSwitches {
 }
 
 impl HookSwitches {
-    pub fn of(layers: &[SettingsLayer]) -> Self {
+    pub(crate) fn of(layers: &[SettingsLayer]) -> Self {
         let managed_only = said(layers, SettingsScope::Managed, MANAGED_HOOKS_ONLY);
         let off = SettingsScope::ALL.into_iter().filter(|scope| said(layers, *scope, DISABLE_ALL));
         Self { managed_only, all_off_up_to: off.map(SettingsScope::authority).max() }
@@ -31,7 +31,7 @@ impl HookSwitches {
     }
 
     /// Returns the entries of a layer with what keeps them from running.
-    pub fn marked(&self, scope: SettingsScope, entries: &Value) -> Vec<Value> {
+    pub(crate) fn marked(&self, scope: SettingsScope, entries: &Value) -> Vec<Value> {
         let mut entries = entries.as_array().cloned().unwrap_or_default();
         if let Some(reason) = self.reason(scope) {
             for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
@@ -47,7 +47,7 @@ impl HookSwitches {
     /// `disableAllHooks` in the row means every hook. It is kept only when that is
     /// what was said: a user's switch does not reach managed hooks, so next to a
     /// hook that still runs only the entries below it are marked.
-    pub fn keep(&self, effective: &mut Map<String, Value>) {
+    pub(crate) fn keep(&self, effective: &mut Map<String, Value>) {
         if self.managed_only {
             effective.insert(MANAGED_HOOKS_ONLY.into(), true.into());
         }

@@ -36,7 +36,7 @@ pub(super) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    pub fn of(words: &'a [ShellWord], values: &str) -> Self {
+    pub(crate) fn of(words: &'a [ShellWord], values: &str) -> Self {
         let mut args = Self { options: Vec::new(), operands: Vec::new(), words };
         let mut at = 0;
         while let Some(word) = words.get(at) {
@@ -55,31 +55,31 @@ impl<'a> Arguments<'a> {
         args
     }
 
-    pub fn has(&self, short: char, long: &[&str]) -> bool {
+    pub(crate) fn has(&self, short: char, long: &[&str]) -> bool {
         self.options.iter().any(|word| match word.text.strip_prefix("--") {
             Some(_) => long.contains(&word.text.split('=').next().unwrap_or_default()),
             None => word.text.contains(short),
         })
     }
 
-    pub fn all(&self, role: FileRole) -> Vec<FileUse> {
+    pub(crate) fn all(&self, role: FileRole) -> Vec<FileUse> {
         self.rest(0, role)
     }
 
     /// Operands behind the first few, and files in options.
-    pub fn rest(&self, from: usize, role: FileRole) -> Vec<FileUse> {
+    pub(crate) fn rest(&self, from: usize, role: FileRole) -> Vec<FileUse> {
         let operands = self.operands.iter().skip(from).map(|word| FileUse::one(word, role));
         operands.chain(self.in_options(role)).collect()
     }
 
-    pub fn here_if_none(&self, role: FileRole, reach: FileReach) -> Vec<FileUse> {
+    pub(crate) fn here_if_none(&self, role: FileRole, reach: FileReach) -> Vec<FileUse> {
         let here = ShellWord::plain(".");
         let operands = if self.operands.is_empty() { vec![&here] } else { self.operands.clone() };
         operands.into_iter().map(|word| FileUse { word: word.clone(), role, reach: reach.clone() }).collect()
     }
 
     /// Sources and a destination, which may be a directory.
-    pub fn copied(&self, role: FileRole, reach: FileReach) -> Vec<FileUse> {
+    pub(crate) fn copied(&self, role: FileRole, reach: FileReach) -> Vec<FileUse> {
         let given: Vec<_> = self.valued('t', "--target-directory", FileRole::Write).map(|file| file.word).collect();
         let (target, sources) = match (given.first(), self.operands.as_slice()) {
             (Some(target), sources) => (target.clone(), sources),
@@ -109,13 +109,13 @@ impl<'a> Arguments<'a> {
     }
 
     /// Reads all operands but the last of `count`, which is written.
-    pub fn last_written(&self, count: usize) -> Vec<FileUse> {
+    pub(crate) fn last_written(&self, count: usize) -> Vec<FileUse> {
         let role = |at: usize| if at + 1 == count { FileRole::Write } else { FileRole::Read };
         self.operands.iter().enumerate().map(|(at, word)| FileUse::one(word, role(at))).collect()
     }
 
     /// Returns the value of an option: `-o x`, `-ox`, `--output x`, `--output=x`.
-    pub fn valued(&self, short: char, long: &str, role: FileRole) -> impl Iterator<Item = FileUse> {
+    pub(crate) fn valued(&self, short: char, long: &str, role: FileRole) -> impl Iterator<Item = FileUse> {
         let mut files = Vec::new();
         for (at, word) in self.words.iter().enumerate().filter(|(_, word)| word.is_option()) {
             let next = self.words.get(at + 1);
@@ -138,7 +138,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// `-d @file`
-    pub fn named_at_sign(&self) -> impl Iterator<Item = FileUse> {
+    pub(crate) fn named_at_sign(&self) -> impl Iterator<Item = FileUse> {
         let named = |word: &ShellWord| {
             word.text.rsplit_once('@').map(|(_, path)| FileUse::one(&word.with(path), FileRole::Read))
         };
@@ -152,7 +152,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// `file:///path`, in any case and with escapes.
-    pub fn file_addresses(&self) -> impl Iterator<Item = FileUse> {
+    pub(crate) fn file_addresses(&self) -> impl Iterator<Item = FileUse> {
         let path = |word: &ShellWord| {
             let (scheme, rest) = word.text.split_once(':')?;
             let scheme = scheme.rsplit('=').next().unwrap_or(scheme);
@@ -168,7 +168,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Values glued to options: `--file=x`, `-f/x`.
-    pub fn in_options(&self, role: FileRole) -> impl Iterator<Item = FileUse> {
+    pub(crate) fn in_options(&self, role: FileRole) -> impl Iterator<Item = FileUse> {
         self.options.iter().filter_map(move |word| {
             let value = match word.text.split_once('=') {
                 Some((_, value)) => value,
@@ -179,7 +179,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Returns every argument, for programs that are not known.
-    pub fn everything(&self) -> Vec<FileUse> {
+    pub(crate) fn everything(&self) -> Vec<FileUse> {
         let operands = self.operands.iter().flat_map(|word| {
             let whole = files::is_web_address(&word.text);
             let parts =

@@ -37,19 +37,19 @@ pub(crate) struct ShellCommand {
 
 impl ShellCommand {
     /// Returns the program without its directory; `None` if only a running shell could tell.
-    pub fn name(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         let program = self.words.first()?;
         let name = program.text.rsplit('/').next().unwrap_or_default();
         (!program.has_hole() && !name.is_empty()).then_some(name)
     }
 
     /// The program is written out, not made by an expansion.
-    pub fn program_is_fixed(&self) -> bool {
+    pub(crate) fn program_is_fixed(&self) -> bool {
         self.words.first().is_some_and(|word| word.fixed && !is_pattern(word))
     }
 
     /// The script says which program it is, by name or by a variable whose values are all there.
-    pub fn program_is_told(&self) -> bool {
+    pub(crate) fn program_is_told(&self) -> bool {
         let Some(program) = self.words.first() else { return false };
         // A variable that is not set yields no word, and the next one is the program.
         let quoted = program.raw.starts_with('"') && !program.raw.contains(['@', '*']);
@@ -61,7 +61,7 @@ impl ShellCommand {
     }
 
     /// Returns all the ways a deny or ask rule may have meant this command.
-    pub fn readings(&self) -> Vec<String> {
+    pub(crate) fn readings(&self) -> Vec<String> {
         let text = |words: &[ShellWord]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
         let mut readings = vec![text(&self.words)];
         if let (Some(name), [program, rest @ ..]) = (self.name(), self.words.as_slice())
@@ -80,12 +80,12 @@ impl ShellCommand {
     }
 
     /// Prefix assignments an allow rule need not mention.
-    pub fn env_is_harmless(&self) -> bool {
+    pub(crate) fn env_is_harmless(&self) -> bool {
         self.env.iter().all(|(name, value)| is_harmless_variable(name) && value.fixed)
     }
 
     /// Returns the texts an allow rule may match: as written, then without what it may look through.
-    pub fn allowable(&self) -> Vec<&str> {
+    pub(crate) fn allowable(&self) -> Vec<&str> {
         let tail = |word: usize| &self.source[self.starts[self.env.len() + word]..];
         let mut texts = vec![self.source.as_str()];
         // A command without words has nothing to look through; one that expands has no fixed words.
@@ -162,7 +162,7 @@ struct Around {
 
 impl CommandBuilder<'_> {
     /// Adds a command, once for each reading of its variables.
-    pub fn add(&mut self, simple: &SimpleCommand) {
+    pub(crate) fn add(&mut self, simple: &SimpleCommand) {
         let fed = self.found.fed.iter().filter(|fed| fed.to == simple.id).map(|fed| fed.body.as_str());
         let targets = simple.redirects.iter().filter_map(|redirect| Some(redirect.target.as_ref()?.raw.as_str()));
         let pieces = simple.env.iter().chain(&simple.words).map(|piece| piece.raw.as_str());

@@ -37,7 +37,7 @@ pub(crate) enum FileReach {
 
 impl FileReach {
     /// All that is below a directory, if the path is one.
-    pub fn everything() -> Self {
+    pub(crate) fn everything() -> Self {
         Self::Below { names: Vec::new(), hidden: true }
     }
 }
@@ -50,7 +50,7 @@ pub(crate) struct FileUse {
 }
 
 impl FileUse {
-    pub fn one(word: &ShellWord, role: FileRole) -> Self {
+    pub(crate) fn one(word: &ShellWord, role: FileRole) -> Self {
         Self { word: word.clone(), role, reach: FileReach::One }
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Git<'a> {
 }
 
 impl<'a> Git<'a> {
-    pub fn of(command: &'a ShellCommand) -> Option<Self> {
+    pub(crate) fn of(command: &'a ShellCommand) -> Option<Self> {
         let words = command.words.get(1..)?;
         let mut at = 0;
         let mut dirs = Vec::new();

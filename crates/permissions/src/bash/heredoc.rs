@@ -17,7 +17,7 @@ pub(super) struct PendingHeredoc {
 }
 
 impl Lexer<'_, '_> {
-    pub fn cut(&mut self, range: Range<usize>, expands: bool) {
+    pub(crate) fn cut(&mut self, range: Range<usize>, expands: bool) {
         if self.own {
             self.found.cuts.push(range);
             self.found.expands |= expands;
@@ -25,7 +25,7 @@ impl Lexer<'_, '_> {
     }
 
     /// The bodies of the here-documents announced on the line that just ended.
-    pub fn bodies(&mut self) {
+    pub(crate) fn bodies(&mut self) {
         for pending in std::mem::take(&mut self.fed) {
             let start = self.at;
             let mut closed = false;

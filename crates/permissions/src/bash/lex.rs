@@ -98,7 +98,7 @@ impl SimpleCommand {
 
 impl LexOutput {
     /// Returns the command written before this one, in the same shell.
-    pub fn before(&self, simple: &SimpleCommand) -> Option<&SimpleCommand> {
+    pub(crate) fn before(&self, simple: &SimpleCommand) -> Option<&SimpleCommand> {
         let at = self.commands.iter().position(|other| other.id == simple.id)?;
         self.commands[..at].iter().rev().find(|other| other.depth == simple.depth && other.own == simple.own)
     }
@@ -408,7 +408,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
     }
 
     /// Substitutions in text that is otherwise data.
-    pub fn expansions(&mut self, text: &str) {
+    pub(crate) fn expansions(&mut self, text: &str) {
         if self.depth > LEVELS {
             self.found.overflow = true;
             return;

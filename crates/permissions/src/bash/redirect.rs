@@ -68,7 +68,7 @@ pub(crate) struct FileRedirect {
 
 impl RawRedirect {
     /// Returns the files; `<>` opens one in both directions, a descriptor is none.
-    pub fn files(&self, read: impl Fn(&str) -> ShellWord) -> Vec<FileRedirect> {
+    pub(crate) fn files(&self, read: impl Fn(&str) -> ShellWord) -> Vec<FileRedirect> {
         let Some(piece) = &self.target else { return Vec::new() };
         let target = read(&piece.raw);
         let is_descriptor = target.text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit());

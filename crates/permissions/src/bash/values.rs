@@ -82,7 +82,7 @@ pub(super) enum Meaning<'v> {
 }
 
 impl Variables {
-    pub fn get(&self, name: &str) -> Meaning<'_> {
+    pub(crate) fn get(&self, name: &str) -> Meaning<'_> {
         if let Some((_, value)) = self.chosen.iter().rev().find(|(chosen, _)| chosen == name) {
             return value.as_ref().map_or(Meaning::Derived, Meaning::Value);
         }
@@ -95,7 +95,7 @@ impl Variables {
     }
 
     /// Returns whether variables may have other values than the text shows.
-    pub fn are_doubtful(&self) -> bool {
+    pub(crate) fn are_doubtful(&self) -> bool {
         self.opaque || self.doubtful
     }
 
@@ -105,7 +105,7 @@ impl Variables {
     }
 
     /// Returns the readings of a text that names these variables: one, unless some have several values.
-    pub fn readings<'r>(&self, raws: impl Iterator<Item = &'r str>) -> Vec<Self> {
+    pub(crate) fn readings<'r>(&self, raws: impl Iterator<Item = &'r str>) -> Vec<Self> {
         let mut names: Vec<&str> = raws.filter(|raw| raw.contains('$')).flat_map(mentions).collect();
         names.sort_unstable();
         names.dedup();
@@ -131,7 +131,7 @@ impl Variables {
     }
 
     /// The same with the arguments a shell gets: `$0`, `$1` and so on.
-    pub fn with_arguments(&self, args: &[ShellWord]) -> Self {
+    pub(crate) fn with_arguments(&self, args: &[ShellWord]) -> Self {
         let mut all = (*self.all).clone();
         let mut set = |name: &str, value: ShellValue| {
             all.insert(name.to_owned(), ValueSet { known: vec![value], open: false });
@@ -144,7 +144,7 @@ impl Variables {
     }
 
     /// What the script itself says, on top of what holds around it.
-    pub fn of(found: &LexOutput, outer: &Self) -> Self {
+    pub(crate) fn of(found: &LexOutput, outer: &Self) -> Self {
         let mut collected = Collected { all: (*outer.all).clone() };
         let opaque = outer.opaque || found.commands.iter().any(is_opaque);
         let (chosen, mut doubtful) = (&outer.chosen, outer.doubtful);

@@ -30,29 +30,29 @@ pub(crate) struct ShellWord {
 }
 
 impl ShellWord {
-    pub fn plain(text: &str) -> Self {
+    pub(crate) fn plain(text: &str) -> Self {
         Self { raw: text.to_owned(), text: text.to_owned(), home: false, fixed: true, glob: false, derived: false }
     }
 
     /// A text that some part of the script makes.
-    pub fn computed(text: &str) -> Self {
+    pub(crate) fn computed(text: &str) -> Self {
         Self { fixed: false, derived: true, ..Self::plain(text) }
     }
 
-    pub fn unknown() -> Self {
+    pub(crate) fn unknown() -> Self {
         Self { fixed: false, ..Self::plain(&HOLE.to_string()) }
     }
 
     /// The same kind of word with another text.
-    pub fn with(&self, text: &str) -> Self {
+    pub(crate) fn with(&self, text: &str) -> Self {
         Self { text: text.to_owned(), home: false, ..self.clone() }
     }
 
-    pub fn has_hole(&self) -> bool {
+    pub(crate) fn has_hole(&self) -> bool {
         self.text.contains(HOLE)
     }
 
-    pub fn is_option(&self) -> bool {
+    pub(crate) fn is_option(&self) -> bool {
         !self.home && self.text.len() > 1 && self.text.starts_with('-')
     }
 }

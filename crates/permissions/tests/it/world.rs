@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// The allow list of a new database (DEC-013).
-pub const SEED: [&str; 13] = [
+pub(crate) const SEED: [&str; 13] = [
     "Read(./**)",
     "Glob",
     "Grep",
@@ -24,7 +24,7 @@ pub const SEED: [&str; 13] = [
     "Brief",
 ];
 
-pub struct World {
+pub(crate) struct World {
     _dir: tempfile::TempDir,
     pub base: PathBuf,
     pub project: PathBuf,
@@ -34,7 +34,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let at = |name: &str| base.join(name);
@@ -58,17 +58,17 @@ impl World {
         world
     }
 
-    pub fn file(&self, path: &Path) {
+    pub(crate) fn file(&self, path: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "S=1\n").unwrap();
     }
 
-    pub fn link(&self, target: &Path, link: &Path) {
+    pub(crate) fn link(&self, target: &Path, link: &Path) {
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(target, link).unwrap();
     }
 
-    pub fn place(&self) -> SessionDirs {
+    pub(crate) fn place(&self) -> SessionDirs {
         SessionDirs {
             project: self.project.clone(),
             start: self.project.clone(),
@@ -77,7 +77,7 @@ impl World {
         }
     }
 
-    pub fn guarded(&self) -> GuardedFiles {
+    pub(crate) fn guarded(&self) -> GuardedFiles {
         let settings =
             [".claude/settings.json", ".claude/settings.local.json", ".ona/settings.json", ".ona/settings.local.json"];
         let project = settings.map(|file| self.project.join(file));
@@ -86,7 +86,7 @@ impl World {
     }
 
     /// An engine for the `permissions` object, as a session would build it.
-    pub fn engine(&self, permissions: &Value) -> PermissionEngine {
+    pub(crate) fn engine(&self, permissions: &Value) -> PermissionEngine {
         let (settings, _) = PermissionSettings::parse(permissions).unwrap();
         let (rules, _) = Rules::parse(&settings);
         let mut place = self.place();
@@ -94,20 +94,20 @@ impl World {
         PermissionEngine::new(rules, settings.default_mode, place, self.guarded())
     }
 
-    pub fn decide(&self, permissions: &Value, tool: &str, input: &Value) -> Verdict {
+    pub(crate) fn decide(&self, permissions: &Value, tool: &str, input: &Value) -> Verdict {
         self.decide_in(&self.project, permissions, tool, input)
     }
 
-    pub fn decide_in(&self, cwd: &Path, permissions: &Value, tool: &str, input: &Value) -> Verdict {
+    pub(crate) fn decide_in(&self, cwd: &Path, permissions: &Value, tool: &str, input: &Value) -> Verdict {
         self.engine(permissions).decide(tool, input, &self.access(cwd, tool, input), None)
     }
 
-    pub fn bash(&self, permissions: &Value, script: &str) -> Ruling {
+    pub(crate) fn bash(&self, permissions: &Value, script: &str) -> Ruling {
         self.decide(permissions, "Bash", &json!({"command": self.fill(script)})).ruling
     }
 
     /// What the tools of the product say a call touches.
-    pub fn access(&self, cwd: &Path, tool: &str, input: &Value) -> Vec<Access> {
+    pub(crate) fn access(&self, cwd: &Path, tool: &str, input: &Value) -> Vec<Access> {
         let path = |key: &str| input.get(key).and_then(Value::as_str).map(|text| lexical(&cwd.join(text)));
         match tool {
             "Read" => vec![Access::Read(path("file_path").unwrap())],
@@ -124,7 +124,7 @@ impl World {
     }
 
     /// Fills in the placeholders of both fixtures.
-    pub fn fill(&self, text: &str) -> String {
+    pub(crate) fn fill(&self, text: &str) -> String {
         let shown = |path: &Path| path.to_str().unwrap().to_owned();
         let tmp = shown(&self.base.join("tmp"));
         [
@@ -141,12 +141,12 @@ impl World {
         .fold(text.to_owned(), |text, (placeholder, path)| text.replace(placeholder, &path))
     }
 
-    pub fn fill_json(&self, value: &Value) -> Value {
+    pub(crate) fn fill_json(&self, value: &Value) -> Value {
         serde_json::from_str(&self.fill(&value.to_string())).unwrap()
     }
 }
 
-pub fn lexical(path: &Path) -> PathBuf {
+pub(crate) fn lexical(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
         match part {
@@ -161,6 +161,6 @@ pub fn lexical(path: &Path) -> PathBuf {
 }
 
 /// `permissions` with lists and a mode.
-pub fn permissions(mode: Mode, allow: &[&str], deny: &[&str]) -> Value {
+pub(crate) fn permissions(mode: Mode, allow: &[&str], deny: &[&str]) -> Value {
     json!({"allow": allow, "deny": deny, "defaultMode": mode.as_str()})
 }

@@ -30,7 +30,7 @@ pub(super) enum Style {
 }
 
 impl Style {
-    pub fn of(input: &GrepInput) -> Self {
+    pub(crate) fn of(input: &GrepInput) -> Self {
         match input.output_mode.unwrap_or_default() {
             OutputMode::FilesWithMatches => Style::Files,
             OutputMode::Count => Style::Counts,
@@ -49,14 +49,14 @@ impl Style {
     }
 
     /// Lines before and after a match.
-    pub fn context(self) -> (usize, usize) {
+    pub(crate) fn context(self) -> (usize, usize) {
         match self {
             Style::Lines { before, after, .. } => (before, after),
             Style::Files | Style::Counts => (0, 0),
         }
     }
 
-    pub fn has_numbers(self) -> bool {
+    pub(crate) fn has_numbers(self) -> bool {
         matches!(self, Style::Lines { numbers: true, .. })
     }
 }
@@ -79,12 +79,12 @@ pub(super) struct HitPrinter<'m> {
 }
 
 impl<'m> HitPrinter<'m> {
-    pub fn new(matcher: &'m RegexMatcher, style: Style, window: usize) -> Self {
+    pub(crate) fn new(matcher: &'m RegexMatcher, style: Style, window: usize) -> Self {
         Self { matcher, style, window }
     }
 
     /// Returns the hits of one file, if it has any. `run` starts the search.
-    pub fn search(
+    pub(crate) fn search(
         &self,
         path: &Path,
         run: impl FnOnce(&'m RegexMatcher, &mut FileSink<'_>) -> io::Result<()>,

@@ -73,7 +73,7 @@ fn split_globs(text: &str) -> Vec<&str> {
 
 impl Search<'_> {
     /// Searches the one file that was named. It is searched even if it looks binary.
-    pub fn file(&self) -> Result<Hits, ToolRefusal> {
+    pub(crate) fn file(&self) -> Result<Hits, ToolRefusal> {
         let (file, info) = self.root.open()?;
         let path = self.root.path;
         // It may have been a directory when the call was judged.
@@ -90,7 +90,7 @@ impl Search<'_> {
         Ok(found.into_hits(self.style))
     }
 
-    pub fn tree(&self, filters: Filters) -> Result<Hits, ToolRefusal> {
+    pub(crate) fn tree(&self, filters: Filters) -> Result<Hits, ToolRefusal> {
         // The walk reads ignore files itself, and would wait for a pipe in their place.
         for folder in self.root.real.ancestors() {
             if let Err((file, why)) = ona_files::check_ignore_files(folder) {

@@ -21,7 +21,7 @@ pub(super) struct Pixels {
 }
 
 impl Pixels {
-    pub fn is_transparent(&self) -> bool {
+    pub(crate) fn is_transparent(&self) -> bool {
         self.rgba.chunks_exact(4).any(|pixel| pixel[3] < 255)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum ImageFormat {
 }
 
 impl ImageFormat {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             ImageFormat::Png => "PNG image",
             ImageFormat::Jpeg => "JPEG image",
@@ -30,7 +30,7 @@ impl ImageFormat {
     }
 
     /// `None`: providers do not look at this format.
-    pub fn attached_as(self) -> Option<&'static str> {
+    pub(crate) fn attached_as(self) -> Option<&'static str> {
         match self {
             ImageFormat::Png => Some("image/png"),
             ImageFormat::Jpeg => Some("image/jpeg"),
@@ -43,7 +43,7 @@ impl ImageFormat {
 
 impl ImageHeader {
     /// `None` if the bytes do not begin a picture of a known format.
-    pub fn from_head(head: &[u8]) -> Option<ImageHeader> {
+    pub(crate) fn from_head(head: &[u8]) -> Option<ImageHeader> {
         let image = |format, size| Some(ImageHeader { format, size });
         if head.starts_with(b"\x89PNG\r\n\x1a\n") {
             let header = head.get(12..24).filter(|header| header.starts_with(b"IHDR"));

@@ -41,7 +41,11 @@ pub(super) struct LineWindow {
 }
 
 impl LineWindow {
-    pub fn collect(mut source: impl Read, sniffed: Option<Encoding>, window: LineRange) -> io::Result<LineWindow> {
+    pub(crate) fn collect(
+        mut source: impl Read,
+        sniffed: Option<Encoding>,
+        window: LineRange,
+    ) -> io::Result<LineWindow> {
         let mut collector = Collector::new(window);
         let mut utf16 = match sniffed {
             Some(Encoding::Utf16Le { .. }) => Some(UTF_16LE.new_decoder_without_bom_handling()),
@@ -84,7 +88,7 @@ impl LineWindow {
     }
 
     /// Returns the window's lines as they are shown.
-    pub fn decoded(&self) -> Vec<String> {
+    pub(crate) fn decoded(&self) -> Vec<String> {
         let utf8 = Encoding::Utf8 { bom: false };
         let encoding = if self.encoding == Encoding::Windows1252 { self.encoding } else { utf8 };
         let line = |bytes: &Vec<u8>| {

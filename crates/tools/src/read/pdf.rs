@@ -31,7 +31,7 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    pub fn parse(text: &str) -> Result<Pages, ToolRefusal> {
+    pub(crate) fn parse(text: &str) -> Result<Pages, ToolRefusal> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         match (first.trim().parse(), last.trim().parse()) {
             (Ok(first), Ok(last)) if 0 < first && first <= last && last - first < MAX_PAGES => {

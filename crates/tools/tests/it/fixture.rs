@@ -8,14 +8,14 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-pub struct Fixture {
+pub(crate) struct Fixture {
     pub cx: ToolContext,
     _directory: TempDir,
 }
 
 impl Fixture {
     /// `project` is the session's directory; beside it are `home`, `extra` and `tmp`.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let directory = TempDir::new().unwrap();
         let root = directory.path().canonicalize().unwrap();
         let below = |name: &str| {
@@ -47,61 +47,61 @@ impl Fixture {
         Self { cx, _directory: directory }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.cx.project.join(name)
     }
 
-    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
         path
     }
 
-    pub fn bytes(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    pub fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         String::from_utf8(self.bytes(name)).unwrap()
     }
 
-    pub fn plan(&self, tool: &str, input: Value) -> Result<PlannedCall, BadInput> {
+    pub(crate) fn plan(&self, tool: &str, input: Value) -> Result<PlannedCall, BadInput> {
         ToolBox::builtin().get(tool).unwrap().plan(&input, &self.cx)
     }
 
-    pub async fn call(&self, tool: &str, input: Value) -> ToolResult {
+    pub(crate) async fn call(&self, tool: &str, input: Value) -> ToolResult {
         self.plan(tool, input).unwrap().run(&self.cx).await
     }
 
     /// The content of a call that must succeed, with the room's paths shortened.
-    pub async fn ok(&self, tool: &str, input: Value) -> String {
+    pub(crate) async fn ok(&self, tool: &str, input: Value) -> String {
         let result = self.call(tool, input).await;
         assert_eq!(result.class, ResultClass::Success, "{}", result.content);
         self.short(&result.content)
     }
 
     /// The content of a call that must be rejected.
-    pub async fn no(&self, tool: &str, input: Value) -> String {
+    pub(crate) async fn no(&self, tool: &str, input: Value) -> String {
         let result = self.call(tool, input).await;
         assert_eq!(result.class, ResultClass::Rejected, "{}", result.content);
         self.short(&result.content)
     }
 
     /// `/p` is the project, `/r` the directory around it.
-    pub fn short(&self, text: &str) -> String {
+    pub(crate) fn short(&self, text: &str) -> String {
         let root = self.cx.project.parent().unwrap();
         let text = text.replace(self.cx.project.to_str().unwrap(), "/p");
         text.replace(root.to_str().unwrap(), "/r")
     }
 }
 
-pub fn set_modified(path: &Path, seconds: u64) {
+pub(crate) fn set_modified(path: &Path, seconds: u64) {
     let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
     std::fs::File::options().append(true).open(path).unwrap().set_modified(at).unwrap();
 }
 
 /// Runs async code inside a property.
-pub fn block_on<T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }

@@ -98,7 +98,7 @@ async fn an_interrupted_search_says_so() {
 }
 
 /// Every file below a directory, without `.git`, relative to it.
-pub fn all_files(root: &Path, below: &str, found: &mut Vec<String>) {
+pub(crate) fn all_files(root: &Path, below: &str, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(root.join(below)).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();
         let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };

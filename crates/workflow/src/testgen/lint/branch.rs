@@ -8,7 +8,7 @@ use super::syntax::{Arm, Expansion, RedirectTarget, Redirection, ScriptWord, Sta
 use super::value::{Origins, TrackedText};
 
 impl ScriptState<'_> {
-    pub fn and(&mut self, left: &Statement, right: &Statement) -> StatementResult {
+    pub(crate) fn and(&mut self, left: &Statement, right: &Statement) -> StatementResult {
         let first = self.condition(|state| state.statement(left));
         if first.flow != ControlFlow::On {
             return first;
@@ -42,7 +42,7 @@ impl ScriptState<'_> {
         StatementResult { out, status, flow: ControlFlow::On }
     }
 
-    pub fn or(&mut self, left: &Statement, right: &Statement) -> StatementResult {
+    pub(crate) fn or(&mut self, left: &Statement, right: &Statement) -> StatementResult {
         let first = self.condition(|state| state.statement(left));
         if first.flow != ControlFlow::On {
             return first;
@@ -118,7 +118,11 @@ impl ScriptState<'_> {
         }
     }
 
-    pub fn choice(&mut self, arms: &[(Vec<Statement>, Vec<Statement>)], otherwise: &[Statement]) -> StatementResult {
+    pub(crate) fn choice(
+        &mut self,
+        arms: &[(Vec<Statement>, Vec<Statement>)],
+        otherwise: &[Statement],
+    ) -> StatementResult {
         let mut all = StatementResult::default();
         let mut asked: Vec<Comparison> = Vec::new();
         let mut flows = Vec::new();
@@ -186,7 +190,7 @@ impl ScriptState<'_> {
         }
     }
 
-    pub fn repeat(&mut self, condition: &[Statement], body: &[Statement]) -> StatementResult {
+    pub(crate) fn repeat(&mut self, condition: &[Statement], body: &[Statement]) -> StatementResult {
         self.loops += 1;
         let mut asked = self.condition(|state| state.list(condition));
         let from = asked.status.origins();
@@ -211,7 +215,7 @@ impl ScriptState<'_> {
         StatementResult { out: asked.out, ..StatementResult::default() }
     }
 
-    pub fn each(&mut self, name: &str, words: Option<&[ScriptWord]>, body: &[Statement]) -> StatementResult {
+    pub(crate) fn each(&mut self, name: &str, words: Option<&[ScriptWord]>, body: &[Statement]) -> StatementResult {
         /// Beyond that a loop is followed once, with any of its values.
         const MOST: usize = 16;
         let mut items: Vec<TrackedText> = match words {
@@ -244,7 +248,7 @@ impl ScriptState<'_> {
         all
     }
 
-    pub fn case(&mut self, subject: &ScriptWord, arms: &[Arm], line: u32) -> StatementResult {
+    pub(crate) fn case(&mut self, subject: &ScriptWord, arms: &[Arm], line: u32) -> StatementResult {
         let value = self.single(subject);
         let mut atom = Comparison::check(value.from, line);
         if value.from.is_none() && self.in_function() {
@@ -282,7 +286,7 @@ impl ScriptState<'_> {
     }
 
     /// `(( … ))`: a comparison, or a count.
-    pub fn arithmetic(&mut self, word: &ScriptWord, sets: bool, line: u32) -> StatementResult {
+    pub(crate) fn arithmetic(&mut self, word: &ScriptWord, sets: bool, line: u32) -> StatementResult {
         let value = self.single(word);
         let status = |atom| StatementResult { status: ExitStatus::of(atom), ..StatementResult::default() };
         if !sets {

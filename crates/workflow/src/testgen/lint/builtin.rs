@@ -10,7 +10,7 @@ use super::value::{Origins, TrackedText};
 use super::wrapper::is_name;
 
 impl ScriptState<'_> {
-    pub fn builtin(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
+    pub(crate) fn builtin(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
         let arguments = &words[1..];
         let argument = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());
         let mut outcome = StatementResult::default();
@@ -174,7 +174,7 @@ impl ScriptState<'_> {
     }
 
     /// `exec program`: its status is the script's.
-    pub fn ends_with(&mut self, status: ExitStatus) -> ControlFlow {
+    pub(crate) fn ends_with(&mut self, status: ExitStatus) -> ControlFlow {
         if status.atoms.is_empty() && status.exempt.is_empty() {
             return ControlFlow::Exit(ExitCode::Zero);
         }
@@ -297,7 +297,7 @@ impl ScriptState<'_> {
     }
 
     /// Text that a shell reads: `eval`, `bash -c`, a here-document for `sh`.
-    pub fn nested(&mut self, text: &TrackedText, line: u32, what: &str) -> StatementResult {
+    pub(crate) fn nested(&mut self, text: &TrackedText, line: u32, what: &str) -> StatementResult {
         if !self.is_told(text) {
             let line = self.outermost(line);
             self.find(LintRule::L02, line, format_args!("What `{what}` runs cannot be determined from the script"));

@@ -8,7 +8,7 @@ use super::value::{Origins, TrackedText};
 
 impl ScriptState<'_> {
     /// A path is written to.
-    pub fn writes_to(&mut self, path: &TrackedText, line: u32) {
+    pub(crate) fn writes_to(&mut self, path: &TrackedText, line: u32) {
         let location = self.location(&path.text);
         let line = self.outermost(line);
         match location.kind {
@@ -25,7 +25,7 @@ impl ScriptState<'_> {
     }
 
     /// What a program other than the product does to files.
-    pub fn changes(&mut self, words: &[TrackedText], line: u32) {
+    pub(crate) fn changes(&mut self, words: &[TrackedText], line: u32) {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         let arguments = &words[1..];
         let has = |flag: &str| arguments.iter().any(|word| word.text == flag);
@@ -254,7 +254,7 @@ impl ScriptState<'_> {
     }
 
     /// `mktemp`: a new path, in the scratch directory unless it says otherwise.
-    pub fn fresh_path(&mut self, arguments: &[TrackedText]) -> TrackedText {
+    pub(crate) fn fresh_path(&mut self, arguments: &[TrackedText]) -> TrackedText {
         let operand = operands("mktemp", arguments).into_iter().next();
         let elsewhere = operand.filter(|path| path.text.contains('/'));
         let root = match elsewhere.map(|path| self.location(&path.text).kind) {

@@ -13,7 +13,7 @@ use super::value::{Origins, TrackedText, is_hole};
 const DEEPEST: usize = 12;
 
 impl ScriptState<'_> {
-    pub fn command(&mut self, command: &SimpleStatement, line: u32) -> StatementResult {
+    pub(crate) fn command(&mut self, command: &SimpleStatement, line: u32) -> StatementResult {
         if command.words.is_empty() {
             self.substituted = ExitStatus::default();
             self.assignments(command, line);
@@ -58,7 +58,7 @@ impl ScriptState<'_> {
     }
 
     /// Sets a variable, and says so if it is one that changes what runs.
-    pub fn set(&mut self, name: &str, values: Vec<TrackedText>, adds: bool, line: u32) {
+    pub(crate) fn set(&mut self, name: &str, values: Vec<TrackedText>, adds: bool, line: u32) {
         let all = values.iter().fold(TrackedText::default(), |mut all, value| {
             all.push(value);
             all
@@ -71,7 +71,7 @@ impl ScriptState<'_> {
     }
 
     /// Words that are known, but for their holes.
-    pub fn run(&mut self, words: &[TrackedText], line: u32) -> StatementResult {
+    pub(crate) fn run(&mut self, words: &[TrackedText], line: u32) -> StatementResult {
         let Some(program) = words.first() else { return StatementResult::default() };
         if !self.step(line) {
             return StatementResult::default();
@@ -166,7 +166,7 @@ impl ScriptState<'_> {
     }
 
     /// Follows a function of the script, with these arguments.
-    pub fn function(&mut self, name: &str, arguments: &[TrackedText], line: u32) -> StatementResult {
+    pub(crate) fn function(&mut self, name: &str, arguments: &[TrackedText], line: u32) -> StatementResult {
         let Some(body) = self.shell.functions.get(name).cloned() else { return StatementResult::default() };
         if self.called_at.len() >= DEEPEST {
             return StatementResult::default();

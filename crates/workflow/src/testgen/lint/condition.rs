@@ -19,7 +19,7 @@ impl Operand {
 }
 
 impl ScriptState<'_> {
-    pub fn operands(&mut self, tokens: &[TestToken]) -> Vec<Operand> {
+    pub(crate) fn operands(&mut self, tokens: &[TestToken]) -> Vec<Operand> {
         let mut operands = Vec::new();
         for token in tokens {
             match token {
@@ -33,7 +33,7 @@ impl ScriptState<'_> {
     }
 
     /// Returns the arguments of `test`.
-    pub fn arguments_of_test(&mut self, words: &[TrackedText]) -> Vec<Operand> {
+    pub(crate) fn arguments_of_test(&mut self, words: &[TrackedText]) -> Vec<Operand> {
         let last = words.len().saturating_sub(1);
         let operator = |(at, value): (usize, &TrackedText)| {
             let text = value.text.as_str();
@@ -54,7 +54,7 @@ impl ScriptState<'_> {
         words.iter().enumerate().map(operator).collect()
     }
 
-    pub fn test(&mut self, operands: &[Operand], patterns: bool, line: u32) -> ExitStatus {
+    pub(crate) fn test(&mut self, operands: &[Operand], patterns: bool, line: u32) -> ExitStatus {
         // Brackets only group; what is grouped is looked at just the same.
         let flat: Vec<Operand> = operands.iter().filter(|o| !o.is("(") && !o.is(")")).cloned().collect();
         let mut ways = flat.split(|operand| operand.is("-o") || operand.is("||"));

@@ -15,12 +15,12 @@ pub(super) enum EntryPoint {
 }
 
 impl ScriptState<'_> {
-    pub fn entry_points(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn entry_points(&self) -> impl Iterator<Item = &str> {
         std::iter::once("ona").chain(self.around.entry_points.iter().map(|entry| entry.trim()))
     }
 
     /// The programs entry points start with, without directories.
-    pub fn is_entry_name(&self, name: &str) -> bool {
+    pub(crate) fn is_entry_name(&self, name: &str) -> bool {
         let program = |entry: &str| {
             let program = entry.split_whitespace().next().unwrap_or_default();
             program.rsplit('/').next().unwrap_or_default().to_owned()
@@ -33,7 +33,7 @@ impl ScriptState<'_> {
                 .any(|entry| program(entry) == name)
     }
 
-    pub fn entry(&self, words: &[TrackedText]) -> EntryPoint {
+    pub(crate) fn entry(&self, words: &[TrackedText]) -> EntryPoint {
         let Some(program) = words.first() else { return EntryPoint::No };
         let location = self.location(&program.text);
         for entry in self.entry_points() {
@@ -59,7 +59,7 @@ impl ScriptState<'_> {
         EntryPoint::No
     }
 
-    pub fn is_double(&mut self, words: &[TrackedText], line: u32) -> bool {
+    pub(crate) fn is_double(&mut self, words: &[TrackedText], line: u32) -> bool {
         if self.entry(words) != EntryPoint::Double {
             return false;
         }

@@ -6,7 +6,7 @@ use super::value::{Origins, TrackedText};
 
 impl ScriptState<'_> {
     /// Returns the content of a file.
-    pub fn content(&mut self, path: &str) -> TrackedText {
+    pub(crate) fn content(&mut self, path: &str) -> TrackedText {
         let location = self.location(path);
         if let Some(file) = self.files.get(&location.key).cloned() {
             return match self.product_may_have_touched(&location.key, &file) {
@@ -20,7 +20,7 @@ impl ScriptState<'_> {
     }
 
     /// Returns whether a file is there and what it looks like from outside.
-    pub fn existence(&mut self, path: &str) -> Origins {
+    pub(crate) fn existence(&mut self, path: &str) -> Origins {
         let location = self.location(path);
         match self.files.get(&location.key).cloned() {
             Some(file) if self.product_may_have_touched(&location.key, &file) => Origins::FILES,
@@ -83,7 +83,7 @@ impl ScriptState<'_> {
     }
 
     /// The script writes a file.
-    pub fn write(&mut self, path: &str, content: TrackedText, append: bool) {
+    pub(crate) fn write(&mut self, path: &str, content: TrackedText, append: bool) {
         let location = self.location(path);
         if location.kind == LocationKind::Device {
             return;

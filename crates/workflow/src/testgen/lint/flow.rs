@@ -33,7 +33,7 @@ pub(super) enum ExitCode {
 
 impl ScriptState<'_> {
     /// The whole script.
-    pub fn script(&mut self, statements: &[Statement]) {
+    pub(crate) fn script(&mut self, statements: &[Statement]) {
         let outcome = self.list(statements);
         let line = statements.last().map_or(1, |last| last.line);
         match outcome.flow {
@@ -59,7 +59,7 @@ impl ScriptState<'_> {
         self.dropped(&background);
     }
 
-    pub fn list(&mut self, statements: &[Statement]) -> StatementResult {
+    pub(crate) fn list(&mut self, statements: &[Statement]) -> StatementResult {
         let mut all = StatementResult::default();
         let known = self.findings.len();
         let mut waiting: Vec<Comparison> = Vec::new();
@@ -93,7 +93,7 @@ impl ScriptState<'_> {
     }
 
     /// Follows a part where a failure is an answer and does not end the script.
-    pub fn condition(&mut self, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
+    pub(crate) fn condition(&mut self, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         self.lenient += 1;
         let outcome = run(self);
         self.lenient -= 1;
@@ -102,7 +102,7 @@ impl ScriptState<'_> {
     }
 
     /// Follows a part that never runs for what it would do; it asserts nothing.
-    pub fn unless(&mut self, never: bool, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
+    pub(crate) fn unless(&mut self, never: bool, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         self.dead += u32::from(never);
         let outcome = run(self);
         self.dead -= u32::from(never);
@@ -110,7 +110,7 @@ impl ScriptState<'_> {
     }
 
     /// Follows a part that runs only if a condition had one result.
-    pub fn branch(&mut self, from: Origins, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
+    pub(crate) fn branch(&mut self, from: Origins, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         self.control.push(from);
         self.branches += 1;
         let outcome = run(self);
@@ -120,7 +120,7 @@ impl ScriptState<'_> {
     }
 
     /// In a shell of its own: nothing it sets is left, and `exit` ends only it.
-    pub fn subshell(&mut self, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
+    pub(crate) fn subshell(&mut self, run: impl FnOnce(&mut Self) -> StatementResult) -> StatementResult {
         let shell = self.shell.clone();
         self.frames.push((FailureScope::Subshell, Vec::new()));
         let mut outcome = run(self);
@@ -131,7 +131,7 @@ impl ScriptState<'_> {
         StatementResult { status: ExitStatus { atoms, ..ExitStatus::default() }, flow: ControlFlow::On, ..outcome }
     }
 
-    pub fn statement(&mut self, statement: &Statement) -> StatementResult {
+    pub(crate) fn statement(&mut self, statement: &Statement) -> StatementResult {
         if !self.step(statement.line) {
             return StatementResult::default();
         }

@@ -19,7 +19,7 @@ pub(super) enum Language {
 }
 
 impl Language {
-    pub fn of_program(name: &str) -> Option<Self> {
+    pub(crate) fn of_program(name: &str) -> Option<Self> {
         let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         Some(match bare {
             "python" | "pypy" | "pytest" | "ipython" => Self::Python,
@@ -35,7 +35,7 @@ impl Language {
         })
     }
 
-    pub fn of_file(path: &str) -> Option<Self> {
+    pub(crate) fn of_file(path: &str) -> Option<Self> {
         let (_, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
         Some(match ending {
             "py" => Self::Python,

@@ -28,7 +28,7 @@ const MODULES: [&str; 12] = [
 ];
 
 impl ScriptState<'_> {
-    pub fn interpreter(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
+    pub(crate) fn interpreter(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         if SHELLS.contains(&name.as_str()) {
             return Some(self.shell_program(&name, &words[1..], line));
@@ -204,7 +204,7 @@ impl ScriptState<'_> {
     }
 
     /// Says what is wrong with code the script runs.
-    pub fn report(&mut self, seen: &ForeignFindings, line: u32) {
+    pub(crate) fn report(&mut self, seen: &ForeignFindings, line: u32) {
         let at = self.outermost(line);
         if let Some((_, module)) = &seen.loads {
             self.find(LintRule::L07, at, format_args!("It loads the module `{module}`"));
@@ -272,7 +272,7 @@ impl ScriptState<'_> {
     }
 
     /// `source FILE`
-    pub fn sourced(&mut self, arguments: &[TrackedText], line: u32) -> StatementResult {
+    pub(crate) fn sourced(&mut self, arguments: &[TrackedText], line: u32) -> StatementResult {
         let Some(file) = arguments.first() else { return StatementResult::default() };
         if is_stdin(&file.text) {
             let text = self.stdin.clone();

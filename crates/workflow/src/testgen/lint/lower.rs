@@ -13,12 +13,12 @@ use tree_sitter::Node;
 
 impl Lower<'_> {
     /// Returns the statements among a node's children.
-    pub fn body(&self, node: Node<'_>) -> Lowered<Vec<Statement>> {
+    pub(crate) fn body(&self, node: Node<'_>) -> Lowered<Vec<Statement>> {
         let mut cursor = node.walk();
         self.statements(node.children(&mut cursor))
     }
 
-    pub fn statements<'t>(&self, nodes: impl Iterator<Item = Node<'t>>) -> Lowered<Vec<Statement>> {
+    pub(crate) fn statements<'t>(&self, nodes: impl Iterator<Item = Node<'t>>) -> Lowered<Vec<Statement>> {
         let mut found: Vec<Statement> = Vec::new();
         for node in nodes {
             match node.kind() {
@@ -219,7 +219,7 @@ impl Lower<'_> {
     }
 
     /// Lowers one redirection. Words the grammar took for further targets go to `words`.
-    pub fn redirect(&self, node: Node<'_>, words: &mut Vec<ScriptWord>) -> Lowered<Redirection> {
+    pub(crate) fn redirect(&self, node: Node<'_>, words: &mut Vec<ScriptWord>) -> Lowered<Redirection> {
         let line = self.line(node);
         let descriptor = node.child_by_field_name("descriptor").and_then(|number| self.raw(number).trim().parse().ok());
         let mut cursor = node.walk();

@@ -6,7 +6,7 @@ use super::syntax::*;
 use tree_sitter::Node;
 
 impl Lower<'_> {
-    pub fn word(&self, node: Node<'_>) -> Lowered<ScriptWord> {
+    pub(crate) fn word(&self, node: Node<'_>) -> Lowered<ScriptWord> {
         let mut parts = Vec::new();
         self.depth.set(self.depth.get() + 1);
         if self.depth.get() > DEEPEST {
@@ -181,7 +181,7 @@ impl Lower<'_> {
     }
 
     /// Returns everything an arithmetic expression is made of.
-    pub fn names(&self, node: Node<'_>) -> Lowered<Vec<WordPart>> {
+    pub(crate) fn names(&self, node: Node<'_>) -> Lowered<Vec<WordPart>> {
         let mut parts = Vec::new();
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {

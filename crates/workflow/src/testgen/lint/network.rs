@@ -25,7 +25,7 @@ pub(super) fn is_loopback(text: &str) -> bool {
 
 impl ScriptState<'_> {
     /// `/dev/tcp/HOST/PORT` as a file.
-    pub fn reaches(&mut self, path: &TrackedText, line: u32) {
+    pub(crate) fn reaches(&mut self, path: &TrackedText, line: u32) {
         let target = path.text.strip_prefix("/dev/tcp/").or_else(|| path.text.strip_prefix("/dev/udp/"));
         if let Some(target) = target
             && !is_loopback(target)
@@ -39,7 +39,7 @@ impl ScriptState<'_> {
         self.find(LintRule::L14, line, format_args!("It talks to `{}`", shown(what)));
     }
 
-    pub fn network(&mut self, words: &[TrackedText], line: u32) {
+    pub(crate) fn network(&mut self, words: &[TrackedText], line: u32) {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         let arguments = &words[1..];
         let text = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());

@@ -74,22 +74,22 @@ pub(super) struct Lower<'a> {
 pub(super) const DEEPEST: u16 = 150;
 
 impl Lower<'_> {
-    pub fn line(&self, node: Node<'_>) -> u32 {
+    pub(crate) fn line(&self, node: Node<'_>) -> u32 {
         // The grammar counts blanks before a word to some of its nodes.
         let blanks = self.script[node.byte_range()].bytes().take_while(|b| b.is_ascii_whitespace());
         node.start_position().row as u32 + self.first + blanks.filter(|byte| *byte == b'\n').count() as u32
     }
 
-    pub fn raw(&self, node: Node<'_>) -> &str {
+    pub(crate) fn raw(&self, node: Node<'_>) -> &str {
         &self.script[node.byte_range()]
     }
 
-    pub fn refuse<T>(&self, node: Node<'_>, why: &'static str) -> Lowered<T> {
+    pub(crate) fn refuse<T>(&self, node: Node<'_>, why: &'static str) -> Lowered<T> {
         Err(Unreadable { line: self.line(node), why })
     }
 
     /// Checks that the grammar and the sanitizer agree on what is quoted.
-    pub fn same_quotes(&self, tree: &Tree) -> Lowered<()> {
+    pub(crate) fn same_quotes(&self, tree: &Tree) -> Lowered<()> {
         let mut seen = Vec::new();
         each(tree, |node| {
             if matches!(node.kind(), "raw_string" | "ansi_c_string") {

@@ -46,7 +46,7 @@ const CHECKING: [&str; 20] = [
 ];
 
 impl ScriptState<'_> {
-    pub fn variable_is_set(&mut self, name: &str, value: &TrackedText, adds: bool, line: u32) {
+    pub(crate) fn variable_is_set(&mut self, name: &str, value: &TrackedText, adds: bool, line: u32) {
         let line = self.outermost(line);
         let set = adds || !value.text.is_empty();
         if set && interposes(name, &value.text) {
@@ -88,7 +88,7 @@ impl ScriptState<'_> {
     }
 
     /// A file appears in a directory that programs are looked for in.
-    pub fn fills_path(&mut self, key: &str, line: u32) {
+    pub(crate) fn fills_path(&mut self, key: &str, line: u32) {
         let dir = key.rsplit_once('/').map_or("", |(dir, _)| dir);
         if self.search_path.iter().any(|known| known == dir) {
             let line = self.outermost(line);
@@ -96,7 +96,7 @@ impl ScriptState<'_> {
         }
     }
 
-    pub fn shadows(&mut self, name: &str, by: &str, line: u32) {
+    pub(crate) fn shadows(&mut self, name: &str, by: &str, line: u32) {
         let line = self.outermost(line);
         if self.is_entry_name(name) || by == "`hash -p`" || name.contains(is_hole) {
             self.find(LintRule::L10, line, format_args!("{by} takes the place of `{name}`"));
@@ -109,7 +109,7 @@ impl ScriptState<'_> {
         }
     }
 
-    pub fn defines(&mut self, name: &str, body: &Statement, line: u32) {
+    pub(crate) fn defines(&mut self, name: &str, body: &Statement, line: u32) {
         let line = self.outermost(line);
         if self.is_entry_name(name) {
             self.find(LintRule::L10, line, format_args!("a function takes the place of `{name}`"));

@@ -105,7 +105,7 @@ const BYTES: usize = 4 << 20;
 const LONGEST: usize = 64 << 10;
 
 impl<'a> ScriptState<'a> {
-    pub fn new(around: &'a LintContext<'a>) -> Self {
+    pub(crate) fn new(around: &'a LintContext<'a>) -> Self {
         let mut state = Self {
             around,
             findings: Vec::new(),
@@ -159,7 +159,7 @@ impl<'a> ScriptState<'a> {
         state
     }
 
-    pub fn find(&mut self, rule: LintRule, line: u32, what: impl fmt::Display) {
+    pub(crate) fn find(&mut self, rule: LintRule, line: u32, what: impl fmt::Display) {
         let finding = LintFinding::new(rule, line, what);
         if !self.findings.iter().any(|found| found.rule == rule && found.line == line) {
             self.findings.push(finding);
@@ -167,18 +167,18 @@ impl<'a> ScriptState<'a> {
     }
 
     /// Returns the line a reader looks for: of the call, not of the function's inside.
-    pub fn outermost(&self, line: u32) -> u32 {
+    pub(crate) fn outermost(&self, line: u32) -> u32 {
         self.called_at.first().copied().unwrap_or(line)
     }
 
     /// Every hole in it is a directory or file that is known to be one.
-    pub fn is_told(&self, value: &TrackedText) -> bool {
+    pub(crate) fn is_told(&self, value: &TrackedText) -> bool {
         let known = |number: u32| self.holes.get(number as usize).is_some_and(|root| *root != HoleRoot::Unknown);
         value.text.chars().filter_map(hole_number).all(known)
     }
 
     /// One more command followed; false when there were too many.
-    pub fn step(&mut self, line: u32) -> bool {
+    pub(crate) fn step(&mut self, line: u32) -> bool {
         self.steps += 1;
         self.line = line;
         if self.steps == STEPS {
@@ -188,7 +188,7 @@ impl<'a> ScriptState<'a> {
         self.steps < STEPS
     }
 
-    pub fn hole(&mut self, root: HoleRoot) -> char {
+    pub(crate) fn hole(&mut self, root: HoleRoot) -> char {
         let number = (self.holes.len() as u32).min(MOST_HOLES);
         if number < MOST_HOLES {
             self.holes.push(root);
@@ -197,30 +197,30 @@ impl<'a> ScriptState<'a> {
     }
 
     /// Returns a text only a running shell could tell.
-    pub fn unknown(&mut self, from: Origins) -> TrackedText {
+    pub(crate) fn unknown(&mut self, from: Origins) -> TrackedText {
         TrackedText { text: self.hole(HoleRoot::Unknown).to_string(), from }
     }
 
     /// Returns what the branches and loops around this point depend on.
-    pub fn controlled(&self) -> Origins {
+    pub(crate) fn controlled(&self) -> Origins {
         self.control.iter().fold(Origins::NONE, |all, from| all | *from)
     }
 
-    pub fn project_root(&self) -> char {
+    pub(crate) fn project_root(&self) -> char {
         self.project
     }
 
-    pub fn in_function(&self) -> bool {
+    pub(crate) fn in_function(&self) -> bool {
         self.frames.iter().any(|(frame, _)| *frame == FailureScope::Function)
     }
 
-    pub fn location(&self, path: &str) -> PathLocation {
+    pub(crate) fn location(&self, path: &str) -> PathLocation {
         let root = |number: u32| self.holes.get(number as usize).copied().unwrap_or(HoleRoot::Unknown);
         location(path, &self.shell.cwd, self.home, root)
     }
 
     /// Returns a variable the script has not set, as the runner leaves it (DEC-122).
-    pub fn environment(&mut self, name: &str) -> TrackedText {
+    pub(crate) fn environment(&mut self, name: &str) -> TrackedText {
         if name == "PWD" {
             return TrackedText { text: self.shell.cwd.clone(), from: Origins::AMBIENT };
         }
@@ -237,7 +237,7 @@ impl<'a> ScriptState<'a> {
         value
     }
 
-    pub fn variable(&mut self, name: &str) -> TrackedText {
+    pub(crate) fn variable(&mut self, name: &str) -> TrackedText {
         match self.shell.variables.get(name).map(Vec::as_slice) {
             Some([]) => TrackedText::default(),
             Some([first, ..]) => first.clone(),
@@ -245,7 +245,7 @@ impl<'a> ScriptState<'a> {
         }
     }
 
-    pub fn assign(&mut self, name: &str, mut values: Vec<TrackedText>, adds: bool) {
+    pub(crate) fn assign(&mut self, name: &str, mut values: Vec<TrackedText>, adds: bool) {
         let controlled = self.controlled();
         self.assigned += 1;
         let old = self.shell.variables.get(name).cloned();
@@ -297,7 +297,7 @@ impl<'a> ScriptState<'a> {
     }
 
     /// Remembers a text the product gets to see.
-    pub fn seed(&mut self, text: &str) {
+    pub(crate) fn seed(&mut self, text: &str) {
         self.bytes += text.len();
         if self.bytes < BYTES {
             self.seeds.push_str(text);
@@ -305,7 +305,7 @@ impl<'a> ScriptState<'a> {
         }
     }
 
-    pub fn call(&mut self, mut text: String) {
+    pub(crate) fn call(&mut self, mut text: String) {
         if self.dead > 0 {
             return;
         }

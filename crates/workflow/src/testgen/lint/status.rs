@@ -18,11 +18,11 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    pub fn check(from: Origins, line: u32) -> Self {
+    pub(crate) fn check(from: Origins, line: u32) -> Self {
         Self { from, line, always: false, dedicated: true, guard: false }
     }
 
-    pub fn plain(from: Origins, line: u32) -> Self {
+    pub(crate) fn plain(from: Origins, line: u32) -> Self {
         Self { dedicated: false, ..Self::check(from, line) }
     }
 }
@@ -54,25 +54,25 @@ pub(super) enum FailureReason {
 }
 
 impl ExitStatus {
-    pub fn of(atom: Comparison) -> Self {
+    pub(crate) fn of(atom: Comparison) -> Self {
         Self { atoms: vec![atom], ..Self::default() }
     }
 
     /// `true`, `false` and what is like them.
-    pub fn always(result: bool) -> Self {
+    pub(crate) fn always(result: bool) -> Self {
         Self { constant: Some(result), ..Self::default() }
     }
 
-    pub fn origins(&self) -> Origins {
+    pub(crate) fn origins(&self) -> Origins {
         self.atoms.iter().chain(&self.exempt).fold(Origins::NONE, |all, atom| all | atom.from)
     }
 
     /// A command whose purpose is to compare has a say in it.
-    pub fn compares(&self) -> bool {
+    pub(crate) fn compares(&self) -> bool {
         self.atoms.iter().chain(&self.exempt).any(|atom| atom.dedicated)
     }
 
-    pub fn all(self) -> Vec<Comparison> {
+    pub(crate) fn all(self) -> Vec<Comparison> {
         let mut atoms = self.atoms;
         add(&mut atoms, self.exempt);
         atoms
@@ -108,7 +108,7 @@ pub(super) fn either(left: Vec<Comparison>, right: Vec<Comparison>, line: u32) -
 
 impl ScriptState<'_> {
     /// Failing ends the shell this runs in.
-    pub fn fails(&mut self, atoms: Vec<Comparison>, reason: FailureReason) {
+    pub(crate) fn fails(&mut self, atoms: Vec<Comparison>, reason: FailureReason) {
         let atoms: Vec<_> = match reason {
             FailureReason::Written => atoms,
             FailureReason::Implied => {
@@ -122,7 +122,7 @@ impl ScriptState<'_> {
     }
 
     /// Failing ends the function.
-    pub fn returns(&mut self, atoms: Vec<Comparison>) {
+    pub(crate) fn returns(&mut self, atoms: Vec<Comparison>) {
         if let Some((_, kept)) = self.frames.last_mut() {
             add(kept, atoms);
         }
@@ -158,7 +158,7 @@ impl ScriptState<'_> {
     }
 
     /// Where the script fails anyway, a check only tells why.
-    pub fn forget_unnoticed(&mut self, since: usize) {
+    pub(crate) fn forget_unnoticed(&mut self, since: usize) {
         let mut at = 0;
         self.findings.retain(|finding| {
             at += 1;
@@ -167,7 +167,7 @@ impl ScriptState<'_> {
     }
 
     /// Records a status that is not checked.
-    pub fn dropped(&mut self, atoms: &[Comparison]) {
+    pub(crate) fn dropped(&mut self, atoms: &[Comparison]) {
         if self.captured > 0 || self.dead > 0 {
             return;
         }

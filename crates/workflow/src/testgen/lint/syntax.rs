@@ -156,7 +156,7 @@ pub(super) enum Expansion {
 
 impl ScriptWord {
     /// Returns the text, if nothing in it expands.
-    pub fn literal(&self) -> Option<String> {
+    pub(crate) fn literal(&self) -> Option<String> {
         let mut all = String::new();
         for part in &self.parts {
             match part {

@@ -10,7 +10,7 @@ use super::status::{Comparison, ExitStatus};
 use super::value::{Origins, TrackedText};
 
 impl ScriptState<'_> {
-    pub fn tool(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
+    pub(crate) fn tool(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         let arguments = &words[1..];
         let paths = operands(&name, arguments);

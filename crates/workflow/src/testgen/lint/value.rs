@@ -8,33 +8,33 @@ use std::ops::{BitOr, BitOrAssign};
 pub(super) struct Origins(u16);
 
 impl Origins {
-    pub const NONE: Self = Self(0);
+    pub(crate) const NONE: Self = Self(0);
     /// The exit status of a product call.
-    pub const STATUS: Self = Self(1);
+    pub(crate) const STATUS: Self = Self(1);
     /// What a product call printed.
-    pub const OUTPUT: Self = Self(2);
+    pub(crate) const OUTPUT: Self = Self(2);
     /// The product's database.
-    pub const DATABASE: Self = Self(4);
+    pub(crate) const DATABASE: Self = Self(4);
     /// Files the product can have written.
-    pub const FILES: Self = Self(8);
+    pub(crate) const FILES: Self = Self(8);
     /// Files only the script has written.
-    pub const OWN: Self = Self(16);
+    pub(crate) const OWN: Self = Self(16);
     /// Source files of the implementation.
-    pub const SOURCE: Self = Self(32);
+    pub(crate) const SOURCE: Self = Self(32);
     /// The machine: other programs, the environment, the clock.
-    pub const AMBIENT: Self = Self(64);
+    pub(crate) const AMBIENT: Self = Self(64);
     /// Beside output or database: it is about a tool's result.
-    pub const RESULT: Self = Self(128);
+    pub(crate) const RESULT: Self = Self(128);
     /// Beside output or database: it is about what a hook did.
-    pub const HOOKS: Self = Self(256);
+    pub(crate) const HOOKS: Self = Self(256);
     /// The surfaces of section 8.5.2 that show what the product did.
-    pub const SURFACES: Self = Self(2 | 4 | 8);
+    pub(crate) const SURFACES: Self = Self(2 | 4 | 8);
 
-    pub fn has(self, any: Self) -> bool {
+    pub(crate) fn has(self, any: Self) -> bool {
         self.0 & any.0 != 0
     }
 
-    pub fn is_none(self) -> bool {
+    pub(crate) fn is_none(self) -> bool {
         self.0 == 0
     }
 }
@@ -82,22 +82,22 @@ pub(super) fn hole_number(c: char) -> Option<u32> {
 }
 
 impl TrackedText {
-    pub fn literal(text: impl Into<String>) -> Self {
+    pub(crate) fn literal(text: impl Into<String>) -> Self {
         Self { text: text.into(), from: Origins::NONE }
     }
 
     /// Every letter is known.
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         !self.text.contains(is_hole)
     }
 
-    pub fn push(&mut self, other: &TrackedText) {
+    pub(crate) fn push(&mut self, other: &TrackedText) {
         self.text.push_str(&other.text);
         self.from |= other.from;
     }
 
     /// A stretch of known letters contains this.
-    pub fn says(&self, needle: &str) -> bool {
+    pub(crate) fn says(&self, needle: &str) -> bool {
         !needle.is_empty() && !needle.contains(is_hole) && self.text.contains(needle)
     }
 }

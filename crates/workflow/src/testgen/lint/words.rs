@@ -8,7 +8,7 @@ use super::value::{Origins, TrackedText};
 
 impl ScriptState<'_> {
     /// Returns the word as one text, where bash does not split.
-    pub fn single(&mut self, word: &ScriptWord) -> TrackedText {
+    pub(crate) fn single(&mut self, word: &ScriptWord) -> TrackedText {
         let mut all = TrackedText::default();
         for (at, part) in word.parts.iter().enumerate() {
             for (count, value) in self.part(part).into_iter().enumerate() {
@@ -26,7 +26,7 @@ impl ScriptState<'_> {
     }
 
     /// Returns the words it becomes: an array is several, and so is an unquoted text with blanks.
-    pub fn fields(&mut self, word: &ScriptWord) -> Vec<TrackedText> {
+    pub(crate) fn fields(&mut self, word: &ScriptWord) -> Vec<TrackedText> {
         let several = |part: &WordPart| match part {
             WordPart::Variable { how: Expansion::All, .. } => true,
             WordPart::Variable { quoted, .. } | WordPart::Output { quoted, .. } => !quoted,

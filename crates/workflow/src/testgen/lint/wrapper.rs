@@ -6,7 +6,7 @@ use super::state::ScriptState;
 use super::value::{Origins, TrackedText};
 
 impl ScriptState<'_> {
-    pub fn wrapper(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
+    pub(crate) fn wrapper(&mut self, words: &[TrackedText], line: u32) -> Option<StatementResult> {
         let name = words[0].text.rsplit('/').next().unwrap_or_default().to_owned();
         let arguments = &words[1..];
         let text = |at: usize| arguments.get(at).map_or("", |word| word.text.as_str());
