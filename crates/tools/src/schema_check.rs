@@ -161,7 +161,7 @@ fn kinds(rules: &Map<String, Value>, value: &Value, at: &str) -> Result<(), Stri
         Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
         _ => return Ok(()),
     };
-    let validate = wanted.iter().any(|kind| match *kind {
+    let fits = wanted.iter().any(|kind| match *kind {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
         "string" => value.is_string(),
@@ -172,7 +172,7 @@ fn kinds(rules: &Map<String, Value>, value: &Value, at: &str) -> Result<(), Stri
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         _ => false,
     });
-    if validate { Ok(()) } else { Err(format!("{} must be {}, not {}", named(at), article(&wanted), kind(value))) }
+    if fits { Ok(()) } else { Err(format!("{} must be {}, not {}", named(at), article(&wanted), kind(value))) }
 }
 
 fn words(rules: &Map<String, Value>, text: &str, at: &str) -> Result<(), String> {
