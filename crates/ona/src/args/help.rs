@@ -8,7 +8,7 @@ use std::ffi::OsString;
 /// The modes come first; commands and options follow as clap lists them.
 pub const TEMPLATE: &str = "\
 {about-with-newline}
-Usage:
+{usage-heading}
   ona [OPTIONS] -p PROMPT           Answer a prompt, with stdin added to it
   ona [OPTIONS] --eval JSON         Run one tool call through hooks and rules
   ona [OPTIONS] --fire-hook JSON    Run the hooks of one event

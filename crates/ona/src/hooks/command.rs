@@ -3,28 +3,37 @@
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-const FIXTURES: &str = r#"A fixture is a JSON file with an event and the expected decision of the hooks, or an array of them:
+const FIXTURES: &str = r#"A fixture is a JSON file with an event and the expected decision of the
+hooks, or an array of them:
 
   {"name": "a force push is refused", "event": "PreToolUse",
    "payload": {"tool_name": "Bash", "tool_input": {"command": "git push -f"}},
    "expect": {"decision": "deny", "message": "force"}}
 
-"expect" may name decision (allow, ask, deny, none), message and context (a part of the text), input (the tool's
-input afterwards), continue (true, false) and ran (how many hooks ran). `ona --hook-schema` lists events and fields.
+"expect" may hold: decision (allow, ask, deny, none), message and context (a
+part of the text), input (of the tool afterwards), continue (true, false), ran
+(number of hooks that ran). `ona --hook-schema` lists events and fields.
 
-Exit codes: 0 all as expected, 1 a difference was found, 2 a fixture or the configuration cannot be read."#;
+Exit codes: 0 all as expected, 1 a difference was found, 2 a fixture or the
+configuration cannot be read."#;
 
-const EXPLAIN: &str = "Ids are in the table transcript_entries and in the messages of --output-format stream-json.";
+const EXPLAIN: &str = "\
+Ids are in the table transcript_entries and in the messages of
+--output-format stream-json.";
 
-const LINT: &str = "Exit codes: 0 no findings, 1 findings, 2 the configuration cannot be read.";
+const LINT: &str = "\
+Exit codes: 0 no findings, 1 findings, 2 the configuration cannot be read.";
 
-const REPLAY: &str =
-    "Compares only what hooks decide before a tool runs: whether the call is denied, and the input it would run
-with. The tools themselves do not run, and nothing is recorded.
+const REPLAY: &str = "\
+Compares only what hooks decide before a tool runs: whether the call is denied,
+and the input it would run with. The tools themselves do not run, and nothing
+is recorded.
 
-Exit codes: 0 all calls would be decided as before, 1 a call would not, 2 the session does not exist.";
+Exit codes: 0 all calls would be decided as before, 1 a call would not, 2 the
+session does not exist.";
 
-const IMPORT: &str = "Hooks without a counterpart in ona are named on stderr and not imported.";
+const IMPORT: &str = "\
+Hooks without a counterpart in ona are named on stderr and not imported.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
