@@ -8,6 +8,7 @@
 mod callbacks;
 mod claude;
 mod entries;
+mod foreign;
 mod front_matter;
 mod handler_spec;
 mod lenient;
@@ -25,6 +26,7 @@ mod strict;
 
 pub use callbacks::{CALLBACKS, Callbacks, callbacks};
 pub use claude::Claude;
+pub use foreign::{ForeignProgram, TranslatedHooks, add_hooks, translate_hooks};
 pub use front_matter::{FrontMatter, FrontMatterKind, HookScope, front_matter};
 pub use handler_spec::{HandlerFactory, HandlerSpec};
 pub use read::{LoadedHooks, Rejected, load, switched_off};

@@ -555,9 +555,12 @@ fn import_keeps_what_a_handler_says_and_names_what_it_can_not() {
         {"type": "http", "url": "http://127.0.0.1:1/"}]}]}});
     assert_eq!(serde_json::from_str::<Value>(&ran.stdout).unwrap(), kept);
     for what in
-        ["the field \"colour\"", "a dance handler", "a command handler", "whose matcher is no text", "without hooks"]
+        ["the field \"colour\"", "a dance handler", "a command handler", "whose matcher is not text", "without hooks"]
     {
-        assert!(ran.stderr.contains(&format!("ona: left out: {what}")) || ran.stderr.contains(what), "{what}: {ran:?}");
+        assert!(
+            ran.stderr.contains(&format!("ona: not imported: {what}")) || ran.stderr.contains(what),
+            "{what}: {ran:?}"
+        );
     }
 
     let gemini = json!({"hooksConfig": {"disabled": ["off"]}, "hooks": {"enabled": true, "AfterTool": [
