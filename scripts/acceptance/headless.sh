@@ -252,7 +252,7 @@ check_session_agent() {
   is "$(req 0 '.body.tools | map(.name) | join(",")')" Read
   is "$(req 0 .body.model)" claude-opus-4-20250514
   code 2 ona -p go --agent nobody
-  has "$err" "there is no agent nobody"
+  has "$err" "agent nobody does not exist"
 }
 
 check_stdin() {
@@ -262,9 +262,9 @@ check_stdin() {
   code 0 bash -c "printf 'caf\\351' | ona -p look:"
   has "$err" "not UTF-8"
   code 2 bash -c 'ona -p </dev/null'
-  has "$err" "there is no prompt"
+  has "$err" "the prompt is empty"
   code 2 bash -c "printf ' \\n\\t\\n' | ona -p"
-  has "$err" "there is no prompt"
+  has "$err" "the prompt is empty"
   code 2 bash -c 'ona --input-format stream-json --output-format stream-json </dev/null'
   code 2 bash -c 'head -c 10000001 /dev/zero | ona -p x'
   has "$err" "more than 10 MB"

@@ -404,7 +404,7 @@ check_EXT_3() {
 check_EXT_4() {
   allowed; turn '[{"say":"one"}]' -p first --session-id s
   module m.ts 'pi.on("session_before_switch", (event) => { log([event.reason, event.targetSessionFile ?? null]); return { cancel: true }; }); pi.on("session_switch", () => log("never"));'
-  code 1 ona -p next -r s --hook m.ts </dev/null; has "$err" 'a hook module cancelled going on with the session s'
+  code 1 ona -p next -r s --hook m.ts </dev/null; has "$err" 'a hook module cancelled resuming session s'
   code 1 ona -p next -c --hook m.ts </dev/null; code 1 ona -p next -r s --fork-session --hook m.ts </dev/null
   is "$(logged | tr '\n' ' ')" '["resume","s"] ["resume","s"] ["fork","s"] '
   is "$(sql 'SELECT count(*) FROM sessions')" 1; is "$(requests)" 1

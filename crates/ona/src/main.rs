@@ -9,7 +9,6 @@ mod eval;
 mod fire_hook;
 mod flags;
 mod gastown;
-mod headless;
 mod hook_schema;
 mod hooks;
 mod interrupt;
@@ -19,6 +18,7 @@ mod operator;
 mod options;
 mod output;
 mod plan;
+mod print;
 mod sessions;
 mod settings;
 mod startup;
@@ -57,7 +57,7 @@ fn run(task: Task, options: Options) -> Result<u8, Wrong> {
             Ok(0)
         }
         Task::ProtocolVersion => {
-            output::line(format_args!("{} (ona {})", headless::PROTOCOL, env!("CARGO_PKG_VERSION")));
+            output::line(format_args!("{} (ona {})", ona_headless::PROTOCOL, env!("CARGO_PKG_VERSION")));
             Ok(0)
         }
         Task::Job(job) => Ok(carry_out(job, options)?),
@@ -75,7 +75,7 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
         launch.bad_files = BadFiles::Report;
     }
     match job {
-        Job::Print { flag, argument } => headless::run(&launch, &print, flag.as_deref(), argument.as_deref()),
+        Job::Print { flag, argument } => print::run(&launch, &print, flag.as_deref(), argument.as_deref()),
         Job::Eval(text) => eval::run(&launch, &text, yes),
         Job::FireHook(text) => fire_hook::run(&launch, &text, yes),
         Job::Transition(phase) => transition::run(&launch, &phase, approve),

@@ -1,26 +1,6 @@
 //! From the flags of the command line to the plain options of what they start.
 
 use crate::args;
-use crate::headless::HeadlessOptions;
-
-impl args::Options {
-    pub fn headless(&self) -> HeadlessOptions {
-        HeadlessOptions {
-            output_format: self.output_format,
-            streams_in: self.streams_in(),
-            include_partial_messages: self.include_partial_messages,
-            include_hook_events: self.include_hook_events,
-            replay_user_messages: self.replay_user_messages,
-            forward_subagent_text: self.forward_subagent_text,
-            permission_prompt_tool: self.permission_prompt_tool.clone(),
-            permission_prompts: self.permission_prompts,
-            allow_dangerously_skip_permissions: self.allow_dangerously_skip_permissions,
-            init: self.init,
-            init_only: self.init_only,
-            maintenance: self.maintenance,
-        }
-    }
-}
 
 impl From<args::Options> for ona_runtime::Options {
     fn from(flags: args::Options) -> Self {

@@ -215,7 +215,10 @@ fn the_session_can_work_as_an_agent() {
     stream(&ona, &["--agents", "agents.json", "--agent", "poet"]);
     assert!(server.request(1).system().starts_with("Rhyme."));
     let ran = ona.run(["-p", "go", "--agent", "nobody"]).expect_code(2);
-    assert!(ran.stderr.contains("there is no agent nobody; the agents are explore, general-purpose, plan"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("agent nobody does not exist; the agents are explore, general-purpose, plan"),
+        "{ran:?}"
+    );
     ona.run(["-p", "go", "--agents", "[1]"]).expect_code(2);
 }
 

@@ -327,7 +327,7 @@ fn an_agent_has_the_hooks_of_its_definition_while_it_runs() {
     assert_eq!(stop["hook_event_name"], "Stop");
     // Of a folder that is not trusted there is no such agent.
     let ran = ona.run(["-p", "go", "--agent", "worker", "--no-trust"]).expect_code(2);
-    assert!(ran.stderr.contains("there is no agent worker"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("agent worker does not exist"), "{}", ran.stderr);
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn a_command_of_a_file_is_typed_as_the_prompt() {
     // What nobody knows is not asked of a model.
     let before = server.request_count();
     for (prompt, expected) in
-        [("/nonesuch x", "Unknown command: /nonesuch"), ("/theirs", "/theirs is loaded by the model alone")]
+        [("/nonesuch x", "Unknown command: /nonesuch"), ("/theirs", "/theirs can only be loaded by the model")]
     {
         let ran = ona.run(["-p", prompt]).expect_code(1);
         assert!(ran.stderr.contains(expected), "{ran:?}");

@@ -1,51 +1,51 @@
 //! Messages on stdin, one JSON object per line (`--input-format stream-json`).
 //!
-//! A thread of its own reads them, so that a request can be answered while a turn runs and
-//! a read nobody ends does not keep the program alive. A line that can not be
-//! understood becomes a value that says so; none is dropped in silence.
+//! A separate thread reads them, so that a request can be answered while a turn runs and
+//! a blocked read does not keep the program alive. A line that cannot be
+//! parsed becomes a value with the reason; none is dropped silently.
 
-use super::content;
+use super::user_content;
 use ona_orchestration::UserPrompt;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use tokio::sync::mpsc;
 
-/// Lines read ahead of who handles them.
+/// Number of lines that are read ahead.
 const AHEAD: usize = 64;
 
 #[derive(Debug)]
-pub enum Incoming {
-    User(Prompt),
+pub enum IncomingMessage {
+    User(QueuedPrompt),
     Request {
         id: Value,
         request: Value,
     },
-    /// The answer to a request of ours.
+    /// The response to one of our requests.
     Response {
         id: String,
         answer: Result<Value, String>,
     },
-    /// The other side no longer waits for this answer.
+    /// The driving program no longer waits for a response.
     Cancel,
     KeepAlive,
-    Wrong(String),
+    Invalid(String),
 }
 
-/// What somebody wants done.
+/// A prompt that waits for its turn.
 #[derive(Debug, Default)]
-pub struct Prompt {
+pub struct QueuedPrompt {
     pub said: UserPrompt,
     pub uuid: Option<String>,
-    /// `message` as it came, for who wants it repeated.
+    /// `message` as it arrived, to be replayed.
     pub message: Value,
-    /// A sentence for every part that can not be used.
-    pub complaints: Vec<String>,
-    /// Only to be kept for the next message (`shouldQuery: false`).
-    pub only_noted: bool,
+    /// A sentence for every part that cannot be used.
+    pub problems: Vec<String>,
+    /// To be sent with the next prompt (`shouldQuery: false`).
+    pub held: bool,
 }
 
 /// Reads until the input ends; the receiver is closed then.
-pub fn read(input: impl Read + Send + 'static) -> mpsc::Receiver<Incoming> {
+pub fn read(input: impl Read + Send + 'static) -> mpsc::Receiver<IncomingMessage> {
     let (sender, receiver) = mpsc::channel(AHEAD);
     std::thread::spawn(move || {
         let mut input = BufReader::new(input);
@@ -59,12 +59,12 @@ pub fn read(input: impl Read + Send + 'static) -> mpsc::Receiver<Incoming> {
                 Err(error) => {
                     let words = format!("stdin could not be read any further: {error}");
                     // Without a receiver the run is over.
-                    sender.blocking_send(Incoming::Wrong(words)).ok();
+                    sender.blocking_send(IncomingMessage::Invalid(words)).ok();
                     return;
                 }
             }
             let incoming = match parse(&line) {
-                Incoming::Wrong(why) => Incoming::Wrong(format!("line {number} of stdin {why}")),
+                IncomingMessage::Invalid(why) => IncomingMessage::Invalid(format!("line {number} of stdin {why}")),
                 incoming => incoming,
             };
             if sender.blocking_send(incoming).is_err() {
@@ -75,51 +75,51 @@ pub fn read(input: impl Read + Send + 'static) -> mpsc::Receiver<Incoming> {
     receiver
 }
 
-fn parse(line: &[u8]) -> Incoming {
+fn parse(line: &[u8]) -> IncomingMessage {
     let mut message: Value = match serde_json::from_slice(line) {
         Ok(message) => message,
-        Err(error) => return wrong(format!("is not JSON and is left out: {error}")),
+        Err(error) => return invalid(format!("is not JSON and is ignored: {error}")),
     };
     match message["type"].as_str() {
         Some("user") => user(message),
         Some("control_request") => {
-            Incoming::Request { id: message["request_id"].take(), request: message["request"].take() }
+            IncomingMessage::Request { id: message["request_id"].take(), request: message["request"].take() }
         }
         Some("control_response") => response(&mut message["response"]),
-        Some("control_cancel_request") => Incoming::Cancel,
-        Some("keep_alive") => Incoming::KeepAlive,
-        Some(other) => wrong(format!("has the unknown type {other:?} and is left out")),
-        None => wrong("has no type and is left out".into()),
+        Some("control_cancel_request") => IncomingMessage::Cancel,
+        Some("keep_alive") => IncomingMessage::KeepAlive,
+        Some(other) => invalid(format!("has the unknown type {other:?} and is ignored")),
+        None => invalid("has no type and is ignored".into()),
     }
 }
 
-fn wrong(why: String) -> Incoming {
-    Incoming::Wrong(why)
+fn invalid(why: String) -> IncomingMessage {
+    IncomingMessage::Invalid(why)
 }
 
-fn response(response: &mut Value) -> Incoming {
+fn response(response: &mut Value) -> IncomingMessage {
     let Some(id) = response["request_id"].as_str().map(str::to_owned) else {
-        return wrong("is an answer without a request_id and is left out".into());
+        return invalid("is an answer without a request_id and is ignored".into());
     };
     let answer = match response["subtype"].as_str() {
         Some("success") => Ok(response["response"].take()),
         Some("error") => Err(response["error"].as_str().unwrap_or("an error without words").to_owned()),
         other => Err(format!("an answer of the unknown kind {other:?}")),
     };
-    Incoming::Response { id, answer }
+    IncomingMessage::Response { id, answer }
 }
 
-fn user(mut line: Value) -> Incoming {
-    let mut prompt = Prompt {
+fn user(mut line: Value) -> IncomingMessage {
+    let mut prompt = QueuedPrompt {
         uuid: line["uuid"].as_str().map(str::to_owned),
-        only_noted: line["shouldQuery"] == false,
-        ..Prompt::default()
+        held: line["shouldQuery"] == false,
+        ..QueuedPrompt::default()
     };
-    let (said, complaints) = content::said(&line["message"]["content"]);
-    let Some(said) = said else { return wrong("is a user message without content and is left out".into()) };
-    (prompt.said, prompt.complaints) = (said, complaints);
+    let (said, problems) = user_content::parse_content(&line["message"]["content"]);
+    let Some(said) = said else { return invalid("is a user message without content and is ignored".into()) };
+    (prompt.said, prompt.problems) = (said, problems);
     prompt.message = line["message"].take();
-    Incoming::User(prompt)
+    IncomingMessage::User(prompt)
 }
 
 #[cfg(test)]
@@ -127,12 +127,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn told(line: &str) -> Incoming {
+    fn told(line: &str) -> IncomingMessage {
         parse(line.as_bytes())
     }
 
     #[test]
-    fn what_can_not_be_understood_says_so() {
+    fn lines_that_cannot_be_parsed_are_named() {
         for line in [
             "not json",
             "[]",
@@ -143,25 +143,25 @@ mod tests {
             r#"{"type":"user","message":{"content":[{"type":"image"}]}}"#,
             r#"{"type":"control_response","response":{}}"#,
         ] {
-            assert!(matches!(told(line), Incoming::Wrong(_)), "{line}");
+            assert!(matches!(told(line), IncomingMessage::Invalid(_)), "{line}");
         }
-        assert!(matches!(parse(b"\"\xff\""), Incoming::Wrong(_)));
+        assert!(matches!(parse(b"\"\xff\""), IncomingMessage::Invalid(_)));
     }
 
     #[test]
     fn texts_of_a_list_are_joined_and_the_rest_is_named() {
         let line = json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": [
             {"type": "text", "text": "a"}, {"type": "image", "source": {}}, {"type": "text", "text": "b"}]}});
-        let Incoming::User(prompt) = told(&line.to_string()) else { panic!() };
+        let IncomingMessage::User(prompt) = told(&line.to_string()) else { panic!() };
         assert_eq!((prompt.said.text.as_str(), prompt.uuid.as_deref()), ("a\nb", Some("u")));
-        assert_eq!(prompt.complaints.len(), 1);
+        assert_eq!(prompt.problems.len(), 1);
     }
 
     #[test]
     fn answers_carry_the_id_of_their_question() {
         let line =
             json!({"type": "control_response", "response": {"subtype": "error", "request_id": "r", "error": "no"}});
-        let Incoming::Response { id, answer } = told(&line.to_string()) else { panic!() };
+        let IncomingMessage::Response { id, answer } = told(&line.to_string()) else { panic!() };
         assert_eq!((id.as_str(), answer), ("r", Err("no".into())));
     }
 }

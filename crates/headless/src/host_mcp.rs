@@ -1,8 +1,8 @@
-//! MCP servers, as the program on the other side sees them: what it may ask about them,
-//! its own servers, and the questions servers have for the person behind it.
+//! MCP servers and the driving program: its requests about them, its own servers, and
+//! the questions that servers put to its user.
 
-use super::control::Refused;
-use super::host::Host;
+use super::control::ControlError;
+use super::host_connection::HostConnection;
 use ona_mcp::{McpServer, MessageRelay, ServerStatus, Servers};
 use ona_orchestration::ElicitationPrompter;
 use ona_process::TurnCancellation;
@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Answers requests whose subtype begins with `mcp_`.
-pub fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<Value, Refused> {
-    let named = |field: &str| -> Result<Arc<McpServer>, Refused> {
+pub fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<Value, ControlError> {
+    let named = |field: &str| -> Result<Arc<McpServer>, ControlError> {
         let name = request[field].as_str().ok_or_else(|| format!("{field} must be a string"))?;
         servers.find(name).ok_or_else(|| format!("there is no MCP server {name:?}").into())
     };
@@ -45,12 +45,12 @@ pub fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<
         }
         other => {
             let why = format!("the request {other} is not supported");
-            Err(Refused { why, code: Some("unsupported_request") })
+            Err(ControlError { why, code: Some("unsupported_request") })
         }
     }
 }
 
-/// In the background: a request is answered at once, and `mcp_status` tells.
+/// Reconnects in the background: a request is answered at once, and `mcp_status` shows the result.
 fn restart(servers: &Arc<Servers>, server: Arc<McpServer>) {
     let servers = Arc::clone(servers);
     tokio::spawn(async move { servers.reconnect(&server).await });
@@ -74,53 +74,53 @@ fn told(server: &McpServer) -> Value {
     told
 }
 
-/// The names rules know servers by.
+/// Returns the names of servers as rules spell them.
 pub fn slugs(servers: &Servers) -> Vec<String> {
     servers.list().iter().map(|server| server.definition.slug.to_string()).collect()
 }
 
-/// Carries messages to servers of the other side.
-pub struct Post {
-    host: Arc<Host>,
+/// Carries messages to the MCP servers of the driving program.
+pub struct HostTransport {
+    host: Arc<HostConnection>,
     cancellation: TurnCancellation,
 }
 
-impl Post {
-    pub fn of(host: &Arc<Host>, cancellation: &TurnCancellation) -> Arc<dyn MessageRelay> {
+impl HostTransport {
+    pub fn of(host: &Arc<HostConnection>, cancellation: &TurnCancellation) -> Arc<dyn MessageRelay> {
         Arc::new(Self { host: Arc::clone(host), cancellation: cancellation.clone() })
     }
 }
 
-impl MessageRelay for Post {
+impl MessageRelay for HostTransport {
     fn relay<'a>(&'a self, server: &'a str, message: Value) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(async move {
             let request = json!({"subtype": "mcp_message", "server_name": server, "message": message});
-            let answer = self.host.ask(request, self.cancellation.program()).await;
+            let answer = self.host.request(request, self.cancellation.program()).await;
             answer.map(|mut answer| answer["mcp_response"].take()).map_err(|why| why.to_string())
         })
     }
 }
 
-/// Puts questions of servers to the other side.
-pub struct Person {
-    host: Arc<Host>,
+/// Puts the questions of MCP servers to the driving program.
+pub struct HostPrompter {
+    host: Arc<HostConnection>,
     cancellation: TurnCancellation,
 }
 
-impl Person {
-    pub fn of(host: &Arc<Host>, cancellation: &TurnCancellation) -> Arc<dyn ElicitationPrompter> {
+impl HostPrompter {
+    pub fn of(host: &Arc<HostConnection>, cancellation: &TurnCancellation) -> Arc<dyn ElicitationPrompter> {
         Arc::new(Self { host: Arc::clone(host), cancellation: cancellation.clone() })
     }
 }
 
-impl ElicitationPrompter for Person {
+impl ElicitationPrompter for HostPrompter {
     fn prompt(&self, fields: Map<String, Value>) -> BoxFuture<'_, Option<Map<String, Value>>> {
         Box::pin(async move {
             let mut request = json!({"subtype": "elicitation"});
             for (name, value) in fields {
                 request[name] = value;
             }
-            let answer = self.host.ask(request, &self.cancellation.token()).await.ok()?;
+            let answer = self.host.request(request, &self.cancellation.token()).await.ok()?;
             answer.as_object().cloned()
         })
     }

@@ -1,14 +1,14 @@
-//! What the program on the other side may ask for and change while a run goes on.
+//! What the driving program may read and change during a run.
 //!
-//! Every request gets an answer: its own, or an error that says why not. A subtype nobody
-//! here knows is an error with the code `unsupported_request`.
+//! Every request gets an answer: a response, or an error with the reason. An unknown
+//! subtype is an error with the code `unsupported_request`.
 
-use super::callback::Callback;
-use super::commands::BUILTIN;
-use super::host::Host;
-use super::messages::{Level, Message, System};
+use super::builtin_commands::BUILTIN;
+use super::host_connection::HostConnection;
+use super::host_hook::HostHook;
+use super::host_mcp;
+use super::messages::{Level, StreamMessage, SystemMessage};
 use super::printer::Printer;
-use super::servers;
 use super::translate::informational;
 use ona_api::Mode;
 use ona_api::model::{MODELS, ProviderName};
@@ -24,65 +24,65 @@ use ona_tools::Tasks;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// Everything a request can read or move.
-pub struct Levers {
+/// Everything a request can read or change.
+pub struct ControlState {
     pub cancellation: TurnCancellation,
     pub rules: Arc<RwLock<PermissionEngine>>,
     pub hooks: Arc<HookEngine>,
-    /// Who answers the hooks it registers.
-    pub host: Arc<Host>,
+    /// Answers the hooks that it registers.
+    pub host: Arc<HostConnection>,
     pub tasks: Arc<Tasks>,
-    /// The frozen settings, secrets in their places; never shown.
+    /// The frozen settings with their secrets; never shown.
     pub settings: Value,
-    /// The same as it is stored, without them.
+    /// The settings as they are stored, without secrets.
     pub row: Value,
     pub agents: Agents,
     pub skills: Arc<Skills>,
     /// bypassPermissions was allowed on the command line.
     pub may_bypass: bool,
-    /// There once the first prompt has been taken up.
+    /// The model in use and the one configured; set when the first prompt begins.
     pub current_model: Option<(CurrentModel, Arc<Model>)>,
-    pub wishes: Wishes,
+    pub overrides: SessionOverrides,
     /// Tokens of the newest request and its answer.
     pub context: Arc<Mutex<u64>>,
-    /// A change of mode that has not been told yet.
+    /// A change of mode that has not been announced yet.
     pub changed: Option<Mode>,
-    /// Warnings that have not been told yet.
+    /// Warnings that have not been announced yet.
     pub notices: Vec<String>,
     /// MCP servers of this run.
     pub servers: Arc<Servers>,
 }
 
-/// What `initialize` and early requests ask of a session that has not begun.
+/// What `initialize` and early requests change in a session that has not begun.
 #[derive(Debug, Default)]
-pub struct Wishes {
+pub struct SessionOverrides {
     pub model: Option<String>,
     pub system_prompt: Option<String>,
     pub append_system_prompt: Option<String>,
     pub subagent_text: bool,
 }
 
-/// Why a request is not carried out.
+/// Why a request failed.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct ControlError {
     pub why: String,
     pub code: Option<&'static str>,
 }
 
-impl From<String> for Refused {
+impl From<String> for ControlError {
     fn from(why: String) -> Self {
         Self { why, code: None }
     }
 }
 
-impl From<&str> for Refused {
+impl From<&str> for ControlError {
     fn from(why: &str) -> Self {
         why.to_owned().into()
     }
 }
 
-impl Levers {
-    pub fn answer(&mut self, request: &Value) -> Result<Value, Refused> {
+impl ControlState {
+    pub fn answer(&mut self, request: &Value) -> Result<Value, ControlError> {
         let Some(subtype) = request["subtype"].as_str() else {
             return Err("the request has no subtype".into());
         };
@@ -93,13 +93,13 @@ impl Levers {
             "set_max_thinking_tokens" => match &request["max_thinking_tokens"] {
                 Value::Null => Ok(json!({})),
                 none if none == 0 => Ok(json!({})),
-                _ => Err("models answer without thinking here".into()),
+                _ => Err("thinking is not supported".into()),
             },
-            mcp if mcp.starts_with("mcp_") => servers::answer(&self.servers, mcp, request),
+            mcp if mcp.starts_with("mcp_") => host_mcp::answer(&self.servers, mcp, request),
             "rewind_files" => Err("files cannot be rewound: no checkpoints of them are kept".into()),
             "stop_task" => {
                 let id = request["task_id"].as_str().ok_or("task_id must be a string")?;
-                // One that is gone already has stopped.
+                // A task that does not exist any more has stopped.
                 self.tasks.stop(id);
                 Ok(json!({}))
             }
@@ -108,18 +108,18 @@ impl Levers {
             "get_binary_version" => Ok(json!({"version": env!("CARGO_PKG_VERSION")})),
             other => {
                 let why = format!("the request {other} is not supported");
-                Err(Refused { why, code: Some("unsupported_request") })
+                Err(ControlError { why, code: Some("unsupported_request") })
             }
         }
     }
 
-    /// What a request changed is told to whoever follows the stream.
+    /// Prints what requests changed, for readers of the stream.
     pub fn announce(&mut self, printer: &Printer) {
         for notice in self.notices.drain(..) {
-            printer.say(&informational(notice, Level::Warning));
+            printer.send(&informational(notice, Level::Warning));
         }
         if let Some(mode) = self.changed.take() {
-            printer.say(&Message::System(System::Status {
+            printer.send(&StreamMessage::System(SystemMessage::Status {
                 status: None,
                 permission_mode: Some(mode.as_str()),
                 compact_result: None,
@@ -129,23 +129,23 @@ impl Levers {
     }
 
     /// Everything is read before anything is changed.
-    fn initialize(&mut self, request: &Value) -> Result<Value, Refused> {
+    fn initialize(&mut self, request: &Value) -> Result<Value, ControlError> {
         let begun = self.current_model.is_some();
         if !request["jsonSchema"].is_null() {
-            return Err("replies can not be held to a schema yet (jsonSchema)".into());
+            return Err("jsonSchema is not supported: replies cannot be constrained to a schema".into());
         }
         let host = &self.host;
-        let answering = |id| -> Arc<dyn HookHandler> { Arc::new(Callback { id, host: Arc::clone(host) }) };
+        let answering = |id| -> Arc<dyn HookHandler> { Arc::new(HostHook { id, host: Arc::clone(host) }) };
         let read = ona_dialects::callbacks(&request["hooks"], &self.settings, answering)?;
         let agents = match &request["agents"] {
             Value::Null => None,
-            _ if begun => return Err("agents are given before the first message".into()),
+            _ if begun => return Err("agents must be given before the first message".into()),
             agents => Some(self.agents.with(&agents.to_string()).map_err(|bad| bad.to_string())?),
         };
         let system_prompt = texts(&request["systemPrompt"], "systemPrompt")?;
         let append_system_prompt = texts(&request["appendSystemPrompt"], "appendSystemPrompt")?;
         if begun && (system_prompt.is_some() || append_system_prompt.is_some()) {
-            return Err("instructions are given before the first message".into());
+            return Err("system prompts must be given before the first message".into());
         }
         let servers = match &request["sdkMcpServers"] {
             Value::Null => Vec::new(),
@@ -157,17 +157,17 @@ impl Levers {
         let lasting = kept.iter().filter(|hook| hook.source != ona_dialects::CALLBACKS).cloned();
         self.hooks.set_list(HookList::new(lasting.chain(read.hooks)));
         self.notices.extend(
-            read.unknown.iter().map(|event| format!("No hook of {event} will run: there is no such event here.")),
+            read.unknown.iter().map(|event| format!("Hooks of {event} will not run: the event does not exist.")),
         );
         self.agents = agents.unwrap_or_else(|| self.agents.clone());
-        let wishes = &mut self.wishes;
-        wishes.system_prompt = system_prompt.or(wishes.system_prompt.take());
-        wishes.append_system_prompt = append_system_prompt.or(wishes.append_system_prompt.take());
-        wishes.subagent_text |= request["forwardSubagentText"] == true;
+        let overrides = &mut self.overrides;
+        overrides.system_prompt = system_prompt.or(overrides.system_prompt.take());
+        overrides.append_system_prompt = append_system_prompt.or(overrides.append_system_prompt.take());
+        overrides.subagent_text |= request["forwardSubagentText"] == true;
         for name in servers {
             self.servers.add(ServerDefinition::of_host(&name));
         }
-        self.rules.write().unwrap_or_else(PoisonError::into_inner).set_servers(servers::slugs(&self.servers));
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).set_servers(host_mcp::slugs(&self.servers));
         self.servers.start(|definition| definition.endpoint == ServerTransport::Host);
         Ok(self.introduction())
     }
@@ -189,7 +189,7 @@ impl Levers {
         })
     }
 
-    fn set_permission_mode(&mut self, request: &Value) -> Result<Value, Refused> {
+    fn set_permission_mode(&mut self, request: &Value) -> Result<Value, ControlError> {
         let name = request["mode"].as_str().ok_or("mode must be a string")?;
         let mode = mode_named(name).map_err(|unknown| unknown.to_string())?;
         if mode == Mode::BypassPermissions && !self.may_bypass {
@@ -203,7 +203,7 @@ impl Levers {
         Ok(json!({"mode": mode.as_str()}))
     }
 
-    fn set_model(&mut self, request: &Value) -> Result<Value, Refused> {
+    fn set_model(&mut self, request: &Value) -> Result<Value, ControlError> {
         let name = match &request["model"] {
             Value::Null => None,
             Value::String(name) if name == "default" => None,
@@ -220,7 +220,7 @@ impl Levers {
                 if let Some(name) = name {
                     ona_auth::named_model(name, ProviderName::ClaudeCodeSubscription).map_err(|bad| bad.to_string())?;
                 }
-                self.wishes.model = name.map(str::to_owned);
+                self.overrides.model = name.map(str::to_owned);
             }
         }
         Ok(json!({}))
@@ -230,7 +230,7 @@ impl Levers {
         self.current_model.as_ref().map(|(current_model, _)| current_model.model().choice.wire_model.clone())
     }
 
-    /// How much of the context the model's newest answer used, in the words of its provider.
+    /// Returns how much of the context window the newest reply used, as its provider counted.
     fn context_usage(&self) -> Value {
         let Some((current_model, _)) = &self.current_model else {
             return json!({"totalTokens": 0, "maxTokens": 0, "rawMaxTokens": 0, "percentage": 0, "categories": []});
@@ -249,8 +249,8 @@ impl Levers {
     }
 }
 
-/// A text, or several.
-fn texts(value: &Value, name: &str) -> Result<Option<String>, Refused> {
+/// Reads a text or a list of texts.
+fn texts(value: &Value, name: &str) -> Result<Option<String>, ControlError> {
     match value {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text.clone())),
@@ -259,5 +259,92 @@ fn texts(value: &Value, name: &str) -> Result<Option<String>, Refused> {
             Ok(Some(texts.ok_or_else(|| format!("{name} must be text"))?.join("\n\n")))
         }
         _ => Err(format!("{name} must be text").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Protocol;
+
+    #[test]
+    fn every_request_gets_an_answer_or_a_reason() {
+        let control = || Protocol::new().control();
+        for (request, expected) in [
+            (json!({"subtype": "get_settings"}), json!({"effective": {"theme": "dark"}, "applied": {"model": null}})),
+            (json!({"subtype": "get_binary_version"}), json!({"version": env!("CARGO_PKG_VERSION")})),
+            (json!({"subtype": "set_permission_mode", "mode": "plan"}), json!({"mode": "plan"})),
+            (json!({"subtype": "set_permission_mode", "mode": "manual"}), json!({"mode": "default"})),
+            (json!({"subtype": "set_model", "model": "claude_sonnet_4"}), json!({})),
+            (json!({"subtype": "set_model", "model": null}), json!({})),
+            (json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": 0}), json!({})),
+            (json!({"subtype": "stop_task", "task_id": "b1"}), json!({})),
+            (json!({"subtype": "mcp_status"}), json!({"mcpServers": []})),
+            (
+                json!({"subtype": "mcp_set_servers", "servers": {"x": {}}}),
+                json!({"added": [], "removed": [], "errors": {"x": "servers are given at the start, with --mcp-config"}}),
+            ),
+        ] {
+            assert_eq!(control().answer(&request), Ok(expected), "{request}");
+        }
+        for (request, why) in [
+            (json!({}), "the request has no subtype"),
+            (json!({"subtype": "set_permission_mode"}), "mode must be a string"),
+            (json!({"subtype": "set_model", "model": 1}), "model must be a string or null"),
+            (json!({"subtype": "stop_task"}), "task_id must be a string"),
+            (json!({"subtype": "mcp_toggle", "serverName": "x"}), "there is no MCP server \"x\""),
+            (json!({"subtype": "initialize", "systemPrompt": 1}), "systemPrompt must be text"),
+            (json!({"subtype": "initialize", "sdkMcpServers": "x"}), "sdkMcpServers must be a list of names"),
+        ] {
+            assert_eq!(control().answer(&request).unwrap_err().why, why, "{request}");
+        }
+        let unknown = control().answer(&json!({"subtype": "dance"})).unwrap_err();
+        assert_eq!(unknown.code, Some("unsupported_request"));
+    }
+
+    #[test]
+    fn bypassing_permissions_must_have_been_allowed_at_the_start() {
+        let request = json!({"subtype": "set_permission_mode", "mode": "bypassPermissions"});
+        let mut control = Protocol::new().control();
+        assert!(control.answer(&request).unwrap_err().why.contains("--dangerously-skip-permissions"));
+        assert_eq!(control.rules.read().unwrap().mode(), Mode::Default);
+        control.may_bypass = true;
+        control.answer(&request).unwrap();
+        assert_eq!(control.rules.read().unwrap().mode(), Mode::BypassPermissions);
+    }
+
+    #[tokio::test]
+    async fn initialize_changes_everything_or_nothing() {
+        let protocol = Protocol::new();
+        let mut control = protocol.control();
+        let hooks = json!({"PreToolUse": [{"hookCallbackIds": ["h1"]}], "Dance": [{"hookCallbackIds": ["h2"]}]});
+        let wrong = json!({"subtype": "initialize", "hooks": hooks, "systemPrompt": ["a", 1]});
+        assert!(control.answer(&wrong).is_err());
+        assert_eq!(control.hooks.list().iter().count(), 0);
+
+        let right =
+            json!({"subtype": "initialize", "hooks": hooks, "systemPrompt": ["a", "b"], "forwardSubagentText": true});
+        let introduction = control.answer(&right).unwrap();
+        assert_eq!(introduction["commands"][0]["name"], "clear");
+        assert_eq!(control.hooks.list().iter().count(), 1);
+        let overrides = &control.overrides;
+        assert_eq!((overrides.system_prompt.as_deref(), overrides.subagent_text), (Some("a\n\nb"), true));
+        // A second introduction replaces the hooks of the first.
+        control.answer(&right).unwrap();
+        assert_eq!(control.hooks.list().iter().count(), 1);
+        control.announce(&protocol.printer);
+        let told = protocol.output.take_messages();
+        assert!(told[0]["content"].as_str().unwrap().contains("Dance"), "{told:?}");
+    }
+
+    #[test]
+    fn a_changed_mode_is_announced_once() {
+        let protocol = Protocol::new();
+        let mut control = protocol.control();
+        control.answer(&json!({"subtype": "set_permission_mode", "mode": "acceptEdits"})).unwrap();
+        control.announce(&protocol.printer);
+        control.announce(&protocol.printer);
+        let told = protocol.output.take_messages();
+        assert_eq!((told.len(), &told[0]["permissionMode"]), (1, &json!("acceptEdits")));
     }
 }

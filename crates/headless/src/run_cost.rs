@@ -1,23 +1,23 @@
-//! What a run has used so far and what that is charged, for the result message.
+//! The tokens and the cost of a run so far, for the result message.
 //!
-//! A run's sum: a session that is resumed does not count again what earlier runs were told.
+//! Only this run counts: a resumed session does not count again what earlier runs reported.
 
 use ona_api::model::ProviderName;
 use ona_transcript::{Prices, TokenUsage};
 use serde_json::{Map, Value, json};
 
-pub struct Bill {
+pub struct RunCost {
     prices: Prices,
     spent: TokenUsage,
 }
 
-impl Bill {
+impl RunCost {
     pub fn new(prices: Prices) -> Self {
         Self { prices, spent: TokenUsage::default() }
     }
 
-    /// Adds a turn; the sums of the run, in dollars and by model.
-    pub fn settle(&mut self, turn: &TokenUsage, provider: Option<ProviderName>) -> (Option<f64>, Map<String, Value>) {
+    /// Adds a turn and returns the sums of the run: dollars, and tokens by model.
+    pub fn add_turn(&mut self, turn: &TokenUsage, provider: Option<ProviderName>) -> (Option<f64>, Map<String, Value>) {
         let spent = &mut self.spent;
         spent.merge(turn);
         let models: Map<String, Value> = spent

@@ -1,31 +1,32 @@
-//! Prompts that are the names of skills and commands: the text takes the prompt's place.
+//! Prompts that name skills: the text of the skill replaces the prompt.
 
-use super::Run;
-use super::commands::typed;
+use crate::builtin_commands::slash_command;
+use crate::run::Run;
 use ona_instructions::skills::Skill;
 use ona_orchestration::{Events, History, NotLoaded, Session, Turn, TurnEnd, TurnEvent, TurnOutcome, UserPrompt};
 use ona_runtime::skills;
 use ona_store::StoreError;
 use std::sync::{Arc, PoisonError};
 
-/// How many skills one prompt may begin with.
-const STACKED: usize = 6;
+/// Maximum number of skills that one prompt may begin with.
+const MAX_SKILLS: usize = 6;
 
 impl Run<'_> {
-    /// A turn of what somebody said, or of the texts it names. A name nobody knows is a
-    /// mistake of whoever typed it, and no model is asked about it.
-    pub(super) async fn prompt(
+    /// Runs a turn of the prompt, or of the skills it names. An unknown name is an error, and no
+    /// model is asked.
+    pub(crate) async fn run_prompt(
         &self,
         turn: &Turn,
         session: &mut Session,
         history: &mut History,
-        said: UserPrompt,
+        prompt: UserPrompt,
         events: &Events,
     ) -> Result<TurnOutcome, StoreError> {
-        let Some((name, rest)) = typed(&said.text).filter(|_| !self.launch.options.disable_slash_commands) else {
-            return turn.run(session, history, said).await;
+        let Some((name, rest)) = slash_command(&prompt.text).filter(|_| !self.launch.options.disable_slash_commands)
+        else {
+            return turn.run(session, history, prompt).await;
         };
-        let (named, arguments) = match self.named(name, rest) {
+        let (named, arguments) = match self.leading_skills(name, rest) {
             Ok(named) => named,
             Err(message) => return Ok(refused(message)),
         };
@@ -44,26 +45,26 @@ impl Run<'_> {
                 }
             }
         }
-        let typed = Some(said.text);
-        turn.run(session, history, UserPrompt { text: texts.join("\n\n"), typed, ..said }).await
+        let typed = Some(prompt.text);
+        turn.run(session, history, UserPrompt { text: texts.join("\n\n"), typed, ..prompt }).await
     }
 
-    /// The skills a prompt begins with, and their argument: `/a /b text`.
-    fn named<'p>(&self, name: &'p str, rest: &'p str) -> Result<(Vec<&Skill>, &'p str), String> {
-        let mut named = vec![self.typable(name)?];
+    /// Returns the skills that a prompt begins with, and their arguments: `/a /b text`.
+    fn leading_skills<'p>(&self, name: &'p str, rest: &'p str) -> Result<(Vec<&Skill>, &'p str), String> {
+        let mut named = vec![self.invocable(name)?];
         let mut arguments = rest;
-        while let Some((name, rest)) = typed(arguments).filter(|_| named.len() < STACKED) {
-            let Ok(skill) = self.typable(name) else { break };
+        while let Some((name, rest)) = slash_command(arguments).filter(|_| named.len() < MAX_SKILLS) {
+            let Ok(skill) = self.invocable(name) else { break };
             named.push(skill);
             arguments = rest;
         }
         Ok((named, arguments))
     }
 
-    fn typable(&self, name: &str) -> Result<&Skill, String> {
+    fn invocable(&self, name: &str) -> Result<&Skill, String> {
         match self.skills.get(name) {
             Some(skill) if skill.by_user => Ok(skill),
-            Some(skill) => Err(format!("/{} is loaded by the model alone (user-invocable: false)", skill.name)),
+            Some(skill) => Err(format!("/{} can only be loaded by the model (user-invocable: false)", skill.name)),
             None => Err(format!("Unknown command: /{name}")),
         }
     }

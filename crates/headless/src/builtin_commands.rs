@@ -1,13 +1,13 @@
-//! Prompts that are commands for the program, not words for the model.
+//! Prompts that are commands for the program, not text for the model.
 
-/// `/clear` and the names it also goes by (section 2.9). What follows the name is a wish
-/// for a title, which a session without a terminal has nobody to show to.
-pub fn clears(prompt: &str) -> bool {
+/// `/clear` and the names it also goes by (section 2.9). What follows the name is a
+/// title, which has no use without a terminal.
+pub fn is_clear(prompt: &str) -> bool {
     matches!(prompt.split_whitespace().next(), Some("/clear" | "/reset" | "/new"))
 }
 
-/// `/compact`, with what the summary is to keep in particular, if anything is said.
-pub fn compacts(prompt: &str) -> Option<Option<&str>> {
+/// `/compact`, with instructions for the summary, if there are any.
+pub fn compact_command(prompt: &str) -> Option<Option<&str>> {
     let rest = prompt.trim().strip_prefix("/compact")?;
     let wish = rest.trim();
     match rest.chars().next() {
@@ -17,15 +17,15 @@ pub fn compacts(prompt: &str) -> Option<Option<&str>> {
     }
 }
 
-/// The names of the commands above, for whoever lists what can be typed.
+/// The commands above, with descriptions.
 pub const BUILTIN: [(&str, &str); 2] = [
-    ("clear", "Begin again with an empty context; the session stays on record"),
-    ("compact", "Put a summary in the place of the conversation so far"),
+    ("clear", "Start a new session with an empty context"),
+    ("compact", "Replace the conversation so far with a summary"),
 ];
 
-/// A prompt that begins like a command: its name and what follows. A path, a comment and a
-/// lone slash are words for the model.
-pub fn typed(prompt: &str) -> Option<(&str, &str)> {
+/// Returns the name and the arguments of a prompt that begins like a command. A path, a comment
+/// and a lone slash are text for the model.
+pub fn slash_command(prompt: &str) -> Option<(&str, &str)> {
     let line = prompt.trim_start().strip_prefix('/')?;
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
@@ -35,7 +35,7 @@ pub fn typed(prompt: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{clears, compacts, typed};
+    use super::{compact_command, is_clear, slash_command};
 
     #[test]
     fn a_name_follows_the_slash() {
@@ -50,26 +50,26 @@ mod tests {
             ("/?", None),
             ("a /b", None),
         ] {
-            assert_eq!(typed(prompt), expected, "{prompt}");
+            assert_eq!(slash_command(prompt), expected, "{prompt}");
         }
     }
 
     #[test]
     fn a_wish_may_follow_the_word_compact() {
-        assert_eq!(compacts("/compact"), Some(None));
-        assert_eq!(compacts(" /compact keep the names \n"), Some(Some("keep the names")));
+        assert_eq!(compact_command("/compact"), Some(None));
+        assert_eq!(compact_command(" /compact keep the names \n"), Some(Some("keep the names")));
         for prompt in ["/compacted", "compact", "see /compact"] {
-            assert_eq!(compacts(prompt), None, "{prompt}");
+            assert_eq!(compact_command(prompt), None, "{prompt}");
         }
     }
 
     #[test]
     fn only_the_word_itself_clears() {
         for prompt in ["/clear", " /reset\n", "/new the parser"] {
-            assert!(clears(prompt), "{prompt}");
+            assert!(is_clear(prompt), "{prompt}");
         }
         for prompt in ["", "/clearly", "clear", "see /clear", "/compact"] {
-            assert!(!clears(prompt), "{prompt}");
+            assert!(!is_clear(prompt), "{prompt}");
         }
     }
 }

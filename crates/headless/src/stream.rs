@@ -1,9 +1,9 @@
-//! A reply on its way, told as the events of the Messages API (`--include-partial-messages`).
+//! A reply as it arrives, as events of the Messages API (`--include-partial-messages`).
 //!
 //! Every provider's pieces become the same events, so that a program that puts them together
-//! gets the message it is sent whole afterwards. A credential may be spread over several
+//! gets the message it is sent whole notes_only. A credential may be spread over several
 //! pieces, so the end of a piece that could be the beginning of one waits for the next, or
-//! for the end of its block. A reply that breaks off never ends, and what waited is not told.
+//! for the end of its block. A reply that breaks off never ends, and what waited is not printed.
 
 use super::messages::Tokens;
 use ona_api::Redactor;
@@ -12,25 +12,25 @@ use ona_api::redact::RedactedStream;
 use serde_json::{Value, json};
 
 #[derive(Debug)]
-pub struct Stream {
+pub struct ReplyEvents {
     id: String,
     model: String,
     begun: bool,
     /// Number of blocks begun, and what the open one is.
     blocks: usize,
-    open: Option<OpenProject>,
+    open: Option<Open>,
     usage: Usage,
     /// The text of the open block.
     text: RedactedStream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OpenProject {
+enum Open {
     Text,
     Call(usize),
 }
 
-impl Stream {
+impl ReplyEvents {
     pub fn new(id: String, model: String, redactor: &Redactor) -> Self {
         let (usage, text) = (Usage::default(), redactor.stream());
         Self { id, model, begun: false, blocks: 0, open: None, usage, text }
@@ -42,15 +42,15 @@ impl Stream {
             Delta::Usage(usage) => self.usage.update(*usage),
             Delta::Dropped(_) => {}
             Delta::Text(text) => {
-                self.open(OpenProject::Text, json!({"type": "text", "text": ""}), &mut events);
+                self.open(Open::Text, json!({"type": "text", "text": ""}), &mut events);
                 let shown = self.text.push(text);
-                self.tell(OpenProject::Text, shown, &mut events);
+                self.tell(Open::Text, shown, &mut events);
             }
             Delta::Call { index, id, name, json } => {
                 let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
-                self.open(OpenProject::Call(*index), block, &mut events);
+                self.open(Open::Call(*index), block, &mut events);
                 let shown = self.text.push(json);
-                self.tell(OpenProject::Call(*index), shown, &mut events);
+                self.tell(Open::Call(*index), shown, &mut events);
             }
             Delta::End(reason) => {
                 self.begin(&mut events);
@@ -73,7 +73,7 @@ impl Stream {
         }
     }
 
-    fn open(&mut self, kind: OpenProject, block: Value, events: &mut Vec<Value>) {
+    fn open(&mut self, kind: Open, block: Value, events: &mut Vec<Value>) {
         self.begin(events);
         if self.open == Some(kind) {
             return;
@@ -93,13 +93,13 @@ impl Stream {
     }
 
     /// A piece of the newest block; an empty one is not reported.
-    fn tell(&self, kind: OpenProject, text: String, events: &mut Vec<Value>) {
+    fn tell(&self, kind: Open, text: String, events: &mut Vec<Value>) {
         if text.is_empty() {
             return;
         }
         let delta = match kind {
-            OpenProject::Text => json!({"type": "text_delta", "text": text}),
-            OpenProject::Call(_) => json!({"type": "input_json_delta", "partial_json": text}),
+            Open::Text => json!({"type": "text_delta", "text": text}),
+            Open::Call(_) => json!({"type": "input_json_delta", "partial_json": text}),
         };
         events.push(json!({"type": "content_block_delta", "index": self.blocks - 1, "delta": delta}));
     }
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn pieces_become_blocks_that_begin_and_end() {
-        let mut stream = Stream::new("msg_1".into(), "m".into(), &Redactor::default());
+        let mut stream = ReplyEvents::new("msg_1".into(), "m".into(), &Redactor::default());
         let call = |id: Option<&str>, json: &str| Delta::Call {
             index: 0,
             id: id.map(Into::into),

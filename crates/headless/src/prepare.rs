@@ -1,12 +1,12 @@
 //! Everything up to the first prompt: start hooks, instructions, model, tools, repair.
 
-use super::asker::Asker;
-use super::commands::BUILTIN;
-use super::control::Wishes;
-use super::messages::{Init, Message, Server, ServerError, System};
-use super::{PROTOCOL, Run, Trouble};
-use crate::args::PermissionPrompts;
-use crate::output;
+use crate::PROTOCOL;
+use crate::builtin_commands::BUILTIN;
+use crate::control::SessionOverrides;
+use crate::host_operator::HostOperator;
+use crate::messages::{Init, McpServerStatus, ServerError, StreamMessage, SystemMessage};
+use crate::options::PermissionPrompts;
+use crate::run::{Run, RunError};
 use ona_api::model::{ModelFailure, RequestParams};
 use ona_api::{EventName, Group, LoggedEvent, Phase, Row, environment, tool::canonical};
 use ona_auth::CredentialKind;
@@ -29,56 +29,57 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the preparation came to.
-pub enum Ready {
+/// The result of the preparation.
+pub enum Preparation {
     Turn(Box<Turn>, Box<History>),
-    /// The model can not or may not be asked; a turn that ended before it began.
+    /// No model can be asked: a turn that ended before it began.
     Refused(TurnOutcome),
 }
 
-impl Ready {
-    /// The model that is asked now.
+impl Preparation {
+    /// Returns the model in use.
     pub fn model(&self) -> Option<Arc<Model>> {
         match self {
-            Ready::Turn(turn, _) => Some(turn.current_model.model()),
-            Ready::Refused(_) => None,
+            Preparation::Turn(turn, _) => Some(turn.current_model.model()),
+            Preparation::Refused(_) => None,
         }
     }
 }
 
-/// Whom the session works as, and what it is told.
-struct Guise<'a> {
+/// The agent that the session works as, and its system prompt.
+struct AgentSetup<'a> {
     agent: Option<&'a AgentDefinition>,
     instead: Option<String>,
     also: Option<String>,
 }
 
 impl Run<'_> {
-    pub(super) async fn prepare(
+    pub(crate) async fn prepare(
         &self,
         session: &mut Session,
         source: &str,
         agents: Agents,
-        wishes: &Wishes,
+        overrides: &SessionOverrides,
         events: &Events,
-    ) -> Result<Ready, Trouble> {
+    ) -> Result<Preparation, RunError> {
         let options = &self.launch.options;
-        let guise = self.guise(&agents, wishes)?;
+        let agent_setup = self.agent_setup(&agents, overrides)?;
         let (store, hooks) = (&self.open.store, &self.runtime.hooks);
         hooks.set_script_confirmer(Arc::new(ScriptChangePrompt(self.operator())));
-        session.agent_type = guise.agent.map(|agent| agent.name.clone());
-        let wanted = wishes.model.as_deref().or(options.model.as_deref());
-        let wanted = wanted.or(guise.agent.and_then(|agent| agent.model.as_deref()).filter(|name| *name != "inherit"));
+        session.agent_type = agent_setup.agent.map(|agent| agent.name.clone());
+        let wanted = overrides.model.as_deref().or(options.model.as_deref());
+        let wanted =
+            wanted.or(agent_setup.agent.and_then(|agent| agent.model.as_deref()).filter(|name| *name != "inherit"));
         let chosen =
             model_choice::model(self.launch, self.open, wanted, &self.runtime.settings, &self.runtime.operators)?;
         if let Some(config) = &chosen.fresh {
             model_choice::remember(self.launch, self.open, config)?;
         }
-        if let Some(agent) = guise.agent {
+        if let Some(agent) = agent_setup.agent {
             let problems = self.runtime.registrar.works_as(&session.place, agent)?;
             problems.into_iter().for_each(|problem| events(TurnEvent::Message(problem)));
         }
-        let setup = self.setup(session, events).await?;
+        let setup = self.run_setup_hooks(session, events).await?;
         let mut started = json!({ "source": source });
         if let Ok(chosen) = &chosen.choice {
             started["model"] = json!(chosen.wire_model);
@@ -95,19 +96,19 @@ impl Run<'_> {
             }
             if source == "resume" {
                 let fork = options.fork_session;
-                self.resumed(session, if fork { ResumeKind::Fork } else { ResumeKind::Itself }).await?;
+                self.notify_resumed(session, if fork { ResumeKind::Fork } else { ResumeKind::Itself }).await?;
             }
         }
         if let Some((_, reason)) = start.stop.or(setup.stop) {
             events(TurnEvent::Message(format!("Stopped by hook: {reason}")));
             let ended = TurnEnd::Stopped { reason };
-            return Ok(Ready::Refused(TurnOutcome { ended, ..TurnOutcome::nothing() }));
+            return Ok(Preparation::Refused(TurnOutcome { ended, ..TurnOutcome::nothing() }));
         }
         let instructions = self.instructions(session, events).await?;
         let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
             Ok(model) => Arc::new(model),
             // No request was made; the turn ends as any failed one does (section 2.4).
-            Err(failure) => return Ok(Ready::Refused(self.refuse(session, events, failure).await?)),
+            Err(failure) => return Ok(Preparation::Refused(self.fail_turn(session, events, failure).await?)),
         };
         let operator = self.operator();
         let current_model = CurrentModel::new(Arc::clone(&model));
@@ -135,22 +136,22 @@ impl Run<'_> {
         let look = ona_runtime::look_at(self.launch, &self.runtime.settings);
         PlanModeTools::of(session, store, look).equip(&mut tools);
         tools.add(Arc::new(TodoWrite::of(session, store, hooks)));
-        self.connected(session).await?;
-        let granted = guise.agent.cloned();
+        self.wait_for_servers(session).await?;
+        let granted = agent_setup.agent.cloned();
         let keep = move |name: &str| granted.as_ref().is_none_or(|agent| agent.grants(name));
         add_mcp_tools(&mut tools, &self.runtime.fleet.servers, keep);
         if let Some(modules) = &session.modules {
             modules.equip(&mut tools);
         }
-        self.limit(&mut tools, session, guise.agent)?;
+        self.limit_tools(&mut tools, session, agent_setup.agent)?;
         if let Some(modules) = &session.modules {
-            modules.offer(&tools, options.tools.is_none() && guise.agent.is_none());
+            modules.offer(&tools, options.tools.is_none() && agent_setup.agent.is_none());
         }
-        let asking = self.asking(session, &model.choice.wire_model, &instructions, &tools, &guise)?;
+        let asking = self.request_params(session, &model.choice.wire_model, &instructions, &tools, &agent_setup)?;
         if let Some(modules) = &session.modules {
             modules.host.tell_of(&asking.system, model.context());
         }
-        self.teller.say(&self.init(session, source, &asking, &model, &agents, &instructions));
+        self.event_printer.send(&self.init(session, source, &asking, &model, &agents, &instructions));
         let mut history = History::load(store, &session.place.session, model.wire())?;
         let repair = history.repair();
         if !repair.is_empty() {
@@ -164,18 +165,18 @@ impl Run<'_> {
             prompt_source: PromptSource::Operator,
             events: Arc::clone(events),
             cancel: self.cancellation.token(),
-            max_turns: options.max_turns.or(guise.agent.and_then(|agent| agent.max_turns)),
+            max_turns: options.max_turns.or(agent_setup.agent.and_then(|agent| agent.max_turns)),
         };
         let first = start.specific.iter().find_map(|(_, fields)| fields.get("initialUserMessage")?.as_str());
         if let Some(first) = first {
             turn.run(session, &mut history, first).await?;
         }
-        Ok(Ready::Turn(Box::new(turn), Box::new(history)))
+        Ok(Preparation::Turn(Box::new(turn), Box::new(history)))
     }
 
-    /// Waits for the servers, so that the first request has all their tools, and records
+    /// Waits for the MCP servers, so that the first request has all their tools, and records
     /// those that are down.
-    async fn connected(&self, session: &Session) -> Result<(), StoreError> {
+    async fn wait_for_servers(&self, session: &Session) -> Result<(), StoreError> {
         let fleet = &self.runtime.fleet;
         self.elicitations.enter(session);
         tokio::select! {
@@ -189,27 +190,31 @@ impl Run<'_> {
         if group.0.is_empty() { Ok(()) } else { self.open.store.commit(&session.place, group).await.map(drop) }
     }
 
-    fn guise<'a>(&self, agents: &'a Agents, wishes: &Wishes) -> Result<Guise<'a>, Failure> {
+    fn agent_setup<'a>(&self, agents: &'a Agents, overrides: &SessionOverrides) -> Result<AgentSetup<'a>, Failure> {
         let options = &self.launch.options;
         let agent = match &options.agent {
             None => None,
             Some(name) => Some(agents.get(name).ok_or_else(|| {
                 let known: Vec<_> = agents.iter().map(|agent| agent.name.as_str()).collect();
-                Failure::usage(format_args!("there is no agent {name}; the agents are {}", known.join(", ")))
+                Failure::usage(format_args!("agent {name} does not exist; the agents are {}", known.join(", ")))
             })?),
         };
         let flag = file_or(options.system_prompt_file.as_deref(), options.system_prompt.as_ref())?;
         let also = file_or(options.append_system_prompt_file.as_deref(), options.append_system_prompt.as_ref())?;
-        let instead = wishes.system_prompt.clone().or(flag.filter(|text| agent.is_none() || !text.is_empty()));
-        Ok(Guise {
+        let instead = overrides.system_prompt.clone().or(flag.filter(|text| agent.is_none() || !text.is_empty()));
+        Ok(AgentSetup {
             agent,
             instead: instead.or_else(|| agent.map(|agent| agent.prompt.clone())),
-            also: wishes.append_system_prompt.clone().or(also),
+            also: overrides.append_system_prompt.clone().or(also),
         })
     }
 
-    /// Setup hooks, if somebody asked for them.
-    pub(super) async fn setup(&self, session: &mut Session, events: &Events) -> Result<HookOutcome, StoreError> {
+    /// Runs Setup hooks if an option asks for them.
+    pub(crate) async fn run_setup_hooks(
+        &self,
+        session: &mut Session,
+        events: &Events,
+    ) -> Result<HookOutcome, StoreError> {
         let options = self.options;
         let trigger = match (options.init || options.init_only, options.maintenance) {
             (true, _) => "init",
@@ -220,7 +225,7 @@ impl Run<'_> {
         lifecycle(store, hooks, session, events, EventName::Setup, json!({ "trigger": trigger })).await
     }
 
-    /// Whoever was named on the command line; without a name, nobody.
+    /// Who answers permission questions: the driving program if an option says so, otherwise nobody.
     fn operator(&self) -> Arc<dyn Operator> {
         let options = self.options;
         let by_host = options.permission_prompt_tool.is_some();
@@ -232,15 +237,20 @@ impl Run<'_> {
         if !asked {
             return Arc::new(NoOperator);
         }
-        Arc::new(Asker {
+        Arc::new(HostOperator {
             host: Arc::clone(&self.host),
-            printer: Arc::clone(&self.teller.printer),
+            printer: Arc::clone(&self.event_printer.printer),
             cancellation: self.cancellation.clone(),
         })
     }
 
-    /// What of the tools is left: by rules, by `--tools`, by the agent's definition.
-    fn limit(&self, tools: &mut ToolBox, session: &Session, agent: Option<&AgentDefinition>) -> Result<(), Failure> {
+    /// Removes the tools that rules, `--tools` or the agent's definition exclude.
+    fn limit_tools(
+        &self,
+        tools: &mut ToolBox,
+        session: &Session,
+        agent: Option<&AgentDefinition>,
+    ) -> Result<(), Failure> {
         if let Some(lists) = &self.launch.options.tools {
             let names: Vec<&str> = lists.iter().flat_map(|list| list.split([',', ' '])).map(str::trim).collect();
             let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).map(canonical).collect();
@@ -251,7 +261,7 @@ impl Run<'_> {
                 names.iter().find(|name| **name != "default" && !known.iter().any(|one| one == *name))
             {
                 return Err(Failure::usage(format_args!(
-                    "--tools names {unknown}, which is no tool here; the tools are {}",
+                    "--tools names {unknown}, which is not a tool; the tools are {}",
                     known.join(", ")
                 )));
             }
@@ -265,7 +275,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    async fn refuse(
+    async fn fail_turn(
         &self,
         session: &mut Session,
         events: &Events,
@@ -300,7 +310,7 @@ impl Run<'_> {
             links_may_leave: trusted,
         });
         for sentence in instructions.take_skipped() {
-            output::note(format_args!("ona: {sentence}"));
+            self.launch.note(format_args!("ona: {sentence}"));
         }
         let (store, hooks) = (&self.open.store, &self.runtime.hooks);
         for one in instructions.loaded() {
@@ -312,19 +322,19 @@ impl Run<'_> {
         Ok(texts)
     }
 
-    fn asking(
+    fn request_params(
         &self,
         session: &Session,
         model: &str,
         instructions: &[Instruction],
         tools: &ToolBox,
-        guise: &Guise<'_>,
+        agent_setup: &AgentSetup<'_>,
     ) -> Result<RequestParams, StoreError> {
         let reader = self.open.store.reader()?;
         let conversation = &session.place.conversation;
         let system = system_prompt(&PromptParts {
-            instead: guise.instead.as_deref(),
-            also: guise.also.as_deref(),
+            instead: agent_setup.instead.as_deref(),
+            also: agent_setup.also.as_deref(),
             cwd: &session.cx.cwd,
             project: &session.cx.project,
             extra: &session.cx.extra,
@@ -335,7 +345,7 @@ impl Run<'_> {
         Ok(RequestParams { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
     }
 
-    /// Everything that can be typed, without its slash.
+    /// Returns the names of all slash commands, without the slash.
     fn slash_commands(&self, session: &Session) -> Vec<String> {
         let of_files = self.skills.iter().filter(|skill| skill.by_user).map(|skill| skill.name.clone());
         let modules = session.modules.iter().flat_map(|modules| modules.emitter.commands());
@@ -354,18 +364,18 @@ impl Run<'_> {
         model: &Model,
         agents: &Agents,
         instructions: &[Instruction],
-    ) -> Message {
+    ) -> StreamMessage {
         let fleet = &self.runtime.fleet;
         let servers = fleet.servers.list();
-        let server = |one: &Arc<ona_mcp::McpServer>| Server {
+        let server = |one: &Arc<ona_mcp::McpServer>| McpServerStatus {
             name: one.definition.name.clone(),
             status: one.status().as_str(),
             source: one.definition.origin.as_str(),
         };
         let error = |(name, message)| ServerError { name, kind: "connection", message };
-        Message::System(System::Init(Box::new(Init {
+        StreamMessage::System(SystemMessage::Init(Box::new(Init {
             cwd: session.cx.cwd.to_string_lossy().into_owned(),
-            tools: asking.tools.iter().map(|tool| told_name(&tool.name).to_owned()).collect(),
+            tools: asking.tools.iter().map(|tool| client_tool_name(&tool.name).to_owned()).collect(),
             mcp_servers: servers.iter().map(server).collect(),
             mcp_server_errors: fleet.down().into_iter().map(error).collect(),
             model: asking.model.clone(),
@@ -388,12 +398,12 @@ impl Run<'_> {
     }
 }
 
-/// Clients look for the agent tool by its former name.
-fn told_name(name: &str) -> &str {
+/// Clients know the agent tool by its former name.
+fn client_tool_name(name: &str) -> &str {
     if name == "Agent" { "Task" } else { name }
 }
 
-/// Where the credential comes from, in the reference's words where it has them.
+/// Returns where the credential comes from, in the terms of the reference where they exist.
 fn key_source(model: &Model) -> &'static str {
     use ona_api::model::ProviderName::{ClaudeCodeSubscription, LmStudioLocal, OpenaiCompatible};
     match (model.credential_class(), model.choice.provider) {

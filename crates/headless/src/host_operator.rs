@@ -1,7 +1,7 @@
-//! Who answers permission questions of `-p`: nobody, or the program on the other side
+//! The operator that is the driving program: it answers permission questions
 //! (`--permission-prompt-tool stdio`).
 
-use super::host::{Host, Unanswered};
+use super::host_connection::{HostConnection, HostError};
 use super::messages::Level;
 use super::printer::Printer;
 use super::translate::informational;
@@ -15,13 +15,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// Sends `can_use_tool` and waits for the answer.
-pub struct Asker {
-    pub host: Arc<Host>,
+pub struct HostOperator {
+    pub host: Arc<HostConnection>,
     pub printer: Arc<Printer>,
     pub cancellation: TurnCancellation,
 }
 
-impl Operator for Asker {
+impl Operator for HostOperator {
     fn can_answer_questions(&self) -> bool {
         true
     }
@@ -30,23 +30,23 @@ impl Operator for Asker {
         &'a self,
         question: PermissionQuestion<'a>,
     ) -> Pin<Box<dyn Future<Output = OperatorAnswer> + Send + 'a>> {
-        Box::pin(self.ask(question))
+        Box::pin(self.confirm_with_host(question))
     }
 }
 
-impl Asker {
-    async fn ask(&self, question: PermissionQuestion<'_>) -> OperatorAnswer {
+impl HostOperator {
+    async fn confirm_with_host(&self, question: PermissionQuestion<'_>) -> OperatorAnswer {
         let shown = self.printer.redacted(&question.call.input);
-        match self.host.ask(request(&question, &shown), &self.cancellation.token()).await {
+        match self.host.request(request(&question, &shown), &self.cancellation.token()).await {
             Ok(answer) => {
                 let (answer, warning) = read(answer, &shown);
                 if let Some(warning) = warning {
-                    self.printer.say(&informational(warning, Level::Warning));
+                    self.printer.send(&informational(warning, Level::Warning));
                 }
                 answer
             }
-            Err(Unanswered::Interrupted) => deny(Authority::Human, "Interrupted by the operator"),
-            Err(nobody @ (Unanswered::Gone | Unanswered::Refused(_))) => {
+            Err(HostError::Interrupted) => deny(Authority::Human, "Interrupted by the operator"),
+            Err(nobody @ (HostError::Gone | HostError::Refused(_))) => {
                 deny(Authority::Headless, &format!("Denied: the question was not answered: {nobody}"))
             }
         }

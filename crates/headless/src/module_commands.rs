@@ -1,6 +1,6 @@
-//! What hook modules have a say in here: their commands, and whether a session is left.
+//! What hook modules decide here: their commands, and whether a session may be left or resumed.
 
-use super::{Run, Trouble};
+use crate::run::{Run, RunError};
 use ona_api::row::SessionKey;
 use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{History, ModuleCommandResult, ResumeKind, Session, Turn, TurnEnd, TurnOutcome, UserPrompt};
@@ -8,20 +8,20 @@ use ona_runtime::{Failure, session_choice::Begin};
 use ona_store::{SessionLock, StoreError};
 use tokio_util::sync::CancellationToken;
 
-/// How often in a row commands may lead to further commands.
-const MOST_FOLLOW_UPS: usize = 8;
+/// Maximum number of rounds of commands that request further commands.
+const MAX_FOLLOW_UPS: usize = 8;
 
 impl Run<'_> {
-    /// Whether modules let the session be left for a new one.
-    pub(super) async fn may_leave(&self, session: &Session) -> Result<bool, StoreError> {
+    /// Returns whether modules allow a new session to replace this one.
+    pub(crate) async fn modules_allow_new_session(&self, session: &Session) -> Result<bool, StoreError> {
         let Some(modules) = &session.modules else { return Ok(true) };
         let event = ModuleEvent::SessionBeforeSwitch { reason: "new", target: None };
-        let heard = modules.fire(&self.open.store, session, event, &self.cancellation.token()).await?;
-        Ok(!heard.is_cancelled())
+        let outcome = modules.fire(&self.open.store, session, event, &self.cancellation.token()).await?;
+        Ok(!outcome.is_cancelled())
     }
 
-    /// Asks modules before a run goes on with a session; a no ends the run (DEC-008).
-    pub(super) async fn may_resume(&self, begin: &Begin) -> Result<(), Failure> {
+    /// Asks modules before a session is resumed; a cancellation ends the run (DEC-008).
+    pub(crate) async fn check_resume(&self, begin: &Begin) -> Result<(), Failure> {
         let Some(modules) = self.runtime.modules.as_ref().filter(|_| begin.source == "resume") else { return Ok(()) };
         let (session, how) = match &begin.copy_of {
             Some(from) => (from.clone(), ResumeKind::Fork),
@@ -32,78 +32,78 @@ impl Run<'_> {
         if may.map_err(|error| self.launch.store_failure(error))? {
             return Ok(());
         }
-        Err(Failure::refused(format_args!("a hook module cancelled going on with the session {}", place.session)))
+        Err(Failure::refused(format_args!("a hook module cancelled resuming session {}", place.session)))
     }
 
-    /// Tells modules that the run goes on with a session.
-    pub(super) async fn resumed(&self, session: &Session, how: ResumeKind) -> Result<(), StoreError> {
+    /// Notifies modules that a session was resumed.
+    pub(crate) async fn notify_resumed(&self, session: &Session, how: ResumeKind) -> Result<(), StoreError> {
         let Some(modules) = &session.modules else { return Ok(()) };
         let event = ModuleEvent::SessionSwitch { reason: how.as_str(), previous: None };
         modules.fire(&self.open.store, session, event, &self.cancellation.token()).await.map(drop)
     }
 
-    pub(super) async fn left(&self, session: &Session, previous: String) -> Result<(), StoreError> {
+    pub(crate) async fn notify_new_session(&self, session: &Session, previous: String) -> Result<(), StoreError> {
         let Some(modules) = &session.modules else { return Ok(()) };
         modules.host.enter(&session.place, &self.cancellation.token());
         let event = ModuleEvent::SessionSwitch { reason: "new", previous: Some(previous) };
         modules.fire(&self.open.store, session, event, &self.cancellation.token()).await.map(drop)
     }
 
-    /// The run is over, also after an interrupt: the handlers' own deadline is short.
-    pub(super) async fn shut_down(&self, session: &Session) -> Result<(), StoreError> {
+    /// Notifies modules that the run ends, also after an interrupt: the deadline of handlers is short.
+    pub(crate) async fn notify_shutdown(&self, session: &Session) -> Result<(), StoreError> {
         let Some(modules) = &session.modules else { return Ok(()) };
         let event = ModuleEvent::SessionShutdown;
         modules.fire(&self.open.store, session, event, &CancellationToken::new()).await.map(drop)
     }
 
-    /// A prompt as modules leave it; nothing if one of them has seen to it.
-    pub(super) async fn heard_by_modules(
+    /// Returns the prompt as modules changed it, or `None` if one of them handled it.
+    pub(crate) async fn prompt_through_modules(
         &self,
         session: &Session,
-        mut said: UserPrompt,
+        mut prompt: UserPrompt,
     ) -> Result<Option<UserPrompt>, StoreError> {
-        let Some(modules) = &session.modules else { return Ok(Some(said)) };
-        let text = modules.input(&self.open.store, session, &said.text, &self.cancellation.token()).await?;
+        let Some(modules) = &session.modules else { return Ok(Some(prompt)) };
+        let text = modules.input(&self.open.store, session, &prompt.text, &self.cancellation.token()).await?;
         Ok(text.map(|text| {
-            said.text = text;
-            said
+            prompt.text = text;
+            prompt
         }))
     }
 
-    /// Commands that modules asked for while something else ran. Each may ask for more; an end is
-    /// put to that.
-    pub(super) async fn follow_up(
+    /// Runs the commands that modules requested while something else ran. Each may request more, up
+    /// to a limit.
+    pub(crate) async fn run_queued_commands(
         &self,
         turn: &Turn,
         session: &mut Session,
         history: &mut History,
         locks: &mut Vec<SessionLock>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RunError> {
         let Some(modules) = session.modules.clone() else { return Ok(()) };
-        for _ in 0..MOST_FOLLOW_UPS {
+        for _ in 0..MAX_FOLLOW_UPS {
             let lines = modules.host.command_lines();
             if lines.is_empty() {
                 return Ok(());
             }
             for line in lines {
-                let ran = self.command(turn, session, history, &line, locks).await?;
+                let ran = self.run_module_command(turn, session, history, &line, locks).await?;
                 if let Some(TurnOutcome { ended: TurnEnd::Blocked { message }, .. }) = ran {
-                    self.teller.printer.note(&format!("ona: {line}: {message}"));
+                    self.event_printer.printer.note(&format!("ona: {line}: {message}"));
                 }
             }
         }
         Ok(())
     }
 
-    /// Runs a prompt that is a command of a module, and what the command sets in motion.
-    pub(super) async fn command(
+    /// Runs a prompt that is a command of a module, and the turn that the command starts.
+    pub(crate) async fn run_module_command(
         &self,
         turn: &Turn,
         session: &mut Session,
         history: &mut History,
         text: &str,
         locks: &mut Vec<SessionLock>,
-    ) -> Result<Option<TurnOutcome>, Trouble> {
+    ) -> Result<Option<TurnOutcome>, RunError> {
         let Some(modules) = session.modules.clone() else { return Ok(None) };
         modules.host.enter(&session.place, &turn.cancel);
         let Some(line) = text.strip_prefix('/') else { return Ok(None) };
@@ -115,7 +115,7 @@ impl Run<'_> {
         if let Some(place) = switched {
             if place.session != session.place.session {
                 locks.push(self.launch.lock_session(&place.session)?);
-                self.teller.printer.reset(&place.session.0);
+                self.event_printer.printer.reset(&place.session.0);
             }
             session.place = place;
             self.runtime.registrar.enter(&session.place)?;
@@ -123,14 +123,14 @@ impl Run<'_> {
         }
         match error {
             Some(message) => Ok(Some(refused(message))),
-            // What a new session begins with is not yet a prompt.
+            // A new session has no prompt yet.
             None if stays || wakes => Ok(Some(turn.go_on(session, history).await?)),
             None => Ok(Some(TurnOutcome::nothing())),
         }
     }
 }
 
-/// Nothing was done, and this is why.
-pub(super) fn refused(message: impl Into<String>) -> TurnOutcome {
+/// A turn in which nothing was done, and why.
+pub(crate) fn refused(message: impl Into<String>) -> TurnOutcome {
     TurnOutcome { ended: TurnEnd::Blocked { message: message.into() }, ..TurnOutcome::nothing() }
 }

@@ -1,35 +1,34 @@
-//! What a turn came to, as the one message that ends it.
+//! The message that ends a turn.
 
-use super::bill::Bill;
-use super::messages::{Denial, Message, Outcome, Tokens};
+use super::messages::{Denial, ResultMessage, StreamMessage, Tokens};
+use super::run_cost::RunCost;
 use super::stream::stop_reason;
 use super::translate::millis;
 use ona_api::model::ProviderName;
 use ona_orchestration::{Activity, TurnEnd, TurnEvent, TurnOutcome};
 use std::time::{Duration, Instant};
 
-/// What is counted while a turn runs. It is there also when the turn itself has nothing left
-/// to say.
-pub struct Tally {
+/// What is counted while a turn runs, also for turns that are aborted.
+pub struct TurnCounters {
     began: Instant,
     api: Duration,
     calls: u32,
-    bill: Bill,
+    bill: RunCost,
     results: u32,
 }
 
-/// What of the run a result repeats.
-pub struct Setting<'a> {
+/// What a result repeats about the run.
+pub struct ResultContext<'a> {
     pub conversation: &'a str,
     pub provider: Option<ProviderName>,
 }
 
-impl Tally {
-    pub fn new(bill: Bill) -> Self {
+impl TurnCounters {
+    pub fn new(bill: RunCost) -> Self {
         Self { began: Instant::now(), api: Duration::ZERO, calls: 0, bill, results: 0 }
     }
 
-    /// A turn begins; what the models used is counted over the whole run.
+    /// Begins a turn. Tokens are counted over the whole run.
     pub fn begin(&mut self) {
         (self.began, self.api, self.calls) = (Instant::now(), Duration::ZERO, 0);
     }
@@ -42,14 +41,14 @@ impl Tally {
         }
     }
 
-    pub fn result(&mut self, outcome: &TurnOutcome, setting: &Setting<'_>) -> Message {
-        let told = Told::of(outcome);
+    pub fn result(&mut self, outcome: &TurnOutcome, setting: &ResultContext<'_>) -> StreamMessage {
+        let told = ResultFields::of(outcome);
         let error = match &outcome.ended {
             TurnEnd::Failed(failure) => Some(failure),
             _ => None,
         };
-        let (total_cost_usd, model_usage) = self.bill.settle(&outcome.spent, setting.provider);
-        let result = Outcome {
+        let (total_cost_usd, model_usage) = self.bill.add_turn(&outcome.spent, setting.provider);
+        let result = ResultMessage {
             subtype: told.subtype,
             is_error: told.is_error,
             duration_ms: millis(self.began.elapsed()),
@@ -69,14 +68,14 @@ impl Tally {
             result_index: self.results,
         };
         self.results += 1;
-        Message::Result(Box::new(result))
+        StreamMessage::Result(Box::new(result))
     }
 
-    /// The run broke off: the database is full or gone. What was counted is still true.
-    pub fn broken(&mut self, why: String, setting: &Setting<'_>) -> Message {
+    /// The result of a run that was aborted because the database is full or gone.
+    pub fn aborted(&mut self, why: String, setting: &ResultContext<'_>) -> StreamMessage {
         let outcome = TurnOutcome { model_calls: self.calls, ..TurnOutcome::nothing() };
         let mut message = self.result(&outcome, setting);
-        if let Message::Result(result) = &mut message {
+        if let StreamMessage::Result(result) = &mut message {
             result.subtype = "error_during_execution";
             result.is_error = true;
             result.terminal_reason = Some("turn_setup_failed");
@@ -86,8 +85,8 @@ impl Tally {
     }
 }
 
-/// The end of a turn in the words of the reference.
-struct Told {
+/// The end of a turn as clients of the reference expect it.
+struct ResultFields {
     subtype: &'static str,
     is_error: bool,
     terminal_reason: Option<&'static str>,
@@ -95,7 +94,7 @@ struct Told {
     error: Option<String>,
 }
 
-impl Told {
+impl ResultFields {
     fn of(outcome: &TurnOutcome) -> Self {
         let so_far = outcome.text.clone();
         let told = |subtype, is_error, terminal_reason, text, error: Option<&str>| Self {
@@ -127,9 +126,9 @@ impl Told {
 const MAX_TURNS: &str = "the limit of --max-turns was reached";
 const INTERRUPTED: &str = "interrupted";
 
-/// What a person reads: the text, or why there is none.
+/// Returns the text for people, or why there is none.
 pub fn shown(outcome: &TurnOutcome) -> Result<String, String> {
-    let told = Told::of(outcome);
+    let told = ResultFields::of(outcome);
     match (told.is_error, told.error) {
         (false, _) => Ok(told.text),
         (true, Some(error)) => Err(error),
@@ -163,10 +162,11 @@ mod tests {
             (TurnEnd::Interrupted(Activity::Asking), "error_during_execution", true, Some("aborted_streaming")),
             (TurnEnd::Interrupted(Activity::Tools), "error_during_execution", true, Some("aborted_tools")),
         ];
-        let setting = Setting { conversation: "c", provider: None };
-        let mut tally = Tally::new(Bill::new(Prices::with(&serde_json::Value::Null).0));
+        let setting = ResultContext { conversation: "c", provider: None };
+        let mut tally = TurnCounters::new(RunCost::new(Prices::with(&serde_json::Value::Null).0));
         for (index, (ended, subtype, is_error, reason)) in ends.into_iter().enumerate() {
-            let Message::Result(result) = tally.result(&TurnOutcome { ended, ..TurnOutcome::nothing() }, &setting)
+            let StreamMessage::Result(result) =
+                tally.result(&TurnOutcome { ended, ..TurnOutcome::nothing() }, &setting)
             else {
                 unreachable!()
             };

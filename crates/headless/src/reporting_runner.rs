@@ -1,6 +1,6 @@
-//! Tells of the hooks of `-p` while they run as everywhere (`--include-hook-events`).
+//! Reports when hooks start and end, while they run as everywhere (`--include-hook-events`).
 
-use super::messages::{HookId, Level, Message, System};
+use super::messages::{HookId, Level, StreamMessage, SystemMessage};
 use super::printer::Printer;
 use super::translate::informational;
 use ona_api::{CallId, EventName, text};
@@ -15,14 +15,14 @@ use std::time::Duration;
 /// on lines of a megabyte.
 const TOLD: usize = 32_768;
 
-pub struct Stage {
+pub struct ReportingRunner {
     pub processes: ProcessRunner,
     pub printer: Arc<Printer>,
-    /// All hooks, not only those of SessionStart.
-    pub told: bool,
+    /// Report hooks of all events, not only those of SessionStart.
+    pub all_events: bool,
 }
 
-impl Runner for Stage {
+impl Runner for ReportingRunner {
     fn run<'a>(
         &'a self,
         hook: &'a Hook,
@@ -31,36 +31,36 @@ impl Runner for Stage {
         timeout: Duration,
     ) -> Pin<Box<dyn Future<Output = HookExecution> + Send + 'a>> {
         Box::pin(async move {
-            let id = self.tells(firing.event).then(|| hook_id(firing));
+            let id = self.reports(firing.event).then(|| hook_id(firing));
             if let Some(id) = &id {
-                self.printer.say(&Message::System(System::HookStarted(id.clone())));
+                self.printer.send(&StreamMessage::System(SystemMessage::HookStarted(id.clone())));
             }
             let ran = self.processes.run(hook, firing, stdin, timeout).await;
             if let Some(id) = id {
-                self.printer.say(&response(id, &ran));
+                self.printer.send(&response(id, &ran));
             }
             ran
         })
     }
 }
 
-impl Stage {
-    fn tells(&self, event: EventName) -> bool {
+impl ReportingRunner {
+    fn reports(&self, event: EventName) -> bool {
         match event {
             EventName::SessionStart => true,
             EventName::InstructionsLoaded | EventName::CwdChanged | EventName::SessionEnd => false,
-            _ => self.told,
+            _ => self.all_events,
         }
     }
 }
 
 /// A hook that failed for the first time: for the person on stderr and for the program that
 /// reads the stream.
-pub fn tell_failure(printer: &Printer, failure: &HookFailure) {
+pub fn report_failure(printer: &Printer, failure: &HookFailure) {
     if !failure.logged {
         printer.note(&format!("ona: {}", failure.text));
     }
-    printer.say(&informational(failure.text.clone(), Level::Warning));
+    printer.send(&informational(failure.text.clone(), Level::Warning));
 }
 
 fn hook_id(firing: &Firing) -> HookId {
@@ -76,7 +76,7 @@ fn hook_id(firing: &Firing) -> HookId {
     }
 }
 
-fn response(hook: HookId, ran: &HookExecution) -> Message {
+fn response(hook: HookId, ran: &HookExecution) -> StreamMessage {
     let told = |stream: &str| text::head(stream, TOLD).0.to_owned();
     let (exit_code, outcome) = match &ran.exit {
         Exit::Code(0) => (Some(0), "success"),
@@ -84,7 +84,7 @@ fn response(hook: HookId, ran: &HookExecution) -> Message {
         Exit::NotStarted(_) => (None, "error"),
         Exit::TimedOut { .. } | Exit::Cancelled => (None, "cancelled"),
     };
-    Message::System(System::HookResponse {
+    StreamMessage::System(SystemMessage::HookResponse {
         hook,
         output: told(&format!("{}{}", ran.stdout, ran.stderr)),
         stdout: told(&ran.stdout),

@@ -1,8 +1,6 @@
-//! What `-p` says in stream-json, as values: one type per message, in the shapes
-//! programs written for the reference read.
+//! The messages of stream-json: one type each, in the shapes that clients of the reference read.
 //!
-//! Nothing here prints, asks a clock or knows a flag; `translate` makes these values of
-//! what happens and `printer` writes them.
+//! Nothing here prints or reads a clock; `translate` makes these values and `printer` writes them.
 
 use ona_api::model::Usage;
 use ona_api::{CallId, ToolCall};
@@ -11,22 +9,22 @@ use serde_json::{Map, Value};
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Message {
-    System(System),
+pub enum StreamMessage {
+    System(SystemMessage),
     /// One block of a reply; the blocks of one reply share its id.
     Assistant {
-        message: Reply,
+        message: AssistantMessage,
         parent_tool_use_id: Option<CallId>,
         timestamp: String,
     },
-    User(User),
+    User(UserMessage),
     StreamEvent {
         event: Value,
         parent_tool_use_id: Option<CallId>,
         #[serde(skip_serializing_if = "Option::is_none")]
         ttft_ms: Option<u64>,
     },
-    Result(Box<Outcome>),
+    Result(Box<ResultMessage>),
     /// The session was cleared; what follows belongs to another.
     ConversationReset {
         new_conversation_id: String,
@@ -43,19 +41,21 @@ pub enum Message {
     },
 }
 
-impl Message {
+impl StreamMessage {
     /// Messages about a request are no part of the session.
     pub fn is_control(&self) -> bool {
         matches!(
             self,
-            Message::ControlRequest { .. } | Message::ControlResponse { .. } | Message::ControlCancelRequest { .. }
+            StreamMessage::ControlRequest { .. }
+                | StreamMessage::ControlResponse { .. }
+                | StreamMessage::ControlCancelRequest { .. }
         )
     }
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
-pub enum System {
+pub enum SystemMessage {
     Init(Box<Init>),
     PermissionDenied {
         tool_name: String,
@@ -117,10 +117,10 @@ pub enum System {
     },
 }
 
-impl System {
+impl SystemMessage {
     /// A status without any of its details.
     pub fn status(status: Option<&'static str>) -> Self {
-        System::Status { status, permission_mode: None, compact_result: None, compact_error: None }
+        SystemMessage::Status { status, permission_mode: None, compact_result: None, compact_error: None }
     }
 }
 
@@ -154,7 +154,7 @@ pub struct HookId {
 pub struct Init {
     pub cwd: String,
     pub tools: Vec<String>,
-    pub mcp_servers: Vec<Server>,
+    pub mcp_servers: Vec<McpServerStatus>,
     pub model: String,
     #[serde(rename = "permissionMode")]
     pub permission_mode: &'static str,
@@ -180,7 +180,7 @@ pub struct Init {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Server {
+pub struct McpServerStatus {
     pub name: String,
     pub status: &'static str,
     pub source: &'static str,
@@ -196,7 +196,7 @@ pub struct ServerError {
 
 /// A reply, or one block of it, as the provider's API would say it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Reply {
+pub struct AssistantMessage {
     pub id: String,
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -209,7 +209,7 @@ pub struct Reply {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct User {
+pub struct UserMessage {
     pub message: Value,
     pub parent_tool_use_id: Option<CallId>,
     pub timestamp: String,
@@ -241,9 +241,9 @@ impl From<&Usage> for Tokens {
     }
 }
 
-/// The last word on a turn.
+/// The result of a turn.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct ResultMessage {
     pub subtype: &'static str,
     pub is_error: bool,
     pub duration_ms: u64,

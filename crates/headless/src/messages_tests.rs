@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::json;
 
-fn json(message: &Message) -> Value {
+fn json(message: &StreamMessage) -> Value {
     serde_json::to_value(message).unwrap()
 }
 
@@ -13,7 +13,7 @@ fn messages_have_the_shapes_of_the_reference() {
     let call = ToolCall { id: "c1".into(), name: "Bash".into(), input: json!({"command": "ls"}) };
     let golden = [
         (
-            Message::System(System::ApiRetry {
+            StreamMessage::System(SystemMessage::ApiRetry {
                 attempt: 1,
                 max_retries: 4,
                 retry_delay_ms: 500,
@@ -25,22 +25,22 @@ fn messages_have_the_shapes_of_the_reference() {
                 "error_status": 529, "error": "server_error", "message": "overloaded"}),
         ),
         (
-            Message::System(System::status(Some("compacting"))),
+            StreamMessage::System(SystemMessage::status(Some("compacting"))),
             json!({"type": "system", "subtype": "status", "status": "compacting"}),
         ),
         (
-            Message::System(System::CompactBoundary {
+            StreamMessage::System(SystemMessage::CompactBoundary {
                 compact_metadata: CompactMetadata { trigger: "auto", pre_tokens: 9, post_tokens: 2, duration_ms: 7 },
             }),
             json!({"type": "system", "subtype": "compact_boundary",
                 "compact_metadata": {"trigger": "auto", "pre_tokens": 9, "post_tokens": 2, "duration_ms": 7}}),
         ),
         (
-            Message::System(System::HookStarted(hook.clone())),
+            StreamMessage::System(SystemMessage::HookStarted(hook.clone())),
             json!({"type": "system", "subtype": "hook_started", "hook_id": "h", "hook_name": "PreToolUse:Bash", "hook_event": "PreToolUse"}),
         ),
         (
-            Message::System(System::HookResponse {
+            StreamMessage::System(SystemMessage::HookResponse {
                 hook,
                 output: "o".into(),
                 stdout: "o".into(),
@@ -52,8 +52,8 @@ fn messages_have_the_shapes_of_the_reference() {
                 "hook_event": "PreToolUse", "output": "o", "stdout": "o", "stderr": "", "exit_code": 0, "outcome": "success"}),
         ),
         (
-            Message::Assistant {
-                message: Reply {
+            StreamMessage::Assistant {
+                message: AssistantMessage {
                     id: "msg_1".into(),
                     kind: "message",
                     role: "assistant",
@@ -72,7 +72,7 @@ fn messages_have_the_shapes_of_the_reference() {
                 "parent_tool_use_id": null, "timestamp": "t"}),
         ),
         (
-            Message::User(User {
+            StreamMessage::User(UserMessage {
                 message: json!({"role": "user", "content": "x"}),
                 parent_tool_use_id: Some("c1".into()),
                 timestamp: "t".into(),
@@ -84,7 +84,7 @@ fn messages_have_the_shapes_of_the_reference() {
                 "isReplay": true, "uuid": "u"}),
         ),
         (
-            Message::Result(Box::new(Outcome {
+            StreamMessage::Result(Box::new(ResultMessage {
                 subtype: "error_max_turns",
                 is_error: true,
                 duration_ms: 3,
@@ -112,7 +112,7 @@ fn messages_have_the_shapes_of_the_reference() {
                 "api_error_status": null, "conversation_id": "conv", "result_index": 0}),
         ),
         (
-            Message::ControlResponse {
+            StreamMessage::ControlResponse {
                 response: Response::Error {
                     request_id: json!("r"),
                     error: "no".into(),
@@ -123,11 +123,11 @@ fn messages_have_the_shapes_of_the_reference() {
                 "response": {"subtype": "error", "request_id": "r", "error": "no", "error_code": "unsupported_request"}}),
         ),
         (
-            Message::ControlRequest { request_id: "r".into(), request: json!({"subtype": "can_use_tool"}) },
+            StreamMessage::ControlRequest { request_id: "r".into(), request: json!({"subtype": "can_use_tool"}) },
             json!({"type": "control_request", "request_id": "r", "request": {"subtype": "can_use_tool"}}),
         ),
         (
-            Message::ControlCancelRequest { request_id: "r".into() },
+            StreamMessage::ControlCancelRequest { request_id: "r".into() },
             json!({"type": "control_cancel_request", "request_id": "r"}),
         ),
     ];
@@ -138,7 +138,7 @@ fn messages_have_the_shapes_of_the_reference() {
 
 #[test]
 fn the_first_message_has_every_field_a_client_looks_for() {
-    let init = json(&Message::System(System::Init(Box::default())));
+    let init = json(&StreamMessage::System(SystemMessage::Init(Box::default())));
     let names: Vec<_> = init.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         names,

@@ -1,40 +1,46 @@
-//! Tells what happens to whoever follows the run: messages to programs, notes to people.
+//! Prints what happens in a turn: messages for programs, notes for people.
 
-use super::bill::Bill;
-use super::messages::Message;
-use super::printer::{Form, Printer};
-use super::result::{Setting, Tally, shown};
-use super::translate::{Translator, Wanted};
+use super::messages::StreamMessage;
+use super::printer::{OutputForm, Printer};
+use super::run_cost::RunCost;
+use super::translate::{StreamContent, Translator};
+use super::turn_result::{ResultContext, TurnCounters, shown};
 use ona_api::ToolCall;
 use ona_orchestration::{Events, TurnEvent, TurnOutcome};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub struct Teller {
+pub struct EventPrinter {
     pub printer: Arc<Printer>,
     /// Tokens of the newest request and its answer.
     pub context: Arc<Mutex<u64>>,
     verbose: bool,
     translator: Mutex<Translator>,
-    tally: Mutex<Tally>,
+    tally: Mutex<TurnCounters>,
 }
 
-impl Teller {
-    pub fn new(printer: Arc<Printer>, wanted: Wanted, verbose: bool, bill: Bill) -> Arc<Self> {
+impl EventPrinter {
+    pub fn new(printer: Arc<Printer>, wanted: StreamContent, verbose: bool, bill: RunCost) -> Arc<Self> {
         let translator = Mutex::new(Translator::new(wanted, printer.redactor()));
-        Arc::new(Self { printer, context: Arc::default(), verbose, translator, tally: Mutex::new(Tally::new(bill)) })
+        Arc::new(Self {
+            printer,
+            context: Arc::default(),
+            verbose,
+            translator,
+            tally: Mutex::new(TurnCounters::new(bill)),
+        })
     }
 
     pub fn events(self: &Arc<Self>) -> Events {
-        let teller = Arc::clone(self);
-        Arc::new(move |event| teller.tell(event))
+        let event_printer = Arc::clone(self);
+        Arc::new(move |event| event_printer.tell(event))
     }
 
-    /// After the last result: for people only, because programs have read to the end.
-    pub fn afterwards(self: &Arc<Self>) -> Events {
-        let teller = Arc::clone(self);
+    /// For events after the last result: only notes for people, because programs have stopped reading.
+    pub fn notes_only(self: &Arc<Self>) -> Events {
+        let event_printer = Arc::clone(self);
         Arc::new(move |event| {
             if let TurnEvent::Message(text) = event {
-                teller.printer.note(&text);
+                event_printer.printer.note(&text);
             }
         })
     }
@@ -45,20 +51,20 @@ impl Teller {
             let read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
             *lock(&self.context) = read + usage.output_tokens;
         }
-        if self.printer.form() == Form::Text {
+        if self.printer.form() == OutputForm::Text {
             self.note(&event);
             return;
         }
-        if let (Form::Object, TurnEvent::Message(text)) = (self.printer.form(), &event) {
+        if let (OutputForm::Object, TurnEvent::Message(text)) = (self.printer.form(), &event) {
             // One object at the end has no place for it.
             self.printer.note(text);
         }
         for message in lock(&self.translator).messages(event) {
-            self.printer.say(&message);
+            self.printer.send(&message);
         }
     }
 
-    /// For a person who watches stderr while stdout waits for the text.
+    /// Prints a note on stderr, while stdout waits for the final text.
     fn note(&self, event: &TurnEvent) {
         match event {
             TurnEvent::Message(text) => self.printer.note(text),
@@ -73,7 +79,7 @@ impl Teller {
             }
             TurnEvent::Compacted(made) if self.verbose => {
                 let (before, after) = (made.before, made.after);
-                self.printer.note(&format!("ona: a summary took the place of about {before} tokens; {after} are left"));
+                self.printer.note(&format!("ona: about {before} tokens were summarised to {after}"));
             }
             TurnEvent::NotCompacted { why } if self.verbose => {
                 self.printer.note(&format!("ona: the conversation could not be summarised: {why}"));
@@ -82,11 +88,11 @@ impl Teller {
         }
     }
 
-    pub fn say(&self, message: &Message) {
-        self.printer.say(message);
+    pub fn send(&self, message: &StreamMessage) {
+        self.printer.send(message);
     }
 
-    pub fn want_subagent_text(&self) {
+    pub fn include_subagent_text(&self) {
         lock(&self.translator).wanted.subagent_text = true;
     }
 
@@ -94,16 +100,16 @@ impl Teller {
         lock(&self.tally).begin();
     }
 
-    pub fn result(&self, outcome: &TurnOutcome, setting: &Setting<'_>) {
+    pub fn result(&self, outcome: &TurnOutcome, setting: &ResultContext<'_>) {
         let message = lock(&self.tally).result(outcome, setting);
         let text = shown(outcome);
         self.printer.result(&message, text.as_deref().map_err(String::as_str));
     }
 
-    /// The run broke off; who reads the stream must not wait for more.
-    pub fn broken(&self, why: &str, setting: &Setting<'_>) {
-        let message = lock(&self.tally).broken(why.to_owned(), setting);
-        if self.printer.form() != Form::Text {
+    /// The run was aborted; readers of the stream must not wait for more.
+    pub fn aborted(&self, why: &str, setting: &ResultContext<'_>) {
+        let message = lock(&self.tally).aborted(why.to_owned(), setting);
+        if self.printer.form() != OutputForm::Text {
             self.printer.result(&message, Err(why));
         }
     }

@@ -1,13 +1,13 @@
-//! The content of a user message on stdin: words, pictures, documents.
+//! The content of a user message on stdin: text, images, documents.
 
 use ona_api::digest::from_base64;
 use ona_orchestration::UserPrompt;
 use serde_json::Value;
 
-/// What was said, and a sentence for every block that can not be used. `None` if nothing is left.
-pub fn said(content: &Value) -> (Option<UserPrompt>, Vec<String>) {
+/// Returns the prompt, or `None` if it is empty, and a sentence for every block that cannot be used.
+pub fn parse_content(content: &Value) -> (Option<UserPrompt>, Vec<String>) {
     let mut said = UserPrompt::default();
-    let mut complaints = Vec::new();
+    let mut problems = Vec::new();
     match content {
         Value::String(text) => said.text.clone_from(text),
         Value::Array(blocks) => {
@@ -17,11 +17,11 @@ pub fn said(content: &Value) -> (Option<UserPrompt>, Vec<String>) {
                     Some("text") => texts.extend(block["text"].as_str()),
                     Some(kind @ ("image" | "document")) => match bytes(&block["source"]) {
                         Ok(bytes) => said.pictures.push(bytes),
-                        Err(why) => complaints.push(format!("a block of type {kind} is left out: {why}")),
+                        Err(why) => problems.push(format!("a block of type {kind} is ignored: {why}")),
                     },
                     other => {
                         let kind = other.unwrap_or("unknown");
-                        complaints.push(format!("a block of type {kind} is left out"));
+                        problems.push(format!("a block of type {kind} is ignored"));
                     }
                 }
             }
@@ -30,13 +30,13 @@ pub fn said(content: &Value) -> (Option<UserPrompt>, Vec<String>) {
         _ => {}
     }
     let empty = said.text.trim().is_empty() && said.pictures.is_empty();
-    ((!empty).then_some(said), complaints)
+    ((!empty).then_some(said), problems)
 }
 
 fn bytes(source: &Value) -> Result<Vec<u8>, &'static str> {
     match source["type"].as_str() {
         Some("base64") => source["data"].as_str().and_then(from_base64).ok_or("its data is not base64"),
-        Some("url") => Err("only base64 data is taken, nothing is fetched"),
+        Some("url") => Err("only base64 data is accepted, nothing is fetched"),
         _ => Err("its source is not base64 data"),
     }
 }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn blocks_become_words_and_bytes() {
-        let (said, complaints) = super::said(&json!([
+        let (said, problems) = super::parse_content(&json!([
             {"type": "text", "text": "a"},
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "Zm9v"}},
             {"type": "image", "source": {"type": "url", "url": "http://127.0.0.1/"}},
@@ -58,15 +58,15 @@ mod tests {
         let said = said.unwrap();
         assert_eq!((said.text.as_str(), said.pictures), ("a\nb", vec![b"foo".to_vec()]));
         assert_eq!(
-            complaints,
+            problems,
             [
-                "a block of type image is left out: only base64 data is taken, nothing is fetched",
-                "a block of type document is left out: its data is not base64",
-                "a block of type tool_result is left out",
+                "a block of type image is ignored: only base64 data is accepted, nothing is fetched",
+                "a block of type document is ignored: its data is not base64",
+                "a block of type tool_result is ignored",
             ]
         );
         for nothing in [json!(null), json!(""), json!(" \n"), json!([]), json!([{"type": "text", "text": ""}])] {
-            assert!(super::said(&nothing).0.is_none(), "{nothing}");
+            assert!(super::parse_content(&nothing).0.is_none(), "{nothing}");
         }
     }
 }

@@ -1,0 +1,77 @@
+//! What a caller may choose about the protocol, beyond the options of every run.
+
+use ona_runtime::{Failure, Launch};
+
+#[derive(Debug)]
+pub struct HeadlessOptions {
+    pub output_format: OutputFormat,
+    /// Prompts arrive as JSON messages, one per line.
+    pub streams_in: bool,
+    pub include_partial_messages: bool,
+    pub include_hook_events: bool,
+    pub replay_user_messages: bool,
+    pub forward_subagent_text: bool,
+    pub permission_prompt_tool: Option<String>,
+    pub permission_prompts: Option<PermissionPrompts>,
+    pub allow_dangerously_skip_permissions: bool,
+    pub init: bool,
+    pub init_only: bool,
+    pub maintenance: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// The final text.
+    Text,
+    /// One JSON object, or one array with all messages.
+    Json,
+    /// One JSON message per line, as things happen.
+    StreamJson,
+}
+
+/// Who answers permission questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PermissionPrompts {
+    /// The driving program.
+    Host,
+    /// Nobody: what would be asked is denied.
+    None,
+}
+
+impl HeadlessOptions {
+    /// Refuses choices that exclude each other.
+    pub fn check(&self, launch: &Launch) -> Result<(), Failure> {
+        let streams_out = self.output_format == OutputFormat::StreamJson;
+        if self.streams_in && !streams_out {
+            return Err(Failure::usage("--input-format stream-json needs --output-format stream-json"));
+        }
+        let of_stream = [
+            ("--include-partial-messages", self.include_partial_messages),
+            ("--include-hook-events", self.include_hook_events),
+            ("--forward-subagent-text", self.forward_subagent_text),
+            ("--replay-user-messages", self.replay_user_messages),
+        ];
+        if let Some((flag, _)) = of_stream.iter().find(|(_, given)| *given && !streams_out) {
+            return Err(Failure::usage(format_args!("{flag} needs --output-format stream-json")));
+        }
+        if self.replay_user_messages && !self.streams_in {
+            return Err(Failure::usage("--replay-user-messages needs --input-format stream-json"));
+        }
+        match self.permission_prompt_tool.as_deref() {
+            None | Some("stdio") => {}
+            Some(other) => {
+                return Err(Failure::usage(format_args!(
+                    "--permission-prompt-tool {other}: only stdio answers permission questions"
+                )));
+            }
+        }
+        let by_host = self.permission_prompts == Some(PermissionPrompts::Host);
+        if (self.permission_prompt_tool.is_some() || by_host) && !self.streams_in {
+            return Err(Failure::usage("permission questions over stdio need --input-format stream-json"));
+        }
+        if self.allow_dangerously_skip_permissions {
+            launch.operator_only("permissions")?;
+        }
+        Ok(())
+    }
+}
