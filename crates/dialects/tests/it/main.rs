@@ -5,6 +5,7 @@ mod claude;
 mod claude_files;
 mod claude_output;
 mod loading;
+mod massgen;
 mod spawn;
 
 use ona_api::{Env, EventName, Mode, Redactor};

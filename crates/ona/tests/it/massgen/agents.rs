@@ -48,23 +48,6 @@ fn the_same_entry_of_two_agents_is_two_entries() {
 }
 
 #[test]
-fn a_subagent_whose_type_or_id_is_an_agents_id_is_that_agent() {
-    let ona = agents("- {handler: own.log}");
-    let outcome = |more: Value| {
-        let mut fields = pre("Write");
-        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let outcome = fire(&ona, fields, &["--agent-id", "agent_b"]);
-        let ids =
-            ona.column("SELECT json_extract(input_json, '$.agent_id') FROM hook_invocations ORDER BY id DESC LIMIT 1");
-        (ran_commands(&outcome).len(), ids[0].clone())
-    };
-    assert_eq!(outcome(json!({"agent_id": "x", "agent_type": "agent_a"})), (2, json!("agent_a")));
-    assert_eq!(outcome(json!({"agent_id": "agent_a", "agent_type": "explore"})), (2, json!("agent_a")));
-    assert_eq!(outcome(json!({"agent_id": "x", "agent_type": "explore"})), (1, json!("x")));
-    assert_eq!(outcome(json!({})), (1, json!("agent_b")));
-}
-
-#[test]
 fn a_defined_agent_runs_with_the_hooks_of_its_name() {
     let mut ona = agents("{override: true, hooks: [{handler: own.log}]}");
     let definitions = r#"{"agent_a": {"description": "d", "prompt": "p"}}"#;

@@ -29,3 +29,14 @@ fn mg_6_2_a_user_message_follows_the_result_on_both_wires() {
         }
     }
 }
+
+#[test]
+fn mg_x12_mixed_injections_land_each_at_its_own_place() {
+    let injections = [("A", "tool_result"), ("U", "user_message"), ("B", "tool_result"), ("V", "user_message")];
+    let (ona, model) = injecting(&injections, one_glob(), Wire::Messages);
+    assert!(results(&ona)[0].as_str().unwrap().ends_with("\nA\nB"), "{:?}", results(&ona));
+    let body = model.request(1).json().clone();
+    let last = body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    let texts: Vec<_> = last.as_array().unwrap()[1..].iter().map(|part| part["text"].clone()).collect();
+    assert_eq!(texts, ["U", "V"], "{last}");
+}

@@ -5,8 +5,6 @@ mod agents;
 mod answers;
 mod beside;
 mod config;
-mod failures;
-mod functions;
 
 use crate::ona;
 use ona_testkit::model::{ModelServer, Wire, call, say};
@@ -34,13 +32,6 @@ fn python(body: &str, keys: &str) -> Ona {
 fn function(name: &str, body: &str) -> String {
     let lines: Vec<_> = body.lines().map(|line| format!("    {line}")).collect();
     format!("def {name}(event):\n{}\n", lines.join("\n"))
-}
-
-/// One hook that is a program.
-fn program(event: &str, script: &str, keys: &str) -> Ona {
-    let ona = world(&format!("hooks:\n  {event}:\n    - handler: hook.sh\n      type: command\n{keys}"));
-    ona.file("hook.sh", script);
-    ona
 }
 
 fn write(ona: &Ona) -> Value {
@@ -77,10 +68,6 @@ fn logged(ona: &Ona, kind: &str) -> Vec<String> {
     let rows = ona
         .column(&format!("SELECT json_extract(detail, '$.why') FROM events WHERE event_type = '{kind}' ORDER BY id"));
     rows.iter().map(|why| why.as_str().unwrap_or_default().to_owned()).collect()
-}
-
-fn errors(ona: &Ona) -> Vec<String> {
-    logged(ona, "hook_error")
 }
 
 fn fire(ona: &Ona, fields: Value, flags: &[&str]) -> Value {
