@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_session_was_told_before_is_not_told_again_until_a_summary_covers_it() {
+    fn loaded_files_are_not_loaded_again_until_a_summary_covers_them() {
         let world = World::new(&[
             ("p/CLAUDE.md", "root"),
             ("p/sub/CLAUDE.md", "nested"),

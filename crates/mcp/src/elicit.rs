@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_is_told_in_the_order_of_appendix_a() {
+    fn an_elicitation_has_the_field_order_of_appendix_a() {
         let asked = Elicitation::read("s", &json!({"requestedSchema": {"type": "object"}, "message": "who?"}));
         let told = Value::Object(asked.fields()).to_string();
         assert_eq!(

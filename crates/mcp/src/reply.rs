@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_is_the_text_if_there_is_no_other() {
+    fn structured_content_is_the_text_without_other_content() {
         let only = McpReply::of(&json!({"structuredContent": {"a": 1}, "isError": true}));
         assert_eq!((only.text.as_str(), only.is_error), (r#"{"a":1}"#, true));
         let both = McpReply::of(&json!({"structuredContent": {"a": 1}, "content": [{"type": "text", "text": "t"}]}));

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_end_there_is_no_reply_but_what_was_said_can_be_kept() {
+    fn a_reply_without_an_end_is_an_error_but_its_text_can_be_kept() {
         assert_eq!(fold(&[Delta::Text("half".into())]), Err(IncompleteReply));
         let mut assembler = Assembler::default();
         assembler.push(&Delta::Text("half".into()));

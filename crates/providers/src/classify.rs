@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_without_eyes_is_recognised() {
+    fn a_model_without_image_support_is_recognised() {
         let refused =
             |message| http_error(400, RetryHints::default(), format!(r#"{{"error":"{message}"}}"#).as_bytes());
         assert!(is_about_pictures(&refused("Model does not support images. Please use a model that does.")));

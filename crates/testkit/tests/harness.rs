@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 #[test]
-fn a_run_is_told_where_its_model_is() {
+fn a_run_gets_the_address_of_its_model() {
     let mut ona = Ona::new("/usr/bin/env");
     let chat = ona.model(Wire::Chat, [say("x")]);
     let messages = ona.model(Wire::Messages, [say("x")]);

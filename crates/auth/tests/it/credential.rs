@@ -157,7 +157,7 @@ async fn no_form_of_a_credential_shows_its_value() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_no_header_is_named_and_not_shown() {
+async fn a_value_that_cannot_be_a_header_is_named_and_not_shown() {
     let broken = env([("ANTHROPIC_API_KEY", "hush\nhush"), ("OPENAI_API_KEY", "hush hush")]);
     let error = resolve(&CredentialSources::new(&broken)).await.unwrap_err();
     assert_eq!(error.to_string(), "ANTHROPIC_API_KEY cannot be sent in a header");

@@ -73,7 +73,7 @@ fn the_time_to_wait_can_be_set() {
 }
 
 #[test]
-fn a_machine_without_certificate_roots_is_told_so() {
+fn missing_certificate_roots_are_reported() {
     let endpoint = Endpoint::of(ProviderName::ClaudeCodeSubscription, &env([])).unwrap();
     if let Err(error) = client(&endpoint, HttpLimits::default()) {
         let failure = ModelFailure::from(error);

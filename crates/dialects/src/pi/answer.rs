@@ -207,7 +207,7 @@ mod tests {
 
     /// P40 to P45 as far as stdout decides; the rest is exit codes, which are not read here.
     #[test]
-    fn a_decision_denies_or_is_no_opinion() {
+    fn a_decision_denies_or_has_no_effect() {
         let deny = |reason: &str| (Some(Ruling::Deny), reason.to_owned(), 0);
         let none = |warnings: usize| (None, String::new(), warnings);
         let arm = |decision: &str| {

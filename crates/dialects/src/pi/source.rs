@@ -115,7 +115,7 @@ mod tests {
 
     /// P1, P2, P4, P5, P8, P9, P11, P14.
     #[test]
-    fn the_first_source_that_speaks_wins_even_if_it_is_empty_or_broken() {
+    fn the_first_source_that_exists_wins_even_if_it_is_empty_or_broken() {
         use ClaudeFiles::{Silent, Speaks, Unusable};
         let cases = [
             (Some(HOOK), Some("{}"), Speaks, true, "cli 1"),

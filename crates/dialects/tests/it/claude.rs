@@ -64,7 +64,7 @@ async fn updated_input_counts_only_beside_an_allow() {
 }
 
 #[tokio::test]
-async fn defer_is_no_opinion_and_keeps_its_context() {
+async fn defer_has_no_effect_and_keeps_its_context() {
     let world = World::new();
     let outcome = pre(&world, &[&specific(json!({"permissionDecision": "defer", "additionalContext": "c"}))]).await;
     assert_eq!((outcome.ruling, outcome.context.len(), outcome.notes.len()), (None, 1, 0));
@@ -96,7 +96,7 @@ async fn noise_of_a_profile_before_the_json_is_skipped() {
 }
 
 #[tokio::test]
-async fn what_other_people_print_is_no_opinion() {
+async fn other_output_has_no_effect() {
     let world = World::new();
     for stdout in ["{}", r#"{"action":"continue"}"#, r#"{"permissionDecision":"deny"}"#, "[1]", "\"x\"", "plain"] {
         let outcome = pre(&world, &[&format!("printf '%s' '{stdout}'")]).await;

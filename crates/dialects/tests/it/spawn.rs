@@ -147,7 +147,7 @@ async fn secrets_are_kept_out_of_stdin() {
 }
 
 #[tokio::test]
-async fn a_repository_can_not_bring_its_own_helper_to_a_guard() {
+async fn a_repository_cannot_replace_the_helper_of_a_guard() {
     let mut world = World::new();
     let own = world.path().join("jq");
     std::fs::write(&own, "#!/bin/sh\ntouch canary\n").unwrap();

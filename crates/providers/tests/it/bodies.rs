@@ -140,14 +140,14 @@ fn everything_beside_a_result_on_chat_completions() {
 }
 
 #[test]
-fn a_model_without_eyes_is_told_of_a_picture_in_a_line() {
+fn a_model_without_image_support_gets_a_line_of_text() {
     let sent = sent(WireFormat::Chat(ImageSupport::TextOnly), &[user([text("see"), picture("image", "image/png")])]);
     let line = "[image image/png, 3 bytes, not shown: this model takes no such input]";
     assert_eq!(sent[1], json!({"role": "user", "content": format!("see\n{line}")}));
 }
 
 #[test]
-fn a_format_the_api_does_not_know_is_told_in_a_line() {
+fn an_unknown_image_format_becomes_a_line_of_text() {
     let sent = sent(WireFormat::Messages(ImageSupport::Images), &[user([picture("image", "image/bmp")])]);
     assert_eq!(sent[0]["content"][0]["text"], "[image image/bmp, 3 bytes, not shown: this model takes no such input]");
 }

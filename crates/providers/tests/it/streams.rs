@@ -142,7 +142,7 @@ fn a_whole_completion() {
 
 /// How servers number the calls of a reply, other than as documented.
 #[test]
-fn several_calls_are_told_apart_however_they_are_numbered() {
+fn several_calls_are_distinguished_however_they_are_numbered() {
     let arguments = |n: u32| format!("{{\"n\":{n}}}");
     let whole = |n: u32| json!({"name": "T", "arguments": arguments(n)});
     let half = |n: u32, from: usize, to: usize| json!({"arguments": &arguments(n)[from..to]});
@@ -277,7 +277,7 @@ fn an_error_inside_a_stream_ends_it_after_what_was_said() {
 }
 
 #[test]
-fn what_is_no_answer_is_said_to_be_unreadable() {
+fn a_response_of_another_shape_is_unreadable() {
     for (wire, format, answer, expected) in [
         (MESSAGES, BodyFormat::Events, "data: {oops\n\n", "unreadable reply: an event that is not JSON"),
         (CHAT, BodyFormat::Json, "{\"choices\":", "unreadable reply: not JSON"),

@@ -50,7 +50,7 @@ fn a_chunked_body_is_put_together_however_it_arrives() {
 }
 
 #[test]
-fn a_client_that_waits_to_be_told_to_go_on_is_told() {
+fn a_client_that_expects_100_continue_gets_it() {
     let model = ModelServer::start(Wire::Messages, []);
     let mut client = Client::of(&model);
     client.send("POST /v1/messages HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
@@ -60,7 +60,7 @@ fn a_client_that_waits_to_be_told_to_go_on_is_told() {
 }
 
 #[test]
-fn a_body_that_is_no_json_is_kept_all_the_same() {
+fn a_body_that_is_not_json_is_kept_as_well() {
     let model = ModelServer::start(Wire::Chat, []);
     let mut client = Client::of(&model);
     client.send("POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 3\r\n\r\n\u{e9}!");
@@ -70,7 +70,7 @@ fn a_body_that_is_no_json_is_kept_all_the_same() {
 }
 
 #[test]
-fn both_wires_tell_what_the_model_was_told_in_the_same_words() {
+fn both_wires_return_the_same_text_for_what_the_model_received() {
     let messages = received(
         Wire::Messages,
         &json!({
@@ -167,7 +167,7 @@ fn a_callback_that_panics_fails_the_test_that_owns_the_server() {
 }
 
 #[test]
-fn requests_overlap_only_while_somebody_waits_for_the_first() {
+fn requests_overlap_only_while_the_first_is_waited_for() {
     let gate = Gate::new();
     let model = ModelServer::start(Wire::Messages, [say("a").hold(&gate), say("b"), say("c"), hang(), say("d")]);
     let mut first = Client::of(&model);

@@ -202,7 +202,7 @@ fn steps_that_do_not_lead_to_the_tables_of_the_ddl_are_refused() {
 }
 
 #[test]
-fn without_a_backup_there_is_no_upgrade() {
+fn without_a_backup_nothing_is_upgraded() {
     let old = Old::new();
     let before = dump(&old.path);
     fs::create_dir_all(old.backup("ona.db.backup-partial/in-the-way")).unwrap();

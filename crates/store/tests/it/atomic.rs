@@ -66,7 +66,7 @@ fn a_session_stays_with_its_conversation() {
 }
 
 #[test]
-fn an_open_question_is_no_decision() {
+fn an_open_question_is_not_a_decision() {
     let db = Db::new();
     let store = db.started();
     let verdict = |ruling| Row::Permission {

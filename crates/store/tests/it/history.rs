@@ -43,7 +43,7 @@ fn history_is_one_session_in_order_from_where_one_left_off() {
 }
 
 #[test]
-fn a_row_that_is_no_text_hides_no_other() {
+fn a_row_that_is_not_text_hides_no_other() {
     let db = Db::new();
     let store = db.started();
     write(&store, [user("a")]);
@@ -123,7 +123,7 @@ fn a_long_prompt_is_shown_by_its_beginning() {
 }
 
 #[test]
-fn to_continue_is_to_go_on_where_somebody_spoke_last() {
+fn continue_picks_the_session_with_the_newest_prompt() {
     let db = Db::new();
     let store = db.open();
     let reader = store.reader().unwrap();

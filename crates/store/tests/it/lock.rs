@@ -27,7 +27,7 @@ fn the_lock_file_stays_when_the_lock_is_gone() {
 }
 
 #[test]
-fn a_session_can_not_take_the_settings_lock_or_leave_the_directory() {
+fn a_session_cannot_take_the_settings_lock_or_leave_the_directory() {
     let db = Db::new();
     for id in ["settings", "../ona.db", "", ".x"] {
         let error = SessionLock::acquire(&db.path, &id.into()).unwrap_err();
@@ -51,7 +51,7 @@ fn settings_are_shared_or_exclusive() {
 }
 
 #[test]
-fn a_directory_that_can_not_be_made_is_an_error_of_its_own() {
+fn a_directory_that_cannot_be_created_is_an_error_of_its_own() {
     let error = SessionLock::acquire("/proc/ona.db".as_ref(), &"s".into()).unwrap_err();
     assert!(matches!(error, LockError::Io { .. }), "{error:?}");
 }

@@ -31,7 +31,7 @@ fn a_device_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_refused_and_kept() {
+fn a_file_that_is_not_a_database_is_refused_and_kept() {
     for content in [b"hello".to_vec(), vec![0x41; 10_000], vec![0; 4096]] {
         let db = Db::new();
         fs::write(&db.path, &content).unwrap();
@@ -55,7 +55,7 @@ fn a_damaged_database_is_refused_and_kept() {
 
 /// Tests may run as root, whom mode bits do not bind; `/sys` and `/proc` do.
 #[test]
-fn what_can_not_be_written_is_refused() {
+fn what_cannot_be_written_is_refused() {
     for path in ["/sys/ona.db", "/sys/kernel/uevent_seqnum"] {
         let error = refused(Path::new(path));
         assert!(matches!(error, StoreError::ReadOnly(_)), "{path}: {error:?}");

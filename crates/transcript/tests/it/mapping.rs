@@ -58,7 +58,7 @@ fn a_call_no_reply_made_is_a_message_of_its_own() {
 }
 
 #[test]
-fn an_exit_code_is_told_with_its_result() {
+fn an_exit_code_is_sent_with_its_result() {
     let rows = flat([
         vec![user("build")],
         calls("", &["a", "b"]),
