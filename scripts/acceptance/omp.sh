@@ -392,7 +392,7 @@ check_EXT_2() {
   module m.ts 'pi.registerTool({ name: "bash", description: "", execute: async () => ({ content: "mine" }) }); pi.on("tool_result", () => log("alive"));'
   sql "UPDATE conversations SET phase='idle'"
   bash_tool 'echo own' --hook m.ts; is "$(content)" own; is "$(logged | tail -1)" '"alive"'
-  has "$err" 'the tool bash is refused: a built-in tool has this name and can not be replaced'; is "$(rows_of dialect_load_error)" 1
+  has "$err" 'the tool bash is refused: a built-in tool has this name and cannot be replaced'; is "$(rows_of dialect_load_error)" 1
 }
 check_EXT_3() {
   allowed; module m.ts 'pi.registerFlag("fast", { type: "boolean", default: false }); pi.registerFlag("to", { type: "string" }); log([pi.getFlag("fast"), pi.getFlag("to") ?? null]);'

@@ -63,7 +63,7 @@ pub trait Dialect: Send + Sync {
         None
     }
 
-    /// What a failed run comes to; `why` tells it in the engine's words.
+    /// Returns the effect of a failed run; `why` is the engine's message.
     fn failing(&self, hook: &Hook, _event: EventName, ran: &HookExecution, why: String) -> FailureEffect {
         if hook.fail_closed {
             FailureEffect::Block(self.failure_message(ran).unwrap_or(why))
@@ -72,7 +72,7 @@ pub trait Dialect: Send + Sync {
         }
     }
 
-    /// Whether its hooks may be told of a file with the transcript, where one is kept for them.
+    /// Whether its hooks get the path of a transcript file, where one is kept.
     fn reads_transcripts(&self) -> bool {
         false
     }

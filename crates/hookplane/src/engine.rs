@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tracing::Instrument;
 
-/// Told of every log entry as soon as its hook has run.
+/// Called with every log entry as soon as its hook has run.
 pub type OnLogEntry = Arc<dyn Fn(&LogEntry) + Send + Sync>;
 
 /// A failure of a hook, the first time it fails in this process.
@@ -446,7 +446,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// A failure blocks only where the hook asked for it, or the event can not do without.
+    /// A failure blocks only where the hook asked for it, or the event requires it.
     /// Whether this one did.
     fn fail(&mut self, hook: &Hook, ran: &HookExecution, why: String) -> bool {
         self.outcome.failed |= self.contract.exit_two == ExitTwo::FailCreation;

@@ -32,7 +32,7 @@ pub trait HookHandler: Send + Sync {
     /// The `command` column.
     fn label(&self) -> &str;
 
-    /// Two handlers of which this is the same are one and the same.
+    /// Handlers with the same identity count as duplicates.
     fn identity(&self) -> &str {
         self.label()
     }

@@ -123,8 +123,7 @@ impl HookShell {
     }
 }
 
-/// What a detached hook has that does not say: nobody waits for its answer, and everybody
-/// for its end.
+/// Default timeout of a detached hook: its answer is ignored, but the session waits for its end.
 const DETACHED: Duration = Duration::from_secs(10);
 
 impl Hook {

@@ -1,4 +1,4 @@
-//! What a whole chain came to.
+//! The merged outcome of all hooks of one firing.
 
 use crate::dialect::{HookContext, Injection, LogEntry, ResultChange};
 use ona_api::permission_update::PermissionUpdate;

@@ -86,7 +86,7 @@ pub(crate) struct Pins {
 struct Known {
     of_hooks: HashMap<Ordinal, Arc<[PathBuf]>>,
     pins: HashMap<PathBuf, Pin>,
-    /// What somebody, or nobody, has said no to: it is not asked again.
+    /// Changes that were refused; each is asked about once.
     refused: HashMap<PathBuf, Pin>,
 }
 

@@ -25,7 +25,7 @@ pub struct HookExecution {
     pub stderr: String,
     /// stdout was longer than what was kept. With `NotStarted`: a JSON answer was.
     pub truncated: bool,
-    /// The turn ends with this, whatever else the run says; for handlers that are no process.
+    /// The turn ends with this, whatever else the run says; for handlers that are not a process.
     pub ends_turn: Option<String>,
     pub started_at: String,
     pub completed_at: String,

@@ -1,4 +1,4 @@
-//! The Agent tool where no model can be asked: it takes the call and says why nobody comes.
+//! The Agent tool where no model can be asked: it accepts the call and says why no agent can start.
 
 use crate::subagent::{AgentInput, AgentTool};
 use ona_api::{Access, ToolResult};

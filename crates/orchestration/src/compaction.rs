@@ -1,4 +1,4 @@
-//! A summary in place of what came before, when the context fills or somebody asks (DEC-035).
+//! A summary in place of what came before, when the context fills or on request (DEC-035).
 
 use crate::context;
 use crate::events::{Compaction, Events, TurnEvent};

@@ -32,7 +32,7 @@ impl SessionEndReason {
     }
 }
 
-/// SessionEnd, and what the conversation came to (DEC-023).
+/// Fires SessionEnd and stores the conversation's summary (DEC-023).
 pub async fn end_session(
     store: &Store,
     hooks: &HookEngine,

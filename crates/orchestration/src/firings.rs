@@ -33,7 +33,7 @@ pub(crate) fn permission_denied(session: &Session, call: &ToolCall, tool: &Arc<d
     on_tool(session, EventName::PermissionDenied, fields, tool)
 }
 
-/// Somebody is about to be asked, who may be looking elsewhere.
+/// A person is about to be asked and may be looking elsewhere.
 pub(crate) fn waits_for_answer(session: &Session, call: &ToolCall) -> Firing {
     let message = match call.name.as_str() {
         "AskUserQuestion" => "ona has a question for you".to_owned(),
@@ -68,7 +68,7 @@ pub(crate) fn post_tool_use(
     }
 }
 
-/// A question nobody answered, as hooks written for Claude Code expect to hear of it:
+/// A question that was not answered, as hooks written for Claude Code expect it:
 /// they listen after the tool, whatever became of it (DECISIONS, section L).
 pub(crate) fn unanswered(
     session: &Session,

@@ -1,7 +1,7 @@
 //! A session's rows as a turn needs them: messages for the model, the next step.
 //!
 //! Filled from the database and from nowhere else, also within a turn: what the model
-//! sees is what the rows say, redacted, and a resumed session is no special case.
+//! sees is what the rows say, redacted, and a resumed session needs no special case.
 
 use crate::stored::record;
 use ona_api::model::{Message, Part};

@@ -24,7 +24,7 @@ fn standing(rows: &[StoredEntry]) -> LoadedContext {
     let mut course = Rewinds::default();
     let mut summaries = Vec::new();
     for row in rows.iter().filter(|row| row.entry_type != "attachment") {
-        // A row that can not be read has turned nothing back and covers nothing.
+        // A row that cannot be read rewinds nothing and covers nothing.
         let Some(record) = record(row) else { continue };
         course.push(&record);
         if let Body::CollapseCommit { covers_to, .. } = record.body {

@@ -1,7 +1,7 @@
 //! MCP servers in a session: their tools in its box, and who answers what they ask.
 //!
-//! A question of a server goes to Elicitation hooks first, then to whoever stands in for
-//! the person, and nobody's answer is a no. ElicitationResult hooks have the last word
+//! A question of a server goes to Elicitation hooks first, then to the person or what
+//! stands in for them; no answer counts as a no. ElicitationResult hooks have the last word
 //! (Appendix A). All of it happens while the tool runs; the rows are commits of their own.
 
 use crate::records;
@@ -39,7 +39,7 @@ pub fn hide_denied(tools: &mut ToolBox, rules: &Arc<RwLock<PermissionEngine>>) {
     tools.hide(move |name| rules.read().unwrap_or_else(PoisonError::into_inner).hides_tool(name));
 }
 
-/// Somebody in the person's place; `None` if he has nothing to say.
+/// Asks the person; `None` if they do not answer.
 pub trait ElicitationPrompter: Send + Sync {
     fn prompt(&self, fields: Map<String, Value>) -> BoxFuture<'_, Option<Map<String, Value>>>;
 }
@@ -72,7 +72,7 @@ impl Elicitations {
         let outcome = self.hooks.fire(Firing::new(event, base, fields)).await;
         let mut group = Group::default();
         records::chain(&mut group, event, None, &outcome);
-        // A session whose rows can not be kept fails at its next commit, and says so there.
+        // A session whose rows cannot be kept fails at its next commit, and says so there.
         self.store.commit(&place, group).await.ok();
         outcome
     }

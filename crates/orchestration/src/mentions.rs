@@ -115,7 +115,7 @@ fn existing(word: &str, cx: &ToolContext) -> Option<Mention> {
 }
 
 fn found(word: &str, lines: Option<(u64, u64)>, cx: &ToolContext) -> Option<Mention> {
-    // `@.` and `@..` in prose are no wish to see a whole folder.
+    // `@.` and `@..` in prose do not ask for a whole folder.
     if word.bytes().all(|byte| byte == b'.') {
         return None;
     }

@@ -1,6 +1,6 @@
-//! One model as a turn sees it: ask, and ask again when that may help.
+//! One model as a turn sees it: send a request, and retry where that may help.
 //!
-//! A run asks the model in its `CurrentModel`; who changes it changes the next call (DEC-104).
+//! A run uses the model in its `CurrentModel`; a change takes effect at the next request (DEC-104).
 
 use crate::events::{Events, TurnEvent};
 use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestParams};
@@ -61,17 +61,17 @@ pub struct Model {
 }
 
 impl Model {
-    /// Fails before any network I/O when the configuration can not be right (section 2.4).
+    /// Fails before any network I/O when the configuration cannot be right (section 2.4).
     pub fn new(choice: ModelChoice, setup: ModelSetup) -> Result<Self, ModelFailure> {
         Self::with(choice, Arc::new(setup))
     }
 
-    /// Another model, asked with the same means.
+    /// Returns another model with the same configuration.
     pub fn sibling(&self, choice: ModelChoice) -> Result<Self, ModelFailure> {
         Self::with(choice, Arc::clone(&self.setup))
     }
 
-    /// The model somebody means by this name, asked with the same means.
+    /// Returns the model of this name, with the same configuration.
     pub fn named(&self, name: &str) -> Result<Self, ModelFailure> {
         let config = ona_auth::named_model(name, self.choice.provider)?;
         self.sibling(ona_auth::resolve_model(&config, &self.setup.env)?)
@@ -84,7 +84,7 @@ impl Model {
         Ok(Self { choice, setup, endpoint, client, retry })
     }
 
-    /// Tokens of a conversation this model holds; `None` if nobody is to count.
+    /// Returns the context window in tokens; `None` if there is no limit.
     pub fn context(&self) -> Option<usize> {
         match self.setup.window {
             ContextWindow::FromModel => {
@@ -175,7 +175,7 @@ impl Model {
     }
 }
 
-/// Which model is asked next.
+/// The model that gets the next request.
 #[derive(Clone)]
 pub struct CurrentModel(Arc<RwLock<Arc<Model>>>);
 

@@ -2,7 +2,7 @@
 //!
 //! Approval is an act of the operator (DEC-113). ExitPlanMode puts the plan on record as a
 //! draft and asks; the yes to that question, and nothing else a model can bring about, is the approval. What
-//! is approved is the text that was shown: a draft saved by somebody else meanwhile is not.
+//! is approved is the text that was shown: a draft that was saved elsewhere in the meantime is not.
 //!
 //! Which transitions exist is `ona_workflow`'s; asking is the pipeline's.
 
@@ -242,7 +242,7 @@ impl Tool for ExitPlanMode {
     fn normalise(&self, input: &mut Value, _: &ToolContext) {
         let Some(fields) = input.as_object_mut() else { return };
         let given = fields.get("plan").is_some_and(|plan| !plan.is_null());
-        // A database that can not be read is reported when the plan is offered.
+        // A database that cannot be read is reported when the plan is offered.
         if given || self.tools.approved().unwrap_or(true) {
             return;
         }

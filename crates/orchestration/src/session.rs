@@ -101,7 +101,7 @@ impl Session {
         Cow::Owned(RequestParams { tools, system, ..first.clone() })
     }
 
-    /// Plan mode ends with the planning phase, whoever ended that (DEC-115, DEC-116).
+    /// Plan mode ends with the planning phase, whichever way that ended (DEC-115, DEC-116).
     pub fn follow_phase(&self, store: &Store) -> Result<(), StoreError> {
         if self.with_rules(|rules| rules.before_planning().is_some())
             && store.reader()?.phase(&self.place.conversation)? != Some(Phase::Planning)
@@ -166,7 +166,7 @@ impl EnvFile {
         Self::in_dir(self.dir.clone())
     }
 
-    /// The file, created on first use; `None` if it can not be created, in which
+    /// The file, created on first use; `None` if it cannot be created, in which
     /// case hooks simply do not get one.
     pub fn path(&mut self) -> Option<&Path> {
         if self.path.is_none() {

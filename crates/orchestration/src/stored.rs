@@ -3,7 +3,7 @@
 use ona_store::StoredEntry;
 use ona_transcript::{RawRow, Record};
 
-/// `None` for a row that can not be read: it is nobody's message and counts for nothing,
+/// `None` for a row that cannot be read: it is not a message and counts for nothing,
 /// and `ona db check` names it.
 pub(crate) fn record(entry: &StoredEntry) -> Option<Record> {
     let raw = RawRow {

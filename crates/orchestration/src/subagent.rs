@@ -108,7 +108,7 @@ impl Tool for AgentTool {
             Err(unknown) => return ToolResult::rejected(unknown),
         };
         if self.deps.parent.depth >= DEEPEST {
-            return ToolResult::rejected(format!("Agents can not be nested more than {DEEPEST} deep."));
+            return ToolResult::rejected(format!("Agents cannot be nested more than {DEEPEST} deep."));
         }
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             return ToolResult::rejected(format!("There are {MOST} agents at work already."));
@@ -153,7 +153,7 @@ impl SubagentDeps {
     /// Fires an event in the parent's name and keeps its rows.
     async fn fire(&self, event: EventName, fields: serde_json::Value) -> ona_hookplane::HookOutcome {
         let said = self.hooks.fire(Firing::new(event, self.parent.base.clone(), fields)).await;
-        // The rows of an event whose session is ending have nobody left to report to.
+        // The rows of an event whose session is ending cannot be reported any more.
         self.store.commit(&self.parent.place, said.rows()).await.ok();
         said
     }
@@ -250,7 +250,7 @@ impl SubagentTask {
         tools.retain(|name| {
             self.definition.grants(name)
                 && (name != "TaskOutput" || self.definition.tools.is_some())
-                // Nobody sits in front of a subagent.
+                // A subagent has no person in front of it.
                 && name != "AskUserQuestion"
         });
         mcp::hide_denied(&mut tools, &session.rules);
@@ -319,7 +319,7 @@ impl WithAgent for ToolResult {
     }
 }
 
-/// A subagent's events with the call they belong to. Pieces of replies are nobody's but
+/// A subagent's events with the call they belong to. Pieces of replies belong to nobody but
 /// its own; what a call took counts as the run's.
 fn inside(events: &Events, call: Option<CallId>) -> Events {
     let events = Arc::clone(events);

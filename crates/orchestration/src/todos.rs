@@ -115,7 +115,7 @@ impl TodoWrite {
 
     fn stored<T: for<'a> Deserialize<'a> + Default>(&self, key: &str) -> Result<T, StoreError> {
         let value = self.store.reader()?.state(&self.place.conversation, &self.key(key))?;
-        // A row somebody else wrote is replaced like any other.
+        // A row that another program wrote is replaced like any other.
         Ok(value.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 

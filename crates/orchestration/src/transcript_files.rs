@@ -1,8 +1,8 @@
-//! A copy of a session's transcript in a file, for hooks that can not do without one
+//! A copy of a session's transcript in a file, for hooks that need one
 //! (`claudeCompat.transcriptPath`, DEC-062).
 //!
-//! The rows are the transcript; this is a picture of them that nobody reads back. It lies in
-//! a folder nobody else can look into, grows by what was committed since it was last asked
+//! The rows are the transcript; this is a copy that is never read back. It is in
+//! a private folder, grows by what was committed since it was last asked
 //! for, and goes with the process. Secrets were taken out when the rows were written.
 
 use ona_api::{CallId, SessionId, digest};
@@ -65,14 +65,14 @@ impl TranscriptFiles {
             Ok(path) => path.to_str().map(str::to_owned),
             Err(error) => {
                 if !std::mem::replace(&mut pages.has_complained, true) {
-                    (self.tell)(format!("hooks are told of no transcript file: {error}"));
+                    (self.tell)(format!("hooks get no transcript file: {error}"));
                 }
                 None
             }
         }
     }
 
-    /// Removes everything. Later hooks are told of no file.
+    /// Removes everything. Later hooks get no file.
     pub fn end(&self) {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         pages.is_over = true;
@@ -114,7 +114,7 @@ impl TranscriptFiles {
     }
 
     fn page(&self, folder: &Path, base: &Base) -> io::Result<Page> {
-        // An id somebody chose may be no name for a file.
+        // A chosen id may not be a valid file name.
         let id = base.session.as_str();
         let is_name = !id.is_empty() && id.len() < 100 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
         let name = if is_name { id.to_owned() } else { digest::sha256_hex(id.as_bytes()) };

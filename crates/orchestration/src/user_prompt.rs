@@ -198,7 +198,7 @@ async fn shown(bytes: Vec<u8>) -> Result<Attachment, String> {
     match tokio::task::spawn_blocking(move || image::fit(bytes)).await {
         Ok(Ok(fitted)) => Ok(fitted.into()),
         Ok(Err(unfit)) => Err(unfit.to_string()),
-        Err(_) => Err("it can not be decoded".into()),
+        Err(_) => Err("it cannot be decoded".into()),
     }
 }
 

@@ -6,6 +6,7 @@ mod claude_files;
 mod claude_output;
 mod loading;
 mod massgen;
+mod persistent;
 mod spawn;
 
 use ona_api::{Env, EventName, Mode, Redactor};
@@ -23,12 +24,14 @@ pub(crate) struct World {
     dir: TempDir,
     pub env: Env,
     pub redactor: Redactor,
+    /// Interrupts the hooks of all engines.
+    pub cancel: CancellationToken,
 }
 
 impl World {
     pub fn new() -> Self {
         let env = Env::default().with("PATH", "/usr/local/bin:/usr/bin:/bin").with("HOME", "/nonexistent");
-        Self { dir: tempfile::tempdir().unwrap(), env, redactor: Redactor::default() }
+        Self { dir: tempfile::tempdir().unwrap(), env, redactor: Redactor::default(), cancel: CancellationToken::new() }
     }
 
     pub fn path(&self) -> PathBuf {
@@ -50,7 +53,7 @@ impl World {
     pub fn engine(&self, settings: Value) -> HookEngine {
         let (timeouts, _) = Timeouts::from_env(&self.env);
         let environment = HookEnvironment::new(self.env.clone(), self.path(), timeouts);
-        let runner = Arc::new(ProcessRunner::new(environment.clone(), CancellationToken::new()));
+        let runner = Arc::new(ProcessRunner::new(environment.clone(), self.cancel.clone()));
         HookEngine::new(load(&settings, &self.place(), &no_others).list, environment, runner, self.redactor.clone())
     }
 

@@ -158,7 +158,7 @@ async fn the_first_failure_of_a_hook_is_told_once() {
 }
 
 #[tokio::test]
-async fn a_block_a_timeout_that_blocks_and_an_interrupt_are_no_failures() {
+async fn a_block_a_timeout_that_blocks_and_an_interrupt_are_not_failures() {
     let table = Table::default()
         .with("blocks", exited(2, "", "no"))
         .with("slow", ended(Exit::TimedOut { after: SECOND }, "", ""))

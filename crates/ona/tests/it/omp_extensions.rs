@@ -85,10 +85,10 @@ fn names_that_are_taken_are_refused_and_nothing_else_is_lost() {
     let ran = ona.run(["--eval", r#"{"tool":"mine","input":{}}"#, "-e", "a.ts", "-e", "b.ts"]).expect_code(0);
     assert_eq!(ran.json()["content"], "mine of a");
     for sentence in [
-        "the tool bash is refused: a built-in tool has this name and can not be replaced",
-        "the tool Read is refused: a built-in tool has this name and can not be replaced",
+        "the tool bash is refused: a built-in tool has this name and cannot be replaced",
+        "the tool Read is refused: a built-in tool has this name and cannot be replaced",
         "the tool mcp__a__b is refused: names that begin with mcp__ belong to servers",
-        "\"no good\" can not name a tool",
+        "\"no good\" cannot name a tool",
         "the tool mine is there already",
     ] {
         assert!(ran.stderr.contains(sentence), "{sentence}: {}", ran.stderr);

@@ -114,14 +114,5 @@ fn a_folder_that_can_not_be_written_leaves_the_hook_without_the_field() {
     ona.env("TMPDIR", "/nonexistent");
     let ran = ona.run(["-p", "go"]).expect_code(0);
     assert!(noted(&ona).iter().all(|line| line[1] == "none"));
-    assert_eq!(ran.stderr.matches("hooks are told of no transcript file").count(), 1, "{}", ran.stderr);
-}
-
-#[test]
-fn a_hook_that_fails_for_want_of_it_is_told_of_with_the_remedy() {
-    let ona = ona();
-    let hook = json!({"type": "command", "command": "echo \"KeyError: 'transcript_path'\" >&2; exit 1"});
-    ona.file(".claude/settings.json", json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}).to_string());
-    let ran = ona.run(["--eval", &json!({"tool": "Bash", "input": {"command": "true"}}).to_string()]).expect_code(0);
-    assert!(ran.stderr.contains("need the setting claudeCompat.transcriptPath"), "{ran:?}");
+    assert_eq!(ran.stderr.matches("hooks get no transcript file").count(), 1, "{}", ran.stderr);
 }

@@ -18,7 +18,7 @@ pub struct HttpHook {
 
 impl HttpHook {
     pub fn new(url: String, headers: Vec<(String, String)>, variables: Vec<String>) -> Result<Self, String> {
-        let parsed = reqwest::Url::parse(&url).map_err(|error| format!("the url {url:?} can not be used: {error}"))?;
+        let parsed = reqwest::Url::parse(&url).map_err(|error| format!("the url {url:?} cannot be used: {error}"))?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
             return Err(format!("the url {url:?} must begin with http:// or https://"));
         }

@@ -1,4 +1,4 @@
-//! Hooks that are no process: a request to a server, a tool of an MCP server, a question
+//! Hooks that are not a process: a request to a server, a tool of an MCP server, a question
 //! to a model, an agent that looks into something (DEC-047).
 //!
 //! Each answers as a process would: exit code 0, 2 for a blocking answer, none for a

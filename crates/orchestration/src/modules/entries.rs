@@ -112,7 +112,7 @@ pub(super) fn read(store: &Store, session: &Session) -> Result<Vec<Item>, StoreE
 pub(super) fn of(store: &Store, session: &ona_api::SessionId) -> Result<Vec<Item>, StoreError> {
     let (mut course, mut rows) = (Rewinds::default(), Vec::new());
     store.reader()?.each_entry(session, None, |entry| {
-        // A row that can not be read is nobody's message.
+        // A row that cannot be read is not a message.
         if let Some(record) = record(&entry) {
             course.push(&record);
             rows.push((entry, record));

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 pub type ModuleLog = Arc<dyn Fn(&Path, &str, &str) + Send + Sync>;
 
 /// A person in front of a screen. Without one modules get the documented answers of an
-/// agent nobody watches and never ask.
+/// unattended agent and never ask.
 pub trait ModuleUi: Send + Sync {
     /// `ui.select`, `ui.confirm`, `ui.input`, `ui.editor`, `ui.custom`, `ui.getEditorText`; null is
     /// "cancelled".
@@ -47,7 +47,7 @@ pub struct SessionHost {
 pub(super) struct State {
     /// The session modules run in, once it is known.
     pub(super) place: Option<SessionKey>,
-    /// A session a command has opened, for whoever runs the next prompt.
+    /// A session a command has opened, in which the next prompt runs.
     pub(super) switched: Option<SessionKey>,
     /// Ends the turn that runs.
     stop: CancellationToken,
@@ -120,7 +120,7 @@ impl SessionHost {
         self.emitter.set(Arc::downgrade(emitter)).ok();
     }
 
-    /// From now on somebody is there to be asked. `Moment::has_ui` tells modules.
+    /// From now on a person can be asked. `Moment::has_ui` tells modules.
     pub fn show_on(&self, screen: Arc<dyn ModuleUi>) {
         // A program has one screen.
         self.screen.set(screen).ok();
@@ -165,7 +165,7 @@ impl SessionHost {
         self.emitter.get().and_then(Weak::upgrade)
     }
 
-    /// Reads every module again. What can not be loaded any more stays as it is.
+    /// Reads every module again. What cannot be loaded any more stays as it is.
     async fn reload(&self) -> Result<Value, HostError> {
         for module in self.modules().iter().flat_map(|emitter| emitter.modules()) {
             module.reload().await.map_err(|why| HostError::new(format!("{}: {why}", module.path().display())))?;
@@ -261,7 +261,7 @@ impl ModuleHost for SessionHost {
                 let triggers = ona_modules::rules::truthy(&options["triggerTurn"]) && when != DeliverAt::NextPrompt;
                 state.sent.push(ModuleMessage::Message { message: call.arg(0).clone(), triggers, when, while_idle });
             }
-            // A command is run, by whoever runs the next prompt.
+            // The next prompt runs the command.
             "sendUserMessage" if self.is_command(call.text(0)) => state.commands.push(call.text(0).to_owned()),
             "sendUserMessage" => {
                 state

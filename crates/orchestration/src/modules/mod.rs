@@ -49,7 +49,7 @@ impl Modules {
         Self { emitter, host, before: AtomicUsize::new(0), turns: AtomicU32::new(0), system: Mutex::default() }
     }
 
-    /// What the model is told of its work instead, for this prompt.
+    /// System prompt that replaces the session's for this prompt.
     pub(crate) fn system_prompt(&self) -> Option<String> {
         lock(&self.system).clone()
     }
@@ -373,7 +373,7 @@ impl Modules {
     }
 }
 
-/// How a run comes to go on with a session.
+/// How a run resumes a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResumeKind {
     Itself,

@@ -1,7 +1,7 @@
 //! Commands of modules that open another session.
 //!
 //! Other modules are asked first. The new session stands in the same conversation, so that
-//! phase and plan survive (DEC-103); whoever runs the next prompt goes on in it.
+//! phase and plan survive (DEC-103); the next prompt continues in it.
 
 use super::entries::{self, Item};
 use super::host::SessionHost;
@@ -103,7 +103,7 @@ impl SessionHost {
         }
         let summary = heard.result.as_ref().map(|result| &result["summary"]).filter(|one| wanted && truthy(one));
         self.go_back(&place, items[at].end(), summary).await?;
-        // Whoever goes on must read the session anew.
+        // The next prompt must read the session again.
         self.enter_place(&place);
         let now = entries::of(&self.store, &place.session).map_err(unstored)?;
         let event = ModuleEvent::SessionTree {
@@ -185,7 +185,7 @@ fn message(message: &Value) -> Result<Entry, HostError> {
         Some("user") => Ok(Entry::User { uuid, content }),
         Some("assistant") => Ok(Entry::Assistant { uuid, content }),
         Some("custom" | "hookMessage") => Ok(records::message(message, false)),
-        role => Err(HostError::new(format!("a message of role {role:?} can not be appended"))),
+        role => Err(HostError::new(format!("a message of role {role:?} cannot be appended"))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tools of modules, on the one path of a call.
 //!
 //! A module's tool is a tool like any other: its input is checked against its schema, hooks and
-//! rules judge it, rows tell of it. What it does then is code nobody here can look into, so the
+//! rules judge it, rows tell of it. What it does then cannot be inspected, so the
 //! planning gate treats it as it treats a shell.
 
 use ona_api::tool::{Attachment, BUILTINS, canonical};
@@ -38,7 +38,7 @@ struct Kit {
 }
 
 impl Toolkit {
-    /// Why a module can not have a tool of this name and shape; nothing if it can.
+    /// Why a module cannot have a tool of this name and shape; nothing if it can.
     pub fn register(&self, module: &Path, name: &str, parameters: &Value) -> Option<String> {
         let mut kit = self.lock();
         let why = match kit.owners.get(name) {
@@ -78,17 +78,17 @@ impl Toolkit {
 fn unusable(name: &str, parameters: &Value) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
-        return Some(format!("{name:?} can not name a tool: letters, digits, _ and -, at most 64 of them"));
+        return Some(format!("{name:?} cannot name a tool: letters, digits, _ and -, at most 64 of them"));
     }
     if name.starts_with("mcp__") {
         return Some(format!("the tool {name} is refused: names that begin with mcp__ belong to servers"));
     }
     // Modules know the built-in tools in lower case.
     if BUILTINS.iter().any(|builtin| builtin.eq_ignore_ascii_case(name)) || canonical(name) != name {
-        return Some(format!("the tool {name} is refused: a built-in tool has this name and can not be replaced"));
+        return Some(format!("the tool {name} is refused: a built-in tool has this name and cannot be replaced"));
     }
     if parameters["type"] != "object" {
-        return Some(format!("the tool {name} is refused: its parameters are no JSON schema of an object"));
+        return Some(format!("the tool {name} is refused: its parameters are not a JSON schema of an object"));
     }
     None
 }
@@ -282,11 +282,11 @@ mod tests {
         assert_eq!(kit.register(one, "greet", &schema), None);
         let cases = [
             ("greet", "the tool greet is there already; /a.ts has it"),
-            ("bash", "the tool bash is refused: a built-in tool has this name and can not be replaced"),
-            ("Read", "the tool Read is refused: a built-in tool has this name and can not be replaced"),
-            ("Task", "the tool Task is refused: a built-in tool has this name and can not be replaced"),
+            ("bash", "the tool bash is refused: a built-in tool has this name and cannot be replaced"),
+            ("Read", "the tool Read is refused: a built-in tool has this name and cannot be replaced"),
+            ("Task", "the tool Task is refused: a built-in tool has this name and cannot be replaced"),
             ("mcp__a__b", "the tool mcp__a__b is refused: names that begin with mcp__ belong to servers"),
-            ("two words", "\"two words\" can not name a tool: letters, digits, _ and -, at most 64 of them"),
+            ("two words", "\"two words\" cannot name a tool: letters, digits, _ and -, at most 64 of them"),
         ];
         for (name, why) in cases {
             assert_eq!(kit.register(other, name, &schema).as_deref(), Some(why));

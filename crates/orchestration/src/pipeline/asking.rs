@@ -111,10 +111,10 @@ impl Pipeline {
         let answered = answer.input.map(|input| with_earlier_answers(call, input));
         if let Some(input) = answered.map(Value::from).filter(|input| *input != call.input) {
             if let Err(bad) = self.rewrite(session, call, tool, plan, input, trail) {
-                let words = format!("The input was changed to one the tool can not use: {bad}");
+                let words = format!("The input was changed to one the tool cannot use: {bad}");
                 return Ok(Verdict::new(Ruling::Deny, answer.verdict.by, words));
             }
-            // He has seen what he wrote himself, so only a no is left to say.
+            // The person has seen the input they wrote, so only a deny is left.
             let again = self.judge(session, call, plan, &HookOutcome::default())?;
             if again.ruling == Ruling::Deny {
                 return Ok(again);

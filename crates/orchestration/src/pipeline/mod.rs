@@ -35,11 +35,11 @@ pub struct Pipeline {
     pub operator: Arc<dyn Operator>,
 }
 
-/// How a call ended, for whoever goes on from here.
+/// How a call ended.
 #[derive(Debug)]
 pub struct FinishedCall {
     pub result: ToolResult,
-    /// Somebody or something said no, so that the tool never ran.
+    /// The call was refused, so the tool never ran.
     pub denied: bool,
     /// A hook said `continue: false`; the reason it gave.
     pub stop: Option<String>,
@@ -47,7 +47,7 @@ pub struct FinishedCall {
     pub interrupt: bool,
     /// System messages of hooks, for the operator.
     pub messages: Vec<String>,
-    /// What each hook and rule did, a line each, for whoever wants to know.
+    /// What each hook and rule did, a line each, for verbose output.
     pub account: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ struct Trail {
     messages: Vec<String>,
     account: Vec<String>,
     denied: bool,
-    /// The paths that were judged before somebody was asked, as they were resolved then.
+    /// The paths that were judged before a person was asked, as they were resolved then.
     judged: Vec<PathForms>,
     /// The input as the model wrote it, or as a hook or a person left it.
     written: Value,
@@ -250,7 +250,7 @@ impl Pipeline {
         Ok(Ok(Admitted { call, tool, plan, decision: verdict }))
     }
 
-    /// A question of the model that nobody has answered yet, and somebody who could (DEC-135).
+    /// Whether this is an open question of the model that a person can answer (DEC-135).
     fn is_for_the_person(&self, call: &ToolCall) -> bool {
         is_question(call) && self.operator.can_answer_questions() && has_open_questions(&call.input)
     }
@@ -265,7 +265,7 @@ impl Pipeline {
     ) -> Result<Verdict, StoreError> {
         let reader = self.store.reader()?;
         let conversation = &session.place.conversation;
-        // What a module's tool does nobody can see beforehand, no more than what a script does.
+        // What a module's tool does cannot be seen beforehand, as with a script.
         let gated = if session.modules.as_ref().is_some_and(|modules| modules.has_tool(&call.name)) {
             "Bash"
         } else {
@@ -293,8 +293,8 @@ impl Pipeline {
         Ok(judged.0)
     }
 
-    /// What a hook asks, with where the hook comes from: whoever answers should know who wants
-    /// to know.
+    /// What a hook asks, with where the hook comes from: the person should know who
+    /// asks.
     fn attributed(&self, ordinal: Ordinal, reason: String) -> String {
         let list = self.hooks.list();
         let Some(hook) = list.iter().find(|hook| hook.ordinal == ordinal) else { return reason };

@@ -48,7 +48,7 @@ pub struct SkillLoader {
 pub struct SkillPolicy {
     /// `disableSkillShellExecution`: the commands of texts are not run.
     pub no_shell: bool,
-    /// Somebody said that this project is trusted: its skills may bring rules that allow.
+    /// The project is trusted: its skills may bring rules that allow.
     pub project_may_allow: bool,
     pub effort: String,
 }
@@ -128,8 +128,8 @@ impl SkillLoader {
         variables
     }
 
-    /// `allowed-tools` until the end of the turn. A folder nobody has said yes to can not
-    /// widen what may be done, and a subagent can not widen what its parent may.
+    /// `allowed-tools` until the end of the turn. A folder that is not trusted cannot
+    /// widen what may be done, and a subagent cannot widen what its parent may.
     fn allow(&self, skill: &Skill, variables: &[(&'static str, String)]) -> Vec<String> {
         if skill.allowed_tools.is_empty() || self.parent.base.agent_id.is_some() {
             return Vec::new();

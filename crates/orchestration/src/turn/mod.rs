@@ -47,9 +47,9 @@ pub struct Turn {
 /// Who gave the prompt.
 #[derive(Clone, Debug)]
 pub enum PromptSource {
-    /// A person, or a program in his place.
+    /// A person, or a program in their place.
     Operator,
-    /// The agent that started this one; the fields hooks are told of it (DEC-036).
+    /// The agent that started this one; the fields hooks get about it (DEC-036).
     Agent(Box<Base>),
     /// A hook that asks for a verdict. What it says and how it ends is its own matter:
     /// no hooks hear of it.
@@ -84,7 +84,7 @@ pub enum Activity {
     Tools,
 }
 
-/// What a turn came to.
+/// The outcome of a turn.
 #[derive(Clone, Debug)]
 pub struct TurnOutcome {
     pub ended: TurnEnd,

@@ -70,7 +70,7 @@ async fn an_input_the_person_left_as_it_is_leaves_no_row() {
 async fn an_input_of_the_person_that_does_not_fit_does_not_run() {
     let mut scene = setting().open().answers([with_input(json!({"command": 7}))]);
     let finished = scene.bash("ls").await;
-    let expected = "The input was changed to one the tool can not use: ";
+    let expected = "The input was changed to one the tool cannot use: ";
     assert!(finished.result.content.starts_with(expected), "{}", finished.result.content);
     assert!(!scene.ran());
 }

@@ -345,7 +345,7 @@ impl Tool for Sql {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the connection of somebody who looks on")]
+#[expect(clippy::disallowed_methods, reason = "the test's own connection")]
 fn query(database: &Path, sql: &str) -> Vec<String> {
     let connection = rusqlite::Connection::open(database).unwrap();
     let mut statement = connection.prepare(sql).unwrap();
