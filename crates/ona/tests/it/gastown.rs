@@ -188,17 +188,6 @@ fn g4_g6_guards_written_as_rules_guard_in_gastown_mode_and_are_named_otherwise()
     }
 }
 
-#[test]
-fn g7_a_background_child_of_a_stop_hook_neither_delays_nor_dies_with_it() {
-    let mut ona = ona();
-    let _model = ona.model(Wire::Messages, [say("done")]);
-    let hook = "sh -c 'echo $$ > pid; exec sleep 300' & while ! [ -s pid ]; do :; done";
-    let settings = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": hook}]}]}}).to_string();
-    ona.run(["-p", "go", "--settings", &settings]).expect_code(0);
-    let pid = ona.read("pid");
-    assert_eq!(ona.shell(&format!("kill {}", pid.trim())).code, 0, "it outlived the turn");
-}
-
 /// The same while a program drives it: the next prompt is answered while the child lives.
 #[test]
 fn g7_after_a_stop_hook_with_a_background_child_the_next_prompt_is_answered() {

@@ -27,33 +27,6 @@ fn eval(ona: &Ona, tool: &str, input: Value) -> (bool, String) {
 }
 
 #[test]
-fn entering_twice_changes_nothing() {
-    let ona = ona();
-    conversation(&ona, "planning");
-    ona.execute("INSERT INTO plans(conversation_id, content, hash, status) VALUES ('c', 'x', 'h', 'approved')", []);
-    assert!(!eval(&ona, "EnterPlanMode", json!({})).0);
-    assert_eq!((phase(&ona), ona.value("SELECT status FROM plans")), (json!("planning"), json!("approved")));
-    assert_eq!(ona.value("SELECT count(*) FROM events WHERE event_type='phase_changed'"), 0);
-}
-
-#[test]
-fn what_does_not_fit_the_schema_is_named() {
-    let ona = ona();
-    conversation(&ona, "planning");
-    for (tool, input, words) in [
-        ("EnterPlanMode", json!({"plan": "x"}), "unknown field `plan`"),
-        ("ExitPlanMode", json!({"allowedPrompts": []}), "unknown field `allowedPrompts`"),
-        ("ExitPlanMode", json!({"plan": 3}), "`plan`"),
-        ("ExitPlanMode", json!({}), "no plan to submit"),
-        ("ExitPlanMode", json!({"plan": " \n"}), "no plan to submit"),
-    ] {
-        let (error, content) = eval(&ona, tool, input);
-        assert!(error && content.contains(words), "{content}");
-    }
-    assert_eq!(ona.value("SELECT count(*) FROM plans"), 0);
-}
-
-#[test]
 fn an_approval_given_in_another_terminal_needs_no_second_question() {
     let mut ona = ona();
     let script = [

@@ -35,7 +35,7 @@ pub struct SessionHost {
     pub(super) system: SystemCalls,
     pub(super) store: Arc<Store>,
     log: ModuleLog,
-    state: Mutex<State>,
+    state: Mutex<HostState>,
     idle: watch::Sender<bool>,
     screen: OnceLock<Arc<dyn ModuleUi>>,
     pub(super) emitter: OnceLock<Weak<Emitter>>,
@@ -44,7 +44,7 @@ pub struct SessionHost {
     flags: BTreeMap<String, Value>,
 }
 
-pub(super) struct State {
+pub(super) struct HostState {
     /// The session modules run in, once it is known.
     pub(super) place: Option<SessionKey>,
     /// A session a command has opened, in which the next prompt runs.
@@ -80,7 +80,7 @@ impl CompactionRequest {
 
 impl SessionHost {
     pub fn new(system: SystemCalls, store: Arc<Store>, log: ModuleLog) -> Self {
-        let state = State {
+        let state = HostState {
             place: None,
             switched: None,
             stop: CancellationToken::new(),
@@ -186,7 +186,7 @@ impl SessionHost {
         *self.idle.borrow()
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, HostState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,6 +4,7 @@
 mod denied;
 mod gate;
 mod person;
+mod plan_mode;
 mod pre;
 mod refusals;
 mod requests;
