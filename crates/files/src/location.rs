@@ -1,4 +1,4 @@
-//! A file's place: an open directory and a name in it.
+//! The location of a file: an open directory and a name in it.
 //!
 //! The path has been resolved before, so no part of it is a link. If one is now, it
 //! was put there in the meantime, and nothing is opened ([`OpenError::Link`]). After

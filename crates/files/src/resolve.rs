@@ -1,8 +1,8 @@
-//! What links make of a path.
+//! Resolves the links in a path.
 //!
 //! A path is resolved component by component, as the kernel does it, so that a
-//! link to something that does not exist yet still leads to that something
-//! (F-3). When a component cannot be looked at, there is no resolved form, and
+//! link to a target that does not exist yet still resolves to that target
+//! (F-3). When a component cannot be read, there is no resolved form, and
 //! callers that need one have to refuse: the written form never stands in for it.
 
 use ona_api::path::lexical;

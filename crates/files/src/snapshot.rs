@@ -1,4 +1,4 @@
-//! Which files a project has, and a digest of each (DEC-123).
+//! Determines which files a project has, and a digest of each (DEC-123).
 //!
 //! Two snapshots of a project show which files an implementation changed, and whether
 //! anything changed since its tests ran. Files that `.gitignore` excludes are not part of

@@ -1,7 +1,7 @@
-//! Whether allow rules cover a call: every part has to be covered.
+//! Decides whether allow rules cover a call: every part has to be covered.
 //!
-//! The mirror of `deny`. Here nothing is seen through that is not known to be
-//! harmless, and what is not understood is not covered, except by a rule for
+//! The counterpart of `deny`. Only what is known to be harmless is looked
+//! through, and what is not understood is not covered, except by a rule for
 //! the tool as a whole.
 
 use crate::bash::files::{FileRole, looks_like_path};

@@ -1,4 +1,4 @@
-//! One call, taken apart into what rules and checks look at.
+//! One tool call, parsed into the parts that rules and checks look at.
 //!
 //! Scripts are parsed and paths resolved here, once, before anything is decided.
 
@@ -71,7 +71,7 @@ pub(crate) struct ShellPart {
     pub uses: Vec<ResolvedUse>,
 }
 
-/// A file a command of a script is told about.
+/// A file that a command of a script names, with the paths it may be.
 pub(crate) struct ResolvedUse {
     /// Index of the command.
     pub command: usize,
@@ -80,10 +80,10 @@ pub(crate) struct ResolvedUse {
     pub candidates: Vec<CandidatePath>,
 }
 
-/// A place a word may name.
+/// A path that a word may name.
 pub(crate) struct CandidatePath {
     pub path: Forms,
-    /// Has patterns or holes in it, or hangs below an unknown directory.
+    /// Has patterns or holes in it, or is below an unknown directory.
     pub wild: bool,
 }
 

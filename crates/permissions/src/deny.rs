@@ -1,4 +1,4 @@
-//! Whether a deny or ask rule hits a call: any part is enough.
+//! Decides whether a deny or ask rule hits a call: any part is enough.
 //!
 //! A part of a script that cannot be determined may be what the rule means; then the
 //! answer is `Maybe`, and a person is asked.

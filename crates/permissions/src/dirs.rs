@@ -1,12 +1,12 @@
-//! Where a call happens: the directories a path rule can be anchored at.
+//! The directories of a session, which path rules are anchored at.
 //!
-//! Paths are handled as text here; what links make of them is `resolve`'s.
+//! Paths are handled as text here; `resolve` follows links.
 
 use crate::resolve::Forms;
 use ona_api::path::lexical;
 use std::path::{Path, PathBuf};
 
-/// Where a call happens; everything a path rule can be anchored at.
+/// The directories of a session, which path rules are anchored at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionDirs {
     /// Project root, the anchor of `/x`.

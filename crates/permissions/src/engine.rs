@@ -1,4 +1,4 @@
-//! The engine: rules, mode, place and guards of a session, ready to decide.
+//! The engine: rules, mode, directories and guarded files of a session.
 //!
 //! `decide` is section 5.12 as one page. It does nothing but decide: no dialog,
 //! no hook, no row.

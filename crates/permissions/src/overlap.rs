@@ -1,4 +1,4 @@
-//! Whether a path with unknown parts can be a certain path.
+//! Decides whether a path with unknown parts can be a certain path.
 //!
 //! Shell arguments have file name patterns and holes (`.e*`, `"$D"/.env`). The
 //! answers err to the side of the rule: `?` and `[…]` count as `*`.

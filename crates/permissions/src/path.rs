@@ -12,7 +12,7 @@ use crate::text::{composed, path_text};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Path, PathBuf};
 
-/// What a pattern is for.
+/// How far a pattern reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatternScope {
     /// Allow: narrow.

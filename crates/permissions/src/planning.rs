@@ -22,7 +22,7 @@ pub enum TasksWhilePlanning {
 }
 
 impl Planning {
-    /// Reads it out of the whole settings. The strings say what is wrong, a sentence each; a value
+    /// Reads it from the whole settings. The strings say what is wrong, one sentence each; a value
     /// that is not understood asks.
     pub fn read(settings: &Value) -> (Self, Vec<String>) {
         let mut wrong = Vec::new();

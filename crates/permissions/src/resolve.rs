@@ -8,7 +8,7 @@ pub(crate) fn is_link(path: &Path) -> bool {
     path.is_symlink()
 }
 
-/// What a look below a directory found.
+/// The result of a search below a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchBelow {
     Found,

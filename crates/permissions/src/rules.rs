@@ -1,4 +1,4 @@
-//! The three lists of rules, and their form for one place.
+//! The three lists of rules, and their compiled form for the directories of a session.
 
 use crate::dirs::SessionDirs;
 use crate::grammar::{Rule, RuleError, RuleTarget};
@@ -84,7 +84,7 @@ impl Rules {
         counting
     }
 
-    /// Names the deny and ask rules of the managed policy.
+    /// Sets the deny and ask rules of the managed policy.
     pub fn set_managed(&mut self, rules: impl IntoIterator<Item = String>) {
         self.fixed.extend(rules);
     }
@@ -95,7 +95,7 @@ impl Rules {
     }
 }
 
-/// A rule with its pattern made ready for one place.
+/// A rule with its pattern compiled for the directories of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledRule {
     pub rule: Rule,

@@ -1,6 +1,6 @@
 //! What no allow rule and no hook approves by itself.
 //!
-//! Removing a directory everything hangs on is asked about in every mode.
+//! Removing a critical directory is asked about in every mode.
 //! Writing to files that run code later is asked about in every mode but bypass.
 //! What an operator's deny rule may have meant is asked about as well.
 

@@ -1,4 +1,4 @@
-//! Text made comparable, and text made safe to show.
+//! Normalizes text for comparison and escapes it for display.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -73,8 +73,8 @@ impl PermissionEngine {
 /// Rules that come with a skill and go with the turn that loaded it.
 impl PermissionEngine {
     /// Adds allow rules until the end of the turn. Where only the managed policy may allow,
-    /// none are; a rule that means nothing, or that would answer a question meant for a
-    /// person, is left out. What was left out, a sentence each.
+    /// none are added; an invalid rule, or one that would answer a question meant for a
+    /// person, is left out. Returns what was left out, one sentence each.
     pub fn allow_for_turn(&mut self, rules: &[String]) -> Vec<String> {
         if self.rules.managed_only {
             return vec![UpdateError::ManagedOnly.to_string()];
@@ -90,7 +90,7 @@ impl PermissionEngine {
         self.for_turn(Behavior::Deny, rules)
     }
 
-    /// Takes away what was added for the turn.
+    /// Removes the rules that were added for the turn.
     pub fn end_turn(&mut self) {
         if self.rules.entries.iter().any(|entry| entry.of_turn) {
             self.rules.entries.retain(|entry| !entry.of_turn);
@@ -98,7 +98,7 @@ impl PermissionEngine {
         }
     }
 
-    /// Takes away what was allowed for the turn; what was denied for it stays.
+    /// Removes the allow rules of the turn; its deny rules stay.
     pub fn end_turn_allows(&mut self) {
         self.rules.entries.retain(|entry| !entry.of_turn || entry.list != Behavior::Allow);
         self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
@@ -112,7 +112,7 @@ impl PermissionEngine {
         dropped.iter().map(|one| format!("{:?} means nothing: {}", one.rule, one.why)).collect()
     }
 
-    /// More files that nothing may change from now on.
+    /// Adds files that nothing may change from now on.
     pub fn add_guarded(&mut self, files: impl IntoIterator<Item = std::path::PathBuf>) {
         self.guarded.add(files, &self.session_dirs);
     }

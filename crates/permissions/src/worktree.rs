@@ -1,7 +1,7 @@
 //! git commands that throw work away, on a tree that has some (DEC-192).
 //!
 //! What is changed in a tree is supplied by the code that builds the engine, and only
-//! asked for when such a command is seen. A tree of which it cannot be told
+//! asked for when such a command is seen. A tree whose state is unknown
 //! counts as changed.
 
 use crate::bash::cwd::path_of;
@@ -25,7 +25,7 @@ pub struct WorktreeChanges {
 
 type ReadWorktree = dyn Fn(&Path) -> Option<WorktreeChanges> + Send + Sync;
 
-/// Looks at the tree a directory lies in; `None` if that cannot be told.
+/// Reads the state of the work tree a directory belongs to; `None` if it is unknown.
 #[derive(Clone)]
 pub(crate) struct WorktreeReader(Arc<ReadWorktree>);
 
@@ -44,7 +44,7 @@ pub(crate) enum Loss {
 }
 
 impl PermissionEngine {
-    /// Tells how to look at the tree a directory lies in.
+    /// Sets how to read the state of the work tree a directory belongs to.
     pub fn with_worktree(mut self, look: impl Fn(&Path) -> Option<WorktreeChanges> + Send + Sync + 'static) -> Self {
         self.worktree = Some(WorktreeReader(Arc::new(look)));
         self

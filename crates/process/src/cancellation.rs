@@ -1,4 +1,4 @@
-//! The stop button of a run: it ends what runs now, and the next turn can begin.
+//! Cancels the current turn, so that the next one can begin.
 //!
 //! A token can be cancelled once. A program that goes on after an interrupted turn needs a
 //! new one for every turn, and hooks and tools started in between must see the one that

@@ -3,7 +3,7 @@
 //! A child gets its own session (so that it has no terminal and its whole group
 //! can be ended), stdin that is written and closed, bounded capture of both
 //! streams, and a deadline. Which program, which environment and what an exit
-//! code means is the caller's business.
+//! code means is for the caller to decide.
 
 mod cancellation;
 mod capture;

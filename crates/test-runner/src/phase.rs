@@ -11,7 +11,7 @@ use ona_store::{Reader, StoreError};
 use ona_workflow::testgen::report::TestReport;
 use ona_workflow::{Facts, TransitionRefused, transition};
 
-/// Why there is no step.
+/// Why a phase cannot change.
 #[derive(Debug, thiserror::Error)]
 pub enum PhaseError {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Whether a value has the shape a JSON schema describes, for tools whose schema is not known
+//! Decides whether a value has the shape a JSON schema describes, for tools whose schema is not known
 //! when ona is built.
 //!
 //! As much of the language as tool schemas use. A keyword that is not known here says nothing,

@@ -1,4 +1,4 @@
-//! Where a session is: its project folder and its database.
+//! Finds the project folder and the database of a session.
 
 use ona_api::{Env, Variable, digest, environment};
 use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,4 @@
-//! Which settings files there could be, in the order in which their hooks run
+//! Determines which settings files there could be, in the order in which their hooks run
 //! (DEC-014). Only the managed folder is looked into; the rest are names.
 
 use crate::discover::SettingsError;

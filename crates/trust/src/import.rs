@@ -1,4 +1,4 @@
-//! What becomes of the `effective` row at a start (DEC-012, DEC-180).
+//! Decides what happens to the `effective` row at a start (DEC-012, DEC-180).
 //!
 //! A decision without I/O: the caller hands in the row and the record of the
 //! last import, and writes what it gets back in one transaction.

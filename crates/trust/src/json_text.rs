@@ -1,4 +1,4 @@
-//! Where a key stands in a JSON text.
+//! Finds the position of a key in a JSON text.
 //!
 //! Parsed values have no positions, and notices want a line, rewriting wants the
 //! bytes to replace. The text must be one that `serde_json` has accepted; on any

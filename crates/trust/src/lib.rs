@@ -1,4 +1,4 @@
-//! Which settings count here: discovery, layers, import, secrets, workspace trust.
+//! Determines which settings count here: discovery, layers, import, secrets, workspace trust.
 //!
 //! A start calls `discover`, then `merge`, then `import`. `discover` reads every
 //! settings file once and cleans each by what its scope may say; `merge` folds

@@ -1,4 +1,4 @@
-//! The layers as one value.
+//! Merges the layers into one value.
 //!
 //! Plain values: the highest scope wins. Objects are merged per key. Lists of
 //! permission rules are joined, because a deny anywhere must count. Hooks of all

@@ -1,4 +1,4 @@
-//! What an operator should know about a settings file that was used all the same.
+//! Notices for the operator about settings files.
 //! A notice names keys and files, never values: a value may be a credential.
 
 use ona_api::EventKind;

@@ -1,4 +1,4 @@
-//! Which hooks of the effective row count in one session (DEC-014).
+//! Determines which hooks of the effective row count in one session (DEC-014).
 //!
 //! The row is the same for all sessions of a database: a session with hooks of its own
 //! leaves out those of `.claude` files, and the session beside it does not. So they are

@@ -1,4 +1,4 @@
-//! Which hooks are switched off, and by whom (I-15, DEC-058).
+//! Determines which hooks are switched off, and by whom (I-15, DEC-058).
 //!
 //! An entry that is off stays in the list with its reason, so that a skip can be
 //! logged. `untrusted_workspace` is already set when a layer arrives here.

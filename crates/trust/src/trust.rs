@@ -1,4 +1,4 @@
-//! Whether the files of a folder may be used (DEC-058, DEC-182).
+//! Decides whether the files of a folder may be used (DEC-058, DEC-182).
 //!
 //! Trust belongs to one canonical root and to nothing else: not to folders below
 //! it, not to a nested repository, not to what a `.git` pointer names. The caller

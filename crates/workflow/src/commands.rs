@@ -1,8 +1,8 @@
-//! What the operator's workflow commands mean: `/phase`, `/rate`, `/tests`.
+//! Parses the operator's workflow commands: `/phase`, `/rate`, `/tests`.
 //!
 //! Their text is read into values here, without a terminal. `/phase NAME` is a
-//! transition and `/verify` is the report with a question behind it; both go the way
-//! of `transition`.
+//! transition and `/verify` shows the report and asks; both use
+//! `transition`.
 
 use crate::testgen::coverage::TestRecord;
 use ona_api::{Group, Phase, Row};

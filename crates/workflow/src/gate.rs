@@ -1,4 +1,4 @@
-//! The planning gate (section 8.3): the hard floor under hooks, rules and modes.
+//! The planning gate (section 8.3), which no hook, rule or mode can open.
 
 use ona_api::{Authority, Phase, Ruling, Verdict};
 

@@ -2,7 +2,7 @@
 //!
 //! Everything here is a pure decision over what the database says at that moment
 //! (DEC-116): a transition is either a refusal with its reason or the rows that
-//! must be committed together. Reading and writing those rows is the caller's.
+//! must be committed together. The caller reads and writes those rows.
 
 pub mod commands;
 mod gate;

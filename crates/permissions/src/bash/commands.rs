@@ -148,7 +148,7 @@ pub(super) struct CommandBuilder<'a> {
     pub weight: usize,
 }
 
-/// What an inner command takes over from the one that starts it.
+/// What an inner command inherits from the one that starts it.
 #[derive(Clone)]
 struct Around {
     of: usize,

@@ -1,4 +1,4 @@
-//! Which arguments of a command are files, and what happens to them.
+//! Determines which arguments of a command are files, and what happens to them.
 //!
 //! A table of programs. Of a program that is not in it nothing is known: its
 //! arguments may be files, and it may change them (`FileRole::Any`).

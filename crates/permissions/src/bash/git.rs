@@ -1,4 +1,4 @@
-//! git: where its subcommand stands, and which arguments are files.
+//! git: finds its subcommand, and which arguments are files.
 
 use super::ShellCommand;
 use super::arguments::Arguments;

@@ -1,6 +1,6 @@
 //! The tolerant reader: every simple command that can be found in a text.
 //!
-//! It never fails and never refuses. Subshells, groups, loops, substitutions,
+//! It never fails. Subshells, groups, loops, substitutions,
 //! here-documents and broken syntax only change where it looks next. What it
 //! finds too much makes a deny rule match too often; `syntax` is the reader
 //! that decides what may be allowed.

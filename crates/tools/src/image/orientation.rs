@@ -1,4 +1,4 @@
-//! Which way up a photograph is. Cameras write it beside the picture; a picture that is
+//! Determines which way up a photograph is. Cameras write it beside the picture; a picture that is
 //! encoded again has to be rotated, because that note is lost.
 
 use super::decode::Pixels;

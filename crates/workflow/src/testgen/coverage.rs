@@ -1,10 +1,10 @@
-//! Whether the tests of a plan are good enough to leave the test phase (section
+//! Decides whether the tests of a plan are good enough to leave the test phase (section
 //! 8.6.2, DEC-125).
 //!
-//! A result is worth something for the script and the project it was got with. So
+//! A result is valid for the script and the project it was made with. So
 //! each run carries the digest of both, and a call that may have changed files begun
-//! since makes it stale as well: a look at a project does not see what `.gitignore`
-//! leaves out, such as the program that was built. Stale results are got again by
+//! since makes it stale as well: a snapshot of a project does not include what `.gitignore`
+//! leaves out, such as the program that was built. Stale results are renewed by
 //! running the tests again; nothing is repaired here.
 
 use ona_api::testing::{CaseStatus, Criterion, TestCase, TestRun};

@@ -1,4 +1,4 @@
-//! Which files an implementation touched (DEC-123): those that differ from what the
+//! Determines which files an implementation touched (DEC-123): those that differ from what the
 //! project had when it began, and every path that was given to a tool that writes.
 //!
 //! The second half matters for files a look does not see, and for those that were

@@ -1,4 +1,4 @@
-//! Which headings announce criteria, and which word in front of one is its id.
+//! Determines which headings announce criteria, and which word in front of one is its id.
 
 /// Returns whether a heading says "success criteria" or "acceptance criteria", after its
 /// numbering (DEC-120).

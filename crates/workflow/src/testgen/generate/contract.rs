@@ -1,4 +1,4 @@
-//! The product's own public contract, as the generator is told it: command line, tools,
+//! The product's own public contract, as the generator sees it: command line, tools,
 //! schema. Fixed text apart from the lists it is given, which are part of the product too.
 
 use ona_api::ToolSpec;

@@ -1,4 +1,4 @@
-//! Whether a prompt holds a line of the implementation (DEC-123). The last look before
+//! Decides whether a prompt holds a line of the implementation (DEC-123). The last look before
 //! anything is sent: how the prompt was made should have kept every such line out.
 //!
 //! Blanks are left out of the comparison, so that a line that was indented or wrapped on

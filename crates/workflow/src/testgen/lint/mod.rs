@@ -1,4 +1,4 @@
-//! Whether a script is a behavioural test, told from its text alone (DEC-124).
+//! Decides from its text alone whether a script is a behavioural test (DEC-124).
 //!
 //! Fourteen closed rules keep out what sections 8.5.2 and 8.5.3 forbid: smoke tests,
 //! tautologies, mocks, assertions that cannot fail. Nothing is run and no file is

@@ -1,4 +1,4 @@
-//! Which modules a line of code loads, and which of them are the language's own.
+//! Determines which modules a line of code loads, and which of them are the language's own.
 
 use super::foreign::{Language, quoted};
 

@@ -1,4 +1,4 @@
-//! Reads a script: shielded, parsed by the grammar, lowered to statements.
+//! Reads a script: sanitized, parsed by the grammar, lowered to statements.
 
 use super::sanitize::{SanitizedScript, sanitize};
 use super::syntax::{Statement, Unreadable};

@@ -1,4 +1,4 @@
-//! What is left of quoted text when bash has read it.
+//! Removes quotes as bash does.
 
 /// Without the backslashes. Inside double quotes only some characters can be escaped.
 pub(super) fn unescape(raw: &str, double: bool) -> String {

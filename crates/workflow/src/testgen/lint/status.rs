@@ -1,4 +1,4 @@
-//! What an exit status says, and what becomes of it.
+//! What an exit status depends on, and whether the script checks it.
 
 use super::rule::LintRule;
 use super::state::{FailureScope, ScriptState};

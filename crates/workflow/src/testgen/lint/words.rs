@@ -1,4 +1,4 @@
-//! What a word becomes.
+//! Expands a word.
 
 use super::location::HoleRoot;
 use super::state::{ScriptFile, ScriptState};

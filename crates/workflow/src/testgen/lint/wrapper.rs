@@ -1,4 +1,4 @@
-//! Programs that run another program: what is left when they are taken off.
+//! Programs that run another program: removes them to find the inner command.
 
 use super::flow::StatementResult;
 use super::rule::LintRule;

@@ -72,7 +72,7 @@ impl Totals {
         (self.traced > 0).then(|| rate(self.passed, self.traced))
     }
 
-    /// For people.
+    /// The rate as a percentage, for people.
     pub fn percent(&self) -> String {
         self.pass_rate().map_or_else(|| "no traced test".to_owned(), |rate| format!("{:.1} %", rate * 100.0))
     }
