@@ -51,7 +51,7 @@ struct Args {
 enum FirstWord {
     #[command(flatten)]
     Command(Command),
-    /// Show the help of a command, or all environment variables (ona help environment)
+    /// Show the help of a command, or all variables: ona help environment
     Help {
         /// Names of a command, such as: db check
         #[arg(value_name = "COMMAND")]
