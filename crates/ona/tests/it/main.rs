@@ -24,6 +24,7 @@ mod hostile_files;
 mod instructions;
 mod interrupts;
 mod judged_paths;
+mod limit;
 mod massgen;
 mod mcp;
 mod mcp_questions;
