@@ -189,8 +189,8 @@ fn mentioned<'g>(shell: &ShellPart, guarded: &'g GuardedFiles, session_dirs: &Se
     let vague = shell.script.broken || commands.iter().any(unknown_command) || shell.uses.iter().any(unknown_target);
     if vague || opening {
         let started_in = || shell.dirs.iter().flat_map(|dirs| &dirs.possible).map(|dir| dir.as_path());
-        let around = [session_dirs.project.as_path(), &session_dirs.start];
-        let found = |text: &str| guarded.mentioned(text, started_in().chain(around));
+        let roots = [session_dirs.project.as_path(), &session_dirs.start];
+        let found = |text: &str| guarded.mentioned(text, started_in().chain(roots));
         if let Some(path) = found(&shell.text).or_else(|| found(&decoded(&shell.text)).filter(|_| opening)) {
             return Some(path);
         }

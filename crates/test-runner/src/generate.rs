@@ -200,9 +200,9 @@ impl Generation<'_> {
         session: &SessionId,
     ) -> (Vec<TestCase>, Vec<(TestCase, Vec<LintRule>)>) {
         let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
-        let around = LintContext { entry_points: &self.request.entry_points, touched: &self.request.touched };
+        let context = LintContext { entry_points: &self.request.entry_points, touched: &self.request.touched };
         for script in scripts(answer).scripts {
-            let lint::LintReport { findings, surfaces } = lint::examine(script.as_bytes(), &around);
+            let lint::LintReport { findings, surfaces } = lint::examine(script.as_bytes(), &context);
             let header = lint::header(&script);
             let traced = header.as_ref().map(|header| &header.traces).filter(|id| open.contains(id));
             let mut rules: Vec<LintRule> = findings.iter().map(|finding| finding.rule).collect();

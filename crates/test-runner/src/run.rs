@@ -83,7 +83,7 @@ pub async fn run(
     let project_sha256 = config.project.snapshot()?.sha256();
     let sandbox = Sandbox::probe(&config.project, &config.tmp, &config.host, &config.cancel).await;
     watch(RunProgress::Begins { sandbox: &sandbox, cases: cases.len() });
-    let around = Arc::new(RunContext {
+    let context = Arc::new(RunContext {
         project: config.project.clone(),
         sandbox,
         host: config.host.clone(),
@@ -98,7 +98,7 @@ pub async fn run(
         }
         watch(RunProgress::Started { number, case });
         let known = Known { seen_event, project_sha256: &project_sha256 };
-        let done = run_case(&around, pipeline, session, &place, case, known).await?;
+        let done = run_case(&context, pipeline, session, &place, case, known).await?;
         watch(RunProgress::Finished { number, case, run: &done.run });
         runs.push(done);
     }
@@ -115,7 +115,7 @@ struct Known<'a> {
 }
 
 async fn run_case(
-    around: &Arc<RunContext>,
+    context: &Arc<RunContext>,
     pipeline: &Pipeline,
     session: &mut Session,
     place: &SessionKey,
@@ -124,7 +124,7 @@ async fn run_case(
 ) -> Result<CaseRun, StoreError> {
     let outcome = Arc::new(Mutex::new(None));
     let mut tools = ToolBox::default();
-    tools.add(Arc::new(TestShell { case: case.clone(), around: Arc::clone(around), outcome: Arc::clone(&outcome) }));
+    tools.add(Arc::new(TestShell { case: case.clone(), context: Arc::clone(context), outcome: Arc::clone(&outcome) }));
     let pipeline = Pipeline { tools: Arc::new(tools), ..pipeline.clone() };
     let call = ToolCall {
         id: CallId(format!("toolu_{}", CallId::random().0.replace('-', ""))),
@@ -163,7 +163,7 @@ async fn run_case(
         exit_code: run.exit_code,
         timed_out: run.timed_out,
         refused,
-        sandbox: around.sandbox.name(),
+        sandbox: context.sandbox.name(),
         script_sha256: run.script_sha256.clone(),
         project_sha256: run.project_sha256.clone(),
     });

@@ -40,7 +40,7 @@ impl Sandbox {
         let probe = "if touch .ona-probe; then rm -f .ona-probe; exit 1; fi; touch \"$0\"/probe";
         let Ok(test_dir) = ona_process::scratch::folder("ona-probe-", tmp) else { return Sandbox::None };
         let inner = ["/bin/sh".into(), "-c".into(), probe.into(), test_dir.path().into()];
-        let (program, args) = sandbox.around(project, test_dir.path(), inner.to_vec());
+        let (program, args) = sandbox.wrap(project, test_dir.path(), inner.to_vec());
         let command = ChildCommand {
             program,
             args,
@@ -58,7 +58,7 @@ impl Sandbox {
     }
 
     /// Program and arguments that run `inner` in the project.
-    pub(crate) fn around(&self, project: &Project, test_dir: &Path, inner: Vec<OsString>) -> (OsString, Vec<OsString>) {
+    pub(crate) fn wrap(&self, project: &Project, test_dir: &Path, inner: Vec<OsString>) -> (OsString, Vec<OsString>) {
         let Sandbox::Bubblewrap(bwrap) = self else {
             let mut inner = inner.into_iter();
             return (inner.next().unwrap_or_default(), inner.collect());
@@ -89,7 +89,7 @@ mod tests {
         let settings = json!({"sdlc": {"buildOutputs": ["target"]}});
         let project = Project::new(Path::new("/p"), Path::new("/p/ona.db"), &settings).unwrap();
         let (program, args) =
-            Sandbox::Bubblewrap("/usr/bin/bwrap".into()).around(&project, Path::new("/p/t"), vec!["bash".into()]);
+            Sandbox::Bubblewrap("/usr/bin/bwrap".into()).wrap(&project, Path::new("/p/t"), vec!["bash".into()]);
         let args: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap()).collect();
         assert_eq!(program, "/usr/bin/bwrap");
         assert_eq!(
@@ -99,7 +99,7 @@ mod tests {
              --ro-bind-try /p/ona.db-shm /p/ona.db-shm --ro-bind-try /p/ona.db-journal /p/ona.db-journal \
              --chdir /p -- bash"
         );
-        let plain = Sandbox::None.around(&project, Path::new("/t"), vec!["bash".into(), "x".into()]);
+        let plain = Sandbox::None.wrap(&project, Path::new("/t"), vec!["bash".into(), "x".into()]);
         assert_eq!(plain, ("bash".into(), vec!["x".into()]));
     }
 }

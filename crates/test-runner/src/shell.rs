@@ -42,7 +42,7 @@ pub(crate) struct CaseOutcome {
 /// The Bash tool that runs one case.
 pub(crate) struct TestShell {
     pub case: TestCase,
-    pub around: Arc<RunContext>,
+    pub context: Arc<RunContext>,
     /// Filled when the case has run.
     pub outcome: Arc<Mutex<Option<CaseOutcome>>>,
 }
@@ -53,28 +53,28 @@ impl TestShell {
     }
 
     async fn run(&self, cx: &ToolContext) -> ToolResult {
-        let test_dir = match TestDir::new(&self.around.tmp, &self.case.script) {
+        let test_dir = match TestDir::new(&self.context.tmp, &self.case.script) {
             Ok(test_dir) => test_dir,
             Err(error) => return ToolResult::internal(error.to_string()),
         };
-        let around = &self.around;
+        let context = &self.context;
         let own = OwnPaths {
             home: &test_dir.home(),
             database: &test_dir.database(),
-            live_database: &around.project.database,
-            program_dir: around.program_dir.as_deref(),
+            live_database: &context.project.database,
+            program_dir: context.program_dir.as_deref(),
         };
         let bash = first_existing(&["/bin/bash", "/usr/bin/bash"], "bash");
         let inner = vec![bash.into(), test_dir.script().into()];
-        let (program, args) = around.sandbox.around(&around.project, test_dir.path(), inner);
+        let (program, args) = context.sandbox.wrap(&context.project, test_dir.path(), inner);
         let command = ChildCommand {
             program,
             args,
-            cwd: around.project.root.clone(),
-            env: environment::of_case(&around.host, &own),
+            cwd: context.project.root.clone(),
+            env: environment::of_case(&context.host, &own),
             stdin: Vec::new(),
             cap: STREAM_CAP,
-            deadline: Some(around.project.timeout),
+            deadline: Some(context.project.timeout),
             grace: GRACE,
         };
         match ona_process::run_and_clear(command, &cx.cancel).await {
@@ -91,7 +91,7 @@ impl TestShell {
             ChildExit::Exited(0) => ToolResult::success(content),
             ChildExit::Exited(_) | ChildExit::Signalled(_) => ToolResult::rejected(content),
             ChildExit::TimedOut => {
-                let limit = self.around.project.timeout.as_secs();
+                let limit = self.context.project.timeout.as_secs();
                 ToolResult::internal(format!("The test ran longer than {limit} s and was ended.\n{content}"))
             }
             ChildExit::Cancelled => ToolResult::rejected(format!("Interrupted.\n{content}")),
@@ -125,7 +125,7 @@ impl AnyTool for TestShell {
         if input["command"] != self.case.script.as_str() {
             return Err(BadInput::new(REWRITTEN));
         }
-        let access = Access::Shell { script: self.case.script.clone(), cwd: self.around.project.root.clone() };
+        let access = Access::Shell { script: self.case.script.clone(), cwd: self.context.project.root.clone() };
         Ok(PlannedCall::new(input.clone(), vec![access], move |cx| Box::pin(async move { self.run(cx).await })))
     }
 }

@@ -150,7 +150,7 @@ pub(super) struct CommandBuilder<'a> {
 
 /// What an inner command inherits from the one that starts it.
 #[derive(Clone)]
-struct Around {
+struct OuterCommand {
     of: usize,
     depth: u16,
     link: Connector,
@@ -244,7 +244,7 @@ impl CommandBuilder<'_> {
         }
         let inner = wrappers::inside(&command);
         let shares_shell = command.moves && matches!(command.name(), Some("command" | "builtin" | "eval"));
-        let around = Around {
+        let outer = OuterCommand {
             of: command.of,
             depth: command.depth,
             link: command.link,
@@ -260,15 +260,15 @@ impl CommandBuilder<'_> {
                     let command = ShellCommand {
                         env: Vec::new(),
                         redirects: Vec::new(),
-                        link: around.link,
-                        depth: around.depth,
-                        of: around.of,
+                        link: outer.link,
+                        depth: outer.depth,
+                        of: outer.of,
                         own: false,
-                        moves: around.moves,
-                        twin: around.twin,
-                        chdir: around.chdir.clone(),
+                        moves: outer.moves,
+                        twin: outer.twin,
+                        chdir: outer.chdir.clone(),
                         // What a wrapper does not read itself is left for what it starts.
-                        fed: around.fed.clone(),
+                        fed: outer.fed.clone(),
                         unclear: None,
                         source: String::new(),
                         starts: Vec::new(),
@@ -277,31 +277,31 @@ impl CommandBuilder<'_> {
                     };
                     self.push(command, wrapped + 1);
                 }
-                InnerCommand::Script { text, moves, arguments } => self.nest(&text, &arguments, moves, &around),
+                InnerCommand::Script { text, moves, arguments } => self.nest(&text, &arguments, moves, &outer),
             }
         }
     }
 
-    fn nest(&mut self, text: &ShellWord, arguments: &[ShellWord], moves: bool, around: &Around) {
+    fn nest(&mut self, text: &ShellWord, arguments: &[ShellWord], moves: bool, outer: &OuterCommand) {
         let variables = match arguments {
             [] => self.variables.clone(),
             arguments => self.variables.with_arguments(arguments),
         };
         let inner = read_script(&text.text, &variables, self.level + 1, self.weight);
         let unclear = if text.fixed { inner.unclear } else { Some("it runs a text that is not fixed") };
-        if let Some(parent) = self.script.commands.get_mut(around.of) {
+        if let Some(parent) = self.script.commands.get_mut(outer.of) {
             parent.unclear = parent.unclear.or(unclear);
         }
         self.weight = inner.weight;
         self.script.has_loop |= inner.has_loop;
         self.script.broken |= inner.broken;
-        let deeper = if moves { around.depth } else { around.depth + 1 };
+        let deeper = if moves { outer.depth } else { outer.depth + 1 };
         for mut command in inner.commands {
             command.depth += deeper;
             command.own = false;
-            command.of = around.of;
+            command.of = outer.of;
             if command.chdir.is_none() {
-                command.chdir.clone_from(&around.chdir);
+                command.chdir.clone_from(&outer.chdir);
             }
             self.script.commands.push(command);
         }

@@ -166,9 +166,9 @@ mod tests {
         let patterns = crate::testgen::generate::scripts(INSTRUCTIONS);
         assert_eq!((patterns.scripts.len(), patterns.unclosed), (3, false));
         let entry_points = ["./bin/sum".to_owned()];
-        let around = crate::testgen::lint::LintContext { entry_points: &entry_points, touched: &[] };
+        let context = crate::testgen::lint::LintContext { entry_points: &entry_points, touched: &[] };
         for script in &patterns.scripts {
-            assert_eq!(crate::testgen::lint::check(script.as_bytes(), &around), [], "{script}");
+            assert_eq!(crate::testgen::lint::check(script.as_bytes(), &context), [], "{script}");
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) enum EntryPoint {
 
 impl ScriptState<'_> {
     pub(crate) fn entry_points(&self) -> impl Iterator<Item = &str> {
-        std::iter::once("ona").chain(self.around.entry_points.iter().map(|entry| entry.trim()))
+        std::iter::once("ona").chain(self.context.entry_points.iter().map(|entry| entry.trim()))
     }
 
     /// The programs entry points start with, without directories.

@@ -53,7 +53,7 @@ impl ScriptState<'_> {
         let inside = location.key.split_once('/').map_or("", |(_, inside)| inside);
         let fixed = inside.split(['*', '?', '[']).next().unwrap_or_default();
         let glob = fixed.len() < inside.len();
-        self.around.touched.iter().map(|path| path.trim_start_matches("./")).any(|touched| {
+        self.context.touched.iter().map(|path| path.trim_start_matches("./")).any(|touched| {
             let below =
                 |dir: &str| touched.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             inside.is_empty() || below(inside) || (glob && touched.starts_with(fixed))

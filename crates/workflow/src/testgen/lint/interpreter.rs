@@ -184,7 +184,7 @@ impl ScriptState<'_> {
         for key in &own {
             from |= self.content(key).from;
         }
-        let touched = self.around.touched.iter().any(|path| code.text.contains(path.trim_start_matches("./")));
+        let touched = self.context.touched.iter().any(|path| code.text.contains(path.trim_start_matches("./")));
         if touched && seen.reads {
             from |= Origins::SOURCE;
         }

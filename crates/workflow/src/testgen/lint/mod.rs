@@ -67,11 +67,11 @@ pub struct LintReport {
 }
 
 /// Returns everything that is wrong with a script, by line.
-pub fn check(script: &[u8], around: &LintContext<'_>) -> Vec<LintFinding> {
-    examine(script, around).findings
+pub fn check(script: &[u8], context: &LintContext<'_>) -> Vec<LintFinding> {
+    examine(script, context).findings
 }
 
-pub fn examine(script: &[u8], around: &LintContext<'_>) -> LintReport {
+pub fn examine(script: &[u8], context: &LintContext<'_>) -> LintReport {
     let text = match readable(script) {
         Ok(text) => text,
         Err(finding) => return LintReport { findings: vec![finding], surfaces: Vec::new() },
@@ -80,7 +80,7 @@ pub fn examine(script: &[u8], around: &LintContext<'_>) -> LintReport {
     let mut surfaces = Vec::new();
     match parse::read(text, 1) {
         Ok(statements) => {
-            let mut state = ScriptState::new(around);
+            let mut state = ScriptState::new(context);
             state.script(&statements);
             findings.extend(verdict(&state, &statements));
             findings.extend(state.findings);

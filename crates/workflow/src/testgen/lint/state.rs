@@ -41,7 +41,7 @@ pub(super) enum FailureScope {
 }
 
 pub(super) struct ScriptState<'a> {
-    pub around: &'a LintContext<'a>,
+    pub context: &'a LintContext<'a>,
     pub findings: Vec<LintFinding>,
     pub shell: ShellState,
     pub files: HashMap<String, ScriptFile>,
@@ -105,9 +105,9 @@ const BYTES: usize = 4 << 20;
 const LONGEST: usize = 64 << 10;
 
 impl<'a> ScriptState<'a> {
-    pub(crate) fn new(around: &'a LintContext<'a>) -> Self {
+    pub(crate) fn new(context: &'a LintContext<'a>) -> Self {
         let mut state = Self {
-            around,
+            context,
             findings: Vec::new(),
             shell: ShellState {
                 variables: HashMap::new(),

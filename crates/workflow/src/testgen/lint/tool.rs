@@ -127,7 +127,7 @@ impl ScriptState<'_> {
                 let location = self.location(&dir);
                 let from = match location.kind {
                     LocationKind::Scratch if !self.calls.is_empty() => Origins::FILES,
-                    LocationKind::Project if reads && !self.around.touched.is_empty() => Origins::SOURCE,
+                    LocationKind::Project if reads && !self.context.touched.is_empty() => Origins::SOURCE,
                     _ => Origins::AMBIENT,
                 };
                 outcome.out = match top && location.kind == LocationKind::Project {
