@@ -6,7 +6,7 @@ use ona_api::Env;
 use ona_modules::embedded::QuickJs;
 use ona_modules::worker::WorkerEngine;
 use ona_modules::{
-    Emission, Engine, EngineLimits, Graph, HostCall, HostError, HostFuture, Module, ModuleContext, ModuleHost,
+    Emission, Engine, EngineLimits, Graph, HostCall, HostCallError, HostFuture, Module, ModuleContext, ModuleHost,
     ModuleProgram, ModuleRequest, RuntimeChoice, find_runtime,
 };
 use serde_json::Value;
@@ -31,8 +31,8 @@ const EVENTS: u32 = 20_000;
 struct Nothing;
 
 impl ModuleHost for Nothing {
-    fn call<'a>(&'a self, _: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostError>> {
-        Box::pin(async move { Err(HostError::unknown(&call.name)) })
+    fn call<'a>(&'a self, _: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostCallError>> {
+        Box::pin(async move { Err(HostCallError::unknown(&call.name)) })
     }
 
     fn tell(&self, _: &Path, _: HostCall) {}

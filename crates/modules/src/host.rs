@@ -35,7 +35,7 @@ impl HostCall {
 /// Serves the requests of modules. An implementation may block its caller only, and never
 /// calls back into the module that made the request.
 pub trait ModuleHost: Send + Sync {
-    fn call<'a>(&'a self, module: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostError>>;
+    fn call<'a>(&'a self, module: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostCallError>>;
 
     /// A request without an answer. Called in the order the module made them, before the
     /// handler that made them counts as finished.
@@ -44,13 +44,13 @@ pub trait ModuleHost: Send + Sync {
 
 /// An error as the module will catch it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct HostError {
+pub struct HostCallError {
     pub message: String,
     /// `code`, `errno`, `syscall`, `path`, …
     pub fields: Map<String, Value>,
 }
 
-impl HostError {
+impl HostCallError {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), fields: Map::new() }
     }

@@ -28,7 +28,7 @@ pub use discover::{BadModulePath, ModuleCandidate, ModuleSource, SearchPaths, ca
 pub use engine::{Engine, EngineHandle, EngineLimits, ModuleProgram, Sink};
 pub use frame::{Frame, Overrun, RegisteredCommand, RegisteredFlag, RegisteredShortcut, RegisteredTool, Registry};
 pub use graph::{Graph, GraphError, ImportTarget};
-pub use host::{HostCall, HostError, HostFuture, ModuleHost};
+pub use host::{HostCall, HostCallError, HostFuture, ModuleHost};
 pub use js_runtime::{JsRuntime, RuntimeChoice, RuntimeKind, find as find_runtime};
 pub use loader::{ListedModule, LoadError, LoadOutcome, Loader};
 pub use module::{CallOutcome, Emission, Module, ModuleContext, ModuleRequest};

@@ -6,7 +6,7 @@
 use crate::engine::{Engine, EngineHandle, ModuleProgram, Sink};
 use crate::frame::{Frame, Overrun, Registry};
 use crate::graph::Graph;
-use crate::host::{HostCall, HostError, ModuleHost};
+use crate::host::{HostCall, HostCallError, ModuleHost};
 use crate::spin_wait::spin_wait;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -265,13 +265,13 @@ fn sink(world: &Arc<World>) -> Sink {
                 let answer = world.host.call(&world.path, call);
                 reply(world.runtime.block_on(answer))
             }
-            None => reply(Err(HostError::new("the module is gone"))),
+            None => reply(Err(HostCallError::new("the module is gone"))),
         }),
     }
 }
 
 /// `{"ok":…}` or `{"error":…}`.
-fn reply(result: Result<Value, HostError>) -> String {
+fn reply(result: Result<Value, HostCallError>) -> String {
     match result {
         Ok(value) => format!("{{\"ok\":{value}}}"),
         Err(error) => format!("{{\"error\":{}}}", error.to_json()),

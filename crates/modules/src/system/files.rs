@@ -1,7 +1,7 @@
 //! File access with the names and error codes of `node:fs`.
 
 use super::SystemCalls;
-use crate::host::{HostCall, HostError};
+use crate::host::{HostCall, HostCallError};
 use ona_api::digest::{base64, from_base64};
 use serde_json::{Value, json};
 use std::fs;
@@ -14,7 +14,7 @@ use std::time::{Duration, UNIX_EPOCH};
 const LARGEST: u64 = 48 << 20;
 
 impl SystemCalls {
-    pub(super) fn file(&self, call: &HostCall) -> Result<Value, HostError> {
+    pub(super) fn file(&self, call: &HostCall) -> Result<Value, HostCallError> {
         let what = call.name.strip_prefix("fs.").unwrap_or(&call.name);
         let path = self.path(call.text(0));
         let other = || self.path(call.text(1));
@@ -45,7 +45,7 @@ impl SystemCalls {
                 let file = fs::OpenOptions::new().write(true).open(&path);
                 file.and_then(|file| file.set_len(call.arg(1).as_u64().unwrap_or(0))).map(|()| Value::Null)
             }
-            _ => return Err(HostError::unknown(&call.name)),
+            _ => return Err(HostCallError::unknown(&call.name)),
         };
         done.map_err(|error| failed(&error, what, call.text(0)))
     }
@@ -242,7 +242,7 @@ pub(super) fn code(error: &Error) -> &'static str {
 }
 
 /// `ENOENT: no such file or directory, open 'x'`, with the fields hooks look at.
-fn failed(error: &Error, what: &str, path: &str) -> HostError {
+fn failed(error: &Error, what: &str, path: &str) -> HostCallError {
     let code = code(error);
     let syscall = match what {
         "readFile" | "writeFile" => "open",
@@ -262,7 +262,7 @@ fn failed(error: &Error, what: &str, path: &str) -> HostError {
         _ => error.to_string(),
     };
     let errno = error.raw_os_error().map_or(Value::Null, |number| (-number).into());
-    HostError::new(format!("{code}: {words}, {syscall} '{path}'"))
+    HostCallError::new(format!("{code}: {words}, {syscall} '{path}'"))
         .with("code", code)
         .with("errno", errno)
         .with("syscall", syscall)

@@ -5,7 +5,7 @@
 mod files;
 mod programs;
 
-use crate::host::{HostCall, HostError};
+use crate::host::{HostCall, HostCallError};
 use ona_api::digest::{base64, from_base64};
 use ona_api::{Env, environment};
 use serde_json::Value;
@@ -25,7 +25,7 @@ impl SystemCalls {
             || ["fs.", "process.", "crypto."].iter().any(|family| name.starts_with(family))
     }
 
-    pub async fn call(&self, call: HostCall) -> Result<Value, HostError> {
+    pub async fn call(&self, call: HostCall) -> Result<Value, HostCallError> {
         match call.name.as_str() {
             "exec" => self.exec(&call).await,
             "process.run" => self.run(&call).await,
@@ -38,9 +38,9 @@ impl SystemCalls {
             _ if call.name.starts_with("fs.") => {
                 let system = self.clone();
                 let done = tokio::task::spawn_blocking(move || system.file(&call)).await;
-                done.unwrap_or_else(|error| Err(HostError::new(error.to_string())))
+                done.unwrap_or_else(|error| Err(HostCallError::new(error.to_string())))
             }
-            name => Err(HostError::unknown(name)),
+            name => Err(HostCallError::unknown(name)),
         }
     }
 
@@ -56,9 +56,9 @@ impl SystemCalls {
     }
 }
 
-fn kill(call: &HostCall) -> Result<Value, HostError> {
+fn kill(call: &HostCall) -> Result<Value, HostCallError> {
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-    let gone = || HostError::new("kill ESRCH").with("code", "ESRCH").with("syscall", "kill");
+    let gone = || HostCallError::new("kill ESRCH").with("code", "ESRCH").with("syscall", "kill");
     let pid = call.arg(0).as_i64().and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 0);
     let pid = pid.and_then(Pid::from_raw).ok_or_else(gone)?;
     let signal = match call.arg(1) {
@@ -68,9 +68,9 @@ fn kill(call: &HostCall) -> Result<Value, HostError> {
             "SIGKILL" => Some(Signal::KILL),
             "SIGINT" => Some(Signal::INT),
             "SIGHUP" => Some(Signal::HUP),
-            other => return Err(HostError::new(format!("Unknown signal: {other}"))),
+            other => return Err(HostCallError::new(format!("Unknown signal: {other}"))),
         },
-        other => return Err(HostError::new(format!("Unknown signal: {other}"))),
+        other => return Err(HostCallError::new(format!("Unknown signal: {other}"))),
     };
     let sent = match signal {
         None => test_kill_process(pid),
@@ -79,10 +79,10 @@ fn kill(call: &HostCall) -> Result<Value, HostError> {
     sent.map(|()| true.into()).map_err(|_| gone())
 }
 
-fn digest(call: &HostCall) -> Result<Value, HostError> {
+fn digest(call: &HostCall) -> Result<Value, HostCallError> {
     use ring::{digest, hmac};
-    let data = from_base64(call.text(1)).ok_or_else(|| HostError::new("unreadable bytes"))?;
-    let unknown = || HostError::new("Digest method not supported");
+    let data = from_base64(call.text(1)).ok_or_else(|| HostCallError::new("unreadable bytes"))?;
+    let unknown = || HostCallError::new("Digest method not supported");
     let made = match call.arg(2).as_str() {
         None => {
             let kind = match call.text(0) {
@@ -102,17 +102,17 @@ fn digest(call: &HostCall) -> Result<Value, HostError> {
                 "sha512" => hmac::HMAC_SHA512,
                 _ => return Err(unknown()),
             };
-            let key = from_base64(key).ok_or_else(|| HostError::new("unreadable bytes"))?;
+            let key = from_base64(key).ok_or_else(|| HostCallError::new("unreadable bytes"))?;
             hmac::sign(&hmac::Key::new(kind, &key), &data).as_ref().to_vec()
         }
     };
     Ok(base64(&made).into())
 }
 
-fn random(call: &HostCall) -> Result<Value, HostError> {
+fn random(call: &HostCall) -> Result<Value, HostCallError> {
     use ring::rand::{SecureRandom, SystemRandom};
     let size = call.arg(0).as_u64().and_then(|size| usize::try_from(size).ok()).filter(|size| *size <= 1 << 20);
-    let mut bytes = vec![0; size.ok_or_else(|| HostError::new("the size is out of range"))?];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| HostError::new("random bytes are not available"))?;
+    let mut bytes = vec![0; size.ok_or_else(|| HostCallError::new("the size is out of range"))?];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| HostCallError::new("random bytes are not available"))?;
     Ok(base64(&bytes).into())
 }

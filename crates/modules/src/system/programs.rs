@@ -1,7 +1,7 @@
 //! Programs modules run: `pi.exec` and what `node:child_process` stands on.
 
 use super::SystemCalls;
-use crate::host::{HostCall, HostError};
+use crate::host::{HostCall, HostCallError};
 use ona_api::digest::{base64, from_base64};
 use ona_api::{Env, environment, text};
 use ona_process::{ChildCommand, ChildExit, SpawnError, find_in_path};
@@ -15,7 +15,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 impl SystemCalls {
     /// No shell; a missing program or directory is an error, an exit code is not.
-    pub(super) async fn exec(&self, call: &HostCall) -> Result<Value, HostError> {
+    pub(super) async fn exec(&self, call: &HostCall) -> Result<Value, HostCallError> {
         let ran = ona_process::run(self.command(call)?, &call.cancel).await.map_err(|error| refused(&error, call))?;
         let (code, killed) = match ran.end {
             ChildExit::Exited(code) => (code, false),
@@ -29,7 +29,7 @@ impl SystemCalls {
     }
 
     /// Like the above, with bytes instead of text.
-    pub(super) async fn run(&self, call: &HostCall) -> Result<Value, HostError> {
+    pub(super) async fn run(&self, call: &HostCall) -> Result<Value, HostCallError> {
         let ran = ona_process::run(self.command(call)?, &call.cancel).await.map_err(|error| refused(&error, call))?;
         let (code, signal, killed) = match ran.end {
             ChildExit::Exited(code) => (Some(code), None, false),
@@ -47,7 +47,7 @@ impl SystemCalls {
         Some(found.to_string_lossy().into_owned())
     }
 
-    fn command(&self, call: &HostCall) -> Result<ChildCommand, HostError> {
+    fn command(&self, call: &HostCall) -> Result<ChildCommand, HostCallError> {
         let options = call.arg(2);
         let args = call.arg(1).as_array().into_iter().flatten();
         let args = args.map(|arg| arg.as_str().map_or_else(|| arg.to_string(), str::to_owned).into()).collect();
@@ -63,7 +63,7 @@ impl SystemCalls {
         };
         let stdin = match options["input"].as_str() {
             None => Vec::new(),
-            Some(input) => from_base64(input).ok_or_else(|| HostError::new("unreadable bytes"))?,
+            Some(input) => from_base64(input).ok_or_else(|| HostCallError::new("unreadable bytes"))?,
         };
         Ok(ChildCommand {
             program: call.text(0).into(),
@@ -78,12 +78,12 @@ impl SystemCalls {
     }
 }
 
-fn refused(error: &SpawnError, call: &HostCall) -> HostError {
+fn refused(error: &SpawnError, call: &HostCall) -> HostCallError {
     let code = match error {
         SpawnError::MissingDirectory(_) | SpawnError::MissingProgram(_) => "ENOENT",
         SpawnError::Io(error) => super::files::code(error),
     };
-    HostError::new(error.to_string()).with("code", code).with("syscall", format!("spawn {}", call.text(0)))
+    HostCallError::new(error.to_string()).with("code", code).with("syscall", format!("spawn {}", call.text(0)))
 }
 
 fn name(signal: i32) -> String {

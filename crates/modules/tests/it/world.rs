@@ -2,7 +2,7 @@
 
 use ona_api::Env;
 use ona_modules::{
-    CallOutcome, Emission, Engine, EngineLimits, Graph, HostCall, HostError, HostFuture, Module, ModuleContext,
+    CallOutcome, Emission, Engine, EngineLimits, Graph, HostCall, HostCallError, HostFuture, Module, ModuleContext,
     ModuleHost, ModuleProgram, ModuleRequest, SystemCalls,
 };
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub struct Noting {
 }
 
 impl ModuleHost for Noting {
-    fn call<'a>(&'a self, _: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostError>> {
+    fn call<'a>(&'a self, _: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostCallError>> {
         Box::pin(async move {
             if SystemCalls::serves(&call.name) {
                 return self.system.call(call).await;
@@ -38,7 +38,7 @@ impl ModuleHost for Noting {
             }
             let known = self.answers.lock().unwrap().iter().find(|(name, _)| *name == call.name).cloned();
             self.told.lock().unwrap().push((call.name.clone(), call.args));
-            known.map(|(_, value)| value).ok_or_else(|| HostError::unknown(&call.name))
+            known.map(|(_, value)| value).ok_or_else(|| HostCallError::unknown(&call.name))
         })
     }
 

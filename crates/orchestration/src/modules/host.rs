@@ -8,7 +8,7 @@ use super::sending::{DeliverAt, ModuleMessage};
 use super::tools::Toolkit;
 use ona_api::row::SessionKey;
 use ona_modules::rules::Emitter;
-use ona_modules::{HostCall, HostError, HostFuture, ModuleHost, SystemCalls};
+use ona_modules::{HostCall, HostCallError, HostFuture, ModuleHost, SystemCalls};
 use ona_store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -66,13 +66,13 @@ pub(super) struct HostState {
 /// A compaction a module wished for. Answering it tells the module.
 pub struct CompactionRequest {
     pub instructions: Option<String>,
-    answer: oneshot::Sender<Result<Value, HostError>>,
+    answer: oneshot::Sender<Result<Value, HostCallError>>,
 }
 
 impl CompactionRequest {
     /// The summary there is now, or why there is none.
     pub fn answer(self, done: Result<String, &str>) {
-        let done = done.map(|summary| json!({ "summary": summary })).map_err(HostError::new);
+        let done = done.map(|summary| json!({ "summary": summary })).map_err(HostCallError::new);
         // A module that is gone waits for nothing.
         self.answer.send(done).ok();
     }
@@ -166,9 +166,9 @@ impl SessionHost {
     }
 
     /// Reads every module again. What cannot be loaded any more stays as it is.
-    async fn reload(&self) -> Result<Value, HostError> {
+    async fn reload(&self) -> Result<Value, HostCallError> {
         for module in self.modules().iter().flat_map(|emitter| emitter.modules()) {
-            module.reload().await.map_err(|why| HostError::new(format!("{}: {why}", module.path().display())))?;
+            module.reload().await.map_err(|why| HostCallError::new(format!("{}: {why}", module.path().display())))?;
         }
         Ok(Value::Null)
     }
@@ -192,7 +192,7 @@ impl SessionHost {
 }
 
 impl ModuleHost for SessionHost {
-    fn call<'a>(&'a self, module: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostError>> {
+    fn call<'a>(&'a self, module: &'a Path, call: HostCall) -> HostFuture<'a, Result<Value, HostCallError>> {
         Box::pin(async move {
             if SystemCalls::serves(&call.name) {
                 return self.system.call(call).await;
@@ -212,7 +212,7 @@ impl ModuleHost for SessionHost {
                 "tools.register" => Ok(self.kit.register(module, call.text(0), call.arg(1)).into()),
                 "tools.check" => match ona_tools::validate(call.arg(0), call.arg(1)) {
                     Ok(()) => Ok(Value::Null),
-                    Err(bad) => Err(HostError::new(bad.to_string())),
+                    Err(bad) => Err(HostCallError::new(bad.to_string())),
                 },
                 "tools.all" => Ok(self.all_tools()),
                 "tools.active" => Ok(self.active_tools()),
@@ -230,7 +230,7 @@ impl ModuleHost for SessionHost {
                     let (tell, told) = oneshot::channel();
                     let instructions = call.arg(0).as_str().map(str::to_owned);
                     self.lock().compactions.push(CompactionRequest { instructions, answer: tell });
-                    told.await.unwrap_or_else(|_| Err(HostError::new("the session ended before it was compacted")))
+                    told.await.unwrap_or_else(|_| Err(HostCallError::new("the session ended before it was compacted")))
                 }
                 "command.reload" => self.reload().await,
                 "command.waitForIdle" => {
@@ -245,7 +245,7 @@ impl ModuleHost for SessionHost {
                 "command.enterSession" => self.enter_session(call.text(0)).await,
                 name => match name.strip_prefix("setup.") {
                     Some(what) => self.set_up(what, &call),
-                    None => Err(HostError::unknown(name)),
+                    None => Err(HostCallError::unknown(name)),
                 },
             }
         })

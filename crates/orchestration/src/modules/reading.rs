@@ -4,7 +4,7 @@ use super::entries::{self, Item};
 use super::host::SessionHost;
 use super::sending::ModuleMessage;
 use ona_api::Entry;
-use ona_modules::{HostCall, HostError};
+use ona_modules::{HostCall, HostCallError};
 use serde_json::{Value, json};
 
 impl SessionHost {
@@ -28,7 +28,7 @@ impl SessionHost {
         all.into()
     }
 
-    pub(super) fn context_usage(&self) -> Result<Value, HostError> {
+    pub(super) fn context_usage(&self) -> Result<Value, HostCallError> {
         let Some(window) = self.lock().window else { return Ok(Value::Null) };
         let used = self.items()?.iter().rev().filter_map(Item::message).find_map(|message| {
             let keys = ["input", "output", "cacheRead", "cacheWrite"];
@@ -39,15 +39,15 @@ impl SessionHost {
         Ok(json!({"tokens": used, "contextWindow": window, "percent": percent}))
     }
 
-    pub(super) fn items(&self) -> Result<Vec<Item>, HostError> {
+    pub(super) fn items(&self) -> Result<Vec<Item>, HostCallError> {
         let Some(place) = self.lock().place.clone() else { return Ok(Vec::new()) };
-        entries::of(&self.store, &place.session).map_err(|error| HostError::new(error.to_string()))
+        entries::of(&self.store, &place.session).map_err(|error| HostCallError::new(error.to_string()))
     }
 
-    pub(super) fn session(&self, what: &str, call: &HostCall) -> Result<Value, HostError> {
+    pub(super) fn session(&self, what: &str, call: &HostCall) -> Result<Value, HostCallError> {
         let place = self.lock().place.clone();
         let session = place.as_ref().map(|place| place.session.0.clone());
-        let entries = || Ok::<_, HostError>(self.items()?.iter().filter_map(Item::entry).collect::<Vec<_>>());
+        let entries = || Ok::<_, HostCallError>(self.items()?.iter().filter_map(Item::entry).collect::<Vec<_>>());
         Ok(match what {
             "getCwd" => self.system.cwd.to_string_lossy().into(),
             // There is no file; the id serves where hooks pass it on (DEC-176).
@@ -74,12 +74,12 @@ impl SessionHost {
                 json!({"type": "session", "version": 3, "id": session, "cwd": self.system.cwd.to_string_lossy()})
             }
             "getUsageStatistics" => self.usage()?,
-            _ => return Err(HostError::unknown(&call.name)),
+            _ => return Err(HostCallError::unknown(&call.name)),
         })
     }
 
     /// What was last noted about the session under this name, perhaps not written yet.
-    pub(super) fn noted(&self, kind: &str, about: impl Fn(&Value) -> bool) -> Result<Value, HostError> {
+    pub(super) fn noted(&self, kind: &str, about: impl Fn(&Value) -> bool) -> Result<Value, HostCallError> {
         let state = self.lock();
         let waiting = state.sent.iter().rev().find_map(|sent| match sent {
             ModuleMessage::Entry(Entry::Attachment { attachment, .. }) => {
@@ -93,12 +93,12 @@ impl SessionHost {
         match (waiting, place) {
             (Some(fields), _) => Ok(fields),
             (None, Some(place)) => entries::noted(&self.store, &place.session, kind, about)
-                .map_err(|error| HostError::new(error.to_string())),
+                .map_err(|error| HostCallError::new(error.to_string())),
             (None, None) => Ok(Value::Null),
         }
     }
 
-    pub(super) fn usage(&self) -> Result<Value, HostError> {
+    pub(super) fn usage(&self) -> Result<Value, HostCallError> {
         let mut sums = [0u64; 4];
         for item in self.items()? {
             let Some(message) = item.message() else { continue };

@@ -9,15 +9,15 @@ use super::{records, rows};
 use ona_api::row::{Block, SequenceStart, SessionKey};
 use ona_api::{CallId, Entry, Group, LoggedEvent, Row, SessionId, SessionOrigin, SystemEntry};
 use ona_modules::rules::{EmitOutcome, ModuleEvent, truthy};
-use ona_modules::{HostCall, HostError};
+use ona_modules::{HostCall, HostCallError};
 use ona_store::StoreError;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 impl SessionHost {
     /// Asks, then makes the session; its rows come from `set_up`.
-    pub(super) async fn new_session(&self, options: &Value) -> Result<Value, HostError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
+    pub(super) async fn new_session(&self, options: &Value) -> Result<Value, HostCallError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
         let heard = self.tell_modules(&old, ModuleEvent::SessionBeforeSwitch { reason: "new", target: None }).await?;
         if heard.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
@@ -32,8 +32,8 @@ impl SessionHost {
     }
 
     /// What is done next is done there.
-    pub(super) async fn enter_session(&self, session: &str) -> Result<Value, HostError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
+    pub(super) async fn enter_session(&self, session: &str) -> Result<Value, HostCallError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
         let place = SessionKey { session: SessionId::from(session), start: SequenceStart::Zero, ..old.clone() };
         self.enter_place(&place);
         let event = ModuleEvent::SessionSwitch { reason: "new", previous: Some(old.session.0) };
@@ -42,11 +42,11 @@ impl SessionHost {
     }
 
     /// Another session that is there already.
-    pub(super) async fn switch_session(&self, target: &str) -> Result<Value, HostError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
+    pub(super) async fn switch_session(&self, target: &str) -> Result<Value, HostCallError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
         let session = SessionId::from(target);
         let conversation = self.store.reader().and_then(|reader| reader.conversation_of(&session)).map_err(unstored)?;
-        let conversation = conversation.ok_or_else(|| HostError::new(format!("there is no session {target}")))?;
+        let conversation = conversation.ok_or_else(|| HostCallError::new(format!("there is no session {target}")))?;
         let event = ModuleEvent::SessionBeforeSwitch { reason: "resume", target: Some(target.to_owned()) };
         if self.tell_modules(&old, event).await?.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
@@ -59,8 +59,8 @@ impl SessionHost {
     }
 
     /// A copy of the session that goes on from an earlier entry.
-    pub(super) async fn branch(&self, entry: &str) -> Result<Value, HostError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
+    pub(super) async fn branch(&self, entry: &str) -> Result<Value, HostCallError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
         let at = self.position(&old, entry)?;
         let heard = self.tell_modules(&old, ModuleEvent::SessionBeforeBranch { entry: entry.to_owned() }).await?;
         if heard.is_cancelled() {
@@ -86,8 +86,8 @@ impl SessionHost {
 
     /// The same session from an earlier entry on; a summary of what is left behind, if one
     /// is wanted and a module has it.
-    pub(super) async fn navigate(&self, target: &str, options: &Value) -> Result<Value, HostError> {
-        let place = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
+    pub(super) async fn navigate(&self, target: &str, options: &Value) -> Result<Value, HostCallError> {
+        let place = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
         let at = self.position(&place, target)?;
         let items = entries::of(&self.store, &place.session).map_err(unstored)?;
         let old_leaf = items.last().map(Item::id);
@@ -117,12 +117,15 @@ impl SessionHost {
     }
 
     /// Which of the session's entries has this id.
-    fn position(&self, place: &SessionKey, id: &str) -> Result<usize, HostError> {
+    fn position(&self, place: &SessionKey, id: &str) -> Result<usize, HostCallError> {
         let items = entries::of(&self.store, &place.session).map_err(unstored)?;
-        items.iter().position(|item| item.id() == id).ok_or_else(|| HostError::new(format!("there is no entry {id}")))
+        items
+            .iter()
+            .position(|item| item.id() == id)
+            .ok_or_else(|| HostCallError::new(format!("there is no entry {id}")))
     }
 
-    async fn go_back(&self, place: &SessionKey, to: i64, summary: Option<&Value>) -> Result<(), HostError> {
+    async fn go_back(&self, place: &SessionKey, to: i64, summary: Option<&Value>) -> Result<(), HostCallError> {
         let mut group = Group::default();
         group.push(Row::Transcript(Entry::System(SystemEntry::Rewound { to_sequence: to })));
         if let Some(summary) = summary {
@@ -141,8 +144,8 @@ impl SessionHost {
     }
 
     /// One row of a new session, as its opener writes it.
-    pub(super) fn set_up(&self, what: &str, call: &HostCall) -> Result<Value, HostError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostError::new("there is no session yet"))?;
+    pub(super) fn set_up(&self, what: &str, call: &HostCall) -> Result<Value, HostCallError> {
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
         let place = SessionKey { session: SessionId::from(call.text(0)), start: SequenceStart::Zero, ..old };
         let entry = match what {
             "appendMessage" => message(call.arg(1))?,
@@ -155,13 +158,13 @@ impl SessionHost {
             ),
             // Labels, models and thinking levels are not part of a session here.
             "appendLabelChange" | "appendModelChange" | "appendThinkingLevelChange" => return Ok(Value::Null),
-            _ => return Err(HostError::unknown(&call.name)),
+            _ => return Err(HostCallError::unknown(&call.name)),
         };
         self.store.commit_now(&place, Group(vec![Row::Transcript(entry)])).map_err(unstored)?;
         Ok(Value::Null)
     }
 
-    async fn tell_modules(&self, place: &SessionKey, event: ModuleEvent) -> Result<EmitOutcome, HostError> {
+    async fn tell_modules(&self, place: &SessionKey, event: ModuleEvent) -> Result<EmitOutcome, HostCallError> {
         let Some(emitter) = self.emitter.get().and_then(std::sync::Weak::upgrade) else {
             return Ok(EmitOutcome::default());
         };
@@ -174,7 +177,7 @@ impl SessionHost {
     }
 }
 
-fn message(message: &Value) -> Result<Entry, HostError> {
+fn message(message: &Value) -> Result<Entry, HostCallError> {
     let text = match &message["content"] {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n"),
@@ -185,10 +188,10 @@ fn message(message: &Value) -> Result<Entry, HostError> {
         Some("user") => Ok(Entry::User { uuid, content }),
         Some("assistant") => Ok(Entry::Assistant { uuid, content }),
         Some("custom" | "hookMessage") => Ok(records::message(message, false)),
-        role => Err(HostError::new(format!("a message of role {role:?} cannot be appended"))),
+        role => Err(HostCallError::new(format!("a message of role {role:?} cannot be appended"))),
     }
 }
 
-fn unstored(error: StoreError) -> HostError {
-    HostError::new(error.to_string())
+fn unstored(error: StoreError) -> HostCallError {
+    HostCallError::new(error.to_string())
 }
