@@ -1,9 +1,9 @@
 //! `ona hooks lint`: guards that do not work, and hooks that load and yet cannot do what
 //! they were written for.
 
-use super::stand::Stand;
 use crate::output;
 use ona_dialects::lint::{self, MatcherReach};
+use ona_hook_tools::HookBench;
 use ona_hookplane::Hook;
 use ona_runtime::{
     Failure, Launch, OpenProject, block_on,
@@ -20,30 +20,30 @@ const LONG: Duration = Duration::from_secs(60);
 pub fn run(launch: &Launch, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
     let open = launch.look()?;
     block_on(async {
-        let stand = Stand::new(launch, &open, config, &CancellationToken::new()).await?;
-        let findings = found(launch, &open, &stand, config.is_some()).await;
-        report(&open, stand.engine.list().len(), &findings, as_json);
+        let bench = HookBench::new(launch, &open, config, &CancellationToken::new()).await?;
+        let findings = found(launch, &open, &bench, config.is_some()).await;
+        report(&open, bench.engine.list().len(), &findings, as_json);
         Ok(u8::from(!findings.is_empty()))
     })
 }
 
 /// What is wrong with the effective hooks, or with those of another configuration.
-async fn found(launch: &Launch, open: &OpenProject, stand: &Stand, other: bool) -> Vec<Finding> {
-    let list = stand.engine.list();
+async fn found(launch: &Launch, open: &OpenProject, bench: &HookBench, other: bool) -> Vec<Finding> {
+    let list = bench.engine.list();
     let hooks: Vec<_> = list.iter().collect();
-    let around = Around::of(launch, &stand.runtime);
+    let around = Around::of(launch, &bench.runtime);
     let mut findings: Vec<_> = match other {
         // What is wrong with matchers and fields is said below, of every hook.
         false => {
             let below = ["idle-matcher", guards::SLIP, guards::UNKNOWN_FIELD];
-            let all = guards::findings(launch, open, &stand.runtime);
+            let all = guards::findings(launch, open, &bench.runtime);
             all.into_iter().filter(|one| !below.contains(&one.rule)).collect()
         }
-        true => stand.rejected.iter().map(guards::of_rejected).collect(),
+        true => bench.rejected.iter().map(guards::of_rejected).collect(),
     };
-    let unknown = stand.unknown.iter().cloned().chain(lint::unknown_fields(&stand.settings));
+    let unknown = bench.unknown.iter().cloned().chain(lint::unknown_fields(&bench.settings));
     findings.extend(unknown.map(|unknown| guards::of_field(&unknown)));
-    let gastown = stand.runtime.settings["gastownMode"] == true;
+    let gastown = bench.runtime.settings["gastownMode"] == true;
     for (index, hook) in hooks.iter().enumerate() {
         findings.extend(judged(hook, &hooks[..index], gastown));
         // The list above leaves out hooks that are switched off; their authors still want to know.
@@ -51,7 +51,7 @@ async fn found(launch: &Launch, open: &OpenProject, stand: &Stand, other: bool) 
             findings.extend(guards::of_hook(hook, &around).into_iter().filter(|one| one.rule != guards::SLIP));
         }
     }
-    findings.extend(guards::tried(&stand.runtime, hooks).await);
+    findings.extend(guards::tried(&bench.runtime, hooks).await);
     findings
 }
 

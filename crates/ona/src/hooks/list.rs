@@ -1,8 +1,8 @@
 //! `ona hooks list`: the effective order, and what does not run.
 
-use super::stand::Stand;
 use crate::output;
 use ona_api::{EventName, SessionId, environment};
+use ona_hook_tools::HookBench;
 use ona_hookplane::Hook;
 use ona_modules::ListedModule;
 use ona_orchestration::{HookOwner, front_hooks, hooks_of_agent};
@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 pub fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, as_json: bool) -> Result<u8, Failure> {
     let event = event.map(str::parse::<EventName>).transpose().map_err(Failure::usage)?;
     let open = launch.look()?;
-    let stand = block_on(Stand::new(launch, &open, None, &CancellationToken::new()))?;
-    guards::mention(launch, &open, &stand.runtime);
+    let bench = block_on(HookBench::new(launch, &open, None, &CancellationToken::new()))?;
+    guards::mention(launch, &open, &bench.runtime);
     let reader = open.store.reader().map_err(|error| launch.store_failure(error))?;
     if let Some(session) = session {
         let id = SessionId::from(session);
@@ -24,18 +24,18 @@ pub fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, as_json:
             Failure::refused(format_args!("there is no session {session} in this database")).hint("ona sessions list")
         })?;
         let place = at(&conversation, session);
-        stand.runtime.registrar.enter(&place).map_err(|error| launch.store_failure(error))?;
+        bench.runtime.registrar.enter(&place).map_err(|error| launch.store_failure(error))?;
     }
-    let coming = coming(launch, &open, &stand)?;
+    let coming = coming(launch, &open, &bench)?;
     let coming: Vec<_> = coming.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
     let times = reader.hook_times().map_err(|error| launch.store_failure(error))?;
-    let all_off = stand.runtime.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
-    let list = stand.engine.list();
+    let all_off = bench.runtime.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
+    let list = bench.engine.list();
     let listed: Vec<_> = list.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
     if as_json {
         let hooks: Vec<_> = listed.iter().map(|hook| described(hook, all_off, &times)).collect();
-        let rejected: Vec<_> = stand.rejected.iter().map(|one| json!({"entry": one.entry, "why": one.why})).collect();
-        let modules: Vec<_> = stand.modules.iter().map(ListedModule::to_json).collect();
+        let rejected: Vec<_> = bench.rejected.iter().map(|one| json!({"entry": one.entry, "why": one.why})).collect();
+        let modules: Vec<_> = bench.modules.iter().map(ListedModule::to_json).collect();
         let coming: Vec<_> = coming.iter().map(|hook| described(hook, all_off, &times)).collect();
         let listed = json!({"hooks": hooks, "rejected": rejected, "modules": modules, "on_demand": coming});
         output::line(open.redactor.apply(&listed.to_string()));
@@ -48,10 +48,10 @@ pub fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, as_json:
     for hook in &coming {
         shown.push_str(&line(hook, all_off, &times).replacen("  0", "  -", 1));
     }
-    for one in &stand.rejected {
+    for one in &bench.rejected {
         shown.push_str(&format!("  -  not used: {}\n     {}\n", one.why, one.entry));
     }
-    for one in &stand.modules {
+    for one in &bench.modules {
         let state = match (&one.engine, &one.error) {
             (Some(engine), _) => format!("runs on {engine}"),
             (None, error) => format!("not loaded: {}", error.as_deref().unwrap_or_default()),
@@ -67,9 +67,9 @@ pub fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, as_json:
 }
 
 /// The hooks that skills and agents of this place would bring into a session.
-fn coming(launch: &Launch, open: &OpenProject, stand: &Stand) -> Result<Vec<Hook>, Failure> {
+fn coming(launch: &Launch, open: &OpenProject, bench: &HookBench) -> Result<Vec<Hook>, Failure> {
     let nobody = SessionId::from("");
-    let make = &stand.runtime.registrar.make;
+    let make = &bench.runtime.registrar.make;
     let skills = skills::load(launch, open);
     let skills = skills.iter().filter_map(front_hooks).map(|front| make(&front, HookOwner::Skill(&nobody)));
     let agents = agents::load(launch, open)?;

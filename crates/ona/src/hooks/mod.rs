@@ -2,15 +2,10 @@
 
 mod command;
 mod explain;
-mod fixture;
 mod import;
 mod lint;
 mod list;
-mod module_fixture;
-mod person;
 mod replay;
-mod report;
-mod stand;
 mod test;
 
 pub use command::Command;

@@ -1,11 +1,9 @@
 //! `ona hooks test`: fixtures run through the real chain, without a model and without rows.
 
 use super::command::Report;
-use super::fixture::{self, Trial};
-use super::report::{self, Tried};
-use super::stand::Stand;
 use crate::interrupt;
 use crate::output;
+use ona_hook_tools::{FixtureResult, HookBench, Trial, load_fixtures, report};
 use ona_runtime::{Failure, Launch, block_on, guards};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,30 +11,30 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub fn run(launch: &Launch, paths: &[PathBuf], config: Option<&Path>, format: Report) -> Result<u8, Failure> {
-    let fixtures = fixture::load(paths)?;
+    let fixtures = load_fixtures(paths)?;
     let open = launch.look()?;
     block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
-        let mut stand = Stand::new(launch, &open, config, &cancel).await?;
-        stand.is_trusted(launch, &open, config)?;
-        guards::mention(launch, &open, &stand.runtime);
+        let mut bench = HookBench::new(launch, &open, config, &cancel).await?;
+        bench.is_trusted(launch, &open, config)?;
+        guards::mention(launch, &open, &bench.runtime);
         let person = Arc::default();
         let mut tried = Vec::new();
         for fixture in &fixtures {
             if cancel.is_cancelled() {
                 return Ok(interrupt::INTERRUPTED);
             }
-            let mut session = stand.session(&open, launch)?;
+            let mut session = bench.session(&open, launch)?;
             let began = Instant::now();
             let differences = match &fixture.tried {
-                Trial::Event(event) => event.differences(&stand.fire(&mut session, &event.asked).await?),
-                Trial::Module(module) => module.differences(&stand, &mut session, &person).await?,
+                Trial::Event(event) => event.differences(&bench.fire(&mut session, &event.asked).await?),
+                Trial::Module(module) => module.differences(&bench, &mut session, &person).await?,
             };
-            tried.push(Tried { name: fixture.name.clone(), differences, took: began.elapsed() });
-            stand.runtime.keep(session);
+            tried.push(FixtureResult { name: fixture.name.clone(), differences, took: began.elapsed() });
+            bench.runtime.keep(session);
         }
-        stand.close().await;
+        bench.close().await;
         let text = match format {
             Report::Tap => report::tap(&tried),
             Report::Junit => report::junit(&tried),

@@ -338,7 +338,7 @@ fn fixtures_and_replay_work_for_every_dialect() {
     assert!(ran.stderr.contains("is a hook module") && ran.stderr.contains("--hook"), "{ran:?}");
     ona.file("none.json", r#"{"permissions": {}}"#);
     let ran = ona.run(["hooks", "lint", "--config", "none.json"]).expect_code(0);
-    assert!(ran.stderr.contains("there are no hooks in none.json"), "{ran:?}");
+    assert!(ran.stderr.contains("none.json has no hooks"), "{ran:?}");
 }
 
 /// Read by programs that others wrote.
@@ -382,7 +382,7 @@ fn what_is_wrong_with_a_fixture_is_one_sentence_about_it() {
     let ona = ona();
     let bash = json!({"tool_name": "Bash", "tool_input": {}});
     let cases = [
-        (json!([]), "f.json: there are no fixtures in it"),
+        (json!([]), "f.json: it has no fixtures"),
         (json!({"event": "Nope", "expect": {}}), "f.json: \"Nope\" is not a hook event"),
         (
             json!([{"event": "PreToolUse", "payload": bash, "expect": {}}, {"event": "PreToolUse", "expect": {}}]),

@@ -1,4 +1,4 @@
-//! Fixtures of `ona hooks test`: an event, and what the hooks are expected to make of it.
+//! Fixtures of `ona hooks test`: an event, and the expected decision of the hooks.
 //!
 //! ```json
 //! {"name": "a force push is refused", "event": "PreToolUse",
@@ -12,9 +12,9 @@
 //! anything. Reading and comparing only; running is done in `test`. What hook modules offer
 //! beside hooks on calls has fixtures of its own (`module_fixture`).
 
-use super::module_fixture::{self, ModuleFixture};
-use super::stand::decision;
-use crate::fire_hook::{Asked, parse};
+use crate::bench::decision;
+use crate::event_input::{EventInput, parse};
+use crate::module_fixture::{self, ModuleFixture};
 use ona_hookplane::HookOutcome;
 use ona_runtime::Failure;
 use serde::Deserialize;
@@ -35,7 +35,7 @@ pub enum Trial {
 }
 
 pub struct EventTrial {
-    pub asked: Asked,
+    pub asked: EventInput,
     /// The input the event came with.
     input: Value,
     expect: Expect,
@@ -82,8 +82,8 @@ impl Decision {
     }
 }
 
-/// The fixtures of these files and folders, in the order of their names.
-pub fn load(paths: &[PathBuf]) -> Result<Vec<Fixture>, Failure> {
+/// Reads the fixtures of these files and folders, in the order of their names.
+pub fn load_fixtures(paths: &[PathBuf]) -> Result<Vec<Fixture>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         collect(path, &mut files)?;
@@ -98,7 +98,7 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Fixture>, Failure> {
             serde_json::from_str(&text).map_err(|error| wrong(&name, format!("not valid JSON: {error}")))?;
         let all = if let Value::Array(all) = value { all } else { vec![value] };
         if all.is_empty() {
-            return Err(wrong(&name, "there are no fixtures in it".into()));
+            return Err(wrong(&name, "it has no fixtures".into()));
         }
         let several = all.len() > 1;
         for (number, one) in all.into_iter().enumerate() {
@@ -108,13 +108,13 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Fixture>, Failure> {
         }
     }
     if fixtures.is_empty() {
-        return Err(Failure::usage("there are no fixtures (files that end in .json) here"));
+        return Err(Failure::usage("no fixtures (files that end in .json) were found"));
     }
     Ok(fixtures)
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let unreadable = |error| Failure::usage(format_args!("{} can not be read: {error}", path.display()));
+    let unreadable = |error| Failure::usage(format_args!("{} cannot be read: {error}", path.display()));
     if !path.is_dir() {
         std::fs::metadata(path).map_err(unreadable)?;
         files.push(path.to_owned());

@@ -1,9 +1,8 @@
-//! Hooks set up to be looked at or tried: the effective ones, or those of a file.
+//! Hooks that are set up to be listed or tried: the effective ones, or those of a file.
 //!
-//! Trying hooks leaves no rows: what is tried here did not happen.
+//! Trying hooks writes no rows.
 
-use crate::fire_hook::{Asked, firing};
-use crate::output;
+use crate::event_input::{EventInput, firing};
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{CallId, EventName, Ruling, SkipReason};
 use ona_dialects::Rejected;
@@ -21,7 +20,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-pub struct Stand {
+pub struct HookBench {
     pub engine: Arc<HookEngine>,
     pub rejected: Vec<Rejected>,
     /// Keys that mean nothing, of hooks that no settings hold.
@@ -36,7 +35,7 @@ pub struct Stand {
     connected: OnceCell<()>,
 }
 
-impl Stand {
+impl HookBench {
     pub async fn new(
         launch: &Launch,
         open: &OpenProject,
@@ -65,7 +64,7 @@ impl Stand {
         let OtherHooks { engine, rejected, unknown } = runtime.other_hooks(launch, open, &written)?;
         if engine.list().is_empty() && rejected.is_empty() {
             let file = config.unwrap_or(Path::new(""));
-            output::note(format_args!("ona: there are no hooks in {}", file.display()));
+            launch.note(format_args!("ona: {} has no hooks", file.display()));
         }
         let settings = match written {
             Written::Settings(settings) => settings,
@@ -75,18 +74,18 @@ impl Stand {
         Ok(Self { engine, rejected, unknown, settings, runtime, modules, tools, connected })
     }
 
-    /// Refuses to try hooks of a folder that nobody has trusted: trying is running.
+    /// Refuses to try hooks of a folder that is not trusted: to try a hook is to run it.
     pub fn is_trusted(&self, launch: &Launch, open: &OpenProject, config: Option<&Path>) -> Result<(), Failure> {
         let named = config.and_then(|file| std::fs::canonicalize(launch.cwd.join(file)).ok());
         let of_folder = match named {
             Some(file) => file.starts_with(&launch.project) && !launch.trusts(open, &launch.project),
-            // Somebody who said --no-trust wants the others tried.
+            // With --no-trust only the other hooks are tried.
             None if launch.trust_state() == TrustState::Withheld => false,
             None => self.engine.list().iter().any(|hook| hook.disabled == Some(SkipReason::UntrustedWorkspace)),
         };
         match of_folder {
             true => Err(Failure::usage(format_args!(
-                "these hooks are those of a folder that is not trusted: {}",
+                "these hooks belong to a folder that is not trusted: {}",
                 launch.project.display()
             ))
             .hint("ona --trust hooks ...")),
@@ -94,7 +93,7 @@ impl Stand {
         }
     }
 
-    /// A session for hooks to be fired in. It is nowhere recorded.
+    /// Returns a session in which hooks can be fired. It is not recorded.
     pub fn session(&mut self, open: &OpenProject, launch: &Launch) -> Result<Session, Failure> {
         let place = SessionKey {
             conversation: "hooks-tried".into(),
@@ -104,7 +103,7 @@ impl Stand {
         self.runtime.session(&open.store, place).map_err(|error| launch.store_failure(error))
     }
 
-    pub async fn fire(&self, session: &mut Session, asked: &Asked) -> Result<HookOutcome, Failure> {
+    pub async fn fire(&self, session: &mut Session, asked: &EventInput) -> Result<HookOutcome, Failure> {
         let firing = firing(asked, session, &self.tools)?;
         let connect = async || self.runtime.fleet.start_for_hooks(&self.engine.list()).await;
         self.connected.get_or_init(connect).await;
@@ -117,7 +116,7 @@ impl Stand {
     }
 }
 
-/// What a chain decides, in one word.
+/// Returns what a chain decides, in one word.
 pub fn decision(outcome: &HookOutcome) -> &'static str {
     match &outcome.ruling {
         _ if outcome.is_denied() => "deny",
@@ -128,7 +127,7 @@ pub fn decision(outcome: &HookOutcome) -> &'static str {
     }
 }
 
-/// Tells by its shape what a file is; a guess that finds no hooks would pass every test.
+/// Detects by its shape what a file is; a wrong guess that finds no hooks would pass every test.
 fn read(file: &Path) -> Result<Written, Failure> {
     let wrong = |what: String| Failure::usage(format_args!("{} {what}", file.display()));
     let text = ona_files::read_named(file).map_err(|why| wrong(why.to_string()))?;
@@ -144,7 +143,7 @@ fn read(file: &Path) -> Result<Written, Failure> {
     let Value::Object(settings) = settings else { return Err(wrong("does not hold a JSON object".into())) };
     let Some(hooks) = settings.get("hooks") else {
         if settings.keys().any(|key| key.parse::<EventName>().is_ok()) {
-            return pi::parse(&text).map(Written::Pi).map_err(|why| wrong(format!("can not be used: {why}")));
+            return pi::parse(&text).map(Written::Pi).map_err(|why| wrong(format!("cannot be used: {why}")));
         }
         return Ok(Written::Settings(Value::Object(settings)));
     };

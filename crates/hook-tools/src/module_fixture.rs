@@ -12,9 +12,9 @@
 //! cut to `width`) and `notices`. What is not named may be anything. A tool is tried behind the
 //! hooks that stand before it, without rules; nothing leaves a row.
 
-use super::person::Person;
-use super::stand::{Stand, decision};
-use crate::fire_hook;
+use crate::bench::{HookBench, decision};
+use crate::event_input;
+use crate::scripted_user::ScriptedUser;
 use ona_api::CallId;
 use ona_modules::ModuleContext;
 use ona_modules::rules::{self, ModuleEvent};
@@ -60,9 +60,9 @@ impl ModuleFixture {
     /// What is not as expected, a sentence each.
     pub async fn differences(
         &self,
-        stand: &Stand,
+        bench: &HookBench,
         session: &mut Session,
-        person: &Arc<Person>,
+        person: &Arc<ScriptedUser>,
     ) -> Result<Vec<String>, Failure> {
         let modules = session.modules.clone();
         let modules = modules.ok_or_else(|| Failure::usage("there is no hook module here to try this on"))?;
@@ -70,18 +70,18 @@ impl ModuleFixture {
         person.renew(self.person.clone().unwrap_or_default());
         let moment = ModuleContext { has_ui: self.person.is_some(), ..modules.emitter.context() };
         modules.emitter.set_context(moment);
-        let mut found = self.found(stand, session, &modules).await?;
+        let mut found = self.found(bench, session, &modules).await?;
         modules.emitter.settle().await;
         found["status"] = person.status(self.width.unwrap_or(WIDTH)).into();
         found["notices"] = person.notices();
         Ok(self.expect.iter().filter_map(|(key, expected)| differs(key, expected, &found)).collect())
     }
 
-    async fn found(&self, stand: &Stand, session: &mut Session, modules: &Modules) -> Result<Value, Failure> {
+    async fn found(&self, bench: &HookBench, session: &mut Session, modules: &Modules) -> Result<Value, Failure> {
         let cancel = CancellationToken::new();
         let emitter = &modules.emitter;
         match (&self.tool, &self.command, &self.render, &self.emit) {
-            (Some(tool), None, None, None) => self.called(tool, stand, session, modules).await,
+            (Some(tool), None, None, None) => self.called(tool, bench, session, modules).await,
             (None, Some(name), None, None) => {
                 let answer = emitter.run_command(name, &self.args, &cancel).await;
                 let answer =
@@ -110,7 +110,7 @@ impl ModuleFixture {
     async fn called(
         &self,
         name: &str,
-        stand: &Stand,
+        bench: &HookBench,
         session: &mut Session,
         modules: &Modules,
     ) -> Result<Value, Failure> {
@@ -121,13 +121,13 @@ impl ModuleFixture {
             Ok(plan) => plan,
             Err(bad) => return Ok(json!({"content": bad.to_string(), "is_error": true, "decision": "none"})),
         };
-        let asked = fire_hook::parse(
+        let asked = event_input::parse(
             &json!({
                 "hook_event_name": "PreToolUse", "tool_name": name, "tool_input": plan.input, "tool_use_id": "toolu_fixture",
             })
             .to_string(),
         )?;
-        let outcome = stand.fire(session, &asked).await?;
+        let outcome = bench.fire(session, &asked).await?;
         if outcome.is_denied() {
             return Ok(json!({"content": outcome.message(), "is_error": true, "decision": "deny"}));
         }

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 
-pub struct Tried {
+pub struct FixtureResult {
     pub name: String,
     /// What was not as expected; nothing if it passed.
     pub differences: Vec<String>,
     pub took: Duration,
 }
 
-pub fn tap(tried: &[Tried]) -> String {
+pub fn tap(tried: &[FixtureResult]) -> String {
     let mut text = format!("TAP version 13\n1..{}\n", tried.len());
     for (index, one) in tried.iter().enumerate() {
         let verdict = if one.differences.is_empty() { "ok" } else { "not ok" };
@@ -30,7 +30,7 @@ fn on_one_line(text: &str) -> String {
     text.chars().map(|c| if ends_a_line(c) { ' ' } else { c }).collect()
 }
 
-pub fn junit(tried: &[Tried]) -> String {
+pub fn junit(tried: &[FixtureResult]) -> String {
     let failed = tried.iter().filter(|one| !one.differences.is_empty()).count();
     let time: f64 = tried.iter().map(|one| one.took.as_secs_f64()).sum();
     let mut text = format!(
@@ -55,7 +55,7 @@ pub fn junit(tried: &[Tried]) -> String {
     text
 }
 
-pub fn json(tried: &[Tried]) -> Value {
+pub fn json(tried: &[FixtureResult]) -> Value {
     let all: Vec<_> = tried
         .iter()
         .map(|one| json!({"name": one.name, "passed": one.differences.is_empty(), "differences": one.differences, "seconds": one.took.as_secs_f64()}))
@@ -63,7 +63,7 @@ pub fn json(tried: &[Tried]) -> Value {
     json!(all)
 }
 
-/// Text in an attribute or element; what XML can not say at all is left out.
+/// Text in an attribute or element; what XML cannot say at all is left out.
 fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -84,11 +84,11 @@ fn xml(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn two() -> [Tried; 2] {
+    fn two() -> [FixtureResult; 2] {
         let took = Duration::from_millis(1500);
         [
-            Tried { name: "fine".into(), differences: vec![], took },
-            Tried {
+            FixtureResult { name: "fine".into(), differences: vec![], took },
+            FixtureResult {
                 name: "a #1 <b>".into(),
                 differences: vec!["decision: expected deny,\nfound none \u{1}".into()],
                 took,

@@ -1,5 +1,4 @@
-//! A person in front of a screen, as a fixture writes him down: he answers dialogs as he is
-//! told and remembers what he was shown.
+//! The user of a fixture: answers dialogs as the fixture says and remembers what was shown.
 
 use ona_modules::rules::StatusLine;
 use ona_modules::{HostCall, HostFuture};
@@ -8,19 +7,19 @@ use serde_json::{Map, Value, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Default)]
-pub struct Person(Mutex<State>);
+pub struct ScriptedUser(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// By the name of the dialog; what is not there he cancels.
+    /// By the name of the dialog; a dialog without an answer is cancelled.
     answers: Map<String, Value>,
     status: StatusLine,
     notices: Vec<Value>,
     editor: String,
 }
 
-impl Person {
-    /// Another fixture begins.
+impl ScriptedUser {
+    /// Begins another fixture.
     pub fn renew(&self, answers: Map<String, Value>) {
         *self.lock() = State { answers, ..State::default() };
     }
@@ -38,7 +37,7 @@ impl Person {
     }
 }
 
-impl ModuleUi for Person {
+impl ModuleUi for ScriptedUser {
     fn prompt<'a>(&'a self, call: &'a HostCall) -> HostFuture<'a, Value> {
         let mut state = self.lock();
         let answer = match call.name.as_str() {

@@ -1,0 +1,23 @@
+//! Tools for people who write hooks (`ona hooks`): try them on fixtures, replay recorded sessions,
+//! explain a recorded call.
+//!
+//! A `HookBench` holds the hooks that are tried; the rest reads, compares and reports. What
+//! is printed, and with which exit code, is up to the front.
+
+mod bench;
+mod event_input;
+mod explain;
+mod fixture;
+mod module_fixture;
+mod replay;
+pub mod report;
+mod scripted_user;
+
+pub use bench::HookBench;
+pub use event_input::{EventInput, firing, parse as parse_event};
+pub use explain::{explanation_json, explanation_text};
+pub use fixture::{EventTrial, Fixture, Trial, load_fixtures};
+pub use module_fixture::ModuleFixture;
+pub use replay::{difference_text, replay_call};
+pub use report::FixtureResult;
+pub use scripted_user::ScriptedUser;
