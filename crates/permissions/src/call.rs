@@ -3,7 +3,7 @@
 //! Scripts are parsed and paths resolved here, once, before anything is decided.
 
 use crate::bash::cwd::{self, Dirs};
-use crate::bash::files::{self, FileReach, FileRole, FileUse, Output};
+use crate::bash::files::{self, FileReach, FileRole, FileUse, OutputUse};
 use crate::bash::redirect::{Direction, is_free};
 use crate::bash::words::{HOLE, ShellWord};
 use crate::bash::{self, ParsedScript};
@@ -93,9 +93,9 @@ impl ShellPart {
         let dirs = cwd::follow(&script, cwd, &session_dirs.home);
         let has = |name: &str| script.commands.iter().any(|command| command.name() == Some(name));
         let output = match script.unclear.is_some() || has("read") {
-            _ if has("xargs") => Output::Arguments,
-            true => Output::PassedOn,
-            false => Output::Shown,
+            _ if has("xargs") => OutputUse::Arguments,
+            true => OutputUse::PassedOn,
+            false => OutputUse::Shown,
         };
         let mut uses = Vec::new();
         for (at, (command, dirs)) in script.commands.iter().zip(&dirs).enumerate() {

@@ -27,5 +27,5 @@ pub use phase::{PhaseChange, PhaseError, change_phase, report};
 pub use plan_tests::{PlanSelector, PlanTests, load};
 pub use project::{BadSettings, Project};
 pub use public_api::{BadDeclaration, DeclarationContext, PublicApi, Withheld, gather};
-pub use run::{CaseRun, RunConfig, RunError, RunProgress, RunSummary, run};
+pub use run::{CaseRun, RunConfig, RunProgress, RunSummary, TestRunError, run};
 pub use sandbox::Sandbox;

@@ -53,7 +53,7 @@ pub struct CaseRun {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
+pub enum TestRunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -69,7 +69,7 @@ pub async fn run(
     cases: &[TestCase],
     findings: Group,
     watch: &mut (dyn FnMut(RunProgress<'_>) + Send),
-) -> Result<RunSummary, RunError> {
+) -> Result<RunSummary, TestRunError> {
     let store = &pipeline.store;
     let place = session.place.clone();
     let mut opening = Group::default();

@@ -9,7 +9,7 @@ use ona_api::testing::TestCase;
 use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
 use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion, Pipeline};
 use ona_runtime::{Failure, Launch, OpenProject, Purpose, Runtime, block_on};
-use ona_test_runner::{PlanSelector, PlanTests, RunConfig, RunError, RunProgress, RunSummary};
+use ona_test_runner::{PlanSelector, PlanTests, RunConfig, RunProgress, RunSummary, TestRunError};
 use ona_tools::ToolBox;
 use serde_json::{Value, json};
 use std::future::Future;
@@ -117,8 +117,8 @@ pub fn execute(
         };
         lock().end();
         let ended = ended.map_err(|error| match error {
-            RunError::Store(error) => failed(error),
-            RunError::Project(error) => Failure::refused(error),
+            TestRunError::Store(error) => failed(error),
+            TestRunError::Project(error) => Failure::refused(error),
         })?;
         if ended.project_changed {
             output::note("ona: files of the project changed while the tests ran, so these results count for nothing");

@@ -57,7 +57,7 @@ impl FileUse {
 
 /// What becomes of the text a command prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Output {
+pub(crate) enum OutputUse {
     Shown,
     /// May be names of files that another command opens (`$(…)`, `read`).
     PassedOn,
@@ -66,7 +66,7 @@ pub(crate) enum Output {
 }
 
 /// Returns the files a command names, also in a program it is given.
-pub(crate) fn uses(command: &ShellCommand, output: Output) -> Vec<FileUse> {
+pub(crate) fn uses(command: &ShellCommand, output: OutputUse) -> Vec<FileUse> {
     let mut files = match command.extra.is_empty() {
         true => named(command, output),
         false => {
@@ -78,13 +78,13 @@ pub(crate) fn uses(command: &ShellCommand, output: Output) -> Vec<FileUse> {
     files
 }
 
-fn named(command: &ShellCommand, output: Output) -> Vec<FileUse> {
+fn named(command: &ShellCommand, output: OutputUse) -> Vec<FileUse> {
     let Some(name) = command.name() else {
         return command.words.iter().skip(1).map(|word| FileUse::one(word, FileRole::Any)).collect();
     };
     let args = Arguments::of(&command.words[1..], values_of(name));
     match name {
-        "echo" | "printf" if output != Output::Shown => args.all(FileRole::Read),
+        "echo" | "printf" if output != OutputUse::Shown => args.all(FileRole::Read),
         "echo" | "printf" | "true" | "false" | ":" | "exit" | "return" | "sleep" | "seq" | "pwd" | "whoami" | "id"
         | "uname" | "hostname" | "date" | "which" | "type" | "export" | "declare" | "local" | "readonly" | "set"
         | "unset" | "break" | "continue" | "wait" | "kill" | "yes" | "expr" | "basename" | "dirname" | "umask"
@@ -112,12 +112,12 @@ fn named(command: &ShellCommand, output: Output) -> Vec<FileUse> {
         "ls" | "dir" | "vdir" | "du" | "df" | "tree" | "exa" | "eza" | "lsd" | "cd" | "chdir" | "pushd" => {
             // `ls -A | xargs cat`
             let hidden = args.has('a', &["--all"]) || args.has('A', &["--almost-all"]);
-            let opened = name == "ls" && hidden && output == Output::Arguments;
+            let opened = name == "ls" && hidden && output == OutputUse::Arguments;
             args.here_if_none(FileRole::Read, if opened { FileReach::everything() } else { FileReach::Listing })
         }
         "grep" | "egrep" | "fgrep" | "zgrep" | "rgrep" | "rg" | "ag" | "ack" | "ugrep" => search(name, &args),
         // `git ls-files -o | xargs cat`: files that git does not know are as good as a search.
-        "git" if output == Output::Arguments && lists_untracked(command) => {
+        "git" if output == OutputUse::Arguments && lists_untracked(command) => {
             vec![FileUse { word: ShellWord::plain("."), role: FileRole::Read, reach: FileReach::everything() }]
         }
         "find" | "fd" | "fdfind" => find(name, command, &args, output),
@@ -227,7 +227,7 @@ fn search(name: &str, args: &Arguments<'_>) -> Vec<FileUse> {
         .collect()
 }
 
-fn find(name: &str, command: &ShellCommand, args: &Arguments<'_>, output: Output) -> Vec<FileUse> {
+fn find(name: &str, command: &ShellCommand, args: &Arguments<'_>, output: OutputUse) -> Vec<FileUse> {
     let words = &command.words[1..];
     let has = |flags: &[&str]| words.iter().any(|word| flags.contains(&word.text.as_str()));
     let runs = has(&["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"]);
@@ -250,9 +250,9 @@ fn find(name: &str, command: &ShellCommand, args: &Arguments<'_>, output: Output
     let sees_hidden = name == "find" || has(&["-H", "-u", "--hidden", "--unrestricted"]);
     // What is found is opened by another command: `find . -type f | xargs cat`.
     let opened = match output {
-        Output::Shown => false,
-        Output::PassedOn => !names.is_empty(),
-        Output::Arguments => !names.is_empty() || (!only_folders && sees_hidden),
+        OutputUse::Shown => false,
+        OutputUse::PassedOn => !names.is_empty(),
+        OutputUse::Arguments => !names.is_empty() || (!only_folders && sees_hidden),
     };
     let (role, reach) = match (removes, runs || opened) {
         (true, _) => (FileRole::Remove, FileReach::Below { names, hidden: true }),
