@@ -493,7 +493,7 @@ check_004_9_02() {
     seen="$seen $file"
   done
   # And every crate the program is built from stands in the table.
-  for path in $(sed -n 's/^ona-\([a-z]*\)\b.*/\1/p' "$ONA_ROOT/crates/ona/Cargo.toml") ona; do
+  for path in $(sed -n 's/^ona-\([a-z-]*\)\..*/\1/p' "$ONA_ROOT/crates/ona/Cargo.toml") ona; do
     has "$table" "\`crates/$path\`"
   done
   [ -d "$ONA_ROOT/docs" ] || fail 'there is no docs'

@@ -17,9 +17,9 @@ use ona_instructions::{
 use ona_modules::ModuleContext;
 use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{
-    AgentTool, CurrentModel, Events, History, MemoryRecall, Model, Operator, Pipeline, PlanModeTools, PromptSource,
-    ResumeKind, ScriptChangePrompt, Session, SessionContext, SkillTool, SubagentDeps, TodoWrite, Turn, TurnEnd,
-    TurnEvent, TurnOutcome, add_mcp_tools, hide_denied, lifecycle, loaded, refresh_tool_search,
+    AgentTool, CurrentModel, Events, History, MemoryRecall, Model, Operator, Profile, PromptSource, ResumeKind,
+    ScriptChangePrompt, Session, SessionContext, SubagentDeps, ToolParts, Turn, TurnEnd, TurnEvent, TurnOutcome,
+    hide_denied, lifecycle, loaded, refresh_tool_search, tool_box,
 };
 use ona_runtime::{Failure, MAX_TOKENS, NoOperator, hook_handlers, model_choice, skills};
 use ona_store::StoreError;
@@ -113,12 +113,10 @@ impl Run<'_> {
         let operator = self.operator();
         let current_model = CurrentModel::new(Arc::clone(&model));
         hook_handlers::seat(self.open, &self.runtime, session, &current_model, &operator);
-        let mut tools = ToolBox::builtin();
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let skills = Arc::clone(&self.skills);
         let loader = skills::loader(self.open, &self.runtime, session, &skills, Arc::clone(&operator), tell);
-        tools.add(Arc::new(SkillTool::new(loader.clone())));
         let deps = SubagentDeps {
             store: Arc::clone(store),
             hooks: Arc::clone(hooks),
@@ -129,17 +127,21 @@ impl Run<'_> {
             parent: session.as_parent(),
             max_tokens: MAX_TOKENS,
             also: options.append_subagent_system_prompt.clone(),
-            skills: loader,
+            skills: loader.clone(),
             servers: Arc::clone(&self.runtime.fleet.servers),
         };
-        tools.add(Arc::new(AgentTool::new(deps)));
-        let look = ona_runtime::look_at(self.launch, &self.runtime.settings);
-        PlanModeTools::of(session, store, look).equip(&mut tools);
-        tools.add(Arc::new(TodoWrite::of(session, store, hooks)));
         self.wait_for_servers(session).await?;
         let granted = agent_setup.agent.cloned();
-        let keep = move |name: &str| granted.as_ref().is_none_or(|agent| agent.grants(name));
-        add_mcp_tools(&mut tools, &self.runtime.fleet.servers, keep);
+        let grants = move |name: &str| granted.as_ref().is_none_or(|agent| agent.grants(name));
+        let mut tools = tool_box(
+            Profile::Main,
+            ToolParts {
+                agent: Some(Arc::new(AgentTool::new(deps))),
+                skills: Some(loader),
+                servers: Some((&self.runtime.fleet.servers, Box::new(grants))),
+                ..self.runtime.tool_parts(session)
+            },
+        );
         if let Some(modules) = &session.modules {
             modules.equip(&mut tools);
         }
@@ -159,7 +161,7 @@ impl Run<'_> {
             history.refresh(store)?;
         }
         let turn = Turn {
-            pipeline: Pipeline { store: Arc::clone(store), tools: Arc::new(tools), hooks: Arc::clone(hooks), operator },
+            pipeline: self.runtime.pipeline(tools, &operator),
             current_model,
             asking,
             prompt_source: PromptSource::Operator,

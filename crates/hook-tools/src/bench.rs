@@ -10,7 +10,7 @@ use ona_dialects::lint::UnknownField;
 use ona_dialects::pi;
 use ona_hookplane::{HookEngine, HookOutcome};
 use ona_modules::ListedModule;
-use ona_orchestration::Session;
+use ona_orchestration::{Profile, Session, builtin_tools};
 use ona_runtime::{Failure, Launch, OpenProject, OtherHooks, Purpose, Runtime, Written};
 use ona_tools::ToolBox;
 use ona_trust::TrustState;
@@ -44,7 +44,7 @@ impl HookBench {
     ) -> Result<Self, Failure> {
         let written = config.map(|file| read(&launch.cwd.join(file))).transpose()?;
         let mut runtime = Runtime::new(launch, open, &launch.cwd, Purpose::Look, cancel)?;
-        let tools = ToolBox::builtin();
+        let tools = builtin_tools(Profile::FiredHook);
         let Some(written) = written else {
             let modules = runtime.load_modules(launch, open).await?;
             let (engine, rejected, settings) =

@@ -6,16 +6,13 @@ use crate::output;
 use crate::startup::read_text;
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, Group, LoggedEvent, Row, SessionId, SessionOrigin, ToolCall, digest};
-use ona_orchestration::{
-    DeliveryPoint, Elicitations, Operator, Pipeline, PlanModeTools, ScriptChangePrompt, SkillTool, TodoWrite,
-    add_mcp_tools, refresh_tool_search,
-};
+use ona_orchestration::{DeliveryPoint, Elicitations, Operator, Profile, ScriptChangePrompt, tool_box};
 use ona_runtime::{
     Failure, Launch, NoOperator, OpenProject, Purpose, Runtime, agent_tool, block_on, hook_handlers,
     session_lookup::{self, Wanted},
     skills,
 };
-use ona_tools::{TaskState, ToolBox};
+use ona_tools::TaskState;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -111,23 +108,17 @@ impl Places<'_> {
         let asked = Arc::new(Elicitations::new(Arc::clone(&runtime.hooks), Arc::clone(store), None));
         asked.enter(&session);
         fleet.servers.around.set_elicit_handler(asked);
-        let mut tools = ToolBox::builtin();
-        add_mcp_tools(&mut tools, &fleet.servers, |_| true);
-        PlanModeTools::of(&session, store, ona_runtime::look_at(self.launch, &runtime.settings)).equip(&mut tools);
-        tools.add(Arc::new(TodoWrite::of(&session, store, &runtime.hooks)));
+        let mut parts = runtime.tool_parts(&session);
         if ona_api::tool::canonical(&call.name) == "Agent" {
-            tools.add(agent_tool::agent_tool(self.launch, self.open, runtime, &session)?);
+            parts.agent = Some(agent_tool::agent_tool(self.launch, self.open, runtime, &session)?);
         }
         if ona_api::tool::canonical(&call.name) == "Skill" {
             let known = Arc::new(skills::load(self.launch, self.open));
             let tell = Arc::new(|note: String| output::note(format_args!("ona: {note}")));
-            // He typed this call and none of those its text asks for.
-            let loader = skills::loader(self.open, runtime, &session, &known, Arc::new(NoOperator), tell);
-            tools.add(Arc::new(SkillTool::new(loader)));
+            // The operator typed this call and none of those its text asks for.
+            parts.skills = Some(skills::loader(self.open, runtime, &session, &known, Arc::new(NoOperator), tell));
         }
-        refresh_tool_search(&mut tools);
-        let pipeline =
-            Pipeline { store: Arc::clone(store), tools: Arc::new(tools), hooks: Arc::clone(&runtime.hooks), operator };
+        let pipeline = runtime.pipeline(tool_box(Profile::Eval, parts), &operator);
         let finished = pipeline.run(&mut session, call.clone(), Group::default()).await.map_err(failed)?;
         // Every call typed here is a turn of its own.
         session.rules.write().unwrap_or_else(PoisonError::into_inner).end_turn();

@@ -9,12 +9,11 @@ use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{EventName, Group, LoggedEvent, Row, Ruling, SessionOrigin};
 use ona_hook_tools::{firing, parse_event};
 use ona_hookplane::HookOutcome;
-use ona_orchestration::Operator;
+use ona_orchestration::{Operator, Profile, builtin_tools};
 use ona_runtime::{
     Failure, Launch, Purpose, Runtime, block_on, hook_handlers,
     session_lookup::{self, Wanted},
 };
-use ona_tools::ToolBox;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,7 +50,7 @@ pub fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
         let mut session = runtime.session(store, place.clone()).map_err(failed)?;
         let operator: Arc<dyn Operator> = Arc::new(EvalOperator { agent_shell: launch.agent_shell, yes });
         hook_handlers::seat_if_needed(launch, &open, &runtime, &session, &operator)?;
-        let firing = firing(&asked, &mut session, &ToolBox::builtin())?;
+        let firing = firing(&asked, &mut session, &builtin_tools(Profile::FiredHook))?;
         runtime.fleet.start_for_hooks(&runtime.hooks.list()).await;
         let outcome = runtime.hooks.fire(firing).await;
         runtime.fleet.servers.close().await;

@@ -5,6 +5,7 @@
 //! open while a hook or a tool runs" (DEC-017) is a property of `pipeline`.
 
 mod agent_without_model;
+mod assembly;
 mod compaction;
 mod context;
 mod ending;
@@ -41,6 +42,7 @@ mod turn;
 mod user_prompt;
 
 pub use agent_without_model::AgentWithoutModel;
+pub use assembly::{Profile, ToolFilter, ToolParts, builtin_tools, tool_box};
 pub use compaction::{CANCELLED as COMPACTION_CANCELLED, Compacted};
 pub use context::{MemoryRecall, SessionContext, loaded};
 pub use ending::{SessionEndReason, clear, end_session};

@@ -38,6 +38,29 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session that nobody watches, with nothing loaded.
+    pub fn new(
+        place: SessionKey,
+        database: String,
+        cx: ToolContext,
+        rules: Arc<RwLock<PermissionEngine>>,
+        persist: PersistUpdate,
+    ) -> Self {
+        Self {
+            place,
+            database,
+            agent_id: None,
+            agent_type: None,
+            cx,
+            rules,
+            env_file: EnvFile::default(),
+            watch: None,
+            persist,
+            context: SessionContext::default(),
+            modules: None,
+        }
+    }
+
     /// The fields every hook of this session is told.
     pub fn base(&self) -> Base {
         Base {

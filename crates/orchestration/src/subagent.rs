@@ -4,7 +4,7 @@
 //! session_id (DEC-036). Its launch is not what is judged: every call it makes is,
 //! by the parent's rules. Only its last words come back.
 
-use crate::context::SessionContext;
+use crate::assembly::{AgentIdentity, Profile, ToolParts, child_opening, new_key, tool_box};
 use crate::events::{Events, TurnEvent};
 use crate::history::History;
 use crate::mcp;
@@ -12,18 +12,16 @@ use crate::model::{CurrentModel, Model};
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::records;
-use crate::session::{EnvFile, ParentSession, Session};
-use crate::skills::{SkillLoader, SkillTool};
-use crate::todos::TodoWrite;
+use crate::session::{ParentSession, Session};
+use crate::skills::SkillLoader;
 use crate::turn::{PromptSource, Turn, TurnEnd, TurnOutcome};
 use ona_api::model::RequestParams;
-use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{Access, CallId, EventName, Group, LoggedEvent, Phase, Row, SessionId, SessionOrigin, ToolResult};
+use ona_api::{Access, CallId, EventName, Phase, SessionId, SessionOrigin, ToolResult};
 use ona_hookplane::{Firing, HookEngine};
 use ona_instructions::{AgentDefinition, Agents, PromptParts, system_prompt};
 use ona_mcp::Servers;
 use ona_store::{Store, StoreError};
-use ona_tools::{BackgroundJob, TaskKind, TaskState, Tool, ToolBox, ToolContext};
+use ona_tools::{AnyTool, BackgroundJob, TaskKind, TaskState, Tool, ToolBox, ToolContext};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -182,16 +180,9 @@ impl SubagentTask {
 
     async fn work(&self, agent: &SessionId) -> Result<TurnOutcome, StoreError> {
         let deps = &self.deps;
-        let place = SessionKey {
-            conversation: deps.parent.place.conversation.clone(),
-            session: agent.clone(),
-            start: SequenceStart::Zero,
-        };
-        let mut opening = Group::default();
-        opening.push(Row::Session);
-        opening.push(Row::State { key: format!("session_parent:{agent}"), value: deps.parent.place.session.0.clone() });
-        let agent_type = self.definition.name.clone();
-        opening.log(LoggedEvent::SessionCreated(SessionOrigin::Agent { agent_type }));
+        let place = new_key(&deps.parent.place.conversation, agent);
+        let origin = SessionOrigin::Agent { agent_type: self.definition.name.clone() };
+        let mut opening = child_opening(agent, &deps.parent.place.session, origin);
         let (_hooks, problems) = deps.skills.registrar.agent_started(&place, &self.definition)?;
         problems.into_iter().for_each(|problem| (deps.events)(TurnEvent::Message(problem)));
         let started = json!({"agent_id": agent, "agent_type": self.definition.name});
@@ -199,31 +190,15 @@ impl SubagentTask {
         records::contexts(&mut opening, EventName::SubagentStart, &said);
         deps.store.commit(&place, opening).await?;
 
-        let mut session = Session {
-            place,
-            database: deps.parent.database.clone(),
-            agent_id: Some(agent.0.clone()),
-            agent_type: Some(self.definition.name.clone()),
-            cx: self.cx.clone(),
-            rules: Arc::clone(&deps.parent.rules),
-            env_file: EnvFile::default(),
-            watch: None,
-            persist: Arc::clone(&deps.parent.persist),
-            context: SessionContext::default(),
-            // The events of oh-my-pi are those of the session a person sees.
-            modules: None,
-        };
+        let identity = AgentIdentity { id: Some(agent.0.clone()), kind: Some(self.definition.name.clone()) };
+        // It hears of no module: the events of oh-my-pi are those of the session a person sees.
+        let mut session = deps.parent.child(place, identity, self.cx.clone());
         let tools = self.tools(&session);
         let current_model = self.current_model();
         let asking = self.asking(&session, &current_model.model(), &tools)?;
         let mut history = History::load(&deps.store, agent, current_model.model().wire())?;
         let turn = Turn {
-            pipeline: Pipeline {
-                store: Arc::clone(&deps.store),
-                tools: Arc::new(tools),
-                hooks: Arc::clone(&deps.hooks),
-                operator: Arc::clone(&deps.operator),
-            },
+            pipeline: Pipeline::new(&deps.store, tools, &deps.hooks, &deps.operator),
             current_model,
             asking,
             prompt_source: PromptSource::Agent(Box::new(deps.parent.base.clone())),
@@ -236,23 +211,23 @@ impl SubagentTask {
 
     /// What the definition grants, never more than the parent has.
     fn tools(&self, session: &Session) -> ToolBox {
-        let mut tools = ToolBox::builtin();
-        tools.add(Arc::new(TodoWrite::of(session, &self.deps.store, &self.deps.hooks)));
         let depth = self.deps.parent.depth + 1;
-        if depth < DEEPEST {
+        let agent = (depth < DEEPEST).then(|| -> Arc<dyn AnyTool> {
             let parent = ParentSession { depth, ..session.as_parent() };
             let deps = Arc::new(SubagentDeps { parent, ..(*self.deps).clone() });
-            tools.add(Arc::new(AgentTool { deps, places: Arc::clone(&self.places) }));
-        }
-        tools.add(Arc::new(SkillTool::new(self.deps.skills.of(session))));
-        let definition = self.definition.clone();
-        mcp::add_mcp_tools(&mut tools, &self.deps.servers, move |name| definition.grants(name));
-        tools.retain(|name| {
-            self.definition.grants(name)
-                && (name != "TaskOutput" || self.definition.tools.is_some())
-                // A subagent has no person in front of it.
-                && name != "AskUserQuestion"
+            Arc::new(AgentTool { deps, places: Arc::clone(&self.places) })
         });
+        let definition = self.definition.clone();
+        let mut tools = tool_box(
+            Profile::Subagent,
+            ToolParts {
+                agent,
+                skills: Some(self.deps.skills.of(session)),
+                servers: Some((&self.deps.servers, Box::new(move |name| definition.grants(name)))),
+                ..ToolParts::new(session, &self.deps.store, &self.deps.hooks)
+            },
+        );
+        tools.retain(|name| self.definition.grants(name) && (name != "TaskOutput" || self.definition.tools.is_some()));
         mcp::hide_denied(&mut tools, &session.rules);
         mcp::refresh_tool_search(&mut tools);
         tools

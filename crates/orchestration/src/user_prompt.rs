@@ -6,6 +6,7 @@
 //! about is read inside the working directories. Deny rules, ask rules and the floor under
 //! them hold as for any Read: a prompt may be piped in from somewhere else.
 
+use crate::assembly::{Profile, builtin_tools};
 use crate::context;
 use crate::mentions::{MOST, Mention, Mentions, mentions};
 use crate::pipeline::{Pipeline, moved};
@@ -15,7 +16,7 @@ use ona_api::{
     Access, Attachment, Authority, CallId, Entry, EventName, Group, Row, Ruling, SystemEntry, ToolCall, ToolResult,
 };
 use ona_files::PathForms;
-use ona_tools::{ToolBox, image};
+use ona_tools::image;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -157,7 +158,7 @@ impl Pipeline {
             input["offset"] = first.into();
             input["limit"] = count.into();
         }
-        let tool = ToolBox::builtin().get("Read").expect("Read is built in");
+        let tool = builtin_tools(Profile::Mention).get("Read").expect("Read is built in");
         let result = match tool.plan(&input, &session.cx) {
             Ok(mut plan) => {
                 plan.judged = Some(judged.into());

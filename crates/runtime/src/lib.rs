@@ -43,5 +43,5 @@ pub use launch::{Launch, OpenProject, Purpose, at, nowhere};
 pub use no_operator::NoOperator;
 pub use notices::Notices;
 pub use options::Options;
-pub use runtime::{MAX_TOKENS, OtherHooks, Runtime, block_on, look_at, mode_named, prices};
+pub use runtime::{MAX_TOKENS, OtherHooks, Runtime, block_on, mode_named, prices};
 pub use session_hooks::Written;

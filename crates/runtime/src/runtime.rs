@@ -29,14 +29,14 @@ use ona_hookplane::{
 use ona_mcp::{Environments, ServerContext};
 use ona_modules::ListedModule;
 use ona_orchestration::{
-    EnvFile, FileWatch, IN_PLAN_MODE, Modules, PersistUpdate, ProjectFilesAt, Session, SessionContext,
-    SessionHookRegistry, SharedJudgeDeps, TranscriptFiles,
+    EnvFile, FileWatch, IN_PLAN_MODE, Modules, Operator, PersistUpdate, Pipeline, ProjectFilesAt, Session,
+    SessionHookRegistry, SharedJudgeDeps, ToolParts, TranscriptFiles,
 };
 use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Planning, Rules, SessionDirs};
 use ona_process::TurnCancellation;
 use ona_store::{Store, StoreError};
 use ona_test_runner::Project;
-use ona_tools::{SeenFiles, Tasks, ToolContext};
+use ona_tools::{SeenFiles, Tasks, ToolBox, ToolContext};
 use ona_transcript::Prices;
 use ona_trust::{SettingsLayer, SettingsScope, project_root};
 use serde_json::{Value, json};
@@ -45,6 +45,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 
 pub struct Runtime {
+    store: Arc<Store>,
+    project_files: ProjectFilesAt,
     pub hooks: Arc<HookEngine>,
     /// Configured hooks that do not run.
     pub rejected: Vec<Rejected>,
@@ -230,6 +232,8 @@ impl Runtime {
             findings::group(&open.store, &settings, notes).map_err(|error| launch.store_failure(error))?;
         findings.append(announced);
         Ok(Self {
+            store: Arc::clone(&open.store),
+            project_files: look_at(launch, &settings),
             hooks,
             registrar: Arc::new(registrar),
             projection,
@@ -386,34 +390,42 @@ impl Runtime {
         if let Some(modules) = &self.modules {
             modules.host.enter(&place, &self.cancel);
         }
-        Ok(Session {
-            place,
-            database: self.database.clone(),
-            agent_id: None,
-            agent_type: None,
-            cx: ToolContext {
-                cwd: self.cwd.clone(),
-                project: self.place.project.clone(),
-                home: self.place.home.clone(),
-                extra: self.place.extra.clone(),
-                env: Arc::new(env),
-                withheld: Arc::clone(&self.withheld),
-                prelude: String::new(),
-                seen: Arc::new(seen),
-                tasks: Arc::clone(&self.tasks),
-                may_show: Arc::new(may_show),
-                guarded: Arc::new(guarded),
-                judged: None,
-                cancel: self.cancel.clone(),
-                call: None,
-            },
-            rules: Arc::clone(&self.rules),
-            env_file: std::mem::take(&mut self.env_file),
-            watch: Some(FileWatch::default()),
-            persist: Arc::clone(&self.persist),
-            context: SessionContext::default(),
-            modules: self.modules.clone(),
-        })
+        let cx = ToolContext {
+            cwd: self.cwd.clone(),
+            project: self.place.project.clone(),
+            home: self.place.home.clone(),
+            extra: self.place.extra.clone(),
+            env: Arc::new(env),
+            withheld: Arc::clone(&self.withheld),
+            prelude: String::new(),
+            seen: Arc::new(seen),
+            tasks: Arc::clone(&self.tasks),
+            may_show: Arc::new(may_show),
+            guarded: Arc::new(guarded),
+            judged: None,
+            cancel: self.cancel.clone(),
+            call: None,
+        };
+        let mut session =
+            Session::new(place, self.database.clone(), cx, Arc::clone(&self.rules), Arc::clone(&self.persist));
+        session.env_file = std::mem::take(&mut self.env_file);
+        session.watch = Some(FileWatch::default());
+        session.modules.clone_from(&self.modules);
+        Ok(session)
+    }
+
+    /// What the tools of a session here are made of; the caller adds what only it has.
+    pub fn tool_parts<'a>(&'a self, session: &'a Session) -> ToolParts<'a> {
+        ToolParts {
+            project_files: Some(Arc::clone(&self.project_files)),
+            servers: Some((&self.fleet.servers, Box::new(|_| true))),
+            ..ToolParts::new(session, &self.store, &self.hooks)
+        }
+    }
+
+    /// The path that calls take here.
+    pub fn pipeline(&self, tools: ToolBox, operator: &Arc<dyn Operator>) -> Pipeline {
+        Pipeline::new(&self.store, tools, &self.hooks, operator)
     }
 
     /// A session that entered planning is in plan mode until planning ends, also when
@@ -486,7 +498,7 @@ fn make_data_folders(launch: &Launch, list: &HookList) {
 }
 
 /// How ExitPlanMode looks at a project when its implementation begins.
-pub fn look_at(launch: &Launch, settings: &Value) -> ProjectFilesAt {
+fn look_at(launch: &Launch, settings: &Value) -> ProjectFilesAt {
     let (database, settings) = (launch.database.path.clone(), settings.clone());
     Arc::new(move |root| Some(Project::new(root, &database, &settings).ok()?.snapshot().ok()?.files))
 }

@@ -13,10 +13,10 @@ use ona_api::{
 };
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
 use ona_orchestration::{
-    CurrentModel, Events, History, Model, Operator, Pipeline, PromptSource, Session, Turn, TurnEnd, TurnEvent,
+    CurrentModel, Events, History, Model, Operator, Pipeline, Profile, PromptSource, Session, Turn, TurnEnd, TurnEvent,
+    builtin_tools,
 };
 use ona_store::{Store, StoreError, StoredPlan};
-use ona_tools::ToolBox;
 use ona_workflow::testgen::generate::{
     AGAIN, AGENT_TYPE, AT_ONCE, GeneratorPrompt, Leak, PublicText, Rejection, SYSTEM, TouchedSource, leak, prompt,
     scripts,
@@ -366,12 +366,7 @@ impl TestGenerator {
         let environment = HookEnvironment::new(Env::default(), self.project.clone(), timeouts);
         let runner = Arc::new(ProcessRunner::new(environment.clone(), self.cancel.clone()));
         let hooks = HookEngine::new(HookList::default(), environment, runner, self.redactor.clone());
-        Pipeline {
-            store: Arc::clone(&self.store),
-            tools: Arc::new(ToolBox::default()),
-            hooks: Arc::new(hooks),
-            operator: Arc::clone(&self.operator),
-        }
+        Pipeline::new(&self.store, builtin_tools(Profile::TestGenerator), &Arc::new(hooks), &self.operator)
     }
 }
 

@@ -7,10 +7,9 @@ use ona_api::row::SessionKey;
 use ona_api::testing::{TestCase, TestRun};
 use ona_api::{CallId, Entry, Env, Group, LoggedEvent, Row, SessionId, SessionOrigin, ToolCall, clock, digest};
 use ona_files::SnapshotError;
-use ona_orchestration::{Pipeline, Session};
+use ona_orchestration::{Pipeline, Profile, Session, builtin_tools};
 use ona_process::ChildExit;
 use ona_store::StoreError;
-use ona_tools::ToolBox;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -123,9 +122,9 @@ async fn run_case(
     known: Known<'_>,
 ) -> Result<CaseRun, StoreError> {
     let outcome = Arc::new(Mutex::new(None));
-    let mut tools = ToolBox::default();
+    let mut tools = builtin_tools(Profile::TestRun);
     tools.add(Arc::new(TestShell { case: case.clone(), context: Arc::clone(context), outcome: Arc::clone(&outcome) }));
-    let pipeline = Pipeline { tools: Arc::new(tools), ..pipeline.clone() };
+    let pipeline = pipeline.with_tools(tools);
     let call = ToolCall {
         id: CallId(format!("toolu_{}", CallId::random().0.replace('-', ""))),
         name: "Bash".into(),

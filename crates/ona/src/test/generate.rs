@@ -7,7 +7,7 @@ use crate::operator::EvalOperator;
 use crate::output;
 use ona_api::testing::TestCase;
 use ona_api::{Phase, Row};
-use ona_orchestration::{Model, PlanModeTools};
+use ona_orchestration::{Model, Profile, tool_box};
 use ona_runtime::{Failure, FailureKind, Launch, MAX_TOKENS, OpenProject, Purpose, Runtime, block_on, model_choice};
 use ona_store::SCHEMA;
 use ona_test_runner::{
@@ -215,8 +215,7 @@ async fn request(
 fn tools(launch: &Launch, open: &OpenProject, runtime: &mut Runtime) -> Result<ToolBox, Failure> {
     let nowhere = ona_runtime::nowhere();
     let session = runtime.session(&open.store, nowhere).map_err(|error| launch.store_failure(error))?;
-    let mut tools = ToolBox::builtin();
-    PlanModeTools::of(&session, &open.store, ona_runtime::look_at(launch, &Value::Null)).equip(&mut tools);
+    let tools = tool_box(Profile::TestContract, runtime.tool_parts(&session));
     runtime.keep(session);
     Ok(tools)
 }

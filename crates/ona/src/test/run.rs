@@ -7,10 +7,9 @@ use crate::output;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::testing::TestCase;
 use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
-use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion, Pipeline};
+use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion, Profile, builtin_tools};
 use ona_runtime::{Failure, Launch, OpenProject, Purpose, Runtime, block_on};
 use ona_test_runner::{PlanSelector, PlanTests, RunConfig, RunProgress, RunSummary, TestRunError};
-use ona_tools::ToolBox;
 use serde_json::{Value, json};
 use std::future::Future;
 use std::pin::Pin;
@@ -90,12 +89,8 @@ pub fn execute(
         opening.append(criteria_of(tests));
         let mut session = runtime.session(&open.store, place).map_err(failed)?;
         session.rules = Arc::new(std::sync::RwLock::new(session.with_rules(Clone::clone).for_tests()));
-        let pipeline = Pipeline {
-            store: Arc::clone(&open.store),
-            tools: Arc::new(ToolBox::default()),
-            hooks: Arc::clone(&runtime.hooks),
-            operator: Arc::new(TypedIt),
-        };
+        let operator: Arc<dyn Operator> = Arc::new(TypedIt);
+        let pipeline = runtime.pipeline(builtin_tools(Profile::TestRun), &operator);
         let bench = RunConfig {
             project: subject.project.clone(),
             host: runtime.host.clone(),

@@ -6,27 +6,24 @@
 //! hook is to go on from it; that nothing can be done about a goal ends it as well.
 
 use super::label;
-use crate::context::SessionContext;
+use crate::assembly::{AgentIdentity, Profile, builtin_tools, child_opening, new_key};
 use crate::events::Events;
 use crate::history::History;
 use crate::mcp::hide_denied;
 use crate::model::CurrentModel;
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
-use crate::session::{EnvFile, ParentSession, Session};
+use crate::session::ParentSession;
 use crate::turn::{PromptSource, Turn, TurnEnd};
 use ona_api::model::RequestParams;
-use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{EventName, Group, LoggedEvent, Row, SessionId, SessionOrigin, clock, text};
+use ona_api::{EventName, SessionId, SessionOrigin, clock, text};
 use ona_hookplane::{Base, Exit, HandlerFuture, HookEngine, HookExecution, HookHandler, HookInvocation};
 use ona_store::{Store, StoreError};
-use ona_tools::{ToolBox, ToolContext};
+use ona_tools::ToolContext;
 use serde_json::Value;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 
-/// What an agent that judges may use: it looks, it does not touch.
-const TOOLS: [&str; 3] = ["Read", "Glob", "Grep"];
 const AGENT_TURNS: u32 = 50;
 /// Enough for a verdict and its reason.
 const MAX_TOKENS: u32 = 1024;
@@ -44,6 +41,14 @@ pub enum JudgeKind {
 }
 
 impl JudgeKind {
+    /// An agent that judges looks and does not touch; a prompt has no tools.
+    fn profile(self) -> Profile {
+        match self {
+            JudgeKind::Prompt { .. } => Profile::PromptHook,
+            JudgeKind::Agent => Profile::AgentHook,
+        }
+    }
+
     /// Whether a no about this event ends the turn (hooks reference, 5.6).
     fn ends_turn(self, event: EventName) -> bool {
         let about_a_tool = matches!(event, EventName::PreToolUse | EventName::PostToolUse);
@@ -118,30 +123,14 @@ impl JudgeDeps {
         cancel: &CancellationToken,
     ) -> Result<(TurnEnd, String), StoreError> {
         let id = SessionId::random();
-        let place =
-            SessionKey { conversation: base.conversation.clone(), session: id.clone(), start: SequenceStart::Zero };
-        let mut opening = Group::default();
-        opening.push(Row::Session);
-        opening.push(Row::State { key: format!("session_parent:{id}"), value: base.session.0.clone() });
-        opening.log(LoggedEvent::SessionCreated(SessionOrigin::HookJudge));
+        let place = new_key(&base.conversation, &id);
+        let opening = child_opening(&id, &base.session, SessionOrigin::HookJudge);
         self.store.commit(&place, opening).await?;
-        let mut session = Session {
-            place,
-            database: self.parent.database.clone(),
-            agent_id: Some(id.0.clone()),
-            agent_type: Some("hook".into()),
-            cx: ToolContext { cancel: cancel.clone(), seen: Arc::default(), cwd: base.cwd.clone(), ..self.cx.clone() },
-            rules: Arc::clone(&self.parent.rules),
-            env_file: EnvFile::default(),
-            watch: None,
-            persist: Arc::clone(&self.parent.persist),
-            context: SessionContext::default(),
-            // A hook's own session is not a conversation of its own.
-            modules: None,
-        };
+        let identity = AgentIdentity { id: Some(id.0.clone()), kind: Some("hook".into()) };
+        let cx = ToolContext { cancel: cancel.clone(), seen: Arc::default(), cwd: base.cwd.clone(), ..self.cx.clone() };
+        let mut session = self.parent.child(place, identity, cx);
         let model = self.current_model.model();
-        let mut tools = ToolBox::builtin();
-        tools.retain(|name| judge == JudgeKind::Agent && TOOLS.contains(&name));
+        let mut tools = builtin_tools(judge.profile());
         hide_denied(&mut tools, &session.rules);
         let asking = RequestParams {
             model: model.choice.wire_model.clone(),
@@ -152,12 +141,7 @@ impl JudgeDeps {
         let mut history = History::load(&self.store, &id, model.wire())?;
         let quiet: Events = Arc::new(|_| ());
         let turn = Turn {
-            pipeline: Pipeline {
-                store: Arc::clone(&self.store),
-                tools: Arc::new(tools),
-                hooks: Arc::clone(&self.hooks),
-                operator: Arc::clone(&self.operator),
-            },
+            pipeline: Pipeline::new(&self.store, tools, &self.hooks, &self.operator),
             current_model: CurrentModel::new(model),
             asking,
             prompt_source: PromptSource::Hook,

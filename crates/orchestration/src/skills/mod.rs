@@ -10,18 +10,17 @@ mod tool;
 
 pub use tool::SkillTool;
 
-use crate::context::SessionContext;
+use crate::assembly::{AgentIdentity, Profile, builtin_tools, child_opening, new_key};
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
-use crate::session::{EnvFile, ParentSession, Session};
+use crate::session::{ParentSession, Session};
 use crate::session_hooks::{FrontMatterHooks, SessionHookRegistry};
-use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{CallId, Entry, Group, LoggedEvent, Row, SessionId, SessionOrigin, ToolCall, environment};
+use ona_api::{CallId, Entry, Group, Row, SessionId, SessionOrigin, ToolCall, environment};
 use ona_hookplane::HookEngine;
 use ona_instructions::skills::{Skill, SkillPart, SkillScope, SkillValues, Skills, pieces};
 use ona_permissions::PermissionEngine;
 use ona_store::{Store, StoreError};
-use ona_tools::{ToolBox, ToolContext};
+use ona_tools::ToolContext;
 use serde_json::json;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -196,38 +195,15 @@ impl Shell {
     async fn open(loader: &SkillLoader, skill: &Skill, cx: &ToolContext) -> Result<Self, StoreError> {
         let parent = &loader.parent;
         let id = SessionId::random();
-        let place = SessionKey {
-            conversation: parent.place.conversation.clone(),
-            session: id.clone(),
-            start: SequenceStart::Zero,
-        };
-        let mut opening = Group::default();
-        opening.push(Row::Session);
-        opening.push(Row::State { key: format!("session_parent:{id}"), value: parent.place.session.0.clone() });
-        opening.log(LoggedEvent::SessionCreated(SessionOrigin::Skill { name: skill.name.clone() }));
+        let place = new_key(&parent.place.conversation, &id);
+        let origin = SessionOrigin::Skill { name: skill.name.clone() };
+        let opening = child_opening(&id, &parent.place.session, origin);
         loader.store.commit(&place, opening).await?;
-        let mut tools = ToolBox::builtin();
-        tools.retain(|name| name == "Bash");
+        let tools = builtin_tools(Profile::SkillCommand);
+        let agent = AgentIdentity { id: parent.base.agent_id.clone(), kind: parent.base.agent_type.clone() };
         Ok(Self {
-            pipeline: Pipeline {
-                store: Arc::clone(&loader.store),
-                tools: Arc::new(tools),
-                hooks: Arc::clone(&loader.hooks),
-                operator: Arc::clone(&loader.operator),
-            },
-            session: Session {
-                place,
-                database: parent.database.clone(),
-                agent_id: parent.base.agent_id.clone(),
-                agent_type: parent.base.agent_type.clone(),
-                cx: cx.clone(),
-                rules: Arc::clone(&parent.rules),
-                env_file: EnvFile::default(),
-                persist: Arc::clone(&parent.persist),
-                context: SessionContext::default(),
-                modules: None,
-                watch: None,
-            },
+            pipeline: Pipeline::new(&loader.store, tools, &loader.hooks, &loader.operator),
+            session: parent.child(place, agent, cx.clone()),
         })
     }
 
