@@ -35,7 +35,7 @@ impl fmt::Display for Mode {
     }
 }
 
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0:?} is not a permission mode; use default, acceptEdits, bypassPermissions, plan or dontAsk")]
 pub struct UnknownMode(pub String);
 

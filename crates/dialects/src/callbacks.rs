@@ -8,6 +8,7 @@ use crate::claude::Claude;
 use crate::matcher::{InvalidMatcher, Matcher, ToolAliases};
 use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Dialect, Firing, Hook, HookAction, HookHandler};
+use ona_settings::Settings;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -35,7 +36,7 @@ pub struct Callbacks {
 /// `answering` makes the handler for the callback with this id.
 pub fn callbacks(
     value: &Value,
-    settings: &Value,
+    settings: &Settings,
     answering: impl Fn(String) -> Arc<dyn HookHandler>,
 ) -> Result<Callbacks, String> {
     let mut read = Callbacks::default();
@@ -44,9 +45,9 @@ pub fn callbacks(
     }
     let events: BTreeMap<String, Option<Vec<Group>>> =
         serde_json::from_value(value.clone()).map_err(|error| format!("hooks cannot be read: {error}"))?;
-    let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
+    let effort = settings.effort_level.clone();
     let dialect: Arc<dyn Dialect> = Arc::new(Claude { effort });
-    let disabled = (settings["disableAllHooks"] == Value::Bool(true)).then_some(SkipReason::AllHooksDisabled);
+    let disabled = settings.hooks.all_disabled.then_some(SkipReason::AllHooksDisabled);
     for (name, groups) in events {
         let Ok(event) = name.parse::<EventName>() else {
             read.unknown.push(name);
@@ -116,7 +117,7 @@ mod tests {
             "Stop": null,
             "Nonesuch": [{"hookCallbackIds": ["d"]}],
         });
-        let read = callbacks(&hooks, &json!({}), named).unwrap();
+        let read = callbacks(&hooks, &Settings::default(), named).unwrap();
         let told: Vec<_> =
             read.hooks.iter().map(|hook| (hook.command(), hook.matcher.as_str(), hook.timeout.is_some())).collect();
         assert_eq!(told, [("a", "Bash", true), ("b", "Bash", true), ("c", "", false)]);
@@ -124,8 +125,8 @@ mod tests {
         for wrong in
             [json!([]), json!({"Stop": [{}]}), json!({"PreToolUse": [{"matcher": "(", "hookCallbackIds": ["a"]}]})]
         {
-            assert!(callbacks(&wrong, &json!({}), named).is_err(), "{wrong}");
+            assert!(callbacks(&wrong, &Settings::default(), named).is_err(), "{wrong}");
         }
-        assert!(callbacks(&Value::Null, &json!({}), named).unwrap().hooks.is_empty());
+        assert!(callbacks(&Value::Null, &Settings::default(), named).unwrap().hooks.is_empty());
     }
 }

@@ -74,10 +74,10 @@ pub struct TranslatedHooks {
 }
 
 /// Translates the hooks of a settings file of another program.
-pub fn translate_hooks(from: ForeignProgram, settings: &Value) -> TranslatedHooks {
+pub fn translate_hooks(from: ForeignProgram, content: &Value) -> TranslatedHooks {
     let mut translated = TranslatedHooks::default();
-    let hooks = &settings["hooks"];
-    let lists = [&settings["hooksConfig"]["disabled"], &hooks["disabled"]];
+    let hooks = &content["hooks"];
+    let lists = [&content["hooksConfig"]["disabled"], &hooks["disabled"]];
     let lists = lists.into_iter().filter(|_| from == ForeignProgram::Gemini).filter_map(Value::as_array).flatten();
     let disabled: Vec<_> = lists.filter_map(Value::as_str).collect();
     for (name, groups) in hooks.as_object().into_iter().flatten() {

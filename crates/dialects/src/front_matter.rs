@@ -8,6 +8,7 @@ use ona_api::digest::sha256_hex;
 use ona_api::{SessionId, SkipReason};
 use ona_hookplane::{Firing, Hook, SessionRegistration};
 use ona_permissions::SessionDirs;
+use ona_settings::Settings;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ pub enum HookScope {
 pub fn front_matter(
     front: &FrontMatter<'_>,
     kind: FrontMatterKind,
-    settings: &Value,
+    settings: &Settings,
     place: &SessionDirs,
     make: HandlerFactory<'_>,
 ) -> (Vec<Hook>, Vec<Rejected>) {

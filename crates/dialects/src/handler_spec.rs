@@ -6,6 +6,7 @@
 use ona_api::EventName;
 use ona_api::notation::url_matches;
 use ona_hookplane::HookHandler;
+use ona_settings::HookSettings;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +41,7 @@ impl HandlerSpec {
     pub(crate) fn read(
         event: EventName,
         handler: &Map<String, Value>,
-        settings: &Value,
+        settings: &HookSettings,
     ) -> Option<Result<HandlerSpec, String>> {
         let kind = handler.get("type")?.as_str()?;
         let text = |name: &str| {
@@ -75,7 +76,7 @@ impl HandlerSpec {
 fn http(
     event: EventName,
     handler: &Map<String, Value>,
-    settings: &Value,
+    settings: &HookSettings,
     url: Result<String, String>,
 ) -> Result<HandlerSpec, String> {
     let url = url?;
@@ -83,8 +84,8 @@ fn http(
         return Err(format!("a hook of type http cannot run on {event}; use a command"));
     }
     // If the list exists, everything else is refused.
-    if let Some(allowed) = settings["allowedHttpHookUrls"].as_array()
-        && !allowed.iter().filter_map(Value::as_str).any(|pattern| url_matches(&url, pattern))
+    if let Some(allowed) = &settings.allowed_urls
+        && !allowed.iter().any(|pattern| url_matches(&url, pattern))
     {
         return Err(format!("the url {url:?} is not in allowedHttpHookUrls"));
     }
@@ -93,17 +94,9 @@ fn http(
         let value = value.as_str().ok_or_else(|| format!("the header {name:?} must be a string"))?;
         headers.push((name.clone(), value.to_owned()));
     }
-    let listed = |value: Option<&Value>| -> Vec<String> {
-        value
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|name| name.as_str().map(str::to_owned))
-            .collect()
-    };
-    let mut variables = listed(handler.get("allowedEnvVars"));
-    if let Some(outer) = settings.get("httpHookAllowedEnvVars") {
-        let outer = listed(Some(outer));
+    let listed = handler.get("allowedEnvVars").and_then(Value::as_array).into_iter().flatten();
+    let mut variables: Vec<String> = listed.filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    if let Some(outer) = &settings.allowed_variables {
         variables.retain(|name| outer.contains(name));
     }
     Ok(HandlerSpec::Http { url, headers, variables })

@@ -7,6 +7,7 @@ use crate::{massgen, pi};
 use ona_api::event::{FieldType, Query};
 use ona_api::tool::{ALIASES, BUILTINS};
 use ona_hookplane::Hook;
+use ona_settings::HookSettings;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -80,10 +81,10 @@ impl fmt::Display for UnknownField {
 
 /// Returns the fields of configured handlers that have no effect. A leading `_` marks a
 /// field of another program.
-pub fn unknown_fields(settings: &Value) -> Vec<UnknownField> {
-    let plugins = settings["plugins"].as_object().into_iter().flatten().map(|(_, plugin)| &plugin["hooks"]);
+pub fn unknown_fields(settings: &HookSettings) -> Vec<UnknownField> {
+    let plugins = settings.plugins.iter().map(|plugin| &plugin.hooks);
     let mut unknown = Vec::new();
-    for hooks in std::iter::once(&settings["hooks"]).chain(plugins) {
+    for hooks in std::iter::once(&settings.entries).chain(plugins) {
         for entry in flatten(hooks).0 {
             for field in unknown_keys(&entry.handler, &FIELDS) {
                 unknown.push(UnknownField { field: field.clone(), entry: Value::Object(entry.handler.clone()) });

@@ -14,6 +14,7 @@ use crate::sdlc::Sdlc;
 use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookHandler, HookList, HookShell, PluginDirs};
 use ona_permissions::{Condition, SessionDirs};
+use ona_settings::{HookSettings, Settings};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,35 +38,31 @@ pub struct Rejected {
 }
 
 /// `make` makes the handlers of hooks that are not a process.
-pub fn load(settings: &Value, place: &SessionDirs, make: HandlerFactory<'_>) -> LoadedHooks {
+pub fn load(settings: &Settings, place: &SessionDirs, make: HandlerFactory<'_>) -> LoadedHooks {
     let mut reader = HookReader::new(settings, place, make);
-    reader.read(&settings["hooks"], settings["hooksDialect"].as_str().unwrap_or("sdlc"), None);
-    if let Some(plugins) = settings["plugins"].as_object() {
-        let mut plugins: Vec<_> = plugins.iter().collect();
-        plugins.sort_by_key(|(id, _)| *id);
-        for (id, plugin) in plugins {
-            let folder = |key: &str| plugin[key].as_str().unwrap_or_default().to_owned();
-            let dirs = PluginDirs { root: folder("root"), data: folder("data") };
-            let dialect = plugin["hooksDialect"].as_str().unwrap_or("claude");
-            reader.read(&plugin["hooks"], dialect, Some((id, dirs)));
-        }
+    reader.read(&settings.hooks.entries, &settings.hooks.dialect, None);
+    let mut plugins: Vec<_> = settings.hooks.plugins.iter().collect();
+    plugins.sort_by_key(|plugin| &plugin.id);
+    for plugin in plugins {
+        let folder = |path: &Option<String>| path.clone().unwrap_or_default();
+        let dirs = PluginDirs { root: folder(&plugin.root), data: folder(&plugin.data) };
+        reader.read(&plugin.hooks, &plugin.dialect, Some((&plugin.id, dirs)));
     }
     LoadedHooks { list: HookList::new(reader.hooks), rejected: reader.rejected, unknown: Vec::new(), idle: reader.idle }
 }
 
 impl<'a> HookReader<'a> {
-    pub(crate) fn new(settings: &'a Value, place: &SessionDirs, make: HandlerFactory<'a>) -> Self {
-        let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
+    pub(crate) fn new(settings: &'a Settings, place: &SessionDirs, make: HandlerFactory<'a>) -> Self {
+        let effort = settings.effort_level.clone();
         HookReader {
             sdlc: Arc::new(Sdlc),
             claude: Arc::new(Claude { effort }),
             place: Arc::new(place.clone()),
             make,
-            settings,
-            gastown: settings["gastownMode"] == Value::Bool(true),
-            all_disabled: settings["disableAllHooks"] == Value::Bool(true),
-            // What is neither true nor false was meant to restrict.
-            fail_closed: !matches!(settings["hooksFailClosed"], Value::Null | Value::Bool(false)),
+            settings: &settings.hooks,
+            gastown: settings.gastown_mode,
+            all_disabled: settings.hooks.all_disabled,
+            fail_closed: settings.hooks.fail_closed.value,
             hooks: Vec::new(),
             rejected: Vec::new(),
             idle: Vec::new(),
@@ -79,7 +76,7 @@ pub(crate) struct HookReader<'a> {
     claude: Arc<dyn Dialect>,
     place: Arc<SessionDirs>,
     make: HandlerFactory<'a>,
-    settings: &'a Value,
+    settings: &'a HookSettings,
     gastown: bool,
     all_disabled: bool,
     /// `hooksFailClosed`: as if every hook said `fail_closed`.
@@ -255,9 +252,8 @@ impl HookReader<'_> {
 }
 
 /// Returns what the settings say about hooks that no settings file holds.
-pub fn switched_off(settings: &Value) -> Option<SkipReason> {
-    let on = |key: &str| settings[key] == Value::Bool(true);
-    match (on("allowManagedHooksOnly"), on("disableAllHooks")) {
+pub fn switched_off(settings: &HookSettings) -> Option<SkipReason> {
+    match (settings.managed_only, settings.all_disabled) {
         (true, _) => Some(SkipReason::ManagedOnly),
         (false, true) => Some(SkipReason::AllHooksDisabled),
         (false, false) => None,

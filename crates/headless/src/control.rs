@@ -20,6 +20,7 @@ use ona_orchestration::{CurrentModel, Model, set_mode};
 use ona_permissions::PermissionEngine;
 use ona_process::TurnCancellation;
 use ona_runtime::mode_named;
+use ona_settings::Settings;
 use ona_tools::Tasks;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -33,7 +34,7 @@ pub struct ControlState {
     pub host: Arc<HostConnection>,
     pub tasks: Arc<Tasks>,
     /// The frozen settings with their secrets; never shown.
-    pub settings: Value,
+    pub settings: Settings,
     /// The settings as they are stored, without secrets.
     pub row: Value,
     pub agents: Agents,

@@ -10,8 +10,9 @@ use ona_api::{Env, Mode, Redactor};
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
 use ona_instructions::Agents;
 use ona_mcp::{Environments, ServerContext, Servers};
-use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Rules, SessionDirs};
+use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
 use ona_process::TurnCancellation;
+use ona_settings::{PermissionSettings, Settings};
 use serde_json::{Value, json};
 use std::io;
 use std::path::PathBuf;
@@ -85,7 +86,7 @@ impl Protocol {
             hooks: Arc::new(HookEngine::new(HookList::default(), environment, runner, Redactor::default())),
             host: Arc::clone(&self.host),
             tasks: Arc::default(),
-            settings: json!({"apiKeyHelper": "secret"}),
+            settings: Settings::read(&json!({"apiKeyHelper": "secret"})),
             row: json!({"theme": "dark"}),
             agents: Agents::default(),
             skills: Arc::default(),

@@ -12,6 +12,7 @@ use ona_hookplane::{HookEngine, HookOutcome};
 use ona_modules::ListedModule;
 use ona_orchestration::{Profile, Session, builtin_tools};
 use ona_runtime::{Failure, Launch, OpenProject, OtherHooks, Purpose, Runtime, Written};
+use ona_settings::{HookSettings, Settings, keys};
 use ona_tools::ToolBox;
 use ona_trust::TrustState;
 use serde_json::Value;
@@ -26,7 +27,7 @@ pub struct HookBench {
     /// Keys that mean nothing, of hooks that no settings hold.
     pub unknown: Vec<UnknownField>,
     /// The settings the hooks are from.
-    pub settings: Value,
+    pub settings: HookSettings,
     pub runtime: Runtime,
     /// Hook modules of this place, loaded or not.
     pub modules: Vec<ListedModule>,
@@ -48,7 +49,7 @@ impl HookBench {
         let Some(written) = written else {
             let modules = runtime.load_modules(launch, open).await?;
             let (engine, rejected, settings) =
-                (Arc::clone(&runtime.hooks), runtime.rejected.clone(), runtime.settings.clone());
+                (Arc::clone(&runtime.hooks), runtime.rejected.clone(), runtime.settings.hooks.clone());
             let unknown = runtime.unknown.clone();
             return Ok(Self {
                 engine,
@@ -67,8 +68,8 @@ impl HookBench {
             launch.note(format_args!("ona: {} has no hooks", file.display()));
         }
         let settings = match written {
-            Written::Settings(settings) => settings,
-            Written::Pi(_) | Written::Massgen(_) => Value::Null,
+            Written::Settings(settings) => settings.hooks,
+            Written::Pi(_) | Written::Massgen(_) => HookSettings::default(),
         };
         let (engine, modules, connected) = (Arc::new(engine), Vec::new(), OnceCell::new());
         Ok(Self { engine, rejected, unknown, settings, runtime, modules, tools, connected })
@@ -139,13 +140,13 @@ fn read(file: &Path) -> Result<Written, Failure> {
         }
         _ => {}
     }
-    let settings: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not valid JSON: {error}")))?;
-    let Value::Object(settings) = settings else { return Err(wrong("does not hold a JSON object".into())) };
-    let Some(hooks) = settings.get("hooks") else {
-        if settings.keys().any(|key| key.parse::<EventName>().is_ok()) {
+    let content: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not valid JSON: {error}")))?;
+    let Value::Object(content) = content else { return Err(wrong("does not hold a JSON object".into())) };
+    let Some(hooks) = content.get(keys::HOOKS) else {
+        if content.keys().any(|key| key.parse::<EventName>().is_ok()) {
             return pi::parse(&text).map(Written::Pi).map_err(|why| wrong(format!("cannot be used: {why}")));
         }
-        return Ok(Written::Settings(Value::Object(settings)));
+        return Ok(Written::Settings(Box::new(Settings::read(&content.into()))));
     };
     let entries =
         || hooks.as_object().into_iter().flat_map(|events| events.values().filter_map(Value::as_array)).flatten();
@@ -155,9 +156,10 @@ fn read(file: &Path) -> Result<Written, Failure> {
     // As with --settings: groups below an event are the shape of `.claude` files (DEC-041).
     let lies_in = |folder: &str| file.components().any(|part| part.as_os_str() == folder);
     let nested = entries().any(|entry| entry.get("hooks").is_some()) && !lies_in(".ona");
-    let mut settings = Value::Object(settings);
-    if (nested || lies_in(".claude")) && settings.get("hooksDialect").is_none() {
-        settings["hooksDialect"] = "claude".into();
+    let names_dialect = content.contains_key(keys::HOOKS_DIALECT);
+    let mut settings = Settings::read(&content.into());
+    if (nested || lies_in(".claude")) && !names_dialect {
+        settings.hooks.dialect = "claude".to_owned();
     }
-    Ok(Written::Settings(settings))
+    Ok(Written::Settings(Box::new(settings)))
 }

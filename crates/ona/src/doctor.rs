@@ -14,6 +14,7 @@ use ona_runtime::{
     guards::{self, Finding},
     mcp,
 };
+use ona_settings::Settings;
 use ona_trust::{DatabaseSource, NoticeKind, TrustState};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -173,10 +174,9 @@ impl Examination {
         if let Err(failure) = runtime.load_modules(launch, open).await {
             self.problems.push(failure.message);
         }
-        let permissions = &runtime.settings["permissions"];
-        let count = |list: &str| permissions[list].as_array().map_or(0, Vec::len);
-        section["permission_mode"] = json!(permissions["defaultMode"].as_str().unwrap_or("default"));
-        section["rules"] = json!({"allow": count("allow"), "ask": count("ask"), "deny": count("deny")});
+        let rules = runtime.settings.permissions.clone().unwrap_or_default();
+        section["permission_mode"] = json!(rules.default_mode.as_str());
+        section["rules"] = json!({"allow": rules.allow.len(), "ask": rules.ask.len(), "deny": rules.deny.len()});
         self.sections.insert("settings".into(), section);
         self.servers(launch, open, &runtime.settings);
         self.hooks(launch, &runtime);
@@ -206,7 +206,7 @@ impl Examination {
     }
 
     /// MCP servers as they are configured; none is started.
-    fn servers(&mut self, launch: &Launch, open: &OpenProject, effective: &Value) {
+    fn servers(&mut self, launch: &Launch, open: &OpenProject, effective: &Settings) {
         let env = Environments::one(&launch.env);
         let gathered = match mcp::gather(launch, open, effective, &launch.project, &env) {
             Ok(gathered) => gathered,

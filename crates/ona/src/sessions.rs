@@ -3,6 +3,7 @@
 use crate::args::{ExportFormat, Sessions};
 use crate::output;
 use ona_runtime::{Failure, Launch, prices};
+use ona_settings::Settings;
 
 use ona_api::{ConversationId, SessionId};
 use ona_store::{SessionLine, StoredEntry};
@@ -32,7 +33,7 @@ pub fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
     let settings = reader.settings().map_err(failed)?;
     // A row nobody can read is named by the commands that need it.
     let settings = settings.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
-    let prices = prices(&settings, &launch.notices);
+    let prices = prices(&Settings::read(&settings), &launch.notices);
     if facts_only {
         let mut facts = described(&line);
         facts["account"] = account.json(&prices);

@@ -23,7 +23,7 @@ pub fn run(launch: &Launch, phase: &str, approve: bool) -> Result<u8, Failure> {
     let reader = open.store.reader().map_err(failed)?;
     let known = reader.conversation(&id).map_err(failed)?;
     let root = known.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?.project_dir;
-    let project = test::subject::project(launch, &open, &id, Path::new(&root), &settings)?;
+    let project = test::subject::project(launch, &open, &id, Path::new(&root), &settings.sdlc)?;
 
     // The report is shown before it is approved, and what is recorded is the digest
     // of the one that was shown (DEC-114).

@@ -6,7 +6,8 @@
 
 use crate::session::Session;
 use ona_api::{Group, LoggedEvent, Phase};
-use ona_permissions::{PermissionEngine, TasksWhilePlanning};
+use ona_permissions::PermissionEngine;
+use ona_settings::TasksWhilePlanning;
 use ona_store::{Store, StoreError};
 use ona_tools::TaskInfo;
 

@@ -9,13 +9,13 @@ use crate::dirs::{SessionDirs, WorkingDirs};
 use crate::floor;
 use crate::guarded::GuardedFiles;
 use crate::overlap::Overlap;
-use crate::planning::Planning;
 use crate::resolve::Forms;
 use crate::rules::{CompiledRule, CompiledRules, Rules};
 use crate::safety::{self, Risk};
 use crate::text::brief;
 use crate::worktree::{Loss, WorktreeReader};
 use ona_api::{Access, Authority, Mode, Ordinal, Ruling, Verdict};
+use ona_settings::Planning;
 use serde_json::Value;
 use std::path::Path;
 

@@ -12,7 +12,7 @@
 //!
 //! and `safety` turns an allow into a question where nothing else should.
 //!
-//! Rules come from a settings snapshot (`settings`, `grammar`, `rules`); where
+//! Rules come from the settings (`ona_settings`, `grammar`, `rules`); where
 //! that comes from, and who is asked, is for others.
 
 mod allow;
@@ -31,11 +31,9 @@ mod lint;
 mod overlap;
 mod parameters;
 mod path;
-mod planning;
 mod resolve;
 mod rules;
 mod safety;
-mod settings;
 mod text;
 mod unreadable;
 mod update;
@@ -51,9 +49,7 @@ pub use grammar::{Rule, RuleError};
 pub use guarded::GuardedFiles;
 pub use lint::RuleWarning;
 pub use parameters::rule_parameters;
-pub use planning::{Planning, TasksWhilePlanning};
 pub use rules::{DroppedRule, Rules};
-pub use settings::{BadPermissions, PermissionSettings, PermissionsFinding};
 pub use text::printable;
 pub use update::UpdateError;
 pub use worktree::WorktreeChanges;

@@ -64,7 +64,7 @@ impl Rules {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::PermissionSettings;
+    use ona_settings::PermissionSettings;
 
     #[test]
     fn wide_rules_are_pointed_out() {

@@ -3,8 +3,8 @@
 use crate::dirs::SessionDirs;
 use crate::grammar::{Rule, RuleError, RuleTarget};
 use crate::path::{PathRule, PatternScope};
-use crate::settings::PermissionSettings;
 use ona_api::permission_update::{Behavior, Destination};
+use ona_settings::PermissionSettings;
 use std::collections::BTreeSet;
 
 /// The rules of the settings, read.

@@ -169,7 +169,8 @@ fn texts(rules: &[RuleText]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GuardedFiles, PermissionSettings, Rules, SessionDirs};
+    use crate::{GuardedFiles, Rules, SessionDirs};
+    use ona_settings::PermissionSettings;
     use serde_json::json;
 
     fn engine() -> PermissionEngine {

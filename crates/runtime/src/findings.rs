@@ -5,7 +5,8 @@
 
 use ona_api::{EventKind, Group, LoggedEvent, Row, digest};
 use ona_dialects::Rejected;
-use ona_permissions::{DroppedRule, PermissionsFinding};
+use ona_permissions::DroppedRule;
+use ona_settings::PermissionsFinding;
 use ona_store::{Store, StoreError};
 use serde_json::{Value, json};
 

@@ -4,7 +4,8 @@
 use crate::launch::{Launch, OpenProject};
 use ona_api::{SkipReason, digest, environment};
 use ona_modules::{SearchPaths, candidates};
-use serde_json::{Value, json};
+use ona_settings::keys;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
@@ -82,21 +83,20 @@ pub fn running(launch: &Launch, open: &OpenProject) -> BTreeMap<String, String> 
     let (project, home) = (&launch.project, launch.env.home());
     for layer in open.found.layers.iter().filter(|layer| layer.scope.needs_trust()) {
         let file = layer.file.as_deref().map(|file| short(launch, file)).unwrap_or_default();
-        for key in ["hooks", "plugins", "hookModules", "statusLine", "massgenConfig"] {
+        for key in [keys::HOOKS, keys::PLUGINS, keys::HOOK_MODULES, "statusLine", keys::MASSGEN_CONFIG] {
             let value = &layer.value[key];
             if !value.is_null() {
                 running.insert(format!("{key} of {file}"), digest::sha256_hex(value.to_string().as_bytes()));
             }
         }
-        servers(&mut running, &layer.value["mcpServers"], &file);
-        let brings = json!({"hooks": layer.value["hooks"], "plugins": layer.value["plugins"]});
-        for script in ona_trust::hook_scripts(&brings, project, &home) {
+        let settings = layer.settings();
+        servers(&mut running, &settings.mcp.servers, &file);
+        for script in ona_trust::hook_scripts(&settings.hooks, project, &home) {
             if script.starts_with(project) {
                 running.insert(short(launch, &script), file_digest(&script));
             }
         }
-        let listed = layer.value["hookModules"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        for module in listed.map(|path| project.join(path)) {
+        for module in settings.hooks.modules.iter().map(|path| project.join(path)) {
             running.insert(short(launch, &module), file_digest(&module));
         }
     }

@@ -6,13 +6,14 @@ use ona_dialects::{FrontMatter, FrontMatterKind, HookScope, front_matter};
 use ona_mcp::Servers;
 use ona_orchestration::{BuildHooks, BuiltHooks, FrontMatterHooks, HookOwner, SharedJudgeDeps};
 use ona_permissions::SessionDirs;
+use ona_settings::{HookSettings, Settings};
 use ona_trust::Trust;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn maker(
-    settings: &Value,
+    settings: &Settings,
     place: &SessionDirs,
     judges: &Arc<SharedJudgeDeps>,
     servers: &Arc<Servers>,
@@ -36,7 +37,7 @@ pub fn maker(
             dir: dir.clone(),
             session: session.clone(),
             whom,
-            disabled: disabled(&settings, front.of_project && trust == Trust::Withheld),
+            disabled: disabled(&settings.hooks, front.of_project && trust == Trust::Withheld),
         };
         let (hooks, rejected) = front_matter(&read, kind, &settings, &place, &hook_handlers::maker(&judges, &servers));
         let problems = rejected.iter().map(|one| format!("a hook of {} is not used: {}", front.by, one.why)).collect();
@@ -47,20 +48,15 @@ pub fn maker(
 }
 
 /// What settings and trust say about hooks that no settings file holds.
-fn disabled(settings: &Value, untrusted: bool) -> Option<SkipReason> {
-    let says = |key: &str| settings[key] == Value::Bool(true);
-    match () {
-        () if untrusted => Some(SkipReason::UntrustedWorkspace),
-        () if says("allowManagedHooksOnly") => Some(SkipReason::ManagedOnly),
-        () => says("disableAllHooks").then_some(SkipReason::AllHooksDisabled),
-    }
+fn disabled(settings: &HookSettings, untrusted: bool) -> Option<SkipReason> {
+    if untrusted { Some(SkipReason::UntrustedWorkspace) } else { ona_dialects::switched_off(settings) }
 }
 
 /// The scripts these hooks start, which lie beside the file as a rule.
 fn scripts(hooks: &Value, dir: &str, place: &SessionDirs) -> Vec<PathBuf> {
     let mut hooks = hooks.clone();
     fill(&mut hooks, dir);
-    ona_trust::hook_scripts(&json!({ "hooks": hooks }), &place.project, &place.home)
+    ona_trust::hook_scripts(&HookSettings { entries: hooks, ..HookSettings::default() }, &place.project, &place.home)
 }
 
 fn fill(value: &mut Value, dir: &str) {

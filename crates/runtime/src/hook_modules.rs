@@ -9,6 +9,7 @@ use ona_modules::{
     SearchPaths, SystemCalls, candidates,
 };
 use ona_orchestration::{ModuleLog, Modules, SessionHost};
+use ona_settings::HookSettings;
 use ona_trust::project_root;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,9 +34,9 @@ impl Files {
     }
 
     /// Folders of the project count only where it is trusted; nothing counts where hooks are off.
-    pub fn find(launch: &Launch, open: &OpenProject, settings: &Value, cwd: &Path) -> Self {
+    pub fn find(launch: &Launch, open: &OpenProject, settings: &HookSettings, cwd: &Path) -> Self {
         let (options, env) = (&launch.options, &launch.env);
-        let off = settings["disableAllHooks"] == true || settings["allowManagedHooksOnly"] == true;
+        let off = settings.all_disabled || settings.managed_only;
         if off || env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1") {
             return Self::default();
         }
@@ -47,7 +48,7 @@ impl Files {
             project: launch.trusts(open, &project_root(cwd)),
             nothing: options.bare,
         };
-        let listed = settings["hookModules"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let listed = settings.modules.iter().map(String::as_str);
         let flags = options.extension.iter().chain(&options.hook).map(String::as_str);
         let configured: Vec<_> = flags.chain(listed).map(str::to_owned).collect();
         let (candidates, refused) = candidates(&places, &configured);

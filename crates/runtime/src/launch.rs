@@ -8,6 +8,7 @@ use crate::options::Options;
 use ona_api::redact::secrets_of;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, Env, Group, LoggedEvent, Redactor, Row, SessionId, environment};
+use ona_settings::Settings;
 use ona_store::{LockError, Reader, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
     BadFiles, Compatible, DatabasePath, DiscoveredSettings, DiscoveryOptions, FlagSettings, ImportAction, ImportMode,
@@ -195,9 +196,9 @@ impl Launch {
 
     /// The settings of this start, imported first if they have to be (DEC-012, DEC-180), with
     /// secrets back in their places. Those are only ever in memory.
-    pub fn effective(&self, open: &OpenProject, purpose: Purpose) -> Result<Value, Failure> {
+    pub fn effective(&self, open: &OpenProject, purpose: Purpose) -> Result<Settings, Failure> {
         let effective = self.effective_as_stored(open, purpose)?;
-        Ok(open.merged.secrets.restore(&effective))
+        Ok(Settings::read(&open.merged.secrets.restore(&effective)))
     }
 
     /// The same with placeholders for secrets.

@@ -6,6 +6,7 @@ use ona_api::model::{MODELS, ModelFailure, ProviderName};
 use ona_api::{Env, Group, Row, Variable, environment};
 use ona_auth::{ApiKeyHelper, ModelChoice, ModelConfigError, default_model_config, inherited_token, resolve_model};
 use ona_orchestration::{ContextWindow, ModelSetup};
+use ona_settings::{Settings, keys};
 use serde_json::{Value, json};
 
 pub struct Chosen {
@@ -22,11 +23,12 @@ pub fn model(
     launch: &Launch,
     open: &OpenProject,
     wanted: Option<&str>,
-    settings: &Value,
+    settings: &Settings,
     env: &Env,
 ) -> Result<Chosen, Failure> {
-    let helper = settings["apiKeyHelper"]
-        .as_str()
+    let helper = settings
+        .api_key_helper
+        .as_deref()
         .map(|command| ApiKeyHelper::new(command, launch.project.clone(), env.clone()));
     let bare = launch.options.bare;
     let setup = ModelSetup {
@@ -38,7 +40,7 @@ pub fn model(
         window: window(settings, env)?,
     };
     let mut fresh = None;
-    let config = match (wanted, settings.get("model_config")) {
+    let config = match (wanted, settings.model_config.as_ref()) {
         (Some(name), configured) => named(name, configured)?,
         (None, Some(config)) => config.clone(),
         (None, None) => {
@@ -74,16 +76,14 @@ fn mention_socket(launch: &Launch, choice: &ModelChoice, env: &Env) {
 }
 
 /// When a conversation is compacted unasked (DEC-035), as the settings have it.
-fn window(settings: &Value, env: &Env) -> Result<ContextWindow, Failure> {
-    if settings["autoCompactEnabled"] == Value::Bool(false) || env.get(environment::DISABLE_AUTO_COMPACT) == Some("1") {
+fn window(settings: &Settings, env: &Env) -> Result<ContextWindow, Failure> {
+    if !settings.compaction.enabled || env.get(environment::DISABLE_AUTO_COMPACT) == Some("1") {
         return Ok(ContextWindow::Unlimited);
     }
-    match &settings["autoCompactWindow"] {
-        Value::Null => Ok(ContextWindow::FromModel),
-        value => match value.as_u64().and_then(|tokens| usize::try_from(tokens).ok()).filter(|tokens| *tokens > 0) {
-            Some(tokens) => Ok(ContextWindow::Tokens(tokens)),
-            None => Err(Failure::usage(format_args!("autoCompactWindow must be a number of tokens, not {value}"))),
-        },
+    match &settings.compaction.window {
+        Ok(None) => Ok(ContextWindow::FromModel),
+        Ok(Some(tokens)) => Ok(ContextWindow::Tokens(*tokens)),
+        Err(problem) => Err(Failure::usage(problem)),
     }
 }
 
@@ -96,12 +96,13 @@ const ANTHROPIC_CREDENTIALS: [Variable; 4] = [
 ];
 
 /// Whether anybody could be asked without a person doing something first. Runs nothing and asks nobody.
-pub fn can_be_asked(launch: &Launch, settings: &Value) -> bool {
+pub fn can_be_asked(launch: &Launch, settings: &Settings) -> bool {
     let env = &launch.env;
     let openai = env.non_empty(environment::OPENAI_API_KEY).is_some();
-    let anthropic = settings["apiKeyHelper"].is_string()
+    let anthropic = settings.api_key_helper.is_some()
         || ANTHROPIC_CREDENTIALS.iter().any(|variable| env.non_empty(*variable).is_some());
-    match settings["model_config"]["provider"].as_str().and_then(ProviderName::from_text) {
+    let provider = settings.model_config.as_ref().and_then(|config| config["provider"].as_str());
+    match provider.and_then(ProviderName::from_text) {
         Some(ProviderName::ClaudeCodeSubscription) => anthropic,
         Some(ProviderName::OpenaiCompatible) => openai,
         Some(ProviderName::LmStudioLocal) => true,
@@ -124,6 +125,6 @@ pub fn remember(launch: &Launch, open: &OpenProject, config: &Value) -> Result<(
     let failed = |error| launch.store_failure(error);
     let row = open.store.reader().and_then(|reader| reader.settings()).map_err(failed)?;
     let mut row: Value = row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or_else(|| json!({}));
-    row["model_config"] = config.clone();
+    row[keys::MODEL_CONFIG] = config.clone();
     open.store.commit_now(&nowhere(), Group(vec![Row::Settings(row)])).map(drop).map_err(failed)
 }

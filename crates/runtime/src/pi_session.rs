@@ -9,10 +9,10 @@ use ona_api::{Env, environment};
 use ona_dialects::pi::{ClaudeFiles, Installed, InvalidDefinition, PROBES, PiLayer, PiOffer, choose};
 use ona_files::ReadError;
 use ona_process::{ChildCommand, find_in_path};
+use ona_settings::Settings;
 use ona_trust::{
     ClaudeHooks, NoticeKind, SessionHookFilter, SettingsScope, has_hooks_of_an_orchestrator, keep_for_session,
 };
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -26,8 +26,8 @@ pub struct PiSession {
 }
 
 impl PiSession {
-    /// Takes out of the settings what does not count here, and notes the mode in them.
-    pub fn read(launch: &Launch, open: &OpenProject, settings: &mut Value) -> Self {
+    /// Returns the settings of this session as well: without hooks that do not count, and with its mode.
+    pub fn read(launch: &Launch, open: &OpenProject, settings: Settings) -> (Self, Settings) {
         let (options, env) = (&launch.options, &launch.env);
         let asked_for_claude =
             options.claude_settings_hooks || env.get(environment::PI_ENABLE_CLAUDE_SETTINGS_HOOKS) == Some("1");
@@ -35,10 +35,8 @@ impl PiSession {
         // Bytes that are no text are no JSON either, and somebody did hand them over.
         let unreadable = env.is_set(environment::PI_HOOKS_JSON).then_some("\u{fffd}");
         let handed_over = env.get(environment::PI_HOOKS_JSON).or(unreadable).filter(|text| !text.is_empty());
-        let mode = Gastown::of(launch, open, settings);
-        if mode != Gastown::Off {
-            settings["gastownMode"] = true.into();
-        }
+        let mode = Gastown::of(launch, open, &settings);
+        let settings = if mode == Gastown::Off { settings } else { settings.in_gastown_mode() };
         let claude_hooks = match mode {
             _ if asked_for_claude => ClaudeHooks::On,
             // What the agent starts itself never gets rid of a guard by saying so.
@@ -49,15 +47,16 @@ impl PiSession {
             Gastown::Off => ClaudeHooks::On,
         };
         let in_town = env.non_empty(environment::GT_ROLE).and(env.non_empty(environment::GT_ROOT)).is_some();
-        let claude_off = keep_for_session(settings, SessionHookFilter { claude_hooks, in_town });
+        let (hooks, claude_off) = keep_for_session(&settings.hooks, SessionHookFilter { claude_hooks, in_town });
+        let settings = settings.with_hooks(hooks);
         let installed = || installed(env, &launch.cwd);
         let layer = choose(PiOffer {
             cli: file.as_deref().map(config_text),
             env: handed_over,
             claude: if asked_for_claude { claude_files(open) } else { ClaudeFiles::Silent },
-            builtin: (mode != Gastown::Off && !has_hooks_of_an_orchestrator(settings)).then_some(&installed),
+            builtin: (mode != Gastown::Off && !has_hooks_of_an_orchestrator(&settings.hooks)).then_some(&installed),
         });
-        Self { layer, file, claude_off }
+        (Self { layer, file, claude_off }, settings)
     }
 
     pub fn invalid(&self) -> Option<&InvalidDefinition> {
@@ -78,15 +77,14 @@ enum Gastown {
 }
 
 impl Gastown {
-    fn of(launch: &Launch, open: &OpenProject, settings: &Value) -> Self {
+    fn of(launch: &Launch, open: &OpenProject, settings: &Settings) -> Self {
         if launch.options.gastown || launch.env.get(environment::PI_GASTOWN_MODE) == Some("1") {
             return Gastown::Operators;
         }
-        let on = |value: &Value| value["gastownMode"] == Value::Bool(true);
-        if !on(settings) {
+        if !settings.gastown_mode {
             return Gastown::Off;
         }
-        let mut saying = open.found.layers.iter().filter(|layer| on(&layer.value)).peekable();
+        let mut saying = open.found.layers.iter().filter(|layer| layer.settings().gastown_mode).peekable();
         let folders = saying.peek().is_some() && saying.all(|layer| layer.scope.is_confined());
         if folders { Gastown::Folders } else { Gastown::Operators }
     }
@@ -114,7 +112,7 @@ fn claude_files(open: &OpenProject) -> ClaudeFiles {
     let speaks = open.found.layers.iter().any(|layer| {
         !layer.own
             && matches!(layer.scope, SettingsScope::Project | SettingsScope::Local)
-            && layer.value["hooks"].as_array().is_some_and(|hooks| !hooks.is_empty())
+            && layer.settings().hooks.entries.as_array().is_some_and(|hooks| !hooks.is_empty())
     });
     if speaks { ClaudeFiles::Speaks } else { ClaudeFiles::Silent }
 }

@@ -32,14 +32,15 @@ use ona_orchestration::{
     EnvFile, FileWatch, IN_PLAN_MODE, Modules, Operator, PersistUpdate, Pipeline, ProjectFilesAt, Session,
     SessionHookRegistry, SharedJudgeDeps, ToolParts, TranscriptFiles,
 };
-use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Planning, Rules, SessionDirs};
+use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
 use ona_process::TurnCancellation;
+use ona_settings::{PermissionSettings, Settings};
 use ona_store::{Store, StoreError};
 use ona_test_runner::Project;
 use ona_tools::{SeenFiles, Tasks, ToolBox, ToolContext};
 use ona_transcript::Prices;
-use ona_trust::{SettingsLayer, SettingsScope, project_root};
-use serde_json::{Value, json};
+use ona_trust::{SettingsScope, project_root};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
@@ -86,7 +87,7 @@ pub struct Runtime {
     pub fleet: Fleet,
     notices: Notices,
     /// The frozen settings, secrets in their places.
-    pub settings: Value,
+    pub settings: Settings,
     /// The process environment with the settings' own over it.
     pub host: Env,
     /// The same without what project files set, for the operator's hooks, helpers and workers.
@@ -139,8 +140,7 @@ impl Runtime {
         runner: impl FnOnce(ProcessRunner) -> Arc<dyn Runner>,
         on_failure: OnFailure,
     ) -> Result<Self, Failure> {
-        let mut settings = launch.effective(open, purpose)?;
-        let pi = PiSession::read(launch, open, &mut settings);
+        let (pi, settings) = PiSession::read(launch, open, launch.effective(open, purpose)?);
         let unsettled = flags::read(&launch.options)?;
         let (permissions, mut notes, strange) = permissions(launch, &settings)?;
         let place = place(launch, &permissions, cwd);
@@ -179,9 +179,9 @@ impl Runtime {
         notes.extend(dropped.iter().map(findings::dropped_rule));
         notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
         let mut guarded = ona_trust::guarded_files(&launch.discovery()?, &launch.env);
-        guarded.extend(ona_trust::hook_scripts(&settings, &place.project, &place.home));
+        guarded.extend(ona_trust::hook_scripts(&settings.hooks, &place.project, &place.home));
         guarded.extend(of_session);
-        let files = Files::find(launch, open, &settings, cwd);
+        let files = Files::find(launch, open, &settings.hooks, cwd);
         guarded.extend(files.guarded.iter().cloned());
         // Without hooks the floor asks about these; with hooks they are part of the guard.
         if !loaded.list.is_empty() || files.any() {
@@ -190,10 +190,9 @@ impl Runtime {
         let guarded = GuardedFiles::new(Some(launch.database.path.clone()), guarded, &place);
         notes.extend(fleet.findings());
         let servers = fleet.servers.list();
-        let (planning, wrong) = Planning::read(&settings);
-        wrong.iter().for_each(|why| launch.note(format_args!("ona: {why}")));
+        settings.sdlc.planning_problems.iter().for_each(|why| launch.note(format_args!("ona: {why}")));
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded)
-            .with_planning(planning)
+            .with_planning(settings.sdlc.planning)
             .with_servers(servers.iter().map(|one| one.definition.slug.to_string()))
             .with_worktree({
                 let env = launch.env.clone();
@@ -229,7 +228,7 @@ impl Runtime {
             ..Evidence::default()
         };
         let mut findings =
-            findings::group(&open.store, &settings, notes).map_err(|error| launch.store_failure(error))?;
+            findings::group(&open.store, settings.as_written(), notes).map_err(|error| launch.store_failure(error))?;
         findings.append(announced);
         Ok(Self {
             store: Arc::clone(&open.store),
@@ -284,11 +283,11 @@ impl Runtime {
 
     /// Hooks of another configuration, set up as if they were configured here.
     pub fn other_hooks(&self, launch: &Launch, open: &OpenProject, written: &Written) -> Result<OtherHooks, Failure> {
-        let mut settings = json!({});
-        if let Written::Settings(written) = written {
-            settings.clone_from(written);
-        }
-        settings["gastownMode"] = self.settings["gastownMode"].clone();
+        let mut settings = match written {
+            Written::Settings(settings) => Settings::clone(settings),
+            Written::Pi(_) | Written::Massgen(_) => Settings::default(),
+        };
+        settings.gastown_mode = self.settings.gastown_mode;
         let mut loaded =
             ona_dialects::load(&settings, &self.place, &hook_handlers::maker(&self.judges, &self.fleet.servers));
         let (place, cancel) = (&self.place, &self.cancel);
@@ -459,14 +458,12 @@ impl Drop for Runtime {
 }
 
 /// The transcript in a file, if the settings ask for it (DEC-062).
-fn projection(launch: &Launch, open: &OpenProject, settings: &Value) -> Option<Arc<TranscriptFiles>> {
-    match &settings["claudeCompat"]["transcriptPath"] {
-        Value::Bool(true) => {}
-        Value::Null | Value::Bool(false) => return None,
-        other => {
-            launch.note(format_args!("ona: claudeCompat.transcriptPath must be true or false, not {other}"));
-            return None;
-        }
+fn projection(launch: &Launch, open: &OpenProject, settings: &Settings) -> Option<Arc<TranscriptFiles>> {
+    if let Some(problem) = &settings.transcript_path.problem {
+        launch.note(format_args!("ona: {problem}"));
+    }
+    if !settings.transcript_path.value {
+        return None;
     }
     let notices = launch.notices.clone();
     let tell = move |why: String| notices.note(format_args!("ona: {why}"));
@@ -498,14 +495,14 @@ fn make_data_folders(launch: &Launch, list: &HookList) {
 }
 
 /// How ExitPlanMode looks at a project when its implementation begins.
-fn look_at(launch: &Launch, settings: &Value) -> ProjectFilesAt {
-    let (database, settings) = (launch.database.path.clone(), settings.clone());
+fn look_at(launch: &Launch, settings: &Settings) -> ProjectFilesAt {
+    let (database, settings) = (launch.database.path.clone(), settings.sdlc.clone());
     Arc::new(move |root| Some(Project::new(root, &database, &settings).ok()?.snapshot().ok()?.files))
 }
 
 /// What tokens cost by these settings; what is wrong with them is said here.
-pub fn prices(settings: &Value, notices: &Notices) -> Prices {
-    let (prices, complaints) = Prices::with(&settings["modelPrices"]);
+pub fn prices(settings: &Settings, notices: &Notices) -> Prices {
+    let (prices, complaints) = Prices::with(&settings.model_prices);
     complaints.iter().for_each(|complaint| notices.note(format_args!("ona: {complaint}")));
     prices
 }
@@ -518,10 +515,13 @@ pub fn mode_named(name: &str) -> Result<Mode, UnknownMode> {
 /// The row's permissions with this run's flags over them.
 fn permissions(
     launch: &Launch,
-    settings: &Value,
+    settings: &Settings,
 ) -> Result<(PermissionSettings, Vec<LoggedEvent>, Vec<String>), Failure> {
     let options = &launch.options;
-    let (mut permissions, unknown) = PermissionSettings::parse(&settings["permissions"])
+    let unknown = &settings.permission_findings;
+    let mut permissions = settings
+        .permissions
+        .clone()
         .map_err(|bad| Failure::usage(format_args!("the permissions in the settings can not be used: {bad}")))?;
     let mode = match (&options.permission_mode, options.dangerously_skip_permissions) {
         (Some(mode), _) => Some(mode_named(mode).map_err(Failure::usage)?),
@@ -553,8 +553,8 @@ fn permissions(
 /// The deny and ask rules nobody below the policy may lift.
 fn managed_rules(open: &OpenProject) -> Vec<String> {
     let managed = open.found.layers.iter().filter(|layer| layer.scope == SettingsScope::Managed);
-    let lists = managed.flat_map(|layer| ["deny", "ask"].map(|list| &layer.value["permissions"][list]));
-    lists.filter_map(Value::as_array).flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
+    let permissions = managed.filter_map(|layer| layer.settings().permissions.ok());
+    permissions.flat_map(|permissions| permissions.deny.into_iter().chain(permissions.ask)).collect()
 }
 
 fn place(launch: &Launch, permissions: &PermissionSettings, cwd: &Path) -> SessionDirs {
@@ -574,7 +574,7 @@ fn place(launch: &Launch, permissions: &PermissionSettings, cwd: &Path) -> Sessi
 fn fleet(
     launch: &Launch,
     open: &OpenProject,
-    settings: &Value,
+    settings: &Settings,
     place: &SessionDirs,
     named: &Environments,
     mut children: Environments,
@@ -589,11 +589,12 @@ fn fleet(
 
 /// Takes the providers' credentials out of what tools' children get, unless the operator
 /// wants them to have them. Returns the names of what was taken out.
-fn withhold_credentials(launch: &Launch, env: &mut Env, settings: &Value) -> Arc<[String]> {
-    match &settings["passCredentials"] {
-        Value::Bool(true) => return Arc::default(),
-        Value::Null | Value::Bool(false) => {}
-        other => launch.note(format_args!("ona: passCredentials must be true or false, not {other}; taken as false")),
+fn withhold_credentials(launch: &Launch, env: &mut Env, settings: &Settings) -> Arc<[String]> {
+    if let Some(problem) = &settings.pass_credentials.problem {
+        launch.note(format_args!("ona: {problem}"));
+    }
+    if settings.pass_credentials.value {
+        return Arc::default();
     }
     if let Some(number) =
         env.get(environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR).and_then(|text| text.trim().parse().ok())
@@ -624,34 +625,33 @@ const HARMLESS: [&str; 14] = [
 
 /// What the operator's own hooks and workers have: a repository that could set variables for
 /// them could replace a guard.
-fn operator_environment(launch: &Launch, open: &OpenProject, settings: &Value) -> Env {
-    let of = |layer: &SettingsLayer, name: &str| layer.value["env"].get(name).cloned();
-    let (confined, others): (Vec<_>, Vec<_>) = open.found.layers.iter().partition(|layer| layer.scope.is_confined());
-    let from_files = open.merged.secrets.restore(&open.merged.effective);
-    let mut own = settings.clone();
-    for (name, value) in settings["env"].as_object().into_iter().flatten() {
-        let above = others
-            .iter()
-            .any(|one| matches!(one.scope, SettingsScope::Flag | SettingsScope::Managed) && of(one, name).is_some());
-        let imported = from_files["env"].get(name) == Some(value);
-        let of_folder = imported && !above && confined.iter().any(|layer| of(layer, name).is_some());
-        if of_folder && !HARMLESS.contains(&name.as_str()) {
-            own["env"][name] = others.iter().rev().find_map(|layer| of(layer, name)).unwrap_or_default();
+fn operator_environment(launch: &Launch, open: &OpenProject, settings: &Settings) -> Env {
+    let of = |env: &[(String, String)], name: &str| {
+        env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    };
+    let layers: Vec<_> = open.found.layers.iter().map(|layer| (layer.scope, layer.settings().env)).collect();
+    let (confined, others): (Vec<_>, Vec<_>) = layers.iter().partition(|(scope, _)| scope.is_confined());
+    let from_files = Settings::read(&open.merged.secrets.restore(&open.merged.effective)).env;
+    let mut env = launch.env.clone();
+    for (name, value) in &settings.env {
+        let is_above = |scope: &SettingsScope| matches!(scope, SettingsScope::Flag | SettingsScope::Managed);
+        let above = others.iter().any(|(scope, env)| is_above(scope) && of(env, name).is_some());
+        let imported = of(&from_files, name).as_ref() == Some(value);
+        let of_folder = imported && !above && confined.iter().any(|(_, env)| of(env, name).is_some());
+        if !of_folder || HARMLESS.contains(&name.as_str()) {
+            env.set(name, value);
+        } else if let Some(value) = others.iter().rev().find_map(|(_, env)| of(env, name)) {
+            env.set(name, value);
         }
     }
-    host_environment(launch, &own)
+    env
 }
 
 /// The process environment with the settings' `env` over it.
-fn host_environment(launch: &Launch, settings: &Value) -> Env {
+fn host_environment(launch: &Launch, settings: &Settings) -> Env {
     let mut env = launch.env.clone();
-    for (name, value) in settings["env"].as_object().into_iter().flatten() {
-        match value {
-            Value::String(text) => env.set(name, text),
-            Value::Number(number) => env.set(name, number.to_string()),
-            Value::Bool(flag) => env.set(name, flag.to_string()),
-            Value::Null | Value::Array(_) | Value::Object(_) => {}
-        }
+    for (name, value) in &settings.env {
+        env.set(name, value);
     }
     env
 }

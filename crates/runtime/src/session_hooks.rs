@@ -10,13 +10,14 @@ use ona_dialects::massgen;
 use ona_dialects::pi::{self, PiContext, PiLayer};
 use ona_hookplane::{HookEnvironment, Timeouts};
 use ona_permissions::SessionDirs;
-use serde_json::{Value, json};
+use ona_settings::{HookSettings, Settings};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 /// Hooks as one file has them, whichever dialect it is written in.
 pub enum Written {
-    Settings(Value),
+    Settings(Box<Settings>),
     Pi(Vec<pi::PiDefinition>),
     /// Where the configuration is.
     Massgen(PathBuf),
@@ -24,7 +25,7 @@ pub enum Written {
 
 /// The hooks of `--hooks-config`, `PI_HOOKS_JSON` or gastown mode. The files that decide
 /// about them, which the agent may not change.
-pub fn pi(session: &PiSession, settings: &Value, place: &SessionDirs, loaded: &mut LoadedHooks) -> Vec<PathBuf> {
+pub fn pi(session: &PiSession, settings: &Settings, place: &SessionDirs, loaded: &mut LoadedHooks) -> Vec<PathBuf> {
     let mut guarded: Vec<_> = session.file.iter().cloned().collect();
     if let PiLayer::Hooks { source, definitions } = &session.layer {
         guarded.extend(pi_hooks(*source, definitions, settings, place, loaded));
@@ -36,7 +37,7 @@ pub fn pi(session: &PiSession, settings: &Value, place: &SessionDirs, loaded: &m
 pub fn pi_hooks(
     source: pi::PiSource,
     definitions: &[pi::PiDefinition],
-    settings: &Value,
+    settings: &Settings,
     place: &SessionDirs,
     loaded: &mut LoadedHooks,
 ) -> Vec<PathBuf> {
@@ -47,7 +48,11 @@ pub fn pi_hooks(
     loaded.rejected.extend(made.rejected);
     loaded.unknown.extend(made.unknown);
     loaded.idle.extend(made.idle);
-    ona_trust::hook_scripts(&json!({ "hooks": commands }), &place.project, &place.home)
+    ona_trust::hook_scripts(
+        &HookSettings { entries: commands.into(), ..HookSettings::default() },
+        &place.project,
+        &place.home,
+    )
 }
 
 /// What people are told about these hooks before the first of them could run.
@@ -79,7 +84,7 @@ pub fn announce(launch: &Launch, session: &PiSession) -> Group {
 /// files that decide about them, which the agent may not change.
 pub fn massgen(
     launch: &Launch,
-    settings: &Value,
+    settings: &Settings,
     host: &Env,
     place: &SessionDirs,
     cancel: &CancellationToken,
@@ -87,11 +92,11 @@ pub fn massgen(
 ) -> Result<Vec<PathBuf>, Failure> {
     let options = &launch.options;
     let named = options.massgen_config.as_deref().or(host.non_empty(environment::ONA_MASSGEN_CONFIG));
-    let path = match (named, &settings["massgenConfig"]) {
+    let path = match (named, &settings.massgen_config) {
         (Some(path), _) => launch.cwd.join(path),
         // Settings are about a project, wherever in it somebody starts.
-        (None, Value::String(path)) if !path.is_empty() => place.project.join(path),
-        (None, Value::Null) => match &options.agent_id {
+        (None, Ok(Some(path))) => place.project.join(path),
+        (None, Ok(None)) => match &options.agent_id {
             None => return Ok(Vec::new()),
             Some(id) => {
                 return Err(Failure::usage(format_args!(
@@ -100,7 +105,7 @@ pub fn massgen(
                 .hint("ona --massgen-config PATH --agent-id ID ..."));
             }
         },
-        (None, _) => return Err(Failure::usage("the setting massgenConfig must be a non-empty string")),
+        (None, Err(problem)) => return Err(Failure::usage(problem)),
     };
     // A setting may come with the folder; only what the operator names may be a pipe.
     if named.is_none()
@@ -115,7 +120,7 @@ pub fn massgen(
 pub fn massgen_file(
     launch: &Launch,
     path: &Path,
-    settings: &Value,
+    settings: &Settings,
     host: &Env,
     place: &SessionDirs,
     cancel: &CancellationToken,
@@ -127,7 +132,7 @@ pub fn massgen_file(
         agent: launch.options.agent_id.as_deref(),
         cwd: &place.start,
         env: environment.lasting(&launch.database.path.to_string_lossy()),
-        disabled: ona_dialects::switched_off(settings),
+        disabled: ona_dialects::switched_off(&settings.hooks),
         cancel,
     };
     let found = massgen::load(&source).map_err(Failure::usage)?;

@@ -5,6 +5,7 @@ use crate::runtime::Runtime;
 use ona_api::environment;
 use ona_instructions::skills::{Plugin, SkillFolders, SkillScope, Skills, Visibility};
 use ona_orchestration::{Operator, Session, SkillLoader, SkillPolicy};
+use ona_settings::Settings;
 use ona_trust::Trust;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,8 +46,7 @@ pub fn load(launch: &Launch, open: &OpenProject) -> Skills {
         }
     }
     let mut skills = shelves.read();
-    let overrides = open.merged.effective["skillOverrides"].as_object();
-    for (name, wish) in overrides.into_iter().flatten() {
+    for (name, wish) in &Settings::read(&open.merged.effective).skill_overrides {
         match wish.as_str().and_then(Visibility::from_text) {
             Some(visibility) => skills.show(name, visibility),
             None => launch.note(format_args!(
@@ -79,8 +79,8 @@ pub fn loader(
         parent: session.as_parent(),
         terms: SkillPolicy {
             project_may_allow: open.merged.trust == Trust::Trusted,
-            no_shell: runtime.settings["disableSkillShellExecution"] == true,
-            effort: runtime.settings["effortLevel"].as_str().unwrap_or("medium").to_owned(),
+            no_shell: runtime.settings.skill_shell_disabled,
+            effort: runtime.settings.effort_level.clone(),
         },
         registrar: Arc::clone(&runtime.registrar),
         tell,

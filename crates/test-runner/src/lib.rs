@@ -25,7 +25,7 @@ pub use generate::{
 };
 pub use phase::{PhaseChange, PhaseError, change_phase, report};
 pub use plan_tests::{PlanSelector, PlanTests, load};
-pub use project::{BadSettings, Project};
-pub use public_api::{BadDeclaration, DeclarationContext, PublicApi, Withheld, gather};
+pub use project::Project;
+pub use public_api::{DeclarationContext, Withheld, gather};
 pub use run::{CaseRun, RunConfig, RunProgress, RunSummary, TestRunError, run};
 pub use sandbox::Sandbox;

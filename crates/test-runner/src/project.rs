@@ -4,15 +4,15 @@
 use ona_api::path::lexical;
 use ona_api::{ConversationId, Group, Row, digest};
 use ona_files::{ProjectSnapshot, SnapshotError};
+use ona_settings::{SdlcSettings, SettingsProblem};
 use ona_store::{Reader, StoreError};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a case may run by default (DEC-122).
 const TIMEOUT: Duration = Duration::from_secs(300);
-const LONGEST: u64 = 24 * 3600;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
@@ -29,28 +29,11 @@ pub struct Project {
 /// Key of `state` under which they are remembered.
 const REPORTS: &str = "sdlc_test_reports";
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadSettings {
-    #[error("the setting sdlc.buildOutputs must be a list of paths inside the project, and {0} is none")]
-    Output(String),
-    #[error("the setting sdlc.testTimeoutSeconds must be a number from 1 to {LONGEST}, not {0}")]
-    Timeout(String),
-}
-
 impl Project {
-    pub fn new(root: &Path, database: &Path, settings: &Value) -> Result<Self, BadSettings> {
-        let outputs = match &settings["sdlc"]["buildOutputs"] {
-            Value::Null => Vec::new(),
-            Value::Array(paths) => paths.iter().map(|path| output(root, path)).collect::<Result<_, _>>()?,
-            other => return Err(BadSettings::Output(other.to_string())),
-        };
-        let timeout = match &settings["sdlc"]["testTimeoutSeconds"] {
-            Value::Null => TIMEOUT,
-            said => match said.as_u64() {
-                Some(seconds @ 1..=LONGEST) => Duration::from_secs(seconds),
-                _ => return Err(BadSettings::Timeout(said.to_string())),
-            },
-        };
+    pub fn new(root: &Path, database: &Path, settings: &SdlcSettings) -> Result<Self, SettingsProblem> {
+        let outputs = settings.build_outputs.clone()?;
+        let outputs = outputs.iter().map(|path| output(root, path)).collect::<Result<_, _>>()?;
+        let timeout = settings.test_timeout.clone()?.unwrap_or(TIMEOUT);
         Ok(Self { root: root.to_owned(), outputs, timeout, database: database.to_owned(), reports: BTreeMap::new() })
     }
 
@@ -95,21 +78,22 @@ impl Project {
 }
 
 /// Checks one build output: a setting must not make the whole project writable, nor anything outside it.
-fn output(root: &Path, path: &Value) -> Result<PathBuf, BadSettings> {
-    let bad = || BadSettings::Output(path.to_string());
-    let text = path.as_str().filter(|text| !text.is_empty()).ok_or_else(bad)?;
-    let full = lexical(&root.join(text));
+fn output(root: &Path, path: &str) -> Result<PathBuf, SettingsProblem> {
+    let full = lexical(&root.join(path));
     let git = full.starts_with(root.join(".git"));
-    if full.starts_with(root) && full != root && !git { Ok(full) } else { Err(bad()) }
+    let inside = !path.is_empty() && full.starts_with(root) && full != root && !git;
+    if inside { Ok(full) } else { Err(SdlcSettings::bad_build_output(&path.into())) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use ona_settings::Settings;
+    use serde_json::Value;
 
     fn project(sdlc: Value) -> Result<Project, String> {
-        Project::new(Path::new("/p"), Path::new("/p/ona.db"), &json!({ "sdlc": sdlc })).map_err(|bad| bad.to_string())
+        let settings = Settings::read(&json!({ "sdlc": sdlc }));
+        Project::new(Path::new("/p"), Path::new("/p/ona.db"), &settings.sdlc).map_err(|bad| bad.to_string())
     }
 
     #[test]

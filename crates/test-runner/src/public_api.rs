@@ -10,9 +10,9 @@ use crate::environment::{OwnPaths, of_case};
 use ona_api::Env;
 use ona_api::path::lexical;
 use ona_process::{ChildCommand, ChildExit};
+use ona_settings::PublicApi;
 use ona_workflow::testgen::generate::PublicText;
 use ona_workflow::testgen::touched::TouchedFiles;
-use serde_json::Value;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -23,49 +23,6 @@ use tokio_util::sync::CancellationToken;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes of one text; a longer text is not a summary of an interface.
 const LONGEST: u64 = 256 * 1024;
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PublicApi {
-    pub commands: Vec<String>,
-    pub files: Vec<String>,
-    pub entry_points: Vec<String>,
-}
-
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadDeclaration {
-    #[error("the setting sdlc.publicApi must be an object, not {0}")]
-    NoObject(String),
-    #[error("the setting sdlc.publicApi has commands, files and entryPoints, but no {0:?}")]
-    UnknownKey(String),
-    #[error("the setting sdlc.publicApi.{0} must be a list of texts")]
-    NoTexts(&'static str),
-}
-
-impl PublicApi {
-    pub fn of(settings: &Value) -> Result<Self, BadDeclaration> {
-        let mut declared = Self::default();
-        let fields = match &settings["sdlc"]["publicApi"] {
-            Value::Null => return Ok(declared),
-            Value::Object(fields) => fields,
-            other => return Err(BadDeclaration::NoObject(other.to_string())),
-        };
-        for (key, value) in fields {
-            let (name, list) = match key.as_str() {
-                "commands" => ("commands", &mut declared.commands),
-                "files" => ("files", &mut declared.files),
-                "entryPoints" => ("entryPoints", &mut declared.entry_points),
-                other => return Err(BadDeclaration::UnknownKey(other.to_owned())),
-            };
-            *list = texts(value).ok_or(BadDeclaration::NoTexts(name))?;
-        }
-        Ok(declared)
-    }
-}
-
-fn texts(value: &Value) -> Option<Vec<String>> {
-    let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
-    value.as_array()?.iter().map(text).collect()
-}
 
 /// Why a declared text is not shown.
 #[derive(Debug, thiserror::Error)]
@@ -179,34 +136,4 @@ async fn output(command: &str, context: &DeclarationContext<'_>) -> Result<Strin
     let (stdout, stderr) = (ona_tools::stream_text(&ran.stdout), ona_tools::stream_text(&ran.stderr));
     let said = if stdout.trim().is_empty() { stderr } else { stdout };
     if said.trim().is_empty() { Err(Withheld::Silent(command.to_owned())) } else { Ok(said) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn declarations_are_lists_of_texts_under_known_keys() {
-        let of = |api: Value| PublicApi::of(&json!({"sdlc": {"publicApi": api}})).map_err(|bad| bad.to_string());
-        let all = of(json!({"commands": ["./x --help"], "files": ["a.md"], "entryPoints": ["./x"]})).unwrap();
-        assert_eq!(
-            all,
-            PublicApi {
-                commands: vec!["./x --help".into()],
-                files: vec!["a.md".into()],
-                entry_points: vec!["./x".into()]
-            }
-        );
-        assert_eq!(of(Value::Null).unwrap(), PublicApi::default());
-        for bad in [
-            json!([]),
-            json!({"command": []}),
-            json!({"files": "a.md"}),
-            json!({"files": [1]}),
-            json!({"files": [" "]}),
-        ] {
-            assert!(of(bad.clone()).is_err(), "{bad}");
-        }
-    }
 }

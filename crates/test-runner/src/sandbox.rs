@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn outputs_and_room_are_writable_above_a_project_that_is_not() {
-        let settings = json!({"sdlc": {"buildOutputs": ["target"]}});
-        let project = Project::new(Path::new("/p"), Path::new("/p/ona.db"), &settings).unwrap();
+        let settings = ona_settings::Settings::read(&json!({"sdlc": {"buildOutputs": ["target"]}}));
+        let project = Project::new(Path::new("/p"), Path::new("/p/ona.db"), &settings.sdlc).unwrap();
         let (program, args) =
             Sandbox::Bubblewrap("/usr/bin/bwrap".into()).wrap(&project, Path::new("/p/t"), vec!["bash".into()]);
         let args: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap()).collect();

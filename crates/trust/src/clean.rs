@@ -7,7 +7,8 @@ use crate::discover::SettingsError;
 use crate::layer::SettingsScope;
 use crate::notice::{Notice, NoticeKind};
 use crate::trust::Trust;
-use crate::{confine, hooks, json_text, known, permissions, untrusted};
+use crate::{confine, hooks, json_text, permissions, untrusted};
+use ona_settings::keys;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -47,14 +48,11 @@ const VENDOR_MODEL_KEYS: [&str; 5] =
     ["model", "fallbackModel", "availableModels", "enforceAvailableModels", "modelOverrides"];
 
 /// Keys whose value others look into.
-const OBJECTS: [&str; 3] = ["env", "mcpServers", "plugins"];
-
-pub(crate) const GUARDS: &str = "guards";
-pub(crate) const FAIL_CLOSED: &str = "hooksFailClosed";
+const OBJECTS: [&str; 3] = [keys::ENV, keys::MCP_SERVERS, keys::PLUGINS];
 
 /// Keys only a managed file may set; they limit the others.
 const MANAGED_ONLY: [&str; 3] =
-    ["allowManagedHooksOnly", permissions::MANAGED_RULES_ONLY, "allowManagedMcpServersOnly"];
+    [keys::ALLOW_MANAGED_HOOKS_ONLY, permissions::MANAGED_RULES_ONLY, keys::ALLOW_MANAGED_MCP_SERVERS_ONLY];
 
 pub(crate) fn clean(
     source: &mut SettingsSource<'_>,
@@ -62,7 +60,7 @@ pub(crate) fn clean(
     context: &CleanContext<'_>,
 ) -> Result<Value, SettingsError> {
     // Null says nothing: it cannot unset what another file says.
-    value.retain(|key, value| key != "$schema" && !value.is_null());
+    value.retain(|key, value| key != keys::SCHEMA && !value.is_null());
 
     let withheld = source.scope.needs_trust() && context.trust == Trust::Withheld;
     if withheld {
@@ -90,10 +88,10 @@ pub(crate) fn clean(
     if source.scope.is_confined() {
         confine::limit(source, &mut value);
     }
-    if let Some(written) = value.shift_remove("permissions") {
+    if let Some(written) = value.shift_remove(keys::PERMISSIONS) {
         let kept = permissions::clean(source, written, anchor(source).as_deref());
         if !kept.is_empty() {
-            value.insert("permissions".into(), kept.into());
+            value.insert(keys::PERMISSIONS.into(), kept.into());
         }
     }
     hooks::clean(source, &mut value, &label(source, context), withheld);
@@ -104,7 +102,7 @@ pub(crate) fn clean(
 /// whole, since the likeliest extra key is a credential (DEC-015).
 fn model_config(source: &SettingsSource<'_>, value: &Map<String, Value>) -> Result<(), SettingsError> {
     let refused = |key: &str| SettingsError::ModelConfig { origin: source.origin(), key: key.to_owned() };
-    match value.get("model_config") {
+    match value.get(keys::MODEL_CONFIG) {
         None => Ok(()),
         Some(Value::Object(config)) => {
             match config.keys().find(|key| !["provider", "model_id"].contains(&key.as_str())) {
@@ -121,33 +119,37 @@ fn unknown_keys(source: &mut SettingsSource<'_>, value: &Map<String, Value>) {
     if !source.own {
         return;
     }
-    for key in value.keys().filter(|key| !known::is_known(key)) {
-        source.note(NoticeKind::UnknownKey, &[key], known::unknown(key));
+    for key in value.keys().filter(|key| !keys::is_known(key)) {
+        source.note(NoticeKind::UnknownKey, &[key], keys::unknown(key));
     }
 }
 
 /// An operator who asks for a sandbox must not believe that there is one.
 fn sandbox(source: &mut SettingsSource<'_>, value: &Map<String, Value>) {
     // A folder may not say anything about it in the first place.
-    let wanted = value.get("sandbox").filter(|_| !source.scope.is_confined());
+    let wanted = value.get(keys::SANDBOX).filter(|_| !source.scope.is_confined());
     if wanted.is_some_and(|wanted| wanted["enabled"] != Value::Bool(false)) {
-        source.note(NoticeKind::NoEffect, &["sandbox"], "`sandbox` has no effect: this build has no sandbox");
+        source.note(NoticeKind::NoEffect, &[keys::SANDBOX], "`sandbox` has no effect: this build has no sandbox");
     }
 }
 
 /// How guards that do not work are treated (DEC-181). A word that cannot be read counts
 /// as the strict one: the start then stops and names it.
 fn guards(source: &mut SettingsSource<'_>, value: &mut Map<String, Value>) {
-    if let Some(said) = value.get_mut(GUARDS).filter(|said| *said != "warn" && *said != "strict") {
+    if let Some(said) = value.get_mut(keys::GUARDS).filter(|said| *said != "warn" && *said != "strict") {
         *said = "strict".into();
-        source.note(NoticeKind::BadValue, &[GUARDS], format!("`{GUARDS}` must be \"warn\" or \"strict\""));
+        source.note(
+            NoticeKind::BadValue,
+            &[keys::GUARDS],
+            format!("`{}` must be \"warn\" or \"strict\"", keys::GUARDS),
+        );
     }
-    if let Some(said) = value.get_mut(FAIL_CLOSED).filter(|said| !said.is_boolean()) {
+    if let Some(said) = value.get_mut(keys::HOOKS_FAIL_CLOSED).filter(|said| !said.is_boolean()) {
         *said = true.into();
         source.note(
             NoticeKind::BadValue,
-            &[FAIL_CLOSED],
-            format!("`{FAIL_CLOSED}` must be true or false; read as true"),
+            &[keys::HOOKS_FAIL_CLOSED],
+            format!("`{}` must be true or false; read as true", keys::HOOKS_FAIL_CLOSED),
         );
     }
 }
@@ -168,7 +170,7 @@ fn managed_only(source: &mut SettingsSource<'_>, value: &mut Map<String, Value>)
     }
     // The reference writes it at the top, Appendix E under `permissions`.
     if value.shift_remove(permissions::MANAGED_RULES_ONLY) == Some(Value::Bool(true))
-        && let Some(rules) = value.entry("permissions").or_insert_with(|| Map::new().into()).as_object_mut()
+        && let Some(rules) = value.entry(keys::PERMISSIONS).or_insert_with(|| Map::new().into()).as_object_mut()
     {
         rules.insert(permissions::MANAGED_RULES_ONLY.into(), true.into());
     }

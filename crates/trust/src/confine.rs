@@ -9,6 +9,7 @@
 use crate::clean::SettingsSource;
 use crate::layer::SettingsScope;
 use crate::notice::NoticeKind;
+use ona_settings::keys;
 use serde_json::{Map, Value};
 
 /// Keys that count in the operator's own files only.
@@ -38,13 +39,13 @@ pub(crate) fn limit(source: &mut SettingsSource<'_>, value: &mut Map<String, Val
             source.note(NoticeKind::Scope, &[key], format!("`{key}` in {scope} settings is ignored"));
         }
     }
-    let Some(env) = value.get_mut("env").and_then(Value::as_object_mut) else { return };
+    let Some(env) = value.get_mut(keys::ENV).and_then(Value::as_object_mut) else { return };
     let refused: Vec<_> = env.keys().filter(|name| is_operators(name)).cloned().collect();
     env.retain(|name, _| !refused.contains(name));
     if !refused.is_empty() {
         let names = refused.join(", ");
         let message = format!("these variables load code or choose an endpoint; set them yourself: {names}");
-        source.note(NoticeKind::Scope, &["env"], message);
+        source.note(NoticeKind::Scope, &[keys::ENV], message);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::json_text::{self, JsonMember};
 use crate::permissions::{DEFAULT_MODE, DIRECTORIES, anchored};
 use crate::read::{self, without_bom};
 use ona_api::permission_update::{PermissionUpdate, RuleText};
+use ona_settings::keys;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -111,7 +112,7 @@ fn set(text: &str, key: &str, value: &Value) -> Option<String> {
         let value = laid_out(value, unit, line_indent(text, member.key));
         return Some(replaced(text, &member, &value));
     }
-    if let Some(permissions) = json_text::find(text, &["permissions"]) {
+    if let Some(permissions) = json_text::find(text, &[keys::PERMISSIONS]) {
         return inserted(text, permissions.value.start, key, value, unit);
     }
     let whole = Value::Object(Map::from_iter([(key.to_owned(), value.clone())]));

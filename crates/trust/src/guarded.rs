@@ -6,6 +6,7 @@ use crate::files::{self, MANAGED_FILE, MANAGED_PARTS, MANAGED_VARIABLE};
 use crate::hooks::flatten;
 use ona_api::shell_words;
 use ona_api::{Env, environment};
+use ona_settings::HookSettings;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -70,11 +71,10 @@ const INTERPRETERS: [&str; 27] = [
 
 /// Returns the scripts that the hooks of an effective row start, as far as they exist:
 /// first words, and what an interpreter is given to run.
-pub fn hook_scripts(effective: &Value, project_root: &Path, home: &Path) -> Vec<PathBuf> {
-    let of_plugins = effective["plugins"].as_object().into_iter().flatten();
-    let of_plugins = of_plugins.map(|(_, plugin)| (&plugin["hooks"], plugin["root"].as_str()));
+pub fn hook_scripts(settings: &HookSettings, project_root: &Path, home: &Path) -> Vec<PathBuf> {
+    let of_plugins = settings.plugins.iter().map(|plugin| (&plugin.hooks, plugin.root.as_deref()));
     let mut scripts = BTreeSet::new();
-    for (hooks, plugin) in std::iter::once((&effective["hooks"], None)).chain(of_plugins) {
+    for (hooks, plugin) in std::iter::once((&settings.entries, None)).chain(of_plugins) {
         for hook in flatten(hooks).entries {
             let Some(command) = hook.entry.get("command").and_then(Value::as_str) else { continue };
             let placed = |word: &str| match plugin {

@@ -9,6 +9,7 @@ use crate::clean::SettingsSource;
 use crate::layer::SettingsScope;
 use crate::notice::NoticeKind;
 use ona_api::SkipReason;
+use ona_settings::keys;
 use serde_json::{Map, Value};
 
 /// Handler keys in the order they are stored; others follow as written.
@@ -110,19 +111,20 @@ impl FlattenedHooks {
 /// Flattens the hooks of a file and of the plugins it carries, and tags each
 /// entry with its dialect and source.
 pub(crate) fn clean(source: &mut SettingsSource<'_>, value: &mut Map<String, Value>, label: &str, withheld: bool) {
-    let dialect = value.shift_remove("hooksDialect");
-    if let Some(written) = value.shift_remove("hooks") {
-        let entries = tagged(source, &["hooks"], &written, dialect.as_ref(), label, withheld);
+    let dialect = value.shift_remove(keys::HOOKS_DIALECT);
+    if let Some(written) = value.shift_remove(keys::HOOKS) {
+        let entries = tagged(source, &[keys::HOOKS], &written, dialect.as_ref(), label, withheld);
         if !entries.is_empty() {
-            value.insert("hooks".into(), entries.into());
+            value.insert(keys::HOOKS.into(), entries.into());
         }
     }
-    let Some(plugins) = value.get_mut("plugins").and_then(Value::as_object_mut) else { return };
+    let Some(plugins) = value.get_mut(keys::PLUGINS).and_then(Value::as_object_mut) else { return };
     for (id, plugin) in plugins {
         // Plugins are written in the `.claude` shape unless they say otherwise (DEC-041).
-        let dialect = plugin.get("hooksDialect").cloned().unwrap_or_else(|| "claude".into());
-        if let Some(written) = plugin.get_mut("hooks") {
-            *written = tagged(source, &["plugins", id, "hooks"], written, Some(&dialect), label, withheld).into();
+        let dialect = plugin.get(keys::HOOKS_DIALECT).cloned().unwrap_or_else(|| "claude".into());
+        if let Some(written) = plugin.get_mut(keys::HOOKS) {
+            *written =
+                tagged(source, &[keys::PLUGINS, id, keys::HOOKS], written, Some(&dialect), label, withheld).into();
         }
     }
 }

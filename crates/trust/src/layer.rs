@@ -1,5 +1,6 @@
 //! The scopes settings come from, and one settings file as it counts.
 
+use ona_settings::Settings;
 use serde_json::Value;
 use std::fmt;
 use std::path::PathBuf;
@@ -95,6 +96,13 @@ pub struct SettingsLayer {
     /// `false` for the compatible `.claude` files.
     pub own: bool,
     pub value: Value,
+}
+
+impl SettingsLayer {
+    /// Returns what this file alone says.
+    pub fn settings(&self) -> Settings {
+        Settings::read(&self.value)
+    }
 }
 
 impl fmt::Debug for SettingsLayer {

@@ -21,7 +21,6 @@ mod guarded;
 mod hooks;
 mod import;
 mod json_text;
-mod known;
 mod layer;
 mod merge;
 mod mirror;

@@ -4,17 +4,17 @@
 //! permission rules are joined, because a deny anywhere must count. Hooks of all
 //! layers run together, in layer order. Nothing is read here.
 
-use crate::clean::{FAIL_CLOSED, GUARDS};
 use crate::discover::DiscoveredSettings;
 use crate::layer::{SettingsLayer, SettingsScope};
 use crate::notice::{Notice, NoticeKind};
 use crate::permissions::{DEFAULT_MODE, DIRECTORIES, DISABLE_BYPASS, MANAGED_RULES_ONLY, RULE_LISTS};
 use crate::plugins::switched;
 use crate::secrets::Secrets;
-use crate::switches::{DISABLE_ALL, HookSwitches, MANAGED_HOOKS_ONLY};
+use crate::switches::HookSwitches;
 use crate::trust::Trust;
 use crate::untrusted::disable_below;
 use ona_api::Env;
+use ona_settings::keys;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -33,7 +33,15 @@ pub struct Merged {
 }
 
 /// Merged by rules of their own.
-const SPECIAL: [&str; 7] = ["permissions", "hooks", "plugins", DISABLE_ALL, MANAGED_HOOKS_ONLY, GUARDS, FAIL_CLOSED];
+const SPECIAL: [&str; 7] = [
+    keys::PERMISSIONS,
+    keys::HOOKS,
+    keys::PLUGINS,
+    keys::DISABLE_ALL_HOOKS,
+    keys::ALLOW_MANAGED_HOOKS_ONLY,
+    keys::GUARDS,
+    keys::HOOKS_FAIL_CLOSED,
+];
 
 pub fn merge(found: &DiscoveredSettings, env: &Env) -> Merged {
     let mut notices = found.notices.clone();
@@ -42,7 +50,7 @@ pub fn merge(found: &DiscoveredSettings, env: &Env) -> Merged {
     layers.sort_by_key(|layer| layer.scope.rank());
 
     let mut effective = Map::new();
-    effective.insert("permissions".into(), permissions(&layers, &mut notices).into());
+    effective.insert(keys::PERMISSIONS.into(), permissions(&layers, &mut notices).into());
     for layer in &layers {
         for (key, value) in fields(layer).filter(|(key, _)| !SPECIAL.contains(&key.as_str())) {
             match effective.get_mut(key) {
@@ -51,14 +59,14 @@ pub fn merge(found: &DiscoveredSettings, env: &Env) -> Merged {
             }
         }
     }
-    strictest(&layers, GUARDS, &"strict".into(), &mut effective);
-    strictest(&layers, FAIL_CLOSED, &true.into(), &mut effective);
+    strictest(&layers, keys::GUARDS, &"strict".into(), &mut effective);
+    strictest(&layers, keys::HOOKS_FAIL_CLOSED, &true.into(), &mut effective);
     let switches = HookSwitches::of(&found.layers);
     let home = env.home();
     let untrusted = found.trust == Trust::Withheld;
     let operators = |scope: SettingsScope| untrusted && matches!(scope, SettingsScope::User | SettingsScope::Managed);
     let hooks = |layer: &SettingsLayer| {
-        let mut entries = switches.marked(layer.scope, &layer.value["hooks"]);
+        let mut entries = switches.marked(layer.scope, &layer.value[keys::HOOKS]);
         if operators(layer.scope) {
             disable_below(&mut entries, None, &found.project_root, &home);
         }
@@ -66,22 +74,22 @@ pub fn merge(found: &DiscoveredSettings, env: &Env) -> Merged {
     };
     let hooks: Vec<Value> = found.layers.iter().flat_map(hooks).collect();
     if !hooks.is_empty() {
-        effective.insert("hooks".into(), hooks.into());
+        effective.insert(keys::HOOKS.into(), hooks.into());
     }
     let mut plugins = plugins(&layers, &switches);
     let named =
-        |id: &str| layers.iter().any(|l| l.scope == SettingsScope::Flag && l.value["plugins"].get(id).is_some());
+        |id: &str| layers.iter().any(|l| l.scope == SettingsScope::Flag && l.value[keys::PLUGINS].get(id).is_some());
     // One that --plugin-dir or --settings names counts as named.
     for (_, plugin) in plugins.iter_mut().filter(|(id, _)| untrusted && !named(id)) {
         let root = plugin["root"].as_str().map(str::to_owned);
-        let entries = plugin.get_mut("hooks").and_then(Value::as_array_mut);
+        let entries = plugin.get_mut(keys::HOOKS).and_then(Value::as_array_mut);
         let entries = entries.map(Vec::as_mut_slice).unwrap_or_default();
         disable_below(entries, root.as_deref(), &found.project_root, &home);
     }
     let switched = switched(&found.layers);
     plugins.retain(|id, _| switched.get(id) != Some(&false));
     if !plugins.is_empty() {
-        effective.insert("plugins".into(), plugins.into());
+        effective.insert(keys::PLUGINS.into(), plugins.into());
     }
     switches.keep(&mut effective);
 
@@ -117,7 +125,7 @@ fn fields(layer: &SettingsLayer) -> impl Iterator<Item = (&String, &Value)> {
 /// Objects that mean something only whole. Mixing two definitions of one server
 /// would hand the token of the one to the command of the other.
 const WHOLE: [&str; 3] = ["statusLine", "subagentStatusLine", "fileSuggestion"];
-const WHOLE_ENTRIES: [&str; 2] = ["mcpServers", "extraKnownMarketplaces"];
+const WHOLE_ENTRIES: [&str; 2] = [keys::MCP_SERVERS, "extraKnownMarketplaces"];
 
 fn lay(below: &mut Value, key: &str, value: &Value, layer: &SettingsLayer, notices: &mut Vec<Notice>) {
     match (below, value) {
@@ -160,7 +168,7 @@ fn join(list: &mut Vec<Value>, more: &[Value]) {
 fn permissions(layers: &[&SettingsLayer], notices: &mut Vec<Notice>) -> Map<String, Value> {
     let said = |key: &'static str| {
         let high_first = layers.iter().rev();
-        high_first.filter_map(move |layer| layer.value["permissions"].get(key).map(|value| (*layer, value)))
+        high_first.filter_map(move |layer| layer.value[keys::PERMISSIONS].get(key).map(|value| (*layer, value)))
     };
     // It only ever narrows: deny and ask rules of everybody stay in force.
     let managed_only = said(MANAGED_RULES_ONLY).any(|(_, value)| value == &Value::Bool(true));
@@ -202,9 +210,9 @@ fn plugins(layers: &[&SettingsLayer], switches: &HookSwitches) -> Map<String, Va
     by_authority.sort_by_key(|layer| layer.scope.authority());
     let mut plugins = Map::new();
     for layer in by_authority {
-        for (id, plugin) in layer.value["plugins"].as_object().into_iter().flatten() {
+        for (id, plugin) in layer.value[keys::PLUGINS].as_object().into_iter().flatten() {
             let mut plugin = plugin.clone();
-            if let Some(hooks) = plugin.get_mut("hooks") {
+            if let Some(hooks) = plugin.get_mut(keys::HOOKS) {
                 *hooks = switches.marked(layer.scope, hooks).into();
             }
             plugins.insert(id.clone(), plugin);

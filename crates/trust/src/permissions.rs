@@ -8,6 +8,7 @@ use crate::clean::SettingsSource;
 use crate::layer::SettingsScope;
 use crate::notice::NoticeKind;
 use ona_api::Mode;
+use ona_settings::keys;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -15,17 +16,17 @@ pub(crate) const RULE_LISTS: [&str; 3] = ["allow", "deny", "ask"];
 pub(crate) const DIRECTORIES: &str = "additionalDirectories";
 pub(crate) const DEFAULT_MODE: &str = "defaultMode";
 pub(crate) const DISABLE_BYPASS: &str = "disableBypassPermissionsMode";
-pub(crate) const MANAGED_RULES_ONLY: &str = "allowManagedPermissionRulesOnly";
+pub(crate) const MANAGED_RULES_ONLY: &str = keys::ALLOW_MANAGED_PERMISSION_RULES_ONLY;
 
 /// `anchor`: what a single leading slash in a path rule of this file stands for.
 pub(crate) fn clean(source: &mut SettingsSource<'_>, written: Value, anchor: Option<&Path>) -> Map<String, Value> {
     let Value::Object(written) = written else {
-        source.note(NoticeKind::BadValue, &["permissions"], "`permissions` must be an object");
+        source.note(NoticeKind::BadValue, &[keys::PERMISSIONS], "`permissions` must be an object");
         return Map::new();
     };
     let mut kept = Map::new();
     for (key, value) in written {
-        let at = ["permissions", key.as_str()];
+        let at = [keys::PERMISSIONS, key.as_str()];
         let value = match key.as_str() {
             _ if value.is_null() => None,
             "allow" | "deny" | "ask" => strings(source, &key, value).map(|rules| {
@@ -66,7 +67,7 @@ pub(crate) fn clean(source: &mut SettingsSource<'_>, written: Value, anchor: Opt
 }
 
 fn strings(source: &mut SettingsSource<'_>, key: &str, value: Value) -> Option<Vec<String>> {
-    let at = ["permissions", key];
+    let at = [keys::PERMISSIONS, key];
     match value {
         Value::Array(items) => {
             let count = items.len();
@@ -99,7 +100,7 @@ fn strings(source: &mut SettingsSource<'_>, key: &str, value: Value) -> Option<V
 }
 
 fn mode(source: &mut SettingsSource<'_>, value: &Value) -> Option<Mode> {
-    let at = ["permissions", DEFAULT_MODE];
+    let at = [keys::PERMISSIONS, DEFAULT_MODE];
     match value.as_str().and_then(|text| text.parse().ok()) {
         Some(Mode::BypassPermissions) if source.scope.is_confined() => {
             source.note(NoticeKind::Scope, &at, "a folder cannot choose bypassPermissions for itself");

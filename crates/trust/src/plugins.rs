@@ -14,6 +14,7 @@ use crate::layer::{SettingsLayer, SettingsScope};
 use crate::notice::{Notice, NoticeKind};
 use crate::read::{self, FileRead};
 use ona_api::{Env, digest, environment};
+use ona_settings::keys;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,7 +36,7 @@ pub(crate) fn switched(layers: &[SettingsLayer]) -> BTreeMap<String, bool> {
     by_rank.sort_by_key(|layer| layer.scope.rank());
     let mut switched: BTreeMap<String, (bool, SettingsScope)> = BTreeMap::new();
     for layer in by_rank {
-        for (id, on) in layer.value["enabledPlugins"].as_object().into_iter().flatten() {
+        for (id, on) in layer.value[keys::ENABLED_PLUGINS].as_object().into_iter().flatten() {
             let Some(on) = on.as_bool() else { continue };
             let operators = switched.get(id).is_some_and(|(on, scope)| *on && !scope.is_confined());
             let of_folder = matches!(layer.scope, SettingsScope::Project | SettingsScope::Local);
@@ -57,7 +58,7 @@ pub(crate) fn load(how: &DiscoveryOptions, env: &Env, layers: &[SettingsLayer]) 
         let installed = plugins_found.json(SettingsScope::User, &list).unwrap_or_default();
         for id in on {
             // One that a settings file holds needs no folder.
-            if layers.iter().any(|layer| !layer.value["plugins"][&id].is_null()) {
+            if layers.iter().any(|layer| !layer.value[keys::PLUGINS][&id].is_null()) {
                 continue;
             }
             match install_path(&installed, &id, &how.project_root) {
@@ -171,9 +172,9 @@ impl PluginLayers {
         let data = home.join("plugins/data").join(plain(id));
         let mut plugin = json!({"root": root.to_string_lossy(), "data": data.to_string_lossy()});
         if !events.is_empty() {
-            plugin["hooks"] = events.into();
+            plugin[keys::HOOKS] = events.into();
         }
-        let mut value = Map::from_iter([("plugins".to_owned(), json!({ id: plugin }))]);
+        let mut value = Map::from_iter([(keys::PLUGINS.to_owned(), json!({ id: plugin }))]);
         let file = root.join(MANIFEST);
         let mut source =
             SettingsSource { scope, own: false, file: Some(&file), text: "", notices: Vec::new(), unused: Vec::new() };

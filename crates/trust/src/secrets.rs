@@ -7,6 +7,7 @@
 
 use ona_api::Env;
 use ona_api::redact::{Redactor, secrets_of};
+use ona_settings::keys;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -92,10 +93,10 @@ impl Secrets {
 
 /// The objects in which credentials are looked for, with the pointer to each.
 fn each_map(settings: &mut Value, mut visit: impl FnMut(&str, &mut Map<String, Value>)) {
-    if let Some(env) = settings.get_mut("env").and_then(Value::as_object_mut) {
+    if let Some(env) = settings.get_mut(keys::ENV).and_then(Value::as_object_mut) {
         visit("/env", env);
     }
-    let servers = settings.get_mut("mcpServers").and_then(Value::as_object_mut);
+    let servers = settings.get_mut(keys::MCP_SERVERS).and_then(Value::as_object_mut);
     for (server, definition) in servers.into_iter().flatten() {
         for part in ["env", "headers"] {
             if let Some(values) = definition.get_mut(part).and_then(Value::as_object_mut) {

@@ -4,6 +4,7 @@
 //! leaves out those of `.claude` files, and the session beside it does not. So they are
 //! taken out when the row is read, not when it is written.
 
+use ona_settings::HookSettings;
 use serde_json::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +23,11 @@ pub struct SessionHookFilter {
     pub in_town: bool,
 }
 
-/// Takes out what does not count. How many hooks of `.claude` files that were.
-pub fn keep_for_session(effective: &mut Value, context: SessionHookFilter) -> usize {
-    let Some(hooks) = effective.get_mut("hooks").and_then(Value::as_array_mut) else { return 0 };
+/// Returns the hooks that count, and how many of `.claude` files do not.
+pub fn keep_for_session(settings: &HookSettings, context: SessionHookFilter) -> (HookSettings, usize) {
+    let mut kept = settings.clone();
     let mut off = 0;
+    let Some(hooks) = kept.entries.as_array_mut() else { return (kept, off) };
     hooks.retain(|hook| {
         let counts = match Origin::of(hook) {
             Origin::Town => return context.in_town,
@@ -36,13 +38,13 @@ pub fn keep_for_session(effective: &mut Value, context: SessionHookFilter) -> us
         off += usize::from(!counts);
         counts
     });
-    off
+    (kept, off)
 }
 
 /// Returns whether an orchestrator supplied hooks through settings: those of its town, or a file
 /// in the `.claude` shape that it named with `--settings`. Defaults would repeat them.
-pub fn has_hooks_of_an_orchestrator(effective: &Value) -> bool {
-    let mut hooks = effective["hooks"].as_array().into_iter().flatten();
+pub fn has_hooks_of_an_orchestrator(settings: &HookSettings) -> bool {
+    let mut hooks = settings.entries.as_array().into_iter().flatten();
     hooks.any(|hook| match Origin::of(hook) {
         Origin::Town => true,
         Origin::Flag => hook["dialect"] == "claude",
@@ -99,9 +101,9 @@ mod tests {
         let mut hooks: Vec<_> = sources.iter().map(|source| json!({ "source": source })).collect();
         hooks.push(json!({"command": "by hand"}));
         let kept = |claude_hooks, in_town| {
-            let mut effective = json!({ "hooks": hooks });
-            let off = keep_for_session(&mut effective, SessionHookFilter { claude_hooks, in_town });
-            (effective["hooks"].as_array().unwrap().len(), off)
+            let settings = HookSettings { entries: hooks.clone().into(), ..HookSettings::default() };
+            let (kept, off) = keep_for_session(&settings, SessionHookFilter { claude_hooks, in_town });
+            (kept.entries.as_array().unwrap().len(), off)
         };
         assert_eq!(kept(ClaudeHooks::On, true), (10, 0));
         assert_eq!(kept(ClaudeHooks::On, false), (9, 0));

@@ -5,10 +5,8 @@
 
 use crate::layer::{SettingsLayer, SettingsScope};
 use ona_api::SkipReason;
+use ona_settings::keys;
 use serde_json::{Map, Value};
-
-pub(crate) const DISABLE_ALL: &str = "disableAllHooks";
-pub(crate) const MANAGED_HOOKS_ONLY: &str = "allowManagedHooksOnly";
 
 pub(crate) struct HookSwitches {
     managed_only: bool,
@@ -18,8 +16,8 @@ pub(crate) struct HookSwitches {
 
 impl HookSwitches {
     pub(crate) fn of(layers: &[SettingsLayer]) -> Self {
-        let managed_only = said(layers, SettingsScope::Managed, MANAGED_HOOKS_ONLY);
-        let off = SettingsScope::ALL.into_iter().filter(|scope| said(layers, *scope, DISABLE_ALL));
+        let managed_only = said(layers, SettingsScope::Managed, keys::ALLOW_MANAGED_HOOKS_ONLY);
+        let off = SettingsScope::ALL.into_iter().filter(|scope| said(layers, *scope, keys::DISABLE_ALL_HOOKS));
         Self { managed_only, all_off_up_to: off.map(SettingsScope::authority).max() }
     }
 
@@ -49,14 +47,15 @@ impl HookSwitches {
     /// hook that still runs only the entries below it are marked.
     pub(crate) fn keep(&self, effective: &mut Map<String, Value>) {
         if self.managed_only {
-            effective.insert(MANAGED_HOOKS_ONLY.into(), true.into());
+            effective.insert(keys::ALLOW_MANAGED_HOOKS_ONLY.into(), true.into());
         }
         let operators = self.all_off_up_to.is_some_and(|off| off >= SettingsScope::User.authority());
-        let of_plugins = effective.get("plugins").and_then(Value::as_object).into_iter().flatten();
-        let lists = effective.get("hooks").into_iter().chain(of_plugins.filter_map(|(_, plugin)| plugin.get("hooks")));
+        let of_plugins = effective.get(keys::PLUGINS).and_then(Value::as_object).into_iter().flatten();
+        let lists =
+            effective.get(keys::HOOKS).into_iter().chain(of_plugins.filter_map(|(_, plugin)| plugin.get(keys::HOOKS)));
         let mut entries = lists.filter_map(Value::as_array).flatten();
         if operators && entries.all(|entry| entry.get("disabled").is_some()) {
-            effective.insert(DISABLE_ALL.into(), true.into());
+            effective.insert(keys::DISABLE_ALL_HOOKS.into(), true.into());
         }
     }
 }

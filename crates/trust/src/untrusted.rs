@@ -1,10 +1,10 @@
 //! Keeps, of a settings file in a folder that is not trusted (DEC-182), only what
 //! restricts. Its hooks stay in the list, disabled, so that each skip is logged.
 
-use crate::clean::GUARDS;
 use crate::guarded::starts_below;
 use crate::permissions::DISABLE_BYPASS;
 use ona_api::SkipReason;
+use ona_settings::keys;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -20,13 +20,13 @@ pub struct UnusedSetting {
 pub(crate) fn keep_restrictions(value: &mut Map<String, Value>) -> Vec<String> {
     let mut unused = Vec::new();
     value.retain(|key, value| match key.as_str() {
-        "hooks" => {
+        keys::HOOKS => {
             unused.push("hooks".to_owned());
             true
         }
-        "hooksDialect" => true,
-        GUARDS => value == "strict",
-        "permissions" => {
+        keys::HOOKS_DIALECT => true,
+        keys::GUARDS => value == "strict",
+        keys::PERMISSIONS => {
             let Some(rules) = value.as_object_mut() else { return false };
             rules.retain(|key, _| {
                 let restricts = ["deny", "ask", DISABLE_BYPASS].contains(&key.as_str());
@@ -37,7 +37,7 @@ pub(crate) fn keep_restrictions(value: &mut Map<String, Value>) -> Vec<String> {
             });
             !rules.is_empty()
         }
-        "mcpServers" => {
+        keys::MCP_SERVERS => {
             unused.push("MCP servers".to_owned());
             false
         }
@@ -65,7 +65,7 @@ pub fn disable_imported(row: &mut Value) {
         let source = entry["source"].as_str().unwrap_or_default();
         source.starts_with("project:") || source.starts_with("local:")
     };
-    for entry in row["hooks"].as_array_mut().into_iter().flatten().filter(|entry| of_folder(entry)) {
+    for entry in row[keys::HOOKS].as_array_mut().into_iter().flatten().filter(|entry| of_folder(entry)) {
         entry["disabled"] = SkipReason::UntrustedWorkspace.as_str().into();
     }
 }

@@ -12,13 +12,14 @@ use crate::rule_matcher::{self, RuleMatcher};
 use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookShell};
 use ona_permissions::SessionDirs;
+use ona_settings::Settings;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What hooks of a session depend on besides their definitions.
 pub struct PiContext<'a> {
-    /// The effective settings, with this session's mode in `gastownMode`.
-    pub settings: &'a Value,
+    /// The settings of this session, with its own Gastown mode.
+    pub settings: &'a Settings,
     pub place: &'a SessionDirs,
 }
 
@@ -33,13 +34,13 @@ pub struct PiHooks {
 
 pub fn hooks(source: PiSource, definitions: &[PiDefinition], around: &PiContext<'_>) -> PiHooks {
     let settings = around.settings;
-    let effort = settings["effortLevel"].as_str().unwrap_or("medium").to_owned();
+    let effort = settings.effort_level.clone();
     let maker = PiHookBuilder {
         source,
         dialect: Arc::new(Pi { source, others: Claude { effort } }),
         place: Arc::new(around.place.clone()),
-        gastown: settings["gastownMode"] == Value::Bool(true),
-        disabled: switched_off(settings),
+        gastown: settings.gastown_mode,
+        disabled: switched_off(&settings.hooks),
     };
     let mut made = PiHooks::default();
     for definition in definitions {

@@ -4,6 +4,7 @@ use crate::{World, bash, no_others, rows};
 use ona_api::EventName;
 use ona_dialects::load;
 use ona_hookplane::Firing;
+use ona_settings::Settings;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
@@ -20,7 +21,7 @@ fn command(text: &str) -> Value {
 }
 
 fn rejected(world: &World, settings: &Value) -> Vec<String> {
-    load(settings, &world.place(), &no_others).rejected.into_iter().map(|bad| bad.why).collect()
+    load(&Settings::read(settings), &world.place(), &no_others).rejected.into_iter().map(|bad| bad.why).collect()
 }
 
 fn program(world: &World, name: &str, text: &str) {
@@ -47,7 +48,7 @@ async fn what_is_malformed_is_left_out_and_the_rest_runs() {
     });
     world.fire(claude(hooks), EventName::PreToolUse, bash("ls")).await;
     assert!(world.exists("ran") && world.exists("untyped") && !world.exists("number"));
-    assert!(load(&claude(Value::Null), &world.place(), &no_others).list.is_empty());
+    assert!(load(&Settings::read(&claude(Value::Null)), &world.place(), &no_others).list.is_empty());
 }
 
 #[tokio::test]
@@ -131,7 +132,7 @@ fn each_hook_has_its_time() {
         "PostToolUse": handler(json!({"async": true})), "UserPromptSubmit": handler(json!({"async": true, "timeout": 60})),
         "SessionEnd": handler(json!({}))});
     let (timeouts, _) = ona_hookplane::Timeouts::from_env(&world.env);
-    let loaded = load(&claude(hooks), &world.place(), &no_others);
+    let loaded = load(&Settings::read(&claude(hooks)), &world.place(), &no_others);
     let times: Vec<_> = loaded.list.iter().map(|hook| hook.effective_timeout(&timeouts).as_millis()).collect();
     assert_eq!(times, [600_000, 5_000, 10_000, 60_000, 1_500]);
 }
@@ -166,7 +167,7 @@ async fn a_failed_command_is_reported_with_its_exit_code() {
 fn a_matcher_written_like_a_rule_fits_no_tool_and_is_named() {
     let world = World::new();
     let hooks = json!({"PreToolUse": [{"matcher": "Bash(git push*)", "hooks": [command("true")]}]});
-    let why = load(&claude(hooks), &world.place(), &no_others).idle;
+    let why = load(&Settings::read(&claude(hooks)), &world.place(), &no_others).idle;
     assert!(why.iter().any(|why| why.contains("Bash(git push*)")), "{why:?}");
 }
 

@@ -4,12 +4,13 @@ use crate::no_others;
 use crate::{World, bash};
 use ona_api::EventName;
 use ona_dialects::load;
+use ona_settings::Settings;
 use serde_json::{Value, json};
 
 /// (ordinal, event, matcher, command) of the effective list.
 fn list(settings: Value) -> Vec<(u32, &'static str, String, String)> {
     let world = World::new();
-    let loaded = load(&settings, &world.place(), &no_others);
+    let loaded = load(&Settings::read(&settings), &world.place(), &no_others);
     let described = |hook: &ona_hookplane::Hook| {
         (hook.ordinal.0, hook.event.as_str(), hook.matcher.clone(), hook.command().to_owned())
     };
@@ -22,7 +23,11 @@ fn commands(settings: Value) -> Vec<String> {
 
 fn rejected(hooks: Value) -> Vec<String> {
     let world = World::new();
-    load(&json!({ "hooks": hooks }), &world.place(), &no_others).rejected.into_iter().map(|bad| bad.why).collect()
+    load(&Settings::read(&json!({ "hooks": hooks })), &world.place(), &no_others)
+        .rejected
+        .into_iter()
+        .map(|bad| bad.why)
+        .collect()
 }
 
 #[test]

@@ -54,7 +54,12 @@ impl World {
         let (timeouts, _) = Timeouts::from_env(&self.env);
         let environment = HookEnvironment::new(self.env.clone(), self.path(), timeouts);
         let runner = Arc::new(ProcessRunner::new(environment.clone(), self.cancel.clone()));
-        HookEngine::new(load(&settings, &self.place(), &no_others).list, environment, runner, self.redactor.clone())
+        HookEngine::new(
+            load(&ona_settings::Settings::read(&settings), &self.place(), &no_others).list,
+            environment,
+            runner,
+            self.redactor.clone(),
+        )
     }
 
     pub async fn fire(&self, settings: Value, event: EventName, fields: Value) -> HookOutcome {

@@ -43,7 +43,7 @@ async fn found(launch: &Launch, open: &OpenProject, bench: &HookBench, other: bo
     };
     let unknown = bench.unknown.iter().cloned().chain(lint::unknown_fields(&bench.settings));
     findings.extend(unknown.map(|unknown| guards::of_field(&unknown)));
-    let gastown = bench.runtime.settings["gastownMode"] == true;
+    let gastown = bench.runtime.settings.gastown_mode;
     for (index, hook) in hooks.iter().enumerate() {
         findings.extend(judged(hook, &hooks[..index], gastown));
         // The list above leaves out hooks that are switched off; their authors still want to know.

@@ -12,7 +12,7 @@ use ona_runtime::{Failure, FailureKind, Launch, MAX_TOKENS, OpenProject, Purpose
 use ona_store::SCHEMA;
 use ona_test_runner::{
     DeclarationContext, GenerationError, GenerationEvent, GenerationRequest, GenerationResult, GenerationWatcher,
-    PlanSelector, PlanTests, PublicApi, TestGenerator, Withheld, gather, load,
+    PlanSelector, PlanTests, TestGenerator, Withheld, gather, load,
 };
 use ona_tools::ToolBox;
 use ona_workflow::testgen::generate::{TouchedSource, contract};
@@ -170,7 +170,7 @@ async fn request(
     replace: bool,
     cancel: &CancellationToken,
 ) -> Result<GenerationRequest, Failure> {
-    let declared = PublicApi::of(&runtime.settings).map_err(Failure::usage)?;
+    let declared = runtime.settings.sdlc.public_api.clone().map_err(Failure::usage)?;
     let (touched, sources) = implementation(launch, open, subject)?;
     let program_dir = launch.own_dir();
     let ground = DeclarationContext {

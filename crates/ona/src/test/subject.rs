@@ -2,8 +2,8 @@
 
 use ona_api::{ConversationId, environment};
 use ona_runtime::{Failure, Launch, OpenProject, Purpose};
+use ona_settings::SdlcSettings;
 use ona_test_runner::{PlanSelector, PlanTests, Project, load};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 pub struct Subject {
@@ -21,7 +21,7 @@ impl Subject {
         let known = known.map_err(|error| launch.store_failure(error))?;
         let root = known.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?.project_dir;
         let settings = launch.effective(open, Purpose::Call)?;
-        let project = project(launch, open, &id, Path::new(&root), &settings)?;
+        let project = project(launch, open, &id, Path::new(&root), &settings.sdlc)?;
         Ok(Self { id, project })
     }
 
@@ -41,7 +41,7 @@ pub fn project(
     open: &OpenProject,
     id: &ConversationId,
     root: &Path,
-    settings: &Value,
+    settings: &SdlcSettings,
 ) -> Result<Project, Failure> {
     let project = Project::new(root, &launch.database.path, settings).map_err(Failure::usage)?;
     let project = open.store.reader().and_then(|reader| project.with_reports(reader, id));

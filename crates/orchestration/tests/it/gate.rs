@@ -2,7 +2,7 @@
 
 use crate::scene::*;
 use ona_api::{Group, Phase, PlanStatus, Row, Ruling};
-use ona_permissions::Planning;
+use ona_settings::Planning;
 use serde_json::json;
 
 #[tokio::test]

@@ -7,7 +7,8 @@ use ona_hookplane::{Hook, HookEngine, HookEnvironment, HookHandler, ProcessRunne
 use ona_orchestration::{
     EnvFile, FinishedCall, Operator, OperatorAnswer, PermissionQuestion, Pipeline, Session, SessionContext, TodoWrite,
 };
-use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Rules, SessionDirs};
+use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
+use ona_settings::{PermissionSettings, Settings};
 use ona_store::Store;
 use ona_tools::{SeenFiles, Tasks, Tool, ToolBox, ToolContext};
 use serde_json::{Value, json};
@@ -169,7 +170,7 @@ impl Scene {
         let (timeouts, _) = Timeouts::from_env(&env);
         let environment = HookEnvironment::new(env.clone(), project.clone(), timeouts);
         let runner = Arc::new(ProcessRunner::new(environment.clone(), cancel.clone()));
-        let list = ona_dialects::load(&json!({ "hooks": setting.hooks }), &place, &no_others).list;
+        let list = ona_dialects::load(&Settings::read(&json!({ "hooks": setting.hooks })), &place, &no_others).list;
         let hooks = HookEngine::new(list, environment, runner, Redactor::default());
         hooks.register(setting.made);
         let hooks = Arc::new(hooks);

@@ -2,7 +2,8 @@
 
 use crate::world::{World, permissions};
 use ona_api::{Access, Mode, Ordinal, Ruling};
-use ona_permissions::{ChangedFile, Condition, PermissionSettings, PermissionsFinding, Rules};
+use ona_permissions::{ChangedFile, Condition, Rules};
+use ona_settings::{PermissionSettings, PermissionsFinding};
 use serde_json::{Value, json};
 
 /// Cases that need hooks, trust, phases, servers, a store or the binary.

@@ -3,7 +3,7 @@
 use crate::world::{SEED, World};
 use ona_api::Ruling;
 use ona_api::notation::split_rules;
-use ona_permissions::PermissionSettings;
+use ona_settings::PermissionSettings;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

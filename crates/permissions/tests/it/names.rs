@@ -2,7 +2,8 @@
 
 use crate::world::{World, permissions};
 use ona_api::{Access, Mode, Ruling};
-use ona_permissions::{PermissionSettings, Rules};
+use ona_permissions::Rules;
+use ona_settings::PermissionSettings;
 use serde_json::{Value, json};
 
 #[test]

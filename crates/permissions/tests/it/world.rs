@@ -1,7 +1,8 @@
 //! A project, a home and a folder outside both, and calls made there.
 
 use ona_api::{Access, Mode, Ruling, Verdict};
-use ona_permissions::{GuardedFiles, PermissionEngine, PermissionSettings, Rules, SessionDirs};
+use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
+use ona_settings::PermissionSettings;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -14,7 +14,7 @@ use ona_api::permission_update::Behavior;
 use ona_api::tool::BUILTINS;
 use ona_mcp::{ServerStatus, Servers};
 use ona_permissions::{Rule, RuleError};
-use serde_json::Value;
+use ona_settings::Settings;
 
 /// A rule of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,13 @@ impl Unsettled {
     }
 
     /// Says which tools do not exist. `tools`: those of hook modules.
-    pub fn judge(&self, launch: &Launch, settings: &Value, servers: &Servers, tools: &[String]) -> Result<(), Failure> {
+    pub fn judge(
+        &self,
+        launch: &Launch,
+        settings: &Settings,
+        servers: &Servers,
+        tools: &[String],
+    ) -> Result<(), Failure> {
         for given in &self.given {
             let Some(unknown) = unknown(given, servers, tools) else { continue };
             let message = format!("{}: {}", given.flag(), unknown.message);

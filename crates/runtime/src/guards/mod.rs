@@ -22,6 +22,7 @@ use ona_dialects::Rejected;
 use ona_dialects::lint::{self, MatcherReach, UnknownField};
 use ona_hookplane::{Hook, HookAction};
 use ona_permissions::DroppedRule;
+use ona_settings::Settings;
 use ona_trust::{Notice, NoticeKind};
 use serde_json::Value;
 
@@ -139,7 +140,7 @@ pub const UNKNOWN_FIELD: &str = "unknown-field";
 /// A field that is nearly `fail_closed` or `timeout` changes what a guard does. Other unknown
 /// fields may be notes for another program; `hooks lint` names them.
 fn misspelt_fields(runtime: &Runtime) -> impl Iterator<Item = Finding> {
-    let unknown = runtime.unknown.iter().cloned().chain(lint::unknown_fields(&runtime.settings));
+    let unknown = runtime.unknown.iter().cloned().chain(lint::unknown_fields(&runtime.settings.hooks));
     unknown.filter(|one| one.meant().is_some()).map(|one| of_field(&one))
 }
 
@@ -202,8 +203,8 @@ fn lines(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<String> 
 
 /// `"guards": "strict"` in any scope, or the flag. A value that is neither of the two words
 /// counts as strict, and is itself a finding.
-pub fn is_strict(launch: &Launch, settings: &Value) -> bool {
-    launch.options.strict_guards || !matches!(&settings["guards"], Value::Null) && settings["guards"] != "warn"
+pub fn is_strict(launch: &Launch, settings: &Settings) -> bool {
+    launch.options.strict_guards || settings.strict_guards.value
 }
 
 fn refused(lines: &[String]) -> Failure {
@@ -235,18 +236,9 @@ fn of_notice(notice: &Notice, counting: bool) -> Option<Finding> {
 }
 
 /// Problems of a settings row, regardless of who wrote it.
-fn of_settings(settings: &Value) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    match settings["guards"].as_str() {
-        Some("warn" | "strict") => {}
-        None if settings["guards"].is_null() => {}
-        _ => findings.push(Finding::new("refused-value", "`guards` in the settings must be \"warn\" or \"strict\"")),
-    }
-    if !settings["hooksFailClosed"].is_null() && !settings["hooksFailClosed"].is_boolean() {
-        let text = "`hooksFailClosed` in the settings must be true or false; read as true";
-        findings.push(Finding::new("refused-value", text));
-    }
-    findings
+fn of_settings(settings: &Settings) -> impl Iterator<Item = Finding> {
+    let problems = [&settings.strict_guards.problem, &settings.hooks.fail_closed.problem];
+    problems.into_iter().flatten().map(|problem| Finding::new("refused-value", problem.to_string()))
 }
 
 fn of_rule(dropped: &DroppedRule) -> Finding {

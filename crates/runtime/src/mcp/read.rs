@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::launch::{Launch, OpenProject};
 use ona_mcp::{Catalog, Environments, ExcludeReason, McpSources, Policy, ServerDefinition};
+use ona_settings::{McpSettings, Settings};
 use ona_trust::{SettingsLayer, SettingsScope};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -31,7 +32,7 @@ enum FolderFile {
 pub fn gather(
     launch: &Launch,
     open: &OpenProject,
-    settings: &Value,
+    settings: &Settings,
     project: &Path,
     env: &Environments,
 ) -> Result<Gathered, Failure> {
@@ -41,11 +42,11 @@ pub fn gather(
     }
     let flags = options.mcp_config.iter().map(|text| flag(text, &launch.cwd)).collect::<Result<Vec<_>, _>>()?;
     let mut gathered = Gathered::default();
-    let mut sources = McpSources { flags, policy: policy(settings, open), ..McpSources::default() };
+    let mut sources = McpSources { flags, policy: policy(&settings.mcp, open), ..McpSources::default() };
     if !options.strict_mcp_config {
-        sources.settings = settings["mcpServers"].clone();
+        sources.settings = settings.mcp.servers.clone();
         sources.of_project = of_project(open);
-        sources.disabled = texts(&settings["disabledMcpjsonServers"]);
+        sources.disabled = settings.mcp.disabled_project_servers.clone();
         // What the agent could write itself is not to be started for it.
         if !options.bare && !launch.agent_shell && launch.discovery()?.sources.project {
             sources.project = gathered.folder(launch, open, project);
@@ -108,7 +109,7 @@ impl Gathered {
 /// The servers that project files configured and that no higher scope did.
 fn of_project(open: &OpenProject) -> Vec<String> {
     let names = |layer: &SettingsLayer| -> Vec<String> {
-        layer.value["mcpServers"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
+        layer.settings().mcp.servers.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
     };
     let (confined, others): (Vec<_>, Vec<_>) = open.found.layers.iter().partition(|layer| layer.scope.is_confined());
     let above = |layer: &&&SettingsLayer| matches!(layer.scope, SettingsScope::Flag | SettingsScope::Managed);
@@ -133,24 +134,18 @@ fn flag(text: &str, cwd: &Path) -> Result<Value, Failure> {
 
 /// What is denied anywhere is denied; the managed files count even where the row has not
 /// taken them in.
-fn policy(settings: &Value, open: &OpenProject) -> Policy {
-    let list = |value: &Value| value.as_array().cloned();
-    let managed: Vec<_> = open.found.layers.iter().filter(|layer| layer.scope == SettingsScope::Managed).collect();
-    let mut denied = list(&settings["deniedMcpServers"]).unwrap_or_default();
-    denied.extend(managed.iter().filter_map(|layer| list(&layer.value["deniedMcpServers"])).flatten());
-    let of_policy = managed.iter().find_map(|layer| list(&layer.value["allowedMcpServers"]));
-    let alone = settings["allowManagedMcpServersOnly"] == true
-        || managed.iter().any(|layer| layer.value["allowManagedMcpServersOnly"] == true);
+fn policy(settings: &McpSettings, open: &OpenProject) -> Policy {
+    let managed = open.found.layers.iter().filter(|layer| layer.scope == SettingsScope::Managed);
+    let managed: Vec<_> = managed.map(|layer| layer.settings().mcp).collect();
+    let denied = std::iter::once(settings).chain(&managed).filter_map(|one| one.denied.clone()).flatten().collect();
+    let of_policy = managed.iter().find_map(|one| one.allowed.clone());
+    let alone = settings.managed_only || managed.iter().any(|one| one.managed_only);
     let allowed = if alone {
-        let own = managed.iter().filter_map(|layer| layer.value["mcpServers"].as_object()).flatten();
+        let own = managed.iter().filter_map(|one| one.servers.as_object()).flatten();
         let own = own.map(|(name, _)| json!({ "serverName": name }));
         Some(of_policy.into_iter().flatten().chain(own).collect())
     } else {
-        of_policy.or_else(|| list(&settings["allowedMcpServers"]))
+        of_policy.or_else(|| settings.allowed.clone())
     };
     Policy { denied, allowed }
-}
-
-fn texts(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }

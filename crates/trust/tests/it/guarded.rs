@@ -52,7 +52,7 @@ fn scripts_are_found_behind_variables_quotes_and_interpreters() {
         ],
         "plugins": {"p": {"hooks": {"Stop": [{"hooks": [{"command": ".claude/hooks/h.sh"}]}]}}},
     });
-    let scripts = hook_scripts(&effective, &world.repo, &world.home);
+    let scripts = hook_scripts(&ona_settings::Settings::read(&effective).hooks, &world.repo, &world.home);
     let hooks = |name: &str| world.repo.join(".claude/hooks").join(name);
     let mut expected: Vec<PathBuf> = ["a.sh", "b.py", "c.js", "d e.sh", "g.sh", "h.sh"].map(hooks).into();
     expected.push(world.home.join("bin/f.sh"));

@@ -1,4 +1,5 @@
 use crate::World;
+use ona_settings::Settings;
 use ona_trust::{ClaudeHooks, FlagSettings, SessionHookFilter, keep_for_session};
 use serde_json::{Value, json};
 
@@ -211,9 +212,10 @@ fn in_a_pi_session_hooks_of_compatible_files_are_off_and_their_rules_are_not() {
     let world = World::with(json!({
         "user.claude": {"hooks": [hook("c")], "permissions": {"deny": ["WebFetch"]}}, "user": {"hooks": [hook("u")]},
     }));
-    let mut effective = world.effective();
-    let off = keep_for_session(&mut effective, SessionHookFilter { claude_hooks: ClaudeHooks::Off, in_town: false });
-    assert_eq!((off, effective["hooks"].as_array().unwrap().len()), (1, 1));
-    assert_eq!(effective["hooks"][0]["command"], "u");
-    assert_eq!(effective["permissions"]["deny"], json!(["WebFetch"]));
+    let settings = Settings::read(&world.effective());
+    let context = SessionHookFilter { claude_hooks: ClaudeHooks::Off, in_town: false };
+    let (kept, off) = keep_for_session(&settings.hooks, context);
+    assert_eq!((off, kept.entries.as_array().unwrap().len()), (1, 1));
+    assert_eq!(kept.entries[0]["command"], "u");
+    assert_eq!(settings.permissions.unwrap().deny, ["WebFetch"]);
 }

@@ -1,19 +1,60 @@
-//! The top-level keys a settings file of ours may have (DEC-181).
+//! The top-level keys a settings file may have (DEC-181).
 //!
 //! A misspelt key is a guard that is silently off, so each unknown one is named
 //! with the nearest known key. Keys of the compatible product count as known
 //! also where nothing here reads them: people copy its files.
 
-/// Keys that some part of ona reads.
-const OURS: &str = "$schema apiKeyHelper allowManagedHooksOnly allowManagedMcpServersOnly \
-    allowManagedPermissionRulesOnly allowedHttpHookUrls allowedMcpServers autoCompactEnabled autoCompactWindow \
-    claudeCompat deniedMcpServers disableAllHooks disableSkillShellExecution disabledMcpjsonServers effortLevel \
-    enabledPlugins env gastownMode guards hookModules hooks hooksConfig hooksDialect hooksFailClosed \
-    httpHookAllowedEnvVars massgenConfig mcpServers modelInfo modelPrices model_config passCredentials permissions \
-    plugins sandbox sdlc skillOverrides wireModels";
+macro_rules! keys {
+    ($($name:ident = $key:literal;)+) => {
+        $(pub const $name: &str = $key;)+
 
-/// Keys of the compatible product.
-const THEIRS: &str = "agent alwaysThinkingEnabled askUserQuestionTimeout attribution autoMemoryDirectory \
+        /// The keys that some part of ona reads.
+        const READ: &[&str] = &[$($name),+];
+    };
+}
+
+keys! {
+    SCHEMA = "$schema";
+    API_KEY_HELPER = "apiKeyHelper";
+    ALLOW_MANAGED_HOOKS_ONLY = "allowManagedHooksOnly";
+    ALLOW_MANAGED_MCP_SERVERS_ONLY = "allowManagedMcpServersOnly";
+    ALLOW_MANAGED_PERMISSION_RULES_ONLY = "allowManagedPermissionRulesOnly";
+    ALLOWED_HTTP_HOOK_URLS = "allowedHttpHookUrls";
+    ALLOWED_MCP_SERVERS = "allowedMcpServers";
+    AUTO_COMPACT_ENABLED = "autoCompactEnabled";
+    AUTO_COMPACT_WINDOW = "autoCompactWindow";
+    CLAUDE_COMPAT = "claudeCompat";
+    DENIED_MCP_SERVERS = "deniedMcpServers";
+    DISABLE_ALL_HOOKS = "disableAllHooks";
+    DISABLE_SKILL_SHELL_EXECUTION = "disableSkillShellExecution";
+    DISABLED_MCPJSON_SERVERS = "disabledMcpjsonServers";
+    EFFORT_LEVEL = "effortLevel";
+    ENABLED_PLUGINS = "enabledPlugins";
+    ENV = "env";
+    GASTOWN_MODE = "gastownMode";
+    GUARDS = "guards";
+    HOOK_MODULES = "hookModules";
+    HOOKS = "hooks";
+    HOOKS_CONFIG = "hooksConfig";
+    HOOKS_DIALECT = "hooksDialect";
+    HOOKS_FAIL_CLOSED = "hooksFailClosed";
+    HTTP_HOOK_ALLOWED_ENV_VARS = "httpHookAllowedEnvVars";
+    MASSGEN_CONFIG = "massgenConfig";
+    MCP_SERVERS = "mcpServers";
+    MODEL_INFO = "modelInfo";
+    MODEL_PRICES = "modelPrices";
+    MODEL_CONFIG = "model_config";
+    PASS_CREDENTIALS = "passCredentials";
+    PERMISSIONS = "permissions";
+    PLUGINS = "plugins";
+    SANDBOX = "sandbox";
+    SDLC = "sdlc";
+    SKILL_OVERRIDES = "skillOverrides";
+    WIRE_MODELS = "wireModels";
+}
+
+/// Keys of the compatible product that ona does not read.
+const COMPATIBLE: &str = "agent alwaysThinkingEnabled askUserQuestionTimeout attribution autoMemoryDirectory \
     autoMemoryEnabled autoMode availableModels awsAuthRefresh awsCredentialExport blockedMarketplaces claudeMd \
     claudeMdExcludes cleanupPeriodDays companyAnnouncements crossSessionInbound defaultShell dialogExpiry \
     disableAgentView disableAutoMode disableBundledSkills disableClaudeAiConnectors disableCommandPluginSources \
@@ -26,22 +67,27 @@ const THEIRS: &str = "agent alwaysThinkingEnabled askUserQuestionTimeout attribu
     skipWebFetchPreflight spinnerTipsEnabled statusLine strictKnownMarketplaces strictPluginOnlyCustomization \
     subagentStatusLine teammateMode theme tui useAutoModeDuringPlan verbose viewMode vimInsertModeRemaps worktree";
 
-fn names() -> impl Iterator<Item = &'static str> {
-    OURS.split_whitespace().chain(THEIRS.split_whitespace())
+fn known() -> impl Iterator<Item = &'static str> {
+    READ.iter().copied().chain(COMPATIBLE.split_whitespace())
 }
 
-pub(crate) fn is_known(key: &str) -> bool {
-    names().any(|name| name == key)
+/// Whether some part of ona reads this key.
+pub fn is_read(key: &str) -> bool {
+    READ.contains(&key)
+}
+
+pub fn is_known(key: &str) -> bool {
+    known().any(|name| name == key)
 }
 
 /// Returns the known key that was probably meant.
-pub(crate) fn nearest(key: &str) -> Option<&'static str> {
-    // Keys that do something first: of equals the first is taken.
-    ona_api::nearest(key, names())
+pub fn nearest(key: &str) -> Option<&'static str> {
+    // Keys that do something come first: of equals the first is taken.
+    ona_api::nearest(key, known())
 }
 
 /// Returns what to say about a key that is not known.
-pub(crate) fn unknown(key: &str) -> String {
+pub fn unknown(key: &str) -> String {
     match nearest(key) {
         Some(meant) => format!("`{key}` is not a setting and has no effect; did you mean `{meant}`?"),
         None => format!("`{key}` is not a setting and has no effect"),

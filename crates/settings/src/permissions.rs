@@ -1,6 +1,6 @@
 //! The `permissions` object of the settings snapshot (Appendix E), read once.
 //!
-//! Reading only: what a rule means is `grammar`'s. A value that could only make
+//! Reading only: what a rule means is decided in `permissions`. A value that could only make
 //! things laxer by being ignored is an error; the rest is reported and left out.
 
 use ona_api::Mode;
@@ -33,7 +33,7 @@ pub enum PermissionsFinding {
     BypassDisabled,
 }
 
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadPermissions {
     #[error("permissions must be an object, not {0}")]
     NotObject(String),
