@@ -114,7 +114,10 @@ print_ended() {
     fi
     printf 'PASS %-16s%s\n' "${row_id[printed]}" "${row_obligation[printed]}"
     printf '%s\n' "${row_command[printed]}" >>"$scratch/passed"
-    case $sleeping in *" ${row_id[printed]} "*) more=$((more - 1)) ;; esac
+    case $jobs:$sleeping in
+      1:*) ;;
+      *" ${row_id[printed]} "*) more=$((more - 1)) ;;
+    esac
     printed=$((printed + 1))
   done
 }
