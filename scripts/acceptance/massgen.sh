@@ -66,6 +66,8 @@ check_001_1_02() {
   write; allowed
   is "$(log)" 'Write False
 Write False'
+  is "$(sql "SELECT group_concat(command || ' ' || exit_code || ' ' || (completed_at IS NOT NULL)) FROM hook_invocations")" \
+    'massgen:python:one.f 0 1,massgen:python:one.f 0 1'
   is "$(fired mcp__fs__read)" two.f
   is "$(cat mcp)" mcp__fs__read
 }
@@ -89,6 +91,9 @@ check_001_2_01() {
   talk '[{"calls":[{"name":"Agent","input":{"description":"d","prompt":"p"}}]},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"say":"in"},{"say":"out"}]' --agent-id agent_b
   has "$(log)" 'global PreToolUse Agent'
   has "$(log)" 'global PreToolUse Glob'
+  # Inside the subagent both events, and no hook of another agent.
+  is "$(sql "SELECT group_concat(hook_event || ' ' || command) FROM (SELECT * FROM hook_invocations WHERE tool_name='Glob' AND json_extract(input_json,'\$.agent_type')='general-purpose' ORDER BY id)")" \
+    'PreToolUse massgen:python:global.f,PostToolUse massgen:python:global.f'
 }
 
 check_001_2_02() {
@@ -106,6 +111,14 @@ check_001_2_03() {
   write; allowed
   is "$(log)" script
   is "$(hook_row command)" massgen:command:path/to/script.py
+  # For every agent, which it is told of with the output.
+  echo "import json, sys; e = json.load(sys.stdin); print(e['agent_id'], e['tool_name'], e['tool_output'], file=open('told', 'a'))" >path/to/script.py
+  yaml 'hooks: {PostToolUse: [{handler: "path/to/script.py", type: "command"}]}
+agents: [{id: a}, {id: b}]'
+  write --agent-id a
+  is "$(cat told)" "a Write $(content)"
+  write --agent-id b
+  is "$(tail -n 1 told)" "b Write $(content)"
 }
 
 check_001_3_01() {
@@ -130,6 +143,7 @@ check_001_3_03() {
   done
   two_agents '{override: true}'
   is "$(fired Write --agent-id agent_a)" ''
+  is "$(fired Write --agent-id agent_b)" global.f
   rm -f log
   two_agents '{override: true, hooks: []}'
   is "$(fired Write --agent-id agent_a)" ''
@@ -163,6 +177,7 @@ check_001_4_03() {
   is "$(fired Write)" one.f
   is "$(fired Edit)" one.f
   is "$(fired NotebookEdit)" ''
+  is "$(hook_row matcher)" 'Write|Edit'
   is "$(fired write)" ''
   # A bar with nothing around it names nothing.
   yaml 'hooks: {PreToolUse: [{handler: one.f, matcher: "|"}]}'
@@ -194,6 +209,15 @@ check_001_5_02() {
   write
   is "$(is_error) $(cat b.txt)" 'false y'
   [ ! -e a.txt ] || fail 'the input of the model was used'
+  is "$(sql "SELECT json_extract(payload_json,'\$.input.file_path') FROM transcript_entries WHERE entry_type='tool_use'")" a.txt
+  # Nothing is merged: what the update leaves out is gone, and the schema says so.
+  rm b.txt
+  module two "return {'updated_input': {'file_path': 'b.txt'}}"
+  yaml "$(entries PreToolUse two)"
+  write
+  is "$(is_error)" true
+  has "$(content)" 'A hook changed the input:'
+  [ ! -e b.txt ] || fail 'the content of the model was used'
 }
 
 check_001_5_03() {
@@ -245,6 +269,9 @@ check_001_7_01() {
   write --agent-id agent_x; allowed
   is "$(jq -c '[.hook_type, .agent_id, .tool_name, .tool_input.content, .tool_output, .hook_event_name]' stdin.json)" '["PreToolUse","agent_x","Write","x",null,"PreToolUse"]'
   is "$(jq -r '.session_id + " " + .orchestrator_id' stdin.json)" "$(jq -r '.session_id + " " + .conversation_id' <<<"$out")"
+  is "$(jq -r '.conversation_id + " " + .cwd + " " + (.tool_use_id | type)' stdin.json)" "$(jq -r .conversation_id <<<"$out") $PWD string"
+  is "$(jq 'has("transcript_path")' stdin.json)" false
+  is "$(hook_row input_json)" "$(cat stdin.json)"
   jq -e '.timestamp | test("^[0-9-]+T[0-9:.]+\\+00:00$")' stdin.json >/dev/null || fail "the timestamp is $(jq .timestamp stdin.json)"
 }
 
@@ -253,6 +280,13 @@ check_001_7_02() {
   write; denied R
   program PreToolUse "echo '{\"decision\":\"deny\"}'"
   write; denied 'Denied by hook command_hook.sh'
+  program PreToolUse "echo '{\"updated_input\":{\"file_path\":\"b.txt\",\"content\":\"y\"}}'"
+  write
+  is "$(is_error) $(cat b.txt)" 'false y'
+  [ ! -e a.txt ] || fail 'the input of the model was used'
+  program PostToolUse "echo '{\"inject\":{\"content\":\"C\"}}'"
+  write; allowed
+  is "$(content | tail -n 1)" C
 }
 
 # variable NAME : as a command hook of one call of agent_x had it
@@ -269,6 +303,12 @@ check_001_7_06() {
   program PreToolUse 'printf "%s" "${MASSGEN_AGENT_ID-unset}" >value'
   write
   is "$(cat value)" ''
+  # And what else a program finds there.
+  program PreToolUse 'printf "%s\n" "$MASSGEN_ORCHESTRATOR_ID" "$SDLC_HOOK" "$AGENT_SDLC_DB" >value'
+  write
+  is "$(cat value)" "$(jq -r .conversation_id <<<"$out")
+1
+$AGENT_SDLC_DB"
 }
 
 # ---- timeouts --------------------------------------------------------------------------
@@ -291,6 +331,7 @@ check_001_8_03() {
   program PreToolUse 'sleep 31.41592 & sleep 31.41592' 'timeout: 1'
   write; allowed
   ! grep -lsa '31\.41592' /proc/[0-9]*/cmdline || fail 'a child of the hook is alive'
+  is "$(why hook_error)" 'Hook command_hook.sh timed out'
   module one "__import__('time').sleep(31)"
   yaml 'hooks: {PreToolUse: [{handler: one.f, timeout: 1}]}'
   rm a.txt
@@ -360,8 +401,7 @@ check_001_10_03() {
   module two "return {'inject': {'content': 'B'}}"
   yaml "$(entries PostToolUse one two)"
   write; allowed
-  has "$(content)" '
-A
+  is "$(content | tail -n 2)" 'A
 B'
 }
 

@@ -60,6 +60,15 @@ CALL='{"calls":[{"name":"Bash","input":{"command":"true"}}]}'
 check_000_0_01() {
   guarded 'touch ran' 'exit 2'
   is "$(is_error)" true
+  is "$(content)" 'Denied by PreToolUse hook
+[0] Tool call blocked by hook'
+  no_file ran
+  # What was printed is the reason, for the model, the operator and the log.
+  guarded 'touch ran' 'printf blocked; exit 2'
+  is "$(content)" 'Denied by PreToolUse hook
+[0] blocked'
+  is "$err" 'Warning: PreToolUse hook (cli) blocked the call: printf blocked; exit 2: blocked'
+  is "$(record '[.decision,.reason,.failed]' 1)" '["deny","blocked",false]'
   no_file ran
   config '{"SessionStart":[{"command":"echo s"}],"PreToolUse":[{"command":"echo a"}],"PostToolUse":[{"command":"echo p"}],"PreCompact":[{"command":"echo c"}]}'
   start --hooks-config hooks.json
@@ -68,6 +77,7 @@ check_000_0_01() {
   is "$(sql "SELECT group_concat(hook_event) FROM (SELECT hook_event FROM hook_invocations WHERE exit_code=0 ORDER BY id)")" SessionStart,PreToolUse,PostToolUse,PreCompact
   code 0 ona doctor --json --hooks-config hooks.json
   is "$(jq -c '[.hooks[].timeout_ms] | unique' <<<"$out")" '[5000]'
+  is "$(jq -c '[.hooks[].dialect] | unique' <<<"$out")" '["pi"]'
 }
 
 # ---- 1: where hooks come from ------------------------------------------------------
@@ -145,9 +155,11 @@ check_000_1_06() {
   compact --gastown --hooks-config hooks.json
   PI_HOOKS_JSON='{}' start --gastown
   is "$(called gt)$(called bd)" ''
-  # Without such a configuration they are called.
+  # Without such a configuration they are called; an empty variable is none.
   start --gastown
-  has "$(called gt)" prime
+  is "$(called gt)" prime
+  PI_HOOKS_JSON='' bash_call true --gastown
+  is "$(called gt)$err" 'prime,tap guard'
 }
 check_000_1_07() {
   config '{"PreToolUse":[{"command":"touch ran"},{"command":" "}]}'
@@ -168,7 +180,8 @@ check_000_1_08() {
   is "$(sql "SELECT group_concat(json_extract(detail,'\$.source') || ': ' || json_extract(detail,'\$.reason'), '|') FROM events WHERE event_type='hook_config_invalid'")" \
     'cli: hooks config file not found|cli: invalid JSON|env: unsupported hook event: Nope'
   PI_HOOKS_JSON='{' bash_call true --verbose
-  is "$(sed -n 2p <<<"$err" | jq -c 'keys_unsorted')" '["type","source","reason","hooksDisabledForSession","errors","diagnostics"]'
+  is "$(sed -n 1p <<<"$err")" "$(warning env 'invalid JSON')"
+  is "$(sed -n 2p <<<"$err")" '{"type":"invalid_hook_config","source":"env","reason":"invalid JSON","hooksDisabledForSession":true,"errors":["[env] invalid JSON"],"diagnostics":[{"sourceName":"env","message":"invalid JSON","isRuntimeSource":true}]}'
 }
 check_000_1_09() {
   config '{"PreToolUse":[{"command":"touch ran"}],"PostToolUse":[{"command":"touch ran","timeoutMs":0}]}'
@@ -211,12 +224,18 @@ check_000_2_02() {
     has "$err" 'it must be allow, deny or ask'
   done
   is "$(sql "SELECT count(*) FROM events WHERE event_type='hook_output_invalid'")" 4
+  is "$(record '.decision + " " + .level')" 'allow warn'
 }
 check_000_2_03() {
-  guarded 'touch ran' "$(prints '{"decision":"deny"}')"
-  is "$(is_error)" true
-  has "$(content)" 'Tool call blocked by hook'
-  no_file ran
+  local block
+  for block in 'exit 2' "$(prints '{"decision":"deny"}')"; do
+    config "$(jq -cn --arg b "$block" '{PreToolUse:[{command:$b}],PostToolUse:[{command:"touch post"}],PostToolUseFailure:[{command:"touch post"}]}')"
+    bash_call 'touch ran' --hooks-config hooks.json
+    is "$(is_error)" true
+    has "$(content)" 'Tool call blocked by hook'
+    no_file ran
+    no_file post
+  done
   is "$(sql "SELECT count(*) FROM hook_invocations WHERE hook_event LIKE 'Post%'")" 0
 }
 check_000_2_04() {
@@ -228,6 +247,19 @@ check_000_2_04() {
   bash_call 'touch no' --hooks-config hooks.json
   is "$(is_error)" true
   no_file no
+  # Nor is it a permission, and an ask, which counts as allow, is none either: where a rule asks, or
+  # there is no rule and nobody to ask, the call does not run.
+  local decision
+  for decision in allow ask; do
+    entries PreToolUse "$(prints "{\"decision\":\"$decision\"}")" >hooks.json
+    settings '{"permissions":{"ask":["Bash"]}}'
+    bash_call 'touch no' --hooks-config hooks.json
+    is "$(is_error)" true
+    settings '{"model_config":{"provider":"claude_code_subscription","model_id":"claude_sonnet_4"}}'
+    asked '[{"calls":[{"name":"Bash","input":{"command":"touch no"}}]},{"say":"done"}]'
+    is "$(requests)" 2
+    no_file no
+  done
 }
 check_000_2_05() {
   guarded 'echo ran' "$(prints '{"decision":"ask","reason":"r"}')"
@@ -254,8 +286,10 @@ check_000_2_08() {
   is "$(contexts 1)" '"<hook-context>\nremember this\n</hook-context>"'
 }
 check_000_2_09() {
-  guarded 'touch ran' 'echo "{\"decision\":\"allow\"}"; exit 2'
+  guarded 'touch ran' 'echo "{\"decision\":\"allow\",\"reason\":\"why\"}"; exit 2'
   is "$(is_error)" true
+  is "$(content)" 'Denied by PreToolUse hook
+[0] why'
   no_file ran
 }
 
@@ -269,6 +303,9 @@ check_000_3_02() {
   config "$(jq -cn --arg u "$(prints '{"updatedInput":{"command":"echo B"}}')" '{PreToolUse:[{command:$u}],PostToolUse:[{command:"cat >post"}]}')"
   tool Bash '{"command":"echo A","timeout":5000}' --hooks-config hooks.json
   is "$(jq -c '.tool_input | [.command,.timeout]' post)" '["echo B",5000]'
+  # Beside a deny an update changes nothing.
+  guarded 'touch ran' "$(prints '{"decision":"deny","updatedInput":{"command":"touch ran"}}')"
+  no_file ran
 }
 check_000_3_03() {
   local second='cat >second'
@@ -320,19 +357,26 @@ check_000_4_03() {
   asked "[$CALL,{\"say\":\"done\"}]"
   is "$(req 1 '.body.messages[-1].content | map(.type) | join(",")')" tool_result,text
   lacks "$(req 1 '.body.messages[-1].content[0] | tojson')" 'by itself'
-  is "$(sql "SELECT json_extract(payload_json,'\$.additional_context') FROM transcript_entries WHERE entry_type='internal_hook'")" 'by itself'
+  is "$(sql "SELECT json_extract(payload_json,'\$.dialect') || ' ' || json_extract(payload_json,'\$.additional_context') FROM transcript_entries WHERE entry_type='internal_hook'")" 'pi by itself'
 }
 check_000_4_04() {
   config "$(entries PostToolUse 'echo news')"
-  asked "[$CALL,{\"say\":\"done\"}]"
+  asked "[$CALL,$CALL,{\"say\":\"done\"}]"
   is "$(contexts 0)" ''
   is "$(contexts 1)" '"<hook-context>\nnews\n</hook-context>"'
+  # The second call adds its own block and repeats nothing.
+  is "$(contexts 2 | wc -l)" 2
+  lacks "$(req 2 '.body.messages[-2:] | tojson')" 'news\n\nnews'
 }
 check_000_4_05() {
   local two='[{"calls":[{"name":"Bash","input":{"command":"echo 1"}},{"name":"Bash","input":{"command":"echo 2"}}]},{"say":"done"}]'
   config "$(entries PostToolUse "$(prints '{"additionalContext":"one"}')" 'echo two' true)"
   asked "$two"
   is "$(contexts 1)" '"<hook-context>\none\n\ntwo\n\none\n\ntwo\n</hook-context>"'
+  # The order is that of the calls, whichever hook ends first.
+  config "$(entries PostToolUse 'case $(cat) in *"echo 1"*) sleep 0.3; echo slow;; *) echo quick;; esac')"
+  asked "$two"
+  is "$(contexts 1)" '"<hook-context>\nslow\n\nquick\n</hook-context>"'
 }
 
 # ---- 5: the log --------------------------------------------------------------------
@@ -345,7 +389,10 @@ logged() {
 check_000_5_01() { logged .eventName PreToolUse; }
 check_000_5_02() { logged .command 'echo out; echo err >&2; exit 3'; }
 check_000_5_03() { logged '.durationMs | type' number; }
-check_000_5_04() { logged '[.code,.failed,.timedOut]' '[3,true,false]'; }
+check_000_5_04() {
+  logged '[.code,.failed,.timedOut]' '[3,true,false]'
+  is "$(is_error) $(sql 'SELECT exit_code FROM hook_invocations')" 'false 3'
+}
 check_000_5_05() {
   logged .decision allow
   guarded true "$(prints '{"decision":"deny"}')"
@@ -371,6 +418,8 @@ check_000_5_08() {
   bash_call true --hooks-config hooks.json --verbose
   is "$(grep '^{' <<<"$err" | jq -r 'keys_unsorted | join(" ")')" \
     'eventName command configSourceName code durationMs stdout stderr timedOut failed decision redacted stdoutTruncated stderrTruncated truncated'
+  # What is printed is what is stored.
+  is "$(grep '^{' <<<"$err" | jq -c .)" "$(record 'del(.level,.warnings,.hook_ordinal,.dialect)' 1)"
   guarded true 'exit 3'
   is "$err" 'Warning: PreToolUse hook (cli) failed with exit code 3: exit 3'
 }
@@ -396,6 +445,10 @@ check_000_5_10() {
   is "$(record '.stderr | length')" 2000
   is "$(record '[.stdoutTruncated,.stderrTruncated,.truncated]')" '[true,false,true]'
   is "$(sql 'SELECT length(stdout_text) FROM hook_invocations')" 3000
+  # The model gets all of it.
+  config "$(entries PostToolUse 'head -c 10000 /dev/zero | tr "\0" x')"
+  asked "[$CALL,{\"say\":\"done\"}]"
+  is "$(req 1 '.body.messages[-1].content[-1].text | length')" 10031
 }
 check_000_5_11() {
   guarded true 'echo my_token_id=5'

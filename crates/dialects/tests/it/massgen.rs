@@ -156,6 +156,18 @@ hooks:
     assert_eq!(read, [("Write", 3_000), ("Glob", 30_000)]);
 }
 
+/// MG-8.1: what other hooks may take does not count here (DEC-054).
+#[test]
+fn mg_8_1_the_timeout_is_30_seconds_unless_an_entry_says_otherwise() {
+    let yaml = "hooks: {PreToolUse: [{handler: a.b}, {handler: c.d, timeout: 60}, {handler: e.f, timeout: 0.5}]}";
+    let mut world = world(yaml, "");
+    world.env.set("SDLC_HOOK_TIMEOUT_MS", "5");
+    let timeouts = Timeouts::from_env(&world.env).0;
+    let hooks = configured(&world, "hooks.yaml").unwrap_or_else(|bad| panic!("{bad}")).hooks;
+    let read: Vec<_> = hooks.iter().map(|hook| hook.effective_timeout(&timeouts).as_millis()).collect();
+    assert_eq!(read, [30_000, 60_000, 500]);
+}
+
 #[tokio::test]
 async fn mg_x15_programs_and_modules_are_found_beside_the_configuration_first() {
     let yaml = "hooks:
@@ -301,6 +313,17 @@ async fn every_function_is_called_in_the_directory_of_the_session() {
 }
 
 #[tokio::test]
+async fn a_file_in_the_project_cannot_stand_in_for_the_standard_library() {
+    let body = "import secrets, decimal
+return {'decision': 'deny', 'reason': secrets.__name__ + str(decimal.Decimal(1))}";
+    let world = python(body, "");
+    for module in ["secrets", "decimal", "json", "traceback"] {
+        file(&world, &format!("{module}.py"), "raise SystemExit('not me')\n");
+    }
+    denied(&fire(&world).await, "secrets1");
+}
+
+#[tokio::test]
 async fn mg_x6_what_is_no_result_allows_with_a_warning() {
     for (value, shown) in [("False", "false"), ("'deny'", "\"deny\""), ("42", "42"), ("[1]", "[1]")] {
         // A value that is no result is a warning and no failure.
@@ -317,6 +340,29 @@ async fn mg_x7_modified_args_win_over_updated_input() {
 return {'updated_input': {'file_path': 'b.txt', 'content': ''},
         'modified_args': json.dumps({'file_path': 'c.txt', 'content': 'args'})}";
     assert_eq!(fire(&python(body, "")).await.input, Some(json!({"file_path": "c.txt", "content": "args"})));
+}
+
+/// MG-5.2, MG-10.2: nothing is merged, and the next hook gets what the one before left.
+#[tokio::test]
+async fn updated_input_replaces_the_whole_input_and_the_next_hook_gets_it() {
+    let two = "return {'updated_input': {'was': dict(event.tool_input), 'b': 3}}";
+    let module = function("one", "return {'updated_input': {'a': 2}}") + &function("two", two);
+    let world = world("hooks:\n  PreToolUse:\n    - {handler: hooks.one}\n    - {handler: hooks.two}\n", &module);
+    let outcome = fire(&world).await;
+    assert_eq!(outcome.input, Some(json!({"was": {"a": 2}, "b": 3})));
+    let told = |run: usize| serde_json::from_str::<Value>(&outcome.runs[run].input_json).unwrap()["tool_input"].clone();
+    assert_eq!((told(0)["content"].clone(), told(1)), (json!("x"), json!({"a": 2})));
+}
+
+/// MG-5.1
+#[tokio::test]
+async fn a_deny_of_a_function_is_recorded_as_exit_2_and_that_of_a_program_as_its_own_code() {
+    let outcome = fire(&python("return {'decision': 'deny', 'reason': 'R'}", "")).await;
+    let run = &outcome.runs[0];
+    assert_eq!((run.exit_code, run.stdout.as_deref()), (Some(2), Some(r#"{"decision":"deny","reason":"R"}"#)));
+    let outcome = fire(&program("PreToolUse", "echo '{\"decision\":\"deny\",\"reason\":\"R\"}'", "")).await;
+    denied(&outcome, "R");
+    assert_eq!((outcome.runs[0].exit_code, outcome.runs[0].command.as_str()), (Some(0), "massgen:command:hook.sh"));
 }
 
 #[tokio::test]
@@ -396,6 +442,67 @@ async fn mg_x8_exit_2_is_an_error_like_any_other_and_its_output_does_not_count()
     assert!(!outcome.is_denied());
     assert_eq!((outcome.runs[0].exit_code, outcome.runs[0].stderr.as_deref()), (Some(2), Some("no\n")));
     assert_eq!(errors(&outcome), ["Hook command_hook.sh exited with code 2"]);
+}
+
+#[tokio::test]
+async fn mg_9_1_an_exception_is_recorded_with_what_was_printed_and_its_traceback() {
+    let outcome = fire(&python("print('before')\nraise ValueError('boom')", "")).await;
+    assert_eq!((outcome.is_denied(), outcome.runs[0].exit_code), (false, Some(1)));
+    let text = outcome.runs[0].stderr.as_deref().unwrap();
+    assert!(text.starts_with("before\n") && text.contains("hooks.py") && text.ends_with("ValueError: boom"), "{text}");
+    // Leaving the interpreter is an exception as well.
+    let outcome = fire(&python("import sys\nsys.exit(3)", "")).await;
+    assert_eq!((outcome.is_denied(), errors(&outcome)), (false, vec!["Hook python_hooks.f failed: SystemExit: 3"]));
+}
+
+#[tokio::test]
+async fn mg_9_2_output_that_is_not_one_json_object_is_noted_once_and_passes() {
+    for script in ["echo not json", "echo '[1]'", "echo '{} {}'", "echo '{\"decision\":'"] {
+        let outcome = fire(&program("PreToolUse", script, "")).await;
+        assert_eq!((outcome.is_denied(), why(&outcome, EventKind::HookOutputInvalid).len()), (false, 1), "{script}");
+    }
+}
+
+/// A hook after the tool that cannot be imported denies the call before it, too; an acceptance row shows that.
+#[tokio::test]
+async fn mg_9_3_what_cannot_be_imported_denies_and_says_why() {
+    for (handler, why) in [
+        ("no_such.mod", "ModuleNotFoundError: No module named 'no_such'"),
+        ("hooks.nothing", "AttributeError: module 'hooks' has no attribute 'nothing'"),
+        ("nodot", "ImportError: 'nodot' is not module.function"),
+        ("hooks.K.f", "ModuleNotFoundError: No module named 'hooks.K'; 'hooks' is not a package"),
+        ("hooks.number", "ImportError: hooks.number cannot be called"),
+        ("broken.f", "ZeroDivisionError: division by zero"),
+        ("massgen.hooks.log", "ModuleNotFoundError: No module named 'massgen'"),
+    ] {
+        let module = "number = 5\nclass K:\n    def f(event): pass\n";
+        let world = world(&format!("hooks:\n  PreToolUse:\n    - handler: {handler}\n"), module);
+        file(&world, "broken.py", "1/0\n");
+        let (outcome, reason) = (fire(&world).await, format!("Hook import failed: {why}"));
+        denied(&outcome, &reason);
+        assert_eq!((errors(&outcome), outcome.runs[0].exit_code), (vec![reason.as_str()], None));
+    }
+}
+
+/// A child that a function started ends with its interpreter.
+#[tokio::test]
+async fn mg_8_3_a_function_that_takes_too_long_is_ended_with_its_children() {
+    let body = "import subprocess\nchild = subprocess.Popen(['sleep', '600'])
+with open('child', 'w') as file: file.write(str(child.pid))\nwhile True: pass";
+    let world = python(body, "      timeout: 1\n");
+    let outcome = fire(&world).await;
+    assert_eq!((outcome.is_denied(), outcome.runs[0].exit_code), (false, None));
+    assert_eq!(errors(&outcome), ["Hook python_hooks.f timed out"]);
+    // The call does not wait until the processes are gone.
+    let cmdline = format!("/proc/{}/cmdline", world.read("child"));
+    let alive = || std::fs::read(&cmdline).is_ok_and(|command| command.starts_with(b"sleep"));
+    for _ in 0..500 {
+        if !alive() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("a child of the function is alive");
 }
 
 #[tokio::test]

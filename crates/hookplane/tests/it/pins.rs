@@ -127,6 +127,36 @@ async fn a_person_who_allows_a_change_is_asked_once_and_the_script_runs() {
     assert_ne!(asked[0].before, asked[0].now);
 }
 
+/// Allows every change, and rewrites the script before answering the first question.
+struct ChangedWhileAsked(PathBuf, Person);
+
+impl ConfirmScriptChange for ChangedWhileAsked {
+    fn may_run<'a>(&'a self, change: &'a ScriptChange) -> HandlerFuture<'a, Option<&'static str>> {
+        if self.1.asked.lock().unwrap().is_empty() {
+            std::fs::write(&self.0, "three").unwrap();
+        }
+        self.1.may_run(change)
+    }
+}
+
+#[tokio::test]
+async fn an_answer_does_not_count_for_a_script_that_changed_while_it_was_given() {
+    let scene = Scene::new(EventName::PreToolUse);
+    let person = Person { allows: true, ..Person::default() };
+    let person = Arc::new(ChangedWhileAsked(scene.script(), person));
+    scene.engine.set_script_confirmer(Arc::clone(&person) as _);
+    scene.change("two");
+    let outcome = scene.engine.fire(bash("ls")).await;
+    assert_eq!(rows(&outcome), [(0, None, Some("script_changed"))]);
+    assert!(outcome.is_denied() && incidents(&outcome)[0].1.ends_with("; it does not run"), "{outcome:?}");
+    assert!(scene.table.commands().is_empty());
+    // The next call asks about what is there now.
+    assert!(!scene.engine.fire(bash("ls")).await.is_denied());
+    let asked = person.1.asked.lock().unwrap();
+    assert_eq!(asked.len(), 2);
+    assert_ne!(asked[0].now, asked[1].now);
+}
+
 #[tokio::test]
 async fn a_person_who_refuses_a_change_is_asked_again_about_the_next_one() {
     let scene = Scene::new(EventName::PreToolUse);
