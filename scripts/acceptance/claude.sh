@@ -109,11 +109,13 @@ check_002_2_01() {
   is "$(jq -r .hook_event_name post)" PostToolUse
 }
 check_002_2_02() {
-  install "$(pre Bash 'cat >>pre')" "$ALLOW_BASH"
+  install "$(jq -cn --argjson p "$(group Bash 'cat >>pre')" --argjson s "$(group general-purpose 'cat >>sub')" '{PreToolUse:[$p],SubagentStart:[$s],SubagentStop:[$s]}')" "$ALLOW_BASH"
   prompted "[{\"calls\":[{\"name\":\"Bash\",\"input\":{\"command\":\"true\"}}]},{\"calls\":[{\"name\":\"Agent\",\"input\":{\"description\":\"d\",\"prompt\":\"p\",\"subagent_type\":\"general-purpose\"}}]},{\"calls\":[{\"name\":\"Bash\",\"input\":{\"command\":\"true\"}}]},{\"say\":\"report\"},$DONE]"
   is "$(jq -sr '.[0] | has("agent_id") or has("agent_type")' pre)" false
   is "$(jq -sr '.[1].agent_type' pre)" general-purpose
   is "$(jq -sr '.[1].agent_id | type' pre)" string
+  # The events of the subagent name the same one.
+  is "$(jq -sr 'map(.hook_event_name + " " + .agent_id) | join(",")' sub)" "$(jq -sr '.[1].agent_id | "SubagentStart \(.),SubagentStop \(.)"' pre)"
 }
 
 # ---- 3: what an answer does --------------------------------------------------------

@@ -133,6 +133,7 @@ check_DEC_063_1() {
   is "$(told | tr '\n' ,)" 'sub/CLAUDE.md nested_traversal,sub/more.md include,.claude/rules/t.md path_glob_match,'
   for words in words-of-the-folder words-imported words-of-the-rule; do
     is "$(req 0 .raw | grep -c "$words" || true)" 0
+    is "$(req 1 .raw | grep -o "$words" | wc -l)" 1
     is "$(req 4 .raw | grep -o "$words" | wc -l)" 1
   done
 }

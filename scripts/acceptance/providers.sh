@@ -570,7 +570,7 @@ check_004_2_5_08() {
   model '[{"calls":[{"name":"Glob","input":{"pattern":"*"}}]},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]}]'
   anthropic
   says 1 -p go --max-turns 2 --output-format json
-  is "$(jq -r .subtype <<<"$out")" error_max_turns
+  is "$(jq -r '[.subtype,.num_turns] | join(" ")' <<<"$out")" 'error_max_turns 2'
   is "$(requests)" 2
 }
 

@@ -263,6 +263,9 @@ check_004_8_7_06() {
   code 0 ona --transition done --conversation c --approve
   has "$err" 'Uncovered: 0'
   is "$(sql "SELECT json_extract(detail, '$.report_sha256') FROM events WHERE event_type='verify_approved'")" "$sha256"
+  # The report outlives its approval.
+  code 0 ona test report --conversation c --json
+  is "$(jq -c .totals.passed <<<"$out")" 2
 }
 
 check_004_8_7_07() {
