@@ -91,9 +91,9 @@ check_003_3_05() {
   is "$(rows_of dialect_load_error)" 1; has "$err" guard.sh; [ ! -e ran ] || fail 'the shell file ran'
 }
 check_003_4_01() {
-  allowed; module m.ts 'for (const name of ["session_start", "session_switch", "session_shutdown"]) pi.on(name, (event) => log(event.type)); pi.registerCommand("fresh", { handler: (args, ctx) => ctx.newSession() });'
-  turn '[]' -p /fresh --hook m.ts
-  is "$(logged | tr '\n' ' ')" '"session_start" "session_switch" "session_shutdown" '
+  allowed; module m.ts 'for (const name of ["session_start", "session_switch", "session_shutdown"]) pi.on(name, (event) => log([event.type, event.reason, event.previousSessionFile])); pi.registerCommand("fresh", { handler: (args, ctx) => ctx.newSession() });'
+  turn '[]' -p /fresh --session-id s --hook m.ts
+  is "$(logged | tr '\n' ' ')" '["session_start",null,null] ["session_switch","new","s"] ["session_shutdown",null,null] '
 }
 check_003_4_02() {
   allowed; module m.ts 'pi.on("session_before_switch", (event) => ({ cancel: event.reason === "new" })); pi.registerCommand("fresh", { handler: async (args, ctx) => log(await ctx.newSession()) });'
@@ -149,6 +149,7 @@ check_003_4_07() {
 check_003_4_08() {
   allowed; module c.ts 'pi.on("before_agent_start", (event) => ({ message: { customType: "t", content: "BEFORE " + event.prompt, display: true, details: { n: 7 } } }));'
   turn '[{"say":"done"}]' -p go --hook c.ts; has "$(body 0)" 'BEFORE go'; lacks "$(body 0)" '"n":7'
+  is "$(sql "SELECT json_extract(payload_json,'\$.attachment.custom_type'), json_extract(payload_json,'\$.attachment.details.n') FROM transcript_entries WHERE json_extract(payload_json,'\$.attachment.kind')='custom_message'")" 't|7'
 }
 check_003_4_09() {
   allowed; module c.ts 'for (const name of ["agent_start", "agent_end", "turn_start", "turn_end"]) pi.on(name, (event) => log([event.type, event.turnIndex ?? null]));'
@@ -157,9 +158,9 @@ check_003_4_09() {
   is "$(rows_of omp_event)" 6
 }
 check_003_4_10() {
-  small_window; module c.ts 'for (const name of ["auto_compaction_start", "auto_compaction_end", "auto_retry_start", "auto_retry_end"]) pi.on(name, (event) => log(event.type));'
+  small_window; module c.ts 'for (const name of ["auto_compaction_start", "auto_compaction_end", "auto_retry_start", "auto_retry_end"]) pi.on(name, (event) => log(name.includes("retry") ? [name, event.attempt, event.success, typeof event.delayMs] : name));'
   turn "$(jq -c '[{"status":529}] + .' <<<"$read_long")" -p go --hook c.ts
-  is "$(logged | tr '\n' ' ')" '"auto_retry_start" "auto_retry_end" "auto_compaction_start" "auto_compaction_end" '
+  is "$(logged | tr '\n' ' ')" '["auto_retry_start",1,null,"number"] ["auto_retry_end",1,true,"undefined"] "auto_compaction_start" "auto_compaction_end" '
 }
 check_003_4_11() { allowed; module c.ts 'pi.on("ttsr_triggered", () => {}); pi.on("todo_reminder", () => {}); pi.on("of_no_name", () => {});'; bash_tool 'echo ok' --hook c.ts; is "$(content)" ok; is "$(rows_of dialect_load_error)" 0; }
 check_003_4_12() { allowed; module m.ts 'pi.on("tool_call", () => ({ block: true, reason: "why not" }));'; bash_tool 'touch made' --hook m.ts; denied 'why not'; [ ! -e made ] || fail 'it ran'; }
@@ -179,8 +180,12 @@ check_003_5_04() {
 }
 check_003_5_05() { check_003_4_13; is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='content_replacement'")" 1; }
 check_003_5_06() {
-  allowed; module m.ts 'pi.on("tool_result", (event) => { log([event.isError, event.content[0].text]); return { content: [{ type: "text", text: "fine" }], isError: false }; });'
-  bash_tool 'echo bad; exit 4' --hook m.ts; is "$(content)" bad; is "$(is_error)" true; is "$(logged)" '[true,"bad\n"]'
+  allowed; module m.ts 'pi.on("tool_result", (event) => { log([event.isError, event.content[0].text, "details" in event, event.details === undefined]); return { content: [{ type: "text", text: "fine" }], isError: false }; }); pi.on("tool_result", () => { throw new Error("in a handler"); });'
+  bash_tool 'echo bad; exit 4' --hook m.ts; is "$(content)" bad; is "$(is_error)" true; is "$(logged)" '[true,"bad\n",true,true]'
+  # A handler that throws behind a failure is on record and changes nothing.
+  is "$(sql "SELECT hook_event, exit_code, stderr_text FROM hook_invocations WHERE hook_event='PostToolUseFailure' ORDER BY id")" 'PostToolUseFailure|0|
+PostToolUseFailure|2|in a handler'
+  is "$(sql "SELECT count(*) FROM events WHERE event_type='hook_error' AND detail LIKE '%in a handler%'")" 1
 }
 check_003_5_07() { allowed; module m.ts 'pi.on("tool_call", (event) => { event.input.command = "echo changed"; log(event.input.command); });'; bash_tool 'echo mine' --hook m.ts; is "$(content)" mine; is "$(logged)" '"echo changed"'; }
 check_003_5_08() { check_003_4_13; check_003_5_06; }
@@ -203,8 +208,14 @@ check_003_6_04() { allowed; module a.ts 'pi.on("tool_result", () => ({ content: 
   module a.ts 'pi.on("tool_result", () => ({ content: "gone" })); pi.on("tool_result", () => ({ details: { n: 1 } }));'; bash_tool 'echo out' --hook a.ts; is "$(content)" out
 }
 check_003_6_05() {
-  allowed; module a.ts 'const add = (text) => (event) => ({ messages: event.messages.map((one) => ({ ...one, content: [{ type: "text", text: one.content[0].text + text }] })) }); pi.on("context", add(" ONE")); pi.on("context", add(" TWO"));'
-  turn '[{"say":"done"}]' -p go --hook a.ts; has "$(body 0)" 'go ONE TWO'
+  allowed; module a.ts 'const add = (text) => (event) => ({ messages: event.messages.map((one) => ({ ...one, content: [{ type: "text", text: one.content[0].text + text }] })) }); pi.on("context", add(" ONE")); pi.on("context", () => { throw new Error("between"); }); pi.on("context", add(" TWO")); pi.on("context", (event) => log(event.messages.length));'
+  turn '[{"say":"one"}]' -p go --session-id s --hook a.ts; has "$(body 0)" 'go ONE TWO"'
+  # Each request starts from the rows again; a handler that throws breaks no chain.
+  turn '[{"say":"two"}]' -p more -r s --hook a.ts; has "$(body 0)" 'go ONE TWO"'; has "$(body 0)" 'more ONE TWO"'
+  is "$(logged | tr '\n' ' ')" '1 3 '
+  is "$(sql "SELECT json_extract(detail,'\$.event'), json_extract(detail,'\$.error') FROM events WHERE event_type='hook_error'")" 'context|between
+context|between'
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '% ONE%'")" 0
 }
 check_003_6_06() {
   allowed; module a.ts 'for (const text of ["FIRST", "SECOND"]) pi.on("before_agent_start", () => { log(text); return { message: { customType: "t", content: text, display: true } }; });'
@@ -243,7 +254,23 @@ check_003_8_02() {
   turn '[{"say":"done"}]' -p go --hook m.ts; is "$out" done; is "$(logged)" '"next"'
   is "$(sql "SELECT json_extract(detail,'\$.hookPath')||' '||json_extract(detail,'\$.event')||' '||json_extract(detail,'\$.error') FROM events WHERE event_type='hook_error'")" "$PWD/m.ts agent_end at the end"
 }
-check_003_8_03() { check_003_5_02; allowed; module m.ts 'pi.on("tool_call", () => { for (;;); });'; bash_tool true --hook m.ts; denied 'the module was stopped: it used up its CPU time'; }
+check_003_8_03() {
+  check_003_5_02
+  allowed; module m.ts 'pi.on("tool_call", () => { for (;;); });'; bash_tool true --hook m.ts; denied 'the module was stopped: it used up its CPU time'
+  # However it fails, the call is denied and no later handler is asked.
+  local body
+  while IFS='|' read -r body reason; do
+    module m.ts "pi.on('tool_call', async () => { $body }); pi.on('tool_call', () => log('second'));"
+    bash_tool 'touch made' --hook m.ts; is "$(content)" "Denied by PreToolUse hook${reason:+
+$reason}"; is "$(is_error)" true
+  done <<'CASES'
+throw 'a string';|Hook failed, blocking execution: a string
+await Promise.reject(new Error('later'));|later
+throw new Error('');|
+nothing.at.all();|nothing is not defined
+CASES
+  is "$(logged)" ''; [ ! -e made ] || fail 'it ran'
+}
 check_003_9_01() {
   allowed; cat >block.ts <<'MODULE'
 import type { HookAPI } from "@oh-my-pi/pi-coding-agent/hooks";
@@ -280,6 +307,9 @@ export default function (pi: HookAPI): void {
 }
 MODULE
   tool Read '{"file_path":"k.txt"}' --hook redact.ts; has "$(content)" 'API_KEY=[REDACTED] x'; lacks "$(newest)" 'API_KEY=abc'
+  # The tool's own result is kept beside it; a failed read is left as it is.
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='content_replacement' AND payload_json LIKE '%API_KEY=abc%'")" 1
+  tool Read '{"file_path":"none.txt"}' --hook redact.ts; is "$(is_error)" true
 }
 check_003_9_03() {
   allowed; cat >filter.ts <<'MODULE'
@@ -321,6 +351,8 @@ export default function (pi: HookAPI): void {
 MODULE
   turn '[]' -p /handoff --session-id s-1 --hook handoff.ts
   is "$(sql "SELECT count(*) FROM transcript_entries WHERE session_id<>'s-1' AND entry_type='user' AND payload_json LIKE '%Continue from prior session summary.%'")" 1
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='user'")" 1; is "$(requests)" 0
+  is "$(sql "SELECT json_extract(detail,'\$.parent') FROM events WHERE event_type='session_created' AND json_extract(detail,'\$.by')='module'")" s-1
 }
 check_003_10_01() {
   code 0 ona hooks types; local name
@@ -333,9 +365,12 @@ check_DEC_170() {
   allowed; first_example guard.ts
   local engine
   for engine in embedded node; do ONA_JS_RUNTIME=$engine bash_tool 'rm -rf x' --hook guard.ts; denied 'blocked by policy'; done
-  mkdir -p node_modules/pad; echo 'module.exports = (text) => `<${text}>`;' >node_modules/pad/index.js
-  echo 'import pad from "pad"; export default (pi: any) => pi.on("tool_call", () => ({ block: true, reason: pad("x") }));' >npm.ts
-  bash_tool true --hook npm.ts; denied '<x>'
+  mkdir -p node_modules/pad; echo 'module.exports = (text) => `<${text}>`;' >node_modules/pad/main.js; echo '{"name":"pad","main":"main.js"}' >node_modules/pad/package.json
+  echo 'export const word: string = "x";' >words.ts
+  echo 'import pad from "pad"; import { word } from "./words"; enum E { A = 3 } export default (pi: any) => pi.on("tool_call", (event: any, ctx: any) => ({ block: true, reason: pad(word) + E.A + ctx.sessionManager.getSessionId().length }));' >npm.ts
+  bash_tool true --hook npm.ts; denied '<x>336'
+  code 0 ona hooks list --json --hook npm.ts --hook guard.ts
+  is "$(jq -c '[.modules[] | [.engine == "embedded", .needs]], (.hooks | length)' <<<"$out" | tr '\n' ' ')" '[[false,["pad"]],[true,[]]] 2 '
   ONA_JS_RUNTIME=embedded bash_tool true --hook npm.ts; is "$(is_error)" false; has "$err" 'it imports pad, which the embedded engine does not have'
 }
 check_DEC_173() {
@@ -345,8 +380,9 @@ check_DEC_173() {
   SDLC_DISABLE_ALL_HOOKS=1 bash_tool 'rm -rf x'; is "$(is_error)" false
 }
 check_DEC_174() {
-  allowed; first_example guard.ts; bash_tool 'rm -rf x' --hook guard.ts
-  is "$(sql 'SELECT hook_event, matcher, command, exit_code, stdout_text FROM hook_invocations')" "PreToolUse|*|omp:$PWD/guard.ts#0|2|{\"block\":true,\"reason\":\"blocked by policy\"}"
+  allowed; first_example guard.ts; touch x; bash_tool 'rm -rf x' --hook guard.ts; [ -e x ] || fail 'it ran'; bash_tool true --hook guard.ts
+  is "$(sql 'SELECT hook_event, matcher, command, tool_name, exit_code, stdout_text FROM hook_invocations ORDER BY id')" "PreToolUse|*|omp:$PWD/guard.ts#0|Bash|2|{\"block\":true,\"reason\":\"blocked by policy\"}
+PreToolUse|*|omp:$PWD/guard.ts#0|Bash|0|"
 }
 
 # ---- what the extension API adds; a person at a screen is a fixture of ona hooks test ----------
@@ -380,6 +416,21 @@ check_EXT_1() {
   is "$(sql "SELECT count(*) FROM events WHERE event_type='tool_started' AND detail LIKE '%greet%'")" 1
   tool greet '{"name":1}' -e greet.ts; is "$(content)" '`name` must be a string, not a number'; is "$(is_error)" true
   tool greet '{"name":"Eve"}' -e greet.ts -e watch.ts; denied 'not Eve'; is "$(logged | wc -l)" 1
+  # What the model, the module and other modules are told of it.
+  rm log; module greet.ts 'const { Type } = pi.typebox; pi.registerTool({ name: "greet", description: "Greets somebody", parameters: Type.Object({ name: Type.String({ minLength: 2 }), times: Type.Integer({ default: 1 }) }, { required: ["name"] }), async execute(id, params, signal, onUpdate, ctx) { log([typeof id, params, signal.aborted, ctx.cwd.length > 0, ctx.hasUI]); if (params.name === "nobody") throw new Error("nobody is not there"); return { content: [{ type: "text", text: "Hello, " + params.name }], details: { greeted: params.name } }; } });'
+  module watch.ts 'for (const name of ["tool_call", "tool_result"]) pi.on(name, ({ type, toolName, input, details }) => log({ type, toolName, input, details }));'
+  turn '[{"calls":[{"name":"greet","input":{"name":"Ada"}}]},{"say":"done"}]' -p go --session-id told --output-format stream-json --verbose --allowedTools greet -e greet.ts -e watch.ts
+  is "$(head -1 <<<"$out" | jq -c '.tools | index("greet") != null')" true
+  is "$(req 0 '.body.tools[] | select(.name == "greet") | [.description, .input_schema.required] | tostring')" '["Greets somebody",["name"]]'
+  is "$(logged)" '{"type":"tool_call","toolName":"greet","input":{"name":"Ada","times":1}}
+["string",{"name":"Ada","times":1},false,true,false]
+{"type":"tool_result","toolName":"greet","input":{"name":"Ada","times":1},"details":{"greeted":"Ada"}}'
+  is "$(sql "SELECT group_concat(entry_type) FROM (SELECT entry_type FROM transcript_entries WHERE session_id='told' AND entry_type LIKE 'tool%' ORDER BY sequence)")" tool_use,tool_result
+  # What does not fit never reaches the module; a tool that throws has failed, in its own words.
+  rm log
+  greet_fails() { tool greet "$1" --allowedTools greet -e greet.ts; is "$(content) $(is_error)" "$2 true"; }
+  greet_fails '{}' 'missing field `name`'; greet_fails '{"name":"A"}' '`name` must have at least 2 characters'; is "$(logged)" ''
+  greet_fails '{"name":"nobody"}' 'nobody is not there'
 }
 # Unknown means ask, a deny wins, the planning gate is shut, a built-in name is refused.
 check_EXT_2() {
@@ -395,28 +446,35 @@ check_EXT_2() {
   has "$err" 'the tool bash is refused: a built-in tool has this name and cannot be replaced'; is "$(rows_of dialect_load_error)" 1
 }
 check_EXT_3() {
-  allowed; module m.ts 'pi.registerFlag("fast", { type: "boolean", default: false }); pi.registerFlag("to", { type: "string" }); log([pi.getFlag("fast"), pi.getFlag("to") ?? null]);'
-  code 0 ona hooks list -e m.ts; code 0 ona hooks list -e m.ts --extension-flag fast --extension-flag to=x
-  is "$(logged | tr '\n' ' ')" '[false,null] [true,"x"] '
-  code 2 ona hooks list -e m.ts --extension-flag slow; has "$err" 'no hook module has the flag slow'
+  allowed; module m.ts 'pi.registerFlag("fast", { type: "boolean", default: false }); pi.registerFlag("to", { type: "string" }); pi.registerFlag("preset", { type: "string", default: "none" }); log([pi.getFlag("fast"), pi.getFlag("to"), pi.getFlag("preset"), pi.getFlag("other") === undefined]);'
+  code 0 ona hooks list -e m.ts; code 0 ona hooks list -e m.ts --extension-flag fast --extension-flag to=a=b; code 0 ona hooks list -e m.ts --extension-flag fast=false
+  is "$(logged | tr '\n' ' ')" '[false,null,"none",true] [true,"a=b","none",true] [false,null,"none",true] '
+  code 2 ona hooks list -e m.ts --extension-flag slow; has "$err" 'no hook module has the flag slow; they have fast, preset, to'
+  code 2 ona hooks list -e m.ts --extension-flag to; has "$err" 'the flag to needs a value'
+  code 2 ona hooks list -e m.ts --extension-flag fast=perhaps; has "$err" 'the flag fast is true or false, not perhaps'
 }
 # Going on with a session, in it or in a copy, is asked about first; a no changes nothing.
 check_EXT_4() {
   allowed; turn '[{"say":"one"}]' -p first --session-id s
   module m.ts 'pi.on("session_before_switch", (event) => { log([event.reason, event.targetSessionFile ?? null]); return { cancel: true }; }); pi.on("session_switch", () => log("never"));'
+  local before rows="SELECT count(*) FROM transcript_entries"; before=$(sql "$rows")
   code 1 ona -p next -r s --hook m.ts </dev/null; has "$err" 'a hook module cancelled resuming session s'
   code 1 ona -p next -c --hook m.ts </dev/null; code 1 ona -p next -r s --fork-session --hook m.ts </dev/null
   is "$(logged | tr '\n' ' ')" '["resume","s"] ["resume","s"] ["fork","s"] '
-  is "$(sql 'SELECT count(*) FROM sessions')" 1; is "$(requests)" 1
+  is "$(sql 'SELECT count(*) FROM sessions')" 1; is "$(requests)" 1; is "$(sql "$rows")" "$before"
   code 1 ona -p /clear --hook m.ts </dev/null; has "$err" 'A hook module cancelled /clear; the session goes on.'
-  rm log; module m.ts 'for (const name of ["session_before_switch", "session_switch"]) pi.on(name, (event) => log([event.type, event.reason]));'
+  # Asked while no session is open, told when the rows are there.
+  rm log; module m.ts 'for (const name of ["session_before_switch", "session_start", "session_switch"]) pi.on(name, (event, ctx) => log([event.type, event.reason, event.targetSessionFile, ctx.sessionManager.getEntries().length > 1]));'
   turn '[{"say":"two"}]' -p next -r s --fork-session --hook m.ts
-  is "$(logged | tr '\n' ' ')" '["session_before_switch","fork"] ["session_switch","fork"] '; is "$(sql 'SELECT count(*) FROM sessions')" 3
+  is "$(logged | tr '\n' ' ')" '["session_before_switch","fork","s",false] ["session_start",null,null,true] ["session_switch","fork",null,true] '; is "$(sql 'SELECT count(*) FROM sessions')" 3
+  rm log; turn '[{"say":"three"}]' -p next -r s --hook m.ts; turn '[{"say":"four"}]' -p next -c --hook m.ts
+  is "$(logged | tr '\n' ' ')" '["session_before_switch","resume","s",false] ["session_start",null,null,true] ["session_switch","resume",null,true] ["session_before_switch","resume","s",false] ["session_start",null,null,true] ["session_switch","resume",null,true] '
 }
 check_EXT_5() {
-  allowed; turn '[{"say":"one"}]' -p first --session-id s; module m.ts 'pi.on("session_before_compact", () => ({ cancel: true }));'
-  code 1 ona -p /compact -r s --hook m.ts </dev/null; has "$err" 'Compaction cancelled'
+  allowed; turn '[{"say":"one"}]' -p first --session-id s; module m.ts 'pi.on("session_before_compact", (event) => { log(event.customInstructions ?? null); return { cancel: true }; });'
+  code 1 ona -p '/compact keep names' -r s --hook m.ts </dev/null; has "$err" 'Compaction cancelled'; is "$(logged)" '"keep names"'; is "$(requests)" 1
   is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='collapse_commit'")" 0
+  turn '[{"say":"SUMMARY"}]' -p /compact -r s; is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='collapse_commit'")" 1
 }
 check_EXT_6() {
   allowed; module m.ts 'pi.registerCommand("greet", { handler: (args) => log(args) });'
