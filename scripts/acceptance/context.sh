@@ -175,12 +175,22 @@ check_DEC_090() {
   local id
   echo text-of-one >one
   echo text-of-two >two
+  echo text-of-three >three
+  # ids N : ids of calls in the n-th request, then those of results, on either wire
+  ids() { req "$1" '.body.messages | [[.[] | (.tool_calls[]?, (.content | arrays | .[] | select(.type == "tool_use"))) | .id], [.[] | (.tool_call_id // empty), (.content | arrays | .[] | .tool_use_id // empty)]] | tostring'; }
   for id in claude_sonnet_4 gpt_4o; do
-    talking '[{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"one"}}]},{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"two"}}]}]'
+    talking '[{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"one"}}]},{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"two"}}]},{"say":"first"},{"calls":[{"id":"call_1","name":"Read","input":{"file_path":"three"}}]}]'
     choose $id
     says 0 -p read --session-id "s-$id"
-    is "$(sql "SELECT count(DISTINCT tool_use_id) FROM transcript_entries WHERE session_id='s-$id' AND entry_type='tool_result'")" 2
-    is "$(sql "SELECT group_concat(instr(json_extract(r.payload_json,'\$.content'),'text-of-' || replace(json_extract(u.payload_json,'\$.input.file_path'),'$PWD/','')) > 0) FROM transcript_entries u JOIN transcript_entries r ON r.parent_entry_id=u.id AND r.entry_type='tool_result' WHERE u.session_id='s-$id' AND u.entry_type='tool_use'")" 1,1
+    says 0 -p 'and the third' -r "s-$id"
+    is "$(sql "SELECT count(DISTINCT tool_use_id) FROM transcript_entries WHERE session_id='s-$id' AND entry_type='tool_result'")" 3
+    is "$(sql "SELECT count(DISTINCT json_extract(detail,'\$.tool_use_id')) FROM events WHERE event_type='tool_started' AND session_id='s-$id'")" 3
+    # What is sent is what was written, and the first keeps its own.
+    local written
+    written=$(sql "SELECT json_group_array(tool_use_id) FROM (SELECT tool_use_id FROM transcript_entries WHERE session_id='s-$id' AND entry_type='tool_use' ORDER BY sequence)")
+    is "$(jq -r '.[0]' <<<"$written")" call_1
+    is "$(ids 4)" "[$written,$written]"
+    is "$(sql "SELECT group_concat(instr(json_extract(r.payload_json,'\$.content'),'text-of-' || replace(json_extract(u.payload_json,'\$.input.file_path'),'$PWD/','')) > 0) FROM transcript_entries u JOIN transcript_entries r ON r.parent_entry_id=u.id AND r.entry_type='tool_result' WHERE u.session_id='s-$id' AND u.entry_type='tool_use'")" 1,1,1
   done
 }
 

@@ -1412,6 +1412,14 @@ check_004_12_09() {
   is "$(entries tool_use | jq -c .input)" '{"command":"echo typed","description":"d"}'
   is "$(entries internal_hook | jq -r 'select(.additional_context) | .additional_context')" ctx
   is "$(entries internal_hook | jq -c 'select(.effective_input) | .effective_input')" '{"command":"echo changed","description":"d"}'
+  # A path is told in full to every hook and kept on record as it was written.
+  echo bee >b.txt
+  hooks "$(quick PreToolUse Read 'cat > pre; echo "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"updatedInput\":{\"file_path\":\"b.txt\"}}}"')" "$(quick PostToolUse Read 'cat > post')"
+  tool Read '{"file_path":"a.txt"}'
+  has "$(content)" bee
+  is "$(jq -r .tool_input.file_path pre post)" "$PWD/a.txt
+$PWD/b.txt"
+  is "$(entries internal_hook | tail -n 1 | jq -c '[.requested_input.file_path,.effective_input.file_path]')" '["a.txt","b.txt"]'
 }
 check_004_12_10() {
   context_arm UserPromptSubmit
@@ -1570,6 +1578,17 @@ check_004_12_22() {
   is "$(watched)" 'add a
 add a
 unlink b'
+  # Whichever event named it, the newest list is the only one that counts.
+  local n all=()
+  mkdir sub
+  for n in 1 2 3; do all+=("for f in a b c; do echo $n >>$PWD/\$f.env; done"); done
+  turns "$(quick SessionStart '' "$(saying SessionStart '{"watchPaths":["'$PWD/a.env'"]}')")" "$(quick FileChanged '^a' "$(saying FileChanged '{"watchPaths":["'$PWD/b.env'"]}')")" \
+    "$(quick FileChanged '' true)" "$(quick CwdChanged '' "$(saying CwdChanged '{"watchPaths":["'$PWD/c.env'"]}')")"
+  in_turn "${all[0]}" "${all[1]}" 'cd sub' "${all[2]}"
+  is "$(watched | grep env)" 'add a.env
+add a.env
+change b.env
+change c.env'
 }
 check_004_12_23() {
   arm WorktreeCreate '{"worktreePath":"/x/w"}'

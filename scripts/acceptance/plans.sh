@@ -59,6 +59,22 @@ check_004_7_2_16() {
   tool Write '{"file_path":"f","content":"x"}' --conversation c
   is "$(is_error)" true
   [ ! -e f ] || fail 'a file was written while planning'
+  # From every phase; the approval of the cycle before does not count for the new one.
+  local from
+  for from in idle implement test verify done; do
+    conversation "$from" "$from"
+    sql "INSERT INTO plans(conversation_id, content, hash, status) VALUES ('$from', 'x', 'h', 'approved')"
+    tool EnterPlanMode '{}' --conversation "$from"
+    is "$(is_error) $(phase "$from")" 'false planning'
+    has "$(content)" 'Success criteria'
+    is "$(sql "SELECT detail FROM events WHERE event_type='phase_changed' AND conversation_id='$from'")" "{\"from\":\"$from\",\"to\":\"planning\"}"
+  done
+  is "$(statuses)" 'superseded superseded superseded superseded completed'
+  # Entering twice changes nothing, also not an approval.
+  sql "UPDATE plans SET status='approved' WHERE conversation_id='done'"
+  tool EnterPlanMode '{}' --conversation done
+  is "$(is_error) $(phase done) $(sql "SELECT status FROM plans WHERE conversation_id='done'")" 'false planning approved'
+  is "$(sql "SELECT count(*) FROM events WHERE event_type='phase_changed' AND conversation_id='done'")" 1
 }
 
 check_004_7_2_17() {
@@ -75,12 +91,18 @@ check_004_7_2_17() {
 
 check_DEC_113() {
   conversation c idle
+  touch before.txt
   # EnterPlanMode, a draft, the operator's own call: one commit each, approved and implement together.
   tool EnterPlanMode '{}' --conversation c
   is "$(is_error) $(phase c)" 'false planning'
   tool ExitPlanMode "$(jq -cn --arg p "$PLAN" '{plan:$p}')" --conversation c
   is "$(is_error) $(phase c) $(statuses)" 'false implement approved'
+  has "$(content)" 'Plan 1 is approved'
+  has "$(content)" 'prints HELLO'
   is "$(sql 'SELECT hash FROM plans')" "$(printf '%s' "$PLAN" | sha256sum | cut -d' ' -f1)"
+  is "$(sql 'SELECT content, approved_at IS NOT NULL, completed_at IS NULL FROM plans')" "$PLAN|1|1"
+  is "$(sql 'SELECT path FROM sdlc_manifest ORDER BY path')" $'\nbefore.txt'
+  is "$(log_sources)" 'allow eval_operator'
   is "$(sql "SELECT group_concat(event_type,' ') FROM (SELECT event_type FROM events WHERE event_type LIKE 'p%' ORDER BY id)")" 'phase_changed plan_saved plan_approved phase_changed'
   is "$(sql "SELECT group_concat(criterion_id) FROM sdlc_criteria")" SC-1,SC-2
   tool ExitPlanMode '{"plan":"x"}' --conversation c
@@ -93,8 +115,17 @@ check_DEC_113() {
   tool ExitPlanMode '{"plan":"one"}' --conversation c
   tool ExitPlanMode '{"plan":"two"}' --conversation c
   is "$(is_error) $(phase c) $(statuses)" 'true planning superseded superseded draft'
+  has "$(content)" "waits for the operator's approval"
+  # Presented again without a text: not a draft more.
+  tool ExitPlanMode '{}' --conversation c
+  is "$(is_error) $(phase c) $(statuses)" 'true planning superseded superseded draft'
   tool ExitPlanMode '{}' --conversation c --yes
   is "$(is_error) $(phase c) $(statuses)" 'false implement superseded superseded approved'
+  is "$(content | tail -n 1)" two
+  # An approved plan is retired by the approval of another.
+  sql "UPDATE conversations SET phase='planning'"
+  tool ExitPlanMode '{"plan":"better"}' --conversation c --yes
+  is "$(is_error) $(phase c) $(statuses)" 'false implement superseded superseded superseded approved'
 }
 
 check_DEC_115() {
@@ -106,6 +137,14 @@ check_DEC_115() {
   [ ! -e a ] && [ -e b ] || fail 'planning did not hold, or did not end'
 }
 
+wait_late() {
+  local n=0
+  until [ -s late ]; do
+    sleep 0.05
+    n=$((n + 1))
+    [ $n -lt 400 ] || fail 'the late process never ended'
+  done
+}
 check_DEC_071() {
   # Nobody approves for the operator: not headless, not a hook's allow, not the agent's shell.
   allow=$(jq -cn '{hookSpecificOutput:{hookEventName:"PreToolUse",permissionDecision:"allow"}}')
@@ -122,15 +161,19 @@ check_DEC_071() {
     tool Bash "$(jq -cn --arg c "$command" '{command:$c}')" --conversation c
     is "$(phase c) $(statuses)" 'implement draft'
   done
-  # Also when it has outlived its shell and its variables.
-  tool Bash "$(jq -cn --arg c "p=\$\$; (setsid env -i PATH=\"\$PATH\" AGENT_SDLC_DB=$AGENT_SDLC_DB bash -c \"while kill -0 \$p 2>/dev/null; do sleep 0.02; done; ona plan approve 1; echo \\\$? >late\" >/dev/null 2>&1 &)" '{command:$c}')" --conversation c
-  local n=0
-  until [ -s late ]; do
-    sleep 0.05
-    n=$((n + 1))
-    [ $n -lt 400 ] || fail 'the late process never ended'
+  # Also when it has outlived its shell and its variables, or lowered the limit that marks it.
+  for command in 'ona plan approve 1' 'ona --transition test --conversation c' 'ulimit -Hx 7; ona plan approve 1'; do
+    rm -f late
+    tool Bash "$(jq -cn --arg c "p=\$\$; (setsid env -i PATH=\"\$PATH\" AGENT_SDLC_DB=$AGENT_SDLC_DB bash -c \"while kill -0 \$p 2>/dev/null; do sleep 0.02; done; $command 2>said; echo \\\$? >late\" >/dev/null 2>&1 &)" '{command:$c}')" --conversation c
+    wait_late
+    is "$(cat late) $(phase c) $(statuses)" '1 implement draft'
+    has "$(cat said)" 'by the operator only'
   done
+  # In the background of one conversation while another plans: the same.
+  rm late
+  code 0 ona --eval "$(jq -cn '{tool:"Bash",input:{command:"env -u ONA_AGENT_DB ona plan approve 1 2>said; echo $? >late; sleep 60",run_in_background:true}}, {tool:"Bash",input:{command:"until [ -s late ]; do sleep 0.02; done"}}')"
   is "$(cat late) $(statuses)" '1 draft'
+  has "$(cat said)" 'by the operator only'
   code 0 ona plan approve 1
 }
 

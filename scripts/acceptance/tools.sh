@@ -516,7 +516,7 @@ check_004_7_2_08() {
 }
 
 check_004_7_2_12() {
-  todos() { code 0 ona --eval "$(jq -cn '{tool:"TodoWrite",session_id:"s",input:{todos: [range(0; $ARGS.positional|length; 2) as $i | {content:$ARGS.positional[$i],status:$ARGS.positional[$i+1],activeForm:"doing"}]}}' --args "$@")"; }
+  todos() { code 0 ona --eval "$(jq -cn '{tool:"TodoWrite",session_id:"s",input:{todos: [range(0; $ARGS.positional|length; 2) as $i | {content:$ARGS.positional[$i],status:$ARGS.positional[$i+1],activeForm:"doing \($ARGS.positional[$i])"}]}}' --args "$@")"; }
   stored() { sql "SELECT value FROM state WHERE key='todos:s'" | jq -c 'map([.id,.content,.status])'; }
   settings "$(jq -cn --argjson created "$(hook TaskCreated '' 'cat >>told')" --argjson completed "$(hook TaskCompleted '' 'tee -a told | grep -q early && { echo "not yet" >&2; exit 2; }; true')" \
     '{hooks:[$created,$completed],permissions:{allow:["TodoWrite"]}}')"
@@ -525,11 +525,13 @@ check_004_7_2_12() {
   todos test completed ship pending
   is "$(content)" $'1 of 2 done\n[x] test\n[ ] ship'
   is "$(stored)" '[["t2","test","completed"],["t3","ship","pending"]]'
-  is "$(jq -r '[.hook_event_name,.task_id,.task_subject] | join(" ")' told)" $'TaskCreated t1 write\nTaskCreated t2 test\nTaskCompleted t2 test\nTaskCreated t3 ship'
+  is "$(sql "SELECT value FROM state WHERE key='todos:s'" | jq -c 'map(.activeForm)')" '["doing test","doing ship"]'
+  is "$(jq -r '[.hook_event_name,.task_id,.task_subject,.task_description] | join(" ")' told)" $'TaskCreated t1 write doing write\nTaskCreated t2 test doing test\nTaskCompleted t2 test doing test\nTaskCreated t3 ship doing ship'
+  is "$(sql "SELECT count(*) FROM hook_invocations WHERE hook_event LIKE 'Task%'")" 4
   # A hook that blocks leaves the list as it was.
   todos early completed
   is "$(is_error) $(stored)" 'true [["t2","test","completed"],["t3","ship","pending"]]'
-  has "$(content)" 'not yet'
+  is "$(content)" $'Refused by TaskCompleted hook\n[1] not yet'
 }
 check_004_7_2_13() {
   calls "$(call Bash '{"command":"echo out; sleep 0.3; echo err >&2; exit 4","run_in_background":true}')" \

@@ -192,6 +192,9 @@ check_004_8_01() {
         is "$(sql "SELECT detail FROM events WHERE conversation_id='$id' AND event_type='phase_changed'")" "{\"from\":\"$from\",\"to\":\"$to\"}"
       else
         is $? 1
+        [ -s "$WORLD/stderr" ] || fail 'a refusal without a reason'
+        # No word of the operator skips a phase.
+        [ $to != done ] || code 1 ona --transition done --conversation "$id" --approve
         is "$(phase "$id")" "$from"
         is "$(sql "SELECT count(*) FROM events WHERE conversation_id='$id'")" 0
       fi
@@ -353,6 +356,21 @@ check_004_8_2_11() {
   is "$(phase c)" planning
   ln -s "$AGENT_SDLC_DB" "$WORLD/link.db"
   code 1 as_agent env AGENT_SDLC_DB="$WORLD/link.db" ona --transition implement --conversation c
+  # Whichever name of the live database marks it: no rule, no trust and no answer either.
+  ln "$AGENT_SDLC_DB" "$WORLD/hard.db"
+  local live words
+  for live in "$AGENT_SDLC_DB" "$WORLD/link.db" "$WORLD/hard.db"; do
+    for words in "plan approve 1" '--transition implement --conversation c' '--transition idle --conversation c' 'settings import' '--trust settings show'; do
+      code 1 env ONA_AGENT_DB="$live" ona $words
+      has "$err" 'by the operator only'
+    done
+    code 0 env ONA_AGENT_DB="$live" ona --eval '{"tool":"Bash","input":{"command":"touch ran"}}' --yes
+    is "$(is_error)" true
+    code 1 env ONA_AGENT_DB="$live" ona --eval '{"tool":"Bash","input":{"command":"touch ran"}}' --permission-mode bypassPermissions
+  done
+  is "$(sql "SELECT group_concat(json_extract(reason_json,'\$.source')) FROM tool_permission_log")" no_operator,no_operator,no_operator
+  [ ! -e ran ] || fail 'the call ran'
+  rm "$WORLD/hard.db"
   # Also for real, from the Bash tool.
   tool Bash '{"command":"ona --transition implement --conversation c; echo $?; ona plan approve 1; echo $?"}' --conversation c
   is "$(content | head -n 2)" '1
@@ -361,7 +379,7 @@ check_004_8_2_11() {
   # A plan that loses its approval while the transition waits for the database does not count.
   { printf "BEGIN IMMEDIATE;\nUPDATE plans SET status='superseded';\n.shell touch %s\n" "$WORLD/held"; sleep 0.7; echo 'COMMIT;'; } | sqlite3 "$AGENT_SDLC_DB" &
   wait_for "$WORLD/held"
-  ona --transition implement --conversation c >/dev/null 2>&1 || true
+  code 1 ona --transition implement --conversation c
   wait $!
   is "$(sql "SELECT phase, (SELECT count(*) FROM plans WHERE status='approved') FROM conversations WHERE id='c'")" 'planning|0'
 }
