@@ -108,6 +108,8 @@ async fn outside_of_calls_the_operator_is_told_and_nothing_is_blocked() {
     scene.change("two");
     let outcome = scene.engine.fire(firing(EventName::Stop, json!({}))).await;
     assert!(!outcome.is_denied());
+    assert_eq!(rows(&outcome), [(0, None, Some("script_changed"))]);
+    assert!(scene.table.commands().is_empty(), "it does not run");
     assert_eq!(outcome.messages.len(), 1);
     assert!(outcome.messages[0].1.ends_with("changed since the session began; it does not run"));
 }

@@ -146,6 +146,21 @@ fn a_script_that_changed_since_the_session_began_is_not_run() {
     }
 }
 
+/// A script that is missing when the session begins is a failing hook; one that appears later is
+/// not run. Which files of a command are pinned, also while they do not exist, is decided in
+/// `runtime`.
+#[test]
+fn a_script_that_appears_during_the_session_is_not_run() {
+    let ona = restless("sdlc", "true");
+    ona.settings(json!({"permissions": {"allow": ["Bash"]}, "hooks": [
+        {"hook_event_name": "PreToolUse", "command": "hooks/late.sh"},
+        {"hook_event_name": "PostToolUse", "command": "cp hooks/guard.sh hooks/late.sh"},
+    ]}));
+    let said = calls(&ona, &[]);
+    assert_eq!(said[0], "ran\n");
+    assert!(said[1].as_str().unwrap().contains("was not there when the session began"), "{said:?}");
+}
+
 #[test]
 fn a_person_is_asked_once_and_the_new_version_is_pinned() {
     let ona = restless("sdlc", "hooks/guard.sh");

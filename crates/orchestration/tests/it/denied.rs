@@ -18,6 +18,18 @@ async fn the_hooks_read_the_call_and_the_reason() {
 }
 
 #[tokio::test]
+async fn no_hook_of_a_question_or_a_result_runs_for_a_call_that_a_rule_denies() {
+    let mut scene = denying()
+        .hook("PermissionDenied", "exit 0")
+        .hook("PermissionRequest", "exit 0")
+        .hook("PostToolUse", "exit 0")
+        .hook("PostToolUseFailure", "exit 0")
+        .open();
+    assert!(scene.bash("ls").await.denied);
+    assert_eq!(scene.hook_runs(), ["PermissionDenied 0 0"]);
+}
+
+#[tokio::test]
 async fn a_hook_may_tell_the_model_to_try_again() {
     let retry = json!({"hookSpecificOutput": {"hookEventName": "PermissionDenied", "retry": true}});
     let mut scene = denying().hook("PermissionDenied", print(retry)).open();

@@ -56,6 +56,7 @@ async fn a_list_of_todos_that_says_nothing_is_rejected() {
     ] {
         assert!(scene.call("TodoWrite", json!({"todos": [bad]})).await.result.is_error(), "{bad}");
     }
+    assert_eq!(scene.sql("SELECT count(*) FROM state WHERE key LIKE 'todos:%'"), ["0"]);
     let todo = json!({"content": "a", "status": "pending", "activeForm": "doing a"});
     assert!(!scene.call("TodoWrite", json!({"todos": [todo]})).await.result.is_error());
     assert_eq!(scene.sql("SELECT count(*) FROM state WHERE key='todos:s1'"), ["1"]);

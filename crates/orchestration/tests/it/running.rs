@@ -92,6 +92,24 @@ async fn context_of_several_hooks_follows_the_result_in_their_order() {
 }
 
 #[tokio::test]
+async fn what_blocking_hooks_say_is_one_row_behind_the_context_of_others() {
+    let context =
+        print(json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "note well"}}));
+    let mut scene = free()
+        .hook("PostToolUse", context)
+        .hook("PostToolUse", "echo one >&2; exit 2")
+        .hook("PostToolUse", "echo two >&2; exit 2")
+        .open();
+    let finished = scene.bash("echo hi").await;
+    assert_eq!((finished.result.content.trim(), finished.result.is_error()), ("hi", false));
+    let texts = scene.sql(
+        "SELECT json_extract(payload_json,'$.additional_context') FROM transcript_entries \
+         WHERE entry_type='internal_hook' ORDER BY sequence",
+    );
+    assert_eq!(texts, ["note well", "[1] one\n[2] two"]);
+}
+
+#[tokio::test]
 async fn continue_false_behind_a_tool_stops_the_turn_and_keeps_the_result() {
     let mut scene = free().hook("PostToolUse", print(json!({"continue": false, "stopReason": "done"}))).open();
     let finished = scene.bash("echo hi").await;
