@@ -416,12 +416,12 @@ check_EXT_1() {
   is "$(sql "SELECT count(*) FROM events WHERE event_type='tool_started' AND detail LIKE '%greet%'")" 1
   tool greet '{"name":1}' -e greet.ts; is "$(content)" '`name` must be a string, not a number'; is "$(is_error)" true
   tool greet '{"name":"Eve"}' -e greet.ts -e watch.ts; denied 'not Eve'; is "$(logged | wc -l)" 1
-  # What the model, the module and other modules are told of it.
-  rm log; module greet.ts 'const { Type } = pi.typebox; pi.registerTool({ name: "greet", description: "Greets somebody", parameters: Type.Object({ name: Type.String({ minLength: 2 }), times: Type.Integer({ default: 1 }) }, { required: ["name"] }), async execute(id, params, signal, onUpdate, ctx) { log([typeof id, params, signal.aborted, ctx.cwd.length > 0, ctx.hasUI]); if (params.name === "nobody") throw new Error("nobody is not there"); return { content: [{ type: "text", text: "Hello, " + params.name }], details: { greeted: params.name } }; } });'
+  # What the model, the module and other modules learn about it.
+  rm log; module greet.ts 'const { Type } = pi.typebox; pi.registerTool({ name: "greet", description: "Greets a person", parameters: Type.Object({ name: Type.String({ minLength: 2 }), times: Type.Integer({ default: 1 }) }, { required: ["name"] }), async execute(id, params, signal, onUpdate, ctx) { log([typeof id, params, signal.aborted, ctx.cwd.length > 0, ctx.hasUI]); if (params.name === "nobody") throw new Error("nobody is not there"); return { content: [{ type: "text", text: "Hello, " + params.name }], details: { greeted: params.name } }; } });'
   module watch.ts 'for (const name of ["tool_call", "tool_result"]) pi.on(name, ({ type, toolName, input, details }) => log({ type, toolName, input, details }));'
   turn '[{"calls":[{"name":"greet","input":{"name":"Ada"}}]},{"say":"done"}]' -p go --session-id told --output-format stream-json --verbose --allowedTools greet -e greet.ts -e watch.ts
   is "$(head -1 <<<"$out" | jq -c '.tools | index("greet") != null')" true
-  is "$(req 0 '.body.tools[] | select(.name == "greet") | [.description, .input_schema.required] | tostring')" '["Greets somebody",["name"]]'
+  is "$(req 0 '.body.tools[] | select(.name == "greet") | [.description, .input_schema.required] | tostring')" '["Greets a person",["name"]]'
   is "$(logged)" '{"type":"tool_call","toolName":"greet","input":{"name":"Ada","times":1}}
 ["string",{"name":"Ada","times":1},false,true,false]
 {"type":"tool_result","toolName":"greet","input":{"name":"Ada","times":1},"details":{"greeted":"Ada"}}'
