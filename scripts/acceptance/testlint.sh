@@ -125,6 +125,9 @@ check_004_8_5_2_08() {
 grep -q "struct Reply" src/reply.rs || exit 1' --touched src/reply.rs
   breaks L12 'ona --version
 cat src/*.rs | grep -q "struct Reply" || exit 1' --touched src/reply.rs
+  # What the change did not touch can be looked at.
+  clean 'ona --version
+grep -q "struct Reply" src/reply.rs || exit 1' --touched src/other.rs
 }
 
 check_004_8_5_2_09() {
@@ -158,10 +161,15 @@ check_004_8_5_3_03() {
     script "$(cat "$(template_file $name)")"
     code 0 ona test lint case.sh
     is "$out" ''
+    # The header is what makes it a traced case.
+    code 1 ona test lint "$(template_file $name)" --json
+    is "$(jq -r 'map(.rule) | join(" ")' <<<"$out")" L01
   done
-  # The header is what makes it a traced case.
-  code 1 ona test lint "$(template_file 8.8.1)" --json
-  is "$(jq -r 'map(.rule) | join(" ")' <<<"$out")" L01
+  # What the lint calls an assertion is one: the product's answer decides.
+  clean "ona --eval '{\"tool\":\"Read\",\"input\":{\"file_path\":\"a.txt\"}}' | grep -q '\"is_error\":false' || exit 1"
+  code 1 bash case.sh
+  echo a >a.txt
+  code 0 bash case.sh
 }
 
 check_004_8_5_3_04() {
@@ -213,10 +221,11 @@ $observed"
 }
 
 check_004_8_8_1_05() {
-  printf '%s\n' "import { toolRead } from '../lib/executeTools.mjs'" \
-    "const result = await toolRead('/tmp/test', { file_path: 'foo.txt' })" 'assert.equal(result.is_error, false)' >case.sh
+  printf '%s\n' '// FORBIDDEN: imports implementation module directly' "import { toolRead } from '../lib/executeTools.mjs'" \
+    '// FORBIDDEN: calls internal function, not public interface' "const result = await toolRead('/tmp/test', { file_path: 'foo.txt' })" \
+    '// FORBIDDEN: asserts against internal return shape' 'assert.equal(result.is_error, false)' >case.sh
   code 1 ona test lint case.sh --json
-  has "$(jq -r 'map(.rule) | join(" ")' <<<"$out")" L07
+  is "$(jq -r 'map(.rule) | join(" ")' <<<"$out")" 'L01 L07 L02'
 }
 
 check_004_8_8_1_06() {
