@@ -1279,10 +1279,19 @@ check_004_12_02() {
   no_file ran
   is_file next
   is "$(entries system | jq -c '[.subtype,.hook_event]')" '["hook_stopped","PreToolUse"]'
-  turns "$(quick PostToolUse Bash 'echo "{\"continue\":false,\"stopReason\":\"enough\"}"')"
-  in_turn 'echo one' 'echo two'
-  is "$(requests)" 1
-  has "$err" 'Stopped by hook: enough'
+  # In a turn, beside an allow and in both dialects: before the tool it does not run, after it the model is not asked again.
+  local event dialect
+  for event in PreToolUse PostToolUse; do
+    for dialect in sdlc claude; do
+      printf '{"continue":false,"stopReason":"enough","hookSpecificOutput":{"hookEventName":"%s","permissionDecision":"allow"}}' $event >answer
+      turns "$(quick $event Bash 'cat answer' "{\"dialect\":\"$dialect\"}")"
+      in_turn "echo > $event-$dialect" 'echo two'
+      is "$event $dialect $(requests)" "$event $dialect 1"
+      has "$err" 'Stopped by hook: enough'
+      is "$(sql "SELECT count(*) FROM transcript_entries WHERE session_id=(SELECT session_id FROM transcript_entries ORDER BY id DESC LIMIT 1) AND payload_json LIKE '%hook_stopped%'")" 1
+    done
+  done
+  is "$(ls | grep ToolUse | paste -sd' ')" 'PostToolUse-claude PostToolUse-sdlc'
 }
 check_004_12_03() {
   local value
@@ -1359,6 +1368,13 @@ check_004_12_06() {
   is "$(entries system | jq -c '[.subtype,.hook_event,.message]')" '["hook_message","PreToolUse","look here"]'
   # To the operator, not to the model.
   lacks "$(entries tool_result)$(entries internal_hook)" 'look here'
+  # In a turn: said once, in no request.
+  turns "$(quick PostToolUse Bash 'echo "{\"systemMessage\":\"disk almost full\",\"suppressOutput\":true}"' '{"dialect":"claude"}')"
+  in_turn 'echo one'
+  is "$(grep -o 'disk almost full' <<<"$err" | wc -l)" 1
+  is "$(requests)" 2
+  lacks "$(cat "$LOG")" 'disk almost full'
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%disk almost full%'")" 1
 }
 check_004_12_07() {
   pre 'echo "{\"decision\":\"block\",\"reason\":\"policy 7\"}"'
@@ -1528,6 +1544,13 @@ check_004_12_18() {
   is "$(is_error) $(content | paste -sd' ')" 'true Denied by PermissionRequest hook not now'
   has "$err" 'Stopped by hook: not now'
   no_file ran
+  local dialect
+  for dialect in sdlc claude; do
+    settings "$(quick PermissionRequest Bash 'echo never >&2; exit 2' "{\"dialect\":\"$dialect\"}" | jq -cs '{hooks:.,permissions:{ask:["Bash"]}}')"
+    tool Bash '{"command":"echo > ran"}' --yes
+    is "$dialect $(is_error) $(content | paste -sd' ')" "$dialect true Denied by PermissionRequest hook never"
+    no_file ran
+  done
   # A deny wins over an allow in any order, and the log names the hook that said it.
   printf '%s' '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}' >allow
   settings "$(printf '%s\n' "$(quick PermissionRequest Bash 'cat allow')" "$(quick PermissionRequest Bash 'cat answer')" | jq -cs '{hooks:.,permissions:{ask:["Bash"]}}')"

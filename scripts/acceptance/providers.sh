@@ -1049,6 +1049,7 @@ check_004_2_5_03() {
   is "$(requests)" 1
   is "$(kinds blocked)" system
   is "$(sql "SELECT json_extract(payload_json,'\$.subtype') FROM transcript_entries WHERE session_id='blocked'")" prompt_blocked
+  lacks "$(sql "SELECT payload_json FROM transcript_entries WHERE session_id='blocked'")" 'secret plan'
   is "$(sql "SELECT count(*) FROM hook_invocations WHERE session_id='blocked' AND exit_code=2")" 1
 }
 
@@ -1075,12 +1076,17 @@ IDS
 
 check_004_5_6_09() {
   served anthropic '[{"calls":[{"name":"Bash","input":{"command":"true"}}]},{"calls":[{"name":"Bash","input":{"command":"false"}}]},{"say":"end"}]' \
-    "$(hooked "$(quick PostToolUse Bash 'sleep 0.3; echo first-word >&2; exit 2')" "$(quick PostToolUse Bash 'echo second-word >&2; exit 2')" \
-      "$(quick PostToolUseFailure Bash 'sleep 0.3; echo third-word >&2; exit 2')" "$(quick PostToolUseFailure Bash 'echo fourth-word >&2; exit 2')")"
+    "$(hooked "$(quick PostToolUse Bash 'sleep 0.3; echo first-word >&2; exit 2')" "$(quick PostToolUse Bash 'echo second-word >&2; exit 2' '{"dialect":"claude"}')" \
+      "$(quick PostToolUseFailure Bash 'sleep 0.3; echo third-word >&2; exit 2')" "$(quick PostToolUseFailure Bash 'echo fourth-word >&2; exit 2' '{"dialect":"claude"}')" \
+      "$(quick SessionStart '' 'echo at-start >&2; exit 2' '{"dialect":"claude"}')" "$(quick SessionEnd '' 'echo at-end >&2; exit 2' '{"dialect":"claude"}')")"
   says 0 -p go
   is "$(requests)" 3
   is "$(req 1 '.body.messages[-1] | tostring | [scan("[a-z]+-word")] | join(",")')" first-word,second-word
   is "$(req 2 '.body.messages[-1] | tostring | [scan("[a-z]+-word")] | join(",")')" third-word,fourth-word
+  # Where nothing can be blocked the words are the operator's.
+  has "$err" at-start
+  has "$err" at-end
+  lacks "$(cat "$LOG")" at-start
 }
 
 check_004_12_10() {

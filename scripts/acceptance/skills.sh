@@ -154,7 +154,7 @@ check_transcript_path() {
 check_C31() {
   local root=$HOME/.claude/plugins/cache/m/p/1
   mkdir -p "$root/hooks"
-  jq -n '{hooks:{PreToolUse:[{matcher:"Bash",hooks:[{type:"command",command:"echo \"${CLAUDE_PLUGIN_ROOT}\" >> roots; test -d \"$CLAUDE_PLUGIN_DATA\" && echo data >> roots"}]}]}}' >"$root/hooks/hooks.json"
+  jq -n '{description:"d",hooks:{description:"d",PreToolUse:[{matcher:"Bash",hooks:[{type:"command",command:"echo \"${CLAUDE_PLUGIN_ROOT}\" >> roots; test -d \"$CLAUDE_PLUGIN_DATA\" && echo data >> roots"}]}]}}' >"$root/hooks/hooks.json"
   jq -n --arg r "$root" '{version:2,plugins:{"p@m":[{scope:"user",installPath:$r}]}}' >"$HOME/.claude/plugins/installed_plugins.json"
   jq -n '{enabledPlugins:{"p@m":true},permissions:{allow:["Bash"]}}' >"$HOME/.claude/settings.json"
   tool Bash '{"command":"true"}'
