@@ -97,7 +97,7 @@ check_002_1_01() {
 # ---- 2: stdin ----------------------------------------------------------------------
 
 check_002_2_01() {
-  local event
+  local event path
   install "$(jq -cn --argjson p "$(group Bash 'cat >pre')" --argjson q "$(group Bash 'cat >post')" '{PreToolUse:[$p],PostToolUse:[$q]}')"
   bash_call 'echo hi'
   for event in pre post; do
@@ -107,6 +107,48 @@ check_002_2_01() {
   done
   is "$(jq -r '.cwd + " " + .permission_mode + " " + .effort.level' pre)" "$PWD default medium"
   is "$(jq -r .hook_event_name post)" PostToolUse
+  # Both ids can be file names, as hooks use them.
+  is "$(jq -r '.session_id, .tool_use_id' pre | grep -cvE '^[A-Za-z0-9_-]+$' || true)" 0
+  # effortLevel is what they read.
+  install "$(pre Bash 'cat >pre')" '{"effortLevel":"high"}'
+  bash_call true
+  is "$(jq -r .effort.level pre)" high
+  # A path has one spelling, also where nothing exists yet: a guard of a folder sees every write to it.
+  install "$(pre Write 'jq -r .tool_input.file_path >>seen')"
+  for path in frozen/a ./free/../frozen/b frozen//c; do
+    tool Write "$(jq -cn --arg p "$path" '{file_path:$p,content:"x"}')"
+  done
+  is "$(cat seen)" "$(printf '%s\n' "$PWD"/frozen/{a,b,c})"
+  rm -r frozen
+  every_event
+}
+# The fifteen events that public configurations use, each with what it brings. Nobody is asked and
+# nothing is configured in such a run, so Notification and ConfigChange come by --fire-hook.
+every_event() {
+  local event fields
+  local -A own=([PreToolUse]=tool_name,tool_input,tool_use_id [PostToolUse]=tool_name,tool_input,tool_response,tool_use_id
+    [PostToolUseFailure]=tool_name,tool_input,tool_use_id,error [UserPromptSubmit]=prompt [SessionStart]=source [SessionEnd]=reason
+    [Stop]=stop_hook_active,last_assistant_message [SubagentStop]=stop_hook_active,agent_id,agent_type,last_assistant_message
+    [SubagentStart]=agent_id,agent_type [PreCompact]=trigger,custom_instructions [PermissionRequest]=tool_name,tool_input,permission_suggestions
+    [Notification]=message,notification_type [ConfigChange]=source,file_path [Setup]=trigger [InstructionsLoaded]=file_path,memory_type,load_reason)
+  echo 'Be kind.' >CLAUDE.md
+  install "$(jq -cn --argjson g "$(group '' 'cat >>all')" '[$ARGS.positional[] | {key:., value:[$g]}] | from_entries' --args "${!own[@]}")" "$ALLOW_BASH"
+  prompted '[{"calls":[{"name":"Bash","input":{"command":"echo fine"}}]},{"calls":[{"name":"Bash","input":{"command":"exit 3"}}]},
+    {"calls":[{"name":"Bash","input":{"command":"echo half; exit 4"}}]},{"calls":[{"name":"Write","input":{"file_path":"a","content":"x"}}]},
+    {"calls":[{"name":"Agent","input":{"description":"d","prompt":"p","subagent_type":"general-purpose"}}]},{"say":"report"},{"say":"done"},{"say":"a summary"}]' --init --session-id s
+  code 0 ona -p '/compact keep names' -r s </dev/null
+  fire Notification '{"message":"m","notification_type":"idle_prompt"}'
+  fire ConfigChange '{"source":"user_settings","file_path":"/x"}'
+  for event in "${!own[@]}"; do
+    fields=session_id,conversation_id,runtime_db_path,cwd,${own[$event]}
+    is "$event $(jq -sc --arg e "$event" --arg f "$fields" 'map(select(.hook_event_name == $e))[0] // {} | [($f | split(",")) - keys, has("transcript_path"), .permission_mode == "auto", .effort]' all)" \
+      "$event [[],false,false,{\"level\":\"medium\"}]"
+  done
+  is "$(jq -sc 'map(select(.hook_event_name == "PostToolUseFailure").error)' all)" '["Exit code 3","Exit code 4\nhalf"]'
+  is "$(jq -sc 'map(select(.hook_event_name == "PermissionRequest"))[0] | has("tool_use_id")' all)" false
+  is "$(jq -sr 'map(select(.hook_event_name == "PreCompact"))[0].custom_instructions' all)" 'keep names'
+  is "$(jq -sc 'map(select(.hook_event_name == "PreToolUse").session_id) | unique' all)" '["s"]'
+  is "$(jq -sc '(map(select(.hook_event_name == "PostToolUse"))[0].tool_use_id) as $id | map(select(.hook_event_name == "PreToolUse").tool_use_id) | index($id) != null' all)" true
 }
 check_002_2_02() {
   install "$(jq -cn --argjson p "$(group Bash 'cat >>pre')" --argjson s "$(group general-purpose 'cat >>sub')" '{PreToolUse:[$p],SubagentStart:[$s],SubagentStop:[$s]}')" "$ALLOW_BASH"
@@ -145,10 +187,18 @@ check_002_3_03() {
   no_file ran
   is "$(told 1 | jq -r '.content[0] | .type + " " + (.is_error | tostring)')" 'tool_result true'
   has "$(told 1)" 'because deny'
-  install "$(pre "$GSTACK" "$(decides deny)")"
+  # No event after the tool fires for a question a hook denied.
+  install "$(jq -cn --argjson p "$(group "$GSTACK" "$(decides deny)")" --argjson q "$(group '*' 'touch post')" '{PreToolUse:[$p],PostToolUse:[$q],PostToolUseFailure:[$q]}')"
   prompted "[$ASK,$DONE]"
   is "$(told 1 | jq -r '.content[0].is_error')" true
+  has "$(told 1)" 'because deny'
   lacks "$(told 1)" 'Which?'
+  no_file post
+  # Exit code 2 denies whatever stdout says.
+  install "$(pre Bash "$(decides allow); echo no >&2; exit 2")"
+  bash_call 'touch ran'
+  is "$(content)" $'Denied by PreToolUse hook\n[0] no'
+  no_file ran
 }
 check_002_3_04() {
   install "$(pre Bash "$(decides ask)")" "$ALLOW_BASH"
@@ -169,12 +219,18 @@ check_002_3_05() {
   is_file ran
   is "$(ran_hooks)" 1
   fresh
-  install "$(pre Bash "$(decides defer)")"
-  attended "[$BASH_CALL,$DONE]" "$NO"
-  is "$(asked_times)" 1
+  local hook
+  for hook in "$(decides defer)" 'cat >/dev/null'; do
+    install "$(pre Bash "$hook")"
+    attended "[$BASH_CALL,$DONE]" "$NO"
+    is "$(asked_times)" 1
+    no_file ran
+    is "$(ran_hooks)" 1
+    is "$(sql "SELECT count(*) FROM events WHERE event_type LIKE 'hook_%'")" 0
+  done
+  prompted "[$BASH_CALL,$DONE]"
+  has "$(told 1)" 'there is nobody to ask'
   no_file ran
-  is "$(ran_hooks)" 1
-  is "$(sql "SELECT count(*) FROM events WHERE event_type LIKE 'hook_%'")" 0
 }
 check_002_3_06() {
   install "$(jq -cn --argjson p "$(group Bash "$(specific '{"permissionDecision":"allow","updatedInput":{"command":"echo B"}}')")" --argjson q "$(group Bash 'cat >post')" '{PreToolUse:[$p],PostToolUse:[$q]}')"
@@ -188,8 +244,8 @@ check_002_3_06() {
 }
 check_002_3_07() {
   local decision
-  for decision in ask defer deny; do
-    install "$(pre Bash "$(specific "{\"permissionDecision\":\"$decision\",\"updatedInput\":{\"command\":\"touch other\"}}")")"
+  for decision in '"permissionDecision":"ask",' '"permissionDecision":"defer",' '"permissionDecision":"deny",' ''; do
+    install "$(pre Bash "$(specific "{$decision\"updatedInput\":{\"command\":\"touch other\"}}")")"
     bash_call 'true' --yes
     no_file other
     is "$(sql "SELECT count(*) FROM events WHERE event_type='hook_output_invalid' AND detail LIKE '%updatedInput counts only beside permissionDecision allow%'")" 1
@@ -212,6 +268,26 @@ check_002_4_01() {
   is "$(matched '^(?!Bash$).*' Read)" 1
   is "$(matched '(?i)bash' Bash)" 0
   is "$(matched 'Edit.*' NotebookEdit)" 1
+  is "$(matched '^Notebook' NotebookEdit)" 1
+  is "$(matched '(edit|write)' Write)" 0
+  # An invalid expression matches nothing; stderr names it once, and it is recorded once, not at every start.
+  install "$(jq -cn --argjson a "$(group '(' 'touch ran')" --argjson b "$(group Bash 'touch other')" '{PreToolUse:[$a,$b]}')"
+  bash_call true
+  is "$(grep -o '"(" is not a valid expression' <<<"$err" | wc -l)" 1
+  bash_call true
+  no_file ran
+  is_file other
+  is "$(sql "SELECT event_type FROM events WHERE event_type LIKE 'hook_%'")" hook_config_rejected
+  # A condition is a permission rule: it finds the command inside a line, a rule of Edit holds for Write,
+  # an empty one always holds, and without a tool none holds.
+  install "$(jq -cn 'def when($rule; $word): {type:"command", if:$rule, command:("echo " + $word + " >>log")};
+    {PreToolUse:[{hooks:[when("Bash(git *)"; "git"), when("Edit(*.ts)"; "ts"), when(""; "any")]}], UserPromptSubmit:[{hooks:[when("Bash"; "prompt")]}]}')"
+  bash_call 'A=1 git status; true'
+  bash_call ls
+  tool Write '{"file_path":"a.ts","content":"x"}'
+  tool Write '{"file_path":"a.js","content":"x"}'
+  fire UserPromptSubmit '{"prompt":"p"}'
+  is "$(paste -sd, log)" git,any,any,ts,any,any
 }
 check_002_4_02() {
   is "$(matched Edit Edit)" 1
@@ -219,6 +295,14 @@ check_002_4_02() {
   is "$(matched mcp__memory mcp__memory__get)" 0
   is "$(matched 'Edit|Write' Write)" 1
   is "$(matched 'Edit|Write' NotebookEdit)" 0
+  is "$(matched 'Edit, Write ,Bash' Write)" 1
+  is "$(matched 'Edit, Write ,Bash' Bash)" 1
+  is "$(matched 'Edit, Write ,Bash' NotebookEdit)" 0
+  # A matcher written like a rule fits no tool, and a start says so.
+  install "$(pre 'Bash(git push*)' 'touch ran')"
+  bash_call 'echo git push'
+  has "$err" 'Bash(git push*)'
+  no_file ran
 }
 # A server of tools is not needed to see which hooks its call would run.
 check_002_4_03() {
@@ -238,6 +322,12 @@ check_002_5_01() {
   bash_call true
   is "$(paste -sd, log)" same,other
   is "$(sql "SELECT count(*) FROM hook_invocations WHERE command LIKE '%same%'")" 1
+  # A copy that a policy switches off does not take the place of the policy's own.
+  rm log .claude/settings.json
+  install "$(pre Bash 'echo same >>log')"
+  jq -n '{allowManagedHooksOnly:true, hooks:[{hook_event_name:"PreToolUse", matcher:"*", type:"command", command:"echo same >>log", dialect:"claude"}]}' >"$ONA_MANAGED_SETTINGS"
+  bash_call true
+  is "$(cat log)" same
 }
 check_002_5_02() {
   local round
@@ -265,6 +355,14 @@ check_002_5_03() {
       is "${order[$i]} ${order[$j]} $(merged "${order[$i]}" "${order[$j]}")" "${order[$i]} ${order[$j]} $expected"
     done
   done
+  # A deny after a rewrite: neither command runs, and the hook behind it is skipped.
+  install "$(pre Bash "$(specific '{"permissionDecision":"allow","updatedInput":{"command":"touch other"}}')" "$(decides deny)" 'touch post')"
+  bash_call 'touch ran'
+  is "$(content)" $'Denied by PreToolUse hook\nbecause deny'
+  no_file ran
+  no_file other
+  no_file post
+  is "$(sql "SELECT group_concat(hook_ordinal || ':' || ifnull(exit_code, skipped_reason)) FROM hook_invocations")" 0:0,1:0,2:prior_block_or_deny
 }
 
 # ---- 6: the three answers gstack gives ---------------------------------------------
@@ -284,6 +382,16 @@ check_002_6_02() {
   has "$(told 1)" 'B) Later'
   is "$(ran_hooks)" 1
   is "$(sql "SELECT count(*) FROM events WHERE event_type LIKE 'hook_%'")" 0
+  # With nobody to ask, the model is told the same with the hook and without.
+  local with
+  install "$(pre "$GSTACK" "$(specific '{"permissionDecision":"defer"}')")"
+  prompted "[$ASK,$DONE]"
+  lacks "$err" hook
+  with=$(told 1)
+  has "$with" 'Nobody is there to answer'
+  install '{}'
+  prompted "[$ASK,$DONE]"
+  is "$(told 1)" "$with"
 }
 check_002_6_03() {
   install "$(jq -cn --argjson g "$(group Bash "$(specific '{}' PostToolUse)")" '{PostToolUse:[$g]}')" "$ALLOW_BASH"
@@ -311,6 +419,26 @@ check_002_7_01() {
   bash_call true
   is "$(jq -r .tool_name seen)" Bash
   is "$(sql "SELECT json_extract(json,'\$.hooks[0].dialect') FROM settings_snapshot")" claude
+  # An edit between two turns of a session counts from the next session on, and nobody rewrites the file.
+  local call='{"calls":[{"name":"Bash","input":{"command":"true"}}]}' edited turn line
+  edited=$(pre Bash 'echo new >>log' | jq '{custom:{keep:[1,2]}, permissions:{allow:["Bash"]}, hooks:(.PreToolUse[0]._gstack_source = "question-log")}')
+  install "$(pre Bash 'echo old >>log')" "$ALLOW_BASH"
+  talking "[$call,$DONE,$call,$DONE,$call,$DONE]"
+  coproc ONA_P { ona --output-format stream-json --verbose --input-format stream-json 2>"$WORLD/driven.err"; }
+  local pid=$ONA_P_PID to=${ONA_P[1]}
+  for turn in 1 2; do
+    jq -cn '{type:"user",message:{role:"user",content:"go"}}' >&"$to"
+    while IFS= read -r -t 30 line <&"${ONA_P[0]}"; do
+      [ "$(jq -r .type <<<"$line")" != result ] || break
+    done
+    printf '%s' "$edited" >"$HOME/.claude/settings.json"
+  done
+  exec {to}>&-
+  wait "$pid" || fail "the driven run failed: $(cat "$WORLD/driven.err")"
+  is "$(paste -sd, log)" old,old
+  code 0 ona -p go </dev/null
+  is "$(paste -sd, log)" old,old,new
+  is "$(cat "$HOME/.claude/settings.json")" "$edited"
 }
 check_002_7_02() {
   install '{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"sleep 3; touch late","timeout":1}]}]}'
@@ -321,6 +449,18 @@ check_002_7_02() {
   install '{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"sleep 0.3; touch intime","timeout":20}]}]}'
   bash_call true
   is_file intime
+  # A process that a hook leaves behind does not hold the call up, and goes on after the program has ended.
+  local tries=0
+  install "$(pre Bash '(for n in $(seq 400); do [ ! -e go ] || break; sleep 0.05; done; touch behind) &')"
+  bash_call 'echo ran'
+  is "$(content) $(sql 'SELECT exit_code FROM hook_invocations')" 'ran 0'
+  no_file behind
+  touch go
+  until [ -e behind ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || fail 'the process that a hook left behind was ended'
+    sleep 0.05
+  done
 }
 check_002_7_03() {
   mkdir -p .git tools deep/down
@@ -346,6 +486,7 @@ check_002_8_02() {
   is "$(jq -r '.tool_input | has("answers")' pre)" false
   is "$(jq -r '.tool_input.answers["Which?"]' post)" 'A) Fix now (recommended)'
   is "$(jq -r '.tool_response.answers["Which?"]' post)" 'A) Fix now (recommended)'
+  is "$(jq -r '.tool_response.questions[0].question' post)" 'Which?'
   is "$(jq -r .tool_use_id pre)" "$(jq -r .tool_use_id post)"
   is "$(jq -r .session_id pre)" "$(jq -r .session_id post)"
 }
@@ -360,6 +501,7 @@ check_002_8_03() {
   prompted "[$BASH_CALL,$DONE]"
   no_file ran
   is "$(sql "SELECT exit_code IS NULL AND skipped_reason IS NULL FROM hook_invocations")" 1
+  is "$(sql "SELECT event_type FROM events WHERE event_type LIKE 'hook_%'")" hook_error
   is "$(sql "SELECT json_extract(reason_json,'\$.source') FROM tool_permission_log")" headless
 }
 
