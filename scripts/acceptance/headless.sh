@@ -212,6 +212,17 @@ check_ctrl_c() {
   wait "$id" || got=$?
   is "$got" 130
   is "$(jq -r .subtype "$WORLD/out")" error_during_execution
+  # A typed call that is interrupted still prints its result and keeps its row.
+  got=0
+  ona --eval '{"tool":"Bash","input":{"command":"touch started; sleep 30; touch late"},"tool_use_id":"typed"}' >"$WORLD/out" &
+  id=$!
+  until [ -e started ]; do sleep 0.05; done
+  kill -INT "$id"
+  wait "$id" || got=$?
+  is "$got" 130
+  is "$(jq -c .is_error "$WORLD/out")" true
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result' AND tool_use_id='typed'")" 1
+  [ ! -e late ] || fail 'the command ran to its end'
 }
 
 check_retries() {

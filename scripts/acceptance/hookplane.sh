@@ -314,6 +314,10 @@ check_004_3_01() {
   is "$(sql "SELECT json_extract(detail,'$.entry.hook_event_name') FROM events WHERE event_type='hook_config_rejected'" | paste -sd' ')" 'pretooluse PreToolUses'
   code 1 ona doctor --json
   is "$(got '[.problems[] | select(contains("\"pretooluse\" is not a hook event"))] | length')" 1
+  is "$(got '.problems | length')" 2
+  code 1 ona doctor
+  has "$out" 'problem: a hook on pretooluse'
+  lacks "$out" $'\e'
   refuses '{"hook_event_name":"pretooluse","tool_name":"Bash","tool_input":{},"tool_use_id":"t"}' '"pretooluse" is not a hook event'
 }
 check_004_3_02() {
@@ -735,6 +739,7 @@ check_004_5_9_02() {
   no_file end
   code 0 ona doctor --json
   is "$(got '[.hooks[].timeout_ms]')" '[1500,600000]'
+  is "$(got .hook_timeouts_ms.SessionEnd)" 1500
 }
 check_004_5_9_03() {
   hooks "$(quick PreToolUse Bash 'sleep 5; echo > end')"
@@ -766,7 +771,7 @@ check_004_5_9_05() {
   export SDLC_HOOK_TIMEOUT_MS=500
   hooks "$(quick PreToolUse Bash 'echo partial; sleep 5')" "$(quick PreToolUse Bash 'echo > later')" "$(quick UserPromptSubmit '' 'sleep 5')"
   within 4000 tool Bash '{"command":"echo > ran"}'
-  is "$(is_error)" true
+  is "$(is_error) $(content | paste -sd' ')" 'true Denied by PreToolUse hook [0] [SDLC] hook timed out after 500 ms'
   no_file later
   no_file ran
   is "$(rows "hook_ordinal || ':' || ifnull(exit_code,'-') || ':' || ifnull(skipped_reason,'-')" | paste -sd' ')" '0:2:- 1:-:prior_block_or_deny'

@@ -377,18 +377,19 @@ check_004_4_4_02() {
 check_004_4_4_03() {
   mkdir "$HOME/.ona"
   local secret=hunter2-hunter2-hunter2
-  jq -n --arg s "$secret" '{model_config:{provider:"lm_studio_local",model_id:"qwen"},env:{MY_TOKEN:$s}}' >"$HOME/.ona/settings.json"
+  jq -n --arg s "$secret" '{model_config:{provider:"lm_studio_local",model_id:"qwen"},env:{MY_TOKEN:$s,PLAIN:"visible"}}' >"$HOME/.ona/settings.json"
   tool Bash '{"command":"echo $MY_TOKEN | wc -c"}'
   is "$(content)" 24
   is "$(sql "SELECT json_extract(json,'\$.model_config') FROM settings_snapshot")" '{"provider":"lm_studio_local","model_id":"qwen"}'
   is "$(sql "SELECT json_extract(json,'\$.env.MY_TOKEN') FROM settings_snapshot")" '${ONA_SECRET:/env/MY_TOKEN}'
+  is "$(sql "SELECT json_extract(json,'\$.env.PLAIN') FROM settings_snapshot")" visible
   lacks "$(sql .dump)" "$secret"
   # A key beside the two names refuses the whole file: nothing is written.
   jq -n --arg s "$secret" '{model_config:{provider:"lm_studio_local",model_id:"qwen",api_key:$s}}' >"$HOME/.ona/settings.json"
   code 2 ona --db "$WORLD/other.db" --eval '{"tool":"Bash","input":{"command":"touch ran"}}'
   has "$err" api_key
   [ ! -e ran ] || fail 'a tool ran'
-  [ ! -e "$WORLD/other.db" ] || is "$(sqlite3 "$WORLD/other.db" 'SELECT count(*) FROM settings_snapshot')" 0
+  [ ! -e "$WORLD/other.db" ] || fail 'a database was made'
 }
 
 check_004_4_4_04() {
@@ -487,13 +488,17 @@ check_004_4_8_01() {
 }
 
 check_004_4_8_02() {
-  hooks "$(hook PreToolUse '' true)"
+  # All of them make the database and import the settings.
+  mkdir .ona
+  hook PreToolUse '' true | jq -c '{hooks:[.], permissions:{allow:["Bash"]}}' >.ona/settings.json
   local n pid pids=()
   for n in 1 2 3 4 5 6 7 8; do
     ona --eval "$(bash_call "echo result-$n")" >"$WORLD/out.$n" 2>"$WORLD/err.$n" &
     pids+=($!)
   done
   for pid in "${pids[@]}"; do wait "$pid" || fail "an eval failed: $(cat "$WORLD"/err.*)"; done
+  for n in 1 2 3 4 5 6 7 8; do is "$(jq -r .content "$WORLD/out.$n")" "result-$n"; done
+  code 0 ona db check
   is "$(sql 'PRAGMA integrity_check')" ok
   is "$(sql 'PRAGMA foreign_key_check')" ''
   is "$(sql "SELECT count(DISTINCT json_extract(payload_json,'\$.content')), count(*) FROM transcript_entries WHERE entry_type='tool_result' AND json_extract(payload_json,'\$.content') LIKE 'result-%'")" '8|8'
@@ -545,10 +550,15 @@ check_004_4_8_05() {
 }
 
 check_004_4_8_06() {
+  # Before there is a database nothing is wrong.
+  code 0 ona doctor --json
+  is "$(jq -c '[.ok, .database.made]' <<<"$out")" '[true,false]'
+  [ ! -e "$AGENT_SDLC_DB" ] || fail 'doctor made a database'
   ona db init >/dev/null
   code 0 ona doctor --json
-  is "$(jq -c '[.database.pragmas.writer, .database.pragmas.reader][] | [.foreign_keys, .journal_mode]' <<<"$out")" '[true,"wal"]
-[true,"wal"]'
+  is "$(jq -c '[.database.pragmas.writer, .database.pragmas.reader][] | [.foreign_keys, .journal_mode, .synchronous]' <<<"$out")" '[true,"wal",2]
+[true,"wal",2]'
+  is "$(jq -c .ok <<<"$out")" true
 }
 
 check_004_4_8_07() {
@@ -670,6 +680,8 @@ check_004_18_03() {
   is "$(columns summaries | head -n 1)" 'conversation_id TEXT 0 - 1'
   is "$(index_columns idx_hook_inv_session)" session_id,hook_ordinal
   is "$(sql 'SELECT x FROM theirs')" 1
+  code 0 ona db check --json
+  is "$(jq -c '[.ok, .foreign_tables]' <<<"$out")" '[true,["theirs"]]'
   is "$(sql "SELECT count(*) FROM transcript_entries")" 2
 }
 

@@ -135,6 +135,8 @@ check_004_4_5_04() {
   sql "UPDATE transcript_entries SET payload_json='{' WHERE sequence=0"
   code 1 ona db check
   has "$out" 'is not JSON'
+  code 1 ona db check --json
+  is "$(jq -c .ok <<<"$out")" false
 }
 
 check_004_8_8_1_02() {
