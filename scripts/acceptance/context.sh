@@ -31,14 +31,16 @@ png() {
 }
 # pictures N : how many pictures the n-th request shows, on either wire
 pictures() { req "$1" '[.body.messages[].content | arrays | .[] | select(.type=="image" or .type=="image_url")] | length'; }
-# edge N : width of the first picture of the n-th request, from its header
-edge() {
-  req "$1" '[.body.messages[].content | arrays | .[] | select(.type=="image")][0].source.data' | base64 -d | od -An -tu1 -j16 -N4 | awk '{print (($1*256+$2)*256+$3)*256+$4}'
+# size N M : width and height of the m-th picture of the n-th request, from its header
+size() {
+  req "$1" "[.body.messages[].content | arrays | .[] | select(.type==\"image\")][$2].source.data" | base64 -d | od -An -tu1 -j16 -N8 |
+    awk '{print (($1*256+$2)*256+$3)*256+$4 "x" (($5*256+$6)*256+$7)*256+$8}'
 }
 listening() { jq -cn --arg e "$1" '{hooks:[{hook_event_name:$e,matcher:".*",command:"true",shell:"sh"}]}'; }
-# told : what InstructionsLoaded hooks were told, in order
+# told : what InstructionsLoaded hooks were told, in order: file, reason, file that led to it, file that imports it
 told() {
-  sql "SELECT replace(json_extract(input_json,'\$.file_path'),'$PWD/','') || ' ' || json_extract(input_json,'\$.load_reason') FROM hook_invocations WHERE hook_event='InstructionsLoaded' ORDER BY id"
+  sql "SELECT input_json FROM hook_invocations WHERE hook_event='InstructionsLoaded' ORDER BY id" |
+    jq -r --arg p "$PWD/" '[.file_path, .load_reason, .trigger_file_path // "-", .parent_file_path // "-"] | map(ltrimstr($p)) | join(" ")'
 }
 
 # ---- pictures and files --------------------------------------------------------------
@@ -46,29 +48,35 @@ told() {
 # A picture named in a prompt is an attachment row behind it and a block on both wires.
 check_DEC_032_1() {
   local id
-  png 4 3 a.png
+  mkdir shots
+  png 4 3 'shots/a b.png'
   for id in claude_sonnet_4 gpt_4o; do
     talking '[]'
     choose $id
-    says 0 -p 'what is in @a.png?' --session-id "s-$id"
+    says 0 -p 'what is in @"shots/a b.png"?' --session-id "s-$id"
     is "$(pictures 0)" 1
+    has "$(req 0 '.body.messages | tostring')" "$(base64 -w0 'shots/a b.png')"
     is "$(sql "SELECT entry_type FROM transcript_entries WHERE session_id='s-$id' AND sequence=1")" attachment
     is "$(sql "SELECT json_extract(payload_json,'\$.attachment.kind') || json_extract(payload_json,'\$.attachment.media_type') FROM transcript_entries WHERE session_id='s-$id' AND sequence=1")" imageimage/png
-    is "$(sql "SELECT json_extract(payload_json,'\$.attachment.data') FROM transcript_entries WHERE session_id='s-$id' AND sequence=1")" "$(base64 -w0 a.png)"
+    is "$(sql "SELECT json_extract(payload_json,'\$.attachment.data') FROM transcript_entries WHERE session_id='s-$id' AND sequence=1")" "$(base64 -w0 'shots/a b.png')"
+    # A resumed session still shows it.
+    says 0 -p 'sure?' -r "s-$id"
+    is "$(pictures 1)" 1
   done
 }
 
-# Read attaches a picture beside its result; one too large is scaled down; a bomb is described.
+# Read attaches a picture beside its result, as a prompt does; one too large is scaled down; a bomb is described.
 check_DEC_032_2() {
-  png 2400 20 large.png
+  png 2400 30 large.png
   png 1 1 bomb.png
   printf '\377\377\377\377\377\377\377\377' | dd of=bomb.png bs=1 seek=16 conv=notrunc 2>/dev/null
   talking '[{"calls":[{"name":"Read","input":{"file_path":"large.png"}},{"name":"Read","input":{"file_path":"bomb.png"}}]}]'
   choose claude_sonnet_4
-  says 0 -p look
-  is "$(pictures 1)" 1
-  is "$(edge 1)" 1568
-  has "$(req 1 '.body.messages | tostring')" 'more than can be scaled down'
+  says 0 -p 'look at @large.png @bomb.png'
+  is "$(pictures 0) $(size 0 0)" '1 1568x20'
+  has "$(req 0 '.body.messages[-1] | tostring')" '4294967295x4294967295 pixels, more than can be scaled down'
+  is "$(pictures 1) $(size 1 1)" '2 1568x20'
+  has "$(req 1 '.body.messages[-1] | tostring')" 'more than can be scaled down'
   is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='attachment' AND tool_use_id IS NOT NULL")" 1
 }
 
@@ -80,11 +88,13 @@ check_DEC_032_3() {
     talking '[{"status":400,"message":"This model does not support images."}]'
     choose $id
     says 0 -p 'what is in @a.png?' --session-id "s-$id"
+    is "$out" done
+    has "$err" 'does not take pictures'
     is "$(requests)" 2
     is "$(pictures 0)$(pictures 1)" 10
     has "$(req 1 '.body.messages | tostring')" '[image image/png'
     says 0 -p again -r "s-$id"
-    is "$(requests)" 3
+    is "$(requests) $err" '3 '
     is "$(pictures 2)" 0
     # Another session has not heard of it.
     says 0 -p 'what is in @a.png?'
@@ -120,20 +130,26 @@ check_DEC_032_5() {
 
 # Reading a file loads the instructions of its folder once, also after a resume.
 check_DEC_063_1() {
-  mkdir -p sub .claude/rules
+  mkdir -p sub/deep .claude/rules
   echo 'words-of-the-folder @more.md' >sub/CLAUDE.md
   echo words-imported >sub/more.md
+  echo words-of-the-deep-one >sub/deep/AGENTS.md
   printf -- '---\npaths: "**/*.txt"\n---\nwords-of-the-rule\n' >.claude/rules/t.md
-  echo a >sub/a.txt
-  local read='{"calls":[{"name":"Read","input":{"file_path":"sub/a.txt"}}]}'
-  talking "[$read,$read,{\"say\":\"ok\"},$read]"
+  echo a | tee sub/deep/a.txt >sub/deep/b.txt
+  local read='{"calls":[{"name":"Read","input":{"file_path":"sub/deep/a.txt"}}]}'
+  talking "[$read,${read/a.txt/b.txt},{\"say\":\"ok\"},$read]"
   choose claude_sonnet_4 "$(listening InstructionsLoaded)"
   says 0 -p read --session-id s
   says 0 -p again -r s
-  is "$(told | tr '\n' ,)" 'sub/CLAUDE.md nested_traversal,sub/more.md include,.claude/rules/t.md path_glob_match,'
-  for words in words-of-the-folder words-imported words-of-the-rule; do
+  is "$(told)" 'sub/CLAUDE.md nested_traversal sub/deep/a.txt -
+sub/more.md include sub/deep/a.txt sub/CLAUDE.md
+sub/deep/AGENTS.md nested_traversal sub/deep/a.txt -
+.claude/rules/t.md path_glob_match sub/deep/a.txt -'
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE json_extract(payload_json,'\$.attachment.source')='instructions'")" 4
+  for words in words-of-the-folder words-imported words-of-the-deep-one words-of-the-rule; do
     is "$(req 0 .raw | grep -c "$words" || true)" 0
     is "$(req 1 .raw | grep -o "$words" | wc -l)" 1
+    is "$(req 2 .raw | grep -o "$words" | wc -l)" 1
     is "$(req 4 .raw | grep -o "$words" | wc -l)" 1
   done
 }
