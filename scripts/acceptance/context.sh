@@ -229,21 +229,30 @@ check_004_2_9_10() {
   clears /new
 }
 
-# Every reply is 10 tokens in and 5 out: 105 millionths of a dollar with this model.
+# Every reply is 10 tokens in and 5 out: 105 millionths of a dollar with this model. The first
+# also reads 1000 from the cache (0.3 each) and writes 100 to it (3.75 each): 675 more.
 check_COST_1() {
-  talking '[{"say":"one"},{"calls":[{"name":"Agent","input":{"description":"d","prompt":"p"}}]},{"say":"report"},{"say":"two"}]'
+  talking '[{"say":"one","usage":{"cache_read_input_tokens":1000,"cache_creation_input_tokens":100}},{"calls":[{"name":"Agent","input":{"description":"d","prompt":"p"}}]},{"say":"report"},{"say":"two"}]'
   choose claude_sonnet_4
   says 0 -p first --session-id s --output-format json
-  is "$(jq -c .total_cost_usd <<<"$out")" 0.000105
+  is "$(jq -c .total_cost_usd <<<"$out")" 0.00078
+  is "$(jq -c '.modelUsage["claude-sonnet-4-20250514"].cacheReadInputTokens' <<<"$out")" 1000
+  # What an earlier run cost is not counted again.
   says 0 -p second -r s --output-format json
   is "$(jq -c .total_cost_usd <<<"$out")" 0.000315
-  is "$(jq -c '.modelUsage["claude-sonnet-4-20250514"].inputTokens' <<<"$out")" 30
+  is "$(jq -c '.modelUsage["claude-sonnet-4-20250514"] | [.inputTokens, .costUSD]' <<<"$out")" '[30,0.000315]'
   code 0 ona sessions show s --json
-  is "$(jq -c '[.account.total_cost_usd, .account.replies, [.account.turns[].cost_usd]]' <<<"$out")" '[0.00042,4,[0.000105,0.000315]]'
+  is "$(jq -c '[.account.total_cost_usd, .account.replies, [.account.turns[].cost_usd]]' <<<"$out")" '[0.001095,4,[0.00078,0.000315]]'
+  is "$(jq -c '[(.account.models[0] | .model, .model_id), .account.turns[1].usage.input_tokens]' <<<"$out")" '["claude-sonnet-4-20250514","claude_sonnet_4",30]'
+  local account
+  account=$(jq -cS .account <<<"$out")
   code 0 ona sessions export s --format json
-  is "$(jq -c .account.total_cost_usd <<<"$out")" 0.00042
+  is "$(jq -cS .account <<<"$out")" "$account"
+  code 0 ona sessions export s --format jsonl
+  is "$(jq -s 'map(select(.costUSD | numbers)) | length' <<<"$out")" 3
   code 0 ona sessions show s
-  has "$out" '- Cost: `$0.0004`'
+  has "$out" '- Cost: `$0.0011`'
+  has "$out" '40 in, 20 out, 1000 read from cache, 100 written to cache'
 }
 
 # A price nobody knows is null; modelPrices goes over the list.
@@ -251,7 +260,10 @@ check_COST_2() {
   talking '[{"say":"counted","plain":true},{"say":"not counted"}]'
   choose lm_studio_server_routed
   says 0 -p hello --session-id s --output-format json
-  is "$(jq -c .total_cost_usd <<<"$out")" null
+  is "$(jq -c '[.total_cost_usd, .usage.input_tokens]' <<<"$out")" '[null,10]'
+  code 0 ona sessions show s
+  has "$out" 'not known: no price, or no count of tokens, for'
+  # The row names the model, so an older session is priced by the list of today.
   choose lm_studio_server_routed '{"modelPrices":{"canary/local-model":{"input":100000,"output":200000}}}'
   code 0 ona sessions show s --json
   is "$(jq -c .account.total_cost_usd <<<"$out")" 2
@@ -263,6 +275,16 @@ check_COST_2() {
   is "$(jq -c .total_cost_usd <<<"$out")" null
   code 0 ona sessions show s --json
   has "$err" 'modelPrices.canary/local-model: input is not an amount in dollars'
+  # A settings file sets prices for a run, and a run names a wrong one.
+  export AGENT_SDLC_DB=$WORLD/of-a-file.db
+  mkdir "$HOME/.ona"
+  echo '{"modelPrices":{"claude-sonnet-4-20250514":{"input":100000,"output":200000}}}' >"$HOME/.ona/settings.json"
+  says 0 -p hello --output-format json --model claude_sonnet_4
+  is "$(jq -c .total_cost_usd <<<"$out")" 2
+  echo '{"modelPrices":{"claude_sonnet_4":{"input":"free","output":1}}}' >"$HOME/.ona/settings.json"
+  says 0 -p hello --output-format json --model claude_sonnet_4
+  is "$(jq -c .total_cost_usd <<<"$out")" null
+  has "$err" 'modelPrices.claude_sonnet_4: input is not an amount in dollars'
 }
 
 run_check "$@"

@@ -180,7 +180,7 @@ check_every_request_answered() {
 
 check_result_in_every_case() {
   talking '[{"say":"fine"},{"status":400},{"calls":[{"name":"Glob","input":{"pattern":"*"}}]}]'
-  local fields='duration_ms duration_api_ms num_turns session_id usage modelUsage permission_denials is_error subtype total_cost_usd uuid'
+  local fields='duration_ms duration_api_ms num_turns session_id usage modelUsage permission_denials is_error subtype total_cost_usd uuid api_error_status conversation_id'
   local want name
   for want in '0 success completed' '1 success api_error' '1 error_max_turns max_turns'; do
     set -- $want
@@ -190,6 +190,17 @@ check_result_in_every_case() {
   done
   code 0 ona -p go --output-format json --verbose
   is "$(jq -r 'map(.type) | join(",")' <<<"$out")" system,assistant,result
+  # A provider that is lost in the middle of a reply, and one that never answers.
+  export ONA_MAX_RETRIES=0
+  for want in '{"say":"half a sentence","breaks":600}' '{"reset":true}'; do
+    stop_servers
+    talking "[$want,$want]"
+    for name in stream-json json; do
+      code 1 ona -p go --output-format $name
+      is "$(tail -n 1 <<<"$out" | jq -r '[.type, .is_error, .terminal_reason] | join(" ")')" 'result true api_error'
+      is "$(tail -n 1 <<<"$out" | jq -c --arg f "$fields" '($f | split(" ")) - keys')" '[]'
+    done
+  done
 }
 
 check_closed_stdout() {

@@ -4,6 +4,7 @@
 // line {path, headers, body, raw, open, seen?}, and answers the n-th POST with the n-th item:
 //   {"say":"text"}  {"calls":[{"name","input","id"?}],"say"?}  {"plain":true,...} one JSON document
 //   {"status":429,"headers"?,"message"?}  {"hang":true}  {"reset":true}  {"delay":ms,...}  {"stop":"length",...}
+//   {"usage":{...},...} counts beside the usual ones (Messages only)  {"breaks":bytes,...} the connection is lost after these
 // and {"say":"done"} after the last. With MODEL_ASKS="FILE\tSQL" it runs sqlite3 when a request
 // arrives, before it answers, and logs what that printed as `seen`. Every connection is a line of
 // LOG.connections. It ends after 60 seconds.
@@ -28,7 +29,7 @@ function messages(item, stream) {
   const uses = named(item);
   const blocks = [...(item.say ? [{ type: 'text', text: item.say }] : []), ...uses.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }))];
   const stop_reason = cut(item) ? 'max_tokens' : uses.length ? 'tool_use' : 'end_turn';
-  const message = { id: `msg_${asked}`, type: 'message', role: 'assistant', model: 'scripted', content: blocks, stop_reason, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 5 } };
+  const message = { id: `msg_${asked}`, type: 'message', role: 'assistant', model: 'scripted', content: blocks, stop_reason, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 5, ...item.usage } };
   if (!stream) return message;
   const events = [{ type: 'message_start', message: { ...message, content: [], stop_reason: null } }];
   blocks.forEach((block, index) => {
@@ -38,7 +39,7 @@ function messages(item, stream) {
       events.push({ type: 'content_block_delta', index, delta: say ? { type: 'text_delta', text: piece } : { type: 'input_json_delta', partial_json: piece } });
     events.push({ type: 'content_block_stop', index });
   });
-  events.push({ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 5 } }, { type: 'message_stop' });
+  events.push({ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: message.usage.output_tokens } }, { type: 'message_stop' });
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
 
@@ -79,6 +80,7 @@ const server = createServer((request, response) => {
       }
       const stream = body?.stream === true && !item.plain;
       const answer = (request.url.endsWith('/v1/messages') ? messages : chat)(item, stream);
+      if (item.breaks) return response.writeHead(200, { 'content-type': 'text/event-stream' }).write(answer.slice(0, item.breaks), () => request.socket.destroy());
       response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' }).end(stream ? answer : JSON.stringify(answer));
     }, item.delay ?? 0);
   });
