@@ -82,6 +82,10 @@ check_001_1_03() {
   tool Write '{"file_path":"b.txt","content":""}' --disallowedTools Write
   is "$(is_error)" true
   is "$(sql 'SELECT count(*) FROM hook_invocations')" 1
+  # Of a failure only the hooks of the settings hear.
+  hooks "$(hook PostToolUseFailure '' true)"
+  tool Edit '{"file_path":"gone","old_string":"a","new_string":"b"}'
+  is "$(sql 'SELECT hook_event, command FROM hook_invocations WHERE id > 1')" 'PostToolUseFailure|true'
 }
 
 # ---- global and per-agent hooks ------------------------------------------------------
@@ -157,7 +161,7 @@ check_001_3_03() {
 check_001_4_01() {
   logger one
   local row
-  for row in 'mcp__* mcp__fs__read yes' 'mcp__* MCP__x no' 'Web?etch WebFetch yes' '[WE]* Edit yes' '[WE]* Read no' '[!W]* Read yes' '^Write$ Write no'; do
+  for row in 'mcp__* mcp__fs__read yes' 'mcp__* MCP__x no' 'Web?etch WebFetch yes' '[WE]* Edit yes' '[WE]* Read no' '[!W]* Read yes' '^Write$ Write no' 'Edit Edit yes' 'Edit NotebookEdit no'; do
     set -- $row
     yaml "hooks: {PreToolUse: [{handler: one.f, matcher: '$1'}]}"
     case $3 in yes) is "$(fired "$2")" one.f ;; *) is "$(fired "$2")" '' ;; esac
@@ -241,6 +245,26 @@ check_001_5_03() {
   rm a.txt
   write
   is "$(is_error)" true
+  settings '{"permissions":{"deny":["Write"]}}'
+  write
+  is "$(is_error) $(content)" 'true Denied by permission rule Write'
+  settings '{"permissions":{"allow":["Write"]}}'
+  conversation c planning
+  write --conversation c
+  is "$(is_error) $(content)" 'true Denied: phase is planning and no approved plan exists'
+  [ ! -e a.txt ] || fail 'a.txt was written'
+  # An ask is asked: the operator says yes with --yes, and nobody to ask means no.
+  module one "return {'decision': 'ask', 'reason': 'really?'}"
+  yaml "$(entries PreToolUse one)"
+  write --yes; allowed
+  rm a.txt
+  write
+  is "$(is_error)" true
+  has "$(content)" 'really?'
+  is "$(sql "SELECT group_concat(decision) FROM (SELECT decision FROM tool_permission_log ORDER BY id DESC LIMIT 2)")" deny,allow
+  talk '[{"calls":[{"name":"Write","input":{"file_path":"a.txt","content":""}}]}]'
+  [ ! -e a.txt ] || fail 'a.txt was written'
+  is "$(requests)" 2
 }
 
 # ---- after the tool ------------------------------------------------------------------

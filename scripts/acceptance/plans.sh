@@ -280,10 +280,20 @@ check_DEC_110() {
 check_DEMO_1() {
   code 0 ona demo --sdlc
   has "$out" 'test to verify is refused'
+  is "$(sed -n '/^test to verify is refused/{n;n;p}' <<<"$out" | sed -E 's/^  (exit 1) .*(\(SC-2\))$/\1 \2/')" 'exit 1 (SC-2)'
+  has "$out" 'no approved plan exists'
+  has "$out" "Plan 1 waits for the operator's approval"
+  has "$out" 'repeat with --approve'
   local db
   db=$(echo "$TMPDIR"/ona-demo-*/ona.db)
-  is "$(sqlite3 "$db" "SELECT c.phase || ' ' || p.status FROM conversations c, plans p")" 'done completed'
-  is "$(sqlite3 "$db" "SELECT group_concat(exit_code) FROM sdlc_test_runs")" 0,1,0,0
+  is "$(sqlite3 "$db" "SELECT json_extract(detail,'$.from') || '-' || json_extract(detail,'$.to') FROM events WHERE event_type='phase_changed' ORDER BY id" | paste -sd' ')" \
+    'idle-planning planning-implement implement-test test-verify verify-done'
+  is "$(sqlite3 "$db" "SELECT c.phase || ' ' || p.status || ' ' || (p.completed_at IS NOT NULL) FROM conversations c, plans p")" 'done completed 1'
+  is "$(sqlite3 "$db" "SELECT criterion_id FROM sdlc_test_cases WHERE status='accepted' ORDER BY 1" | paste -sd' ')" 'SC-1 SC-2'
+  # Once with the hasty work, once with the mended one.
+  is "$(sqlite3 "$db" "SELECT c.criterion_id || ':' || r.exit_code FROM sdlc_test_runs r JOIN sdlc_test_cases c ON c.id=r.test_case_id ORDER BY r.id" | paste -sd' ')" 'SC-1:0 SC-2:1 SC-1:0 SC-2:0'
+  is "$(sqlite3 "$db" "SELECT count(*) FROM events WHERE event_type='verify_approved'")" 1
+  has "$(sqlite3 "$db" "SELECT json_extract(detail,'$.rules') FROM events WHERE event_type='test_rejected'")" L05
 }
 
 run_check "$@"
