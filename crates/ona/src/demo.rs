@@ -240,7 +240,7 @@ impl Demo {
 }
 
 fn not_made(error: std::io::Error) -> Failure {
-    Failure::refused(format_args!("the demo folder can not be made: {error}"))
+    Failure::refused(format_args!("the demo folder cannot be made: {error}"))
 }
 
 /// Where a conversation can be found again.

@@ -488,8 +488,7 @@ fn make_data_folders(launch: &Launch, list: &HookList) {
     let folders = active.filter_map(|hook| hook.plugin.as_ref()).map(|plugin| Path::new(&plugin.data));
     for folder in folders.filter(|folder| folder.is_absolute() && !folder.exists()) {
         if let Err(error) = std::fs::create_dir_all(folder) {
-            launch
-                .note(format_args!("ona: the data folder of a plugin can not be made: {error}: {}", folder.display()));
+            launch.note(format_args!("ona: the data folder of a plugin cannot be made: {error}: {}", folder.display()));
         }
     }
 }
@@ -522,7 +521,7 @@ fn permissions(
     let mut permissions = settings
         .permissions
         .clone()
-        .map_err(|bad| Failure::usage(format_args!("the permissions in the settings can not be used: {bad}")))?;
+        .map_err(|bad| Failure::usage(format_args!("the permissions in the settings cannot be used: {bad}")))?;
     let mode = match (&options.permission_mode, options.dangerously_skip_permissions) {
         (Some(mode), _) => Some(mode_named(mode).map_err(Failure::usage)?),
         (None, true) => Some(Mode::BypassPermissions),

@@ -27,7 +27,7 @@ impl Bar {
         match progress {
             RunProgress::Begins { sandbox: Sandbox::Bubblewrap(_), .. } => {}
             RunProgress::Begins { sandbox: Sandbox::None, .. } => output::note(
-                "ona: bwrap can not be used here, so nothing keeps tests from changing the project; if one does, its result will not count",
+                "ona: bwrap cannot be used here, so nothing keeps tests from changing the project; if one does, its result will not count",
             ),
             RunProgress::Started { case, .. } => {
                 self.current = format!("{} {}", case.id, case.title);
