@@ -2,12 +2,12 @@
 
 /// `/clear` and the names it also goes by (section 2.9). What follows the name is a
 /// title, which has no use without a terminal.
-pub fn is_clear(prompt: &str) -> bool {
+pub(crate) fn is_clear(prompt: &str) -> bool {
     matches!(prompt.split_whitespace().next(), Some("/clear" | "/reset" | "/new"))
 }
 
 /// `/compact`, with instructions for the summary, if there are any.
-pub fn compact_command(prompt: &str) -> Option<Option<&str>> {
+pub(crate) fn compact_command(prompt: &str) -> Option<Option<&str>> {
     let rest = prompt.trim().strip_prefix("/compact")?;
     let wish = rest.trim();
     match rest.chars().next() {
@@ -18,14 +18,14 @@ pub fn compact_command(prompt: &str) -> Option<Option<&str>> {
 }
 
 /// The commands above, with descriptions.
-pub const BUILTIN: [(&str, &str); 2] = [
+pub(crate) const BUILTIN: [(&str, &str); 2] = [
     ("clear", "Start a new session with an empty context"),
     ("compact", "Replace the conversation so far with a summary"),
 ];
 
 /// Returns the name and the arguments of a prompt that begins like a command. A path, a comment
 /// and a lone slash are text for the model.
-pub fn slash_command(prompt: &str) -> Option<(&str, &str)> {
+pub(crate) fn slash_command(prompt: &str) -> Option<(&str, &str)> {
     let line = prompt.trim_start().strip_prefix('/')?;
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');

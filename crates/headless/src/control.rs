@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Everything a request can read or change.
-pub struct ControlState {
+pub(crate) struct ControlState {
     pub cancellation: TurnCancellation,
     pub rules: Arc<RwLock<PermissionEngine>>,
     pub hooks: Arc<HookEngine>,
@@ -56,7 +56,7 @@ pub struct ControlState {
 
 /// What `initialize` and early requests change in a session that has not begun.
 #[derive(Debug, Default)]
-pub struct SessionOverrides {
+pub(crate) struct SessionOverrides {
     pub model: Option<String>,
     pub system_prompt: Option<String>,
     pub append_system_prompt: Option<String>,
@@ -65,7 +65,7 @@ pub struct SessionOverrides {
 
 /// Why a request failed.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ControlError {
+pub(crate) struct ControlError {
     pub why: String,
     pub code: Option<&'static str>,
 }
@@ -83,7 +83,7 @@ impl From<&str> for ControlError {
 }
 
 impl ControlState {
-    pub fn answer(&mut self, request: &Value) -> Result<Value, ControlError> {
+    pub(crate) fn answer(&mut self, request: &Value) -> Result<Value, ControlError> {
         let Some(subtype) = request["subtype"].as_str() else {
             return Err("the request has no subtype".into());
         };
@@ -115,7 +115,7 @@ impl ControlState {
     }
 
     /// Prints what requests changed, for readers of the stream.
-    pub fn announce(&mut self, printer: &Printer) {
+    pub(crate) fn announce(&mut self, printer: &Printer) {
         for notice in self.notices.drain(..) {
             printer.send(&informational(notice, Level::Warning));
         }

@@ -9,7 +9,7 @@ use ona_api::ToolCall;
 use ona_orchestration::{Events, TurnEvent, TurnOutcome};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub struct EventPrinter {
+pub(crate) struct EventPrinter {
     pub printer: Arc<Printer>,
     /// Tokens of the newest request and its answer.
     pub context: Arc<Mutex<u64>>,
@@ -19,7 +19,7 @@ pub struct EventPrinter {
 }
 
 impl EventPrinter {
-    pub fn new(printer: Arc<Printer>, wanted: StreamContent, verbose: bool, bill: RunCost) -> Arc<Self> {
+    pub(crate) fn new(printer: Arc<Printer>, wanted: StreamContent, verbose: bool, bill: RunCost) -> Arc<Self> {
         let translator = Mutex::new(Translator::new(wanted, printer.redactor()));
         Arc::new(Self {
             printer,
@@ -30,13 +30,13 @@ impl EventPrinter {
         })
     }
 
-    pub fn events(self: &Arc<Self>) -> Events {
+    pub(crate) fn events(self: &Arc<Self>) -> Events {
         let event_printer = Arc::clone(self);
         Arc::new(move |event| event_printer.tell(event))
     }
 
     /// For events after the last result: only notes for people, because programs have stopped reading.
-    pub fn notes_only(self: &Arc<Self>) -> Events {
+    pub(crate) fn notes_only(self: &Arc<Self>) -> Events {
         let event_printer = Arc::clone(self);
         Arc::new(move |event| {
             if let TurnEvent::Message(text) = event {
@@ -88,26 +88,26 @@ impl EventPrinter {
         }
     }
 
-    pub fn send(&self, message: &StreamMessage) {
+    pub(crate) fn send(&self, message: &StreamMessage) {
         self.printer.send(message);
     }
 
-    pub fn include_subagent_text(&self) {
+    pub(crate) fn include_subagent_text(&self) {
         lock(&self.translator).wanted.subagent_text = true;
     }
 
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         lock(&self.tally).begin();
     }
 
-    pub fn result(&self, outcome: &TurnOutcome, setting: &ResultContext<'_>) {
+    pub(crate) fn result(&self, outcome: &TurnOutcome, setting: &ResultContext<'_>) {
         let message = lock(&self.tally).result(outcome, setting);
         let text = shown(outcome);
         self.printer.result(&message, text.as_deref().map_err(String::as_str));
     }
 
     /// The run was aborted; readers of the stream must not wait for more.
-    pub fn aborted(&self, why: &str, setting: &ResultContext<'_>) {
+    pub(crate) fn aborted(&self, why: &str, setting: &ResultContext<'_>) {
         let message = lock(&self.tally).aborted(why.to_owned(), setting);
         if self.printer.form() != OutputForm::Text {
             self.printer.result(&message, Err(why));

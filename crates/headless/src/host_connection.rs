@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 type Reply = Result<Value, String>;
 
-pub struct HostConnection {
+pub(crate) struct HostConnection {
     printer: Arc<Printer>,
     /// The open requests; `None` once no more responses will come.
     waiting: Mutex<Option<HashMap<String, oneshot::Sender<Reply>>>>,
@@ -22,7 +22,7 @@ pub struct HostConnection {
 
 /// Why there is no response.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HostError {
+pub(crate) enum HostError {
     #[error("the driving program has closed the connection")]
     Gone,
     #[error("interrupted")]
@@ -32,12 +32,12 @@ pub enum HostError {
 }
 
 impl HostConnection {
-    pub fn new(printer: Arc<Printer>) -> Self {
+    pub(crate) fn new(printer: Arc<Printer>) -> Self {
         Self { printer, waiting: Mutex::new(Some(HashMap::new())) }
     }
 
     /// Sends a request and waits for the response, without a time limit.
-    pub async fn request(&self, request: Value, cancel: &CancellationToken) -> Result<Value, HostError> {
+    pub(crate) async fn request(&self, request: Value, cancel: &CancellationToken) -> Result<Value, HostError> {
         if self.printer.is_closed() {
             return Err(HostError::Gone);
         }
@@ -56,7 +56,7 @@ impl HostConnection {
     }
 
     /// Passes a response on. One without an open request, or a second one, is dropped.
-    pub fn answer(&self, id: &str, answer: Reply) {
+    pub(crate) fn answer(&self, id: &str, answer: Reply) {
         if let Some(sender) = self.waiting().as_mut().and_then(|waiting| waiting.remove(id)) {
             // The request may just have been dropped.
             sender.send(answer).ok();
@@ -64,7 +64,7 @@ impl HostConnection {
     }
 
     /// No more responses will come.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         *self.waiting() = None;
     }
 

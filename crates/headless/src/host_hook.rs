@@ -9,7 +9,7 @@ use ona_hookplane::{Exit, HandlerFuture, HookExecution, HookHandler, HookInvocat
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub struct HostHook {
+pub(crate) struct HostHook {
     pub id: String,
     pub host: Arc<HostConnection>,
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Answers requests whose subtype begins with `mcp_`.
-pub fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<Value, ControlError> {
+pub(crate) fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<Value, ControlError> {
     let named = |field: &str| -> Result<Arc<McpServer>, ControlError> {
         let name = request[field].as_str().ok_or_else(|| format!("{field} must be a string"))?;
         servers.find(name).ok_or_else(|| format!("there is no MCP server {name:?}").into())
@@ -75,18 +75,18 @@ fn told(server: &McpServer) -> Value {
 }
 
 /// Returns the names of servers as rules spell them.
-pub fn slugs(servers: &Servers) -> Vec<String> {
+pub(crate) fn slugs(servers: &Servers) -> Vec<String> {
     servers.list().iter().map(|server| server.definition.slug.to_string()).collect()
 }
 
 /// Carries messages to the MCP servers of the driving program.
-pub struct HostTransport {
+pub(crate) struct HostTransport {
     host: Arc<HostConnection>,
     cancellation: TurnCancellation,
 }
 
 impl HostTransport {
-    pub fn of(host: &Arc<HostConnection>, cancellation: &TurnCancellation) -> Arc<dyn MessageRelay> {
+    pub(crate) fn of(host: &Arc<HostConnection>, cancellation: &TurnCancellation) -> Arc<dyn MessageRelay> {
         Arc::new(Self { host: Arc::clone(host), cancellation: cancellation.clone() })
     }
 }
@@ -102,13 +102,13 @@ impl MessageRelay for HostTransport {
 }
 
 /// Puts the questions of MCP servers to the driving program.
-pub struct HostPrompter {
+pub(crate) struct HostPrompter {
     host: Arc<HostConnection>,
     cancellation: TurnCancellation,
 }
 
 impl HostPrompter {
-    pub fn of(host: &Arc<HostConnection>, cancellation: &TurnCancellation) -> Arc<dyn ElicitationPrompter> {
+    pub(crate) fn of(host: &Arc<HostConnection>, cancellation: &TurnCancellation) -> Arc<dyn ElicitationPrompter> {
         Arc::new(Self { host: Arc::clone(host), cancellation: cancellation.clone() })
     }
 }

@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// Sends `can_use_tool` and waits for the answer.
-pub struct HostOperator {
+pub(crate) struct HostOperator {
     pub host: Arc<HostConnection>,
     pub printer: Arc<Printer>,
     pub cancellation: TurnCancellation,

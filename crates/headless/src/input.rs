@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 const AHEAD: usize = 64;
 
 #[derive(Debug)]
-pub enum IncomingMessage {
+pub(crate) enum IncomingMessage {
     User(QueuedPrompt),
     Request {
         id: Value,
@@ -33,7 +33,7 @@ pub enum IncomingMessage {
 
 /// A prompt that waits for its turn.
 #[derive(Debug, Default)]
-pub struct QueuedPrompt {
+pub(crate) struct QueuedPrompt {
     pub said: UserPrompt,
     pub uuid: Option<String>,
     /// `message` as it arrived, to be replayed.
@@ -45,7 +45,7 @@ pub struct QueuedPrompt {
 }
 
 /// Reads until the input ends; the receiver is closed then.
-pub fn read(input: impl Read + Send + 'static) -> mpsc::Receiver<IncomingMessage> {
+pub(crate) fn read(input: impl Read + Send + 'static) -> mpsc::Receiver<IncomingMessage> {
     let (sender, receiver) = mpsc::channel(AHEAD);
     std::thread::spawn(move || {
         let mut input = BufReader::new(input);

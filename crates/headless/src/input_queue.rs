@@ -18,7 +18,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-pub struct InputQueue {
+pub(crate) struct InputQueue {
     pub control: ControlState,
     /// `None` if there is no input, or it has ended.
     inbox: Option<mpsc::Receiver<IncomingMessage>>,
@@ -39,7 +39,7 @@ struct HeldContent {
 }
 
 impl InputQueue {
-    pub fn new(control: ControlState, host: Arc<HostConnection>, printer: Arc<Printer>, replay: bool) -> Self {
+    pub(crate) fn new(control: ControlState, host: Arc<HostConnection>, printer: Arc<Printer>, replay: bool) -> Self {
         Self {
             control,
             inbox: None,
@@ -53,16 +53,16 @@ impl InputQueue {
     }
 
     /// Adds a prompt that came from elsewhere.
-    pub fn push_text(&mut self, text: String) {
+    pub(crate) fn push_text(&mut self, text: String) {
         self.queue.push_back(QueuedPrompt { said: UserPrompt::from(&text), ..QueuedPrompt::default() });
     }
 
-    pub fn listen(&mut self, inbox: mpsc::Receiver<IncomingMessage>) {
+    pub(crate) fn listen(&mut self, inbox: mpsc::Receiver<IncomingMessage>) {
         self.inbox = Some(inbox);
     }
 
     /// Returns the next prompt, or `None` if there will be none.
-    pub async fn next(&mut self) -> Option<UserPrompt> {
+    pub(crate) async fn next(&mut self) -> Option<UserPrompt> {
         let program = self.control.cancellation.program().clone();
         loop {
             if program.is_cancelled() {
@@ -81,7 +81,7 @@ impl InputQueue {
     }
 
     /// Does the work and handles what arrives in the meantime.
-    pub async fn serve_while<T>(&mut self, work: impl Future<Output = T>) -> T {
+    pub(crate) async fn serve_while<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         loop {
             tokio::select! {

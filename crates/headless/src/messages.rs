@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum StreamMessage {
+pub(crate) enum StreamMessage {
     System(SystemMessage),
     /// One block of a reply; the blocks of one reply share its id.
     Assistant {
@@ -43,7 +43,7 @@ pub enum StreamMessage {
 
 impl StreamMessage {
     /// Messages about a request are no part of the session.
-    pub fn is_control(&self) -> bool {
+    pub(crate) fn is_control(&self) -> bool {
         matches!(
             self,
             StreamMessage::ControlRequest { .. }
@@ -55,7 +55,7 @@ impl StreamMessage {
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
-pub enum SystemMessage {
+pub(crate) enum SystemMessage {
     Init(Box<Init>),
     PermissionDenied {
         tool_name: String,
@@ -119,21 +119,21 @@ pub enum SystemMessage {
 
 impl SystemMessage {
     /// A status without any of its details.
-    pub fn status(status: Option<&'static str>) -> Self {
+    pub(crate) fn status(status: Option<&'static str>) -> Self {
         SystemMessage::Status { status, permission_mode: None, compact_result: None, compact_error: None }
     }
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub(crate) enum Level {
     Info,
     Warning,
     Error,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct CompactMetadata {
+pub(crate) struct CompactMetadata {
     pub trigger: &'static str,
     pub pre_tokens: usize,
     pub post_tokens: usize,
@@ -141,7 +141,7 @@ pub struct CompactMetadata {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct HookId {
+pub(crate) struct HookId {
     pub hook_id: String,
     /// `PreToolUse:Bash`, `SessionStart:startup`, or the event alone.
     pub hook_name: String,
@@ -151,7 +151,7 @@ pub struct HookId {
 /// What a program needs to know before the first reply. Lists of things this build does
 /// not have are empty.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Init {
+pub(crate) struct Init {
     pub cwd: String,
     pub tools: Vec<String>,
     pub mcp_servers: Vec<McpServerStatus>,
@@ -180,14 +180,14 @@ pub struct Init {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct McpServerStatus {
+pub(crate) struct McpServerStatus {
     pub name: String,
     pub status: &'static str,
     pub source: &'static str,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct ServerError {
+pub(crate) struct ServerError {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -196,7 +196,7 @@ pub struct ServerError {
 
 /// A reply, or one block of it, as the provider's API would say it.
 #[derive(Clone, Debug, Serialize)]
-pub struct AssistantMessage {
+pub(crate) struct AssistantMessage {
     pub id: String,
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -209,7 +209,7 @@ pub struct AssistantMessage {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct UserMessage {
+pub(crate) struct UserMessage {
     pub message: Value,
     pub parent_tool_use_id: Option<CallId>,
     pub timestamp: String,
@@ -223,7 +223,7 @@ pub struct UserMessage {
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Tokens {
+pub(crate) struct Tokens {
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cache_read_input_tokens: u64,
@@ -243,7 +243,7 @@ impl From<&Usage> for Tokens {
 
 /// The result of a turn.
 #[derive(Clone, Debug, Serialize)]
-pub struct ResultMessage {
+pub(crate) struct ResultMessage {
     pub subtype: &'static str,
     pub is_error: bool,
     pub duration_ms: u64,
@@ -271,7 +271,7 @@ pub struct ResultMessage {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Denial {
+pub(crate) struct Denial {
     pub tool_name: String,
     pub tool_use_id: CallId,
     pub tool_input: Value,
@@ -286,7 +286,7 @@ impl From<&ToolCall> for Denial {
 /// The answer to a control request.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
-pub enum Response {
+pub(crate) enum Response {
     Success {
         request_id: Value,
         response: Value,

@@ -30,7 +30,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The result of the preparation.
-pub enum Preparation {
+pub(crate) enum Preparation {
     Turn(Box<Turn>, Box<History>),
     /// No model can be asked: a turn that ended before it began.
     Refused(TurnOutcome),
@@ -38,7 +38,7 @@ pub enum Preparation {
 
 impl Preparation {
     /// Returns the model in use.
-    pub fn model(&self) -> Option<Arc<Model>> {
+    pub(crate) fn model(&self) -> Option<Arc<Model>> {
         match self {
             Preparation::Turn(turn, _) => Some(turn.current_model.model()),
             Preparation::Refused(_) => None,

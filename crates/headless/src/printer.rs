@@ -8,7 +8,7 @@ use ona_api::{CallId, Redactor};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub struct Printer {
+pub(crate) struct Printer {
     form: OutputForm,
     /// Changes when the session is cleared.
     session: Mutex<String>,
@@ -19,7 +19,7 @@ pub struct Printer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputForm {
+pub(crate) enum OutputForm {
     Text,
     Object,
     Array,
@@ -27,7 +27,7 @@ pub enum OutputForm {
 }
 
 impl OutputForm {
-    pub fn of(format: OutputFormat, verbose: bool) -> Self {
+    pub(crate) fn of(format: OutputFormat, verbose: bool) -> Self {
         match (format, verbose) {
             (OutputFormat::Text, _) => OutputForm::Text,
             (OutputFormat::Json, false) => OutputForm::Object,
@@ -38,21 +38,21 @@ impl OutputForm {
 }
 
 impl Printer {
-    pub fn new(form: OutputForm, session: String, redactor: Redactor, output: Arc<dyn Output>) -> Self {
+    pub(crate) fn new(form: OutputForm, session: String, redactor: Redactor, output: Arc<dyn Output>) -> Self {
         Self { form, session: Mutex::new(session), redactor, output, kept: Mutex::default() }
     }
 
-    pub fn form(&self) -> OutputForm {
+    pub(crate) fn form(&self) -> OutputForm {
         self.form
     }
 
     /// Returns whether the reader has gone.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.output.is_closed()
     }
 
     /// Writes a message, or keeps it for the array.
-    pub fn send(&self, message: &StreamMessage) {
+    pub(crate) fn send(&self, message: &StreamMessage) {
         match self.form {
             OutputForm::Lines => self.line(&self.stamped(message).to_string()),
             OutputForm::Array => self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(self.stamped(message)),
@@ -61,7 +61,7 @@ impl Printer {
     }
 
     /// Writes the last message of a turn. `text` is what people read instead.
-    pub fn result(&self, message: &StreamMessage, text: Result<&str, &str>) {
+    pub(crate) fn result(&self, message: &StreamMessage, text: Result<&str, &str>) {
         match self.form {
             OutputForm::Text => match text {
                 Ok(text) => self.line(&self.redactor.apply(text)),
@@ -77,25 +77,25 @@ impl Printer {
     }
 
     /// Announces that the next messages belong to another session.
-    pub fn reset(&self, session: &str) {
+    pub(crate) fn reset(&self, session: &str) {
         self.send(&StreamMessage::ConversationReset { new_conversation_id: session.to_owned() });
         session.clone_into(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Writes a note for people.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         self.output.note(&self.redactor.apply(text));
     }
 
     /// Returns a value without its secrets.
-    pub fn redacted(&self, value: &Value) -> Value {
+    pub(crate) fn redacted(&self, value: &Value) -> Value {
         let mut value = value.clone();
         self.redactor.apply_to_json(&mut value);
         value
     }
 
     /// Returns the redactor, which knows the secrets of this run.
-    pub fn redactor(&self) -> Redactor {
+    pub(crate) fn redactor(&self) -> Redactor {
         self.redactor.clone()
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// on lines of a megabyte.
 const TOLD: usize = 32_768;
 
-pub struct ReportingRunner {
+pub(crate) struct ReportingRunner {
     pub processes: ProcessRunner,
     pub printer: Arc<Printer>,
     /// Report hooks of all events, not only those of SessionStart.
@@ -56,7 +56,7 @@ impl ReportingRunner {
 
 /// A hook that failed for the first time: for the person on stderr and for the program that
 /// reads the stream.
-pub fn report_failure(printer: &Printer, failure: &HookFailure) {
+pub(crate) fn report_failure(printer: &Printer, failure: &HookFailure) {
     if !failure.logged {
         printer.note(&format!("ona: {}", failure.text));
     }

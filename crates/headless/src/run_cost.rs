@@ -6,18 +6,22 @@ use ona_api::model::ProviderName;
 use ona_transcript::{Prices, TokenUsage};
 use serde_json::{Map, Value, json};
 
-pub struct RunCost {
+pub(crate) struct RunCost {
     prices: Prices,
     spent: TokenUsage,
 }
 
 impl RunCost {
-    pub fn new(prices: Prices) -> Self {
+    pub(crate) fn new(prices: Prices) -> Self {
         Self { prices, spent: TokenUsage::default() }
     }
 
     /// Adds a turn and returns the sums of the run: dollars, and tokens by model.
-    pub fn add_turn(&mut self, turn: &TokenUsage, provider: Option<ProviderName>) -> (Option<f64>, Map<String, Value>) {
+    pub(crate) fn add_turn(
+        &mut self,
+        turn: &TokenUsage,
+        provider: Option<ProviderName>,
+    ) -> (Option<f64>, Map<String, Value>) {
         let spent = &mut self.spent;
         spent.merge(turn);
         let models: Map<String, Value> = spent

@@ -12,7 +12,7 @@ use ona_api::redact::RedactedStream;
 use serde_json::{Value, json};
 
 #[derive(Debug)]
-pub struct ReplyEvents {
+pub(crate) struct ReplyEvents {
     id: String,
     model: String,
     begun: bool,
@@ -31,12 +31,12 @@ enum Open {
 }
 
 impl ReplyEvents {
-    pub fn new(id: String, model: String, redactor: &Redactor) -> Self {
+    pub(crate) fn new(id: String, model: String, redactor: &Redactor) -> Self {
         let (usage, text) = (Usage::default(), redactor.stream());
         Self { id, model, begun: false, blocks: 0, open: None, usage, text }
     }
 
-    pub fn push(&mut self, delta: &Delta) -> Vec<Value> {
+    pub(crate) fn push(&mut self, delta: &Delta) -> Vec<Value> {
         let mut events = Vec::new();
         match delta {
             Delta::Usage(usage) => self.usage.update(*usage),
@@ -105,7 +105,7 @@ impl ReplyEvents {
     }
 }
 
-pub fn stop_reason(reason: &EndReason) -> &str {
+pub(crate) fn stop_reason(reason: &EndReason) -> &str {
     match reason {
         EndReason::EndTurn => "end_turn",
         EndReason::ToolUse => "tool_use",

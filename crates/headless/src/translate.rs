@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// Which optional parts of a run are printed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct StreamContent {
+pub(crate) struct StreamContent {
     /// Parts of replies as they arrive, and when a model request begins.
     pub partial: bool,
     /// The text of subagents, not only their calls.
@@ -19,7 +19,7 @@ pub struct StreamContent {
 
 /// Remembers the reply that is arriving between two events.
 #[derive(Default)]
-pub struct Translator {
+pub(crate) struct Translator {
     pub wanted: StreamContent,
     redactor: Redactor,
     reply: Option<PendingReply>,
@@ -33,11 +33,11 @@ struct PendingReply {
 }
 
 impl Translator {
-    pub fn new(wanted: StreamContent, redactor: Redactor) -> Self {
+    pub(crate) fn new(wanted: StreamContent, redactor: Redactor) -> Self {
         Self { wanted, redactor, reply: None }
     }
 
-    pub fn messages(&mut self, event: TurnEvent) -> Vec<StreamMessage> {
+    pub(crate) fn messages(&mut self, event: TurnEvent) -> Vec<StreamMessage> {
         match event {
             TurnEvent::Requesting { model } => {
                 let id = new_id();
@@ -137,7 +137,7 @@ impl Translator {
     }
 }
 
-pub fn informational(content: String, level: Level) -> StreamMessage {
+pub(crate) fn informational(content: String, level: Level) -> StreamMessage {
     StreamMessage::System(SystemMessage::Informational { content, level })
 }
 
@@ -207,7 +207,7 @@ fn new_id() -> String {
     format!("msg_{}", CallId::random().0.replace('-', ""))
 }
 
-pub fn millis(time: std::time::Duration) -> u64 {
+pub(crate) fn millis(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 

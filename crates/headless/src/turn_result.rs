@@ -9,7 +9,7 @@ use ona_orchestration::{Activity, TurnEnd, TurnEvent, TurnOutcome};
 use std::time::{Duration, Instant};
 
 /// What is counted while a turn runs, also for turns that are aborted.
-pub struct TurnCounters {
+pub(crate) struct TurnCounters {
     began: Instant,
     api: Duration,
     calls: u32,
@@ -18,22 +18,22 @@ pub struct TurnCounters {
 }
 
 /// What a result repeats about the run.
-pub struct ResultContext<'a> {
+pub(crate) struct ResultContext<'a> {
     pub conversation: &'a str,
     pub provider: Option<ProviderName>,
 }
 
 impl TurnCounters {
-    pub fn new(bill: RunCost) -> Self {
+    pub(crate) fn new(bill: RunCost) -> Self {
         Self { began: Instant::now(), api: Duration::ZERO, calls: 0, bill, results: 0 }
     }
 
     /// Begins a turn. Tokens are counted over the whole run.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         (self.began, self.api, self.calls) = (Instant::now(), Duration::ZERO, 0);
     }
 
-    pub fn count(&mut self, event: &TurnEvent) {
+    pub(crate) fn count(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::Requested { took } => self.api += *took,
             TurnEvent::Assistant { .. } => self.calls += 1,
@@ -41,7 +41,7 @@ impl TurnCounters {
         }
     }
 
-    pub fn result(&mut self, outcome: &TurnOutcome, setting: &ResultContext<'_>) -> StreamMessage {
+    pub(crate) fn result(&mut self, outcome: &TurnOutcome, setting: &ResultContext<'_>) -> StreamMessage {
         let told = ResultFields::of(outcome);
         let error = match &outcome.ended {
             TurnEnd::Failed(failure) => Some(failure),
@@ -72,7 +72,7 @@ impl TurnCounters {
     }
 
     /// The result of a run that was aborted because the database is full or gone.
-    pub fn aborted(&mut self, why: String, setting: &ResultContext<'_>) -> StreamMessage {
+    pub(crate) fn aborted(&mut self, why: String, setting: &ResultContext<'_>) -> StreamMessage {
         let outcome = TurnOutcome { model_calls: self.calls, ..TurnOutcome::nothing() };
         let mut message = self.result(&outcome, setting);
         if let StreamMessage::Result(result) = &mut message {
@@ -127,7 +127,7 @@ const MAX_TURNS: &str = "the limit of --max-turns was reached";
 const INTERRUPTED: &str = "interrupted";
 
 /// Returns the text for people, or why there is none.
-pub fn shown(outcome: &TurnOutcome) -> Result<String, String> {
+pub(crate) fn shown(outcome: &TurnOutcome) -> Result<String, String> {
     let told = ResultFields::of(outcome);
     match (told.is_error, told.error) {
         (false, _) => Ok(told.text),

@@ -5,7 +5,7 @@ use ona_orchestration::UserPrompt;
 use serde_json::Value;
 
 /// Returns the prompt, or `None` if it is empty, and a sentence for every block that cannot be used.
-pub fn parse_content(content: &Value) -> (Option<UserPrompt>, Vec<String>) {
+pub(crate) fn parse_content(content: &Value) -> (Option<UserPrompt>, Vec<String>) {
     let mut said = UserPrompt::default();
     let mut problems = Vec::new();
     match content {

@@ -118,7 +118,7 @@ impl HookBench {
 }
 
 /// Returns what a chain decides, in one word.
-pub fn decision(outcome: &HookOutcome) -> &'static str {
+pub(crate) fn decision(outcome: &HookOutcome) -> &'static str {
     match &outcome.ruling {
         _ if outcome.is_denied() => "deny",
         Some((Ruling::Allow, ..)) => "allow",

@@ -52,7 +52,7 @@ pub struct ModuleFixture {
 const WIDTH: usize = 80;
 
 /// Whether this is a fixture of this kind.
-pub fn is_one(fixture: &Value) -> bool {
+pub(crate) fn is_one(fixture: &Value) -> bool {
     ["tool", "command", "render", "emit"].iter().any(|key| fixture.get(key).is_some())
 }
 

@@ -91,12 +91,12 @@ struct Known {
 }
 
 impl Pins {
-    pub fn new(files_of: FilesOf) -> Self {
+    pub(crate) fn new(files_of: FilesOf) -> Self {
         Self { files_of, known: Mutex::default(), asking: tokio::sync::Mutex::default() }
     }
 
     /// Takes note of a hook's files as they are now; those that are known keep the pin they have.
-    pub fn add(&self, hook: &Hook) {
+    pub(crate) fn add(&self, hook: &Hook) {
         let mut known = self.known();
         if hook.disabled.is_some() || known.of_hooks.contains_key(&hook.ordinal) {
             return;
@@ -111,7 +111,7 @@ impl Pins {
     }
 
     /// The first file of a hook that is not what it was.
-    pub fn changed(&self, hook: &Hook) -> Option<ScriptChange> {
+    pub(crate) fn changed(&self, hook: &Hook) -> Option<ScriptChange> {
         self.add(hook);
         let mut known = self.known();
         let files = Arc::clone(known.of_hooks.get(&hook.ordinal)?);
@@ -137,7 +137,7 @@ impl Pins {
     }
 
     /// Whether this very change was refused already; if not, the next time it is.
-    pub fn refuse(&self, change: &ScriptChange) -> bool {
+    pub(crate) fn refuse(&self, change: &ScriptChange) -> bool {
         let now = Pin::of(&change.path);
         let mut known = self.known();
         let again = known.refused.get(&change.path).is_some_and(|refused| refused.is_like(&now));
@@ -147,7 +147,7 @@ impl Pins {
 
     /// From now on this is what the file should be. `false`: it has changed once more since the
     /// question, and what was allowed is not what is there.
-    pub fn accept(&self, change: &ScriptChange) -> bool {
+    pub(crate) fn accept(&self, change: &ScriptChange) -> bool {
         let now = Pin::of(&change.path);
         let same = now.digest == change.now;
         if same {

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Bytes kept per stream.
 pub const CAPTURE: usize = 4_194_304;
-pub const TRUNCATED: &str = "\n[SDLC_OUTPUT_TRUNCATED]\n";
+pub(crate) const TRUNCATED: &str = "\n[SDLC_OUTPUT_TRUNCATED]\n";
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A run as the engine and dialects see it.

@@ -32,7 +32,7 @@ const COMPLAINTS: usize = 64 * 1024;
 
 /// Why a server is not connected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConnectError {
+pub(crate) enum ConnectError {
     #[error("{0}")]
     Failed(String),
     #[error("the server asks for a login: {0}")]
@@ -64,7 +64,7 @@ pub(crate) struct McpConnection {
 }
 
 impl McpConnection {
-    pub async fn open(definition: &ServerDefinition, around: &Arc<ServerContext>) -> Result<Self, ConnectError> {
+    pub(crate) async fn open(definition: &ServerDefinition, around: &Arc<ServerContext>) -> Result<Self, ConnectError> {
         let inbox = Arc::new(Inbox::default());
         let server = definition.name.clone();
         let handler =
@@ -113,13 +113,13 @@ impl McpConnection {
     }
 
     /// Returns whether the server declared this capability.
-    pub fn offers(&self, capability: &str) -> bool {
+    pub(crate) fn offers(&self, capability: &str) -> bool {
         self.info["capabilities"].get(capability).is_some_and(|value| !value.is_null())
     }
 
     /// Sends one request and returns its result.
     #[tracing::instrument(level = "debug", name = "mcp_request", skip_all, err(level = "debug"), fields(server = self.server, method))]
-    pub async fn request(
+    pub(crate) async fn request(
         &self,
         method: &str,
         params: Value,
@@ -155,7 +155,7 @@ impl McpConnection {
     }
 
     /// Returns all pages of a list.
-    pub async fn list(&self, method: &str, key: &str, timeout: Duration) -> Result<Vec<Value>, McpCallError> {
+    pub(crate) async fn list(&self, method: &str, key: &str, timeout: Duration) -> Result<Vec<Value>, McpCallError> {
         let (mut items, mut cursor) = (Vec::new(), None::<String>);
         let cancel = CancellationToken::new();
         for _ in 0..PAGES {
@@ -188,11 +188,11 @@ impl McpConnection {
     }
 
     /// Returns whether the connection is closed.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.peer.is_transport_closed()
     }
 
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         if let Some(mut service) = self.service.lock().await.take() {
             // The process is ended below, whatever it answers.
             if let Err(error) = service.close_with_timeout(GRACE).await {

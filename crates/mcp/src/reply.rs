@@ -25,7 +25,7 @@ impl McpReply {
 }
 
 /// Returns the text of several blocks, one after another.
-pub fn joined(blocks: &[Value]) -> String {
+pub(crate) fn joined(blocks: &[Value]) -> String {
     blocks.iter().map(described).collect::<Vec<_>>().join("\n")
 }
 

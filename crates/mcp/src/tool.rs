@@ -8,7 +8,7 @@ use ona_tools::{AnyTool, BadInput, BoxFuture, Offer, PlannedCall, ToolContext};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub struct McpTool {
+pub(crate) struct McpTool {
     pub(crate) server: Arc<McpServer>,
     pub(crate) offered: Arc<ServerTool>,
 }

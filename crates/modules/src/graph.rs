@@ -189,7 +189,7 @@ fn read(path: &Path) -> Result<Parsed, GraphError> {
     parse(source, kind).map_err(|error| GraphError::Syntax { path: path.to_owned(), error })
 }
 
-pub fn resolve(from: &Path, specifier: &str) -> ImportTarget {
+pub(crate) fn resolve(from: &Path, specifier: &str) -> ImportTarget {
     let bare = specifier.strip_prefix("node:").unwrap_or(specifier);
     if EMBEDDED.contains(&bare) || BUILTIN.contains(&bare) || specifier.starts_with("node:") {
         return ImportTarget::Builtin(bare.to_owned());
@@ -241,7 +241,7 @@ fn find(path: &Path) -> Option<PathBuf> {
 }
 
 /// `a/./b/../c` without looking at the disk.
-pub fn normal(path: &Path) -> PathBuf {
+pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -9,7 +9,7 @@ const LIMIT: Duration = Duration::from_micros(100);
 
 /// Polls until `poll` returns a value or the limit is reached. With one processor it polls
 /// once: the thread that is waited for could not run in the meantime.
-pub fn spin_wait<T>(mut poll: impl FnMut() -> Option<T>) -> Option<T> {
+pub(crate) fn spin_wait<T>(mut poll: impl FnMut() -> Option<T>) -> Option<T> {
     static SEVERAL: OnceLock<bool> = OnceLock::new();
     let several = SEVERAL.get_or_init(|| std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1));
     let since = Instant::now();

@@ -5,7 +5,7 @@ use crate::output;
 use ona_runtime::{Failure, Launch};
 use serde_json::json;
 
-pub fn run(launch: &Launch, command: &Db) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, command: &Db) -> Result<u8, Failure> {
     match command {
         Db::Path => {
             output::line(launch.database.path.display());

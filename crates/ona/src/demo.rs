@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub fn run(launch: &Launch, tour: Tour) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, tour: Tour) -> Result<u8, Failure> {
     let demo = Demo::prepare(launch, tour)?;
     ona_runtime::block_on(async {
         match tour {
@@ -30,7 +30,7 @@ pub fn run(launch: &Launch, tour: Tour) -> Result<u8, Failure> {
 
 /// What is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tour {
+pub(crate) enum Tour {
     /// The path of calls: hooks, rules, the planning gate.
     Calls,
     /// One conversation through all phases.

@@ -50,7 +50,7 @@ pub struct Flags {
 
 /// Starts writing lines, if the command line or the environment asks for them. To be called
 /// once. Without it, a span or an event costs one comparison.
-pub fn start(flags: &Flags, env: &Env) -> Result<(), Failure> {
+pub(crate) fn start(flags: &Flags, env: &Env) -> Result<(), Failure> {
     let (name, filter) = match (&flags.debug, env.non_empty(ONA_LOG), &flags.debug_file) {
         (Some(filter), _, _) => ("--debug", filter.as_str()),
         (None, Some(filter), _) => (ONA_LOG.name(), filter),

@@ -31,7 +31,7 @@ struct Examination {
     redactor: Redactor,
 }
 
-pub fn run(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
     let mut seen = Examination::default();
     seen.shells(launch);
     match launch.look() {

@@ -27,7 +27,7 @@ struct Request {
     cwd: Option<PathBuf>,
 }
 
-pub fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
     // Everything is read before anything is written: malformed input leaves no rows.
     let requests = parse(&read_text(text)?, &launch.cwd)?;
     let open = launch.open()?;

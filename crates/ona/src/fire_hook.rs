@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
     let asked = parse_event(&read_text(text)?)?;
     let cwd = asked.text("cwd").map_or_else(|| launch.cwd.clone(), PathBuf::from);
     let open = launch.open()?;

@@ -83,7 +83,7 @@ const REFUSED: [(&str, &str); 34] = [
 ];
 
 /// What to say about a flag nobody here knows, if the reference knows it.
-pub fn refusal(error: &clap::Error) -> Option<Failure> {
+pub(crate) fn refusal(error: &clap::Error) -> Option<Failure> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }

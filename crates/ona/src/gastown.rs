@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// The line at which Gastown sees that ona waits for input.
 const READY: &str = "❯ ";
 
-pub fn run(launch: &Launch, command: &Gastown) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, command: &Gastown) -> Result<u8, Failure> {
     let Gastown::Install { town } = command;
     launch.operator_only("the agents of a town")?;
     let town = town.clone().or_else(|| launch.env.non_empty(environment::GT_ROOT).map(PathBuf::from));

@@ -6,7 +6,7 @@ use ona_api::event::{BASE_FIELDS, Field, FieldType, OUTPUT_ARMS, Query};
 use ona_hookplane::contract;
 use serde_json::{Map, Value, json};
 
-pub fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let events: Vec<_> = EventName::ALL.iter().map(|event| self::event(*event)).collect();
     let arms: Vec<_> = OUTPUT_ARMS
         .iter()

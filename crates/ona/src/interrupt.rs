@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-pub const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 /// As a shell reports a writer that died of a closed pipe.
 const BROKEN_PIPE: u8 = 141;
 
@@ -22,7 +22,7 @@ const SAME: Duration = Duration::from_millis(200);
 
 /// The token that ends the run, and why it was cancelled.
 #[derive(Clone, Debug)]
-pub struct Interrupt {
+pub(crate) struct Interrupt {
     token: CancellationToken,
     /// The exit code of what came first; 0 while nothing did.
     code: Arc<AtomicU8>,
@@ -30,7 +30,7 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// Waits for signals and for the end of stdout.
-    pub fn listen() -> Self {
+    pub(crate) fn listen() -> Self {
         let interrupt = Self { token: CancellationToken::new(), code: Arc::default() };
         let on_signal = interrupt.clone();
         listen_to_signals(move || on_signal.end(INTERRUPTED));
@@ -43,22 +43,22 @@ impl Interrupt {
         interrupt
     }
 
-    pub fn token(&self) -> &CancellationToken {
+    pub(crate) fn token(&self) -> &CancellationToken {
         &self.token
     }
 
     /// Nobody reads stdout: the run ends.
-    pub fn stdout_closed(&self) {
+    pub(crate) fn stdout_closed(&self) {
         self.end(BROKEN_PIPE);
     }
 
     /// Whether stdout ended the run.
-    pub fn is_stdout_closed(&self) -> bool {
+    pub(crate) fn is_stdout_closed(&self) -> bool {
         self.exit_code() == Some(BROKEN_PIPE)
     }
 
     /// The exit code of an interrupted run.
-    pub fn exit_code(&self) -> Option<u8> {
+    pub(crate) fn exit_code(&self) -> Option<u8> {
         Some(self.code.load(Ordering::Acquire)).filter(|code| *code != 0)
     }
 
@@ -70,7 +70,7 @@ impl Interrupt {
 }
 
 /// Cancels the token at the first signal, for commands that print a report at their end.
-pub fn on_signal(cancel: &CancellationToken) {
+pub(crate) fn on_signal(cancel: &CancellationToken) {
     let cancel = cancel.clone();
     listen_to_signals(move || cancel.cancel());
 }

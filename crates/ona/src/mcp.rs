@@ -7,7 +7,7 @@ use ona_runtime::mcp::{Gathered, gather};
 use ona_runtime::{Failure, Launch, Purpose};
 use serde_json::{Value, json};
 
-pub fn run(launch: &Launch, command: &Mcp) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, command: &Mcp) -> Result<u8, Failure> {
     let open = launch.look()?;
     let settings = launch.effective(&open, Purpose::Look)?;
     let gathered = gather(launch, &open, &settings, &launch.project, &Environments::one(&launch.env))?;

@@ -11,7 +11,7 @@ use ona_store::{Store, StoredMemory};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-pub fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     let open = launch.open()?;
     let store = &open.store;
     match command {

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::pin::Pin;
 
 /// The person at the shell, if there is one.
-pub struct EvalOperator {
+pub(crate) struct EvalOperator {
     /// The program was started by the agent itself, on the agent's own database:
     /// whatever it types is not the operator's word.
     pub agent_shell: bool,

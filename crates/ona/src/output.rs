@@ -9,42 +9,42 @@ use std::io::{self, Write};
 use std::sync::LazyLock;
 
 /// For who has to know that nobody reads.
-pub fn try_line(text: impl fmt::Display) -> io::Result<()> {
+pub(crate) fn try_line(text: impl fmt::Display) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{text}")?;
     stdout.flush()
 }
 
-pub fn line(text: impl fmt::Display) {
+pub(crate) fn line(text: impl fmt::Display) {
     ignore_closed(writeln!(io::stdout().lock(), "{text}"));
 }
 
-pub fn json(value: &Value) {
+pub(crate) fn json(value: &Value) {
     line(value);
 }
 
-pub fn pretty(value: &Value) {
+pub(crate) fn pretty(value: &Value) {
     line(format_args!("{value:#}"));
 }
 
 /// No line on stderr shows a secret: what is wrong with a setting is often said by quoting it.
-pub fn note(text: impl fmt::Display) {
+pub(crate) fn note(text: impl fmt::Display) {
     let text = text.to_string();
     ignore_closed(writeln!(io::stderr().lock(), "{}", SECRETS.apply(&text)));
 }
 
 /// A line about what the program does, already redacted.
-pub fn diagnostic(line: &str) {
+pub(crate) fn diagnostic(line: &str) {
     ignore_closed(io::stderr().lock().write_all(line.as_bytes()));
 }
 
 /// The redactor of everything that is printed. What a clone learns, all know.
-pub fn redactor() -> Redactor {
+pub(crate) fn redactor() -> Redactor {
     SECRETS.clone()
 }
 
 /// Where the runtime's sentences go. Secrets it finds are left out of every line from then on.
-pub fn notices() -> Notices {
+pub(crate) fn notices() -> Notices {
     Notices::new(redactor(), |text| note(text))
 }
 

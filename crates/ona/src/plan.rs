@@ -9,7 +9,7 @@ use ona_store::{Store, StoreError, StoredPlan};
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     if matches!(command, Command::Approve { .. } | Command::Import { .. }) {
         launch.operator_only("plans")?;
     }

@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 /// `flag` is the prompt beside `-p`, `argument` the one that stands alone.
-pub fn run(
+pub(crate) fn run(
     launch: &Launch,
     options: &HeadlessOptions,
     flag: Option<&str>,

@@ -10,7 +10,7 @@ use ona_store::{SessionLine, StoredEntry};
 use ona_transcript::{ExportHead, Prices, RawRow, UsageReport};
 use serde_json::{Value, json};
 
-pub fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
     let store = launch.open_plain()?;
     let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;

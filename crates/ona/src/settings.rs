@@ -5,7 +5,7 @@ use crate::output;
 use ona_runtime::{Failure, Launch, Purpose};
 use ona_trust::ImportMode;
 
-pub fn run(launch: &Launch, command: &Settings) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, command: &Settings) -> Result<u8, Failure> {
     match command {
         // As stored: secrets stay placeholders, and what the store would redact is redacted.
         Settings::Show => {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// Collects what the process was started with.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that looks at the process")]
-pub fn launch(options: Options) -> Result<Launch, Failure> {
+pub(crate) fn launch(options: Options) -> Result<Launch, Failure> {
     let env = Env::new(std::env::vars_os());
     #[expect(unsafe_code, reason = "the values are kept in `env` from here on")]
     // SAFETY: this is the only thread so far, and nothing reads credentials but from `env`.
@@ -29,7 +29,7 @@ pub fn launch(options: Options) -> Result<Launch, Failure> {
 }
 
 /// Returns the argument, or the text of stdin for "-".
-pub fn read_text(argument: &str) -> Result<String, Failure> {
+pub(crate) fn read_text(argument: &str) -> Result<String, Failure> {
     if argument != "-" {
         return Ok(argument.to_owned());
     }
@@ -41,7 +41,7 @@ pub fn read_text(argument: &str) -> Result<String, Failure> {
 }
 
 /// Returns the exit code of a failure (DEC-008).
-pub fn exit_code(failure: &Failure) -> u8 {
+pub(crate) fn exit_code(failure: &Failure) -> u8 {
     match failure.kind {
         FailureKind::Refused => 1,
         FailureKind::Usage => 2,

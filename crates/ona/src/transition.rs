@@ -10,7 +10,7 @@ use serde_json::json;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 
-pub fn run(launch: &Launch, phase: &str, approve: bool) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, phase: &str, approve: bool) -> Result<u8, Failure> {
     let to: Phase = phase.parse().map_err(Failure::usage)?;
     let Some(id) = &launch.options.conversation else {
         return Err(Failure::usage("--transition needs --conversation ID"));

@@ -10,15 +10,15 @@ use serde_json::Value;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
 #[derive(Clone, Copy, Debug)]
-pub struct Seed(u64);
+pub(crate) struct Seed(u64);
 
 impl Seed {
-    pub fn random() -> Self {
+    pub(crate) fn random() -> Self {
         Self(RandomState::new().hash_one(0))
     }
 
     /// Returns everything of a request that is not a message.
-    pub fn params(self, params: &RequestParams) -> u64 {
+    pub(crate) fn params(self, params: &RequestParams) -> u64 {
         let mut print = self.start();
         print.text(&params.model);
         print.text(&params.system);

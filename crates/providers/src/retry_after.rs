@@ -5,7 +5,7 @@ use ona_api::clock;
 use reqwest::header::HeaderMap;
 use std::time::{Duration, SystemTime};
 
-pub fn hints(headers: &HeaderMap) -> RetryHints {
+pub(crate) fn hints(headers: &HeaderMap) -> RetryHints {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let exact = text("retry-after-ms").and_then(|value| seconds(value, 1000.0));
     let should_retry = match text("x-should-retry") {

@@ -11,17 +11,17 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an event of more than {MAX_EVENT_BYTES} bytes")]
-pub struct TooLong;
+pub(crate) struct TooLong;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SseEvent {
+pub(crate) struct SseEvent {
     /// Empty when the server did not name it.
     pub name: String,
     pub data: String,
 }
 
 #[derive(Debug, Default)]
-pub struct SseDecoder {
+pub(crate) struct SseDecoder {
     line: Vec<u8>,
     name: String,
     /// The `data` lines so far, each with a line feed after it.
@@ -33,7 +33,7 @@ pub struct SseDecoder {
 
 impl SseDecoder {
     /// Adds the next bytes and returns the events they complete.
-    pub fn push(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
+    pub(crate) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_cr) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];

@@ -5,7 +5,7 @@ use ona_api::model::{FailureClass, ModelFailure};
 use ona_auth::{Endpoint, http};
 
 /// No answer, or the end of one in the middle. The URL is left out: it can hold a password.
-pub fn failure(error: reqwest::Error, endpoint: &Endpoint) -> ModelFailure {
+pub(crate) fn failure(error: reqwest::Error, endpoint: &Endpoint) -> ModelFailure {
     let server = endpoint.shown();
     if error.is_builder() {
         let message = format!("the request cannot be built: {}", http::describe_error(error));

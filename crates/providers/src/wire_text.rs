@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-pub const NO_OUTPUT: &str = "(no output)";
+pub(crate) const NO_OUTPUT: &str = "(no output)";
 
 /// OpenAI refuses longer ids of calls.
 const MAX_ID: usize = 40;
 
 /// Returns the content of a result: never empty, with the exit code of a failed shell as its last line.
-pub fn result(content: &str, exit_code: Option<i32>) -> Cow<'_, str> {
+pub(crate) fn result(content: &str, exit_code: Option<i32>) -> Cow<'_, str> {
     let content = if content.is_empty() { NO_OUTPUT } else { content };
     match exit_code {
         None => content.into(),
@@ -25,22 +25,22 @@ pub fn result(content: &str, exit_code: Option<i32>) -> Cow<'_, str> {
     }
 }
 
-pub fn hook_context(text: &str) -> String {
+pub(crate) fn hook_context(text: &str) -> String {
     format!("<hook-context>\n{text}\n</hook-context>")
 }
 
 /// Returns the text in place of an image or document that the model does not accept.
-pub fn omitted_media(kind: &str, media_type: &str, data: &str) -> String {
+pub(crate) fn omitted_media(kind: &str, media_type: &str, data: &str) -> String {
     format!("[{kind} {media_type}, {} bytes, not shown: this model takes no such input]", data.len() / 4 * 3)
 }
 
-pub fn is_blank(text: &str) -> bool {
+pub(crate) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
 /// Returns the id of a call in the characters and length every provider takes. A session may
 /// hold ids of another provider, or of a server with ideas of its own.
-pub fn call_id(id: &str) -> Cow<'_, str> {
+pub(crate) fn call_id(id: &str) -> Cow<'_, str> {
     if id.is_empty() || id.len() > MAX_ID {
         return format!("call_{}", &sha256_hex(id.as_bytes())[..32]).into();
     }
@@ -48,7 +48,7 @@ pub fn call_id(id: &str) -> Cow<'_, str> {
 }
 
 /// Returns the name of a called tool; a model can make one up that no provider takes back.
-pub fn tool_name(name: &str) -> Cow<'_, str> {
+pub(crate) fn tool_name(name: &str) -> Cow<'_, str> {
     if name.is_empty() { "unknown".into() } else { in_name_characters(name) }
 }
 
@@ -70,7 +70,7 @@ fn in_name_characters(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the input of a call; providers take objects only.
-pub fn input(input: &Value) -> Cow<'_, Value> {
+pub(crate) fn input(input: &Value) -> Cow<'_, Value> {
     if input.is_object() { Cow::Borrowed(input) } else { Cow::Owned(json!({"_raw": input})) }
 }
 

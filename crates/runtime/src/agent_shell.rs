@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 const MARK: Variable = environment::ONA_AGENT_DB;
 
-pub fn started_by_an_agent(env: &Env, database: &Path) -> bool {
+pub(crate) fn started_by_an_agent(env: &Env, database: &Path) -> bool {
     let own = env.non_empty(MARK).map(PathBuf::from);
     let is_marked = match mark::current() {
         mark::ProcessMark::Unmarked => false,

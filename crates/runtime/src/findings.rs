@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// `schema_meta` key of the settings whose findings are already recorded.
 const RECORDED: &str = "settings_checked_sha256";
 
-pub fn group(store: &Store, settings: &Value, findings: Vec<LoggedEvent>) -> Result<Group, StoreError> {
+pub(crate) fn group(store: &Store, settings: &Value, findings: Vec<LoggedEvent>) -> Result<Group, StoreError> {
     let mut group = Group::default();
     if findings.is_empty() {
         return Ok(group);
@@ -29,7 +29,7 @@ pub fn group(store: &Store, settings: &Value, findings: Vec<LoggedEvent>) -> Res
     Ok(group)
 }
 
-pub fn dropped_rule(dropped: &DroppedRule) -> LoggedEvent {
+pub(crate) fn dropped_rule(dropped: &DroppedRule) -> LoggedEvent {
     LoggedEvent::PermissionRuleDropped {
         list: dropped.list.as_str(),
         rule: dropped.rule.clone(),
@@ -38,17 +38,17 @@ pub fn dropped_rule(dropped: &DroppedRule) -> LoggedEvent {
 }
 
 /// Whether a row says that one of these rules has no effect.
-pub fn drops(row: &Row, rules: &[String]) -> bool {
+pub(crate) fn drops(row: &Row, rules: &[String]) -> bool {
     match row {
         Row::Event(LoggedEvent::PermissionRuleDropped { rule, .. }) => rules.contains(rule),
         _ => false,
     }
 }
 
-pub fn rejected_hook(rejected: &Rejected) -> LoggedEvent {
+pub(crate) fn rejected_hook(rejected: &Rejected) -> LoggedEvent {
     LoggedEvent::HookRejected { entry: rejected.entry.clone(), why: rejected.why.clone() }
 }
 
-pub fn permission_setting(unknown: &PermissionsFinding) -> LoggedEvent {
+pub(crate) fn permission_setting(unknown: &PermissionsFinding) -> LoggedEvent {
     LoggedEvent::SettingsNotice { kind: EventKind::SettingsUnknownKey, why: unknown.to_string() }
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The line of a start in a folder that nobody has trusted; `None` if it brings nothing.
-pub fn not_in_use(launch: &Launch, open: &OpenProject) -> Option<String> {
+pub(crate) fn not_in_use(launch: &Launch, open: &OpenProject) -> Option<String> {
     let mut kinds: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut add = |kind: &str, file: &Path| {
         kinds.entry(kind.to_owned()).or_default().insert(short(launch, file));
@@ -64,7 +64,7 @@ fn own_guards(effective: &Value) -> BTreeSet<String> {
 }
 
 /// The line of a start in a trusted folder of which something that runs has changed since.
-pub fn changed_since(recorded: &str, running: &BTreeMap<String, String>) -> Option<String> {
+pub(crate) fn changed_since(recorded: &str, running: &BTreeMap<String, String>) -> Option<String> {
     let recorded: BTreeMap<String, String> = serde_json::from_str(recorded).ok()?;
     let changed: Vec<_> = running.iter().filter(|(name, now)| recorded.get(*name) != Some(now)).collect();
     let changed: Vec<_> = changed.into_iter().map(|(name, _)| name.as_str()).collect();
@@ -78,7 +78,7 @@ pub fn changed_since(recorded: &str, running: &BTreeMap<String, String>) -> Opti
 }
 
 /// Everything of the folder that runs, with a digest of each.
-pub fn running(launch: &Launch, open: &OpenProject) -> BTreeMap<String, String> {
+pub(crate) fn running(launch: &Launch, open: &OpenProject) -> BTreeMap<String, String> {
     let mut running = BTreeMap::new();
     let (project, home) = (&launch.project, launch.env.home());
     for layer in open.found.layers.iter().filter(|layer| layer.scope.needs_trust()) {
@@ -114,7 +114,7 @@ fn servers(running: &mut BTreeMap<String, String>, servers: &Value, file: &str) 
 }
 
 /// Variables that the folder's configuration reads and that have the name of a secret.
-pub fn secrets_read(launch: &Launch, open: &OpenProject) -> Vec<String> {
+pub(crate) fn secrets_read(launch: &Launch, open: &OpenProject) -> Vec<String> {
     let mut names = BTreeSet::new();
     let layers = open.found.layers.iter().filter(|layer| layer.scope.needs_trust());
     for value in layers.map(|layer| &layer.value).chain([&mcp_file(launch)]) {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub fn maker(
+pub(crate) fn maker(
     settings: &Settings,
     place: &SessionDirs,
     judges: &Arc<SharedJudgeDeps>,

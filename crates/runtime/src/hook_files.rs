@@ -10,7 +10,7 @@ use ona_permissions::SessionDirs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub fn files_of(place: &SessionDirs) -> FilesOf {
+pub(crate) fn files_of(place: &SessionDirs) -> FilesOf {
     let place = place.clone();
     Arc::new(move |hook| match &hook.action {
         HookAction::Handler(handler) => match handler.action() {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The module files of one directory, before any of them is run.
 #[derive(Default)]
-pub struct Files {
+pub(crate) struct Files {
     candidates: Vec<ModuleCandidate>,
     refused: Vec<BadModulePath>,
     /// What the agent must not change: the files, and the folders they are found in.
@@ -29,12 +29,12 @@ pub struct Files {
 
 impl Files {
     /// Whether there is a module to load.
-    pub fn any(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         !self.candidates.is_empty()
     }
 
     /// Folders of the project count only where it is trusted; nothing counts where hooks are off.
-    pub fn find(launch: &Launch, open: &OpenProject, settings: &HookSettings, cwd: &Path) -> Self {
+    pub(crate) fn find(launch: &Launch, open: &OpenProject, settings: &HookSettings, cwd: &Path) -> Self {
         let (options, env) = (&launch.options, &launch.env);
         let off = settings.all_disabled || settings.managed_only;
         if off || env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1") {
@@ -58,7 +58,7 @@ impl Files {
     }
 
     /// Runs every module's factory, one after another.
-    pub async fn load(
+    pub(crate) async fn load(
         self,
         launch: &Launch,
         open: &OpenProject,
@@ -90,7 +90,7 @@ impl Files {
 }
 
 #[derive(Default)]
-pub struct LoadedModules {
+pub(crate) struct LoadedModules {
     pub modules: Option<Arc<Modules>>,
     /// Load errors, for the record.
     pub rows: Group,

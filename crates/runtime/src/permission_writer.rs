@@ -10,7 +10,7 @@ use ona_trust::{DiscoveredSettings, ImportRecord, MirroredFile, RuleAnchors};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub fn keeper(launch: &Launch, open: &OpenProject) -> PersistUpdate {
+pub(crate) fn keeper(launch: &Launch, open: &OpenProject) -> PersistUpdate {
     let (env, project) = (launch.env.clone(), launch.project.clone());
     let kept = Mutex::new(Kept {
         store: Arc::clone(&open.store),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub struct PiSession {
+pub(crate) struct PiSession {
     pub layer: PiLayer,
     /// The file of `--hooks-config`.
     pub file: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub struct PiSession {
 
 impl PiSession {
     /// Returns the settings of this session as well: without hooks that do not count, and with its mode.
-    pub fn read(launch: &Launch, open: &OpenProject, settings: Settings) -> (Self, Settings) {
+    pub(crate) fn read(launch: &Launch, open: &OpenProject, settings: Settings) -> (Self, Settings) {
         let (options, env) = (&launch.options, &launch.env);
         let asked_for_claude =
             options.claude_settings_hooks || env.get(environment::PI_ENABLE_CLAUDE_SETTINGS_HOOKS) == Some("1");
@@ -59,7 +59,7 @@ impl PiSession {
         (Self { layer, file, claude_off }, settings)
     }
 
-    pub fn invalid(&self) -> Option<&InvalidDefinition> {
+    pub(crate) fn invalid(&self) -> Option<&InvalidDefinition> {
         match &self.layer {
             PiLayer::Invalid(invalid) => Some(invalid),
             PiLayer::Nobody | PiLayer::Hooks { .. } => None,

@@ -25,7 +25,12 @@ pub enum Written {
 
 /// The hooks of `--hooks-config`, `PI_HOOKS_JSON` or gastown mode. The files that decide
 /// about them, which the agent may not change.
-pub fn pi(session: &PiSession, settings: &Settings, place: &SessionDirs, loaded: &mut LoadedHooks) -> Vec<PathBuf> {
+pub(crate) fn pi(
+    session: &PiSession,
+    settings: &Settings,
+    place: &SessionDirs,
+    loaded: &mut LoadedHooks,
+) -> Vec<PathBuf> {
     let mut guarded: Vec<_> = session.file.iter().cloned().collect();
     if let PiLayer::Hooks { source, definitions } = &session.layer {
         guarded.extend(pi_hooks(*source, definitions, settings, place, loaded));
@@ -34,7 +39,7 @@ pub fn pi(session: &PiSession, settings: &Settings, place: &SessionDirs, loaded:
 }
 
 /// Hooks of one such configuration, and the scripts they start.
-pub fn pi_hooks(
+pub(crate) fn pi_hooks(
     source: pi::PiSource,
     definitions: &[pi::PiDefinition],
     settings: &Settings,
@@ -56,7 +61,7 @@ pub fn pi_hooks(
 }
 
 /// What people are told about these hooks before the first of them could run.
-pub fn announce(launch: &Launch, session: &PiSession) -> Group {
+pub(crate) fn announce(launch: &Launch, session: &PiSession) -> Group {
     let verbose = launch.options.verbose;
     let mut group = Group::default();
     if let Some(invalid) = session.invalid() {
@@ -82,7 +87,7 @@ pub fn announce(launch: &Launch, session: &PiSession) -> Group {
 
 /// The hooks of a MassGen configuration, if this session has one (DEC-041, DEC-150). The
 /// files that decide about them, which the agent may not change.
-pub fn massgen(
+pub(crate) fn massgen(
     launch: &Launch,
     settings: &Settings,
     host: &Env,
@@ -117,7 +122,7 @@ pub fn massgen(
 }
 
 /// The hooks of this configuration.
-pub fn massgen_file(
+pub(crate) fn massgen_file(
     launch: &Launch,
     path: &Path,
     settings: &Settings,

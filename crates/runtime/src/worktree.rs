@@ -28,7 +28,7 @@ const PINNED: [&str; 9] = [
 ];
 
 /// Looks at the tree a directory lies in; `None` if it cannot be told what is changed there.
-pub fn look(env: &Env, dir: &Path) -> Option<WorktreeChanges> {
+pub(crate) fn look(env: &Env, dir: &Path) -> Option<WorktreeChanges> {
     if !dir.ancestors().any(|dir| dir.join(".git").symlink_metadata().is_ok()) {
         return Some(WorktreeChanges::default());
     }

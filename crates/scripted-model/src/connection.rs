@@ -31,12 +31,12 @@ enum After {
 }
 
 impl Connection {
-    pub fn new(number: usize, stream: TcpStream) -> Self {
+    pub(crate) fn new(number: usize, stream: TcpStream) -> Self {
         Self { number, stream, idle: Mutex::new(false) }
     }
 
     /// Answers requests until one of the two sides has had enough.
-    pub fn serve(self: &Arc<Self>, shared: &Arc<Shared>) {
+    pub(crate) fn serve(self: &Arc<Self>, shared: &Arc<Shared>) {
         loop {
             let incoming = match http::read(&self.stream) {
                 Ok(incoming) => incoming,
@@ -129,7 +129,7 @@ impl Connection {
     /// The client has closed its side while we were waiting. Exact, whichever thread
     /// asks, so that a client that gave up and asks again does not overlap itself; only
     /// a turn that is to end in a reset has a byte unread, which hides it.
-    pub fn is_abandoned(&self) -> bool {
+    pub(crate) fn is_abandoned(&self) -> bool {
         let idle = lock(&self.idle);
         if !*idle || self.stream.set_nonblocking(true).is_err() {
             return false;
@@ -148,7 +148,7 @@ impl Connection {
     }
 
     /// Wakes whatever blocks on the socket.
-    pub fn hang_up(&self) {
+    pub(crate) fn hang_up(&self) {
         // Fails when the client was faster.
         self.stream.shutdown(Shutdown::Both).ok();
     }

@@ -85,11 +85,11 @@ pub(super) fn read(stream: &TcpStream) -> Result<IncomingRequest, Broken> {
 }
 
 impl IncomingRequest {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)
     }
 
-    pub fn take_last(stream: &TcpStream) -> io::Result<()> {
+    pub(crate) fn take_last(stream: &TcpStream) -> io::Result<()> {
         take(stream, 1)
     }
 }

@@ -24,11 +24,11 @@ pub(super) struct Cue {
 }
 
 impl TurnScript {
-    pub fn new(source: TurnSource) -> Self {
+    pub(crate) fn new(source: TurnSource) -> Self {
         Self { source, calls: 0 }
     }
 
-    pub fn next(&mut self, request: &ModelRequest) -> Cue {
+    pub(crate) fn next(&mut self, request: &ModelRequest) -> Cue {
         let turn = match &mut self.source {
             TurnSource::Turns(turns) => turns.pop_front().unwrap_or_else(|| say("done")),
             TurnSource::Repeating(turn) => (**turn).clone(),
@@ -40,7 +40,7 @@ impl TurnScript {
     }
 
     /// Turns that were not requested yet.
-    pub fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         match &self.source {
             TurnSource::Turns(turns) => turns.len(),
             TurnSource::Repeating(_) | TurnSource::Answering(_) => 0,

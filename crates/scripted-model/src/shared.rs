@@ -63,7 +63,7 @@ impl Drop for OpenRequest {
 }
 
 impl Shared {
-    pub fn new(wire: Wire, script: TurnScript, keep: KeepOpen) -> Self {
+    pub(crate) fn new(wire: Wire, script: TurnScript, keep: KeepOpen) -> Self {
         Self {
             wire,
             keep,
@@ -79,7 +79,7 @@ impl Shared {
     }
 
     /// Records a request and finds its turn; `None` if the script itself panicked.
-    pub fn admit(self: &Arc<Self>, incoming: IncomingRequest, line: &Arc<Connection>) -> Option<Admitted> {
+    pub(crate) fn admit(self: &Arc<Self>, incoming: IncomingRequest, line: &Arc<Connection>) -> Option<Admitted> {
         let mut script = lock(&self.script);
         let (request, open) = self.record(incoming, line);
         self.arrived.notify_all();
@@ -116,12 +116,12 @@ impl Shared {
     }
 
     /// Runs the caller's callback; false if it panicked.
-    pub fn tell(&self, request: &ModelRequest) -> bool {
+    pub(crate) fn tell(&self, request: &ModelRequest) -> bool {
         let callback = lock(&self.callback).clone();
         callback.is_none_or(|callback| self.guarded(|| callback(request)).is_some())
     }
 
-    pub fn on_request(&self, callback: RequestCallback) {
+    pub(crate) fn on_request(&self, callback: RequestCallback) {
         *lock(&self.callback) = Some(callback);
     }
 
@@ -136,50 +136,50 @@ impl Shared {
         }
     }
 
-    pub fn take_panic(&self) -> Option<Box<dyn Any + Send>> {
+    pub(crate) fn take_panic(&self) -> Option<Box<dyn Any + Send>> {
         lock(&self.panic).take()
     }
 
-    pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
+    pub(crate) fn requests(&self) -> Vec<Arc<ModelRequest>> {
         lock(&self.record).requests.clone()
     }
 
-    pub fn request(&self, index: usize) -> Option<Arc<ModelRequest>> {
+    pub(crate) fn request(&self, index: usize) -> Option<Arc<ModelRequest>> {
         lock(&self.record).requests.get(index).cloned()
     }
 
-    pub fn request_count(&self) -> usize {
+    pub(crate) fn request_count(&self) -> usize {
         lock(&self.record).requests.len()
     }
 
     /// Waits for so many requests; says how many there are.
-    pub fn wait_for_requests(&self, count: usize) -> usize {
+    pub(crate) fn wait_for_requests(&self, count: usize) -> usize {
         let record = lock(&self.record);
         let few = |record: &mut Record| record.requests.len() < count;
         let waited = self.arrived.wait_timeout_while(record, TIMEOUT, few);
         waited.unwrap_or_else(PoisonError::into_inner).0.requests.len()
     }
 
-    pub fn turns_left(&self) -> usize {
+    pub(crate) fn turns_left(&self) -> usize {
         lock(&self.script).left()
     }
 
-    pub fn join(self: &Arc<Self>, line: Arc<Connection>) -> Present {
+    pub(crate) fn join(self: &Arc<Self>, line: Arc<Connection>) -> Present {
         lock(&self.lines).push(line.clone());
         Present { line, shared: self.clone() }
     }
 
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
     }
 
-    pub fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
     }
 
     /// Ends every connection and waits for their threads, but not for ever: one may be
     /// inside a callback that waits for the very thread that is here.
-    pub fn hang_up(&self, at_most: Duration) {
+    pub(crate) fn hang_up(&self, at_most: Duration) {
         let lines = lock(&self.lines);
         lines.iter().for_each(|line| line.hang_up());
         let waited = self.left.wait_timeout_while(lines, at_most, |lines| !lines.is_empty());
@@ -194,7 +194,7 @@ pub(super) struct Present {
 }
 
 impl Present {
-    pub fn serve(self) {
+    pub(crate) fn serve(self) {
         self.line.serve(&self.shared);
     }
 }

@@ -12,19 +12,19 @@ pub(super) struct ServerSentEvent {
 }
 
 impl ServerSentEvent {
-    pub fn named(name: &'static str, data: &Value) -> Self {
+    pub(crate) fn named(name: &'static str, data: &Value) -> Self {
         Self { name: Some(name), data: data.to_string(), delta: false }
     }
 
-    pub fn unnamed(data: impl ToString) -> Self {
+    pub(crate) fn unnamed(data: impl ToString) -> Self {
         Self { name: None, data: data.to_string(), delta: false }
     }
 
-    pub fn delta(self) -> Self {
+    pub(crate) fn delta(self) -> Self {
         Self { delta: true, ..self }
     }
 
-    pub fn bytes(&self, sloppy: bool) -> Vec<u8> {
+    pub(crate) fn bytes(&self, sloppy: bool) -> Vec<u8> {
         let (end, colon) = if sloppy { ("\r\n", ":") } else { ("\n", ": ") };
         let mut text = String::new();
         if sloppy {
@@ -38,7 +38,7 @@ impl ServerSentEvent {
     }
 
     /// Returns the event up to the middle of its data.
-    pub fn half(&self, sloppy: bool) -> Vec<u8> {
+    pub(crate) fn half(&self, sloppy: bool) -> Vec<u8> {
         let mut bytes = self.bytes(sloppy);
         bytes.truncate(bytes.len() - self.data.len().div_ceil(2) - 2);
         bytes

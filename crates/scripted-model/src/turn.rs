@@ -247,12 +247,12 @@ impl ScriptedTurn {
 }
 
 impl ScriptedReply {
-    pub fn stop_reason(&self) -> Stop {
+    pub(crate) fn stop_reason(&self) -> Stop {
         let called = self.blocks.iter().any(|block| matches!(block, ReplyBlock::Call(_)));
         self.stop.clone().unwrap_or(if called { Stop::ToolUse } else { Stop::EndTurn })
     }
 
-    pub fn text_pieces<'t>(&self, text: &'t str) -> Vec<&'t str> {
+    pub(crate) fn text_pieces<'t>(&self, text: &'t str) -> Vec<&'t str> {
         self.split_text.as_ref().unwrap_or(&Split::Never).pieces(text)
     }
 }

@@ -27,18 +27,18 @@ pub(super) enum Compared {
 }
 
 impl Spelling {
-    pub fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 
     /// Returns the maximum number of bytes of a text that can be an incomplete spelling.
-    pub fn longest(&self) -> usize {
+    pub(super) fn longest(&self) -> usize {
         // One line end per character would be the extreme; real folding is far from that.
         if self.folded { self.text.len() + self.text.len() / 8 + 2 } else { self.text.len() }
     }
 
     /// Compares the spelling with the beginning of `text`.
-    pub fn compare(&self, text: &[u8]) -> Compared {
+    pub(super) fn compare(&self, text: &[u8]) -> Compared {
         let form = self.text.as_bytes();
         if !self.folded {
             let shared = form.len().min(text.len());

@@ -29,28 +29,28 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let env = Env::default().with("PATH", "/usr/local/bin:/usr/bin:/bin").with("HOME", "/nonexistent");
         Self { dir: tempfile::tempdir().unwrap(), env, redactor: Redactor::default(), cancel: CancellationToken::new() }
     }
 
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.dir.path().canonicalize().unwrap()
     }
 
-    pub fn exists(&self, name: &str) -> bool {
+    pub(crate) fn exists(&self, name: &str) -> bool {
         self.path().join(name).exists()
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    pub fn place(&self) -> SessionDirs {
+    pub(crate) fn place(&self) -> SessionDirs {
         SessionDirs { project: self.path(), start: self.path(), home: "/nonexistent".into(), extra: Vec::new() }
     }
 
-    pub fn engine(&self, settings: Value) -> HookEngine {
+    pub(crate) fn engine(&self, settings: Value) -> HookEngine {
         let (timeouts, _) = Timeouts::from_env(&self.env);
         let environment = HookEnvironment::new(self.env.clone(), self.path(), timeouts);
         let runner = Arc::new(ProcessRunner::new(environment.clone(), self.cancel.clone()));
@@ -62,15 +62,15 @@ impl World {
         )
     }
 
-    pub async fn fire(&self, settings: Value, event: EventName, fields: Value) -> HookOutcome {
+    pub(crate) async fn fire(&self, settings: Value, event: EventName, fields: Value) -> HookOutcome {
         self.fire_in(&self.path(), settings, event, fields).await
     }
 
-    pub async fn fire_in(&self, cwd: &Path, settings: Value, event: EventName, fields: Value) -> HookOutcome {
+    pub(crate) async fn fire_in(&self, cwd: &Path, settings: Value, event: EventName, fields: Value) -> HookOutcome {
         self.engine(settings).fire(Firing::new(event, self.base(cwd), fields)).await
     }
 
-    pub fn base(&self, cwd: &Path) -> Base {
+    pub(crate) fn base(&self, cwd: &Path) -> Base {
         Base {
             session: "s1".into(),
             conversation: "c1".into(),
@@ -83,7 +83,7 @@ impl World {
     }
 
     /// PreToolUse for a Bash call, with these flat sdlc entries.
-    pub async fn pre(&self, hooks: Value) -> HookOutcome {
+    pub(crate) async fn pre(&self, hooks: Value) -> HookOutcome {
         self.fire(json!({ "hooks": hooks }), EventName::PreToolUse, bash("ls")).await
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Reads JSON whose keys are the fields of `HookOutput`.
 #[derive(Clone)]
-pub struct Plain {
+pub(crate) struct Plain {
     pub name: &'static str,
     pub on_timeout: OnTimeout,
     /// Hooks with the same command count as duplicates.
@@ -128,11 +128,11 @@ impl Dialect for Plain {
 }
 
 /// A hook of the sh shell that applies to every firing of its event.
-pub fn hook(event: EventName, command: &str) -> Hook {
+pub(crate) fn hook(event: EventName, command: &str) -> Hook {
     hook_of(Plain::default(), event, command)
 }
 
-pub fn hook_of(dialect: Plain, event: EventName, command: &str) -> Hook {
+pub(crate) fn hook_of(dialect: Plain, event: EventName, command: &str) -> Hook {
     Hook {
         ordinal: Ordinal(0),
         event,
@@ -152,13 +152,13 @@ pub fn hook_of(dialect: Plain, event: EventName, command: &str) -> Hook {
     }
 }
 
-pub fn pre(command: &str) -> Hook {
+pub(crate) fn pre(command: &str) -> Hook {
     hook(EventName::PreToolUse, command)
 }
 
 /// Results by command; a command that is not in it exits 0 and prints nothing.
 #[derive(Default)]
-pub struct Table {
+pub(crate) struct Table {
     results: Mutex<HashMap<String, HookExecution>>,
     /// Commands that ran and what they read, in order.
     pub calls: Mutex<Vec<(String, String)>>,
@@ -167,21 +167,21 @@ pub struct Table {
 }
 
 impl Table {
-    pub fn with(self, command: &str, result: HookExecution) -> Self {
+    pub(crate) fn with(self, command: &str, result: HookExecution) -> Self {
         self.results.lock().unwrap().insert(command.to_owned(), result);
         self
     }
 
     /// A command that prints this object and exits 0.
-    pub fn says(self, command: &str, output: Value) -> Self {
+    pub(crate) fn says(self, command: &str, output: Value) -> Self {
         self.with(command, exited(0, &output.to_string(), ""))
     }
 
-    pub fn commands(&self) -> Vec<String> {
+    pub(crate) fn commands(&self) -> Vec<String> {
         self.calls.lock().unwrap().iter().map(|(command, _)| command.clone()).collect()
     }
 
-    pub fn stdin(&self, nth: usize) -> Value {
+    pub(crate) fn stdin(&self, nth: usize) -> Value {
         serde_json::from_str(&self.calls.lock().unwrap()[nth].1).unwrap()
     }
 }
@@ -203,35 +203,35 @@ impl Runner for Table {
     }
 }
 
-pub fn exited(code: i32, stdout: &str, stderr: &str) -> HookExecution {
+pub(crate) fn exited(code: i32, stdout: &str, stderr: &str) -> HookExecution {
     ended(Exit::Code(code), stdout, stderr)
 }
 
-pub fn ended(exit: Exit, stdout: &str, stderr: &str) -> HookExecution {
+pub(crate) fn ended(exit: Exit, stdout: &str, stderr: &str) -> HookExecution {
     HookExecution::ended("2026-01-01T00:00:00.000Z".into(), exit, stdout.into(), stderr.into())
 }
 
-pub fn environment(env: Env) -> HookEnvironment {
+pub(crate) fn environment(env: Env) -> HookEnvironment {
     let (timeouts, _) = Timeouts::from_env(&env);
     HookEnvironment::new(env, "/project".into(), timeouts)
 }
 
-pub fn engine(hooks: impl IntoIterator<Item = Hook>, table: &Arc<Table>) -> HookEngine {
+pub(crate) fn engine(hooks: impl IntoIterator<Item = Hook>, table: &Arc<Table>) -> HookEngine {
     let runner = Arc::clone(table);
     HookEngine::new(HookList::new(hooks), environment(Env::default()), runner, Redactor::default())
 }
 
 /// Fires one event at these hooks.
-pub async fn fire(hooks: impl IntoIterator<Item = Hook>, table: Table, firing: Firing) -> HookOutcome {
+pub(crate) async fn fire(hooks: impl IntoIterator<Item = Hook>, table: Table, firing: Firing) -> HookOutcome {
     engine(hooks, &Arc::new(table)).fire(firing).await
 }
 
 /// Fires PreToolUse for `ls` at these commands, which end as the table says.
-pub async fn fire_pre(commands: &[&str], table: Table) -> HookOutcome {
+pub(crate) async fn fire_pre(commands: &[&str], table: Table) -> HookOutcome {
     fire(commands.iter().map(|command| pre(command)), table, bash("ls")).await
 }
 
-pub fn base(cwd: &Path) -> Base {
+pub(crate) fn base(cwd: &Path) -> Base {
     Base {
         session: "s1".into(),
         conversation: "c1".into(),
@@ -243,25 +243,25 @@ pub fn base(cwd: &Path) -> Base {
     }
 }
 
-pub fn firing(event: EventName, fields: Value) -> Firing {
+pub(crate) fn firing(event: EventName, fields: Value) -> Firing {
     Firing::new(event, base(&PathBuf::from("/")), fields)
 }
 
 /// PreToolUse of a Bash call.
-pub fn bash(command: &str) -> Firing {
+pub(crate) fn bash(command: &str) -> Firing {
     call(EventName::PreToolUse, command)
 }
 
-pub fn call(event: EventName, command: &str) -> Firing {
+pub(crate) fn call(event: EventName, command: &str) -> Firing {
     firing(event, json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t1"}))
 }
 
 /// (ordinal, exit code, skipped reason) of every row.
-pub fn rows(outcome: &HookOutcome) -> Vec<(u32, Option<i32>, Option<&'static str>)> {
+pub(crate) fn rows(outcome: &HookOutcome) -> Vec<(u32, Option<i32>, Option<&'static str>)> {
     outcome.runs.iter().map(|run| (run.ordinal.0, run.exit_code, run.skipped.map(|skip| skip.as_str()))).collect()
 }
 
 /// Kind and reason of every incident.
-pub fn incidents(outcome: &HookOutcome) -> Vec<(&'static str, &str)> {
+pub(crate) fn incidents(outcome: &HookOutcome) -> Vec<(&'static str, &str)> {
     outcome.notes.iter().map(|note| (note.kind.as_str(), note.why.as_str())).collect()
 }

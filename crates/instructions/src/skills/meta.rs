@@ -11,7 +11,7 @@ pub(super) struct SkillPage<'t> {
 }
 
 impl<'t> SkillPage<'t> {
-    pub fn read(text: &'t str) -> Self {
+    pub(super) fn read(text: &'t str) -> Self {
         let Some((block, body)) = frontmatter::block(text) else {
             return Self { keys: Map::new(), body: text.trim_start_matches('\u{feff}'), wrong: None };
         };
@@ -26,11 +26,11 @@ impl<'t> SkillPage<'t> {
         }
     }
 
-    pub fn value(&self, key: &str) -> Value {
+    pub(super) fn value(&self, key: &str) -> Value {
         self.keys.get(key).cloned().unwrap_or_default()
     }
 
-    pub fn text(&self, key: &str) -> Option<String> {
+    pub(super) fn text(&self, key: &str) -> Option<String> {
         let text = match self.keys.get(key)? {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(number) => number.to_string(),
@@ -41,7 +41,7 @@ impl<'t> SkillPage<'t> {
         Some(text).filter(|text| !text.is_empty())
     }
 
-    pub fn flag(&self, key: &str) -> Option<bool> {
+    pub(super) fn flag(&self, key: &str) -> Option<bool> {
         let word = self.text(key)?.to_ascii_lowercase();
         match word.as_str() {
             "true" | "yes" | "on" | "1" => Some(true),
@@ -51,7 +51,7 @@ impl<'t> SkillPage<'t> {
     }
 
     /// Returns a list, or text separated by blanks.
-    pub fn words(&self, key: &str) -> Vec<String> {
+    pub(super) fn words(&self, key: &str) -> Vec<String> {
         match self.keys.get(key) {
             Some(Value::Array(words)) => words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),
             Some(Value::String(text)) => {
@@ -62,7 +62,7 @@ impl<'t> SkillPage<'t> {
     }
 
     /// Permission rules: a list, or text separated by commas and blanks outside parentheses.
-    pub fn rules(&self, key: &str) -> Vec<String> {
+    pub(super) fn rules(&self, key: &str) -> Vec<String> {
         match self.keys.get(key) {
             Some(Value::Array(rules)) => {
                 rules.iter().filter_map(Value::as_str).map(|rule| rule.trim().to_owned()).collect()

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Per handler (DEC-054).
-pub const HANDLER: Duration = Duration::from_secs(600);
+pub(super) const HANDLER: Duration = Duration::from_secs(600);
 const SHUTDOWN: Duration = Duration::from_millis(1500);
 
 /// All loaded modules, in load order.

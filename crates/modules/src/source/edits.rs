@@ -6,7 +6,7 @@
 use oxc_span::Span;
 
 #[derive(Clone, Debug, Default)]
-pub struct Edits(Vec<Edit>);
+pub(super) struct Edits(Vec<Edit>);
 
 #[derive(Clone, Debug)]
 struct Edit {
@@ -17,22 +17,22 @@ struct Edit {
 
 impl Edits {
     /// Puts `text` in place of a span.
-    pub fn replace(&mut self, span: Span, text: impl Into<String>) {
+    pub(super) fn replace(&mut self, span: Span, text: impl Into<String>) {
         self.0.push(Edit { start: span.start as usize, end: span.end as usize, text: text.into() });
     }
 
-    pub fn insert(&mut self, at: u32, text: impl Into<String>) {
+    pub(super) fn insert(&mut self, at: u32, text: impl Into<String>) {
         self.replace(Span::new(at, at), text);
     }
 
     /// Blanks a span, line breaks kept.
-    pub fn blank(&mut self, source: &str, span: Span) {
+    pub(super) fn blank(&mut self, source: &str, span: Span) {
         self.replace(span, blanked(text_of(source, span)));
     }
 
     /// Blanks a whole statement or class element. The semicolon keeps the lines around
     /// it from being read as one.
-    pub fn blank_whole(&mut self, source: &str, span: Span) {
+    pub(super) fn blank_whole(&mut self, source: &str, span: Span) {
         let mut text = blanked(text_of(source, span));
         if text.starts_with(' ') {
             text.replace_range(0..1, ";");
@@ -41,19 +41,19 @@ impl Edits {
     }
 
     /// Replaces a span by one line and the breaks the span had.
-    pub fn rewrite(&mut self, source: &str, span: Span, text: &str) {
+    pub(super) fn rewrite(&mut self, source: &str, span: Span, text: &str) {
         self.replace(span, format!("{text}{}", breaks(text_of(source, span))));
     }
 
     /// Returns whether a span lies within something that is replaced already.
-    pub fn covers(&self, span: Span) -> bool {
+    pub(super) fn covers(&self, span: Span) -> bool {
         self.0
             .iter()
             .any(|edit| edit.start <= span.start as usize && span.end as usize <= edit.end && edit.start != edit.end)
     }
 
     /// Returns the text with all changes made. Of two changes that overlap the outer one wins.
-    pub fn apply(&self, source: &str) -> String {
+    pub(super) fn apply(&self, source: &str) -> String {
         let mut edits: Vec<_> = self.0.iter().collect();
         // An insertion at a position precedes a replacement that begins there.
         edits.sort_by_key(|edit| (edit.start, edit.start != edit.end, std::cmp::Reverse(edit.end)));
@@ -72,11 +72,11 @@ impl Edits {
     }
 }
 
-pub fn text_of(source: &str, span: Span) -> &str {
+pub(super) fn text_of(source: &str, span: Span) -> &str {
     &source[span.start as usize..span.end as usize]
 }
 
-pub fn breaks(text: &str) -> String {
+pub(super) fn breaks(text: &str) -> String {
     "\n".repeat(text.matches('\n').count())
 }
 

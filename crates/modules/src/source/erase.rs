@@ -33,7 +33,7 @@ pub(super) struct Eraser<'a> {
 const MODIFIERS: &[&str] = &["public", "private", "protected", "readonly", "override", "abstract", "declare"];
 
 impl<'a> Eraser<'a> {
-    pub fn new(source: &'a str, kind: SourceKind) -> Self {
+    pub(super) fn new(source: &'a str, kind: SourceKind) -> Self {
         Self {
             source,
             kind,
@@ -50,12 +50,12 @@ impl<'a> Eraser<'a> {
         }
     }
 
-    pub fn refuse(&mut self, what: &'static str, at: u32) {
+    pub(super) fn refuse(&mut self, what: &'static str, at: u32) {
         self.unsupported.get_or_insert((what, at));
     }
 
     /// In TypeScript an import whose names are only types is removed.
-    pub fn settle_imports(&mut self) {
+    pub(super) fn settle_imports(&mut self) {
         if self.kind != SourceKind::TypeScript {
             return;
         }

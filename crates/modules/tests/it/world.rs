@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub struct World {
+pub(crate) struct World {
     pub dir: tempfile::TempDir,
     pub host: Arc<Noting>,
     pub engine: Arc<dyn Engine>,
@@ -19,7 +19,7 @@ pub struct World {
 }
 
 /// Answers what a test told it to and keeps what modules said.
-pub struct Noting {
+pub(crate) struct Noting {
     pub system: SystemCalls,
     pub told: Mutex<Vec<(String, Vec<Value>)>>,
     pub answers: Mutex<Vec<(String, Value)>>,
@@ -48,22 +48,22 @@ impl ModuleHost for Noting {
 }
 
 impl Noting {
-    pub fn told(&self, name: &str) -> Vec<Vec<Value>> {
+    pub(crate) fn told(&self, name: &str) -> Vec<Vec<Value>> {
         self.told.lock().unwrap().iter().filter(|(one, _)| one == name).map(|(_, args)| args.clone()).collect()
     }
 
-    pub fn answer(&self, name: &str, value: Value) {
+    pub(crate) fn answer(&self, name: &str, value: Value) {
         self.answers.lock().unwrap().push((name.to_owned(), value));
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests run programs of this machine")]
-pub fn path_variable() -> String {
+pub(crate) fn path_variable() -> String {
     std::env::var("PATH").unwrap_or_default()
 }
 
 impl World {
-    pub fn new(engine: Arc<dyn Engine>) -> Self {
+    pub(crate) fn new(engine: Arc<dyn Engine>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let env = Env::default().with("PATH", path_variable()).with("HOME", dir.path()).with("GREETING", "hello");
         let system = SystemCalls { env, cwd: dir.path().to_owned() };
@@ -72,14 +72,14 @@ impl World {
         Self { dir, host: Arc::new(host), engine, limits: EngineLimits::default() }
     }
 
-    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    pub async fn load(&self, name: &str, text: &str) -> Result<Module, String> {
+    pub(crate) async fn load(&self, name: &str, text: &str) -> Result<Module, String> {
         let path = self.file(name, text);
         let graph = Graph::read(&path).map_err(|error| format!("Failed to load hook: {error}"))?;
         let program = ModuleProgram {
@@ -92,7 +92,7 @@ impl World {
     }
 
     /// Loads a module whose `tool_call` handler is this body, and fires it.
-    pub async fn run(&self, name: &str, body: &str) -> CallOutcome {
+    pub(crate) async fn run(&self, name: &str, body: &str) -> CallOutcome {
         let text = format!("export default (pi) => {{ pi.on(\"tool_call\", async (event, ctx) => {{ {body} }}); }};");
         match self.load(name, &text).await {
             Ok(module) => fire(&module, "tool_call", 0, &json!({"type": "tool_call"}), None).await,
@@ -101,15 +101,21 @@ impl World {
     }
 }
 
-pub fn moment() -> ModuleContext {
+pub(crate) fn moment() -> ModuleContext {
     ModuleContext { has_ui: false, cwd: "/work".into(), model: None }
 }
 
-pub async fn fire(module: &Module, event: &str, nth: usize, payload: &Value, limit: Option<Duration>) -> CallOutcome {
+pub(crate) async fn fire(
+    module: &Module,
+    event: &str,
+    nth: usize,
+    payload: &Value,
+    limit: Option<Duration>,
+) -> CallOutcome {
     fire_in(module, event, nth, payload, &moment(), limit).await
 }
 
-pub async fn fire_in(
+pub(crate) async fn fire_in(
     module: &Module,
     event: &str,
     nth: usize,

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Show how tool calls are decided, on a toy project without a key
     Demo {
         /// Show one conversation through all phases: plan, approval, work, tests, report
@@ -46,7 +46,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Mcp {
+pub(crate) enum Mcp {
     /// List the servers and those that are not used
     List {
         /// Print JSON
@@ -63,7 +63,7 @@ pub enum Mcp {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Db {
+pub(crate) enum Db {
     /// Create the database, or the tables it lacks
     Init,
     /// Check integrity, schema and transcript; changes nothing
@@ -77,7 +77,7 @@ pub enum Db {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Settings {
+pub(crate) enum Settings {
     /// Print the effective settings
     Show,
     /// Read the settings files again and store the result
@@ -85,7 +85,7 @@ pub enum Settings {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Plan {
+pub(crate) enum Plan {
     /// List the plans of one conversation, or of all
     List {
         /// Print JSON
@@ -109,7 +109,7 @@ pub enum Plan {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Sessions {
+pub(crate) enum Sessions {
     /// List sessions, newest first
     List {
         /// Print JSON
@@ -132,7 +132,7 @@ pub enum Sessions {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ExportFormat {
+pub(crate) enum ExportFormat {
     Markdown,
     Json,
     // One line per message, as usage and status-line tools read it.
@@ -140,7 +140,7 @@ pub enum ExportFormat {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Gastown {
+pub(crate) enum Gastown {
     /// Add ona to the settings of a town; existing entries stay unchanged
     Install {
         /// Folder of the town [default: GT_ROOT]
@@ -150,7 +150,7 @@ pub enum Gastown {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Memory {
+pub(crate) enum Memory {
     /// Store a memory
     Add {
         title: String,

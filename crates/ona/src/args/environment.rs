@@ -5,9 +5,9 @@ use ona_api::environment::{self, READ_BY_LIBRARIES, VariableGroup};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-pub const TOPIC: &str = "environment";
+pub(super) const TOPIC: &str = "environment";
 
-pub fn print(as_json: bool) {
+pub(super) fn print(as_json: bool) {
     if as_json {
         output::pretty(&table_json());
     } else {

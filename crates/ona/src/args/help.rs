@@ -6,7 +6,7 @@ use ona_runtime::Failure;
 use std::ffi::OsString;
 
 /// The modes come first; commands and options follow as clap lists them.
-pub const TEMPLATE: &str = "\
+pub(super) const TEMPLATE: &str = "\
 {about-with-newline}
 {usage-heading}
   ona [OPTIONS] -p PROMPT           Answer a prompt, with stdin added to it
@@ -18,7 +18,7 @@ pub const TEMPLATE: &str = "\
 
 {all-args}{after-help}";
 
-pub const AFTER: &str = "\
+pub(super) const AFTER: &str = "\
 Permission modes: default (or manual), acceptEdits, plan, dontAsk,
 bypassPermissions. Exit codes: 0 done, 1 refused or failed, 2 usage or
 configuration error, 75 database busy, 130 interrupted.
@@ -29,19 +29,19 @@ Try it without a key: ona demo";
 
 /// How many of the options help shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub(super) enum Detail {
     /// Those people use every day.
     Short,
     Full,
 }
 
 /// What `ona` alone prints.
-pub fn short() -> String {
+pub(crate) fn short() -> String {
     super::command(Detail::Short).render_help().to_string()
 }
 
 /// `ona help [COMMAND...]`: the same as `ona COMMAND... --help`; `ona help environment`.
-pub fn show(topic: &[String], as_json: bool) -> Result<u8, Wrong> {
+pub(crate) fn show(topic: &[String], as_json: bool) -> Result<u8, Wrong> {
     if topic == [environment::TOPIC] {
         environment::print(as_json);
         return Ok(0);
@@ -65,7 +65,7 @@ pub fn show(topic: &[String], as_json: bool) -> Result<u8, Wrong> {
 }
 
 /// A word where a command was expected.
-pub fn unknown_command(word: &str) -> Failure {
+pub(super) fn unknown_command(word: &str) -> Failure {
     let shown = ona_permissions::printable(word.lines().next().unwrap_or_default());
     let command = Args::command();
     let names = command.get_subcommands().map(|one| one.get_name());

@@ -122,7 +122,7 @@ fn honours(mode: &str, id: &str) -> bool {
 }
 
 /// Hides what a command does not use from its help. Runs when the command is the one in use.
-pub fn hide_unused(command: Command) -> Command {
+pub(super) fn hide_unused(command: Command) -> Command {
     let name = command.get_name().to_owned();
     let below: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     let flags: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
@@ -146,7 +146,7 @@ pub fn hide_unused(command: Command) -> Command {
 }
 
 /// Refuses the first flag that was given to a mode or command that does not use it.
-pub fn check(mode: &str, matches: &ArgMatches) -> Result<(), Failure> {
+pub(super) fn check(mode: &str, matches: &ArgMatches) -> Result<(), Failure> {
     let given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
     let all = Options::augment_args(Command::new("ona"));
     let unused = all.get_arguments().find(|flag| {

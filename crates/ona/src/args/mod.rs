@@ -6,9 +6,9 @@ mod help;
 mod honoured;
 mod options;
 
-pub use commands::{Command, Db, ExportFormat, Gastown, Mcp, Memory, Plan, Sessions, Settings};
-pub use help::{short as short_help, show as show_help};
-pub use options::{Options, OutputFormat, PermissionPrompts};
+pub(crate) use commands::{Command, Db, ExportFormat, Gastown, Mcp, Memory, Plan, Sessions, Settings};
+pub(crate) use help::{short as short_help, show as show_help};
+pub(crate) use options::{Options, OutputFormat, PermissionPrompts};
 
 use crate::flags;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
@@ -63,7 +63,7 @@ enum FirstWord {
 }
 
 /// What the command line asks for.
-pub enum Task {
+pub(crate) enum Task {
     Nothing,
     Help {
         topic: Vec<String>,
@@ -75,7 +75,7 @@ pub enum Task {
     Job(Job),
 }
 
-pub enum Job {
+pub(crate) enum Job {
     /// `-p`: the prompt beside the flag, and the one that stands alone.
     Print {
         flag: Option<String>,
@@ -113,7 +113,7 @@ struct Action {
 }
 
 /// Why the command line is not carried out.
-pub enum Wrong {
+pub(crate) enum Wrong {
     /// Help, version, or a mistake that clap describes.
     Clap(clap::Error),
     Failure(Failure),
@@ -126,7 +126,7 @@ impl From<Failure> for Wrong {
 }
 
 /// Reads a command line, the program's name first.
-pub fn parse(words: Vec<OsString>) -> Result<(Task, Options), Wrong> {
+pub(crate) fn parse(words: Vec<OsString>) -> Result<(Task, Options), Wrong> {
     // Both spellings show the same flags in subcommands; at the top `-h` is the short list.
     let detail = if words.iter().any(|word| word == "-h") { Detail::Short } else { Detail::Full };
     let matches = match command(detail).try_get_matches_from(&words) {

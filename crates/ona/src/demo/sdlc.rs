@@ -42,7 +42,7 @@ pub(super) fn settings() -> String {
 }
 
 impl Demo {
-    pub async fn through_all_phases(&self) -> Result<u8, Failure> {
+    pub(super) async fn through_all_phases(&self) -> Result<u8, Failure> {
         output::line(
             "One conversation through all phases. The models are SCRIPTED: servers on loopback that say fixed lines.\n",
         );

@@ -22,7 +22,7 @@ use std::time::Duration;
 const ANSWER: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub(super) enum State {
     Ok,
     /// Configured, and does not work.
     Broken,
@@ -34,7 +34,7 @@ pub enum State {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub(super) struct Check {
     pub name: &'static str,
     pub state: State,
     pub detail: String,
@@ -43,23 +43,23 @@ pub struct Check {
 }
 
 impl Check {
-    pub fn ok(name: &'static str, detail: &str) -> Self {
+    pub(super) fn ok(name: &'static str, detail: &str) -> Self {
         Self { name, state: State::Ok, detail: detail.to_owned(), remedy: String::new() }
     }
 
-    pub fn broken(name: &'static str, detail: &str, remedy: &str) -> Self {
+    pub(super) fn broken(name: &'static str, detail: &str, remedy: &str) -> Self {
         Self { name, state: State::Broken, detail: detail.to_owned(), remedy: remedy.to_owned() }
     }
 
-    pub fn missing(name: &'static str, detail: &str, remedy: &str) -> Self {
+    pub(super) fn missing(name: &'static str, detail: &str, remedy: &str) -> Self {
         Self { name, state: State::Missing, detail: detail.to_owned(), remedy: remedy.to_owned() }
     }
 
-    pub fn absent(name: &'static str, detail: &str, remedy: &str) -> Self {
+    pub(super) fn absent(name: &'static str, detail: &str, remedy: &str) -> Self {
         Self { name, state: State::Absent, detail: detail.to_owned(), remedy: remedy.to_owned() }
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let state = match self.state {
             State::Ok => "ok",
             State::Broken => "broken",
@@ -82,7 +82,7 @@ impl fmt::Display for Check {
     }
 }
 
-pub async fn all(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<Check> {
+pub(super) async fn all(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<Check> {
     let mut checks = model(launch, open, runtime).await;
     checks.push(javascript(&runtime.host).await);
     let path = runtime.host.get(environment::PATH).unwrap_or_default();

@@ -36,7 +36,7 @@ const IMPORT: &str = "\
 Hooks without a counterpart in ona are named on stderr and not imported.";
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// List the hooks in the order they run, and those that do not run
     List {
         /// Only hooks of this event
@@ -114,14 +114,14 @@ pub enum Command {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Report {
+pub(crate) enum Report {
     Tap,
     Junit,
     Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Foreign {
+pub(crate) enum Foreign {
     Claude,
     Codex,
     Gemini,

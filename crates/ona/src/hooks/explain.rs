@@ -6,7 +6,7 @@ use ona_api::CallId;
 use ona_hook_tools::{explanation_json, explanation_text};
 use ona_runtime::{Failure, Launch};
 
-pub fn run(launch: &Launch, call: &str, as_json: bool) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, call: &str, as_json: bool) -> Result<u8, Failure> {
     let store = launch.look_plain()?;
     let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;

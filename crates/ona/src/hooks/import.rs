@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const RENAMED: &str = "ona: hooks see the tool names of ona (Bash for run_shell_command, Write for write_file, ...); \
                        a script that reads tool_name must know them";
 
-pub fn run(launch: &Launch, from: Foreign, file: Option<&Path>, write: bool) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, from: Foreign, file: Option<&Path>, write: bool) -> Result<u8, Failure> {
     if write {
         launch.operator_only("hooks")?;
     }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 /// Longer than this, and somebody will think that the agent hangs.
 const LONG: Duration = Duration::from_secs(60);
 
-pub fn run(launch: &Launch, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
     let open = launch.look()?;
     block_on(async {
         let bench = HookBench::new(launch, &open, config, &CancellationToken::new()).await?;

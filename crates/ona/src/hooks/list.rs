@@ -11,7 +11,7 @@ use ona_store::HookTimes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-pub fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, as_json: bool) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, as_json: bool) -> Result<u8, Failure> {
     let event = event.map(str::parse::<EventName>).transpose().map_err(Failure::usage)?;
     let open = launch.look()?;
     let bench = block_on(HookBench::new(launch, &open, None, &CancellationToken::new()))?;

@@ -8,13 +8,13 @@ mod list;
 mod replay;
 mod test;
 
-pub use command::Command;
+pub(crate) use command::Command;
 
 use crate::output;
 use command::Report;
 use ona_runtime::{Failure, Launch};
 
-pub fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     match command {
         Command::List { event, session, json } => list::run(launch, event.as_deref(), session.as_deref(), json),
         Command::Types => {

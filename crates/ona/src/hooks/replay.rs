@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 /// How often a person is told how far it is.
 const PROGRESS: i64 = 100;
 
-pub fn run(launch: &Launch, session: &str, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, session: &str, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
     let open = launch.look()?;
     let failed = |error| launch.store_failure(error);
     let reader = open.store.reader().map_err(failed)?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub fn run(launch: &Launch, paths: &[PathBuf], config: Option<&Path>, format: Report) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, paths: &[PathBuf], config: Option<&Path>, format: Report) -> Result<u8, Failure> {
     let fixtures = load_fixtures(paths)?;
     let open = launch.look()?;
     block_on(async {

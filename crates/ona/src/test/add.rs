@@ -15,7 +15,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
-pub struct Add {
+pub(crate) struct Add {
     /// Script to add
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -31,7 +31,7 @@ const ENOUGH: u64 = 64 * 1024 + 1;
 /// What `# traces:` says in a helper that counts for no criterion (section 8.6.1).
 const HELPER: &str = "none";
 
-pub fn run(launch: &Launch, add: &Add) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, add: &Add) -> Result<u8, Failure> {
     launch.operator_only("tests")?;
     let script = read(launch, add)?;
     let entry_points = public_api::entry_points(launch)?;
@@ -93,7 +93,11 @@ fn with_traces(script: Vec<u8>, criterion: &str) -> Vec<u8> {
     [&script[..at], line.as_bytes(), &script[at..]].concat()
 }
 
-pub fn touched_paths(launch: &Launch, store: &ona_store::Store, subject: &Subject) -> Result<Vec<String>, Failure> {
+pub(super) fn touched_paths(
+    launch: &Launch,
+    store: &ona_store::Store,
+    subject: &Subject,
+) -> Result<Vec<String>, Failure> {
     let rows = || {
         let reader = store.reader()?;
         Ok((reader.manifest(&subject.id)?, reader.written_paths(&subject.id)?))

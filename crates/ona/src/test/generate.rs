@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, clap::Args)]
-pub struct Generate {
+pub(crate) struct Generate {
     /// Write new tests for every criterion; generated tests they replace are retired
     #[arg(long)]
     all: bool,
@@ -36,7 +36,7 @@ pub struct Generate {
 /// Bytes of a touched file that are looked at; what is longer is data, not source.
 const SOURCE: u64 = 8 << 20;
 
-pub fn run(launch: &Launch, generate: &Generate) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, generate: &Generate) -> Result<u8, Failure> {
     launch.operator_only("tests")?;
     let open = launch.open()?;
     let subject = Subject::new(launch, &open)?;
@@ -74,7 +74,7 @@ pub fn run(launch: &Launch, generate: &Generate) -> Result<u8, Failure> {
 
 /// Has tests written for the criteria that have none, if there are any and a model can be
 /// asked: what entering the test phase begins with (DEC-110).
-pub fn missing(launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
+pub(super) fn missing(launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
     let subject = Subject::new(launch, open)?;
     let loaded =
         open.store.reader().and_then(|reader| load(reader, &subject.id, &subject.project, PlanSelector::Approved));
@@ -115,7 +115,7 @@ fn uncovered(tests: &PlanTests) -> Vec<String> {
 }
 
 /// Everything up to the committed rows.
-pub fn write(
+pub(super) fn write(
     launch: &Launch,
     open: &OpenProject,
     subject: &Subject,

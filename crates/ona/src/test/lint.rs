@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
-pub struct Lint {
+pub(crate) struct Lint {
     /// Scripts to check; "-" reads stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -31,7 +31,7 @@ pub struct Lint {
 /// A script can not be longer than 64 KiB; this much shows that it is.
 const ENOUGH: u64 = 64 * 1024 + 1;
 
-pub fn run(launch: &Launch, lint: &Lint) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, lint: &Lint) -> Result<u8, Failure> {
     // All files first: half a verdict would be read as a whole one.
     let scripts: Vec<(&Path, Vec<u8>)> =
         lint.files.iter().map(|file| Ok((file.as_path(), read(launch, file)?))).collect::<Result<_, Failure>>()?;

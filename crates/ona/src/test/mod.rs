@@ -8,14 +8,14 @@ mod progress;
 mod public_api;
 mod report;
 mod run;
-pub mod subject;
+pub(crate) mod subject;
 
 use crate::output;
 use clap::Subcommand;
 use ona_runtime::{Failure, FailureKind, Launch, OpenProject};
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Check that scripts are behavioural tests: exit 0 if all are, 1 with the findings
     Lint(lint::Lint),
     /// Add your own script to the tests of a plan
@@ -28,7 +28,7 @@ pub enum Command {
     Report(report::Report),
 }
 
-pub fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
+pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     match command {
         Command::Lint(lint) => lint::run(launch, &lint),
         Command::Add(add) => add::run(launch, &add),
@@ -40,7 +40,7 @@ pub fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
 
 /// What follows from entering the test phase (DEC-110): tests that are missing are written,
 /// and all there are are run. A failure is reported and leaves the phase as it is.
-pub fn entered(launch: &Launch, open: &OpenProject) {
+pub(crate) fn entered(launch: &Launch, open: &OpenProject) {
     if let Err(failure) = generate::missing(launch, open) {
         output::note(&failure);
         if failure.kind == FailureKind::Interrupted {

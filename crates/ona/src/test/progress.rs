@@ -8,7 +8,7 @@ use std::time::Instant;
 
 const WIDTH: usize = 20;
 
-pub struct Bar {
+pub(super) struct Bar {
     total: usize,
     done: usize,
     passed: usize,
@@ -18,12 +18,12 @@ pub struct Bar {
 }
 
 impl Bar {
-    pub fn new(total: usize) -> Self {
+    pub(super) fn new(total: usize) -> Self {
         let terminal = io::stderr().is_terminal();
         Self { total, done: 0, passed: 0, current: String::new(), since: Instant::now(), terminal }
     }
 
-    pub fn show(&mut self, progress: &RunProgress<'_>) {
+    pub(super) fn show(&mut self, progress: &RunProgress<'_>) {
         match progress {
             RunProgress::Begins { sandbox: Sandbox::Bubblewrap(_), .. } => {}
             RunProgress::Begins { sandbox: Sandbox::None, .. } => output::note(
@@ -52,7 +52,7 @@ impl Bar {
     }
 
     /// Draws the bar again, if there is a terminal for it.
-    pub fn tick(&self) {
+    pub(super) fn tick(&self) {
         if !self.terminal {
             return;
         }
@@ -78,7 +78,7 @@ impl Bar {
         write!(io::stderr(), "\r{line}\x1b[K").and_then(|()| io::stderr().flush()).ok();
     }
 
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         self.wipe();
         output::note(format_args!("{} passed, {} failed, {} in all", self.passed, self.done - self.passed, self.total));
     }

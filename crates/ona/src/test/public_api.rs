@@ -8,7 +8,7 @@ use ona_trust::merge;
 ///
 /// From the effective row if there is one, else from what it would become; the
 /// database is not made for this.
-pub fn entry_points(launch: &Launch) -> Result<Vec<String>, Failure> {
+pub(super) fn entry_points(launch: &Launch) -> Result<Vec<String>, Failure> {
     settings(launch)?.sdlc.public_api.map(|declared| declared.entry_points).map_err(Failure::usage)
 }
 

@@ -8,7 +8,7 @@ use ona_workflow::testgen::report::TestReport;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
-pub struct Report {
+pub(crate) struct Report {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -18,7 +18,7 @@ pub struct Report {
     html: Option<PathBuf>,
 }
 
-pub fn run(launch: &Launch, report: &Report) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, report: &Report) -> Result<u8, Failure> {
     let open = launch.open()?;
     let subject = Subject::new(launch, &open)?;
     let tests = subject.tests(launch, &open, PlanSelector::Reported)?;

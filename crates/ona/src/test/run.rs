@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, clap::Args)]
-pub struct Run {
+pub(crate) struct Run {
     /// Ids of the cases to run [default: all accepted ones]
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Run {
 /// How often the elapsed time on a terminal moves on.
 const TICK: Duration = Duration::from_millis(200);
 
-pub fn run(launch: &Launch, run: &Run) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, run: &Run) -> Result<u8, Failure> {
     // Whoever can choose the environment of a run can choose its result.
     launch.operator_only("test results")?;
     let open = launch.open()?;
@@ -53,7 +53,7 @@ pub fn run(launch: &Launch, run: &Run) -> Result<u8, Failure> {
 }
 
 /// Runs every accepted case of the conversation, if it has any.
-pub fn all(launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
+pub(super) fn all(launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
     let subject = Subject::new(launch, open)?;
     let reader = open.store.reader().map_err(|error| launch.store_failure(error))?;
     let tests = ona_test_runner::load(reader, &subject.id, &subject.project, PlanSelector::Approved);
@@ -66,7 +66,7 @@ pub fn all(launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
 }
 
 /// Runs cases and says on stderr how it goes.
-pub fn execute(
+pub(super) fn execute(
     launch: &Launch,
     open: &OpenProject,
     subject: &Subject,

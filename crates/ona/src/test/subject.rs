@@ -6,13 +6,13 @@ use ona_settings::SdlcSettings;
 use ona_test_runner::{PlanSelector, PlanTests, Project, load};
 use std::path::{Path, PathBuf};
 
-pub struct Subject {
+pub(crate) struct Subject {
     pub id: ConversationId,
     pub project: Project,
 }
 
 impl Subject {
-    pub fn new(launch: &Launch, open: &OpenProject) -> Result<Self, Failure> {
+    pub(crate) fn new(launch: &Launch, open: &OpenProject) -> Result<Self, Failure> {
         let Some(id) = &launch.options.conversation else {
             return Err(Failure::usage("say whose tests: --conversation ID"));
         };
@@ -26,7 +26,7 @@ impl Subject {
     }
 
     /// Everything known of its tests; a refusal if there is no plan they could belong to.
-    pub fn tests(&self, launch: &Launch, open: &OpenProject, which: PlanSelector) -> Result<PlanTests, Failure> {
+    pub(crate) fn tests(&self, launch: &Launch, open: &OpenProject, which: PlanSelector) -> Result<PlanTests, Failure> {
         let tests = open.store.reader().and_then(|reader| load(reader, &self.id, &self.project, which));
         tests.map_err(|error| launch.store_failure(error))?.ok_or_else(|| {
             Failure::refused(format_args!("conversation {} has no approved plan that tests could trace", self.id))
@@ -36,7 +36,7 @@ impl Subject {
 }
 
 /// The project of a conversation, as this run sees it.
-pub fn project(
+pub(crate) fn project(
     launch: &Launch,
     open: &OpenProject,
     id: &ConversationId,
@@ -49,6 +49,6 @@ pub fn project(
 }
 
 /// Where tests get their rooms.
-pub fn tmp(launch: &Launch) -> PathBuf {
+pub(crate) fn tmp(launch: &Launch) -> PathBuf {
     launch.env.non_empty(environment::TMPDIR).unwrap_or("/tmp").into()
 }

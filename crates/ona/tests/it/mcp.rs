@@ -6,15 +6,15 @@ use ona_testkit::{Ona, finish};
 use serde_json::{Value, json};
 use std::process::Child;
 
-pub const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.mjs");
+pub(crate) const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.mjs");
 
 /// A server on stdio that writes down what it gets.
-pub fn server(ona: &Ona) -> Value {
+pub(crate) fn server(ona: &Ona) -> Value {
     json!({"command": "node", "args": [SERVER], "env": {"LOG": ona.root().join("log")}})
 }
 
 /// The effective row with one server and these rules; `more` is laid over it.
-pub fn configure(ona: &Ona, name: &str, permissions: Value, more: Value) {
+pub(crate) fn configure(ona: &Ona, name: &str, permissions: Value, more: Value) {
     let mut settings = json!({
         "permissions": permissions,
         "mcpServers": {name: server(ona)},
@@ -25,13 +25,13 @@ pub fn configure(ona: &Ona, name: &str, permissions: Value, more: Value) {
 }
 
 /// Everything the server got.
-pub fn log(ona: &Ona) -> Vec<Value> {
+pub(crate) fn log(ona: &Ona) -> Vec<Value> {
     let text = std::fs::read_to_string(ona.root().join("log")).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The arguments of the calls it got.
-pub fn called(ona: &Ona) -> Vec<Value> {
+pub(crate) fn called(ona: &Ona) -> Vec<Value> {
     let calls = log(ona).into_iter().filter(|line| line["method"] == "tools/call");
     calls.map(|line| line["params"]["arguments"].clone()).collect()
 }

@@ -6,7 +6,7 @@ use ona_testkit::model::{Wire, call, calls, say};
 use serde_json::{Value, json};
 
 /// A project in which tools run without asking.
-pub fn project() -> Ona {
+pub(crate) fn project() -> Ona {
     let ona = ona();
     let allow = ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "mcp__*"];
     ona.settings(json!({
@@ -17,12 +17,12 @@ pub fn project() -> Ona {
 }
 
 /// A module from the body of its factory.
-pub fn module(ona: &Ona, name: &str, body: &str) {
+pub(crate) fn module(ona: &Ona, name: &str, body: &str) {
     let head = "import { appendFileSync } from 'node:fs';\nconst log = (line: unknown) => appendFileSync('log', JSON.stringify(line) + '\\n');\n";
     ona.file(name, format!("{head}export default function (pi: any) {{\n{body}\n}}"));
 }
 
-pub fn logged(ona: &Ona) -> Vec<Value> {
+pub(crate) fn logged(ona: &Ona) -> Vec<Value> {
     if !ona.exists("log") {
         return Vec::new();
     }

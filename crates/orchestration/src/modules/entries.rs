@@ -31,17 +31,17 @@ enum Kind {
 }
 
 impl Item {
-    pub fn id(&self) -> String {
+    pub(super) fn id(&self) -> String {
         id(self.sequence)
     }
 
     /// The last row it stands for: going back to it keeps all of it.
-    pub fn end(&self) -> i64 {
+    pub(super) fn end(&self) -> i64 {
         self.rows.last().map_or(self.sequence, |row| row.sequence)
     }
 
     /// The files its calls were about: what was done with each, by the name hooks know.
-    pub fn files(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn files(&self) -> Vec<(&'static str, String)> {
         let Kind::Message(message) = &self.kind else { return Vec::new() };
         let used = |call: &Value| {
             let what = match call["name"].as_str()? {
@@ -55,12 +55,12 @@ impl Item {
         message["content"].as_array().into_iter().flatten().filter_map(used).collect()
     }
 
-    pub fn is_compaction(&self) -> bool {
+    pub(super) fn is_compaction(&self) -> bool {
         matches!(self.kind, Kind::Compaction { .. })
     }
 
     /// As the model's context holds it; state of modules is not in it.
-    pub fn message(&self) -> Option<Value> {
+    pub(super) fn message(&self) -> Option<Value> {
         let timestamp = millis(&self.created_at);
         match &self.kind {
             Kind::Message(message) => {
@@ -80,7 +80,7 @@ impl Item {
     }
 
     /// As `sessionManager` shows it.
-    pub fn entry(&self) -> Option<Value> {
+    pub(super) fn entry(&self) -> Option<Value> {
         let mut entry = match &self.kind {
             Kind::Message(_) => json!({"type": "message", "message": self.message()}),
             Kind::Custom { custom_type, data } => json!({"type": "custom", "customType": custom_type, "data": data}),

@@ -39,7 +39,7 @@ struct Kit {
 
 impl Toolkit {
     /// Why a module cannot have a tool of this name and shape; nothing if it can.
-    pub fn register(&self, module: &Path, name: &str, parameters: &Value) -> Option<String> {
+    pub(super) fn register(&self, module: &Path, name: &str, parameters: &Value) -> Option<String> {
         let mut kit = self.lock();
         let why = match kit.owners.get(name) {
             Some(owner) if owner != module => {
@@ -57,11 +57,11 @@ impl Toolkit {
     }
 
     /// Refusals since this was last asked.
-    pub fn refused(&self) -> Vec<(PathBuf, String)> {
+    pub(super) fn refused(&self) -> Vec<(PathBuf, String)> {
         std::mem::take(&mut self.lock().refused)
     }
 
-    pub fn choose(&self, names: impl Iterator<Item = String>) {
+    pub(super) fn choose(&self, names: impl Iterator<Item = String>) {
         self.lock().active = Some(names.collect());
     }
 

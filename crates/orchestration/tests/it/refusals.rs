@@ -62,7 +62,7 @@ async fn a_list_of_todos_that_says_nothing_is_rejected() {
     assert_eq!(scene.sql("SELECT count(*) FROM state WHERE key='todos:s1'"), ["1"]);
 }
 
-pub fn question() -> serde_json::Value {
+pub(crate) fn question() -> serde_json::Value {
     json!({"questions": [{
         "question": "Tea?", "header": "Drink", "multiSelect": false,
         "options": [{"label": "yes", "description": "tea"}, {"label": "no", "description": "none"}],

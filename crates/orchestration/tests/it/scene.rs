@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 /// One question as it was put.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub(crate) struct Asked {
     pub call: ToolCall,
     pub by: Authority,
     pub message: String,
@@ -32,7 +32,7 @@ pub struct Asked {
 }
 
 /// Answers from a list, and says no when the list is empty.
-pub struct Scripted {
+pub(crate) struct Scripted {
     database: PathBuf,
     pub answers: Mutex<VecDeque<OperatorAnswer>>,
     pub asked: Mutex<Vec<Asked>>,
@@ -66,68 +66,68 @@ impl Operator for Scripted {
     }
 }
 
-pub fn yes() -> OperatorAnswer {
+pub(crate) fn yes() -> OperatorAnswer {
     Verdict::new(Ruling::Allow, Authority::Human, "").into()
 }
 
-pub fn no(message: &str) -> OperatorAnswer {
+pub(crate) fn no(message: &str) -> OperatorAnswer {
     Verdict::new(Ruling::Deny, Authority::Human, message).into()
 }
 
 /// What is configured before a scene begins.
 #[derive(Default)]
-pub struct Setting {
+pub(crate) struct Setting {
     hooks: Vec<Value>,
     made: Vec<Hook>,
     permissions: Value,
 }
 
-pub fn setting() -> Setting {
+pub(crate) fn setting() -> Setting {
     Setting { permissions: json!({}), ..Setting::default() }
 }
 
 impl Setting {
     /// A shell hook of this event for every tool.
-    pub fn hook(self, event: &str, command: impl Into<String>) -> Self {
+    pub(crate) fn hook(self, event: &str, command: impl Into<String>) -> Self {
         self.hook_for(event, "", command)
     }
 
-    pub fn hook_for(mut self, event: &str, matcher: &str, command: impl Into<String>) -> Self {
+    pub(crate) fn hook_for(mut self, event: &str, matcher: &str, command: impl Into<String>) -> Self {
         self.hooks
             .push(json!({"hook_event_name": event, "matcher": matcher, "command": command.into(), "shell": "sh"}));
         self
     }
 
     /// A PreToolUse hook that rules like this.
-    pub fn rules_with(self, decision: &str, reason: &str) -> Self {
+    pub(crate) fn rules_with(self, decision: &str, reason: &str) -> Self {
         let answer = json!({
             "hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason,
         });
         self.hook("PreToolUse", print(json!({ "hookSpecificOutput": answer })))
     }
 
-    pub fn made(mut self, hook: Hook) -> Self {
+    pub(crate) fn made(mut self, hook: Hook) -> Self {
         self.made.push(hook);
         self
     }
 
     /// The `permissions` object: `{"allow": […], "deny": […], "ask": […], "defaultMode": …}`.
-    pub fn permissions(mut self, permissions: Value) -> Self {
+    pub(crate) fn permissions(mut self, permissions: Value) -> Self {
         self.permissions = permissions;
         self
     }
 
-    pub fn open(self) -> Scene {
+    pub(crate) fn open(self) -> Scene {
         Scene::new(self)
     }
 }
 
 /// A shell command that prints this JSON.
-pub fn print(answer: Value) -> String {
+pub(crate) fn print(answer: Value) -> String {
     format!("printf '%s' '{answer}'")
 }
 
-pub struct Scene {
+pub(crate) struct Scene {
     _dir: TempDir,
     pub project: PathBuf,
     pub database: PathBuf,
@@ -222,36 +222,36 @@ impl Scene {
     }
 
     /// Puts these answers behind those that are left.
-    pub fn answers(self, answers: impl IntoIterator<Item = OperatorAnswer>) -> Self {
+    pub(crate) fn answers(self, answers: impl IntoIterator<Item = OperatorAnswer>) -> Self {
         self.operator.answers.lock().unwrap().extend(answers);
         self
     }
 
-    pub fn in_phase(self, to: Phase) -> Self {
+    pub(crate) fn in_phase(self, to: Phase) -> Self {
         self.store.commit_now(&self.session.place, Group(vec![Row::Phase { from: Phase::Idle, to }])).unwrap();
         self
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.project.join(name)
     }
 
-    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    pub fn exists(&self, name: &str) -> bool {
+    pub(crate) fn exists(&self, name: &str) -> bool {
         self.path(name).exists()
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    pub async fn call(&mut self, tool: &str, input: Value) -> FinishedCall {
+    pub(crate) async fn call(&mut self, tool: &str, input: Value) -> FinishedCall {
         let call = ToolCall { id: CallId::random(), name: tool.to_owned(), input };
         let held = Entry::ToolUse { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
         let pipeline = Pipeline {
@@ -263,29 +263,29 @@ impl Scene {
         pipeline.run(&mut self.session, call, Group(vec![Row::Transcript(held)])).await.unwrap()
     }
 
-    pub async fn bash(&mut self, command: &str) -> FinishedCall {
+    pub(crate) async fn bash(&mut self, command: &str) -> FinishedCall {
         self.call("Bash", json!({ "command": command })).await
     }
 
-    pub async fn write(&mut self, name: &str) -> FinishedCall {
+    pub(crate) async fn write(&mut self, name: &str) -> FinishedCall {
         self.call("Write", json!({"file_path": self.path(name), "content": "new"})).await
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.operator.asked.lock().unwrap().clone()
     }
 
-    pub fn sql(&self, sql: &str) -> Vec<String> {
+    pub(crate) fn sql(&self, sql: &str) -> Vec<String> {
         query(&self.database, sql)
     }
 
     /// Types of the transcript rows, in order.
-    pub fn entries(&self) -> Vec<String> {
+    pub(crate) fn entries(&self) -> Vec<String> {
         self.sql("SELECT entry_type FROM transcript_entries ORDER BY sequence")
     }
 
     /// A field of the newest transcript row of this type.
-    pub fn newest(&self, entry_type: &str) -> Value {
+    pub(crate) fn newest(&self, entry_type: &str) -> Value {
         let rows = self.sql(&format!(
             "SELECT payload_json FROM transcript_entries WHERE entry_type='{entry_type}' ORDER BY sequence DESC LIMIT 1"
         ));
@@ -293,28 +293,28 @@ impl Scene {
     }
 
     /// `decision source` of every permission row.
-    pub fn decisions(&self) -> Vec<String> {
+    pub(crate) fn decisions(&self) -> Vec<String> {
         self.sql("SELECT decision || ' ' || json_extract(reason_json,'$.source') FROM tool_permission_log ORDER BY id")
     }
 
-    pub fn events(&self) -> Vec<String> {
+    pub(crate) fn events(&self) -> Vec<String> {
         self.sql("SELECT event_type FROM events ORDER BY id")
     }
 
     /// Whether a tool body ran.
-    pub fn ran(&self) -> bool {
+    pub(crate) fn ran(&self) -> bool {
         self.events().iter().any(|event| event == "tool_started")
     }
 
     /// `event ordinal exit` of every hook that ran.
-    pub fn hook_runs(&self) -> Vec<String> {
+    pub(crate) fn hook_runs(&self) -> Vec<String> {
         self.sql(
             "SELECT hook_event || ' ' || hook_ordinal || ' ' || ifnull(exit_code,skipped_reason) FROM hook_invocations ORDER BY id",
         )
     }
 
     /// What the newest hook of an event read.
-    pub fn hook_input(&self, event: &str) -> Value {
+    pub(crate) fn hook_input(&self, event: &str) -> Value {
         let rows = self.sql(&format!(
             "SELECT input_json FROM hook_invocations WHERE hook_event='{event}' ORDER BY id DESC LIMIT 1"
         ));

@@ -12,7 +12,7 @@ use serde_json::Value;
 const REASONING_FIELDS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 #[derive(Debug, Default)]
-pub struct ChatDecoder {
+pub(crate) struct ChatDecoder {
     calls: Vec<Call>,
     noted_thoughts: bool,
     over: bool,
@@ -27,13 +27,13 @@ struct Call {
 
 impl ChatDecoder {
     /// The end of the stream, which is not JSON.
-    pub const DONE: &str = "[DONE]";
+    pub(crate) const DONE: &str = "[DONE]";
 
-    pub fn done(&mut self) {
+    pub(crate) fn done(&mut self) {
         self.over = true;
     }
 
-    pub fn event(&mut self, chunk: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
+    pub(crate) fn event(&mut self, chunk: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
             return Err(classify::error_event(chunk));
         }
@@ -43,7 +43,7 @@ impl ChatDecoder {
     }
 
     /// An answer that did not come as a stream.
-    pub fn whole(&mut self, answer: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
+    pub(crate) fn whole(&mut self, answer: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
         if answer.get("error").is_some_and(|error| !error.is_null()) {
             return Err(classify::error_event(answer));
         }
@@ -54,7 +54,7 @@ impl ChatDecoder {
         Ok(())
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.over
     }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// Tells a model that a result is an error; this wire has no field for it (DEC-090).
-pub const ERROR_PREFIX: &str = "ERROR: ";
+pub(crate) const ERROR_PREFIX: &str = "ERROR: ";
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
@@ -66,7 +66,7 @@ struct CalledFunction<'a> {
 }
 
 /// Appends the message, every part of it with a comma before it.
-pub fn message(message: &Message, images: ImageSupport, out: &mut Vec<u8>) {
+pub(crate) fn message(message: &Message, images: ImageSupport, out: &mut Vec<u8>) {
     match message.role {
         Role::User => user(&message.parts, images, out),
         Role::Assistant => assistant(&message.parts, out),
@@ -187,7 +187,7 @@ impl<'a> Tool<'a> {
 }
 
 /// Returns the body up to the first message that is not the system's.
-pub fn head(params: &RequestParams) -> Vec<u8> {
+pub(crate) fn head(params: &RequestParams) -> Vec<u8> {
     let (max_tokens, max_completion_tokens) = match is_reasoning(&params.model) {
         true => (None, Some(params.max_tokens)),
         false => (Some(params.max_tokens), None),

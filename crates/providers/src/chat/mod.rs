@@ -1,4 +1,4 @@
 //! Chat Completions: our words to its JSON and back.
 
-pub mod decode;
-pub mod encode;
+pub(crate) mod decode;
+pub(crate) mod encode;

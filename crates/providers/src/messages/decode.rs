@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// Where a reply is. Blocks arrive one after another, but are only known by number.
 #[derive(Debug, Default)]
-pub struct MessagesDecoder {
+pub(crate) struct MessagesDecoder {
     blocks: HashMap<u64, Block>,
     calls: usize,
     over: bool,
@@ -21,7 +21,7 @@ enum Block {
 }
 
 impl MessagesDecoder {
-    pub fn event(&mut self, event: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
+    pub(crate) fn event(&mut self, event: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => usage(&event["message"]["usage"], deltas),
             "content_block_start" => self.start(number(event), &event["content_block"], deltas),
@@ -39,7 +39,7 @@ impl MessagesDecoder {
     }
 
     /// An answer that did not come as a stream: the same deltas, one per block.
-    pub fn whole(&mut self, message: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
+    pub(crate) fn whole(&mut self, message: &Value, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
         if message["type"] == "error" || message.get("error").is_some_and(|error| !error.is_null()) {
             return Err(classify::error_event(message));
         }
@@ -53,7 +53,7 @@ impl MessagesDecoder {
         Ok(())
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.over
     }
 

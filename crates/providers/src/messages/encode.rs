@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// Goes before the brace that closes a block.
-pub const CACHE: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
+pub(crate) const CACHE: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
 
 /// What the API takes as pictures.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -48,7 +48,7 @@ struct Source<'a> {
 /// Appends a comma and the message. Returns where a cache mark would go, if the
 /// message is one that may carry it. A message without content is left out: the API
 /// refuses it.
-pub fn message(message: &Message, images: ImageSupport, out: &mut Vec<u8>) -> Option<usize> {
+pub(crate) fn message(message: &Message, images: ImageSupport, out: &mut Vec<u8>) -> Option<usize> {
     let blocks = blocks(message, images);
     if blocks.is_empty() {
         return None;
@@ -108,7 +108,7 @@ fn block(part: &Part, images: ImageSupport) -> Option<Block<'_>> {
 }
 
 /// Returns the body up to the first message.
-pub fn head(params: &RequestParams) -> Vec<u8> {
+pub(crate) fn head(params: &RequestParams) -> Vec<u8> {
     let mut out = br#"{"model":"#.to_vec();
     json(&params.model, &mut out);
     out.extend_from_slice(br#","max_tokens":"#);

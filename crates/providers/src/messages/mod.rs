@@ -1,4 +1,4 @@
 //! Anthropic's Messages API: our words to its JSON and back.
 
-pub mod decode;
-pub mod encode;
+pub(crate) mod decode;
+pub(crate) mod encode;

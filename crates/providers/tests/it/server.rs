@@ -5,7 +5,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-pub enum Step {
+pub(crate) enum Step {
     Send(String),
     /// Waits for one more request on the same connection.
     Request,
@@ -13,7 +13,7 @@ pub enum Step {
     Hang,
 }
 
-pub struct Server {
+pub(crate) struct Server {
     pub address: String,
     requests: Arc<Mutex<Vec<String>>>,
     task: JoinHandle<()>,
@@ -22,7 +22,7 @@ pub struct Server {
 impl Server {
     /// Answers the first request with the first script, and so on, each on a connection
     /// that is closed when the script is over.
-    pub async fn start(scripts: Vec<Vec<Step>>) -> Self {
+    pub(crate) async fn start(scripts: Vec<Vec<Step>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -44,12 +44,12 @@ impl Server {
         Self { address, requests, task }
     }
 
-    pub async fn answering(answer: &str) -> Self {
+    pub(crate) async fn answering(answer: &str) -> Self {
         Self::start(vec![vec![Step::Send(answer.to_owned())]]).await
     }
 
     /// What was asked, head and body.
-    pub fn requests(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 }
@@ -83,16 +83,17 @@ async fn request(stream: &mut TcpStream) -> String {
 }
 
 /// An answer with a length, as HTTP.
-pub fn answer(status: &str, headers: &[(&str, &str)], body: &str) -> String {
+pub(crate) fn answer(status: &str, headers: &[(&str, &str)], body: &str) -> String {
     let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len())
 }
 
 /// The head of a stream; one chunk of HTTP follows per `chunk`.
-pub const STREAM: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+pub(crate) const STREAM: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 
-pub fn chunk(text: &str) -> String {
+pub(crate) fn chunk(text: &str) -> String {
     format!("{:x}\r\n{text}\r\n", text.len())
 }
 
-pub const LAST_CHUNK: &str = "0\r\n\r\n";
+pub(crate) const LAST_CHUNK: &str = "0\r\n\r\n";

@@ -5,11 +5,11 @@ use ona_api::model::{Delta, EndReason, FailureClass, ModelFailure, Part, Reply, 
 use ona_providers::{BodyFormat, ImageSupport, ResponseDecoder, WireFormat};
 use serde_json::{Value, json};
 
-pub const MESSAGES: WireFormat = WireFormat::Messages(ImageSupport::Images);
-pub const CHAT: WireFormat = WireFormat::Chat(ImageSupport::Images);
+pub(crate) const MESSAGES: WireFormat = WireFormat::Messages(ImageSupport::Images);
+pub(crate) const CHAT: WireFormat = WireFormat::Chat(ImageSupport::Images);
 
 /// Each value as an event.
-pub fn events(values: &[Value]) -> String {
+pub(crate) fn events(values: &[Value]) -> String {
     values.iter().map(|value| format!("data: {value}\n\n")).collect()
 }
 

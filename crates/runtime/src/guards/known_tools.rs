@@ -9,11 +9,11 @@ const NAMES: &str = "Agent AgentOutputTool AskUserQuestion Bash BashOutput Brief
     TaskOutput TaskStop TaskUpdate TeamCreate TeamDelete TodoRead TodoWrite ToolSearch WaitForMcpServers WebFetch \
     WebSearch Workflow Write";
 
-pub fn is_known(name: &str) -> bool {
+pub(super) fn is_known(name: &str) -> bool {
     NAMES.split_whitespace().any(|known| known == name)
 }
 
 /// Servers that product brings itself.
-pub fn is_known_server(slug: &str) -> bool {
+pub(super) fn is_known_server(slug: &str) -> bool {
     ["ide", "claude-in-chrome", "computer-use"].contains(&slug)
 }

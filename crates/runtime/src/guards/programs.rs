@@ -39,7 +39,7 @@ impl<'a> Around<'a> {
 type Wrong = (&'static str, String);
 
 /// Why the action cannot start, or will not once the agent has changed directory.
-pub fn unstartable(hook: &Hook, action: &HookAction, around: &Around<'_>) -> Option<Wrong> {
+pub(super) fn unstartable(hook: &Hook, action: &HookAction, around: &Around<'_>) -> Option<Wrong> {
     let words = match action {
         HookAction::Exec { program, args } => std::iter::once(program).chain(args).cloned().collect(),
         HookAction::Shell { shell: HookShell::Bash | HookShell::Sh | HookShell::LoginSh, command } => words(command),

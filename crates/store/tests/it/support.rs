@@ -9,41 +9,41 @@ use rusqlite::types::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-pub struct Db {
+pub(crate) struct Db {
     pub dir: TempDir,
     pub path: PathBuf,
 }
 
 impl Db {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ona.db");
         Self { dir, path }
     }
 
-    pub fn open(&self) -> Store {
+    pub(crate) fn open(&self) -> Store {
         Store::open(&self.path, Redactor::default()).unwrap()
     }
 
     /// A store with conversation `k` and session `s`.
-    pub fn started(&self) -> Store {
+    pub(crate) fn started(&self) -> Store {
         let store = self.open();
         store.commit_now(&place("s"), begin()).unwrap();
         store
     }
 
     /// The rows of a query as `sqlite3` prints them.
-    pub fn sql(&self, sql: &str) -> Vec<String> {
+    pub(crate) fn sql(&self, sql: &str) -> Vec<String> {
         query(&plain(&self.path), sql)
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the operator's own connection")]
-pub fn plain(path: &Path) -> Connection {
+pub(crate) fn plain(path: &Path) -> Connection {
     Connection::open(path).unwrap()
 }
 
-pub fn query(connection: &Connection, sql: &str) -> Vec<String> {
+pub(crate) fn query(connection: &Connection, sql: &str) -> Vec<String> {
     let mut statement = connection.prepare(sql).unwrap();
     let columns = statement.column_count();
     let line = |row: &rusqlite::Row<'_>| {
@@ -61,35 +61,35 @@ pub fn query(connection: &Connection, sql: &str) -> Vec<String> {
     statement.query_map([], line).unwrap().map(Result::unwrap).collect()
 }
 
-pub fn place(session: &str) -> SessionKey {
+pub(crate) fn place(session: &str) -> SessionKey {
     SessionKey { conversation: "k".into(), session: session.into(), start: SequenceStart::Zero }
 }
 
-pub fn begin() -> Group {
+pub(crate) fn begin() -> Group {
     Group(vec![Row::Conversation { project_dir: "/p".into() }, Row::Session])
 }
 
-pub fn write(store: &Store, entries: impl IntoIterator<Item = Entry>) -> Committed {
+pub(crate) fn write(store: &Store, entries: impl IntoIterator<Item = Entry>) -> Committed {
     store.commit_now(&place("s"), Group(entries.into_iter().map(Row::Transcript).collect())).unwrap()
 }
 
-pub fn user(text: &str) -> Entry {
+pub(crate) fn user(text: &str) -> Entry {
     Entry::User { uuid: "u".into(), content: vec![Block::Text(text.into())] }
 }
 
-pub fn says(text: &str) -> Entry {
+pub(crate) fn says(text: &str) -> Entry {
     Entry::Assistant { uuid: "a".into(), content: vec![Block::Text(text.into())] }
 }
 
-pub fn calls(ids: &[&str]) -> Entry {
+pub(crate) fn calls(ids: &[&str]) -> Entry {
     let block = |id: &&str| Block::ToolUse { id: (*id).into(), name: "Read".into(), input: serde_json::json!({}) };
     Entry::Assistant { uuid: "a".into(), content: ids.iter().map(block).collect() }
 }
 
-pub fn call(id: &str) -> Entry {
+pub(crate) fn call(id: &str) -> Entry {
     Entry::ToolUse { id: id.into(), name: "Read".into(), input: serde_json::json!({}) }
 }
 
-pub fn result(id: &str) -> Entry {
+pub(crate) fn result(id: &str) -> Entry {
     Entry::ToolResult { id: id.into(), content: "ok".into(), is_error: false }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 /// What happens between two calls to the model, or two prompts. After each the
 /// session is whole: every call has its result.
-pub type Episode = Vec<Entry>;
+pub(crate) type Episode = Vec<Entry>;
 
 fn word() -> impl Strategy<Value = String> {
     "[a-zé ]{1,12}"
@@ -71,13 +71,13 @@ fn episode() -> impl Strategy<Value = Episode> {
     ]
 }
 
-pub fn episodes() -> impl Strategy<Value = Vec<Episode>> {
+pub(crate) fn episodes() -> impl Strategy<Value = Vec<Episode>> {
     prop::collection::vec(episode(), 0..10)
 }
 
 /// A session with summaries in it: after some episodes, of everything up to an
 /// earlier end of an episode.
-pub fn session() -> impl Strategy<Value = Vec<Entry>> {
+pub(crate) fn session() -> impl Strategy<Value = Vec<Entry>> {
     (episodes(), prop::collection::vec(prop::option::weighted(0.15, any::<prop::sample::Index>()), 10)).prop_map(
         |(episodes, summaries)| {
             let mut rows = Vec::new();
@@ -95,7 +95,7 @@ pub fn session() -> impl Strategy<Value = Vec<Entry>> {
 }
 
 /// Rows in any order with few ids, as only SQL could have left them.
-pub fn nonsense() -> impl Strategy<Value = Vec<Entry>> {
+pub(crate) fn nonsense() -> impl Strategy<Value = Vec<Entry>> {
     let id = || prop::sample::select(vec!["a", "b", "c"]);
     let entry = prop_oneof![
         word().prop_map(|text| user(&text)),

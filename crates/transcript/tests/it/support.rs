@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 /// Rows as the store would hold them, numbered from 0.
 #[derive(Clone, Debug, Default)]
-pub struct Session {
+pub(crate) struct Session {
     rows: Vec<Row>,
 }
 
@@ -20,13 +20,13 @@ struct Row {
 }
 
 impl Session {
-    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Self {
+    pub(crate) fn of(entries: impl IntoIterator<Item = Entry>) -> Self {
         let mut session = Session::default();
         entries.into_iter().for_each(|entry| session.add(&entry));
         session
     }
 
-    pub fn add(&mut self, entry: &Entry) {
+    pub(crate) fn add(&mut self, entry: &Entry) {
         self.rows.push(Row {
             entry_type: entry.entry_type().into(),
             payload: entry.payload().to_string(),
@@ -35,12 +35,12 @@ impl Session {
     }
 
     /// A row as an operator might write it.
-    pub fn sql(mut self, entry_type: &str, payload: &str) -> Self {
+    pub(crate) fn sql(mut self, entry_type: &str, payload: &str) -> Self {
         self.rows.push(Row { entry_type: entry_type.into(), payload: payload.into(), tool_use_id: None });
         self
     }
 
-    pub fn raws(&self) -> Vec<RawRow<'_>> {
+    pub(crate) fn raws(&self) -> Vec<RawRow<'_>> {
         fn raw((sequence, row): (i64, &Row)) -> RawRow<'_> {
             RawRow {
                 sequence,
@@ -53,17 +53,17 @@ impl Session {
         (0..).zip(&self.rows).map(raw).collect()
     }
 
-    pub fn records(&self) -> Vec<Record> {
+    pub(crate) fn records(&self) -> Vec<Record> {
         self.raws().into_iter().filter_map(|raw| Record::parse(raw).ok()).collect()
     }
 }
 
 /// The messages of these entries, and after a line what the mapper complained about.
-pub fn mapped(entries: impl IntoIterator<Item = Entry>) -> String {
+pub(crate) fn mapped(entries: impl IntoIterator<Item = Entry>) -> String {
     shown(&Session::of(entries))
 }
 
-pub fn shown(session: &Session) -> String {
+pub(crate) fn shown(session: &Session) -> String {
     let mut mapper = Mapper::default();
     let mut notes = Vec::new();
     for raw in session.raws() {
@@ -76,7 +76,7 @@ pub fn shown(session: &Session) -> String {
     show(mapper.messages()) + &notes.collect::<String>()
 }
 
-pub fn show(messages: &[Message]) -> String {
+pub(crate) fn show(messages: &[Message]) -> String {
     let mut text = String::new();
     for message in messages {
         text += match message.role {
@@ -106,7 +106,7 @@ fn show_part(part: &Part) -> String {
 
 /// Compares texts whose lines may be indented in the source.
 #[track_caller]
-pub fn assert_shown(found: &str, expected: &str) {
+pub(crate) fn assert_shown(found: &str, expected: &str) {
     let indent =
         expected.lines().find(|line| !line.trim().is_empty()).map_or(0, |line| line.len() - line.trim_start().len());
     let lines =
@@ -116,24 +116,24 @@ pub fn assert_shown(found: &str, expected: &str) {
     assert!(found.trim_end() == expected.trim_end(), "found:\n{found}\nexpected:\n{expected}");
 }
 
-pub fn fields(value: Value) -> Map<String, Value> {
+pub(crate) fn fields(value: Value) -> Map<String, Value> {
     value.as_object().expect("an object").clone()
 }
 
-pub fn user(text: &str) -> Entry {
+pub(crate) fn user(text: &str) -> Entry {
     Entry::User { uuid: "u".into(), content: vec![Block::Text(text.into())] }
 }
 
-pub fn says(text: &str) -> Entry {
+pub(crate) fn says(text: &str) -> Entry {
     Entry::Assistant { uuid: "a".into(), content: vec![Block::Text(text.into())] }
 }
 
-pub fn block(id: &str) -> Block {
+pub(crate) fn block(id: &str) -> Block {
     Block::ToolUse { id: id.into(), name: "Read".into(), input: json!({"file_path": format!("{id}.txt")}) }
 }
 
 /// A reply that calls, and the `tool_use` rows behind it.
-pub fn calls(text: &str, ids: &[&str]) -> Vec<Entry> {
+pub(crate) fn calls(text: &str, ids: &[&str]) -> Vec<Entry> {
     let text = (!text.is_empty()).then(|| Block::Text(text.into()));
     let content = text.into_iter().chain(ids.iter().map(|id| block(id))).collect();
     let mut entries = vec![Entry::Assistant { uuid: "a".into(), content }];
@@ -141,24 +141,24 @@ pub fn calls(text: &str, ids: &[&str]) -> Vec<Entry> {
     entries
 }
 
-pub fn call(id: &str) -> Entry {
+pub(crate) fn call(id: &str) -> Entry {
     Entry::ToolUse { id: id.into(), name: "Read".into(), input: json!({"file_path": format!("{id}.txt")}) }
 }
 
-pub fn result(id: &str, content: &str) -> Entry {
+pub(crate) fn result(id: &str, content: &str) -> Entry {
     Entry::ToolResult { id: id.into(), content: content.into(), is_error: false }
 }
 
-pub fn failure(id: &str, content: &str) -> Entry {
+pub(crate) fn failure(id: &str, content: &str) -> Entry {
     Entry::ToolResult { id: id.into(), content: content.into(), is_error: true }
 }
 
-pub fn context(event: &str, text: &str) -> Entry {
+pub(crate) fn context(event: &str, text: &str) -> Entry {
     let said = json!({"hook_event": event, "hook_ordinal": 0, "dialect": "sdlc", "additional_context": text});
     Entry::InternalHook { fields: fields(said), call: None }
 }
 
-pub fn picture(data: &str, call: Option<&str>) -> Entry {
+pub(crate) fn picture(data: &str, call: Option<&str>) -> Entry {
     let mut attachment = json!({"kind": "image", "media_type": "image/png", "data": data});
     if let Some(call) = call {
         attachment["tool_use_id"] = call.into();
@@ -166,29 +166,29 @@ pub fn picture(data: &str, call: Option<&str>) -> Entry {
     Entry::Attachment { attachment: fields(attachment), call: call.map(CallId::from) }
 }
 
-pub fn attachment(value: Value) -> Entry {
+pub(crate) fn attachment(value: Value) -> Entry {
     Entry::Attachment { attachment: fields(value), call: None }
 }
 
-pub fn snapshot(call: &str) -> Entry {
+pub(crate) fn snapshot(call: &str) -> Entry {
     Entry::FileHistorySnapshot { fields: fields(json!({"path": "/a", "sha256": "0"})), call: Some(call.into()) }
 }
 
-pub fn exit_code(call: &str, code: i32) -> Entry {
+pub(crate) fn exit_code(call: &str, code: i32) -> Entry {
     Entry::Progress { data: fields(json!({"kind": "exit_code", "tool_use_id": call, "exit_code": code})) }
 }
 
 /// A row for the operator that changes nothing.
-pub fn note() -> Entry {
+pub(crate) fn note() -> Entry {
     Entry::System(SystemEntry::NotAttached { message: "for the operator".into() })
 }
 
-pub fn hook_message() -> Entry {
+pub(crate) fn hook_message() -> Entry {
     let message = "for the operator".into();
     Entry::System(SystemEntry::HookMessage { event: EventName::Stop, ordinal: Ordinal(0), message })
 }
 
-pub fn hook_stopped() -> Entry {
+pub(crate) fn hook_stopped() -> Entry {
     let reason = "for the operator".into();
     Entry::System(SystemEntry::HookStopped { event: EventName::Stop, ordinal: Ordinal(0), reason })
 }
