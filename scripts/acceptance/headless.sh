@@ -331,4 +331,73 @@ check_agent_by_hand() {
   [ ! -e made ] || fail "a call of the agent ran unasked"
 }
 
+# ---- what is printed is on disk (DEC-194) --------------------------------------------
+
+# take_lock / give_lock : another process holds the write lock of the database
+take_lock() {
+  mkfifo "$WORLD/lock"
+  sqlite3 -cmd '.timeout 30000' "$AGENT_SDLC_DB" <"$WORLD/lock" >/dev/null &
+  holder=$!
+  exec 9>"$WORLD/lock"
+  printf 'BEGIN IMMEDIATE;\n.system touch "%s"\n' "$WORLD/locked" >&9
+  until [ -e "$WORLD/locked" ]; do sleep 0.02; done
+}
+give_lock() {
+  echo 'COMMIT;' >&9
+  exec 9>&-
+  wait "$holder"
+}
+written() { sql "SELECT count(*) FROM transcript_entries WHERE entry_type = 'assistant' AND payload_json LIKE '%$1%'"; }
+
+check_printed_after_commit() {
+  talking '[{"delay":1000,"say":"first words","calls":[{"name":"Bash","input":{"command":"touch ran"}}]},{"say":"last words"}]'
+  choose '{"permissions":{"allow":["Bash"]}}'
+  drive --include-partial-messages
+  user go
+  until [ "$(requests)" = 1 ]; do sleep 0.02; done
+  take_lock
+  until_line '.event.type == "message_stop"'
+  is "$(of .provisional)" true
+  # The reply is complete, and nothing of it can be written.
+  if IFS= read -r -t 2 line <&"$from"; then fail "this was printed before its commit: $line"; fi
+  is "$(written 'first words')" 0
+  [ ! -e ran ] || fail 'the call ran before its reply was on disk'
+  give_lock
+  until_line '.type == "assistant"'
+  is "$(of '[.provisional, .message.content[0].text] | @csv')" ',"first words"'
+  is "$(written 'first words')" 1
+  until_line '.type == "user"'
+  is "$(of .provisional)" null
+  result
+  is "$(of '[.provisional, .result] | @csv')" ',"last words"'
+  is "$(written 'last words')" 1
+  leave 0
+}
+
+check_killed_while_printing() {
+  local round answers='' pid line seen text id
+  for round in 1 2 3 4 5 6 7 8; do answers+='{"say":"words '$round'","calls":[{"id":"use_'$round'","name":"Bash","input":{"command":"true"}}]},{"say":"end '$round'"},'; done
+  talking "[${answers%,}]"
+  choose '{"permissions":{"allow":["Bash"]}}'
+  for round in 0 1 2 3 4 5 6 7; do
+    mkfifo "$WORLD/printed$round"
+    ona -p go --output-format stream-json --verbose >"$WORLD/printed$round" 2>/dev/null </dev/null &
+    pid=$!
+    seen=0
+    while IFS= read -r line; do
+      case $line in *'"type":"assistant"'* | *'"type":"tool_result"'* | *'"type":"result"'*) ;; *) continue ;; esac
+      # The n-th message is the last thing it does.
+      [ $seen -lt $((round % 4)) ] || kill -9 $pid 2>/dev/null || true
+      seen=$((seen + 1))
+      text=$(of '.message.content[0].text // .result // ""')
+      [ -z "$text" ] || is "$(written "$text")" 1
+      for id in $(of '.message.content[]? | .id // .tool_use_id // empty' 2>/dev/null); do
+        is "$(sql "SELECT count(*) > 0 FROM transcript_entries WHERE tool_use_id = '$id'")" 1
+      done
+    done <"$WORLD/printed$round"
+    wait $pid 2>/dev/null || true
+    [ $seen -gt 0 ] || fail 'nothing was printed'
+  done
+}
+
 run_check "$@"

@@ -42,6 +42,25 @@ pub(crate) enum StreamMessage {
 }
 
 impl StreamMessage {
+    /// Comes before the rows that it is about are committed, so a kill may undo it (DEC-194):
+    /// pieces of a reply, hooks of a running call, questions.
+    pub(crate) fn is_provisional(&self) -> bool {
+        match self {
+            StreamMessage::StreamEvent { .. }
+            | StreamMessage::System(SystemMessage::HookStarted(_) | SystemMessage::HookResponse { .. }) => true,
+            StreamMessage::ControlRequest { request, .. } => {
+                matches!(request["subtype"].as_str(), Some("can_use_tool" | "elicitation"))
+            }
+            StreamMessage::System(_)
+            | StreamMessage::Assistant { .. }
+            | StreamMessage::User(_)
+            | StreamMessage::Result(_)
+            | StreamMessage::ConversationReset { .. }
+            | StreamMessage::ControlResponse { .. }
+            | StreamMessage::ControlCancelRequest { .. } => false,
+        }
+    }
+
     /// Messages about a request are no part of the session.
     pub(crate) fn is_control(&self) -> bool {
         matches!(

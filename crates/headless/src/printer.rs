@@ -102,6 +102,9 @@ impl Printer {
     fn stamped(&self, message: &StreamMessage) -> Value {
         let mut value = serde_json::to_value(message).expect("messages are plain data");
         self.redactor.apply_to_json(&mut value);
+        if message.is_provisional() {
+            value["provisional"] = true.into();
+        }
         if !message.is_control() {
             if value.get("uuid").is_none() {
                 value["uuid"] = CallId::random().0.into();
@@ -122,7 +125,7 @@ impl Printer {
 mod tests {
     use super::*;
     use crate::fixture::Recorded;
-    use crate::messages::{Level, StreamMessage};
+    use crate::messages::{HookId, Level, StreamMessage, SystemMessage};
     use crate::translate::informational;
 
     fn written(format: OutputFormat, verbose: bool) -> Vec<String> {
@@ -151,6 +154,30 @@ mod tests {
         }
         let array: Value = serde_json::from_str(&written(OutputFormat::Json, true)[0]).unwrap();
         assert_eq!(array.as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn what_precedes_its_commit_says_so() {
+        let output = Arc::new(Recorded::default());
+        let printer =
+            Printer::new(OutputForm::Lines, "s".into(), Redactor::default(), Arc::clone(&output) as Arc<dyn Output>);
+        let hook = HookId { hook_id: "h".into(), hook_name: "Stop".into(), hook_event: "Stop" };
+        let request = |subtype: &str| StreamMessage::ControlRequest {
+            request_id: "r".into(),
+            request: serde_json::json!({ "subtype": subtype }),
+        };
+        for (message, provisional) in [
+            (StreamMessage::StreamEvent { event: Value::Null, parent_tool_use_id: None, ttft_ms: None }, true),
+            (StreamMessage::System(SystemMessage::HookStarted(hook)), true),
+            (request("can_use_tool"), true),
+            (request("elicitation"), true),
+            (request("mcp_message"), false),
+            (informational("words".into(), Level::Info), false),
+        ] {
+            printer.send(&message);
+            let line = output.take_messages().remove(0);
+            assert_eq!(line.get("provisional"), provisional.then_some(&Value::Bool(true)), "{line}");
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub use modules::{
     CompactionRequest, DeliveryPoint, ModuleCommandResult, ModuleLog, ModuleUi, Modules, ResumeKind, SessionHost,
 };
 pub use operator::{Operator, OperatorAnswer, PermissionQuestion};
-pub use pipeline::{FinishedCall, Pipeline};
+pub use pipeline::{FinishedCall, HeldRows, Pipeline};
 pub use plan_mode::{IN_PLAN_MODE, PlanModeTools, ProjectFilesAt};
 pub use script_change_prompt::{CHANGED_HOOK_SCRIPT, ScriptChangePrompt};
 pub use session::{EnvFile, ParentSession, PersistUpdate, Session, set_mode};

@@ -5,8 +5,10 @@
 //! what runs: an input a hook rewrote is planned again before anything looks at it.
 
 mod asking;
+mod held;
 
 pub(crate) use asking::moved;
+pub use held::HeldRows;
 
 use crate::context;
 use crate::firings;
@@ -82,7 +84,7 @@ impl From<ToolResult> for Refused {
 #[derive(Default)]
 struct Trail {
     /// Rows that belong before this call's own and are not committed yet.
-    held: Group,
+    held: HeldRows,
     group: Group,
     stop: Option<String>,
     interrupt: bool,
@@ -127,8 +129,13 @@ impl Pipeline {
     /// the tool. Where there is nothing to wait for they share the commit that
     /// announces the tool, which spares every call a write to the disk.
     #[tracing::instrument(level = "debug", name = "call", skip_all, err(level = "debug"), fields(tool = %call.name, id = %call.id))]
-    pub async fn run(&self, session: &mut Session, call: ToolCall, held: Group) -> Result<FinishedCall, StoreError> {
-        let mut trail = Trail { held, ..Trail::default() };
+    pub async fn run(
+        &self,
+        session: &mut Session,
+        call: ToolCall,
+        held: impl Into<HeldRows>,
+    ) -> Result<FinishedCall, StoreError> {
+        let mut trail = Trail { held: held.into(), ..Trail::default() };
         session.follow_phase(&self.store)?;
         let mut left = planning_tasks::look(session, &self.store).await?;
         let call = ToolCall { name: canonical(&call.name).to_owned(), ..call };
@@ -149,9 +156,7 @@ impl Pipeline {
         if let Some(left) = left {
             trail.left_running(left);
         }
-        let mut group = trail.held;
-        group.append(trail.group);
-        self.store.commit(&session.place, group).await?;
+        trail.held.commit_with(&self.store, &session.place, trail.group).await?;
         Ok(FinishedCall {
             result,
             denied: trail.denied,
@@ -373,8 +378,7 @@ impl Pipeline {
     }
 
     async fn commit_held(&self, session: &Session, trail: &mut Trail) -> Result<(), StoreError> {
-        let held = std::mem::take(&mut trail.held);
-        if held.0.is_empty() { Ok(()) } else { self.store.commit(&session.place, held).await.map(drop) }
+        std::mem::take(&mut trail.held).commit(&self.store, &session.place).await
     }
 
     /// No tool body runs without a committed decision row.
@@ -383,14 +387,15 @@ impl Pipeline {
         session: &Session,
         call: &ToolCall,
         decision: &Verdict,
-        mut group: Group,
+        held: HeldRows,
     ) -> Result<(), StoreError> {
+        let mut group = Group::default();
         group.log(LoggedEvent::ToolStarted {
             call: call.id.clone(),
             tool: call.name.clone(),
             decision: decision.reason(),
         });
-        self.store.commit(&session.place, group).await.map(drop)
+        held.commit_with(&self.store, &session.place, group).await
     }
 }
 

@@ -16,7 +16,7 @@ use crate::file_watch;
 use crate::history::History;
 use crate::model::CurrentModel;
 use crate::modules::DeliveryPoint;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{HeldRows, Pipeline};
 use crate::records;
 use crate::session::Session;
 use crate::session_usage::session_usage;
@@ -29,6 +29,7 @@ use ona_transcript::{Step, TokenUsage};
 use reply::{calls, was_cut};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -256,7 +257,7 @@ impl Turn {
                             let cut = was_cut(&reply);
                             let rows = self.record(&model, reply, outcome);
                             if said.is_empty() {
-                                self.pipeline.store.commit(&session.place, rows).await?;
+                                rows.commit(&self.pipeline.store, &session.place).await?;
                             } else if let Some(cut) = self.tools(session, &said, rows, outcome).await? {
                                 return self.cut_short(session, history, cut).await;
                             }
@@ -271,9 +272,10 @@ impl Turn {
                     }
                 }
                 Step::RunTools(recorded) => {
-                    let as_said = |call: ToolCall| said.iter().find(|one| one.id == call.id).cloned().unwrap_or(call);
+                    let known: HashMap<_, _> = said.iter().map(|one| (&one.id, one)).collect();
+                    let as_said = |call: ToolCall| known.get(&call.id).map_or(call, |one| (*one).clone());
                     let calls: Vec<_> = recorded.into_iter().map(as_said).collect();
-                    if let Some(cut) = self.tools(session, &calls, Group::default(), outcome).await? {
+                    if let Some(cut) = self.tools(session, &calls, HeldRows::default(), outcome).await? {
                         return self.cut_short(session, history, cut).await;
                     }
                 }
@@ -317,7 +319,7 @@ impl Turn {
         &self,
         session: &mut Session,
         calls: &[ToolCall],
-        mut held: Group,
+        mut held: HeldRows,
         outcome: &mut TurnOutcome,
     ) -> Result<Option<Cut>, StoreError> {
         for call in calls.iter().cloned() {
@@ -347,9 +349,7 @@ impl Turn {
                 return Ok(Some(Cut::Stopped(reason)));
             }
         }
-        if !held.0.is_empty() {
-            self.pipeline.store.commit(&session.place, held).await?;
-        }
+        held.commit(&self.pipeline.store, &session.place).await?;
         Ok(None)
     }
 }

@@ -3,15 +3,18 @@
 use super::{Turn, TurnOutcome};
 use crate::events::TurnEvent;
 use crate::model::Model;
+use crate::pipeline::HeldRows;
 use crate::records;
 use ona_api::model::{EndReason, FailureClass, ModelFailure, Part, Reply, Usage};
 use ona_api::row::Block;
 use ona_api::{CallId, Entry, Group, Row, ToolCall};
 use serde_json::json;
+use std::sync::Arc;
 
 impl Turn {
-    /// The rows of a reply and its calls: one group (section 2.5, step 5).
-    pub(super) fn record(&self, model: &Model, reply: Reply, outcome: &mut TurnOutcome) -> Group {
+    /// The rows of a reply and its calls: one group (section 2.5, step 5). The reply is told
+    /// once they are committed (DEC-194).
+    pub(super) fn record(&self, model: &Model, reply: Reply, outcome: &mut TurnOutcome) -> HeldRows {
         let mut group = Group::default();
         let content = reply.parts.iter().filter_map(block).collect();
         group.push(Row::Transcript(Entry::Assistant { uuid: CallId::random().0, content }));
@@ -30,13 +33,14 @@ impl Turn {
             let data = records::object(json!({"kind": "dropped_blocks", "types": reply.dropped}));
             group.push(Row::Transcript(Entry::Progress { data }));
         }
-        (self.events)(TurnEvent::Assistant {
+        let told = TurnEvent::Assistant {
             model: model.choice.wire_model.clone(),
             parts: reply.parts,
             usage: reply.usage,
             end: reply.end,
-        });
-        group
+        };
+        let events = Arc::clone(&self.events);
+        HeldRows::new(group, move || events(told))
     }
 }
 
