@@ -74,9 +74,9 @@ check_interrupt() {
   put '{"type":"user","uuid":"u-2","message":{"role":"user","content":"two"}}'
   request i '{"subtype":"interrupt"}'
   answer i
-  is "$(of '.response.response.still_queued | join(",")')" u-2
+  is "$(of '.response.response | tojson')" '{"still_queued":["u-2"]}'
   result
-  is "$(of '[.subtype, .terminal_reason, .is_error] | join(" ")')" "error_during_execution aborted_streaming true"
+  is "$(of '[.subtype, .terminal_reason, .is_error, .errors[]] | join(" ")')" "error_during_execution aborted_streaming true interrupted"
   result
   is "$(of .result)" "still here"
   # While nothing runs there is nothing to end.
@@ -86,6 +86,7 @@ check_interrupt() {
   result
   is "$(of .result)" "once more"
   leave 0
+  is "$(requests)" 3
   is "$(sql "SELECT count(*) FROM events WHERE event_type='interrupted'")" 1
 }
 
@@ -117,16 +118,20 @@ check_permission_questions() {
   user go
   until_line '.request.subtype == "can_use_tool"'
   is "$(of '[.request.tool_name, .request.input.command, .request.decision_reason_type, .request.permission_suggestions[0].type] | join(" ")')" "Bash touch a mode addRules"
+  is "$(of '.request.tool_use_id')" call_1
   reply '{"behavior":"allow"}'
   until_line '.request.subtype == "can_use_tool"'
   reply '{"behavior":"allow","updatedInput":{"command":"touch instead"}}'
   until_line '.request.subtype == "can_use_tool"'
   reply '{"behavior":"deny","message":"not that one"}'
   result
-  is "$(of '.permission_denials | length')" 1
+  is "$(of '.permission_denials | map(.tool_input.command) | join(",")')" 'touch c'
   leave 0
   is "$(ls | tr '\n' ' ')" "a instead "
-  is "$(sql "SELECT group_concat(decision) FROM tool_permission_log")" allow,allow,deny
+  is "$(sql "SELECT group_concat(decision || ' ' || json_extract(reason_json, '$.source')) FROM tool_permission_log")" 'allow human,allow human,deny human'
+  # What ran in place of the call is with it, and the model hears why the third did not run.
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE json_extract(payload_json, '$.effective_input.command') = 'touch instead'")" 1
+  has "$(req 3 '.body.messages[-1] | tostring')" 'not that one'
 }
 
 check_question_without_answer() {
@@ -189,7 +194,7 @@ check_result_in_every_case() {
     for name in $fields; do is "$(jq --arg n "$name" 'has($n)' <<<"$out")" true; done
   done
   code 0 ona -p go --output-format json --verbose
-  is "$(jq -r 'map(.type) | join(",")' <<<"$out")" system,assistant,result
+  is "$(jq -r 'map(.subtype // .type) | join(",")' <<<"$out")" init,assistant,success
   # A provider that is lost in the middle of a reply, and one that never answers.
   export ONA_MAX_RETRIES=0
   for want in '{"say":"half a sentence","breaks":600}' '{"reset":true}'; do
@@ -209,6 +214,21 @@ check_closed_stdout() {
   { ona -p go --output-format stream-json 2>"$WORLD/err" || echo $? >"$WORLD/code"; } | true
   is "$(cat "$WORLD/code")" 141
   lacks "$(cat "$WORLD/err")" panic
+  # As text as well, and without a word.
+  { ona -p go 2>"$WORLD/err" || echo $? >"$WORLD/code.text"; } | true
+  is "$(cat "$WORLD/code.text" "$WORLD/err")" 141
+  # A reader that leaves while the model answers: what the model wants is not done for nobody.
+  stop_servers
+  talking "[$(bash_call 'touch made' | jq -c '.delay = 400')]"
+  choose '{"permissions":{"allow":["Bash"]}}'
+  { ona -p go --output-format stream-json 2>"$WORLD/err" || echo $? >"$WORLD/code.later"; } | {
+    read -r line
+    until [ "$(requests)" = 1 ]; do sleep 0.02; done
+    of .subtype >"$WORLD/first"
+  }
+  is "$(cat "$WORLD/first" "$WORLD/code.later" "$WORLD/err" | paste -sd' ')" 'init 141'
+  [ ! -e made ] || fail 'a call ran for nobody'
+  is "$(requests)" 1
   code 0 ona db check
 }
 
@@ -222,7 +242,7 @@ check_ctrl_c() {
   kill -INT "$id"
   wait "$id" || got=$?
   is "$got" 130
-  is "$(jq -r .subtype "$WORLD/out")" error_during_execution
+  is "$(jq -r '[.subtype, .terminal_reason] | join(" ")' "$WORLD/out")" 'error_during_execution aborted_streaming'
   # A typed call that is interrupted still prints its result and keeps its row.
   got=0
   ona --eval '{"tool":"Bash","input":{"command":"touch started; sleep 30; touch late"},"tool_use_id":"typed"}' >"$WORLD/out" &
@@ -239,8 +259,9 @@ check_ctrl_c() {
 check_retries() {
   talking '[{"status":529},{"say":"at last"}]'
   code 0 ona -p go --output-format stream-json
-  is "$(jq -rs 'map(select(.subtype == "api_retry")) | map([.attempt, .error] | join(" ")) | join(",")' <<<"$out")" "1 server_error"
-  is "$(sql "SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%api_retry%'")" 1
+  is "$(jq -r '.subtype // .type' <<<"$out" | paste -sd,)" init,api_retry,assistant,success
+  is "$(jq -r 'select(.subtype == "api_retry") | [.attempt, .max_retries, .error, (.retry_delay_ms | type)] | join(" ")' <<<"$out")" '1 4 server_error number'
+  is "$(sql "SELECT json_extract(payload_json, '$.data.attempt', '$.data.error') FROM transcript_entries WHERE payload_json LIKE '%api_retry%'")" '[1,"server_error"]'
   # As text a retry is printed on request only.
   stop_servers
   talking '[{"status":529},{"say":"loud"},{"status":529},{"say":"quiet"}]'
@@ -283,13 +304,17 @@ check_stdin() {
   has "$(req 0 '.body.messages | tostring')" 'look:\npiped'
   code 0 bash -c "printf 'caf\\351' | ona -p look:"
   has "$err" "not UTF-8"
+  has "$(req 1 '.body.messages | tostring')" $'look:\\ncaf\uFFFD'
   code 2 bash -c 'ona -p </dev/null'
   has "$err" "the prompt is empty"
   code 2 bash -c "printf ' \\n\\t\\n' | ona -p"
   has "$err" "the prompt is empty"
   code 2 bash -c 'ona --input-format stream-json --output-format stream-json </dev/null'
+  code 2 bash -c 'ona -p --input-format stream-json </dev/null'
+  has "$err" '--output-format stream-json'
   code 2 bash -c 'head -c 10000001 /dev/zero | ona -p x'
   has "$err" "more than 10 MB"
+  is "$(requests)" 2
   # stdin that never ends and says nothing
   mkfifo "$WORLD/silent"
   sleep 30 >"$WORLD/silent" &
@@ -318,16 +343,18 @@ check_agent_by_hand() {
   settings '{"model_config":{"provider":"lm_studio_local","model_id":"lm_studio_server_routed"}}'
   tool Agent '{"description":"d","prompt":"p"}'
   is "$(is_error)" true
-  has "$(content)" "no model can be asked"
+  is "$(content)" 'No agent can be started, because no model can be asked: LM_STUDIO_MODEL is not set'
   talking '[{"say":"All quiet."}]'
   choose
-  tool Agent '{"description":"d","prompt":"p"}'
+  tool Agent '{"description":"d","prompt":"look around"}'
   is "$(content)" "All quiet."
+  has "$(req 0 '.body.messages[-1] | tostring')" 'look around'
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result' AND payload_json LIKE '%All quiet.%'")" 1
   # The operator typed the call of the agent and none of the agent's own.
   stop_servers
   talking "[$(bash_call 'touch made'),{\"say\":\"I could not.\"}]"
   tool Task '{"description":"d","prompt":"p"}'
-  is "$(content)" "I could not."
+  is "$(is_error) $(content)" 'false I could not.'
   [ ! -e made ] || fail "a call of the agent ran unasked"
 }
 

@@ -361,17 +361,40 @@ check_settings_follow() {
   code 0 ona hooks list --json --settings '{"hooks":[{"hook_event_name":"Stop","command":"x"}]}'
   is "$(jq -r '.hooks | length' <<<"$out")" 2
   lacks "$(sql 'SELECT json FROM settings_snapshot')" '"Stop"'
+  # The files of Claude Code count, in their dialect, unless they are switched off.
+  mkdir .claude
+  echo '{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"touch claude"}]}]}}' >.claude/settings.json
+  tool Bash '{"command":"true"}' --no-claude-settings
+  [ ! -e claude ] || fail 'a hook below .claude ran with --no-claude-settings'
+  tool Bash '{"command":"true"}'
+  [ -e claude ] || fail 'a hook below .claude did not run'
+  is "$(sql "SELECT json_extract(h.value, '\$.dialect') FROM settings_snapshot s, json_each(s.json, '\$.hooks') h WHERE h.value LIKE '%touch claude%'")" claude
 }
 
 check_004_4_4_02() {
   settings '{"kept":"by SQL"}'
   sql "UPDATE settings_snapshot SET updated_at='2001-01-01 00:00:00'"
   mkdir "$HOME/.ona"
-  echo '{"cleanupPeriodDays":7}' >"$HOME/.ona/settings.json"
+  jq -n '{cleanupPeriodDays:7, hooks:{PreToolUse:[{hooks:[{type:"command",command:"touch from-file"}]}]}}' >"$HOME/.ona/settings.json"
+  # A row the operator wrote is not changed by a start.
+  tool Bash '{"command":"true"}'
+  [ ! -e from-file ] || fail 'a hook of a file ran beside a row of the operator'
+  is "$(sql 'SELECT json, updated_at FROM settings_snapshot')" '{"kept":"by SQL"}|2001-01-01 00:00:00'
   code 0 ona settings import
   is "$(sql 'SELECT count(*), max(scope) FROM settings_snapshot')" '1|effective'
   is "$(sql "SELECT abs(julianday('now') - julianday(updated_at)) < 0.001, updated_at GLOB '????-??-?? ??:??:??' FROM settings_snapshot")" '1|1'
   is "$(sql "SELECT json_extract(json,'\$.cleanupPeriodDays'), json_extract(json,'\$.kept') FROM settings_snapshot")" '7|by SQL'
+  tool Bash '{"command":"true"}'
+  [ -e from-file ] || fail 'a hook of an imported file did not run'
+  # What a file no longer says is gone with the next import, and what no file said stays.
+  echo '{"env":{"A":"1"}}' >"$HOME/.ona/settings.json"
+  code 0 ona settings import
+  code 0 ona settings show
+  is "$(jq -c '[.kept, .env.A, has("hooks"), has("cleanupPeriodDays")]' <<<"$out")" '["by SQL","1",false,false]'
+  # --settings is above them all.
+  tool Bash '{"command":"true"}' --settings '{"hooks":[{"hook_event_name":"PreToolUse","command":"touch flagged"}]}'
+  [ -e flagged ] || fail 'a hook of --settings did not run'
+  is "$(sql "SELECT json_extract(json,'\$.kept') FROM settings_snapshot")" 'by SQL'
 }
 
 check_004_4_4_03() {

@@ -65,6 +65,8 @@ impl Printer {
         match self.form {
             OutputForm::Text => match text {
                 Ok(text) => self.line(&self.redactor.apply(text)),
+                // A reader who went away has ended the run, and knows.
+                Err(_) if self.is_closed() => {}
                 Err(why) => self.note(&format!("ona: {why}")),
             },
             OutputForm::Object | OutputForm::Lines => self.line(&self.stamped(message).to_string()),

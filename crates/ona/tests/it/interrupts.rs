@@ -111,7 +111,8 @@ fn a_closed_stdout_is_noticed_while_a_tool_runs_and_nothing_is_printed() {
         let mut child = ona.command(form).spawn().unwrap();
         ona.wait_for("front", &mut child);
         drop(child.stdout.take());
-        assert_eq!(finish(child, b"").code, 141);
+        let ran = finish(child, b"").expect_code(141);
+        assert_eq!(ran.stderr, "", "{form:?}");
         assert_eq!(heard(&ona), ["PostToolUseFailure", "SessionEnd"], "{form:?}");
         assert_eq!(told(&ona)[0]["is_interrupt"], true);
         assert!(!is_running(&ona, "front"));

@@ -142,8 +142,11 @@ fn a_call_beside_a_session_uses_the_row_and_says_that_files_differ() {
     std::fs::create_dir_all(other.join(".git")).unwrap();
     let refused = ona.run_in(&other, ["--eval", call]).expect_code(2);
     assert!(refused.stderr.contains("the database is in use for project"), "{refused:?}");
+    // Beside it in the same project, nothing is in the way of a second session.
+    assert_eq!(ona.run(["-p", "second"]).expect_code(0).stdout, "two\n");
     gate.open();
-    ona_testkit::finish(session, b"").expect_code(0);
+    assert_eq!(ona_testkit::finish(session, b"").expect_code(0).stdout, "one\n");
+    ona.run_in(&other, ["--eval", call]).expect_code(0);
     ona.run(["--eval", call]).expect_code(0);
     assert!(ona.exists("two"));
 }
