@@ -68,6 +68,12 @@ check_004_7_1_17() {
     is "$(content | cut -c1-15)" '[SDLC_INTERNAL]'
     is "$(jq -r .is_error <<<"$(newest)")" true
   done
+  # In one process: a server that died or never came up fails its own calls, with the cause, and no other.
+  settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{s:$s,gone:{command:"/nowhere"},mute:{command:"false"}},permissions:{allow:["Bash"]}}')"
+  out=$(printf '{"tool":"%s","input":{}}\n' mcp__s__die mcp__s__echo mcp__gone__x mcp__mute__x | sed '$a{"tool":"Bash","input":{"command":"echo on"}}' | ona --eval -)
+  is "$(jq -r '.content | capture("^(?<class>\\[SDLC_INTERNAL\\] MCP server).*(?<cause>exit code [0-9]+|/nowhere)") | .class + " " + .cause' <<<"$out" 2>/dev/null | paste -sd,)" \
+    '[SDLC_INTERNAL] MCP server exit code 7,[SDLC_INTERNAL] MCP server exit code 7,[SDLC_INTERNAL] MCP server /nowhere,[SDLC_INTERNAL] MCP server exit code 1'
+  is "$(tail -n 1 <<<"$out" | jq -r '[.is_error, .content] | join(" ")')" 'false on'
 }
 check_004_7_2_23() {
   # From the operator's settings file, without a row written by hand.
@@ -84,22 +90,23 @@ check_004_7_2_23() {
 # ---- resources, search -------------------------------------------------------------------
 
 check_004_7_2_18() {
-  with one
+  with 'My Server'
   tool ListMcpResources '{}'
-  is "$(content | jq -c '.[0]')" '{"uri":"test:///a","name":"a","mimeType":"text/plain","description":"the a","server":"one"}'
-  is "$(content | jq -r '.[].uri' | paste -sd' ')" 'test:///a test:///b'
+  is "$(content | jq -c .)" '[{"uri":"test:///a","name":"a","mimeType":"text/plain","description":"the a","server":"My Server"},{"uri":"test:///b","name":"b","server":"My Server"}]'
   tool ListMcpResources '{"server":"two"}'
   is "$(is_error)" true
 }
 check_004_7_2_19() {
-  with one
-  tool ReadMcpResource '{"server":"one","uri":"test:///a"}'
-  is "$(content)" 'text of a'
-  tool ReadMcpResource '{"server":"one","uri":"test:///b"}'
-  is "$(content)" '[test:///b: image/png, 5 bytes]'
-  tool ReadMcpResource '{"server":"one","uri":"test:///c"}'
-  is "$(is_error)" true
-  has "$(content)" 'no resource there'
+  with 'My Server'
+  tool ReadMcpResource '{"server":"My Server","uri":"test:///a"}'
+  is "$(is_error) $(content)" 'false text of a'
+  # By its slug as well.
+  tool ReadMcpResource '{"server":"my_server","uri":"test:///b"}'
+  is "$(is_error) $(content)" 'false [test:///b: image/png, 5 bytes]'
+  tool ReadMcpResource '{"server":"My Server","uri":"test:///c"}'
+  is "$(is_error) $(content)" 'true The MCP server "My Server" refused: no resource there (code -32002)'
+  tool ReadMcpResource '{"server":"other","uri":"test:///a"}'
+  is "$(is_error) $(content)" 'true MCP server "other" does not exist; the servers are My Server.'
 }
 check_004_7_2_20() {
   with s
@@ -126,6 +133,7 @@ check_002_4_03() {
   claude_hook '(AskUserQuestion|mcp__.*__AskUserQuestion)'
   tool mcp__conductor__AskUserQuestion '{"questions":[]}'
   is "$(arguments)" '{"questions":[],"answers":{"q":"a"}}'
+  is "$(is_error) $(content)" 'false {"questions":[],"answers":{"q":"a"}}'
   is "$(sql 'SELECT count(*) FROM hook_invocations')" 1
 }
 check_c3() {
@@ -173,15 +181,31 @@ check_mcp_rules() {
     is "$(is_error)" true
   done
   is "$(arguments)" ''
+  # The rule asks: a yes answers it.
+  tool mcp__s__echo '{}' --yes
+  is "$(is_error)" false
   for rule in mcp__s mcp__s__\* mcp__s__echo mcp__s__e\*; do
     with s "{\"permissions\":{\"allow\":[\"$rule\"],\"defaultMode\":\"dontAsk\"}}"
     tool mcp__s__echo '{}'
     is "$(is_error)" false
+    # The two rules about echo say nothing of another tool of that server.
+    tool mcp__s__say '{"text":"x"}'
+    is "$rule $(is_error)" "$rule $(case $rule in *__e*) echo true ;; *) echo false ;; esac)"
   done
   # K-2: another server whose name begins alike.
   settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{s:$s,s__evil:$s},permissions:{allow:["mcp__s__*"],defaultMode:"dontAsk"}}')"
+  rm "$WORLD/log"
   tool mcp__s__evil__echo '{}'
   is "$(is_error)" true
+  tool mcp__s__echo '{"of":"s"}'
+  is "$(arguments)" '{"of":"s"}'
+  # No wildcard for servers allows; it does deny.
+  with s '{"permissions":{"allow":["mcp__*","*"],"defaultMode":"dontAsk"}}'
+  tool mcp__s__echo '{}'
+  is "$(is_error)" true
+  with s '{"permissions":{"deny":["mcp__*"]}}'
+  tool mcp__s__echo '{}'
+  is "$(is_error) $(arguments)" 'true {"of":"s"}'
 }
 check_004_8_3_06() {
   with s '{"permissions":{"allow":["mcp__s","Write","Read"]}}'
@@ -195,11 +219,12 @@ check_mcp_trust() {
   unset ONA_TRUST
   echo '{"mcpServers":{"x":{"command":"sh","args":["-c","touch canary"]}}}' >.mcp.json
   code 0 ona mcp list
-  has "$out" 'x  pending approval'
+  has "$out" 'x  pending approval  .mcp.json'
   tool mcp__x__y '{}' --no-trust
   is "$(content)" 'Unknown tool mcp__x__y'
   has "$err" 'not trusted'
   ONA_TRUST=never tool mcp__x__y '{}'
+  tool mcp__x__y '{}'
   tool Read '{"file_path":".mcp.json"}'
   [ ! -e canary ] || fail 'a server of an untrusted folder was started'
   echo '{"deniedMcpServers":[{"serverName":"x"}]}' >"$ONA_MANAGED_SETTINGS"
@@ -225,9 +250,12 @@ check_mcp_secrets() {
 
 question='{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}'
 check_004_12_19() {
-  with s
+  # Nobody's answer is a no, and hooks hear of both.
+  with s "$(jq -cn --argjson a "$(hook Elicitation s true)" --argjson b "$(hook ElicitationResult s "cat >'$WORLD/result'")" '{hooks:[$a,$b]}')"
   tool mcp__s__ask "$question"
   is "$(content)" '{"action":"decline"}'
+  is "$(jq -c '[.mcp_server_name,.action]' "$WORLD/result")" '["s","decline"]'
+  is "$(sql 'SELECT hook_event FROM hook_invocations ORDER BY id' | paste -sd,)" Elicitation,ElicitationResult
   local accept='{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"name":"Ada"}}}'
   local cancel='{"hookSpecificOutput":{"hookEventName":"ElicitationResult","action":"cancel"}}'
   local first
@@ -235,7 +263,7 @@ check_004_12_19() {
   with s "$(jq -cn --argjson a "$first" '{hooks:[$a]}')"
   tool mcp__s__ask "$question"
   is "$(content)" '{"action":"accept","content":{"name":"Ada"}}'
-  is "$(jq -c '[.mcp_server_name,.message,.mode]' "$WORLD/asked")" '["s","Your name?","form"]'
+  is "$(jq -c '[.mcp_server_name,.message,.mode,.requested_schema.properties.name.type]' "$WORLD/asked")" '["s","Your name?","form","string"]'
   with s "$(jq -cn --argjson a "$first" --argjson b "$(hook ElicitationResult s "$(prints "$cancel" | sed "s#/dev/null#'$WORLD/result'#")")" '{hooks:[$a,$b]}')"
   tool mcp__s__ask "$question"
   is "$(content)" '{"action":"cancel"}'
@@ -257,8 +285,11 @@ check_mcp_in_a_turn() {
   is "$(sql "SELECT count(*) FROM events WHERE event_type='mcp_server_failed'")" 1
   is "$(head -1 <<<"$out" | jq -c '[.tools[] | select(startswith("mcp__"))] | (. == sort) and (length == 25)')" true
   is "$(req 0 '[.body.tools[].name | select(startswith("mcp__"))] | (. == sort) and (length == 25) and (index("mcp__a__hang") == null)')" true
+  is "$(req 0 '[.body.tools[].name | select(. == "ListMcpResources" or . == "ReadMcpResource" or . == "ToolSearch")] | length')" 3
   is "$(req 1 '.body.messages[-1].content[0].content')" '{"x":1}'
   is "$(arguments)" '{"x":1}'
+  # Both servers end with the session.
+  is "$(grep -cxF '{"closed":true}' "$WORLD/log")" 2
   says 0 -p go
   is "$(req 2 '.body.tools | tojson')" "$(req 0 '.body.tools | tojson')"
 }

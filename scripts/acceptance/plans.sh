@@ -7,7 +7,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/model.sh"
 
 # talking SCRIPT_JSON : a scripted model that every later run talks to
-talking() { stop_servers; model "$1"; anthropic; }
+point=anthropic
+talking() { stop_servers; model "$1"; $point; }
 # sent N : the body of the n-th request, from 0, as it came
 sent() { sed -n "$(($1 + 1))p" "$LOG"; }
 body() { sent "$1" | jq -c .body; }
@@ -21,6 +22,8 @@ MOCK=$'```bash\n# traces: SC-2\n# title: Fakes it\nshout() { echo usage >&2; ret
 SOURCE=$'#!/bin/bash\n# CANARY-SOURCE how it is done inside\n[ $# -gt 0 ] || { echo "usage: shout WORD" >&2; exit 2; }\necho "${1^^}"\n'
 say() { jq -cn --arg t "$1" '{say:$t}'; }
 
+# What settings say about the model, if anything.
+MODEL_CONFIG={}
 # implemented SCRIPT_ITEM... : a conversation c in implement, whose work has canaries everywhere
 implemented() {
   echo 'CANARY-INSTRUCTIONS always shout' >CLAUDE.md
@@ -32,7 +35,7 @@ implemented() {
     "$(jq -cn --arg s "$SOURCE" '{calls:[{name:"Write",input:{file_path:"shout",content:$s}}]}')" \
     '{"calls":[{"name":"Bash","input":{"command":"chmod +x shout; echo CANARY-OUTPUT; echo CANARY-BY-SHELL made by the shell > lib.sh"}}]}' \
     '{"say":"CANARY-ASSISTANT done"}' "$@" | jq -cs .)"
-  settings '{"permissions":{"allow":["Bash","Write"]},"hooks":[{"hook_event_name":"SessionStart","matcher":"","command":"echo CANARY-HOOK"},{"hook_event_name":"SubagentStart","matcher":"","command":"echo CANARY-HOOK"}],"sdlc":{"publicApi":{"commands":["./shout"],"files":["docs/cli.md"],"entryPoints":["./shout"]}}}'
+  settings "$(jq -c --argjson m "$MODEL_CONFIG" '. + $m' <<<'{"permissions":{"allow":["Bash","Write"]},"hooks":[{"hook_event_name":"SessionStart","matcher":"","command":"echo CANARY-HOOK"},{"hook_event_name":"UserPromptSubmit","matcher":"","command":"echo CANARY-HOOK"},{"hook_event_name":"SubagentStart","matcher":"","command":"echo CANARY-HOOK"}],"sdlc":{"publicApi":{"commands":["./shout"],"files":["docs/cli.md"],"entryPoints":["./shout"]}}}')"
   conversation c planning
   printf '%s' "$PLAN" >"$WORLD/plan.md"
   ona plan import "$WORLD/plan.md" --conversation c >/dev/null
@@ -188,10 +191,19 @@ check_004_8_5_02() {
   implemented "$(say "$T1$MOCK")" "$(say "$T2")"
   code 0 ona --transition test --conversation c
   is "$(requests)" 5
-  has "$(sent 4)" 'L08'
-  lacks "$(sent 4)" 'Fakes it'
-  is "$(sql "SELECT json_extract(detail,'\$.criterion_id') FROM events WHERE event_type='test_rejected'")" SC-2
+  local again
+  again=$(body 4 | jq -r '.messages[-1].content | if type == "array" then map(.text) | join("") else . end')
+  has "$again" 'An earlier answer was not accepted'
+  has "$again" '- SC-2: L08.'
+  has "$again" $'# Criteria to cover\n\nSC-2'
+  lacks "$again" 'Fakes it'
+  is "$(sql "SELECT json_extract(detail,'\$.criterion_id') || json_extract(detail,'\$.attempt') || (json_extract(detail,'\$.rules') LIKE '%L08%') FROM events WHERE event_type='test_rejected'")" SC-211
   is "$(sql "SELECT group_concat(title || ' ' || status) FROM (SELECT * FROM sdlc_test_cases ORDER BY rowid)")" 'Shouts a word accepted,Refuses nothing to shout accepted'
+  # Asked for by hand, the report names a session for each request.
+  stop_servers
+  talking "[$(say "$T1$MOCK"),$(say "$T1$T2")]"
+  code 0 ona test generate --all --conversation c --json
+  is "$(jq -c '[(.sessions | length), .uncovered]' <<<"$out")" '[2,[]]'
 }
 
 check_004_8_5_1_01() { generated; has "$(body 3)" 'A tool that shouts.'; }
@@ -226,12 +238,18 @@ check_004_8_5_1_05() {
   sql "UPDATE settings_snapshot SET json = json_set(json, '\$.sdlc.publicApi.files', json('[\"lib.sh\"]'))"
   code 1 ona test generate --all --conversation c
   has "$err" 'a test generator must not see'
-  # A line of it in a declared output stops everything.
-  sql "UPDATE settings_snapshot SET json = json_set(json, '\$.sdlc.publicApi', json('{\"commands\":[\"cat shout\"]}'))"
-  code 1 ona test generate --all --conversation c
-  has "$err" 'nothing was sent'
-  is "$(sql "SELECT count(*) FROM events WHERE event_type='isolation_violation'")" 1
-  is "$(requests)" 4
+  # A line of it in a declared output stops everything, also indented or broken into pieces.
+  local before command
+  before=$(sql 'SELECT count(*) FROM sessions')
+  for command in 'cat shout' "sed 's/^/    /' shout" 'fold -w 20 shout'; do
+    sql "UPDATE settings_snapshot SET json = json_set(json, '\$.sdlc.publicApi', json('$(jq -cn --arg c "$command" '{commands:[$c]}' | sed "s/'/''/g")'))"
+    code 1 ona test generate --all --conversation c
+    has "$err" 'nothing was sent'
+    has "$err" 'holds line'
+    has "$err" 'of shout'
+  done
+  is "$(sql "SELECT count(*), sum(detail LIKE '%CANARY%') FROM events WHERE event_type='isolation_violation'")" '3|0'
+  is "$(requests) $(sql 'SELECT count(*) FROM sessions')" "4 $before"
 }
 check_004_8_5_1_06() { nowhere 'how it is done inside'; }
 check_004_8_5_1_07() { nowhere CANARY-COMMIT; }
@@ -242,7 +260,23 @@ check_004_8_5_1_09() {
   detail=$(sql "SELECT detail FROM events WHERE event_type='test_generated'")
   is "$(jq -r .inputs.plan <<<"$detail")" "$(printf '%s' "$PLAN" | sha256sum | cut -d' ' -f1)"
   is "$(jq -r '.inputs["file: docs/cli.md"]' <<<"$detail")" "$(sha256sum <docs/cli.md | cut -d' ' -f1)"
+  is "$(jq -r '.inputs["command: ./shout"]' <<<"$detail")" "$(echo 'usage: shout WORD' | sha256sum | cut -d' ' -f1)"
+  is "$(sql "SELECT surfaces FROM sdlc_test_cases WHERE criterion_id='SC-1'")" '["process_output"]'
   is "$(jq -r .prompt_sha256 <<<"$detail")" "$(sql "SELECT json_extract(payload_json,'\$.content[0].text') FROM transcript_entries WHERE session_id='$(generator_session)' AND entry_type='user'" | head -c -1 | sha256sum | cut -d' ' -f1)"
+}
+# The same over the other wire, with both providers that speak it.
+check_generator_over_chat() {
+  local provider
+  for provider in openai_compatible:gpt_4o:openai lm_studio_local:lm_studio_server_routed:lm_studio; do
+    IFS=: read -r provider model_id point <<<"$provider"
+    mkdir "$WORLD/$provider" && cd "$WORLD/$provider"
+    export AGENT_SDLC_DB=$WORLD/state/$provider.db
+    MODEL_CONFIG=$(jq -cn --arg p "$provider" --arg m "$model_id" '{model_config:{provider:$p,model_id:$m}}')
+    check_004_8_5_01
+    is "$provider $(body 3 | jq -c '[(.tools // [] | length), ([.messages[] | select(.role=="user")] | length), ([.messages[] | select(.role=="assistant")] | length)]')" "$provider [0,1,0]"
+    lacks "$(sent 3)" CANARY
+    for words in 'A tool that shouts.' '- SC-2: ./shout without words exits 2' PUBLIC-DOC 'usage: shout WORD' 'CREATE TABLE IF NOT EXISTS transcript_entries'; do has "$(body 3)" "$words"; done
+  done
 }
 check_004_8_5_1_10() {
   generated

@@ -695,12 +695,13 @@ check_004_18_03() {
   code 0 ona db check
   is "$(tail -n 1 <<<"$out")" ok
   # What is missing is put back and nothing else is touched.
-  sql 'DROP TABLE summaries; DROP INDEX idx_hook_inv_session; CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)'
+  sql 'DROP TABLE summaries; DROP TABLE sdlc_manifest; DROP TABLE sdlc_test_runs; DROP TABLE sdlc_test_cases; DROP TABLE sdlc_criteria; DROP INDEX idx_hook_inv_session; CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)'
   code 1 ona db check
   has "$out" 'summaries is missing'
   code 0 ona db init
   code 0 ona db check
   is "$(columns summaries | head -n 1)" 'conversation_id TEXT 0 - 1'
+  is "$(sql "SELECT count(*) FROM sqlite_master WHERE name GLOB 'sdlc_*' AND type='table'")" 4
   is "$(index_columns idx_hook_inv_session)" session_id,hook_ordinal
   is "$(sql 'SELECT x FROM theirs')" 1
   code 0 ona db check --json

@@ -53,6 +53,7 @@ check_004_8_2_08() {
   tested
   blocked 'no test for SC-1, AC-7'
   greets
+  blocked "no test for AC-7; $t1 was not run"
   ends_well
   blocked "$t1 was not run (SC-1), $t2 was not run (AC-7)"
   run_tests 0
@@ -159,8 +160,12 @@ check_004_8_6_2_02() {
   printf '#!/bin/sh\necho hello\n' >greet
   blocked "$t1 was run before the project's files changed"
   run_tests 0
+  # A call that can change nothing makes no result stale; one that can makes all of them so.
+  tool Read '{"file_path":"plan.md"}' --conversation c
   tool Bash '{"command":"true"}' --conversation c
-  blocked 'was run before the last Bash call'
+  blocked "$t1 was run before the last Bash call (SC-1), $t2 was run before the last Bash call"
+  code 0 ona test run "$t1" --conversation c
+  blocked "success criterion: $t2 was run before the last Bash call"
   run_tests 0
   sql "UPDATE sdlc_test_cases SET script=script || 'exit 0' WHERE id='$t1'"
   blocked "$t1 was run with another script"
@@ -178,6 +183,18 @@ check_004_8_6_2_03() {
   by_sql t2 "'AC-7'" 'exit 0'
   run_tests 0
   is "$(sql "SELECT exit_code, stdout_text, stderr_text, timed_out, completed_at IS NOT NULL, length(script_sha256), length(project_sha256) FROM sdlc_test_runs WHERE test_case_id='t1'" | tr -d '\n')" '0|kept out|kept err|0|1|64|64'
+  # Each case is a Bash call in the session that is the run, allowed because the operator typed it.
+  is "$(sql "SELECT entry_type || ' ' || ifnull(json_extract(payload_json, '$.input.command'), '') FROM transcript_entries t JOIN (SELECT DISTINCT run_id FROM sdlc_test_runs) r ON r.run_id = t.session_id ORDER BY sequence")" \
+    'tool_use echo kept out; echo kept err >&2; exit 0
+tool_result 
+tool_use exit 0
+tool_result '
+  is "$(sql "SELECT group_concat(json_extract(detail, '$.test_case_id')) FROM events WHERE event_type='test_run'")" t1,t2
+  is "$(sql 'SELECT DISTINCT decision FROM tool_permission_log')" allow
+  sql 'DELETE FROM sdlc_test_runs'
+  # A row that does not say what it was got with counts for nothing.
+  sql "INSERT INTO sdlc_test_runs(test_case_id, run_id, exit_code, completed_at) VALUES ('t1', 'x', 0, datetime('now'))"
+  blocked 't1 was run with another script (SC-1), t2 was not run (AC-7)'
   sql 'DELETE FROM sdlc_test_runs'
   blocked 't1 was not run (SC-1), t2 was not run (AC-7)'
   run_tests 0
@@ -203,7 +220,7 @@ check_004_8_7_02() {
   by_sql bad "'SC-1'" 'exit 4'
   run_tests 1
   code 0 ona test report --conversation c --json
-  is "$(jq -c '[.criteria[] | [.id, .cases, .covered]]' <<<"$out")" "[[\"SC-1\",[\"$t1\",\"bad\"],true],[\"AC-7\",[],false]]"
+  is "$(jq -c '[.criteria[] | [.id, .text, .cases, .covered]]' <<<"$out")" "[[\"SC-1\",\"greet prints hello\",[\"$t1\",\"bad\"],true],[\"AC-7\",\"greet exits 0\",[],false]]"
   is "$(jq -c '[.cases[] | [.criterion_id, .status]]' <<<"$out")" '[["SC-1","passed"],["SC-1","failed"]]'
   code 0 ona test report --conversation c
   has "$out" 'greet prints hello'
@@ -219,8 +236,7 @@ check_004_8_7_03() {
   has "$out" 'canary one'
   has "$out" 'canary <two>'
   code 0 ona test report --conversation c --json
-  is "$(jq -r '.cases[0].stdout + .cases[0].stderr' <<<"$out")" 'canary one
-canary <two>'
+  is "$(jq -c '.cases[0] | [.stdout, .stderr, .status]' <<<"$out")" '["canary one\n","canary <two>\n","failed"]'
   code 0 ona test report --conversation c --html "$WORLD/report.html"
   grep -q 'canary &lt;two&gt;' "$WORLD/report.html" || fail 'the page lacks the output'
   if grep -Eq 'https?:|src=|<script|@import' "$WORLD/report.html"; then fail 'the page needs something from outside'; fi
@@ -283,8 +299,9 @@ check_004_8_7_07() {
 # DEC-122: a world of its own for every case.
 check_DEC_122() {
   tested
-  export ANTHROPIC_API_KEY=canary-credential-0123456789 OTHER_TOKEN=canary-token
-  by_sql env NULL 'env; pwd; sqlite3 "$AGENT_SDLC_DB" "SELECT count(*) FROM conversations"; ls -A "$HOME" | wc -l'
+  export ANTHROPIC_API_KEY=canary-credential-0123456789 OTHER_TOKEN=canary-token KEPT=kept BASH_ENV=$WORLD/home/init.sh
+  echo 'echo sourced; echo sourced >&2' >"$BASH_ENV"
+  by_sql env NULL 'env; echo "script ${0##*/}"; pwd; sqlite3 "$AGENT_SDLC_DB" "SELECT count(*) FROM conversations"; ls -A "$HOME" | wc -l'
   code 0 ona test run env --conversation c --json
   local text
   text=$(jq -r '.cases[0].stdout' <<<"$out")
@@ -294,15 +311,22 @@ check_DEC_122() {
 AGENT_SDLC_DB=$AGENT_SDLC_DB
 "
   has "$text" "
+script test.sh
 $PWD
 0
 0"
+  has "$text" 'KEPT=kept'
+  lacks "$text" sourced
+  is "$(jq -r '.cases[0].stderr' <<<"$out")" ''
   is "$(ls -A "$TMPDIR")" ''
   # The templates, which overwrite settings, never see the live database.
   local before
   before=$(sql 'SELECT json FROM settings_snapshot; SELECT count(*) FROM conversations')
   for t in 8.8.1 8.8.2 8.8.3; do by_sql "$t" "'SC-1'" "$(cat "$(template_file "$t")")"; done
-  code 0 ona test run 8.8.1 8.8.2 8.8.3 --conversation c
+  code 0 ona test run 8.8.1 8.8.2 8.8.3 --conversation c --json
+  is "$(jq -c .totals <<<"$out")" '{"run":3,"passed":3,"failed":0}'
+  # Their hooks ran on their own databases.
+  is "$(sql 'SELECT count(*) FROM hook_invocations')" 0
   is "$(sql 'SELECT json FROM settings_snapshot; SELECT count(*) FROM conversations')" "$before"
   # Every run is a Bash call under rules and hooks, in a session of its own.
   hooks "$(hook PreToolUse Bash 'exit 2')"
@@ -313,7 +337,7 @@ $PWD
   has "$err" 'by the operator only'
 }
 
-# F.2 (7): implement -> verify is rejected even with every test passing.
+# F.2 (7): implement -> verify is rejected even with every test passing, and entering test runs them.
 check_F_2_7() {
   tested
   greets
@@ -322,7 +346,14 @@ check_F_2_7() {
   sql "UPDATE conversations SET phase='implement'"
   code 1 ona --transition verify --conversation c
   has "$err" 'there is no way from implement to verify'
+  code 1 ona --transition done --conversation c
+  has "$err" 'there is no way from implement to done'
   is "$(phase c)" implement
+  by_sql "$t2" "'AC-7'" 'exit 1'
+  code 0 ona --transition test --conversation c
+  is "$out" '{"conversation_id":"c","from":"implement","to":"test"}'
+  has "$err" '1 passed, 1 failed'
+  is "$(sql 'SELECT count(*) FROM sdlc_test_runs')" 4
 }
 
 run_check "$@"
