@@ -29,5 +29,5 @@ pub use claude::Claude;
 pub use foreign::{ForeignProgram, TranslatedHooks, add_hooks, translate_hooks};
 pub use front_matter::{FrontMatter, FrontMatterKind, HookScope, front_matter};
 pub use handler_spec::{HandlerFactory, HandlerSpec};
-pub use read::{LoadedHooks, Rejected, load, switched_off};
+pub use read::{LoadedHooks, Rejected, load, plugin_hooks, settings_hooks, switched_off};
 pub use sdlc::Sdlc;

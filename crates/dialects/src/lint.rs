@@ -1,13 +1,12 @@
 //! Finds hooks that load but cannot do what they were written for. Pure: the caller looks
 //! at files and programs.
 
-use crate::entries::flatten;
+use crate::entries::{RawEntry, flatten};
 use crate::matcher::{Matcher, ToolAliases};
 use crate::{massgen, pi};
 use ona_api::event::{FieldType, Query};
 use ona_api::tool::{ALIASES, BUILTINS};
 use ona_hookplane::Hook;
-use ona_settings::HookSettings;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -81,17 +80,13 @@ impl fmt::Display for UnknownField {
 
 /// Returns the fields of configured handlers that have no effect. A leading `_` marks a
 /// field of another program.
-pub fn unknown_fields(settings: &HookSettings) -> Vec<UnknownField> {
-    let plugins = settings.plugins.iter().map(|plugin| &plugin.hooks);
-    let mut unknown = Vec::new();
-    for hooks in std::iter::once(&settings.entries).chain(plugins) {
-        for entry in flatten(hooks).0 {
-            for field in unknown_keys(&entry.handler, &FIELDS) {
-                unknown.push(UnknownField { field: field.clone(), entry: Value::Object(entry.handler.clone()) });
-            }
-        }
-    }
-    unknown
+pub(crate) fn unknown_fields(hooks: &Value) -> Vec<UnknownField> {
+    let of_entry = |entry: RawEntry| {
+        let shown = Value::Object(entry.handler.clone());
+        let fields: Vec<_> = unknown_keys(&entry.handler, &FIELDS).cloned().collect();
+        fields.into_iter().map(move |field| UnknownField { field, entry: shown.clone() })
+    };
+    flatten(hooks).0.into_iter().flat_map(of_entry).collect()
 }
 
 /// Returns the keys of a handler that no part of ona reads, without the usual keys for

@@ -6,28 +6,34 @@
 use crate::claude::Claude;
 use crate::entries::{RawEntry, flatten};
 use crate::handler_spec::{HandlerFactory, HandlerSpec};
-use crate::lint::UnknownField;
+use crate::lint::{self, UnknownField};
 use crate::matcher::{InvalidMatcher, Matcher, ToolAliases};
 use crate::persistent::Persistent;
 use crate::rule_matcher::{self, RuleMatcher};
 use crate::sdlc::Sdlc;
 use ona_api::{EventName, Ordinal, SkipReason};
-use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookHandler, HookList, HookShell, PluginDirs};
+use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookHandler, HookShell, PluginDirs};
 use ona_permissions::{Condition, SessionDirs};
 use ona_settings::{HookSettings, Settings};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The hooks of one source, and what is wrong with them.
+#[derive(Default)]
 pub struct LoadedHooks {
-    pub list: HookList,
+    /// In the order they run.
+    pub hooks: Vec<Hook>,
     pub rejected: Vec<Rejected>,
-    /// Keys that mean nothing here, of hooks that no settings hold.
+    /// Fields of hooks that have no effect.
     pub unknown: Vec<UnknownField>,
     /// Matchers that would be tried as permission rules in gastown mode, and without it
     /// match no tool.
     pub idle: Vec<String>,
+    /// Configurations and scripts the hooks consist of, which the agent must not change.
+    pub files: Vec<PathBuf>,
 }
 
 /// A configured hook that will not run, and why.
@@ -37,10 +43,29 @@ pub struct Rejected {
     pub why: String,
 }
 
-/// `make` makes the handlers of hooks that are not a process.
-pub fn load(settings: &Settings, place: &SessionDirs, make: HandlerFactory<'_>) -> LoadedHooks {
-    let mut reader = HookReader::new(settings, place, make);
+/// The hooks of the settings, then those of plugins.
+pub fn load(settings: &Settings, dirs: &SessionDirs, make: HandlerFactory<'_>) -> LoadedHooks {
+    let mut loaded = settings_hooks(settings, dirs, make);
+    let LoadedHooks { hooks, rejected, unknown, idle, files } = plugin_hooks(settings, dirs, make);
+    loaded.hooks.extend(hooks);
+    loaded.rejected.extend(rejected);
+    loaded.unknown.extend(unknown);
+    loaded.idle.extend(idle);
+    loaded.files.extend(files);
+    loaded
+}
+
+/// The hooks of the settings themselves, in document order. `make` makes the handlers of
+/// hooks that are not a process.
+pub fn settings_hooks(settings: &Settings, dirs: &SessionDirs, make: HandlerFactory<'_>) -> LoadedHooks {
+    let mut reader = HookReader::new(settings, dirs, make);
     reader.read(&settings.hooks.entries, &settings.hooks.dialect, None);
+    reader.finish()
+}
+
+/// The hooks of plugins, by the plugins' ids.
+pub fn plugin_hooks(settings: &Settings, dirs: &SessionDirs, make: HandlerFactory<'_>) -> LoadedHooks {
+    let mut reader = HookReader::new(settings, dirs, make);
     let mut plugins: Vec<_> = settings.hooks.plugins.iter().collect();
     plugins.sort_by_key(|plugin| &plugin.id);
     for plugin in plugins {
@@ -48,7 +73,7 @@ pub fn load(settings: &Settings, place: &SessionDirs, make: HandlerFactory<'_>) 
         let dirs = PluginDirs { root: folder(&plugin.root), data: folder(&plugin.data) };
         reader.read(&plugin.hooks, &plugin.dialect, Some((&plugin.id, dirs)));
     }
-    LoadedHooks { list: HookList::new(reader.hooks), rejected: reader.rejected, unknown: Vec::new(), idle: reader.idle }
+    reader.finish()
 }
 
 impl<'a> HookReader<'a> {
@@ -65,6 +90,7 @@ impl<'a> HookReader<'a> {
             fail_closed: settings.hooks.fail_closed.value,
             hooks: Vec::new(),
             rejected: Vec::new(),
+            unknown: Vec::new(),
             idle: Vec::new(),
             persistent: HashMap::new(),
         }
@@ -83,6 +109,7 @@ pub(crate) struct HookReader<'a> {
     fail_closed: bool,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) rejected: Vec<Rejected>,
+    unknown: Vec<UnknownField>,
     idle: Vec<String>,
     /// By label, so that entries with the same command share one process.
     persistent: HashMap<String, Arc<Persistent>>,
@@ -92,6 +119,7 @@ impl HookReader<'_> {
     fn read(&mut self, hooks: &Value, dialect: &str, plugin: Option<(&String, PluginDirs)>) {
         // A plugin's process has the plugin's environment and is not shared beyond it.
         self.persistent.clear();
+        self.unknown.extend(lint::unknown_fields(hooks));
         let (entries, misshapen) = flatten(hooks);
         self.rejected.extend(misshapen.into_iter().map(|bad| Rejected { entry: bad.entry, why: bad.why.to_owned() }));
         self.take(entries, dialect, |hook, _| {
@@ -100,6 +128,11 @@ impl HookReader<'_> {
                 hook.plugin = Some(dirs.clone());
             }
         });
+    }
+
+    fn finish(self) -> LoadedHooks {
+        let Self { hooks, rejected, unknown, idle, .. } = self;
+        LoadedHooks { hooks, rejected, unknown, idle, files: Vec::new() }
     }
 
     /// Takes the hooks of some entries; `finish` may put more into each.

@@ -183,7 +183,7 @@ impl Examination {
         let mut findings = guards::findings(launch, open, &runtime);
         findings.extend(guards::tried(&runtime, runtime.hooks.list().iter()).await);
         self.guards(open, &findings);
-        let allows = runtime.evidence.dropped.iter().filter(|bad| bad.list == Behavior::Allow);
+        let allows = runtime.ineffective.rules.iter().filter(|bad| bad.list == Behavior::Allow);
         self.problems.extend(allows.map(|bad| format!("the allow rule {:?} has no effect: {}", bad.rule, bad.why)));
         for check in checks::all(launch, open, &runtime).await {
             self.check(check);

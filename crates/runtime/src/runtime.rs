@@ -2,32 +2,27 @@
 
 use crate::failure::Failure;
 use crate::findings;
-use crate::front_matter_hooks;
-use crate::guards::{self, Evidence, flags};
+use crate::guards::{self, IneffectivePermissions, flags};
 use crate::hook_files;
 use crate::hook_handlers;
-use crate::hook_modules::Files;
+use crate::hook_sources::modules::{LoadedModules, ModuleFiles};
+use crate::hook_sources::pi_session::PiSession;
+use crate::hook_sources::{self, HookConfig, LoadedSource, SourceContext};
 use crate::launch::{Launch, OpenProject, Purpose};
 use crate::mcp::{self, Fleet};
 use crate::notices::Notices;
 use crate::permission_writer;
-use crate::pi_session::PiSession;
-use crate::session_hooks::{self, Written};
 use crate::worktree;
 use ona_api::mode::UnknownMode;
 use ona_api::row::SessionKey;
 use ona_api::tool::FileState;
 use ona_api::{Env, Group, LoggedEvent, Mode, Phase, credentials, environment};
-use ona_dialects::Rejected;
-use ona_dialects::lint::UnknownField;
-use ona_dialects::pi::PiSource;
 use ona_files::FileInfo;
 use ona_hookplane::{
-    HookEngine, HookEnvironment, HookFailure, HookList, LogEntry, OnFailure, ProcessRunner, Runner, Timeouts,
+    Hook, HookEngine, HookEnvironment, HookFailure, HookList, LogEntry, OnFailure, ProcessRunner, Runner, Timeouts,
     TranscriptOf, name_session,
 };
 use ona_mcp::{Environments, ServerContext};
-use ona_modules::ListedModule;
 use ona_orchestration::{
     EnvFile, FileWatch, IN_PLAN_MODE, Modules, Operator, PersistUpdate, Pipeline, ProjectFilesAt, Session,
     SessionHookRegistry, SharedJudgeDeps, ToolParts, TranscriptFiles,
@@ -49,10 +44,8 @@ pub struct Runtime {
     store: Arc<Store>,
     project_files: ProjectFilesAt,
     pub hooks: Arc<HookEngine>,
-    /// Configured hooks that do not run.
-    pub rejected: Vec<Rejected>,
-    /// Keys of hooks of this session that mean nothing.
-    pub unknown: Vec<UnknownField>,
+    /// What each source of hooks came to, in the order of their hooks.
+    pub hook_sources: Vec<LoadedSource>,
     /// What hooks that ask a model go by.
     pub judges: Arc<SharedJudgeDeps>,
     pub tasks: Arc<Tasks>,
@@ -72,12 +65,10 @@ pub struct Runtime {
     cancel: CancellationToken,
     env_file: EnvFile,
     cwd: PathBuf,
-    /// Hook modules that are not loaded yet.
-    files: Files,
     /// Hooks of `.claude` files that do not count in this session.
     pub claude_off: usize,
-    /// What is known of guards that do not work.
-    pub evidence: Evidence,
+    /// What of the permissions has no effect.
+    pub ineffective: IneffectivePermissions,
     /// Rules of flags whose tools are not known before servers and modules are there.
     unsettled: flags::Unsettled,
     /// Tools of hook modules.
@@ -97,8 +88,7 @@ pub struct Runtime {
 /// Hooks that are not the configured ones.
 pub struct OtherHooks {
     pub engine: HookEngine,
-    pub rejected: Vec<Rejected>,
-    pub unknown: Vec<UnknownField>,
+    pub source: LoadedSource,
 }
 
 /// One thread is enough for one call: children do the work.
@@ -164,27 +154,25 @@ impl Runtime {
         let named = Environments { operators: operators.clone(), projects: host.clone() };
         let children = Environments { operators: hooks_of_agent(&operators), projects: env.clone() };
         let fleet = fleet(launch, open, &settings, &place, &named, children)?;
-        let mut loaded = ona_dialects::load(&settings, &place, &hook_handlers::maker(&judges, &fleet.servers));
-        make_data_folders(launch, &loaded.list);
-        let mut of_session = session_hooks::pi(&pi, &settings, &place, &mut loaded);
-        of_session.extend(session_hooks::massgen(
+        let mut hook_sources = hook_sources::load(&SourceContext {
             launch,
-            &settings,
-            &operators,
-            &place,
-            cancellation.program(),
-            &mut loaded,
-        )?);
-        let announced = session_hooks::announce(launch, &pi);
+            open,
+            settings: &settings,
+            dirs: &place,
+            operators: &operators,
+            handlers: &hook_handlers::maker(&judges, &fleet.servers),
+            pi: &pi,
+            cancel: cancellation.program(),
+        })?;
+        let list = hook_sources::hook_list(&hook_sources);
         notes.extend(dropped.iter().map(findings::dropped_rule));
-        notes.extend(loaded.rejected.iter().map(findings::rejected_hook));
+        let rejected = hook_sources.iter().flat_map(|source| &source.loaded.rejected);
+        notes.extend(rejected.map(findings::rejected_hook));
         let mut guarded = ona_trust::guarded_files(&launch.discovery()?, &launch.env);
-        guarded.extend(ona_trust::hook_scripts(&settings.hooks, &place.project, &place.home));
-        guarded.extend(of_session);
-        let files = Files::find(launch, open, &settings.hooks, cwd);
-        guarded.extend(files.guarded.iter().cloned());
+        guarded.extend(hook_sources.iter().flat_map(|source| source.loaded.files.iter().cloned()));
+        let pending = hook_sources.iter().filter_map(|source| source.pending.as_ref()).any(ModuleFiles::any);
         // Without hooks the floor asks about these; with hooks they are part of the guard.
-        if !loaded.list.is_empty() || files.any() {
+        if !list.is_empty() || pending {
             guarded.extend(ona_trust::startup_files(&host));
         }
         let guarded = GuardedFiles::new(Some(launch.database.path.clone()), guarded, &place);
@@ -199,7 +187,7 @@ impl Runtime {
                 move |dir| worktree::look(&env, dir)
             });
         let projection = projection(launch, open, &settings);
-        let hooks = hook_engine(launch, open, loaded.list, (&operators, &host), &place, |environment| {
+        let hooks = hook_engine(launch, open, list, (&operators, &host), &place, |environment| {
             runner(ProcessRunner::new(environment, cancellation.clone()))
         });
         let hooks = hooks.with_failure_listener(on_failure).with_transcript(projection.as_ref().map(told_of));
@@ -208,7 +196,7 @@ impl Runtime {
             engine: Arc::clone(&hooks),
             rules: Arc::clone(&rules),
             store: Arc::clone(&open.store),
-            make: front_matter_hooks::maker(
+            make: hook_sources::hook_builder(
                 &settings,
                 &place,
                 &judges,
@@ -220,24 +208,20 @@ impl Runtime {
         // Those of flags are judged by themselves.
         let given: Vec<_> =
             flags::rules(&launch.options.allowed_tools).chain(flags::rules(&launch.options.disallowed_tools)).collect();
-        let evidence = Evidence {
-            dropped: dropped.into_iter().filter(|one| !given.contains(&one.rule)).collect(),
-            permissions: strange,
-            idle: loaded.idle,
-            pi: pi.invalid().map(|invalid| invalid.warning()),
-            ..Evidence::default()
+        let ineffective = IneffectivePermissions {
+            rules: dropped.into_iter().filter(|one| !given.contains(&one.rule)).collect(),
+            values: strange,
         };
         let mut findings =
             findings::group(&open.store, settings.as_written(), notes).map_err(|error| launch.store_failure(error))?;
-        findings.append(announced);
+        hook_sources.iter_mut().for_each(|source| findings.append(std::mem::take(&mut source.rows)));
         Ok(Self {
             store: Arc::clone(&open.store),
             project_files: look_at(launch, &settings),
             hooks,
             registrar: Arc::new(registrar),
             projection,
-            rejected: loaded.rejected,
-            unknown: loaded.unknown,
+            hook_sources,
             judges,
             tasks: Arc::new(Tasks::default()),
             rules,
@@ -249,9 +233,8 @@ impl Runtime {
             cancel: cancellation.token(),
             env_file: EnvFile::in_dir(launch.env.non_empty(environment::TMPDIR).unwrap_or("/tmp")),
             cwd: place.start.clone(),
-            files,
             claude_off: pi.claude_off,
-            evidence,
+            ineffective,
             unsettled,
             module_tools: Vec::new(),
             modules: None,
@@ -282,63 +265,65 @@ impl Runtime {
     }
 
     /// Hooks of another configuration, set up as if they were configured here.
-    pub fn other_hooks(&self, launch: &Launch, open: &OpenProject, written: &Written) -> Result<OtherHooks, Failure> {
-        let mut settings = match written {
-            Written::Settings(settings) => Settings::clone(settings),
-            Written::Pi(_) | Written::Massgen(_) => Settings::default(),
+    pub fn other_hooks(&self, launch: &Launch, open: &OpenProject, config: &HookConfig) -> Result<OtherHooks, Failure> {
+        let mut settings = match config {
+            HookConfig::Settings(settings) => Settings::clone(settings),
+            HookConfig::Pi(_) | HookConfig::Massgen(_) => Settings::default(),
         };
         settings.gastown_mode = self.settings.gastown_mode;
-        let mut loaded =
-            ona_dialects::load(&settings, &self.place, &hook_handlers::maker(&self.judges, &self.fleet.servers));
-        let (place, cancel) = (&self.place, &self.cancel);
-        match written {
-            Written::Settings(_) => {}
-            Written::Pi(definitions) => {
-                drop(session_hooks::pi_hooks(PiSource::Cli, definitions, &settings, place, &mut loaded))
-            }
-            Written::Massgen(path) => {
-                session_hooks::massgen_file(launch, path, &settings, &self.operators, place, cancel, &mut loaded)?;
-            }
-        }
-        let processes = |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, cancel.clone())) };
-        let engine = hook_engine(launch, open, loaded.list, (&self.operators, &self.host), place, processes);
+        let source = config.load(&SourceContext {
+            launch,
+            open,
+            settings: &settings,
+            dirs: &self.place,
+            operators: &self.operators,
+            handlers: &hook_handlers::maker(&self.judges, &self.fleet.servers),
+            pi: &PiSession::none(),
+            cancel: &self.cancel,
+        })?;
+        let list = hook_sources::hook_list(std::slice::from_ref(&source));
+        let processes =
+            |environment| -> Arc<dyn Runner> { Arc::new(ProcessRunner::new(environment, self.cancel.clone())) };
+        let engine = hook_engine(launch, open, list, (&self.operators, &self.host), &self.place, processes);
         let engine = engine
             .with_failure_listener(failures_to_notices(&launch.notices))
             .with_transcript(self.projection.as_ref().map(told_of));
-        Ok(OtherHooks { engine, rejected: loaded.rejected, unknown: loaded.unknown })
+        Ok(OtherHooks { engine, source })
     }
 
-    /// Loads the hook modules and puts their handlers at the end of the chain (DEC-060).
-    pub async fn load_modules(&mut self, launch: &Launch, open: &OpenProject) -> Result<Vec<ListedModule>, Failure> {
-        let files = std::mem::take(&mut self.files);
+    /// Returns the hooks that skills and agents could add to a session.
+    pub fn on_demand_hooks(&self, launch: &Launch, open: &OpenProject) -> Result<Vec<Hook>, Failure> {
+        hook_sources::on_demand(launch, open, self)
+    }
+
+    /// Runs the hook modules, whose handlers take their place in the chain.
+    pub async fn load_modules(&mut self, launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
         // What a hook's process would have (DEC-061); a module is no child of the agent.
         let depth: u32 = self.host.get(environment::ONA_HOOK_DEPTH).and_then(|text| text.parse().ok()).unwrap_or(0);
         let env =
             self.operators.clone().with(environment::AGENT_SDLC_DB, &self.database).with(environment::SDLC_HOOK, "1");
         let env = env.with(environment::CLAUDE_PROJECT_DIR, self.place.project.as_os_str());
         let env = env.with(environment::ONA_HOOK_DEPTH, (depth + 1).to_string());
-        let loaded = files.load(launch, open, &env, &self.cwd).await?;
-        self.findings.append(loaded.rows);
-        if let Some(modules) = &loaded.modules {
-            let mut list = HookList::clone(&self.hooks.list());
-            ona_dialects::omp::hooks(&modules.emitter).into_iter().for_each(|hook| list.push(hook));
-            self.hooks.set_list(list);
-            let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
-            for tool in loaded.listing.iter().flat_map(|module| &module.tools) {
-                let counting = rules.register_tool(tool);
-                // What seemed to name no tool names one.
-                self.findings.0.retain(|row| !findings::drops(row, &counting));
-                self.evidence.dropped.retain(|one| !counting.contains(&one.rule));
-            }
+        for source in &mut self.hook_sources {
+            let Some(files) = source.pending.take() else { continue };
+            let LoadedModules { hooks, modules, rows, findings, listing } =
+                files.load(launch, open, &env, &self.cwd).await?;
+            self.findings.append(rows);
+            self.module_tools.extend(listing.iter().flat_map(|module| module.tools.iter().cloned()));
+            self.modules = modules;
+            source.loaded.hooks = hooks;
+            source.findings.extend(findings);
+            source.modules = listing;
         }
-        self.evidence.modules = loaded.errors;
-        for module in &loaded.listing {
-            self.module_tools.extend(module.tools.iter().cloned());
-            let strange = module.events.iter().filter(|(name, _)| !ona_modules::rules::is_event(name));
-            self.evidence.events.extend(strange.map(|(name, _)| (module.path.clone(), name.clone())));
+        self.hooks.set_list(hook_sources::hook_list(&self.hook_sources));
+        let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        for tool in &self.module_tools {
+            let counting = rules.register_tool(tool);
+            // What seemed to name no tool names one.
+            self.findings.0.retain(|row| !findings::drops(row, &counting));
+            self.ineffective.rules.retain(|one| !counting.contains(&one.rule));
         }
-        self.modules = loaded.modules;
-        Ok(loaded.listing)
+        Ok(())
     }
 
     /// The session begins: a script that changes from now on does not run unasked (DEC-189).
@@ -480,17 +465,6 @@ fn projection(launch: &Launch, open: &OpenProject, settings: &Settings) -> Optio
 fn told_of(projection: &Arc<TranscriptFiles>) -> TranscriptOf {
     let projection = Arc::clone(projection);
     Arc::new(move |base| projection.path(base))
-}
-
-/// A plugin keeps its data in a folder of its own, which is there when its first hook runs.
-fn make_data_folders(launch: &Launch, list: &HookList) {
-    let active = list.iter().filter(|hook| hook.disabled.is_none());
-    let folders = active.filter_map(|hook| hook.plugin.as_ref()).map(|plugin| Path::new(&plugin.data));
-    for folder in folders.filter(|folder| folder.is_absolute() && !folder.exists()) {
-        if let Err(error) = std::fs::create_dir_all(folder) {
-            launch.note(format_args!("ona: the data folder of a plugin cannot be made: {error}: {}", folder.display()));
-        }
-    }
 }
 
 /// How ExitPlanMode looks at a project when its implementation begins.

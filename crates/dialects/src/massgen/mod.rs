@@ -5,7 +5,7 @@
 //! allow is only the absence of an objection, errors and timeouts pass unless the entry
 //! says `fail_closed`, and a Python function that cannot be imported denies the call.
 //!
-//! Which sessions have such a file is decided in `ona`; `hookplane` runs the chain.
+//! Which sessions have such a file is decided in `runtime`; `hookplane` runs the chain.
 
 mod agent_list;
 mod command;
@@ -16,7 +16,7 @@ mod python;
 mod result;
 
 use crate::lint::UnknownField;
-use crate::read::Rejected;
+use crate::read::{LoadedHooks, Rejected};
 use agent_list::{AgentList, AgentOverrides, EntryOwner};
 use command::CommandHook;
 use config::{HookEntry, HookLanguage, MassgenConfig, ParseError};
@@ -48,18 +48,8 @@ pub struct MassgenSource<'a> {
     pub cancel: &'a CancellationToken,
 }
 
-pub struct MassgenHooks {
-    /// In the order they run: global ones, then each agent's.
-    pub hooks: Vec<Hook>,
-    /// What was skipped, and why.
-    pub rejected: Vec<Rejected>,
-    /// Keys that mean nothing here.
-    pub unknown: Vec<UnknownField>,
-    /// The configuration and the code it names, which an agent must not change.
-    pub files: Vec<PathBuf>,
-}
-
-pub fn load(source: &MassgenSource<'_>) -> Result<MassgenHooks, MassgenConfigError> {
+/// The hooks run in this order: global ones, then each agent's.
+pub fn load(source: &MassgenSource<'_>) -> Result<LoadedHooks, MassgenConfigError> {
     let path = source.path.to_owned();
     // The operator named it, so it may be a pipe.
     let text = match ona_files::read_named(&path) {
@@ -91,13 +81,14 @@ pub fn load(source: &MassgenSource<'_>) -> Result<MassgenHooks, MassgenConfigErr
         python: Arc::new(Python::new(&folder, source.cwd, source.env.clone(), source.cancel.clone())),
         folder,
     };
-    Ok(MassgenHooks {
+    Ok(LoadedHooks {
         hooks: entries.into_iter().map(|(owner, entry)| builder.hook(owner, entry)).collect(),
         rejected: skipped
             .into_iter()
             .map(|(at, why)| Rejected { entry: json!(at), why: format!("{at} {why}") })
             .collect(),
         unknown: unknown.into_iter().map(|(at, field)| UnknownField { field, entry: json!(at) }).collect(),
+        idle: Vec::new(),
         files,
     })
 }

@@ -7,7 +7,7 @@ use super::{Pi, alias, is_on_tool};
 use crate::claude::Claude;
 use crate::lint::UnknownField;
 use crate::matcher::{InvalidMatcher, Matcher, ToolAliases};
-use crate::read::{self, Rejected, switched_off};
+use crate::read::{self, LoadedHooks, Rejected, switched_off};
 use crate::rule_matcher::{self, RuleMatcher};
 use ona_api::{EventName, Ordinal, SkipReason};
 use ona_hookplane::{Applies, Dialect, Firing, Hook, HookAction, HookShell};
@@ -20,29 +20,20 @@ use std::sync::Arc;
 pub struct PiContext<'a> {
     /// The settings of this session, with its own Gastown mode.
     pub settings: &'a Settings,
-    pub place: &'a SessionDirs,
+    pub dirs: &'a SessionDirs,
 }
 
-/// The hooks and the problems found in them, as for hooks of settings.
-#[derive(Default)]
-pub struct PiHooks {
-    pub hooks: Vec<Hook>,
-    pub rejected: Vec<Rejected>,
-    pub unknown: Vec<UnknownField>,
-    pub idle: Vec<String>,
-}
-
-pub fn hooks(source: PiSource, definitions: &[PiDefinition], around: &PiContext<'_>) -> PiHooks {
-    let settings = around.settings;
+pub fn hooks(source: PiSource, definitions: &[PiDefinition], context: &PiContext<'_>) -> LoadedHooks {
+    let settings = context.settings;
     let effort = settings.effort_level.clone();
     let maker = PiHookBuilder {
         source,
         dialect: Arc::new(Pi { source, others: Claude { effort } }),
-        place: Arc::new(around.place.clone()),
+        place: Arc::new(context.dirs.clone()),
         gastown: settings.gastown_mode,
         disabled: switched_off(&settings.hooks),
     };
-    let mut made = PiHooks::default();
+    let mut made = LoadedHooks::default();
     for definition in definitions {
         let mut notes = Vec::new();
         let hook = maker.hook(definition.clone(), &mut notes);

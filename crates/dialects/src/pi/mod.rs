@@ -23,7 +23,7 @@ mod source;
 pub use builtin::{Installed, PROBES};
 pub use config::{PiDefinition, PiMatch, parse};
 pub(crate) use hooks::tool_names;
-pub use hooks::{PiContext, PiHooks, hooks};
+pub use hooks::{PiContext, hooks};
 pub use invalid::InvalidDefinition;
 pub use source::{ClaudeFiles, PiLayer, PiOffer, PiSource, choose};
 

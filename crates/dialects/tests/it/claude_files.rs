@@ -48,7 +48,7 @@ async fn what_is_malformed_is_left_out_and_the_rest_runs() {
     });
     world.fire(claude(hooks), EventName::PreToolUse, bash("ls")).await;
     assert!(world.exists("ran") && world.exists("untyped") && !world.exists("number"));
-    assert!(load(&Settings::read(&claude(Value::Null)), &world.place(), &no_others).list.is_empty());
+    assert!(load(&Settings::read(&claude(Value::Null)), &world.place(), &no_others).hooks.is_empty());
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ fn each_hook_has_its_time() {
         "SessionEnd": handler(json!({}))});
     let (timeouts, _) = ona_hookplane::Timeouts::from_env(&world.env);
     let loaded = load(&Settings::read(&claude(hooks)), &world.place(), &no_others);
-    let times: Vec<_> = loaded.list.iter().map(|hook| hook.effective_timeout(&timeouts).as_millis()).collect();
+    let times: Vec<_> = loaded.hooks.iter().map(|hook| hook.effective_timeout(&timeouts).as_millis()).collect();
     assert_eq!(times, [600_000, 5_000, 10_000, 60_000, 1_500]);
 }
 

@@ -4,6 +4,7 @@ use crate::no_others;
 use crate::{World, bash};
 use ona_api::EventName;
 use ona_dialects::load;
+use ona_hookplane::HookList;
 use ona_settings::Settings;
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ fn list(settings: Value) -> Vec<(u32, &'static str, String, String)> {
     let described = |hook: &ona_hookplane::Hook| {
         (hook.ordinal.0, hook.event.as_str(), hook.matcher.clone(), hook.command().to_owned())
     };
-    loaded.list.iter().map(described).collect()
+    HookList::new(loaded.hooks).iter().map(described).collect()
 }
 
 fn commands(settings: Value) -> Vec<String> {

@@ -11,7 +11,7 @@ mod spawn;
 
 use ona_api::{Env, EventName, Mode, Redactor};
 use ona_dialects::load;
-use ona_hookplane::{Base, Firing, HookEngine, HookEnvironment, HookOutcome, ProcessRunner, Timeouts};
+use ona_hookplane::{Base, Firing, HookEngine, HookEnvironment, HookList, HookOutcome, ProcessRunner, Timeouts};
 use ona_permissions::SessionDirs;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ impl World {
         let environment = HookEnvironment::new(self.env.clone(), self.path(), timeouts);
         let runner = Arc::new(ProcessRunner::new(environment.clone(), self.cancel.clone()));
         HookEngine::new(
-            load(&ona_settings::Settings::read(&settings), &self.place(), &no_others).list,
+            HookList::new(load(&ona_settings::Settings::read(&settings), &self.place(), &no_others).hooks),
             environment,
             runner,
             self.redactor.clone(),

@@ -3,7 +3,8 @@
 
 use crate::World;
 use ona_api::{EventKind, EventName, Ruling};
-use ona_dialects::massgen::{MassgenConfigError, MassgenHooks, MassgenSource, load};
+use ona_dialects::LoadedHooks;
+use ona_dialects::massgen::{MassgenConfigError, MassgenSource, load};
 use ona_hookplane::{Firing, HookEngine, HookEnvironment, HookList, HookOutcome, ProcessRunner, Timeouts};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +22,7 @@ fn environment(world: &World) -> HookEnvironment {
 }
 
 /// What the file `name` of this world configures.
-fn configured(world: &World, name: &str) -> Result<MassgenHooks, MassgenConfigError> {
+fn configured(world: &World, name: &str) -> Result<LoadedHooks, MassgenConfigError> {
     let (path, cwd) = (world.path().join(name), world.path());
     let env = environment(world).lasting("/db/ona.db");
     load(&MassgenSource { path: &path, agent: None, cwd: &cwd, env, disabled: None, cancel: &CancellationToken::new() })

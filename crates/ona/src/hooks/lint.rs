@@ -39,10 +39,10 @@ async fn found(launch: &Launch, open: &OpenProject, bench: &HookBench, other: bo
             let all = guards::findings(launch, open, &bench.runtime);
             all.into_iter().filter(|one| !below.contains(&one.rule)).collect()
         }
-        true => bench.rejected.iter().map(guards::of_rejected).collect(),
+        true => bench.sources().iter().flat_map(|source| &source.loaded.rejected).map(guards::of_rejected).collect(),
     };
-    let unknown = bench.unknown.iter().cloned().chain(lint::unknown_fields(&bench.settings));
-    findings.extend(unknown.map(|unknown| guards::of_field(&unknown)));
+    let unknown = bench.sources().iter().flat_map(|source| &source.loaded.unknown);
+    findings.extend(unknown.map(guards::of_field));
     let gastown = bench.runtime.settings.gastown_mode;
     for (index, hook) in hooks.iter().enumerate() {
         findings.extend(judged(hook, &hooks[..index], gastown));

@@ -5,8 +5,7 @@ use ona_api::{EventName, SessionId, environment};
 use ona_hook_tools::HookBench;
 use ona_hookplane::Hook;
 use ona_modules::ListedModule;
-use ona_orchestration::{HookOwner, front_hooks, hooks_of_agent};
-use ona_runtime::{Failure, Launch, OpenProject, agents, at, block_on, guards, skills};
+use ona_runtime::{Failure, Launch, at, block_on, guards};
 use ona_store::HookTimes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -26,18 +25,20 @@ pub(super) fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, a
         let place = at(&conversation, session);
         bench.runtime.registrar.enter(&place).map_err(|error| launch.store_failure(error))?;
     }
-    let coming = coming(launch, &open, &bench)?;
-    let coming: Vec<_> = coming.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
+    let on_demand = bench.runtime.on_demand_hooks(launch, &open)?;
+    let on_demand: Vec<_> = on_demand.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
     let times = reader.hook_times().map_err(|error| launch.store_failure(error))?;
     let all_off = bench.runtime.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");
     let list = bench.engine.list();
     let listed: Vec<_> = list.iter().filter(|hook| event.is_none_or(|event| hook.event == event)).collect();
+    let rejected = bench.sources().iter().flat_map(|source| &source.loaded.rejected);
+    let modules = bench.sources().iter().flat_map(|source| &source.modules);
     if as_json {
         let hooks: Vec<_> = listed.iter().map(|hook| described(hook, all_off, &times)).collect();
-        let rejected: Vec<_> = bench.rejected.iter().map(|one| json!({"entry": one.entry, "why": one.why})).collect();
-        let modules: Vec<_> = bench.modules.iter().map(ListedModule::to_json).collect();
-        let coming: Vec<_> = coming.iter().map(|hook| described(hook, all_off, &times)).collect();
-        let listed = json!({"hooks": hooks, "rejected": rejected, "modules": modules, "on_demand": coming});
+        let rejected: Vec<_> = rejected.map(|one| json!({"entry": one.entry, "why": one.why})).collect();
+        let modules: Vec<_> = modules.map(ListedModule::to_json).collect();
+        let on_demand: Vec<_> = on_demand.iter().map(|hook| described(hook, all_off, &times)).collect();
+        let listed = json!({"hooks": hooks, "rejected": rejected, "modules": modules, "on_demand": on_demand});
         output::line(open.redactor.apply(&listed.to_string()));
         return Ok(0);
     }
@@ -45,13 +46,13 @@ pub(super) fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, a
     for hook in &listed {
         shown.push_str(&line(hook, all_off, &times));
     }
-    for hook in &coming {
+    for hook in &on_demand {
         shown.push_str(&line(hook, all_off, &times).replacen("  0", "  -", 1));
     }
-    for one in &bench.rejected {
+    for one in rejected {
         shown.push_str(&format!("  -  not used: {}\n     {}\n", one.why, one.entry));
     }
-    for one in &bench.modules {
+    for one in modules {
         let state = match (&one.engine, &one.error) {
             (Some(engine), _) => format!("runs on {engine}"),
             (None, error) => format!("not loaded: {}", error.as_deref().unwrap_or_default()),
@@ -64,17 +65,6 @@ pub(super) fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, a
         output::line(open.redactor.apply(shown.trim_end()));
     }
     Ok(0)
-}
-
-/// The hooks that skills and agents of this place would bring into a session.
-fn coming(launch: &Launch, open: &OpenProject, bench: &HookBench) -> Result<Vec<Hook>, Failure> {
-    let nobody = SessionId::from("");
-    let make = &bench.runtime.registrar.make;
-    let skills = skills::load(launch, open);
-    let skills = skills.iter().filter_map(front_hooks).map(|front| make(&front, HookOwner::Skill(&nobody)));
-    let agents = agents::load(launch, open)?;
-    let agents = agents.iter().filter_map(hooks_of_agent).map(|front| make(&front, HookOwner::Agent(&nobody)));
-    Ok(skills.chain(agents).flat_map(|made| made.hooks).collect())
 }
 
 fn line(hook: &Hook, all_off: bool, times: &[HookTimes]) -> String {

@@ -55,7 +55,7 @@ fn five_dialects_make_one_chain_that_is_the_same_a_hundred_times() {
         })
         .collect();
     let mut args = vec!["--eval".to_owned(), "-".to_owned()];
-    args.extend(flags);
+    args.extend(flags.clone());
     let ran = ona.run_with_stdin(&args, calls.as_bytes()).expect_code(0);
     let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 100);
@@ -90,4 +90,12 @@ fn five_dialects_make_one_chain_that_is_the_same_a_hundred_times() {
     let named: Vec<_> =
         first.iter().map(|row| row[1].as_str().unwrap().split(':').next().unwrap().to_owned()).collect();
     assert_eq!(named[3..], ["massgen", "omp"]);
+
+    // What is listed is what ran.
+    let mut args = vec!["hooks".to_owned(), "list".to_owned(), "--json".to_owned()];
+    args.extend(flags);
+    let listed = ona.run(&args).expect_code(0).json();
+    let dialects: Vec<_> =
+        listed["hooks"].as_array().unwrap().iter().map(|hook| hook["dialect"].as_str().unwrap()).collect();
+    assert_eq!(dialects, ["sdlc", "claude", "pi", "massgen", "omp"]);
 }

@@ -3,7 +3,7 @@
 use ona_api::permission_update::PermissionUpdate;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Authority, CallId, Entry, Env, Group, Phase, Redactor, Row, Ruling, ToolCall, Verdict};
-use ona_hookplane::{Hook, HookEngine, HookEnvironment, HookHandler, ProcessRunner, Timeouts};
+use ona_hookplane::{Hook, HookEngine, HookEnvironment, HookHandler, HookList, ProcessRunner, Timeouts};
 use ona_orchestration::{
     EnvFile, FinishedCall, Operator, OperatorAnswer, PermissionQuestion, Pipeline, Session, SessionContext, TodoWrite,
 };
@@ -170,7 +170,8 @@ impl Scene {
         let (timeouts, _) = Timeouts::from_env(&env);
         let environment = HookEnvironment::new(env.clone(), project.clone(), timeouts);
         let runner = Arc::new(ProcessRunner::new(environment.clone(), cancel.clone()));
-        let list = ona_dialects::load(&Settings::read(&json!({ "hooks": setting.hooks })), &place, &no_others).list;
+        let settings = Settings::read(&json!({ "hooks": setting.hooks }));
+        let list = HookList::new(ona_dialects::load(&settings, &place, &no_others).hooks);
         let hooks = HookEngine::new(list, environment, runner, Redactor::default());
         hooks.register(setting.made);
         let hooks = Arc::new(hooks);

@@ -13,13 +13,14 @@ mod known_tools;
 mod programs;
 
 use crate::failure::Failure;
+use crate::hook_sources::LoadedSource;
 use crate::launch::{Launch, OpenProject};
 use crate::mcp::called_by;
 use crate::runtime::Runtime;
 use ona_api::environment;
 use ona_api::permission_update::Behavior;
-use ona_dialects::Rejected;
-use ona_dialects::lint::{self, MatcherReach, UnknownField};
+use ona_dialects::lint::{MatcherReach, UnknownField};
+use ona_dialects::{LoadedHooks, Rejected};
 use ona_hookplane::{Hook, HookAction};
 use ona_permissions::DroppedRule;
 use ona_settings::Settings;
@@ -75,59 +76,46 @@ pub fn hook_place(hook: &Hook) -> String {
     format!("{} {} {:?} {}", hook.ordinal, hook.event, hook.matcher, hook.command())
 }
 
-/// What a runtime knows about its guards besides its hooks.
+/// What of the permissions has no effect.
 #[derive(Default)]
-pub struct Evidence {
-    /// Rules of the settings that have no effect.
-    pub dropped: Vec<DroppedRule>,
-    /// Keys and values under `permissions` that have no effect.
-    pub permissions: Vec<String>,
-    /// Matchers that would be tried as permission rules in gastown mode only.
-    pub idle: Vec<String>,
-    /// An invalid pi source.
-    pub pi: Option<String>,
-    /// Hook modules that do not load, or ask for what they cannot have: path and reason.
-    pub modules: Vec<(String, String)>,
-    /// Events that modules listen to and that do not exist: path and name.
-    pub events: Vec<(String, String)>,
+pub struct IneffectivePermissions {
+    /// Rules of the settings.
+    pub rules: Vec<DroppedRule>,
+    /// Keys and values under `permissions`.
+    pub values: Vec<String>,
 }
 
 /// Everything that does not work here.
 pub fn findings(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<Finding> {
     let mut findings: Vec<_> = of_files(launch, open).collect();
     findings.extend(of_settings(&runtime.settings));
-    let evidence = &runtime.evidence;
-    findings.extend(evidence.permissions.iter().map(|text| Finding::new("refused-value", text)));
+    let ineffective = &runtime.ineffective;
+    findings.extend(ineffective.values.iter().map(|text| Finding::new("refused-value", text)));
     let restricting = |one: &&DroppedRule| one.list != Behavior::Allow;
-    findings.extend(evidence.dropped.iter().filter(restricting).map(of_rule));
-    findings.extend(
-        evidence
-            .pi
-            .iter()
-            .map(|warning| Finding { at_start: AtStart::SaidElsewhere, ..Finding::new("invalid-config", warning) }),
-    );
-    findings.extend(runtime.rejected.iter().map(of_rejected));
-    findings.extend(evidence.idle.iter().map(|matcher| {
-        let why = "fits no tool name; as a permission rule it counts in gastown mode only (--gastown)";
-        Finding::new("idle-matcher", format!("the hook matcher {matcher:?} {why}"))
-    }));
+    findings.extend(ineffective.rules.iter().filter(restricting).map(of_rule));
+    findings.extend(runtime.hook_sources.iter().flat_map(of_source));
     let list = runtime.hooks.list();
     let around = Around::of(launch, runtime);
     // A hook that is switched off guards nothing, and somebody said so.
     for hook in list.iter().filter(|hook| hook.disabled.is_none()) {
         findings.extend(of_hook(hook, &around));
     }
-    findings.extend(misspelt_fields(runtime));
-    for (path, why) in &evidence.modules {
-        let message = format!("hook module {path}: {why}");
-        findings.push(Finding { place: path.clone(), ..Finding::new("not-loaded", message) });
-    }
-    for (path, event) in &evidence.events {
-        let meant = ona_modules::rules::nearest_event(event);
-        let hint = meant.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
-        let message = format!("hook module {path} listens to {event:?}, which is never fired{hint}");
-        findings.push(Finding { place: path.clone(), ..Finding::new("unknown-event", message) });
-    }
+    findings
+}
+
+/// What is wrong with one source of hooks: with the source, with entries that are no hooks, and
+/// with fields that guard nothing.
+fn of_source(source: &LoadedSource) -> Vec<Finding> {
+    let LoadedHooks { rejected, idle, unknown, .. } = &source.loaded;
+    let mut findings = source.findings.clone();
+    findings.extend(rejected.iter().map(of_rejected));
+    findings.extend(idle.iter().map(|matcher| {
+        let why = "fits no tool name; as a permission rule it counts in gastown mode only (--gastown)";
+        Finding::new("idle-matcher", format!("the hook matcher {matcher:?} {why}"))
+    }));
+    // A field that is nearly `fail_closed` or `timeout` changes what a guard does. Other
+    // unknown fields may be notes for another program; `hooks lint` names them.
+    findings.extend(unknown.iter().filter(|one| one.meant().is_some()).map(of_field));
     findings
 }
 
@@ -136,13 +124,6 @@ pub const SLIP: &str = "never-matches";
 
 /// The rule of a field of a hook that nothing reads.
 pub const UNKNOWN_FIELD: &str = "unknown-field";
-
-/// A field that is nearly `fail_closed` or `timeout` changes what a guard does. Other unknown
-/// fields may be notes for another program; `hooks lint` names them.
-fn misspelt_fields(runtime: &Runtime) -> impl Iterator<Item = Finding> {
-    let unknown = runtime.unknown.iter().cloned().chain(lint::unknown_fields(&runtime.settings.hooks));
-    unknown.filter(|one| one.meant().is_some()).map(|one| of_field(&one))
-}
 
 pub fn of_field(unknown: &UnknownField) -> Finding {
     let message = unknown.to_string();

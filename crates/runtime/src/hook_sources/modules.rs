@@ -1,60 +1,66 @@
 //! Hook modules of oh-my-pi: which files count here, and what loading them came to.
+//!
+//! Modules are programs. `find` runs none of them, so that a runtime exists, and guards their
+//! files, before the first one runs.
 
+use super::{LoadedSource, SourceContext};
 use crate::failure::Failure;
+use crate::guards::Finding;
 use crate::launch::{Launch, OpenProject};
 use ona_api::{Env, Group, LoggedEvent, environment};
-use ona_modules::rules::Emitter;
+use ona_dialects::{LoadedHooks, omp};
+use ona_hookplane::Hook;
+use ona_modules::rules::{self, Emitter};
 use ona_modules::{
     BadModulePath, ListedModule, LoadOutcome, Loader, Module, ModuleCandidate, ModuleContext, RuntimeChoice,
     SearchPaths, SystemCalls, candidates,
 };
 use ona_orchestration::{ModuleLog, Modules, SessionHost};
-use ona_settings::HookSettings;
 use ona_trust::project_root;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The module files of one directory, before any of them is run.
-#[derive(Default)]
-pub(crate) struct Files {
+pub(crate) struct ModuleFiles {
     candidates: Vec<ModuleCandidate>,
     refused: Vec<BadModulePath>,
-    /// What the agent must not change: the files, and the folders they are found in.
-    pub guarded: Vec<PathBuf>,
     /// Flags of modules, as they were given.
     flags: BTreeMap<String, Value>,
 }
 
-impl Files {
-    /// Whether there is a module to load.
+/// Folders of the project count only where it is trusted; nothing counts where hooks are off.
+pub(super) fn find(context: &SourceContext<'_>) -> Result<LoadedSource, Failure> {
+    let (options, env, settings) = (&context.launch.options, &context.launch.env, &context.settings.hooks);
+    let off = settings.all_disabled || settings.managed_only;
+    if off || env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1") {
+        return Ok(LoadedSource::default());
+    }
+    let cwd = &context.dirs.start;
+    let paths = SearchPaths {
+        cwd: cwd.clone(),
+        home: env.home(),
+        agent_dir: env.non_empty(environment::PI_CODING_AGENT_DIR).map(|dir| cwd.join(dir)),
+        claude: !options.no_claude_settings && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0"),
+        project: context.launch.trusts(context.open, &project_root(cwd)),
+        nothing: options.bare,
+    };
+    let listed = settings.modules.iter().map(String::as_str);
+    let flags = options.extension.iter().chain(&options.hook).map(String::as_str);
+    let configured: Vec<_> = flags.chain(listed).map(str::to_owned).collect();
+    let (candidates, refused) = candidates(&paths, &configured);
+    let mut files = paths.folders();
+    files.extend(candidates.iter().map(|one| one.path.clone()));
+    let pending = ModuleFiles { candidates, refused, flags: flags_given(&options.extension_flag) };
+    let loaded = LoadedHooks { files, ..LoadedHooks::default() };
+    Ok(LoadedSource { loaded, pending: Some(pending), ..LoadedSource::default() })
+}
+
+impl ModuleFiles {
+    /// Returns whether there is a module to run.
     pub(crate) fn any(&self) -> bool {
         !self.candidates.is_empty()
-    }
-
-    /// Folders of the project count only where it is trusted; nothing counts where hooks are off.
-    pub(crate) fn find(launch: &Launch, open: &OpenProject, settings: &HookSettings, cwd: &Path) -> Self {
-        let (options, env) = (&launch.options, &launch.env);
-        let off = settings.all_disabled || settings.managed_only;
-        if off || env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1") {
-            return Self::default();
-        }
-        let places = SearchPaths {
-            cwd: cwd.to_owned(),
-            home: env.home(),
-            agent_dir: env.non_empty(environment::PI_CODING_AGENT_DIR).map(|dir| cwd.join(dir)),
-            claude: !options.no_claude_settings && env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0"),
-            project: launch.trusts(open, &project_root(cwd)),
-            nothing: options.bare,
-        };
-        let listed = settings.modules.iter().map(String::as_str);
-        let flags = options.extension.iter().chain(&options.hook).map(String::as_str);
-        let configured: Vec<_> = flags.chain(listed).map(str::to_owned).collect();
-        let (candidates, refused) = candidates(&places, &configured);
-        let mut guarded = places.folders();
-        guarded.extend(candidates.iter().map(|one| one.path.clone()));
-        Self { candidates, refused, guarded, flags: flags_given(&options.extension_flag) }
     }
 
     /// Runs every module's factory, one after another.
@@ -76,27 +82,48 @@ impl Files {
         let wanted = RuntimeChoice::parse(launch.env.get(environment::ONA_JS_RUNTIME));
         let loader = Loader::new(cwd.to_owned(), env.clone(), wanted, scratch.into(), Arc::clone(&host) as _);
         let LoadOutcome { modules, errors, listing } = loader.load(self.candidates, self.refused).await;
-        let mut rows = Group::default();
         let refused = host.refused().into_iter().map(|(module, why)| (module.display().to_string(), why));
         let errors: Vec<_> = errors.into_iter().map(|one| (one.path, one.error)).chain(refused).collect();
+        check_flags(&self.flags, &modules)?;
+        let context = ModuleContext { has_ui: false, cwd: cwd.to_string_lossy().into_owned(), model: None };
+        let emitter = Arc::new(Emitter::new(modules, context));
+        let mut rows = Group::default();
         for (path, why) in &errors {
             rows.log(LoggedEvent::DialectLoadError { dialect: "omp", path: path.clone(), error: why.clone() });
         }
-        check_flags(&self.flags, &modules)?;
-        let moment = ModuleContext { has_ui: false, cwd: cwd.to_string_lossy().into_owned(), model: None };
-        let emitter = Arc::new(Emitter::new(modules, moment));
-        Ok(LoadedModules { modules: Some(Arc::new(Modules::new(emitter, host))), rows, errors, listing })
+        let mut findings: Vec<_> = errors.iter().map(|(path, why)| not_loaded(path, why)).collect();
+        findings.extend(listing.iter().flat_map(unknown_events));
+        let hooks = omp::hooks(&emitter);
+        Ok(LoadedModules { hooks, modules: Some(Arc::new(Modules::new(emitter, host))), rows, findings, listing })
     }
 }
 
+/// The modules of one directory, after they ran.
 #[derive(Default)]
 pub(crate) struct LoadedModules {
+    pub hooks: Vec<Hook>,
     pub modules: Option<Arc<Modules>>,
     /// Load errors, for the record.
     pub rows: Group,
-    /// The same for people: which module, and why.
-    pub errors: Vec<(String, String)>,
+    /// Load errors, and events that do not exist.
+    pub findings: Vec<Finding>,
     pub listing: Vec<ListedModule>,
+}
+
+fn not_loaded(path: &str, why: &str) -> Finding {
+    Finding { place: path.to_owned(), ..Finding::new("not-loaded", format!("hook module {path}: {why}")) }
+}
+
+/// Events that a module listens to and that do not exist.
+fn unknown_events(module: &ListedModule) -> impl Iterator<Item = Finding> + '_ {
+    let unknown = module.events.iter().map(|(name, _)| name).filter(|name| !rules::is_event(name));
+    unknown.map(|event| {
+        let path = &module.path;
+        let meant = rules::nearest_event(event);
+        let hint = meant.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
+        let message = format!("hook module {path} listens to {event:?}, which is never fired{hint}");
+        Finding { place: path.clone(), ..Finding::new("unknown-event", message) }
+    })
 }
 
 /// `--extension-flag plan --extension-flag preset=quick`

@@ -1,8 +1,8 @@
-//! What a session is told about hooks at start: `--hooks-config`, `PI_HOOKS_JSON`,
-//! gastown mode (000, DEC-014, DEC-140 to DEC-143).
+//! What a start says about hooks: `--hooks-config`, `PI_HOOKS_JSON`, gastown mode (000,
+//! DEC-014, DEC-140 to DEC-143).
 //!
 //! Read before the hooks of the settings are, because it decides which of those count.
-//! It says nothing itself: whoever starts a session tells people, `ona doctor` only looks.
+//! It prints nothing: `pi` does.
 
 use crate::launch::{Launch, OpenProject};
 use ona_api::{Env, environment};
@@ -59,7 +59,12 @@ impl PiSession {
         (Self { layer, file, claude_off }, settings)
     }
 
-    pub(crate) fn invalid(&self) -> Option<&InvalidDefinition> {
+    /// For hooks of a file, which come from no source of a start.
+    pub(crate) fn none() -> Self {
+        Self { layer: PiLayer::Nobody, file: None, claude_off: 0 }
+    }
+
+    pub(super) fn invalid(&self) -> Option<&InvalidDefinition> {
         match &self.layer {
             PiLayer::Invalid(invalid) => Some(invalid),
             PiLayer::Nobody | PiLayer::Hooks { .. } => None,
