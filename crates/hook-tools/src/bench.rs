@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 pub struct HookBench {
     pub engine: Arc<HookEngine>,
-    /// What the file came to whose hooks are used instead of the effective ones.
+    /// What was read from the file whose hooks are used instead of the effective ones.
     other: Option<LoadedSource>,
     pub runtime: Runtime,
     pub tools: ToolBox,

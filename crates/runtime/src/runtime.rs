@@ -44,7 +44,7 @@ pub struct Runtime {
     store: Arc<Store>,
     project_files: ProjectFilesAt,
     pub hooks: Arc<HookEngine>,
-    /// What each source of hooks came to, in the order of their hooks.
+    /// What each source of hooks contributed, in the order of their hooks.
     pub hook_sources: Vec<LoadedSource>,
     /// What hooks that ask a model go by.
     pub judges: Arc<SharedJudgeDeps>,

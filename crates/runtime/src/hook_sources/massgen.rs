@@ -28,7 +28,7 @@ fn configuration(context: &SourceContext<'_>) -> Result<Option<PathBuf>, Failure
         (Ok(None), None) => return Ok(None),
         (Ok(None), Some(id)) => {
             return Err(Failure::usage(format_args!(
-                "--agent-id {id} names an agent of a MassGen configuration, and there is none"
+                "--agent-id {id} names an agent of a MassGen configuration, but no such configuration is in use"
             ))
             .hint("ona --massgen-config PATH --agent-id ID ..."));
         }

@@ -72,7 +72,7 @@ pub(crate) struct SourceContext<'a> {
     pub cancel: &'a CancellationToken,
 }
 
-/// What one source came to.
+/// What loading one source returned.
 #[derive(Default)]
 pub struct LoadedSource {
     pub name: &'static str,

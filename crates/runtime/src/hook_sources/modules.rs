@@ -1,4 +1,4 @@
-//! Hook modules of oh-my-pi: which files count here, and what loading them came to.
+//! Hook modules of oh-my-pi: which files count here, and the result of loading them.
 //!
 //! Modules are programs. `find` runs none of them, so that a runtime exists, and guards their
 //! files, before the first one runs.
