@@ -99,6 +99,12 @@ CREATE TABLE IF NOT EXISTS transcript_entries (
 
 CREATE INDEX IF NOT EXISTS idx_transcript_session ON transcript_entries(session_id, sequence);
 
+CREATE INDEX IF NOT EXISTS idx_sdlc_transcript_call ON transcript_entries(tool_use_id, session_id, sequence)
+    WHERE entry_type = 'tool_use';
+
+CREATE INDEX IF NOT EXISTS idx_sdlc_transcript_reply ON transcript_entries(session_id, sequence)
+    WHERE entry_type = 'assistant';
+
 CREATE TABLE IF NOT EXISTS hook_invocations (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id     TEXT NOT NULL,
@@ -129,6 +135,8 @@ CREATE TABLE IF NOT EXISTS tool_permission_log (
     reason_json     TEXT,
     created_at      TEXT NOT NULL DEFAULT (datetime('now'))
 );
+
+CREATE INDEX IF NOT EXISTS idx_sdlc_permission_call ON tool_permission_log(session_id, tool_use_id);
 
 CREATE TABLE IF NOT EXISTS settings_snapshot (
     scope      TEXT PRIMARY KEY,

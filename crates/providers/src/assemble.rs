@@ -7,10 +7,13 @@
 use ona_api::CallId;
 use ona_api::model::{Delta, EndReason, Part, Reply, Usage};
 use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
 
 #[derive(Debug, Default)]
 pub struct Assembler {
     pieces: Vec<Piece>,
+    /// Where in `pieces` the call with an index of the server is.
+    calls: HashMap<usize, usize>,
     usage: Usage,
     end: Option<EndReason>,
     dropped: Vec<String>,
@@ -19,7 +22,7 @@ pub struct Assembler {
 #[derive(Debug)]
 enum Piece {
     Text(String),
-    Call { index: usize, id: String, name: String, json: String },
+    Call { id: String, name: String, json: String },
 }
 
 /// The stream ended before the model did.
@@ -42,13 +45,12 @@ impl Assembler {
     }
 
     fn call(&mut self, wanted: usize, new_id: Option<&str>, new_name: Option<&str>, more: &str) {
-        let known = |piece: &Piece| matches!(piece, Piece::Call { index, .. } if *index == wanted);
-        let at = self.pieces.iter().rposition(known).unwrap_or_else(|| {
+        let at = *self.calls.entry(wanted).or_insert_with(|| {
             let (id, name, json) = Default::default();
-            self.pieces.push(Piece::Call { index: wanted, id, name, json });
+            self.pieces.push(Piece::Call { id, name, json });
             self.pieces.len() - 1
         });
-        if let Piece::Call { id, name, json, .. } = &mut self.pieces[at] {
+        if let Piece::Call { id, name, json } = &mut self.pieces[at] {
             for (kept, new) in [(id, new_id), (name, new_name)] {
                 if kept.is_empty() {
                     new.unwrap_or_default().clone_into(kept);
@@ -70,15 +72,15 @@ impl Assembler {
     /// `new_id` makes the ids the server left out.
     pub(crate) fn finish_with(self, new_id: &mut dyn FnMut() -> String) -> Result<Reply, IncompleteReply> {
         let end = self.end.ok_or(IncompleteReply)?;
-        let mut ids: Vec<String> = Vec::new();
+        let mut ids: HashSet<String> = HashSet::new();
         let mut parts = Vec::new();
         for piece in self.pieces {
             match piece {
                 Piece::Text(text) if text.is_empty() => {}
                 Piece::Text(text) => parts.push(Part::Text(text)),
-                Piece::Call { id, name, json, .. } => {
+                Piece::Call { id, name, json } => {
                     let id = if id.is_empty() || ids.contains(&id) { new_id() } else { id };
-                    ids.push(id.clone());
+                    ids.insert(id.clone());
                     parts.push(Part::ToolUse { id: CallId(id), name, input: input(&json) });
                 }
             }

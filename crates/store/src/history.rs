@@ -106,10 +106,18 @@ impl Reader {
 
     /// Returns the text of the newest reply that has one.
     pub fn last_assistant_text(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
-        let sql = "SELECT json_extract(block.value, '$.text') FROM transcript_entries t, json_each(t.payload_json, '$.content') block \
-                   WHERE t.session_id = ?1 AND t.entry_type = 'assistant' AND json_extract(block.value, '$.type') = 'text' \
-                   ORDER BY t.sequence DESC, block.key DESC LIMIT 1";
-        Ok(self.first(sql, [session.as_str()], |row| row.get::<_, Option<String>>(0))?.flatten())
+        let sql = "SELECT payload_json FROM transcript_entries WHERE session_id = ?1 AND entry_type = 'assistant' \
+                   ORDER BY sequence DESC";
+        let connection = self.lock();
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([session.as_str()])?;
+        while let Some(row) = rows.next()? {
+            let found = text(row, 0)?.and_then(|payload| last_text(&payload));
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the session of a project that was used last and in which a user said
@@ -153,6 +161,13 @@ fn said(payload: &str) -> Option<String> {
         _ => return None,
     };
     Some(head(text, PREVIEW).0.to_owned())
+}
+
+/// Returns the last text of an `assistant` payload.
+fn last_text(payload: &str) -> Option<String> {
+    let payload: Value = serde_json::from_str(payload).ok()?;
+    let text = |block: &Value| (block["type"] == "text").then(|| block["text"].as_str().map(str::to_owned))?;
+    payload["content"].as_array()?.iter().rev().find_map(text)
 }
 
 fn title(payload: &str) -> Option<String> {

@@ -52,8 +52,17 @@ pub(crate) const TABLES: [(&str, &str); 18] = [
     ("sdlc_manifest", "conversation_id path size sha256"),
 ];
 
-pub(crate) const INDEXES: [&str; 4] =
-    ["idx_transcript_session", "idx_hook_inv_session", "idx_sdlc_test_cases_plan", "idx_sdlc_test_runs_case"];
+/// Those of 4.3, then our own. Three of them are on tables of 4.3: what belongs to a call or a reply
+/// is found by them, however long the session is.
+pub(crate) const INDEXES: [&str; 7] = [
+    "idx_transcript_session",
+    "idx_hook_inv_session",
+    "idx_sdlc_transcript_call",
+    "idx_sdlc_transcript_reply",
+    "idx_sdlc_permission_call",
+    "idx_sdlc_test_cases_plan",
+    "idx_sdlc_test_runs_case",
+];
 
 /// What a name of ours begins with, beyond section 4.3.
 pub(crate) const OWN_PREFIX: &str = "sdlc_";

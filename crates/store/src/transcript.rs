@@ -5,14 +5,20 @@
 //! not done here.
 
 use crate::error::StoreError;
-use crate::parents;
+use crate::parents::{self, Parents};
 use crate::row_writer::{RowWriter, cells};
 use ona_api::Entry;
 use ona_api::row::{SequenceStart, SessionKey};
 
-pub(crate) fn insert(writer: &RowWriter<'_>, at: &SessionKey, entry: &Entry) -> Result<i64, StoreError> {
+pub(crate) fn insert(
+    writer: &RowWriter<'_>,
+    at: &SessionKey,
+    entry: &Entry,
+    parents: &mut Parents,
+) -> Result<i64, StoreError> {
     let sequence = next_sequence(writer, at)?;
-    let parent = parents::find(writer, &at.session, &parents::of(entry))?;
+    let parent = parents.find(writer, &at.session, &parents::of(entry))?;
+    parents.added(entry);
     let sql = "INSERT INTO transcript_entries(session_id, sequence, parent_entry_id, entry_type, payload_json, \
                tool_use_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let call = entry.call().map(|call| call.as_str());

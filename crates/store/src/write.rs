@@ -4,6 +4,7 @@
 //! on, and what happens when the database is busy, is decided in `writer`.
 
 use crate::error::StoreError;
+use crate::parents::Parents;
 use crate::row_writer::{RowWriter, cells};
 use crate::{memory, plans, settings, testing, transcript};
 use ona_api::row::SessionKey;
@@ -31,8 +32,9 @@ pub(crate) fn group(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let writer = RowWriter { connection: &transaction, redactor };
     let mut committed = Committed::default();
+    let mut parents = Parents::default();
     for row in &group.0 {
-        write(&writer, at, row, &mut committed)?;
+        write(&writer, at, row, &mut committed, &mut parents)?;
     }
     if group.0.iter().any(|row| matches!(row, Row::Memory(_) | Row::ForgetMemory(_) | Row::MemoriesAccessed(_))) {
         memory::rebuild_index(&writer)?;
@@ -56,7 +58,13 @@ fn refuse_secret_ids(redactor: &Redactor, at: &SessionKey) -> Result<(), StoreEr
     Ok(())
 }
 
-fn write(writer: &RowWriter<'_>, at: &SessionKey, row: &Row, committed: &mut Committed) -> Result<(), StoreError> {
+fn write(
+    writer: &RowWriter<'_>,
+    at: &SessionKey,
+    row: &Row,
+    committed: &mut Committed,
+    parents: &mut Parents,
+) -> Result<(), StoreError> {
     let conversation = at.conversation.as_str();
     let session = at.session.as_str();
     match row {
@@ -65,8 +73,11 @@ fn write(writer: &RowWriter<'_>, at: &SessionKey, row: &Row, committed: &mut Com
             writer.run(sql, cells![conversation, project_dir])?;
         }
         Row::Session => open_session(writer, at)?,
-        Row::Transcript(entry) => committed.entries.push(transcript::insert(writer, at, entry)?),
-        Row::CopyTranscript { from } => transcript::copy(writer, from.as_str(), session)?,
+        Row::Transcript(entry) => committed.entries.push(transcript::insert(writer, at, entry, parents)?),
+        Row::CopyTranscript { from } => {
+            transcript::copy(writer, from.as_str(), session)?;
+            *parents = Parents::default();
+        }
         Row::Summary(text) => {
             let words = i64::try_from(text.split_whitespace().count()).unwrap_or(i64::MAX);
             let sql = "INSERT INTO summaries(conversation_id, content, word_count) VALUES (?1, ?2, ?3) \

@@ -8,7 +8,7 @@
 use crate::record::{AttachmentRecord, Body, HookRecord, Record};
 use ona_api::row::Block;
 use ona_api::{CallId, ToolCall};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -21,7 +21,7 @@ pub enum Step {
 #[derive(Clone, Debug, Default)]
 pub struct TurnState {
     /// Every call without a result, in declared order.
-    open: Vec<Open>,
+    open: OpenCalls,
     /// The newest reply.
     reply: Option<Reply>,
     /// Something was said since that reply.
@@ -49,7 +49,45 @@ struct Reply {
     sequence: i64,
     has_calls: bool,
     /// Calls whose `tool_use` rows say nothing new; none once a summary covers the reply.
-    calls: Vec<CallId>,
+    calls: HashSet<CallId>,
+}
+
+/// Calls in declared order, found by their ids: a reply may make thousands.
+#[derive(Clone, Debug, Default)]
+struct OpenCalls {
+    by_position: BTreeMap<u64, Open>,
+    /// Where the calls of an id are, in order.
+    positions: HashMap<CallId, Vec<u64>>,
+    next: u64,
+}
+
+impl OpenCalls {
+    fn push(&mut self, call: ToolCall, sequence: i64) {
+        self.positions.entry(call.id.clone()).or_default().push(self.next);
+        self.by_position.insert(self.next, Open { call, sequence });
+        self.next += 1;
+    }
+
+    /// Removes the newest call with this id.
+    fn remove(&mut self, id: &CallId) {
+        let Some(positions) = self.positions.get_mut(id) else { return };
+        if let Some(newest) = positions.pop() {
+            self.by_position.remove(&newest);
+        }
+        if positions.is_empty() {
+            self.positions.remove(id);
+        }
+    }
+
+    fn remove_up_to(&mut self, sequence: i64) {
+        for open in std::mem::take(self).by_position.into_values().filter(|open| open.sequence > sequence) {
+            self.push(open.call, open.sequence);
+        }
+    }
+
+    fn iter(&self) -> impl DoubleEndedIterator<Item = &Open> {
+        self.by_position.values()
+    }
 }
 
 /// Returns the step for a whole session at once.
@@ -160,14 +198,12 @@ impl TurnState {
     }
 
     fn assistant(&mut self, sequence: i64, content: &[Block]) {
-        let mut calls = Vec::new();
+        let mut calls = HashSet::new();
         for block in content {
             let Block::ToolUse { id, name, input } = block else { continue };
-            if !calls.contains(id) {
-                calls.push(id.clone());
+            if calls.insert(id.clone()) {
                 self.used.insert(id.clone());
-                let call = ToolCall { id: id.clone(), name: name.clone(), input: input.clone() };
-                self.open.push(Open { call, sequence });
+                self.open.push(ToolCall { id: id.clone(), name: name.clone(), input: input.clone() }, sequence);
             }
         }
         self.reply = Some(Reply { sequence, has_calls: !calls.is_empty(), calls });
@@ -177,26 +213,27 @@ impl TurnState {
 
     fn lone(&mut self, sequence: i64, call: &ToolCall) {
         let replied = self.reply.as_ref().is_some_and(|reply| reply.calls.contains(&call.id));
-        let repeated =
-            self.open.last().is_some_and(|open| open.call.id == call.id && Some(open.sequence) == self.newest);
+        let repeated = self
+            .open
+            .iter()
+            .next_back()
+            .is_some_and(|open| open.call.id == call.id && Some(open.sequence) == self.newest);
         if !replied && !repeated {
             self.used.insert(call.id.clone());
-            self.open.push(Open { call: call.clone(), sequence });
+            self.open.push(call.clone(), sequence);
             self.newest = Some(sequence);
         }
     }
 
     fn covered(&mut self, to: i64) {
-        self.open.retain(|open| open.sequence > to);
+        self.open.remove_up_to(to);
         if let Some(reply) = self.reply.as_mut().filter(|reply| reply.sequence <= to) {
             reply.calls.clear();
         }
     }
 
     fn answered(&mut self, id: &CallId) {
-        if let Some(index) = self.open.iter().rposition(|open| open.call.id == *id) {
-            self.open.remove(index);
-        }
+        self.open.remove(id);
     }
 }
 

@@ -85,6 +85,8 @@ fn everything_wrong_with_the_tables_is_found() {
             CheckFinding::Missing("task_ratings"),
             CheckFinding::Missing("idx_transcript_session"),
             CheckFinding::Missing("idx_hook_inv_session"),
+            CheckFinding::Missing("idx_sdlc_transcript_call"),
+            CheckFinding::Missing("idx_sdlc_transcript_reply"),
             CheckFinding::MissingColumn { table: "transcript_entries", column: "created_at" },
             CheckFinding::ExtraColumn { table: "transcript_entries", column: "mood".into() },
             CheckFinding::JournalMode("delete".into()),
@@ -99,7 +101,7 @@ fn an_empty_file_lacks_everything() {
     fs::write(&db.path, "").unwrap();
     let report = check(&db.path);
     let missing = report.findings.iter().filter(|finding| matches!(finding, CheckFinding::Missing(_))).count();
-    assert_eq!((report.schema_version, missing), (None, 22));
+    assert_eq!((report.schema_version, missing), (None, 25));
     assert_eq!(fs::metadata(&db.path).unwrap().len(), 0);
 }
 
