@@ -68,6 +68,7 @@ check_001_1_02() {
 Write False'
   is "$(sql "SELECT group_concat(command || ' ' || exit_code || ' ' || (completed_at IS NOT NULL)) FROM hook_invocations")" \
     'massgen:python:one.f 0 1,massgen:python:one.f 0 1'
+  is "$(sql "SELECT max(substr(completed_at, 1, 19)) <= (SELECT timestamp FROM events WHERE event_type='tool_started') FROM hook_invocations")" 1
   is "$(fired mcp__fs__read)" two.f
   is "$(cat mcp)" mcp__fs__read
 }
@@ -98,6 +99,7 @@ check_001_2_01() {
   # Inside the subagent both events, and no hook of another agent.
   is "$(sql "SELECT group_concat(hook_event || ' ' || command) FROM (SELECT * FROM hook_invocations WHERE tool_name='Glob' AND json_extract(input_json,'\$.agent_type')='general-purpose' ORDER BY id)")" \
     'PreToolUse massgen:python:global.f,PostToolUse massgen:python:global.f'
+  is "$(requests)" 4
 }
 
 check_001_2_02() {
@@ -106,6 +108,13 @@ check_001_2_02() {
   write; allowed
   is "$(log)" 'one PreToolUse Write None'
   is "$(hook_row command)" massgen:python:one.f
+  # What is wrong with the configuration is named with its place.
+  yaml 'hooks: {PreToolUse: 5}'
+  code 2 ona --eval '{"tool":"Glob","input":{"pattern":"*"}}'
+  is "$err" "ona: the massgen configuration cannot be used: hooks.PreToolUse must be a list of hooks, or a mapping with override and hooks: $PWD/hooks.yaml"
+  printf 'hooks: [' >hooks.yaml
+  code 2 ona --eval '{"tool":"Glob","input":{"pattern":"*"}}'
+  has "$err" 'ona: the massgen configuration is not valid YAML: unclosed bracket'
 }
 
 check_001_2_03() {
@@ -144,16 +153,17 @@ check_001_3_03() {
     two_agents "$form"
     is "$(fired Write --agent-id agent_a)" own.f
     is "$(fired Write --agent-id agent_b)" global.f
+    # Only for that event.
+    rm log
+    write --agent-id agent_a; allowed
+    is "$(log)" "own PreToolUse Write None
+global PostToolUse Write $(content)"
   done
-  two_agents '{override: true}'
-  is "$(fired Write --agent-id agent_a)" ''
-  is "$(fired Write --agent-id agent_b)" global.f
-  rm -f log
-  two_agents '{override: true, hooks: []}'
-  is "$(fired Write --agent-id agent_a)" ''
-  # Only for that event.
-  write --agent-id agent_a; allowed
-  is "$(log)" "global PostToolUse Write $(content)"
+  for form in '{override: true}' '{override: true, hooks: []}'; do
+    two_agents "$form"
+    is "$(fired Write --agent-id agent_a)" ''
+    is "$(fired Write --agent-id agent_b)" global.f
+  done
 }
 
 # ---- matching ------------------------------------------------------------------------
@@ -202,9 +212,16 @@ check_001_5_01() {
   yaml "$(entries PreToolUse one)"
   write; denied R
   has "$(newest)" '"is_error":true'
-  module two "return {'allowed': False}"
-  yaml "$(entries PreToolUse two)"
-  write; denied 'Denied by hook python_two.f'
+  # The model is told why.
+  talk '[{"calls":[{"name":"Write","input":{"file_path":"a.txt","content":"x"}}]},{"say":"no"}]'
+  is "$(req 1 '.body.messages[-1].content[0] | [.type, .is_error, .content] | tojson')" '["tool_result",true,"Denied by PreToolUse hook\nR"]'
+  [ ! -e a.txt ] || fail 'a.txt was written'
+  local body
+  for body in "{'allowed': False}" "{'decision': 'deny'}"; do
+    module two "return $body"
+    yaml "$(entries PreToolUse two)"
+    write; denied 'Denied by hook python_two.f'
+  done
 }
 
 check_001_5_02() {
@@ -276,6 +293,10 @@ check_001_6_01() {
   has "$(content)" '
 C'
   is "$(sql "SELECT json_extract(payload_json,'\$.content') || char(10) || 'C' FROM transcript_entries WHERE entry_type='content_replacement'")" "$(content)"
+  # The hook was told what the tool gave, and the model gets both.
+  is "$(hook_row "json_extract(input_json,'\$.tool_output') || char(10) || 'C'")" "$(content)"
+  talk '[{"calls":[{"name":"Write","input":{"file_path":"b.txt","content":"x"}}]},{"say":"done"}]'
+  is "$(req 1 '.body.messages[-1].content[0].content' | tail -n 1)" C
 }
 
 check_001_6_02() {
@@ -284,6 +305,12 @@ check_001_6_02() {
   talk '[{"calls":[{"name":"Glob","input":{"pattern":"*"}},{"name":"Bash","input":{"command":"echo second"}}]},{"say":"out"}]'
   is "$(sql "SELECT group_concat(entry_type,' ') FROM (SELECT entry_type FROM transcript_entries WHERE entry_type IN ('user','tool_result') ORDER BY sequence)")" 'user tool_result user tool_result'
   is "$(sed -n 2p "$LOG" | jq -c '.body.messages[-1] | [.role, [.content[].type], .content[2].text]')" '["user",["tool_result","tool_result","text"],"C"]'
+  has "$(req 1 '.body.messages[-1].content[1].content')" second
+  # In the other wire format as well, where the results of one reply must not be parted.
+  model '[{"calls":[{"name":"Glob","input":{"pattern":"*"}},{"name":"Bash","input":{"command":"echo second"}}]},{"say":"out"}]'
+  openai
+  says 0 -p go --model gpt_4o
+  is "$(req 1 '[.body.messages[-3:][].role] | join(" ")')" 'tool tool user'
 }
 
 # ---- programs --------------------------------------------------------------------------

@@ -145,6 +145,8 @@ check_000_1_05() {
   is "$(ran)" no
   says 0 -p go
   is "$(ran)" yes
+  PI_ENABLE_CLAUDE_SETTINGS_HOOKS=1 bash_call true --gastown
+  is "$(ran)" yes
 }
 check_000_1_06() {
   stub gt
@@ -154,7 +156,7 @@ check_000_1_06() {
   bash_call true --gastown --hooks-config hooks.json
   compact --gastown --hooks-config hooks.json
   PI_HOOKS_JSON='{}' start --gastown
-  is "$(called gt)$(called bd)" ''
+  is "$(called gt)$(called bd)$err" ''
   # Without such a configuration they are called; an empty variable is none.
   start --gastown
   is "$(called gt)" prime
@@ -173,8 +175,9 @@ check_000_1_08() {
   code 0 ona --eval '{"tool":"Bash","input":{"command":"true"}}' --hooks-config missing.json
   is "$err" "$(warning cli 'hooks config file not found')"
   printf '{' >hooks.json
-  bash_call true --hooks-config hooks.json
+  bash_call 'echo usable' --hooks-config hooks.json
   is "$err" "$(warning cli 'invalid JSON')"
+  is "$(content)" usable
   PI_HOOKS_JSON='{"Nope":[]}' bash_call true
   is "$err" "$(warning env 'unsupported hook event: Nope')"
   is "$(sql "SELECT group_concat(json_extract(detail,'\$.source') || ': ' || json_extract(detail,'\$.reason'), '|') FROM events WHERE event_type='hook_config_invalid'")" \
@@ -229,18 +232,22 @@ check_000_2_02() {
 check_000_2_03() {
   local block
   for block in 'exit 2' "$(prints '{"decision":"deny"}')"; do
-    config "$(jq -cn --arg b "$block" '{PreToolUse:[{command:$b}],PostToolUse:[{command:"touch post"}],PostToolUseFailure:[{command:"touch post"}]}')"
+    config "$(jq -cn --arg b "$block" '{PreToolUse:[{command:$b},{command:"touch second"}],PostToolUse:[{command:"touch post"}],PostToolUseFailure:[{command:"touch post"}]}')"
     bash_call 'touch ran' --hooks-config hooks.json
     is "$(is_error)" true
-    has "$(content)" 'Tool call blocked by hook'
     no_file ran
     no_file post
+    no_file second
   done
+  is "$(content)" 'Denied by PreToolUse hook
+Tool call blocked by hook'
+  is "$(sql "SELECT group_concat(ifnull(skipped_reason,'ran')) FROM hook_invocations")" ran,prior_block_or_deny,ran,prior_block_or_deny
   is "$(sql "SELECT count(*) FROM hook_invocations WHERE hook_event LIKE 'Post%'")" 0
 }
 check_000_2_04() {
   guarded 'echo ran' "$(prints '{"decision":"allow"}')"
-  is "$(content)" ran
+  is "$(content)$err" ran
+  is "$(record '.decision + " " + .level')" 'allow info'
   is "$(ran_hooks)" 1
   # No opinion: a deny rule still denies.
   settings '{"permissions":{"deny":["Bash"]}}'
@@ -275,7 +282,8 @@ check_000_2_06() {
 }
 check_000_2_07() {
   guarded true "$(prints '{"decision":"deny","reason":"not on a Sunday"}')"
-  has "$(content)" 'not on a Sunday'
+  is "$(content)" 'Denied by PreToolUse hook
+not on a Sunday'
   has "$err" 'not on a Sunday'
   is "$(record .reason)" 'not on a Sunday'
 }
@@ -303,6 +311,7 @@ check_000_3_02() {
   config "$(jq -cn --arg u "$(prints '{"updatedInput":{"command":"echo B"}}')" '{PreToolUse:[{command:$u}],PostToolUse:[{command:"cat >post"}]}')"
   tool Bash '{"command":"echo A","timeout":5000}' --hooks-config hooks.json
   is "$(jq -c '.tool_input | [.command,.timeout]' post)" '["echo B",5000]'
+  is "$(sql "SELECT json_extract(payload_json,'\$.effective_input.command','\$.effective_input.timeout') FROM transcript_entries WHERE payload_json LIKE '%effective_input%'")" '["echo B",5000]'
   # Beside a deny an update changes nothing.
   guarded 'touch ran' "$(prints '{"decision":"deny","updatedInput":{"command":"touch ran"}}')"
   no_file ran
@@ -316,10 +325,16 @@ check_000_3_03() {
 check_000_3_04() {
   guarded 'echo A' 'echo "{\"updatedInput\":{"'
   is "$(content)" A
+  is "$(wc -l <<<"$err")" 1
   has "$err" 'is not JSON'
+  is "$(record '.decision + " " + .level')" 'allow warn'
   guarded 'echo A' "$(prints '{"updatedInput":["x"]}')"
   is "$(content)" A
   has "$err" 'updatedInput is ignored'
+  # What does not fit the tool's schema never runs.
+  guarded 'echo A' "$(prints '{"updatedInput":{"command":7}}')"
+  is "$(is_error)" true
+  has "$(content)" 'A hook changed the input'
 }
 check_000_3_05() {
   guarded 'echo A' "$(prints '{"tool_name":"Write","cwd":"/","session_id":"x","updatedInput":{}}')"
@@ -420,6 +435,11 @@ check_000_5_08() {
     'eventName command configSourceName code durationMs stdout stderr timedOut failed decision redacted stdoutTruncated stderrTruncated truncated'
   # What is printed is what is stored.
   is "$(grep '^{' <<<"$err" | jq -c .)" "$(record 'del(.level,.warnings,.hook_ordinal,.dialect)' 1)"
+  # Only a hook before the tool decides.
+  config "$(entries PostToolUse true)"
+  bash_call true --hooks-config hooks.json --verbose
+  is "$(grep '^{' <<<"$err" | jq -r 'keys_unsorted | join(" ")')" \
+    'eventName command configSourceName code durationMs stdout stderr timedOut failed redacted stdoutTruncated stderrTruncated truncated'
   guarded true 'exit 3'
   is "$err" 'Warning: PreToolUse hook (cli) failed with exit code 3: exit 3'
 }
@@ -437,6 +457,8 @@ check_000_5_09() {
 password: [REDACTED]'
   lacks "$(sqlite3 "$AGENT_SDLC_DB" .dump)" "$key"
   lacks "$(sqlite3 "$AGENT_SDLC_DB" .dump)" hunter2
+  is "$(sql 'SELECT DISTINCT stdout_text FROM hook_invocations')" 'OPENAI_API_KEY=[REDACTED]'
+  ! grep -aqe "$key" -e hunter2 "$AGENT_SDLC_DB"* || fail 'a secret is in the file of the database'
 }
 check_000_5_10() {
   guarded true 'head -c 3000 /dev/zero | tr "\0" x; head -c 2000 /dev/zero | tr "\0" y >&2'

@@ -69,6 +69,14 @@ async fn a_handler_that_could_not_run_after_the_tool_denies_the_call_before_it()
 }
 
 #[tokio::test]
+async fn a_call_that_is_denied_already_keeps_its_reason() {
+    let broken = Arc::new(Recorder { not_ready: Some("no interpreter".into()), ..Recorder::default() });
+    let hooks = [handled(EventName::PreToolUse, Arc::default()), handled(EventName::PostToolUse, broken)];
+    let outcome = engine_of(hooks, CancellationToken::new()).fire(bash("ls")).await;
+    assert_eq!((outcome.message().as_str(), incidents(&outcome).len()), ("no", 0));
+}
+
+#[tokio::test]
 async fn a_handler_that_does_not_apply_or_is_disabled_is_not_asked_whether_it_is_ready() {
     let broken = || Arc::new(Recorder { not_ready: Some("broken".into()), ..Recorder::default() });
     let mut elsewhere = handled(EventName::PostToolUse, broken());

@@ -87,6 +87,18 @@ async fn a_changed_script_denies_the_call_and_does_not_run() {
     assert!(again.is_denied() && again.notes.is_empty(), "refused again, noted once");
 }
 
+/// Also if it changes before the hook has run for the first time.
+#[tokio::test]
+async fn the_script_of_a_hook_that_is_added_later_is_kept_as_it_was_then() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = engine([], &Arc::new(Table::default()));
+    engine.pin(files_of(&dir));
+    std::fs::write(dir.path().join("guard.sh"), "one").unwrap();
+    engine.register([pre("guard")]);
+    std::fs::write(dir.path().join("guard.sh"), "two").unwrap();
+    assert!(engine.fire(bash("ls")).await.is_denied());
+}
+
 #[tokio::test]
 async fn a_script_that_is_gone_or_new_is_a_change_too() {
     let scene = Scene::new(EventName::PreToolUse);

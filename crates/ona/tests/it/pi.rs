@@ -324,11 +324,14 @@ fn p27_each_event_has_the_fields_of_the_dialect_and_of_section_6() {
         serde_json::from_str(&text).unwrap()
     };
     let (pre, post, failure) = (read("pre"), read("post"), read("failure"));
-    assert_eq!((&post["tool_input"]["command"], &post["tool_name_pi"]), (&json!("true"), &json!("bash")));
+    assert_eq!((&post["tool_input"]["command"], &post["hook_event_name"]), (&json!("true"), &json!("PostToolUse")));
     assert_eq!(post["tool_response"]["is_error"], false);
     for stdin in [&pre, &post, &failure] {
         assert_eq!((&stdin["tool_name"], &stdin["cwd"]), (&json!("Bash"), &json!(ona.project())));
-        assert!(stdin["tool_use_id"].is_string() && stdin["session_id"].is_string());
+        for field in ["tool_use_id", "session_id", "conversation_id", "hook_event_name"] {
+            assert!(stdin[field].is_string(), "{field} in {stdin}");
+        }
+        assert_eq!(stdin["tool_name_pi"], "bash");
         assert_eq!(stdin["runtime_db_path"], json!(ona.db()));
     }
     assert_eq!(

@@ -1,6 +1,7 @@
 //! PermissionRequest hooks, which answer before the person.
 
 use crate::scene::*;
+use ona_api::Mode;
 use serde_json::{Value, json};
 
 fn decides(decision: Value) -> Setting {
@@ -118,4 +119,22 @@ async fn an_allow_does_not_answer_what_only_a_person_may() {
     assert_eq!(scene.asked().len(), 1);
     let message = &scene.asked()[0].message;
     assert!(message.ends_with("The allow of PermissionRequest hook 0 does not answer this."), "{message}");
+}
+
+#[tokio::test]
+async fn what_comes_with_such_an_allow_does_not_count_either() {
+    let mode = json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"});
+    for input in [json!(null), json!({"command": "rm -rf ~/."})] {
+        let mut decision = json!({"behavior": "allow", "updatedPermissions": [mode]});
+        if input.is_object() {
+            decision["updatedInput"] = input.clone();
+        }
+        let mut scene = decides(decision).open();
+        assert!(scene.bash("rm -rf ~").await.denied && !scene.ran());
+        assert_eq!(
+            (scene.asked().len(), scene.session.with_rules(|rules| rules.mode())),
+            (1, Mode::Default),
+            "{input}"
+        );
+    }
 }
