@@ -4,9 +4,11 @@
 //! every TEXT the store writes, on hook stdin and on everything that is printed, so that
 //! a key a tool prints cannot reach a table. The tool itself still ran with the real value.
 //!
-//! A small automaton finds the first bytes of every spelling (`forms`), and only there
-//! the whole spelling is compared. Texts that arrive in pieces go through `stream`.
+//! A small automaton finds the first bytes of every spelling of a known secret (`spellings`), and
+//! only there the whole spelling is compared. Credentials that are not known are recognised by their form
+//! (`patterns`). Texts that arrive in pieces go through `stream`.
 
+mod patterns;
 mod spellings;
 mod stream;
 
@@ -15,12 +17,11 @@ pub use stream::RedactedStream;
 use crate::Env;
 use crate::environment::{self, Variable};
 use aho_corasick::{AhoCorasick, Input, MatchKind};
-use regex::Regex;
 use serde_json::Value;
 use spellings::{Compared, Spelling, spellings};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 /// Shorter values would redact ordinary words.
 const MIN_SECRET_BYTES: usize = 8;
@@ -97,8 +98,8 @@ impl Redactor {
             Some(clean) => Cow::Owned(clean),
             None => Cow::Borrowed(text),
         };
-        for (pattern, label) in PATTERNS.iter() {
-            if let Cow::Owned(clean) = pattern.replace_all(&text, *label) {
+        for form in patterns::FORMS.iter() {
+            if let Cow::Owned(clean) = form.whole.replace_all(&text, form.label) {
                 text = Cow::Owned(clean);
             }
         }
@@ -236,19 +237,6 @@ struct Match<'a> {
     end: usize,
     label: &'a str,
 }
-
-/// Credentials recognisable by their form alone.
-static PATTERNS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
-    let compile = |pattern| Regex::new(pattern).expect("constant pattern");
-    [
-        (compile(r"sk-ant-[A-Za-z0-9_-]{16,}"), "[REDACTED:anthropic_key]"),
-        (compile(r"(?-u:\b)sk-[A-Za-z0-9_-]{32,}"), "[REDACTED:api_key]"),
-        (
-            compile(r#"(?i-u:authorization):[ \t\r\n]*(?i-u:bearer|basic)[ \t\r\n]+[^ \t\r\n"\\]+"#),
-            "[REDACTED:authorization]",
-        ),
-    ]
-});
 
 #[cfg(test)]
 mod tests {

@@ -5,9 +5,7 @@
 //! makes of the whole text. Held text is examined again when a piece arrives, but a
 //! long one only after it has grown by a quarter, so that the cost stays linear.
 
-use super::Redactor;
-use regex::Regex;
-use std::sync::LazyLock;
+use super::{Redactor, patterns};
 
 /// Held text longer than this is not examined for every piece.
 const SHORT: usize = 4096;
@@ -63,22 +61,6 @@ impl RedactedStream {
 
 /// Length of the part of `text` that no later text can change.
 fn settled(redactor: &Redactor, text: &str) -> usize {
-    let open = OPEN.find(text).map_or(text.len(), |found| found.start());
+    let open = patterns::UNFINISHED.find(text).map_or(text.len(), |found| found.start());
     redactor.known().settled(text, open)
 }
-
-/// The end of a text that may be the beginning of something the patterns of
-/// [`Redactor::apply`] recognise. The word before `sk-` belongs to it, because only
-/// the whole word tells whether a key begins there.
-static OPEN: LazyLock<Regex> = LazyLock::new(|| {
-    let beginnings = |word: &str| {
-        let parts: Vec<_> = (1..=word.len()).map(|end| &word[..end]).collect();
-        format!("(?i-u:{})", parts.join("|"))
-    };
-    let (header, bearer, basic) = (beginnings("authorization"), beginnings("bearer"), beginnings("basic"));
-    let space = r"[ \t\r\n]";
-    let scheme = format!(r#"(?:{bearer}|{basic}|(?i-u:bearer|basic){space}+[^ \t\r\n"\\]*)"#);
-    let header = format!("(?:{header}|(?i-u:authorization):{space}*{scheme}?)");
-    let key = "[A-Za-z0-9_]*(?:s|sk|sk-[A-Za-z0-9_-]*)";
-    Regex::new(&format!("(?:{header}|{key})$")).expect("constant pattern")
-});
