@@ -12,7 +12,7 @@ use ona_api::model::{FailureClass, MODELS, ModelFailure, ProviderName};
 pub enum AuthError {
     #[error("{0} is not set")]
     Missing(Variable),
-    #[error("no Anthropic credential: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or log in")]
+    #[error("no Anthropic credential: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN; ona doctor names the other ways")]
     NoAnthropic,
     #[error("no Anthropic credential: a bare run takes ANTHROPIC_API_KEY or an apiKeyHelper from --settings only")]
     NoAnthropicBare,

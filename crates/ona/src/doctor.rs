@@ -219,7 +219,7 @@ impl Examination {
                 && !command.contains('/')
                 && find_in_path(path, command).is_none()
             {
-                self.problems.push(format!("the MCP server {:?} can not start: there is no {command}", server.name));
+                self.problems.push(format!("the MCP server {:?} cannot start: {command} was not found", server.name));
             }
         }
         let timeout = |server: &ServerDefinition| (server.name.clone(), json!(server.timeout.as_millis() as u64));
@@ -273,7 +273,7 @@ impl Examination {
                 Value::Object(fields) if name != "hook_timeouts_ms" => {
                     output::line(name);
                     for (key, value) in fields {
-                        output::line(format_args!("  {key:<26} {}", plain(value)));
+                        output::line(format_args!("  {:<26} {}", key.replace('_', " "), plain(value)));
                     }
                 }
                 Value::Array(items) => {
@@ -297,15 +297,28 @@ impl Examination {
         self.remarks.iter().for_each(|remark| output::line(format_args!("remark: {remark}")));
         self.problems.iter().for_each(|problem| output::line(format_args!("problem: {problem}")));
         if self.problems.is_empty() {
-            output::line("Everything a session relies on is in order.");
+            output::line(match self.checks.iter().any(|check| check.state == State::Missing) {
+                true => "Nothing is broken; a model can answer once what is marked ✗ is there.",
+                false => "Everything a session relies on is in order.",
+            });
         }
     }
 }
 
+/// A value as people read it; `--json` has it as it is.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => "not found".to_owned(),
-        other => other.to_string(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(items) => joined(items.iter().map(plain)),
+        Value::Object(fields) => joined(fields.iter().map(|(key, value)| format!("{key} {}", plain(value)))),
     }
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    let text = parts.collect::<Vec<_>>().join(", ");
+    if text.is_empty() { "none".to_owned() } else { text }
 }

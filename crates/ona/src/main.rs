@@ -47,9 +47,14 @@ fn main() -> ExitCode {
 fn run(task: Task, options: Options) -> Result<u8, Wrong> {
     match task {
         Task::Nothing => {
-            output::note(args::short_help());
             let what = "say what to do: -p PROMPT, --eval, --fire-hook, --transition, --hook-schema or a command";
-            Err(Failure::usage(what).into())
+            let failure = Failure::usage(what);
+            // Options without a command: the sentence would be lost behind the help.
+            if std::env::args_os().len() > 1 {
+                return Err(failure.hint("ona -h").into());
+            }
+            output::note(args::short_help());
+            Err(failure.into())
         }
         Task::Help { topic, json } => args::show_help(&topic, json),
         Task::HookSchema => {

@@ -18,7 +18,11 @@ pub(crate) fn run(launch: &Launch, command: &Mcp) -> Result<u8, Failure> {
     match command {
         Mcp::List { json: true } => output::line(clean(Value::Array(all(&gathered)).to_string())),
         Mcp::List { json: false } => {
-            for server in all(&gathered) {
+            let servers = all(&gathered);
+            if servers.is_empty() {
+                output::note("There are no MCP servers.");
+            }
+            for server in servers {
                 let word = |key: &str| server[key].as_str().unwrap_or_default().to_owned();
                 output::line(clean(format!(
                     "{}  {}  {}  {}",

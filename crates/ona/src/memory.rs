@@ -48,7 +48,7 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
         Command::Rm { id } => {
             let all = store.reader().and_then(|reader| reader.memories());
             if !all.map_err(|error| launch.store_failure(error))?.iter().any(|stored| stored.memory.id == id) {
-                return Err(Failure::usage(format_args!("there is no memory {id}")));
+                return Err(Failure::usage(format_args!("there is no memory {id}")).hint("ona memory list"));
             }
             commit(launch, store, vec![Row::ForgetMemory(id)])?;
         }

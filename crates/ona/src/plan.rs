@@ -111,7 +111,7 @@ fn import(launch: &Launch, store: &Store, file: &Path) -> Result<u8, Failure> {
 
 fn find(launch: &Launch, store: &Store, id: i64) -> Result<StoredPlan, Failure> {
     let plan = store.reader().and_then(|reader| reader.plan(id)).map_err(|error| launch.store_failure(error))?;
-    plan.ok_or_else(|| Failure::usage(format_args!("there is no plan {id}")))
+    plan.ok_or_else(|| Failure::usage(format_args!("there is no plan {id}")).hint("ona plan list"))
 }
 
 fn described(plan: &StoredPlan) -> Value {

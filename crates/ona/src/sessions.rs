@@ -26,9 +26,10 @@ pub(crate) fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
     };
     let id = SessionId::from(session.as_str());
     let owner = reader.conversation_of(&id).map_err(failed)?;
-    let owner = owner.ok_or_else(|| Failure::usage(format_args!("there is no session {id}")))?;
+    let unknown = || Failure::usage(format_args!("there is no session {id}")).hint("ona sessions list");
+    let owner = owner.ok_or_else(unknown)?;
     let line = reader.sessions(Some(&owner)).map_err(failed)?.into_iter().find(|line| line.id == id);
-    let line = line.ok_or_else(|| Failure::usage(format_args!("there is no session {id}")))?;
+    let line = line.ok_or_else(unknown)?;
     let account = ona_orchestration::session_usage(reader, &id, 0).map_err(failed)?;
     let settings = reader.settings().map_err(failed)?;
     // A row nobody can read is named by the commands that need it.

@@ -45,8 +45,10 @@ pub fn model(
         (None, Some(config)) => config.clone(),
         (None, None) => {
             let config = default_model_config(env, setup.anthropic_available());
-            // The agent's own shell writes no settings.
-            if !launch.agent_shell {
+            // The agent's own shell writes no settings, and a provider that nothing speaks for is not a choice:
+            // written down, it would outlast the moment a credential for another one is there.
+            let by_want_of_any = config["provider"] == ProviderName::ClaudeCodeSubscription.as_str();
+            if !launch.agent_shell && (setup.anthropic_available() || !by_want_of_any) {
                 fresh = Some(config.clone());
             }
             config

@@ -25,7 +25,8 @@ pub fn begin(launch: &Launch, store: &Store) -> Result<Begin, Failure> {
     };
     if let Some(session) = resumed {
         let conversation = reader.conversation_of(&session).map_err(failed)?;
-        let conversation = conversation.ok_or_else(|| Failure::usage(format_args!("there is no session {session}")))?;
+        let unknown = || Failure::usage(format_args!("there is no session {session}")).hint("ona sessions list");
+        let conversation = conversation.ok_or_else(unknown)?;
         let (session, copy_of) = match options.fork_session {
             true => (new_session(launch, store)?, Some(session)),
             false if options.session_id.is_some() => {

@@ -94,13 +94,17 @@ pub(crate) enum Plan {
     },
     /// Print one plan
     Show {
+        #[arg(value_parser = super::number::<i64>)]
         id: i64,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Approve a draft
-    Approve { id: i64 },
+    Approve {
+        #[arg(value_parser = super::number::<i64>)]
+        id: i64,
+    },
     /// Store the text of a file as a draft
     Import {
         #[arg(value_name = "FILE")]

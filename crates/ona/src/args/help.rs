@@ -54,7 +54,7 @@ pub(crate) fn show(topic: &[String], as_json: bool) -> Result<u8, Wrong> {
     for word in topic {
         command = match command.find_subcommand(word) {
             Some(below) => below.clone(),
-            None => return Err(unknown_command(word).into()),
+            None => return Err(unknown_command(word, word).into()),
         };
     }
     let words = std::iter::once("ona").chain(topic.iter().map(String::as_str)).chain(["--help"]);
@@ -64,15 +64,16 @@ pub(crate) fn show(topic: &[String], as_json: bool) -> Result<u8, Wrong> {
     }
 }
 
-/// A word where a command was expected.
-pub(super) fn unknown_command(word: &str) -> Failure {
-    let shown = ona_permissions::printable(word.lines().next().unwrap_or_default());
+/// A word where a command was expected; `phrase` is that word and what follows it.
+pub(super) fn unknown_command(word: &str, phrase: &str) -> Failure {
+    let first_line = |text: &str| ona_permissions::printable(text.lines().next().unwrap_or_default());
+    let (shown, prompt) = (first_line(word), first_line(phrase));
     let command = Args::command();
     let names = command.get_subcommands().map(|one| one.get_name());
     match ona_api::nearest(word, names) {
         Some(name) => Failure::usage(format_args!("unknown command '{shown}'; did you mean '{name}'?")),
         None => Failure::usage(format_args!("unknown command '{shown}'"))
-            .hint(format!("ona -p '{shown}' answers a prompt; ona -h lists the commands")),
+            .hint(format!("ona -p '{prompt}' answers a prompt; ona -h lists the commands")),
     }
 }
 

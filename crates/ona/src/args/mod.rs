@@ -15,6 +15,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use help::Detail;
 use ona_runtime::Failure;
 use std::ffi::OsString;
+use std::str::FromStr;
 
 /// A coding agent for the terminal; every tool call passes hooks and rules
 #[derive(Debug, Parser)]
@@ -135,7 +136,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<(Task, Options), Wrong> {
     };
     let args = Args::from_arg_matches(&matches).map_err(Wrong::Clap)?;
     if let Some(word) = args.prompt.as_deref().filter(|_| !args.prints()) {
-        return Err(help::unknown_command(word).into());
+        return Err(help::unknown_command(word, word).into());
     }
     if let Some(mode) = args.mode(&matches) {
         honoured::check(&mode, &matches)?;
@@ -173,13 +174,17 @@ fn explain(error: clap::Error, words: Vec<OsString>) -> Wrong {
         return failure.into();
     }
     // A mistyped command is read as a prompt, and what follows it as a mistake.
+    let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let guessed = Args::command().ignore_errors(true).try_get_matches_from(words);
     if let Ok(matches) = guessed
         && let Ok(args) = Args::from_arg_matches(&matches)
         && let Some(word) = args.prompt.as_deref()
         && args.mode(&matches).is_none()
     {
-        return help::unknown_command(word).into();
+        // It may have been meant as a prompt without quotes.
+        let from_word = texts.iter().map(String::as_str).skip_while(|text| *text != word);
+        let phrase = from_word.take_while(|text| !text.starts_with('-')).collect::<Vec<_>>().join(" ");
+        return help::unknown_command(word, &phrase).into();
     }
     Wrong::Clap(error)
 }
@@ -220,6 +225,11 @@ impl Args {
         };
         Some(mode.to_owned())
     }
+}
+
+/// Reads a number. What clap says by itself is about digits in strings.
+fn number<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "it must be a whole number in range")
 }
 
 /// The names of the command, as in `db check`.
@@ -279,10 +289,16 @@ mod tests {
             ("doctr --jsn", "ona: unknown command 'doctr'; did you mean 'doctor'?"),
             ("--db /x hoks list --json", "ona: unknown command 'hoks'; did you mean 'hooks'?"),
             ("xyzzy", "ona: unknown command 'xyzzy'\n  ona -p 'xyzzy' answers a prompt; ona -h lists the commands"),
+            (
+                "--db /x explain this --json",
+                "ona: unknown command 'explain'\n  ona -p 'explain this' answers a prompt; ona -h lists the commands",
+            ),
         ] {
             assert_eq!(told(line), sentence, "{line}");
         }
         assert_eq!(told("sessions lst"), "error: unrecognized subcommand 'lst'");
+        let number = "error: invalid value 'x' for '--max-turns <N>': it must be a whole number in range";
+        assert_eq!(told("-p hi --max-turns x"), number);
         assert_eq!(told("--no-such-flag"), "error: unexpected argument '--no-such-flag' found");
     }
 }

@@ -99,7 +99,7 @@ pub struct Options {
     pub fork_session: bool,
 
     /// Maximum number of model requests
-    #[arg(long, value_name = "N", global = true, help_heading = SESSION)]
+    #[arg(long, value_name = "N", value_parser = super::number::<u32>, global = true, help_heading = SESSION)]
     pub max_turns: Option<u32>,
 
     /// Run the Setup hooks (init) before the session starts

@@ -123,8 +123,8 @@ async fn model(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<Ch
     checks
 }
 
-const CREDENTIALS: &str =
-    "export ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY, or start LM Studio and choose --model lm_studio";
+const CREDENTIALS: &str = "export ANTHROPIC_API_KEY; or OPENAI_BASE_URL and OPENAI_API_KEY, for --model gpt_4o; \
+    or start LM Studio and export LM_STUDIO_MODEL, for --model lm_studio_server_routed";
 
 /// The variable that names another endpoint than the provider's own.
 fn named_by(provider: ProviderName) -> Variable {

@@ -14,7 +14,8 @@ pub(crate) struct Subject {
 impl Subject {
     pub(crate) fn new(launch: &Launch, open: &OpenProject) -> Result<Self, Failure> {
         let Some(id) = &launch.options.conversation else {
-            return Err(Failure::usage("say whose tests: --conversation ID"));
+            return Err(Failure::usage("say whose tests: --conversation ID")
+                .hint("ona plan list shows the conversations that have a plan"));
         };
         let id = ConversationId::from(id.as_str());
         let known = open.store.reader().and_then(|reader| reader.conversation(&id));
