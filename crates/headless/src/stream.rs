@@ -1,7 +1,7 @@
 //! A reply as it arrives, as events of the Messages API (`--include-partial-messages`).
 //!
 //! Every provider's pieces become the same events, so that a program that puts them together
-//! gets the message it is sent whole notes_only. A credential may be spread over several
+//! gets the message that is sent whole at its end. A credential may be spread over several
 //! pieces, so the end of a piece that could be the beginning of one waits for the next, or
 //! for the end of its block. A reply that breaks off never ends, and what waited is not printed.
 

@@ -48,7 +48,7 @@ enum Loading {
 }
 
 /// All sources, in the order their hooks run.
-pub const HOOK_SOURCES: [HookSource; 6] = [
+pub const HOOK_SOURCES: &[HookSource] = &[
     HookSource { name: "settings", loading: Loading::AtStart(settings::settings) },
     HookSource { name: "plugins", loading: Loading::AtStart(settings::plugins) },
     HookSource { name: "pi", loading: Loading::AtStart(pi::load) },
@@ -96,7 +96,7 @@ impl From<LoadedHooks> for LoadedSource {
 /// Loads every source that is known at the start.
 pub(crate) fn load(context: &SourceContext<'_>) -> Result<Vec<LoadedSource>, Failure> {
     let mut all = Vec::new();
-    for source in &HOOK_SOURCES {
+    for source in HOOK_SOURCES {
         if let Loading::AtStart(load) = source.loading {
             all.push(LoadedSource { name: source.name, ..load(context)? });
         }
@@ -107,7 +107,7 @@ pub(crate) fn load(context: &SourceContext<'_>) -> Result<Vec<LoadedSource>, Fai
 /// Returns the hooks that a session could add, which `ona hooks list` shows behind the others.
 pub(crate) fn on_demand(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Result<Vec<Hook>, Failure> {
     let mut hooks = Vec::new();
-    for source in &HOOK_SOURCES {
+    for source in HOOK_SOURCES {
         if let Loading::InSession(on_demand) = source.loading {
             hooks.extend(on_demand(launch, open, runtime)?);
         }
