@@ -2,6 +2,7 @@
 
 use crate::world::{World, permissions};
 use ona_api::{Access, Authority, Mode, Ordinal, Ruling, Verdict};
+use ona_settings::Planning;
 use serde_json::{Value, json};
 
 fn verdict(ruling: Ruling, by: Authority, message: &str) -> Verdict {
@@ -114,6 +115,53 @@ fn a_hook_stands_in_for_the_mode_and_for_nothing_else() {
     assert_eq!(decide(&json!({}), "rm -rf ~", Allow).ruling, Ask, "safety");
     assert_eq!(decide(&json!({}), "touch .git/x", Allow).ruling, Ask, "safety");
     assert_eq!(decide(&json!({}), "touch .claude/settings.json", Allow).ruling, Deny, "floor");
+}
+
+/// DEC-183: a hook may answer the question of a rule or of another hook, not the floor's.
+#[test]
+fn where_the_floor_asks_as_well_the_question_is_the_floors() {
+    let world = World::new();
+    let input = json!({"command": "rm -rf ~"});
+    let access = world.access(&world.project, "Bash", &input);
+    let ask = json!({"ask": ["Bash(rm:*)"]});
+    let hook = Some((Ruling::Ask, Ordinal(7), "because".to_owned()));
+    for (settings, hook, second) in [
+        (&ask, None, "Bash wants to run rm -rf ~, which rule Bash(rm:*) asks about"),
+        (&json!({}), hook.clone(), "because"),
+        (&json!({"allow": ["Bash"]}), hook, "because"),
+    ] {
+        let first = "rm would remove ~; only a person can allow this, whatever rules and hooks say";
+        assert_eq!(
+            world.engine(settings).decide("Bash", &input, &access, hook),
+            verdict(Ruling::Ask, Authority::Safety("rm would remove ~".into()), &format!("{first}\n{second}"))
+        );
+    }
+}
+
+/// DEC-186
+#[test]
+fn what_the_settings_say_of_tools_of_servers_while_planning_counts_like_a_rule() {
+    use Ruling::{Allow, Ask, Deny};
+    let world = World::new();
+    let allowed = json!({"allow": ["mcp__a"]});
+    let bypass = json!({"defaultMode": "bypassPermissions"});
+    let hook = || Some((Allow, Ordinal(7), String::new()));
+    for (settings, hook, expected) in [
+        (&allowed, None, [Allow, Ask, Deny]),
+        (&bypass, None, [Allow, Ask, Deny]),
+        (&json!({}), None, [Ask, Ask, Deny]),
+        (&json!({}), hook(), [Allow, Ask, Deny]),
+        (&json!({"deny": ["mcp__a"]}), hook(), [Deny; 3]),
+    ] {
+        for (mcp, expected) in [None, Some(Ask), Some(Deny)].into_iter().zip(expected) {
+            let engine = world.engine(settings).with_planning(Planning { mcp, ..Planning::default() });
+            let decided = engine.decide_while_planning("mcp__a__b", &json!({}), &[Access::Plain], hook.clone());
+            assert_eq!(decided.ruling, expected, "{settings} {mcp:?}");
+        }
+    }
+    let engine = world.engine(&allowed).with_planning(Planning { mcp: Some(Deny), ..Planning::default() });
+    let denied = engine.decide_while_planning("mcp__a__b", &json!({}), &[Access::Plain], None);
+    assert_eq!(denied.by, Authority::Rule(Planning::rule(Deny)));
 }
 
 #[test]
