@@ -124,7 +124,10 @@ fn a_secret_reaches_neither_a_function_nor_the_rows() {
 #[test]
 fn a_turn_can_be_interrupted_while_a_function_is_imported() {
     let mut ona = world("hooks:\n  PreToolUse:\n    - handler: slow.f\n");
-    ona.file("slow.py", "import time\nopen('importing', 'w').close()\ntime.sleep(7661)\n");
+    ona.file(
+        "slow.py",
+        "import os, time\nopen('pid', 'w').write(str(os.getpid()))\nos.rename('pid', 'importing')\ntime.sleep(600)\n",
+    );
     let _model = ona.model(Wire::Messages, [call("Glob", json!({"pattern": "*.none"})), say("done")]);
     let mut talk = ona.talk(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
     talk.say("go");
@@ -136,7 +139,7 @@ fn a_turn_can_be_interrupted_while_a_function_is_imported() {
     talk.close();
     talk.finish();
     assert_eq!(hook_rows(&ona, "stderr_text"), [["[SDLC] hook interrupted"]]);
-    assert!(!runs("7661"));
+    assert!(is_over(&ona.read("importing")), "the interpreter is still there");
 }
 
 #[test]
@@ -144,7 +147,11 @@ fn nothing_is_left_running_when_the_session_ends() {
     let ona = python("import os\nopen('pid', 'w').write(str(os.getpid()))", "");
     let ran: RunOutput = ona.run(["--eval", &glob().to_string()]).expect_code(0);
     assert_eq!(ran.stderr, "");
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", ona.read("pid"))).unwrap_or_default();
-    // Ended, or waiting for whoever collects orphans.
-    assert!(stat.is_empty() || stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'), "{stat}");
+    assert!(is_over(&ona.read("pid")), "the interpreter is still there");
+}
+
+/// Whether a process has ended, or waits for its parent to collect it.
+fn is_over(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.is_empty() || stat.rsplit(')').next().unwrap().trim_start().starts_with('Z')
 }

@@ -127,11 +127,3 @@ fn one_glob() -> Vec<ona_testkit::model::ScriptedTurn> {
 fn results(ona: &Ona) -> Vec<Value> {
     ona.column("SELECT json_extract(payload_json, '$.content') FROM transcript_entries WHERE entry_type='tool_result' ORDER BY sequence")
 }
-
-/// Whether any process still has this word in its command line.
-fn runs(word: &str) -> bool {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    processes.into_iter().any(|process| {
-        std::fs::read(process.path().join("cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(word))
-    })
-}
