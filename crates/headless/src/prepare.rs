@@ -112,7 +112,7 @@ impl Run<'_> {
         };
         let operator = self.operator();
         let current_model = CurrentModel::new(Arc::clone(&model));
-        hook_handlers::seat(self.open, &self.runtime, session, &current_model, &operator);
+        hook_handlers::set_judge_model(self.open, &self.runtime, session, &current_model, &operator);
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let skills = Arc::clone(&self.skills);
@@ -128,7 +128,7 @@ impl Run<'_> {
             max_tokens: MAX_TOKENS,
             also: options.append_subagent_system_prompt.clone(),
             skills: loader.clone(),
-            servers: Arc::clone(&self.runtime.fleet.servers),
+            servers: Arc::clone(&self.runtime.mcp.servers),
         };
         self.wait_for_servers(session).await?;
         let granted = agent_setup.agent.cloned();
@@ -138,7 +138,7 @@ impl Run<'_> {
             ToolParts {
                 agent: Some(Arc::new(AgentTool::new(deps))),
                 skills: Some(loader),
-                servers: Some((&self.runtime.fleet.servers, Box::new(grants))),
+                servers: Some((&self.runtime.mcp.servers, Box::new(grants))),
                 ..self.runtime.tool_parts(session)
             },
         );
@@ -179,14 +179,14 @@ impl Run<'_> {
     /// Waits for the MCP servers, so that the first request has all their tools, and records
     /// those that are down.
     async fn wait_for_servers(&self, session: &Session) -> Result<(), StoreError> {
-        let fleet = &self.runtime.fleet;
+        let mcp = &self.runtime.mcp;
         self.elicitations.enter(session);
         tokio::select! {
-            () = fleet.servers.settled() => {}
+            () = mcp.servers.settled() => {}
             () = session.cx.cancel.cancelled() => {}
         }
         let mut group = Group::default();
-        for (name, why) in fleet.down() {
+        for (name, why) in mcp.down() {
             group.log(LoggedEvent::McpServerFailed { server: name, why });
         }
         if group.0.is_empty() { Ok(()) } else { self.open.store.commit(&session.place, group).await.map(drop) }
@@ -367,8 +367,8 @@ impl Run<'_> {
         agents: &Agents,
         instructions: &[Instruction],
     ) -> StreamMessage {
-        let fleet = &self.runtime.fleet;
-        let servers = fleet.servers.list();
+        let mcp = &self.runtime.mcp;
+        let servers = mcp.servers.list();
         let server = |one: &Arc<ona_mcp::McpServer>| McpServerStatus {
             name: one.definition.name.clone(),
             status: one.status().as_str(),
@@ -379,7 +379,7 @@ impl Run<'_> {
             cwd: session.cx.cwd.to_string_lossy().into_owned(),
             tools: asking.tools.iter().map(|tool| client_tool_name(&tool.name).to_owned()).collect(),
             mcp_servers: servers.iter().map(server).collect(),
-            mcp_server_errors: fleet.down().into_iter().map(error).collect(),
+            mcp_server_errors: mcp.down().into_iter().map(error).collect(),
             model: asking.model.clone(),
             permission_mode: session.with_rules(|rules| rules.mode()).as_str(),
             api_key_source: key_source(model),

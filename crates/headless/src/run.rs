@@ -82,14 +82,14 @@ pub async fn run(
     let prompter = options.streams_in.then(|| host_mcp::HostPrompter::of(&host, &cancellation));
     let elicitations = Elicitations::new(Arc::clone(&runtime.hooks), Arc::clone(&open.store), prompter);
     let elicitations = Arc::new(elicitations);
-    runtime.fleet.servers.around.set_elicit_handler(Arc::clone(&elicitations) as _);
-    runtime.fleet.servers.around.set_relay(host_mcp::HostTransport::of(&host, &cancellation));
+    runtime.mcp.servers.around.set_elicit_handler(Arc::clone(&elicitations) as _);
+    runtime.mcp.servers.around.set_relay(host_mcp::HostTransport::of(&host, &cancellation));
     // Servers of the driving program wait for its `initialize`.
-    runtime.fleet.start(|definition| definition.endpoint != ServerTransport::Host);
+    runtime.mcp.start(|definition| definition.endpoint != ServerTransport::Host);
     let mut run = Run { launch, options, open, runtime, cancellation, host, event_printer, skills, elicitations };
     let end = run.execute(prompts, Begin { place, source, copy_of }).await;
     run.runtime.tasks.stop_all().await;
-    run.runtime.fleet.servers.close().await;
+    run.runtime.mcp.servers.close().await;
     // Nothing that was started here outlives the program.
     ona_process::kill_all();
     end
@@ -213,7 +213,7 @@ impl Run<'_> {
             context: Arc::clone(&self.event_printer.context),
             changed: None,
             notices: Vec::new(),
-            servers: Arc::clone(&self.runtime.fleet.servers),
+            servers: Arc::clone(&self.runtime.mcp.servers),
         })
     }
 

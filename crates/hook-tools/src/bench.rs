@@ -91,14 +91,14 @@ impl HookBench {
 
     pub async fn fire(&self, session: &mut Session, asked: &EventInput) -> Result<HookOutcome, Failure> {
         let firing = firing(asked, session, &self.tools)?;
-        let connect = async || self.runtime.fleet.start_for_hooks(&self.engine.list()).await;
+        let connect = async || self.runtime.mcp.start_for_hooks(&self.engine.list()).await;
         self.connected.get_or_init(connect).await;
         Ok(self.engine.fire(firing).await)
     }
 
     /// Ends the servers that were connected for hooks.
     pub async fn close(&self) {
-        self.runtime.fleet.servers.close().await;
+        self.runtime.mcp.servers.close().await;
     }
 }
 

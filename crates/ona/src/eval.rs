@@ -98,16 +98,16 @@ impl Places<'_> {
         let operator: Arc<dyn Operator> =
             Arc::new(EvalOperator { agent_shell: self.launch.agent_shell, yes: self.yes });
         runtime.hooks.set_script_confirmer(Arc::new(ScriptChangePrompt(Arc::clone(&operator))));
-        hook_handlers::seat_if_needed(self.launch, self.open, runtime, &session, &operator)?;
-        let fleet = &runtime.fleet;
-        fleet.start_for_hooks(&runtime.hooks.list()).await;
-        fleet.start_for(&call.name).await;
-        for (name, why) in fleet.down() {
+        hook_handlers::set_judge_model_if_needed(self.launch, self.open, runtime, &session, &operator)?;
+        let mcp = &runtime.mcp;
+        mcp.start_for_hooks(&runtime.hooks.list()).await;
+        mcp.start_for(&call.name).await;
+        for (name, why) in mcp.down() {
             output::note(format_args!("ona: the MCP server {name:?} is not connected: {why}"));
         }
         let asked = Arc::new(Elicitations::new(Arc::clone(&runtime.hooks), Arc::clone(store), None));
         asked.enter(&session);
-        fleet.servers.around.set_elicit_handler(asked);
+        mcp.servers.around.set_elicit_handler(asked);
         let mut parts = runtime.tool_parts(&session);
         if ona_api::tool::canonical(&call.name) == "Agent" {
             parts.agent = Some(agent_tool::agent_tool(self.launch, self.open, runtime, &session)?);
@@ -155,7 +155,7 @@ impl Places<'_> {
                 output::note(format_args!("Stopping {running} background task(s) that are still running."));
             }
             runtime.tasks.stop_all().await;
-            runtime.fleet.servers.close().await;
+            runtime.mcp.servers.close().await;
         }
         // Also of a directory that calls have left.
         ona_process::kill_all();

@@ -49,11 +49,11 @@ pub(crate) fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure>
 
         let mut session = runtime.session(store, place.clone()).map_err(failed)?;
         let operator: Arc<dyn Operator> = Arc::new(EvalOperator { agent_shell: launch.agent_shell, yes });
-        hook_handlers::seat_if_needed(launch, &open, &runtime, &session, &operator)?;
+        hook_handlers::set_judge_model_if_needed(launch, &open, &runtime, &session, &operator)?;
         let firing = firing(&asked, &mut session, &builtin_tools(Profile::FiredHook))?;
-        runtime.fleet.start_for_hooks(&runtime.hooks.list()).await;
+        runtime.mcp.start_for_hooks(&runtime.hooks.list()).await;
         let outcome = runtime.hooks.fire(firing).await;
-        runtime.fleet.servers.close().await;
+        runtime.mcp.servers.close().await;
         store.commit(&place, outcome.rows()).await.map_err(failed)?;
         output::line(open.redactor.apply(&described(asked.event, &place, &outcome).to_string()));
         Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 })

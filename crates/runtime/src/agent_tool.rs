@@ -51,6 +51,6 @@ pub fn agent_tool(
         max_tokens: MAX_TOKENS,
         also: None,
         skills,
-        servers: Arc::clone(&runtime.fleet.servers),
+        servers: Arc::clone(&runtime.mcp.servers),
     })))
 }

@@ -23,7 +23,7 @@ pub fn load(launch: &Launch, open: &OpenProject) -> Result<Agents, Failure> {
     if launch.options.bare {
         folders.clear();
     }
-    let flag = launch.options.agents.as_deref().map(|text| given(launch, text)).transpose()?;
+    let flag = launch.options.agents.as_deref().map(|text| text_or_file(launch, text)).transpose()?;
     let agents = Agents::load(folders, flag.as_deref()).map_err(Failure::usage)?;
     for (file, why) in &agents.left_out {
         launch.note(format_args!("ona: ignoring {}: it {why}", file.display()));
@@ -32,7 +32,7 @@ pub fn load(launch: &Launch, open: &OpenProject) -> Result<Agents, Failure> {
 }
 
 /// JSON, or a file of it.
-fn given(launch: &Launch, text: &str) -> Result<String, Failure> {
+fn text_or_file(launch: &Launch, text: &str) -> Result<String, Failure> {
     if text.trim_start().starts_with(['{', '[']) {
         return Ok(text.to_owned());
     }

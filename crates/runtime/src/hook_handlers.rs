@@ -12,7 +12,7 @@ use ona_orchestration::{
 };
 use std::sync::Arc;
 
-pub fn maker(
+pub fn factory(
     deps: &Arc<SharedJudgeDeps>,
     servers: &Arc<Servers>,
 ) -> impl Fn(HandlerSpec) -> Result<Arc<dyn HookHandler>, String> {
@@ -37,7 +37,7 @@ fn judges(hook: &Hook) -> bool {
 }
 
 /// Gives hooks that judge this model to ask, also those that a skill may bring later.
-pub fn seat(
+pub fn set_judge_model(
     open: &OpenProject,
     runtime: &Runtime,
     session: &Session,
@@ -56,7 +56,7 @@ pub fn seat(
 
 /// The same for a run that asks no model itself. Where none can be asked, such a hook
 /// fails when it runs and says so.
-pub fn seat_if_needed(
+pub fn set_judge_model_if_needed(
     launch: &Launch,
     open: &OpenProject,
     runtime: &Runtime,
@@ -69,7 +69,7 @@ pub fn seat_if_needed(
     let wanted = launch.options.model.as_deref();
     let chosen = model_choice::model(launch, open, wanted, &runtime.settings, &runtime.operators)?;
     if let Ok(model) = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
-        seat(open, runtime, session, &CurrentModel::new(Arc::new(model)), operator);
+        set_judge_model(open, runtime, session, &CurrentModel::new(Arc::new(model)), operator);
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The servers of one runtime.
-pub struct Fleet {
+pub struct McpServers {
     pub servers: Arc<Servers>,
     gathered: Gathered,
     redactor: Redactor,
@@ -25,7 +25,7 @@ pub struct Fleet {
     said: AtomicBool,
 }
 
-impl Fleet {
+impl McpServers {
     pub fn new(gathered: Gathered, around: ServerContext, open: &OpenProject, notices: Notices) -> Self {
         for (name, secret) in gathered.catalog.definitions.iter().flat_map(ServerDefinition::secrets) {
             open.redactor.learn(name, secret);

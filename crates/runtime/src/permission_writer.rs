@@ -10,9 +10,9 @@ use ona_trust::{DiscoveredSettings, ImportRecord, MirroredFile, RuleAnchors};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) fn keeper(launch: &Launch, open: &OpenProject) -> PersistUpdate {
+pub(crate) fn persist_update(launch: &Launch, open: &OpenProject) -> PersistUpdate {
     let (env, project) = (launch.env.clone(), launch.project.clone());
-    let kept = Mutex::new(Kept {
+    let writer = Mutex::new(PermissionWriter {
         store: Arc::clone(&open.store),
         project: project.clone(),
         found: open.found.clone(),
@@ -22,12 +22,12 @@ pub(crate) fn keeper(launch: &Launch, open: &OpenProject) -> PersistUpdate {
         Destination::Session | Destination::CliArg => Ok(Group::default()),
         Destination::UserSettings | Destination::ProjectSettings | Destination::LocalSettings => {
             let mirrored = ona_trust::mirror(update, &env, &project).map_err(|error| error.to_string())?;
-            kept.lock().unwrap_or_else(PoisonError::into_inner).change(update, mirrored.as_ref())
+            writer.lock().unwrap_or_else(PoisonError::into_inner).change(update, mirrored.as_ref())
         }
     })
 }
 
-struct Kept {
+struct PermissionWriter {
     store: Arc<Store>,
     project: PathBuf,
     found: DiscoveredSettings,
@@ -42,7 +42,7 @@ struct Ahead {
     record: Option<ImportRecord>,
 }
 
-impl Kept {
+impl PermissionWriter {
     /// The rows of one update. The row is read anew each time: an operator may have changed it.
     fn change(&mut self, update: &PermissionUpdate, mirrored: Option<&MirroredFile>) -> Result<Group, String> {
         let (stored, record) = self.stored().map_err(|error| error.to_string())?;

@@ -1,5 +1,6 @@
 //! Hooks, rules and surroundings of one directory, frozen for the calls made there (DEC-059).
 
+use crate::environments::{host_environment, operator_environment, withhold_credentials};
 use crate::failure::Failure;
 use crate::findings;
 use crate::guards::{self, IneffectivePermissions, flags};
@@ -9,14 +10,14 @@ use crate::hook_sources::modules::{LoadedModules, ModuleFiles};
 use crate::hook_sources::pi_session::PiSession;
 use crate::hook_sources::{self, HookConfig, LoadedSource, SourceContext};
 use crate::launch::{Launch, OpenProject, Purpose};
-use crate::mcp::{self, Fleet};
+use crate::mcp::{self, McpServers};
 use crate::notices::Notices;
 use crate::permission_writer;
+use crate::permissions::{managed_rules, permissions, session_dirs};
 use crate::worktree;
-use ona_api::mode::UnknownMode;
 use ona_api::row::SessionKey;
 use ona_api::tool::FileState;
-use ona_api::{Env, Group, LoggedEvent, Mode, Phase, credentials, environment};
+use ona_api::{Env, Group, Phase, environment};
 use ona_files::FileInfo;
 use ona_hookplane::{
     Hook, HookEngine, HookEnvironment, HookFailure, HookList, LogEntry, OnFailure, ProcessRunner, Runner, Timeouts,
@@ -29,12 +30,11 @@ use ona_orchestration::{
 };
 use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
 use ona_process::TurnCancellation;
-use ona_settings::{PermissionSettings, Settings};
+use ona_settings::Settings;
 use ona_store::{Store, StoreError};
 use ona_test_runner::Project;
 use ona_tools::{SeenFiles, Tasks, ToolBox, ToolContext};
 use ona_transcript::Prices;
-use ona_trust::{SettingsScope, project_root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -70,12 +70,12 @@ pub struct Runtime {
     /// What of the permissions has no effect.
     pub ineffective: IneffectivePermissions,
     /// Rules of flags whose tools are not known before servers and modules are there.
-    unsettled: flags::Unsettled,
+    pending_rules: flags::PendingRules,
     /// Tools of hook modules.
     module_tools: Vec<String>,
     pub modules: Option<Arc<Modules>>,
     /// MCP servers.
-    pub fleet: Fleet,
+    pub mcp: McpServers,
     notices: Notices,
     /// The frozen settings, secrets in their places.
     pub settings: Settings,
@@ -131,9 +131,9 @@ impl Runtime {
         on_failure: OnFailure,
     ) -> Result<Self, Failure> {
         let (pi, settings) = PiSession::read(launch, open, launch.effective(open, purpose)?);
-        let unsettled = flags::read(&launch.options)?;
+        let pending_rules = flags::read(&launch.options)?;
         let (permissions, mut notes, strange) = permissions(launch, &settings)?;
-        let place = place(launch, &permissions, cwd);
+        let place = session_dirs(launch, &permissions, cwd);
         let (mut rules, dropped) = Rules::parse(&permissions);
         rules.set_managed(managed_rules(open));
         let judges = Arc::new(SharedJudgeDeps::default());
@@ -153,14 +153,14 @@ impl Runtime {
         let withheld = withhold_credentials(launch, &mut env, &settings);
         let named = Environments { operators: operators.clone(), projects: host.clone() };
         let children = Environments { operators: hooks_of_agent(&operators), projects: env.clone() };
-        let fleet = fleet(launch, open, &settings, &place, &named, children)?;
+        let mcp = mcp_servers(launch, open, &settings, &place, &named, children)?;
         let mut hook_sources = hook_sources::load(&SourceContext {
             launch,
             open,
             settings: &settings,
             dirs: &place,
             operators: &operators,
-            handlers: &hook_handlers::maker(&judges, &fleet.servers),
+            handlers: &hook_handlers::factory(&judges, &mcp.servers),
             pi: &pi,
             cancel: cancellation.program(),
         })?;
@@ -176,8 +176,8 @@ impl Runtime {
             guarded.extend(ona_trust::startup_files(&host));
         }
         let guarded = GuardedFiles::new(Some(launch.database.path.clone()), guarded, &place);
-        notes.extend(fleet.findings());
-        let servers = fleet.servers.list();
+        notes.extend(mcp.findings());
+        let servers = mcp.servers.list();
         settings.sdlc.planning_problems.iter().for_each(|why| launch.note(format_args!("ona: {why}")));
         let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded)
             .with_planning(settings.sdlc.planning)
@@ -190,7 +190,8 @@ impl Runtime {
         let hooks = hook_engine(launch, open, list, (&operators, &host), &place, |environment| {
             runner(ProcessRunner::new(environment, cancellation.clone()))
         });
-        let hooks = hooks.with_failure_listener(on_failure).with_transcript(projection.as_ref().map(told_of));
+        let hooks =
+            hooks.with_failure_listener(on_failure).with_transcript(projection.as_ref().map(transcript_path_of));
         let (hooks, rules) = (Arc::new(hooks), Arc::new(RwLock::new(engine)));
         let registrar = SessionHookRegistry {
             engine: Arc::clone(&hooks),
@@ -200,7 +201,7 @@ impl Runtime {
                 &settings,
                 &place,
                 &judges,
-                &fleet.servers,
+                &mcp.servers,
                 open.merged.trust,
                 ona_trust::startup_files(&host),
             ),
@@ -217,7 +218,7 @@ impl Runtime {
         hook_sources.iter_mut().for_each(|source| findings.append(std::mem::take(&mut source.rows)));
         Ok(Self {
             store: Arc::clone(&open.store),
-            project_files: look_at(launch, &settings),
+            project_files: project_files_at(launch, &settings),
             hooks,
             registrar: Arc::new(registrar),
             projection,
@@ -229,16 +230,16 @@ impl Runtime {
             database,
             env,
             withheld,
-            persist: permission_writer::keeper(launch, open),
+            persist: permission_writer::persist_update(launch, open),
             cancel: cancellation.token(),
             env_file: EnvFile::in_dir(launch.env.non_empty(environment::TMPDIR).unwrap_or("/tmp")),
             cwd: place.start.clone(),
             claude_off: pi.claude_off,
             ineffective,
-            unsettled,
+            pending_rules,
             module_tools: Vec::new(),
             modules: None,
-            fleet,
+            mcp,
             notices: launch.notices.clone(),
             place,
             settings,
@@ -277,7 +278,7 @@ impl Runtime {
             settings: &settings,
             dirs: &self.place,
             operators: &self.operators,
-            handlers: &hook_handlers::maker(&self.judges, &self.fleet.servers),
+            handlers: &hook_handlers::factory(&self.judges, &self.mcp.servers),
             pi: &PiSession::none(),
             cancel: &self.cancel,
         })?;
@@ -287,7 +288,7 @@ impl Runtime {
         let engine = hook_engine(launch, open, list, (&self.operators, &self.host), &self.place, processes);
         let engine = engine
             .with_failure_listener(failures_to_notices(&launch.notices))
-            .with_transcript(self.projection.as_ref().map(told_of));
+            .with_transcript(self.projection.as_ref().map(transcript_path_of));
         Ok(OtherHooks { engine, source })
     }
 
@@ -339,13 +340,13 @@ impl Runtime {
 
     /// Judges the tools that rules of flags name; waits for servers if that takes them.
     pub async fn judge_flags(&self, launch: &Launch) -> Result<(), Failure> {
-        if self.unsettled.wait_for_servers() {
+        if self.pending_rules.wait_for_servers() {
             tokio::select! {
-                () = self.fleet.servers.settled() => {}
+                () = self.mcp.servers.settled() => {}
                 () = self.cancel.cancelled() => {}
             }
         }
-        self.unsettled.judge(launch, &self.settings, &self.fleet.servers, &self.module_tools)
+        self.pending_rules.judge(launch, &self.settings, &self.mcp.servers, &self.module_tools)
     }
 
     /// What is wrong with the settings, to be recorded once.
@@ -402,7 +403,7 @@ impl Runtime {
     pub fn tool_parts<'a>(&'a self, session: &'a Session) -> ToolParts<'a> {
         ToolParts {
             project_files: Some(Arc::clone(&self.project_files)),
-            servers: Some((&self.fleet.servers, Box::new(|_| true))),
+            servers: Some((&self.mcp.servers, Box::new(|_| true))),
             ..ToolParts::new(session, &self.store, &self.hooks)
         }
     }
@@ -462,13 +463,13 @@ fn projection(launch: &Launch, open: &OpenProject, settings: &Settings) -> Optio
     )))
 }
 
-fn told_of(projection: &Arc<TranscriptFiles>) -> TranscriptOf {
+fn transcript_path_of(projection: &Arc<TranscriptFiles>) -> TranscriptOf {
     let projection = Arc::clone(projection);
     Arc::new(move |base| projection.path(base))
 }
 
 /// How ExitPlanMode looks at a project when its implementation begins.
-fn look_at(launch: &Launch, settings: &Settings) -> ProjectFilesAt {
+fn project_files_at(launch: &Launch, settings: &Settings) -> ProjectFilesAt {
     let (database, settings) = (launch.database.path.clone(), settings.sdlc.clone());
     Arc::new(move |root| Some(Project::new(root, &database, &settings).ok()?.snapshot().ok()?.files))
 }
@@ -480,153 +481,27 @@ pub fn prices(settings: &Settings, notices: &Notices) -> Prices {
     prices
 }
 
-/// A mode by its name, or by the one the reference gives the default.
-pub fn mode_named(name: &str) -> Result<Mode, UnknownMode> {
-    if name == "manual" { Ok(Mode::Default) } else { name.parse() }
-}
-
-/// The row's permissions with this run's flags over them.
-fn permissions(
-    launch: &Launch,
-    settings: &Settings,
-) -> Result<(PermissionSettings, Vec<LoggedEvent>, Vec<String>), Failure> {
-    let options = &launch.options;
-    let unknown = &settings.permission_findings;
-    let mut permissions = settings
-        .permissions
-        .clone()
-        .map_err(|bad| Failure::usage(format_args!("the permissions in the settings cannot be used: {bad}")))?;
-    let mode = match (&options.permission_mode, options.dangerously_skip_permissions) {
-        (Some(mode), _) => Some(mode_named(mode).map_err(Failure::usage)?),
-        (None, true) => Some(Mode::BypassPermissions),
-        (None, false) => None,
-    };
-    if mode == Some(Mode::BypassPermissions) && permissions.disable_bypass {
-        return Err(Failure::usage(
-            "the settings do not allow the mode bypassPermissions (disableBypassPermissionsMode)",
-        ));
-    }
-    if launch.agent_shell && (mode.is_some() || !options.allowed_tools.is_empty() || !options.add_dir.is_empty()) {
-        launch.operator_only("permissions")?;
-    }
-    permissions.default_mode = mode.unwrap_or(permissions.default_mode);
-    if permissions.managed_only {
-        if !options.allowed_tools.is_empty() {
-            launch.note("ona: --allowedTools is left out: only the managed policy may allow something");
-        }
-    } else {
-        permissions.allow.extend(flags::rules(&options.allowed_tools));
-    }
-    permissions.deny.extend(flags::rules(&options.disallowed_tools));
-    permissions.additional_directories.extend(options.add_dir.iter().cloned());
-    let strange = unknown.iter().map(ToString::to_string).collect();
-    Ok((permissions, unknown.iter().map(findings::permission_setting).collect(), strange))
-}
-
-/// The deny and ask rules nobody below the policy may lift.
-fn managed_rules(open: &OpenProject) -> Vec<String> {
-    let managed = open.found.layers.iter().filter(|layer| layer.scope == SettingsScope::Managed);
-    let permissions = managed.filter_map(|layer| layer.settings().permissions.ok());
-    permissions.flat_map(|permissions| permissions.deny.into_iter().chain(permissions.ask)).collect()
-}
-
-fn place(launch: &Launch, permissions: &PermissionSettings, cwd: &Path) -> SessionDirs {
-    let project = if cwd == launch.cwd { launch.project.clone() } else { project_root(cwd) };
-    let mut place = SessionDirs { project, start: cwd.to_owned(), home: launch.env.home(), extra: Vec::new() };
-    for text in &permissions.additional_directories {
-        match place.directory(text) {
-            Some(directory) => place.extra.push(directory),
-            None => launch.note(format_args!("ona: {text:?} is too wide to be a working directory and is left out")),
-        }
-    }
-    place
-}
-
 /// The MCP servers of this place; none is started. `named` has the variables that definitions
 /// speak of, `children` what the processes of servers are started with.
-fn fleet(
+fn mcp_servers(
     launch: &Launch,
     open: &OpenProject,
     settings: &Settings,
     place: &SessionDirs,
     named: &Environments,
     mut children: Environments,
-) -> Result<Fleet, Failure> {
+) -> Result<McpServers, Failure> {
     let gathered = mcp::gather(launch, open, settings, &place.project, named)?;
     for env in [&mut children.operators, &mut children.projects] {
         env.set(environment::CLAUDE_PROJECT_DIR, place.project.as_os_str());
     }
     let roots = std::iter::once(&place.project).chain(&place.extra).cloned().collect();
-    Ok(Fleet::new(gathered, ServerContext::new(children, place.start.clone(), roots), open, launch.notices.clone()))
-}
-
-/// Takes the providers' credentials out of what tools' children get, unless the operator
-/// wants them to have them. Returns the names of what was taken out.
-fn withhold_credentials(launch: &Launch, env: &mut Env, settings: &Settings) -> Arc<[String]> {
-    if let Some(problem) = &settings.pass_credentials.problem {
-        launch.note(format_args!("ona: {problem}"));
-    }
-    if settings.pass_credentials.value {
-        return Arc::default();
-    }
-    if let Some(number) =
-        env.get(environment::CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR).and_then(|text| text.trim().parse().ok())
-    {
-        ona_process::secrets::withhold_descriptor(number);
-    }
-    credentials::remove_from(env).into()
-}
-
-/// Variables of a project that the operator's hooks and workers get as well: none of them
-/// chooses a program, a library, a place or a server.
-const HARMLESS: [&str; 14] = [
-    "CI",
-    "COLUMNS",
-    "DEBUG",
-    "FORCE_COLOR",
-    "LANG",
-    "LC_ALL",
-    "LINES",
-    "NODE_ENV",
-    "NO_COLOR",
-    "PYTHONUNBUFFERED",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "TERM",
-    "TZ",
-];
-
-/// What the operator's own hooks and workers have: a repository that could set variables for
-/// them could replace a guard.
-fn operator_environment(launch: &Launch, open: &OpenProject, settings: &Settings) -> Env {
-    let of = |env: &[(String, String)], name: &str| {
-        env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
-    };
-    let layers: Vec<_> = open.found.layers.iter().map(|layer| (layer.scope, layer.settings().env)).collect();
-    let (confined, others): (Vec<_>, Vec<_>) = layers.iter().partition(|(scope, _)| scope.is_confined());
-    let from_files = Settings::read(&open.merged.secrets.restore(&open.merged.effective)).env;
-    let mut env = launch.env.clone();
-    for (name, value) in &settings.env {
-        let is_above = |scope: &SettingsScope| matches!(scope, SettingsScope::Flag | SettingsScope::Managed);
-        let above = others.iter().any(|(scope, env)| is_above(scope) && of(env, name).is_some());
-        let imported = of(&from_files, name).as_ref() == Some(value);
-        let of_folder = imported && !above && confined.iter().any(|(_, env)| of(env, name).is_some());
-        if !of_folder || HARMLESS.contains(&name.as_str()) {
-            env.set(name, value);
-        } else if let Some(value) = others.iter().rev().find_map(|(_, env)| of(env, name)) {
-            env.set(name, value);
-        }
-    }
-    env
-}
-
-/// The process environment with the settings' `env` over it.
-fn host_environment(launch: &Launch, settings: &Settings) -> Env {
-    let mut env = launch.env.clone();
-    for (name, value) in &settings.env {
-        env.set(name, value);
-    }
-    env
+    Ok(McpServers::new(
+        gathered,
+        ServerContext::new(children, place.start.clone(), roots),
+        open,
+        launch.notices.clone(),
+    ))
 }
 
 /// For forms that have no stream.

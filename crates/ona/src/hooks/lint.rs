@@ -7,7 +7,7 @@ use ona_hook_tools::HookBench;
 use ona_hookplane::Hook;
 use ona_runtime::{
     Failure, Launch, OpenProject, block_on,
-    guards::{self, Around, Finding},
+    guards::{self, Finding, ProgramContext},
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) fn run(launch: &Launch, config: Option<&Path>, as_json: bool) -> Resu
 async fn found(launch: &Launch, open: &OpenProject, bench: &HookBench, other: bool) -> Vec<Finding> {
     let list = bench.engine.list();
     let hooks: Vec<_> = list.iter().collect();
-    let around = Around::of(launch, &bench.runtime);
+    let context = ProgramContext::of(launch, &bench.runtime);
     let mut findings: Vec<_> = match other {
         // What is wrong with matchers and fields is said below, of every hook.
         false => {
@@ -48,7 +48,7 @@ async fn found(launch: &Launch, open: &OpenProject, bench: &HookBench, other: bo
         findings.extend(judged(hook, &hooks[..index], gastown));
         // The list above leaves out hooks that are switched off; their authors still want to know.
         if other || hook.disabled.is_some() {
-            findings.extend(guards::of_hook(hook, &around).into_iter().filter(|one| one.rule != guards::SLIP));
+            findings.extend(guards::of_hook(hook, &context).into_iter().filter(|one| one.rule != guards::SLIP));
         }
     }
     findings.extend(guards::tried(&bench.runtime, hooks).await);

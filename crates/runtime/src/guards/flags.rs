@@ -18,12 +18,12 @@ use ona_settings::Settings;
 
 /// A rule of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Given {
+struct FlagRule {
     list: Behavior,
-    rule: String,
+    text: String,
 }
 
-impl Given {
+impl FlagRule {
     fn flag(&self) -> &'static str {
         match self.list {
             Behavior::Deny => "--disallowedTools",
@@ -33,14 +33,14 @@ impl Given {
 
     /// The tool's name.
     fn name(&self) -> &str {
-        self.rule.split('(').next().unwrap_or(&self.rule)
+        self.text.split('(').next().unwrap_or(&self.text)
     }
 }
 
 /// Rules whose tool is not known yet.
 #[derive(Clone, Debug, Default)]
-pub struct Unsettled {
-    given: Vec<Given>,
+pub struct PendingRules {
+    rules: Vec<FlagRule>,
 }
 
 /// The rules of one flag.
@@ -49,30 +49,30 @@ pub fn rules(lists: &[String]) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Refuses malformed rules; keeps those that name a tool nobody knows yet.
-pub fn read(options: &Options) -> Result<Unsettled, Failure> {
-    let mut unsettled = Unsettled::default();
+pub fn read(options: &Options) -> Result<PendingRules, Failure> {
+    let mut pending = PendingRules::default();
     let lists = [(Behavior::Deny, &options.disallowed_tools), (Behavior::Allow, &options.allowed_tools)];
     for (list, texts) in lists {
-        for rule in rules(texts) {
-            let given = Given { list, rule };
-            match Rule::parse(&given.rule, list) {
-                Ok(_) if given.name().starts_with("mcp__") => unsettled.given.push(given),
+        for text in rules(texts) {
+            let rule = FlagRule { list, text };
+            match Rule::parse(&rule.text, list) {
+                Ok(_) if rule.name().starts_with("mcp__") => pending.rules.push(rule),
                 Ok(_) => {}
                 Err(RuleError::UnknownTool(name)) if known_tools::is_known(&name) => {}
-                Err(RuleError::UnknownTool(_)) => unsettled.given.push(given),
+                Err(RuleError::UnknownTool(_)) => pending.rules.push(rule),
                 Err(why) => {
-                    return Err(Failure::usage(format_args!("{}: the rule {:?}: {why}", given.flag(), given.rule)));
+                    return Err(Failure::usage(format_args!("{}: the rule {:?}: {why}", rule.flag(), rule.text)));
                 }
             }
         }
     }
-    Ok(unsettled)
+    Ok(pending)
 }
 
-impl Unsettled {
+impl PendingRules {
     /// Whether the answer depends on what servers offer.
     pub fn wait_for_servers(&self) -> bool {
-        self.given.iter().any(|given| given.name().starts_with("mcp__"))
+        self.rules.iter().any(|rule| rule.name().starts_with("mcp__"))
     }
 
     /// Says which tools do not exist. `tools`: those of hook modules.
@@ -83,10 +83,10 @@ impl Unsettled {
         servers: &Servers,
         tools: &[String],
     ) -> Result<(), Failure> {
-        for given in &self.given {
-            let Some(unknown) = unknown(given, servers, tools) else { continue };
-            let message = format!("{}: {}", given.flag(), unknown.message);
-            let off = given.list == Behavior::Deny && unknown.what == What::Tool;
+        for rule in &self.rules {
+            let Some(unknown) = unknown(rule, servers, tools) else { continue };
+            let message = format!("{}: {}", rule.flag(), unknown.message);
+            let off = rule.list == Behavior::Deny && unknown.what == What::Tool;
             if off || is_strict(launch, settings) {
                 return Err(Failure::usage(message));
             }
@@ -109,8 +109,8 @@ enum What {
 }
 
 /// Why the rule names nothing that is here.
-fn unknown(given: &Given, servers: &Servers, tools: &[String]) -> Option<Unknown> {
-    let name = given.name();
+fn unknown(rule: &FlagRule, servers: &Servers, tools: &[String]) -> Option<Unknown> {
+    let name = rule.name();
     if let Some(rest) = name.strip_prefix("mcp__") {
         return unknown_to_servers(name, rest, servers);
     }

@@ -27,7 +27,7 @@ use ona_settings::Settings;
 use ona_trust::{Notice, NoticeKind};
 use serde_json::Value;
 
-pub use programs::Around;
+pub use programs::ProgramContext;
 use programs::unstartable;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,10 +95,10 @@ pub fn findings(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<F
     findings.extend(ineffective.rules.iter().filter(restricting).map(of_rule));
     findings.extend(runtime.hook_sources.iter().flat_map(of_source));
     let list = runtime.hooks.list();
-    let around = Around::of(launch, runtime);
+    let context = ProgramContext::of(launch, runtime);
     // A hook that is switched off guards nothing, and somebody said so.
     for hook in list.iter().filter(|hook| hook.disabled.is_none()) {
-        findings.extend(of_hook(hook, &around));
+        findings.extend(of_hook(hook, &context));
     }
     findings
 }
@@ -132,13 +132,13 @@ pub fn of_field(unknown: &UnknownField) -> Finding {
 }
 
 /// Why one hook cannot run, as far as that is plain without running it.
-pub fn of_hook(hook: &Hook, around: &Around<'_>) -> Vec<Finding> {
+pub fn of_hook(hook: &Hook, context: &ProgramContext<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let Some(Err(server)) = called_by(hook, around.servers) {
+    if let Some(Err(server)) = called_by(hook, context.servers) {
         findings.push(Finding::of_hook("missing-server", hook, format!("there is no MCP server {server}")));
     }
     findings.extend(MatcherReach::of(hook).likely_typo().map(|message| Finding::of_hook(SLIP, hook, message)));
-    let wrong = unstartable(hook, &hook.action, around);
+    let wrong = unstartable(hook, &hook.action, context);
     findings.extend(wrong.map(|(rule, message)| Finding::of_hook(rule, hook, message)));
     findings
 }

@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Where hooks run.
-pub struct Around<'a> {
+pub struct ProgramContext<'a> {
     pub project: PathBuf,
     /// Where the session starts.
     pub start: PathBuf,
@@ -24,14 +24,14 @@ pub struct Around<'a> {
     pub servers: &'a Servers,
 }
 
-impl<'a> Around<'a> {
+impl<'a> ProgramContext<'a> {
     pub fn of(launch: &Launch, runtime: &'a Runtime) -> Self {
         Self {
             project: runtime.project().to_owned(),
             start: runtime.start().to_owned(),
             home: launch.env.home(),
             env: &runtime.host,
-            servers: &runtime.fleet.servers,
+            servers: &runtime.mcp.servers,
         }
     }
 }
@@ -39,63 +39,63 @@ impl<'a> Around<'a> {
 type Wrong = (&'static str, String);
 
 /// Why the action cannot start, or will not once the agent has changed directory.
-pub(super) fn unstartable(hook: &Hook, action: &HookAction, around: &Around<'_>) -> Option<Wrong> {
+pub(super) fn unstartable(hook: &Hook, action: &HookAction, context: &ProgramContext<'_>) -> Option<Wrong> {
     let words = match action {
         HookAction::Exec { program, args } => std::iter::once(program).chain(args).cloned().collect(),
         HookAction::Shell { shell: HookShell::Bash | HookShell::Sh | HookShell::LoginSh, command } => words(command),
         HookAction::Shell { shell: HookShell::PowerShell, .. } => {
-            let path = around.env.get(environment::PATH).unwrap_or_default();
+            let path = context.env.get(environment::PATH).unwrap_or_default();
             let there = ["pwsh", "powershell"].iter().any(|name| find_in_path(path, name).is_some());
             return (!there).then(|| ("missing-program", "pwsh or powershell is not on the search path".to_owned()));
         }
         HookAction::Handler(handler) => {
             if let Some(action) = handler.action() {
-                return unstartable(hook, action, around);
+                return unstartable(hook, action, context);
             }
-            let missing = |cwd: &Path| handler.missing(cwd, around.env);
-            if let Some(why) = missing(&around.start) {
+            let missing = |cwd: &Path| handler.missing(cwd, context.env);
+            if let Some(why) = missing(&context.start) {
                 return Some(("missing-file", why));
             }
             // Found, but only because the session is where it is.
             return missing(Path::new("/")).map(|_| {
-                let start = around.start.display();
+                let start = context.start.display();
                 ("relative-command", format!("it is found only while the session is in {start}; use an absolute path"))
             });
         }
     };
-    let program = filled(words.first()?, hook, around)?;
+    let program = filled(words.first()?, hook, context)?;
     // What a profile adds to the search path is not known here.
     let in_profile = matches!(action, HookAction::Shell { shell: HookShell::LoginSh, .. }) && !program.contains('/');
-    let missing = if in_profile { None } else { missing(&program, around) };
+    let missing = if in_profile { None } else { missing(&program, context) };
     missing.or_else(|| {
-        let script = filled(script(&program, &words[1..])?, hook, around)?;
-        let file = around.start.join(&script);
+        let script = filled(script(&program, &words[1..])?, hook, context)?;
+        let file = context.start.join(&script);
         match file.is_file() {
-            true => relative(&script, around),
+            true => relative(&script, context),
             false => Some(("missing-file", format!("{} does not exist", file.display()))),
         }
     })
 }
 
 /// A path that is right only as long as the session stays where it started.
-fn relative(path: &str, around: &Around<'_>) -> Option<Wrong> {
+fn relative(path: &str, context: &ProgramContext<'_>) -> Option<Wrong> {
     if Path::new(path).is_absolute() {
         return None;
     }
-    let file = lexical(&around.start.join(path));
-    let instead = match file.strip_prefix(&around.project) {
+    let file = lexical(&context.start.join(path));
+    let instead = match file.strip_prefix(&context.project) {
         Ok(below) => format!("\"$CLAUDE_PROJECT_DIR\"/{}", below.display()),
         Err(_) => file.display().to_string(),
     };
-    let start = around.start.display();
+    let start = context.start.display();
     Some(("relative-command", format!("{path} is found only while the session is in {start}; write {instead}")))
 }
 
 /// A word with the variables in it that are known before a hook runs; `None` if the shell
 /// would still have to work something out, which is not ours to guess.
-fn filled(word: &str, hook: &Hook, around: &Around<'_>) -> Option<String> {
+fn filled(word: &str, hook: &Hook, context: &ProgramContext<'_>) -> Option<String> {
     let mut word = word.to_owned();
-    let project = around.project.to_string_lossy();
+    let project = context.project.to_string_lossy();
     for name in ["${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR"] {
         word = word.replace(name, &project);
     }
@@ -103,7 +103,7 @@ fn filled(word: &str, hook: &Hook, around: &Around<'_>) -> Option<String> {
         word = word.replace("${CLAUDE_PLUGIN_ROOT}", &plugin.root).replace("$CLAUDE_PLUGIN_ROOT", &plugin.root);
     }
     if let Some(rest) = word.strip_prefix("~/").or_else(|| word.strip_prefix("$HOME/")) {
-        word = around.home.join(rest).to_string_lossy().into_owned();
+        word = context.home.join(rest).to_string_lossy().into_owned();
     }
     (!word.contains(['$', '`', '*', '?', '[', '(', '{'])).then_some(word)
 }
@@ -138,21 +138,21 @@ const BUILTIN: [&str; 46] = [
     "umask", "unset", "until", "wait", "while",
 ];
 
-fn missing(program: &str, around: &Around<'_>) -> Option<Wrong> {
+fn missing(program: &str, context: &ProgramContext<'_>) -> Option<Wrong> {
     if !program.contains('/') {
-        let path = around.env.get(environment::PATH).unwrap_or_default();
+        let path = context.env.get(environment::PATH).unwrap_or_default();
         let found = BUILTIN.contains(&program) || find_in_path(path, program).is_some();
         return (!found && !program.is_empty())
             .then(|| ("missing-program", format!("{program} is not on the search path")));
     }
-    let file = around.start.join(program);
+    let file = context.start.join(program);
     match std::fs::metadata(&file) {
         Err(_) => Some(("missing-file", format!("{} does not exist", file.display()))),
         Ok(meta) if meta.is_dir() => Some(("not-executable", format!("{} is a directory", file.display()))),
         Ok(meta) if meta.permissions().mode() & 0o111 == 0 => {
             Some(("not-executable", format!("{} is not executable (chmod +x)", file.display())))
         }
-        Ok(_) => relative(program, around),
+        Ok(_) => relative(program, context),
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn hook_builder(
             whom,
             disabled: disabled(&settings.hooks, front.of_project && trust == Trust::Withheld),
         };
-        let (hooks, rejected) = front_matter(&read, kind, &settings, &dirs, &hook_handlers::maker(&judges, &servers));
+        let (hooks, rejected) = front_matter(&read, kind, &settings, &dirs, &hook_handlers::factory(&judges, &servers));
         let problems = rejected.iter().map(|one| format!("a hook of {} is not used: {}", front.by, one.why)).collect();
         let mut files = scripts(&front.hooks, &dir, &dirs);
         files.extend(startup.iter().cloned());
