@@ -17,6 +17,7 @@ use ona_trust::{
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -162,11 +163,15 @@ impl Launch {
     }
 
     fn trust_state_of(&self, root: &Path) -> TrustState {
-        let recorded = |key: &str| self.before()?.meta(key).ok()?;
+        // A database that cannot be read records no trust.
+        let recorded = |key: &str| {
+            let value = self.before()?.meta(key);
+            value.inspect_err(|error| tracing::debug!(key, %error, "no record of trust can be read")).ok()?
+        };
         if self.agent_shell {
             // Flags and environment are the agent's own here. What counts is what the operator's
             // process went by, so that the agent can neither add trust nor lose guards.
-            let imported = ImportRecord::load(recorded);
+            let Ok(imported) = ImportRecord::load(|key| Ok::<_, Infallible>(recorded(key)));
             let in_use =
                 imported.is_some_and(|one| one.trust == Trust::Trusted && Path::new(&one.project_root) == root);
             let env = self.env.clone().with(environment::ONA_TRUST, "");
@@ -231,7 +236,7 @@ impl Launch {
             }
         };
         let is_ours = stored.is_some_and(|row| row.is_ours);
-        let record = ImportRecord::load(|key| reader.meta(key).ok().flatten());
+        let record = ImportRecord::load(|key| reader.meta(key)).map_err(failed)?;
         let stored = row.as_ref().map(|value| StoredSettings { value, is_ours });
         let decided = ona_trust::import(stored, record.as_ref(), &open.merged, how);
         let effective = match self.without_bad_files(open, decided)? {
@@ -333,9 +338,13 @@ impl Launch {
     /// the import and this lock was first.
     pub fn keep_settings(&self, open: &OpenProject) -> Result<SettingsLock, Failure> {
         let reader = open.store.reader().map_err(|error| self.store_failure(error))?;
-        let owner = || ImportRecord::load(|key| reader.meta(key).ok().flatten()).map(|record| record.project_root);
-        let lock = SettingsLock::shared(&self.database.path).map_err(|error| settings_in_use(error, owner()))?;
-        match owner() {
+        let owner = || Ok(ImportRecord::load(|key| reader.meta(key))?.map(|record| record.project_root));
+        let owner = || owner().map_err(|error| self.store_failure(error));
+        let lock = match SettingsLock::shared(&self.database.path) {
+            Ok(lock) => lock,
+            Err(error) => return Err(settings_in_use(error, owner()?)),
+        };
+        match owner()? {
             // The agent's own `ona` works by the settings that are there, wherever it stands.
             Some(other) if !self.agent_shell && Path::new(&other) != open.merged.project_root => {
                 Err(in_use_for(&other))

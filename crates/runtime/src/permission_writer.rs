@@ -68,6 +68,6 @@ impl PermissionWriter {
     fn stored(&self) -> Result<(String, Option<ImportRecord>), StoreError> {
         let reader = self.store.reader()?;
         let row = reader.settings_row()?.map_or_else(|| "{}".to_owned(), |row| row.json);
-        Ok((row, ImportRecord::load(|key| reader.meta(key).ok().flatten())))
+        Ok((row, ImportRecord::load(|key| reader.meta(key))?))
     }
 }

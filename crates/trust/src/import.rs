@@ -48,11 +48,20 @@ const TRUST: &str = "settings_import_trust";
 impl ImportRecord {
     /// Reads the record from `schema_meta`. Without a readable digest and key
     /// list it does not exist, and the row counts as written by the operator.
-    pub fn load(meta: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let keys = serde_json::from_str::<Vec<Value>>(&meta(KEYS)?).ok()?;
-        let keys = keys.iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>()?;
-        let trust = if meta(TRUST).as_deref() == Some(TRUSTED) { Trust::Trusted } else { Trust::Withheld };
-        Some(Self { sha256: meta(SHA256)?, keys, project_root: meta(ROOT).unwrap_or_default(), trust })
+    /// A value that cannot be read is an error: it must not look like a missing record.
+    pub fn load<E>(meta: impl Fn(&str) -> Result<Option<String>, E>) -> Result<Option<Self>, E> {
+        let (sha256, keys, root, trust) = (meta(SHA256)?, meta(KEYS)?, meta(ROOT)?, meta(TRUST)?);
+        let parsed = keys.and_then(|text| {
+            let keys = serde_json::from_str::<Vec<Value>>(&text).ok()?;
+            keys.iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>()
+        });
+        let trust = if trust.as_deref() == Some(TRUSTED) { Trust::Trusted } else { Trust::Withheld };
+        Ok(sha256.zip(parsed).map(|(sha256, keys)| Self {
+            sha256,
+            keys,
+            project_root: root.unwrap_or_default(),
+            trust,
+        }))
     }
 
     /// Returns the rows of `schema_meta` that hold the record.

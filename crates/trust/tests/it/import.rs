@@ -2,6 +2,12 @@ use crate::World;
 use ona_trust::{ImportAction, ImportMode, ImportRecord, StoredSettings, Trust, beside, import};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+fn load(meta: impl Fn(&str) -> Option<String>) -> Option<ImportRecord> {
+    let Ok(record) = ImportRecord::load(|key| Ok::<_, Infallible>(meta(key)));
+    record
+}
 
 /// The database of a test: the row and the record, as a caller would keep them.
 #[derive(Default)]
@@ -14,7 +20,7 @@ struct Database {
 
 impl Database {
     fn start(&mut self, world: &World, how: ImportMode) -> ImportAction {
-        let record = ImportRecord::load(|key| self.meta.get(key).cloned());
+        let record = load(|key| self.meta.get(key).cloned());
         let row = self.row.as_ref().map(|value| StoredSettings { value, is_ours: self.row == self.ours });
         let import = import(row, record.as_ref(), &world.merged(), how);
         match &import {
@@ -35,7 +41,7 @@ impl Database {
     }
 
     fn record(&self) -> Option<ImportRecord> {
-        ImportRecord::load(|key| self.meta.get(key).cloned())
+        load(|key| self.meta.get(key).cloned())
     }
 
     fn row(&self) -> &Value {
@@ -156,11 +162,14 @@ fn a_row_that_is_no_object_is_imported_anew() {
 
 #[test]
 fn a_record_that_cannot_be_read_is_none() {
-    let load =
-        |keys: &str| ImportRecord::load(|key| Some(if key == "settings_import_keys" { keys } else { "x" }.into()));
+    let with_keys = |keys: &str| load(|key| Some(if key == "settings_import_keys" { keys } else { "x" }.into()));
     let record =
         ImportRecord { sha256: "x".into(), keys: vec!["a".into()], project_root: "x".into(), trust: Trust::Withheld };
-    assert_eq!(load(r#"["a"]"#), Some(record));
-    assert_eq!((load("a,b"), load("[1]"), load("{}")), (None, None, None));
-    assert_eq!(ImportRecord::load(|_| None), None);
+    assert_eq!(with_keys(r#"["a"]"#), Some(record));
+    assert_eq!((with_keys("a,b"), with_keys("[1]"), with_keys("{}")), (None, None, None));
+    assert_eq!(load(|_| None), None);
+    assert_eq!(
+        ImportRecord::load(|key| if key == "settings_import_keys" { Err("busy") } else { Ok(None) }),
+        Err("busy")
+    );
 }
