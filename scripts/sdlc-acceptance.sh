@@ -62,7 +62,7 @@ stated=$(grep -E '^Open: [0-9]+\. Not claimed: [0-9]+\.$' "$musts")
 counted="Open: $(grep -c '^- \[ \]' "$musts"). Not claimed: $(grep -c '^- not claimed:' "$musts")."
 [ "$stated" = "$counted" ] || die "row MUST-0: $musts says '$stated' and lists '$counted'"
 stray=$(awk '/^Open: /{listed=1; next} listed && NF && !/^- /{print NR": "$0}' "$musts")
-[ -z "$stray" ] || die "row MUST-0: $musts has a line below its numbers that is no item: $stray"
+[ -z "$stray" ] || die "row MUST-0: $musts has a line below its numbers that is not an item: $stray"
 if [ $delivered = yes ] && grep -q '^- not claimed:' "$musts"; then
   die "row MUST-0: not DELIVERED: $(grep -c '^- not claimed:' "$musts") areas are not claimed yet, see $musts"
 fi
@@ -159,7 +159,7 @@ for line in "${table[@]}"; do
   trim command
   trim expected
   command=${command#\`} command=${command%\`}
-  [ -n "$command" ] || stop_at "row $id: there is no command"
+  [ -n "$command" ] || stop_at "row $id: the command is missing"
   [[ $expected =~ ^exit\ ([0-9]+)$ ]] || stop_at "row $id: expected must be 'exit N', not '$expected'"
   want=${BASH_REMATCH[1]}
   case $alone in

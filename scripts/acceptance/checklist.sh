@@ -98,9 +98,9 @@ well_formed() {
       if [ -n "$ledger" ] || [[ $check =~ ^00[0-4]- ]]; then
         [ "$check" = "$ledger" ] || echo "$id: the command is not about $ledger"
       fi
-      grep -qE "^check_${check//[-.]/_}\(\) \{" "$script" || echo "$id: there is no check $check in $script"
+      grep -qE "^check_${check//[-.]/_}\(\) \{" "$script" || echo "$id: missing check $check in $script"
     fi
-    [ -x "$script" ] || command -v "${command%% *}" >/dev/null || echo "$id: there is no program $script"
+    [ -x "$script" ] || command -v "${command%% *}" >/dev/null || echo "$id: missing program $script"
     [ "$expected" = ' exit 0 ' ] || echo "$id: expected is not exit 0"
     [ -z "$rest" ] || echo "$id: more than five cells"
   done < <(grep '^|' "$1")
@@ -115,7 +115,7 @@ check_004_F_1_01() {
   local few good change
   few=$(sed '/^| [A-Z]/,$d' "$matrix"; grep -m 3 '^| [A-Z]' "$matrix")
   good='| ZZ-1 | 004-HR-03: planted | a criterion that can be checked | `scripts/acceptance/store.sh 004-HR-03` | exit 0 |'
-  for change in 's/a criterion[^|]*/ /' 's/`scripts[^`]*`/ask somebody/' 's/store.sh/nothing.sh/' 's/sh 004-HR-03/sh 004-99-99/' 's/exit 0/looks right/' 's/ZZ-1/zz/' "s/ZZ-1/$(ids "$matrix" | head -n 1)/" 's/004-HR-03: planted/planted/'; do
+  for change in 's/a criterion[^|]*/ /' 's/`scripts[^`]*`/ask a person/' 's/store.sh/nothing.sh/' 's/sh 004-HR-03/sh 004-99-99/' 's/exit 0/looks right/' 's/ZZ-1/zz/' "s/ZZ-1/$(ids "$matrix" | head -n 1)/" 's/004-HR-03: planted/planted/'; do
     printf '%s\n%s\n' "$few" "$(sed "$change" <<<"$good")" >"$WORLD/matrix.md"
     [ -n "$(well_formed "$WORLD/matrix.md")" ] || fail "not seen: $change"
   done
@@ -459,8 +459,8 @@ check_004_9_01() {
   has "$(cat "$ONA_ROOT/docs/ARCHITECTURE.md")" 'The repository is the specification'"'"'s `agent-sdlc-runtime/`; it is a Cargo workspace (DEC-001).'
   has "$(cat "$ONA_ROOT/Cargo.toml")" 'members = ["crates/*"]'
   local path
-  for path in crates docs scripts; do [ -d "$ONA_ROOT/$path" ] || fail "there is no directory $path"; done
-  for path in Cargo.lock schema.sql README.md LICENSE; do [ -s "$ONA_ROOT/$path" ] || fail "there is no file $path"; done
+  for path in crates docs scripts; do [ -d "$ONA_ROOT/$path" ] || fail "directory $path does not exist"; done
+  for path in Cargo.lock schema.sql README.md LICENSE; do [ -s "$ONA_ROOT/$path" ] || fail "file $path does not exist"; done
   # The program under test is built from it.
   is "$(ona --version)" "ona $(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' "$ONA_ROOT/Cargo.toml")"
 }
@@ -482,10 +482,10 @@ check_004_9_02() {
       case $path in
         crates/*)
           dir=$path
-          [ -f "$ONA_ROOT/$dir/Cargo.toml" ] && [ -d "$ONA_ROOT/$dir/src" ] || fail "$box: there is no crate $dir"
+          [ -f "$ONA_ROOT/$dir/Cargo.toml" ] && [ -d "$ONA_ROOT/$dir/src" ] || fail "$box: crate $dir does not exist"
           ;;
-        *.rs) [ -f "$ONA_ROOT/$dir/src/$path" ] || fail "$box: there is no module $dir/src/$path" ;;
-        *) [ -e "$ONA_ROOT/$path" ] || fail "$box: there is no $path" ;;
+        *.rs) [ -f "$ONA_ROOT/$dir/src/$path" ] || fail "$box: module $dir/src/$path does not exist" ;;
+        *) [ -e "$ONA_ROOT/$path" ] || fail "$box: $path does not exist" ;;
       esac
     done
     file=$(tr -d ' ' <<<"$paths")
@@ -496,7 +496,7 @@ check_004_9_02() {
   for path in $(sed -n 's/^ona-\([a-z-]*\)\..*/\1/p' "$ONA_ROOT/crates/ona/Cargo.toml") ona; do
     has "$table" "\`crates/$path\`"
   done
-  [ -d "$ONA_ROOT/docs" ] || fail 'there is no docs'
+  [ -d "$ONA_ROOT/docs" ] || fail 'missing docs'
 }
 
 check_004_9_05() {

@@ -77,7 +77,7 @@ world() {
 # The last line of an area's file: `run_check "$@"`
 run_check() {
   local name=check_${1//[-.]/_}
-  declare -F "$name" >/dev/null || fail "there is no check $1 in $0"
+  declare -F "$name" >/dev/null || fail "missing check $1 in $0"
   world
   "$name"
 }

@@ -124,7 +124,7 @@ check_001_2_03() {
   write; allowed
   is "$(log)" script
   is "$(hook_row command)" massgen:command:path/to/script.py
-  # For every agent, which it is told of with the output.
+  # For every agent, which learns about it with the output.
   echo "import json, sys; e = json.load(sys.stdin); print(e['agent_id'], e['tool_name'], e['tool_output'], file=open('told', 'a'))" >path/to/script.py
   yaml 'hooks: {PostToolUse: [{handler: "path/to/script.py", type: "command"}]}
 agents: [{id: a}, {id: b}]'
@@ -257,7 +257,7 @@ check_001_5_03() {
   done
   is "$(ran_hooks)" 7
   is "$(why hook_output_invalid)$(why hook_error)" ''
-  # It is no objection, not a permission: a rule that asks still asks.
+  # It is not an objection, and not a permission either: a rule that asks still asks.
   settings '{"permissions":{"allow":["Write"],"ask":["Write"]}}'
   rm a.txt
   write

@@ -117,7 +117,7 @@ check_004_7_2_20() {
   tool ToolSearch '{"query":"picture"}'
   is "$(content | head -1 | jq -r .name)" mcp__s__picture
   tool ToolSearch '{"query":"select:Nope"}'
-  is "$(content)" 'There is no tool Nope.'
+  is "$(content)" 'Unknown tool Nope.'
 }
 
 # ---- hooks ---------------------------------------------------------------------------------

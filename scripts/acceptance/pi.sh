@@ -255,7 +255,7 @@ check_000_2_04() {
   is "$(is_error)" true
   no_file no
   # Nor is it a permission, and an ask, which counts as allow, is none either: where a rule asks, or
-  # there is no rule and nobody to ask, the call does not run.
+  # no rule applies and nobody can be asked, the call does not run.
   local decision
   for decision in allow ask; do
     entries PreToolUse "$(prints "{\"decision\":\"$decision\"}")" >hooks.json

@@ -41,7 +41,7 @@ check_004_7_2_15() {
   is "$(is_error)" true
   lacks "$(content)" 'Secret steps'
   tool Skill '{"skill":"../greet"}'
-  is "$(content)" 'There is no skill ../greet. The skills are: greet, mine.'
+  is "$(content)" 'Unknown skill ../greet. The skills are: greet, mine.'
   tool Skill '{"skill":"greet","extra":1}'
   is "$(is_error)" true
   # A text's own commands are judged, and a text with a hole in it is not loaded.

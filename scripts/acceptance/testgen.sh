@@ -225,7 +225,7 @@ check_004_8_7_02() {
   code 0 ona test report --conversation c
   has "$out" 'greet prints hello'
   has "$out" 'it greets'
-  has "$out" 'there is no test for it'
+  has "$out" 'it has no test'
 }
 
 check_004_8_7_03() {
@@ -345,9 +345,9 @@ check_F_2_7() {
   run_tests 0
   sql "UPDATE conversations SET phase='implement'"
   code 1 ona --transition verify --conversation c
-  has "$err" 'there is no way from implement to verify'
+  has "$err" 'cannot go from implement to verify'
   code 1 ona --transition done --conversation c
-  has "$err" 'there is no way from implement to done'
+  has "$err" 'cannot go from implement to done'
   is "$(phase c)" implement
   by_sql "$t2" "'AC-7'" 'exit 1'
   code 0 ona --transition test --conversation c

@@ -413,7 +413,7 @@ NOTEBOOK
   cp n.ipynb "$WORLD/before"
   tool NotebookEdit '{"notebook_path":"n.ipynb","cell_id":"zz","new_source":"x"}'
   rejected
-  has "$(content)" 'There is no cell zz'
+  has "$(content)" 'Unknown cell zz'
   tool NotebookEdit '{"notebook_path":"n.ipynb","new_source":"x"}'
   rejected
   tool NotebookEdit '{"notebook_path":"n.ipynb","new_source":"x","edit_mode":"insert"}'
@@ -552,7 +552,7 @@ err'
   is "$(answer 3)" "$(answer 2)"
   is "$(answer 4)" "$(answer 2)"
   is "$(answer 6)" 'Task b2: running'
-  is "$(answer 7)" 'There is no task b9. Running: b2 (a long nap)'
+  is "$(answer 7)" 'Unknown task b9. Running: b2 (a long nap)'
   is "$(jq -sc 'map(.is_error)' <<<"$out")" '[false,false,false,false,false,false,false,true]'
   is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='tool_use' AND json_extract(payload_json,'\$.name')='TaskOutput'")" 6
 }

@@ -552,7 +552,7 @@ template() {
 
 check_004_8_8_2_01() {
   template
-  has "$(head -n 1 <<<"$out")" 'there is no way from implement to verify'
+  has "$(head -n 1 <<<"$out")" 'cannot go from implement to verify'
   is "$(sql "SELECT count(*) FROM events WHERE detail LIKE '%verify%'")" 0
 }
 

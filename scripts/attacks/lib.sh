@@ -83,7 +83,7 @@ READ='{"tool":"Read","input":{"file_path":"a.txt"}}'
 
 # The last line of an area's file: `run_case "$@"`
 run_case() {
-  declare -F "$1" >/dev/null || fail "there is no case $1 in $0"
+  declare -F "$1" >/dev/null || fail "unknown case $1 in $0"
   world
   unset ONA_TRUST
   CANARY=$WORLD/canary

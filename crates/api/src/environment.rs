@@ -204,7 +204,7 @@ variables! {
         ANTHROPIC_AUTH_TOKEN: Secret, "",
             "Bearer token for Anthropic or a gateway; wins over ANTHROPIC_API_KEY.";
         CLAUDE_CODE_OAUTH_TOKEN: Secret, "",
-            "Long-lived OAuth token for Anthropic; used if there is no key and no apiKeyHelper.";
+            "Long-lived OAuth token for Anthropic; used without a key and without an apiKeyHelper.";
         CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR: Number, "",
             "Descriptor on which a parent process hands over an OAuth token.";
         ANTHROPIC_BASE_URL: Url, "https://api.anthropic.com",

@@ -2,7 +2,7 @@
 //!
 //! A path is resolved component by component, as the kernel does it, so that a
 //! link to a target that does not exist yet still resolves to that target
-//! (F-3). When a component cannot be read, there is no resolved form, and
+//! (F-3). When a component cannot be read, a resolved form does not exist, and
 //! callers that need one have to refuse: the written form never stands in for it.
 
 use ona_api::path::lexical;

@@ -293,7 +293,7 @@ mod tests {
             (json!({"subtype": "set_permission_mode"}), "mode must be a string"),
             (json!({"subtype": "set_model", "model": 1}), "model must be a string or null"),
             (json!({"subtype": "stop_task"}), "task_id must be a string"),
-            (json!({"subtype": "mcp_toggle", "serverName": "x"}), "there is no MCP server \"x\""),
+            (json!({"subtype": "mcp_toggle", "serverName": "x"}), "unknown MCP server \"x\""),
             (json!({"subtype": "initialize", "systemPrompt": 1}), "systemPrompt must be text"),
             (json!({"subtype": "initialize", "sdkMcpServers": "x"}), "sdkMcpServers must be a list of names"),
         ] {

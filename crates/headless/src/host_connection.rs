@@ -20,7 +20,7 @@ pub(crate) struct HostConnection {
     waiting: Mutex<Option<HashMap<String, oneshot::Sender<Reply>>>>,
 }
 
-/// Why there is no response.
+/// Why no response came.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HostError {
     #[error("the driving program has closed the connection")]

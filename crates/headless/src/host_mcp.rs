@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> Result<Value, ControlError> {
     let named = |field: &str| -> Result<Arc<McpServer>, ControlError> {
         let name = request[field].as_str().ok_or_else(|| format!("{field} must be a string"))?;
-        servers.find(name).ok_or_else(|| format!("there is no MCP server {name:?}").into())
+        servers.find(name).ok_or_else(|| format!("unknown MCP server {name:?}").into())
     };
     match subtype {
         "mcp_status" => Ok(json!({"mcpServers": servers.list().iter().map(|one| told(one)).collect::<Vec<_>>()})),

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 
 pub(crate) struct InputQueue {
     pub control: ControlState,
-    /// `None` if there is no input, or it has ended.
+    /// `None` without input, or when it has ended.
     inbox: Option<mpsc::Receiver<IncomingMessage>>,
     queue: VecDeque<QueuedPrompt>,
     /// Content that is sent with the next prompt.

@@ -61,7 +61,7 @@ impl StreamMessage {
         }
     }
 
-    /// Messages about a request are no part of the session.
+    /// Messages about a request are not part of the session.
     pub(crate) fn is_control(&self) -> bool {
         matches!(
             self,

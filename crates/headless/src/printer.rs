@@ -118,7 +118,7 @@ impl Printer {
 
     /// `text` is redacted.
     fn line(&self, text: &str) {
-        // The output ends the run when nobody reads it; there is no one else to tell.
+        // The output ends the run when nobody reads it; nobody else could be told.
         self.output.write_line(text).ok();
     }
 }

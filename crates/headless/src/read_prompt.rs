@@ -60,7 +60,7 @@ fn read_all(
         let mut stdin = stdin.take(MAX_BYTES as u64 + 1);
         let mut first = [0; 1];
         let whole = stdin.read(&mut first).and_then(|count| {
-            // Without a receiver stdin is no longer wanted; the same below.
+            // Without a receiver nobody wants stdin any more; the same below.
             sender.send(Progress::Begun).ok();
             let mut bytes = first[..count].to_vec();
             if count > 0 {

@@ -126,7 +126,7 @@ impl ResultFields {
 const MAX_TURNS: &str = "the limit of --max-turns was reached";
 const INTERRUPTED: &str = "interrupted";
 
-/// Returns the text for people, or why there is none.
+/// Returns the text for people, or the reason why it is missing.
 pub(crate) fn shown(outcome: &TurnOutcome) -> Result<String, String> {
     let told = ResultFields::of(outcome);
     match (told.is_error, told.error) {

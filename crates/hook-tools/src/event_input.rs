@@ -63,7 +63,7 @@ pub fn parse(text: &str) -> Result<EventInput, Failure> {
     let event = name.parse::<EventName>().map_err(|unknown| wrong(unknown.to_string()))?;
     event.check(&object).map_err(|bad| wrong(format!("{event}: {bad}")))?;
     if event == EventName::SubagentStop {
-        // There is no transcript file; the field is always sent empty (DEC-062).
+        // A transcript file does not exist; the field is always sent empty (DEC-062).
         object.insert("agent_transcript_path".into(), "".into());
     }
     let (mut base, mut fields) = (Map::new(), Map::new());

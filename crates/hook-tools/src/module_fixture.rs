@@ -8,7 +8,7 @@
 //! ```
 //!
 //! With `person` there is a screen, and dialogs are answered as written (what is not written is
-//! cancelled); without it there is none. Any `expect` may have `status` (the line modules write,
+//! cancelled); without it no screen exists. Any `expect` may have `status` (the line modules write,
 //! cut to `width`) and `notices`. What is not named may be anything. A tool is tried behind the
 //! hooks that stand before it, without rules; nothing leaves a row.
 
@@ -65,7 +65,7 @@ impl ModuleFixture {
         person: &Arc<ScriptedUser>,
     ) -> Result<Vec<String>, Failure> {
         let modules = session.modules.clone();
-        let modules = modules.ok_or_else(|| Failure::usage("there is no hook module here to try this on"))?;
+        let modules = modules.ok_or_else(|| Failure::usage("no hook module is configured here to try this on"))?;
         modules.host.show_on(Arc::clone(person) as _);
         person.renew(self.person.clone().unwrap_or_default());
         let moment = ModuleContext { has_ui: self.person.is_some(), ..modules.emitter.context() };
@@ -97,7 +97,7 @@ impl ModuleFixture {
             }
             (None, None, None, Some(name)) => {
                 let event = ModuleEvent::from_fixture(name, self.payload.clone()).ok_or_else(|| {
-                    Failure::usage(format_args!("{name} is no event of modules that can be tried by emit"))
+                    Failure::usage(format_args!("{name} is not an event of modules that emit can try"))
                 })?;
                 let heard = emitter.emit(&event, &cancel).await;
                 let errors: Vec<_> = heard.runs.iter().filter_map(rules::HandlerRun::error).collect();

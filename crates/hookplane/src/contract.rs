@@ -32,7 +32,7 @@ impl Contract {
 pub enum ExitTwo {
     DenyCall,
     RejectPrompt,
-    /// The agent goes on with the message as its instruction.
+    /// The agent continues with the message as its instruction.
     KeepWorking,
     DenyRequest,
     CancelCompaction,

@@ -165,7 +165,7 @@ impl McpConnection {
                 items.extend(more);
             }
             let next = page["nextCursor"].as_str().filter(|next| !next.is_empty()).map(str::to_owned);
-            // A repeated cursor means that there are no more pages.
+            // A repeated cursor means that this was the last page.
             if next.is_none() || next == cursor || items.len() >= MOST {
                 break;
             }

@@ -23,7 +23,7 @@ pub(crate) fn run(launch: &Launch, command: &Db) -> Result<u8, Failure> {
 fn check(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
     let path = &launch.database.path;
     if !path.exists() {
-        return Err(Failure::usage(format_args!("there is no database at {}", path.display())).hint("ona db init"));
+        return Err(Failure::usage(format_args!("no database exists at {}", path.display())).hint("ona db init"));
     }
     ona_store::usable(path).map_err(|error| launch.store_failure(error))?;
     let report = ona_store::check(path);

@@ -101,7 +101,7 @@ impl Examination {
         if !launch.database.path.exists() {
             section["made"] = false.into();
             self.sections.insert("database".into(), section);
-            return self.remarks.push("there is no database yet; the first start makes it".into());
+            return self.remarks.push("no database exists yet; the first start creates it".into());
         }
         let pragmas = |p: &ona_store::Pragmas| {
             json!({

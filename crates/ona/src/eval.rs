@@ -85,7 +85,7 @@ impl Places<'_> {
             start: SequenceStart::AboveAll,
         };
         let place = session_lookup::find(self.launch, store, wanted)?;
-        // A session somebody else is in the middle of is not ours to append to.
+        // A session that another process is using is not ours to append to.
         let _lock = request.session.as_ref().map(|session| self.launch.lock_session(session)).transpose()?;
         let call = ToolCall {
             id: request.call.unwrap_or_else(|| CallId(format!("toolu_{}", CallId::random().0.replace('-', "")))),
@@ -192,7 +192,7 @@ fn parse(text: &str, cwd: &Path) -> Result<Vec<Request>, Failure> {
     let values =
         values.map_err(|error| Failure::usage(format_args!("the call is not valid JSON: {error}")).hint(SHAPE))?;
     if values.is_empty() {
-        return Err(Failure::usage("there is no call to evaluate").hint(SHAPE));
+        return Err(Failure::usage("no call to evaluate").hint(SHAPE));
     }
     values.into_iter().map(|value| request(value, cwd)).collect()
 }

@@ -26,7 +26,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Refuses what this build can not do.
+    /// Refuses what this build cannot do.
     pub fn check(&self) -> Result<(), Failure> {
         let refused = |flag: &str, value: &str, why: &str| Err(Failure::usage(format_args!("{flag} {value}: {why}")));
         match self.thinking.as_deref() {
@@ -39,14 +39,14 @@ impl Reference {
         }
         match self.prompt_suggestions.as_deref() {
             None | Some("false") => Ok(()),
-            Some(other) => refused("--prompt-suggestions", other, "there are no suggestions in this build"),
+            Some(other) => refused("--prompt-suggestions", other, "this build makes no suggestions"),
         }
     }
 }
 
 /// The other flags of the reference, and why each is refused.
 const REFUSED: [(&str, &str); 34] = [
-    ("--json-schema", "replies can not be held to a schema yet"),
+    ("--json-schema", "replies cannot be held to a schema yet"),
     ("--max-budget-usd", "a run is not limited by its cost; --max-turns limits it"),
     ("--task-budget", "a run is not limited by its cost; --max-turns limits it"),
     ("--fallback-model", "a run asks one model; --model names it"),
@@ -65,20 +65,20 @@ const REFUSED: [(&str, &str); 34] = [
     ("--tmux", "worktrees are made with git; start ona in one"),
     ("--safe-mode", "use --bare, --no-trust or --setting-sources"),
     ("--restricted", "use --tools, --disallowedTools and --setting-sources"),
-    ("--brief", "there is no such tool"),
+    ("--brief", "the Brief tool does not exist yet"),
     ("--autocompact", "a conversation is summarised when its context is nearly full"),
-    ("--from-pr", "there is no link to pull requests"),
+    ("--from-pr", "ona is not connected to pull requests"),
     ("--teleport", "sessions stay on this machine"),
     ("--bg", "start ona -p in the background of the shell"),
     ("--cloud", "sessions stay on this machine"),
-    ("--desktop", "there is no desktop program"),
+    ("--desktop", "ona has no desktop program"),
     ("--environment", "sessions stay on this machine"),
     ("--remote-control", "sessions stay on this machine"),
     ("--remote-control-session-name-prefix", "sessions stay on this machine"),
     ("--file", "put the text on stdin, or name the file in the prompt"),
-    ("--chrome", "there is no browser to drive"),
-    ("--no-chrome", "there is no browser to drive"),
-    ("--ide", "there is no editor to connect to"),
+    ("--chrome", "ona cannot drive a browser"),
+    ("--no-chrome", "ona cannot drive a browser"),
+    ("--ide", "ona does not connect to editors"),
     ("--ax-screen-reader", "-p prints plain text"),
 ];
 

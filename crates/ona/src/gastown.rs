@@ -3,7 +3,7 @@
 //! Two files of the town name agents: presets, and the agents of its configuration. The
 //! second is what makes Gastown pass its hooks with `--settings`; the first is what other
 //! parts of it look up. Only what is missing is added: whatever stands there already was
-//! somebody's choice.
+//! the operator's choice.
 
 use crate::args::Gastown;
 use crate::output;
@@ -23,7 +23,7 @@ pub(crate) fn run(launch: &Launch, command: &Gastown) -> Result<u8, Failure> {
     let town = town.ok_or_else(|| Failure::usage("which town? Neither --town nor GT_ROOT names its folder"))?;
     let town = launch.cwd.join(town);
     if !town.is_dir() {
-        return Err(Failure::usage(format_args!("there is no folder {}", town.display())));
+        return Err(Failure::usage(format_args!("folder {} does not exist", town.display())));
     }
     let settings = town.join("settings");
     // Both are read before either is written: a broken one leaves the other as it was.
@@ -35,7 +35,7 @@ pub(crate) fn run(launch: &Launch, command: &Gastown) -> Result<u8, Failure> {
         add_missing(&mut value, wanted);
         let agents = value.get("agents").and_then(|agents| agents.get("ona"));
         if !agents.is_some_and(Value::is_object) {
-            return Err(unusable(&file, "its agents are no object"));
+            return Err(unusable(&file, "its agents are not an object"));
         }
         edits.push((file, value != there, format!("{:#}\n", Value::Object(value))));
     }
@@ -53,7 +53,7 @@ fn unusable(file: &Path, why: impl std::fmt::Display) -> Failure {
     Failure::usage(format_args!("{}: {why}; nothing was changed", file.display()))
 }
 
-/// What the file says; nothing if there is none.
+/// Returns what the file says; empty if it does not exist.
 fn read(file: &Path) -> Result<Map<String, Value>, Failure> {
     match ona_files::read_text(file) {
         Ok(text) => match serde_json::from_str(&text).map_err(|error| unusable(file, error))? {

@@ -20,7 +20,7 @@ pub(crate) fn run(launch: &Launch, command: &Mcp) -> Result<u8, Failure> {
         Mcp::List { json: false } => {
             let servers = all(&gathered);
             if servers.is_empty() {
-                output::note("There are no MCP servers.");
+                output::note("No MCP servers.");
             }
             for server in servers {
                 let word = |key: &str| server[key].as_str().unwrap_or_default().to_owned();
@@ -36,7 +36,7 @@ pub(crate) fn run(launch: &Launch, command: &Mcp) -> Result<u8, Failure> {
         }
         Mcp::Get { name, json: as_json } => {
             let Some(server) = all(&gathered).into_iter().find(|server| server["name"] == name.as_str()) else {
-                return Err(Failure::refused(format_args!("there is no MCP server {name}")).hint("ona mcp list"));
+                return Err(Failure::refused(format_args!("unknown MCP server {name}")).hint("ona mcp list"));
             };
             if *as_json {
                 output::line(clean(server.to_string()));

@@ -48,7 +48,7 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
         Command::Rm { id } => {
             let all = store.reader().and_then(|reader| reader.memories());
             if !all.map_err(|error| launch.store_failure(error))?.iter().any(|stored| stored.memory.id == id) {
-                return Err(Failure::usage(format_args!("there is no memory {id}")).hint("ona memory list"));
+                return Err(Failure::usage(format_args!("memory {id} does not exist")).hint("ona memory list"));
             }
             commit(launch, store, vec![Row::ForgetMemory(id)])?;
         }
@@ -110,7 +110,7 @@ fn show(memories: &[StoredMemory], json: bool) {
         output::line(format_args!("{}  {:<10}  {}", stored.memory.id, stored.memory.kind, stored.memory.title));
     }
     if memories.is_empty() {
-        output::note("There are no memories to show.");
+        output::note("No memories to show.");
     }
 }
 

@@ -35,7 +35,7 @@ impl EvalOperator {
             return nobody(question);
         }
         match question.asked.by {
-            // The operator typed the call; the mode would only ask him whether he meant it.
+            // The operator typed the call; the mode would only ask whether that was meant.
             Authority::Mode(_) => Verdict::new(Ruling::Allow, Authority::EvalOperator, ""),
             _ if self.yes => Verdict::new(Ruling::Allow, Authority::EvalOperator, ""),
             _ if io::stdin().is_terminal() && io::stderr().is_terminal() => dialog(question),

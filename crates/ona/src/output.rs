@@ -1,5 +1,5 @@
 //! stdout is for machines and results, stderr for people. A reader that has gone
-//! away is no error: the rows are written, and nobody is left to be told.
+//! away is not an error: the rows are written, and nobody is left to be told.
 
 use ona_api::Redactor;
 use ona_runtime::Notices;

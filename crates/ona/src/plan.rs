@@ -53,7 +53,7 @@ fn list(launch: &Launch, store: &Store, json: bool) -> Result<u8, Failure> {
         ));
     }
     if plans.is_empty() {
-        output::note("There are no plans.");
+        output::note("No plans.");
     }
     Ok(0)
 }
@@ -95,7 +95,7 @@ fn import(launch: &Launch, store: &Store, file: &Path) -> Result<u8, Failure> {
     let id = ConversationId::from(id.as_str());
     let known = store.reader().and_then(|reader| reader.conversation(&id));
     if known.map_err(|error| launch.store_failure(error))?.is_none() {
-        return Err(Failure::usage(format_args!("there is no conversation {id}")));
+        return Err(Failure::usage(format_args!("conversation {id} does not exist")));
     }
     let path = launch.cwd.join(file);
     let content =
@@ -111,7 +111,7 @@ fn import(launch: &Launch, store: &Store, file: &Path) -> Result<u8, Failure> {
 
 fn find(launch: &Launch, store: &Store, id: i64) -> Result<StoredPlan, Failure> {
     let plan = store.reader().and_then(|reader| reader.plan(id)).map_err(|error| launch.store_failure(error))?;
-    plan.ok_or_else(|| Failure::usage(format_args!("there is no plan {id}")).hint("ona plan list"))
+    plan.ok_or_else(|| Failure::usage(format_args!("plan {id} does not exist")).hint("ona plan list"))
 }
 
 fn described(plan: &StoredPlan) -> Value {

@@ -26,7 +26,7 @@ pub(crate) fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
     };
     let id = SessionId::from(session.as_str());
     let owner = reader.conversation_of(&id).map_err(failed)?;
-    let unknown = || Failure::usage(format_args!("there is no session {id}")).hint("ona sessions list");
+    let unknown = || Failure::usage(format_args!("session {id} does not exist")).hint("ona sessions list");
     let owner = owner.ok_or_else(unknown)?;
     let line = reader.sessions(Some(&owner)).map_err(failed)?.into_iter().find(|line| line.id == id);
     let line = line.ok_or_else(unknown)?;
@@ -65,7 +65,7 @@ fn list(lines: &[SessionLine], as_json: bool) {
         output::line(format_args!("{}  {when}  {:>5} rows  {words:.60}", line.id, line.entries));
     }
     if lines.is_empty() {
-        output::note("There are no sessions.");
+        output::note("No sessions.");
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn run(launch: &Launch, phase: &str, approve: bool) -> Result<u8, Fai
     let settings = launch.effective(&open, Purpose::Call)?;
     let reader = open.store.reader().map_err(failed)?;
     let known = reader.conversation(&id).map_err(failed)?;
-    let root = known.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?.project_dir;
+    let root = known.ok_or_else(|| Failure::usage(format_args!("conversation {id} does not exist")))?.project_dir;
     let project = test::subject::project(launch, &open, &id, Path::new(&root), &settings.sdlc)?;
 
     // The report is shown before it is approved, and what is recorded is the digest

@@ -84,7 +84,7 @@ impl Model {
         Ok(Self { choice, setup, endpoint, client, retry })
     }
 
-    /// Returns the context window in tokens; `None` if there is no limit.
+    /// Returns the context window in tokens; `None` if it is unlimited.
     pub fn context(&self) -> Option<usize> {
         match self.setup.window {
             ContextWindow::FromModel => {

@@ -62,7 +62,7 @@ impl PlanModeTools {
         Ok(plans.into_iter().rev().find(|plan| plan.status == status))
     }
 
-    /// The draft with this text, saved if there is none.
+    /// Returns the draft with this text, saving it first if needed.
     async fn draft(&self, text: &str) -> Result<StoredPlan, StoreError> {
         if let Some(draft) = self.newest(PlanStatus::Draft)?.filter(|draft| draft.content == text) {
             return Ok(draft);
@@ -177,7 +177,7 @@ const ENTERED: &str = "The conversation is in planning. Write, Edit, NotebookEdi
 const UNTRACEABLE: &str =
     "Note: the plan has no section \"Success criteria\", so this conversation cannot reach verify.";
 
-const NO_PLAN: &str = "There is no plan to submit: call ExitPlanMode with the text of the plan.";
+const NO_PLAN: &str = "No plan to submit: call ExitPlanMode with the text of the plan.";
 
 fn message(text: &str) -> ToolResult {
     ToolResult::success(text).data(json!({ "message": text }))

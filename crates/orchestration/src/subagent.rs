@@ -83,7 +83,7 @@ impl AgentTool {
         let name = input.subagent_type.as_deref().unwrap_or("general-purpose");
         self.deps.agents.get(name).cloned().ok_or_else(|| {
             let known: Vec<_> = self.deps.agents.iter().map(|agent| agent.name.as_str()).collect();
-            format!("There is no agent {name}. The agents are: {}.", known.join(", "))
+            format!("Unknown agent {name}. The agents are: {}.", known.join(", "))
         })
     }
 }

@@ -68,7 +68,7 @@ struct Item {
 /// What a session still has to do, in the words of hook modules.
 pub(crate) fn unfinished(store: &Store, place: &SessionKey) -> Result<Vec<Value>, StoreError> {
     let list = store.reader()?.state(&place.conversation, &format!("{LIST}{}", place.session))?;
-    // A row somebody else wrote counts as an empty list.
+    // A row that another program wrote counts as an empty list.
     let items: Vec<Item> = list.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let open = items.into_iter().filter(|item| item.status != Status::Completed);
     Ok(open.map(|item| json!({"id": item.id, "content": item.content, "status": item.status})).collect())

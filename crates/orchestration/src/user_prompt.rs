@@ -92,7 +92,7 @@ impl Pipeline {
         }
         let Mentions { found: mentions, missing } = mentions(&said.text, &session.cx);
         for word in missing.iter().take(MOST) {
-            attachments.refuse(&format!("@{word}"), "there is no such file or folder");
+            attachments.refuse(&format!("@{word}"), "no such file or folder");
         }
         for mention in mentions.iter().take(MOST) {
             match self.consent(session, mention).await {

@@ -109,7 +109,7 @@ pub enum RuleError {
     Unbalanced,
     #[error("its parentheses are empty")]
     EmptySpecifier,
-    #[error("there is no tool called {0}{meant}", meant = meant(.0))]
+    #[error("no tool is called {0}{meant}", meant = meant(.0))]
     UnknownTool(String),
     #[error("a path on {tool} is never consulted; write {instead}(…)")]
     PathOnOtherTool { tool: String, instead: &'static str },
@@ -290,8 +290,8 @@ mod tests {
             ("(a)", Deny, "it is empty"),
             ("Bash()", Deny, "its parentheses are empty"),
             ("Bash( )", Deny, "its parentheses are empty"),
-            ("bash", Allow, "there is no tool called bash; did you mean Bash?"),
-            ("read(.env)", Deny, "there is no tool called read; did you mean Read?"),
+            ("bash", Allow, "no tool is called bash; did you mean Bash?"),
+            ("read(.env)", Deny, "no tool is called read; did you mean Read?"),
             ("Write(/src/**)", Allow, "a path on Write is never consulted; write Edit(…)"),
             ("NotebookEdit(a)", Deny, "a path on NotebookEdit is never consulted; write Edit(…)"),
             ("Glob(a)", Deny, "a path on Glob is never consulted; write Read(…)"),
@@ -305,7 +305,7 @@ mod tests {
             ("Bash(command:rm)", Deny, "command is matched by the tool's own rules, not as a parameter"),
             ("WebFetch(https://a.test/*)", Allow, "WebFetch takes domain:<host>"),
             ("Read([z-a])", Deny, "\"[z-a]\" is not a valid pattern"),
-            ("mcp__", Deny, "there is no tool called mcp__"),
+            ("mcp__", Deny, "no tool is called mcp__"),
             ("mcp__s__t(*)", Allow, "mcp__s__t takes no specifier"),
             ("mcp__s__t(*)", Deny, "mcp__s__t takes no specifier"),
             ("mcp__s(*)", Allow, "mcp__s takes no specifier"),

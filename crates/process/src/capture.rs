@@ -41,7 +41,7 @@ impl CaptureBuffer {
     }
 }
 
-/// Reads until end of file, also after the output is no longer needed.
+/// Reads until end of file, also after the output has stopped mattering.
 pub(crate) fn capture(
     mut stream: impl AsyncRead + Unpin + Send + 'static,
     cap: usize,

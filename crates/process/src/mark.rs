@@ -23,7 +23,7 @@ pub enum ProcessMark {
     Tampered,
 }
 
-/// Returns the mark of a file, by its identity, so that links to it have the same. None if there is no such file.
+/// Returns the mark of a file, by its identity, so that links to it have the same. None if the file does not exist.
 #[cfg(target_os = "linux")]
 pub fn of_file(file: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;

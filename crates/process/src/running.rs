@@ -154,7 +154,7 @@ async fn end_group(child: &mut tokio::process::Child, group: Pid, grace: Duratio
         }
     }
     kill_process_group(group, Signal::KILL).ok();
-    // Somebody has waited for it already.
+    // It has been waited for already.
     child.wait().await.ok();
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn hints(headers: &HeaderMap) -> RetryHints {
     }
 }
 
-/// Seconds, or a date in the form every server must send. A date in the past is no wait.
+/// Seconds, or a date in the form every server must send. A date in the past means not waiting.
 fn wait(value: &str, now: SystemTime) -> Option<Duration> {
     seconds(value, 1.0).or_else(|| Some(date(value)?.duration_since(now).unwrap_or_default()))
 }

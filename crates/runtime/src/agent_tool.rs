@@ -42,7 +42,7 @@ pub fn agent_tool(
     Ok(Arc::new(AgentTool::new(SubagentDeps {
         store: Arc::clone(&open.store),
         hooks: Arc::clone(&runtime.hooks),
-        // He typed this call and none of those the agent makes.
+        // The operator typed this call and none of those the agent makes.
         operator: Arc::new(NoOperator),
         current_model: model,
         agents: agents::load(launch, open)?,

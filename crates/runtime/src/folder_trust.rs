@@ -1,5 +1,5 @@
 //! What a folder brings that could run, by name: what is not in use while nobody has trusted
-//! it, and what has changed since somebody did (DEC-182). Nothing of the folder is run here.
+//! it, and what has changed since then (DEC-182). Nothing of the folder is run here.
 
 use crate::launch::{Launch, OpenProject};
 use ona_api::{SkipReason, digest, environment};

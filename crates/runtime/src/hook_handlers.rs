@@ -1,4 +1,4 @@
-//! Makes the hooks that are no process, and gives those that ask a model one to ask.
+//! Makes the hooks that are not processes, and gives those that ask a model one to ask.
 
 use crate::failure::Failure;
 use crate::launch::{Launch, OpenProject};

@@ -151,7 +151,7 @@ impl Launch {
         Ok(discovery)
     }
 
-    /// Whether the files of this folder count, and whether somebody ever said so.
+    /// Whether the files of this folder count, and whether that was ever recorded.
     pub fn trust_state(&self) -> TrustState {
         self.trust_state_of(&self.project)
     }
@@ -333,8 +333,8 @@ impl Launch {
         }
     }
 
-    /// Keeps the settings of this project in place while turns run (DEC-025): nobody moves
-    /// the database to another project until the lock is dropped. Whoever did so between
+    /// Keeps the settings of this project in place while turns run (DEC-025): no process moves
+    /// the database to another project until the lock is dropped. A process that did so between
     /// the import and this lock was first.
     pub fn keep_settings(&self, open: &OpenProject) -> Result<SettingsLock, Failure> {
         let reader = open.store.reader().map_err(|error| self.store_failure(error))?;

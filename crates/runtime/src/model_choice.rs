@@ -17,7 +17,7 @@ pub struct Chosen {
     pub fresh: Option<Value>,
 }
 
-/// `env` is the process environment with the settings' own over it; `wanted` is a model somebody
+/// `env` is the process environment with the settings' own over it; `wanted` is a model that was
 /// named for this run.
 pub fn model(
     launch: &Launch,
@@ -117,7 +117,7 @@ fn named(name: &str, configured: Option<&Value>) -> Result<Value, Failure> {
     let in_use = configured.and_then(|config| ProviderName::from_text(config["provider"].as_str()?));
     ona_auth::named_model(name, in_use.unwrap_or(ProviderName::ClaudeCodeSubscription)).map_err(|_| {
         let ids: Vec<_> = MODELS.iter().map(|(id, ..)| *id).collect();
-        Failure::usage(format_args!("there is no model {name}; the ids are {}", ids.join(", ")))
+        Failure::usage(format_args!("unknown model {name}; the ids are {}", ids.join(", ")))
             .hint("another wire name for an id: ONA_WIRE_MODEL_OVERRIDE=claude_sonnet_4=NAME")
     })
 }

@@ -52,7 +52,7 @@ impl PermissionWriter {
         };
         let anchors = RuleAnchors { row: &self.project, file: &self.project };
         let row = ona_trust::apply(&row, update, anchors).map_err(|error| error.to_string())?;
-        // Somebody else edited the file meanwhile: the next start imports it.
+        // Another program edited the file in the meantime: the next start imports it.
         let found = &mut self.found;
         let after = |record: ImportRecord| mirrored.and_then(|file| record.after(found, file)).unwrap_or(record);
         let record = record.map(after);

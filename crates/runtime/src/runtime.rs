@@ -299,7 +299,7 @@ impl Runtime {
 
     /// Runs the hook modules, whose handlers take their place in the chain.
     pub async fn load_modules(&mut self, launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
-        // What a hook's process would have (DEC-061); a module is no child of the agent.
+        // What a hook's process would have (DEC-061); a module is not a child of the agent.
         let depth: u32 = self.host.get(environment::ONA_HOOK_DEPTH).and_then(|text| text.parse().ok()).unwrap_or(0);
         let env =
             self.operators.clone().with(environment::AGENT_SDLC_DB, &self.database).with(environment::SDLC_HOOK, "1");
@@ -414,7 +414,7 @@ impl Runtime {
     }
 
     /// A session that entered planning is in plan mode until planning ends, also when
-    /// another process goes on with it (DEC-115). Calls of other sessions here are not.
+    /// another process continues it (DEC-115). Calls of other sessions here are not.
     fn plan_mode(&self, store: &Store, place: &SessionKey) -> Result<(), StoreError> {
         let reader = store.reader()?;
         let planning = reader.phase(&place.conversation)? == Some(Phase::Planning);
@@ -434,7 +434,7 @@ impl Runtime {
     }
 }
 
-/// The copy of the transcript goes with the process, whoever still holds the hooks.
+/// The copy of the transcript is removed with the process, even if the hooks are still in use.
 impl Drop for Runtime {
     fn drop(&mut self) {
         if let Some(projection) = &self.projection {

@@ -25,7 +25,7 @@ pub fn begin(launch: &Launch, store: &Store) -> Result<Begin, Failure> {
     };
     if let Some(session) = resumed {
         let conversation = reader.conversation_of(&session).map_err(failed)?;
-        let unknown = || Failure::usage(format_args!("there is no session {session}")).hint("ona sessions list");
+        let unknown = || Failure::usage(format_args!("session {session} does not exist")).hint("ona sessions list");
         let conversation = conversation.ok_or_else(unknown)?;
         let (session, copy_of) = match options.fork_session {
             true => (new_session(launch, store)?, Some(session)),
@@ -44,7 +44,7 @@ pub fn begin(launch: &Launch, store: &Store) -> Result<Begin, Failure> {
         Some(id) => {
             let id = ConversationId::from(id.as_str());
             if reader.conversation(&id).map_err(failed)?.is_none() {
-                return Err(Failure::usage(format_args!("there is no conversation {id}")));
+                return Err(Failure::usage(format_args!("conversation {id} does not exist")));
             }
             id
         }

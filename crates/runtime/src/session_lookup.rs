@@ -27,7 +27,7 @@ pub fn find(launch: &Launch, store: &Store, wanted: Wanted) -> Result<SessionKey
     if let Some(id) = &named
         && reader.conversation(id).map_err(failed)?.is_none()
     {
-        return Err(Failure::usage(format_args!("there is no conversation {id}")));
+        return Err(Failure::usage(format_args!("conversation {id} does not exist")));
     }
     let session = wanted.session.unwrap_or_else(SessionId::random);
     if let (Some(named), Some(owner)) = (&named, &owner)

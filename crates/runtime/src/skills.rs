@@ -24,7 +24,7 @@ pub fn load(launch: &Launch, open: &OpenProject) -> Skills {
     if !options.bare && named("user") {
         shelves.add_user(&launch.env.home(), claude_dir(launch).as_deref(), compatible);
     }
-    // Plugins are the user's: somebody installed or named them.
+    // Plugins are the user's, who installed or named them.
     for (id, plugin) in open.merged.effective["plugins"].as_object().into_iter().flatten() {
         let folder = |key: &str| plugin[key].as_str().map(PathBuf::from).filter(|path| path.is_absolute());
         if let (Some(root), Some(data)) = (folder("root"), folder("data")) {

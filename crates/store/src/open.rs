@@ -86,7 +86,7 @@ pub(crate) fn reader(path: &Path, busy: Duration) -> Result<Connection, StoreErr
 }
 
 /// Returns a connection that only looks, and leaves a database as it is: no table is added, no
-/// mode is changed. `None` where there is no database yet, or an empty file.
+/// mode is changed. `None` if the database does not exist yet or the file is empty.
 pub(crate) fn read_only(
     path: &Path,
     busy: Duration,

@@ -39,7 +39,7 @@ impl Reader {
     }
 
     /// Looks at a database before anything is known about this start. Makes nothing and
-    /// changes nothing; `None` where there is no database yet. Tables of an older version are
+    /// changes nothing; `None` if the database does not exist yet. Tables of an older version are
     /// no obstacle: what is looked up before a start stands in tables of section 4.3.
     pub fn open_read_only(path: &Path) -> Result<Option<Self>, StoreError> {
         Ok(open::read_only(path, open::BUSY_TIMEOUT, STEPS)?.map(|(connection, _)| Self::over(connection)))

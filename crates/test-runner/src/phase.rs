@@ -18,7 +18,7 @@ pub enum PhaseError {
     Refused(#[from] TransitionRefused),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("there is no conversation {0}")]
+    #[error("conversation {0} does not exist")]
     NoConversation(ConversationId),
 }
 

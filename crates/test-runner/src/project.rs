@@ -22,7 +22,7 @@ pub struct Project {
     pub timeout: Duration,
     /// The live database.
     pub database: PathBuf,
-    /// Reports we wrote into the project, by path and content: they are no part of it.
+    /// Reports we wrote into the project, by path and content: they are not part of it.
     reports: BTreeMap<String, String>,
 }
 

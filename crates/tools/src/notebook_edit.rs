@@ -249,7 +249,7 @@ impl<'a> Edited<'a> {
 fn find(cells: &[Value], id: &str) -> Result<usize, ToolRefusal> {
     cells.iter().enumerate().position(|(index, cell)| cell_id(index, cell) == id).ok_or_else(|| {
         let ids: Vec<_> = cells.iter().enumerate().map(|(index, cell)| cell_id(index, cell)).collect();
-        ToolRefusal(format!("There is no cell {id}. The cells are: {}", ids.join(", ")))
+        ToolRefusal(format!("Unknown cell {id}. The cells are: {}", ids.join(", ")))
     })
 }
 

@@ -14,7 +14,7 @@ pub trait BackgroundJob: Send + Sync {
     /// Returns the output so far.
     fn output(&self) -> String;
     fn state(&self) -> TaskState;
-    /// Resolves when `state` is no longer `Running`.
+    /// Resolves when `state` stops being `Running`.
     fn wait(&self) -> BoxFuture<'_, ()>;
     /// Asks for the end; `wait` tells when it has come.
     fn stop(&self);
@@ -25,7 +25,7 @@ pub enum TaskState {
     Running,
     Exited(i32),
     Signalled(i32),
-    /// Came to its end, without an exit code to tell.
+    /// Ended without an exit code.
     Finished,
     Failed(String),
     Stopped,
@@ -173,8 +173,8 @@ impl Tasks {
             .map(|task| format!("{} ({})", task.id, task.title))
             .collect();
         Err(match running.as_slice() {
-            [] => format!("There is no task {id}. No tasks are running."),
-            _ => format!("There is no task {id}. Running: {}", running.join(", ")),
+            [] => format!("Unknown task {id}. No tasks are running."),
+            _ => format!("Unknown task {id}. Running: {}", running.join(", ")),
         })
     }
 

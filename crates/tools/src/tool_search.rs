@@ -44,7 +44,7 @@ impl Tool for ToolSearchTool {
         let found = match query.strip_prefix("select:") {
             Some(names) => match selected(&all, names) {
                 Ok(found) => found,
-                Err(unknown) => return ToolResult::rejected(format!("There is no tool {unknown}.")),
+                Err(unknown) => return ToolResult::rejected(format!("Unknown tool {unknown}.")),
             },
             None => ranked(&all, query, input.max_results.map_or(USUAL, crate::Count::get).max(1)),
         };

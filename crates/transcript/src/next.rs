@@ -26,7 +26,7 @@ pub struct TurnState {
     reply: Option<Reply>,
     /// Something was said since that reply.
     asked: bool,
-    /// A hook ended the turn, and there was no prompt since.
+    /// A hook ended the turn, and no prompt came since.
     stopped: bool,
     /// The newest row of the assistant: a reply or a lone call.
     newest: Option<i64>,
@@ -127,7 +127,7 @@ impl TurnState {
         }
     }
 
-    /// Skips a row that is no longer current.
+    /// Skips a row that has been replaced.
     pub fn skip(&mut self, record: &Record) {
         self.last_sequence = Some(record.sequence);
         // Its ids stay in use: hook and permission rows still name those calls.

@@ -76,7 +76,7 @@ pub(crate) fn load(how: &DiscoveryOptions, env: &Env, layers: &[SettingsLayer]) 
     }
     for root in &how.plugin_dirs {
         let Ok(root) = fs::canonicalize(root) else {
-            return Err(SettingsError::Flag(format!("--plugin-dir: there is no folder {}", root.display())));
+            return Err(SettingsError::Flag(format!("--plugin-dir: folder {} does not exist", root.display())));
         };
         let manifest = plugins_found.json(SettingsScope::Flag, &root.join(MANIFEST)).unwrap_or_default();
         let folder = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -11,7 +11,7 @@ use ona_api::{Group, Phase, Row};
 pub enum BadCommand {
     #[error("say a number from 1 to 5, and what it is for if you like: /rate 4 fixing the parser")]
     Rating,
-    #[error("there is no phase {0:?}; the phases are idle, planning, implement, test, verify, done")]
+    #[error("unknown phase {0:?}; the phases are idle, planning, implement, test, verify, done")]
     Phase(String),
 }
 

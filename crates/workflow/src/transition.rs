@@ -25,7 +25,7 @@ impl Facts<'_> {
 pub enum TransitionRefused {
     #[error("the conversation is already in phase {0}")]
     AlreadyThere(Phase),
-    #[error("there is no way from {from} to {to}; from {from} the conversation can go to {}", reachable(*from))]
+    #[error("cannot go from {from} to {to}; from {from} the conversation can go to {}", reachable(*from))]
     NoSuchTransition { from: Phase, to: Phase },
     #[error("implement needs an approved plan, and this conversation has none; approve one with `ona plan approve ID`")]
     NoApprovedPlan,
@@ -195,7 +195,7 @@ mod tests {
         let facts = Facts::new(Phase::Implement, true);
         assert_eq!(
             transition(facts, Phase::Verify).unwrap_err().to_string(),
-            "there is no way from implement to verify; from implement the conversation can go to test or planning"
+            "cannot go from implement to verify; from implement the conversation can go to test or planning"
         );
         let mut tests = record();
         tests.cases[1].run = None;

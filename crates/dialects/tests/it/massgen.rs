@@ -329,7 +329,7 @@ return {'decision': 'deny', 'reason': secrets.__name__ + str(decimal.Decimal(1))
 #[tokio::test]
 async fn mg_x6_what_is_no_result_allows_with_a_warning() {
     for (value, shown) in [("False", "false"), ("'deny'", "\"deny\""), ("42", "42"), ("[1]", "[1]")] {
-        // A value that is no result is a warning and no failure.
+        // A value that is not a result is a warning and not a failure.
         let outcome = fire(&python(&format!("return {value}"), "      fail_closed: true\n")).await;
         assert!(!outcome.is_denied(), "{value}");
         let expected = format!("it returned {shown}, which is not a HookResult and counts as allow");

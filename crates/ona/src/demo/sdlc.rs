@@ -54,7 +54,7 @@ impl Demo {
             say("I may not write yet. My plan waits for you."),
         ];
         let begun = self
-            .turn("idle to planning: the model plans and can not write", "Write me a word counter.", script, None)
+            .turn("idle to planning: the model plans and cannot write", "Write me a word counter.", script, None)
             .await?;
         let (session, id) = (begun.session, begun.conversation);
         self.ona("You read the plan", &["plan", "show", "1"]).await?;

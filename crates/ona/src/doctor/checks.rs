@@ -1,7 +1,7 @@
 //! Whether a turn could be made: model, credential, endpoint, and the programs that hooks,
 //! modules and tests run in.
 //!
-//! Broken is what somebody configured and does not work; only that makes `ona doctor` fail.
+//! Broken is what is configured and does not work; only that makes `ona doctor` fail.
 //! What a turn needs and is not there is told with the remedy. No credential is sent and no helper is run. The endpoint is
 //! contacted only where the operator named it (a base URL variable, or a local model
 //! server): one HEAD request without a credential; any answer means that it is there.

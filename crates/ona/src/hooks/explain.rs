@@ -12,7 +12,8 @@ pub(super) fn run(launch: &Launch, call: &str, as_json: bool) -> Result<u8, Fail
     let reader = store.reader().map_err(failed)?;
     let id = CallId::from(call);
     let sessions = reader.sessions_of_call(&id).map_err(failed)?;
-    let unknown = || Failure::refused(format_args!("there is no call {id} in this database")).hint("ona sessions list");
+    let unknown =
+        || Failure::refused(format_args!("call {id} does not exist in this database")).hint("ona sessions list");
     let session = sessions.first().ok_or_else(unknown)?;
     if sessions.len() > 1 {
         output::note(format_args!("{} sessions have a call {id}; this is the newest.", sessions.len()));

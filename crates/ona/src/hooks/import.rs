@@ -43,8 +43,9 @@ fn usual(launch: &Launch, from: Foreign) -> Result<PathBuf, Failure> {
     let name = from.program().settings_file();
     let places = [launch.project.join(name), launch.env.home().join(name)];
     let [project, _] = &places;
-    let missing =
-        || Failure::usage(format_args!("{} does not exist, and there is none in your home folder", project.display()));
+    let missing = || {
+        Failure::usage(format_args!("{} does not exist, and neither does one in your home folder", project.display()))
+    };
     places.iter().find(|place| place.is_file()).cloned().ok_or_else(missing)
 }
 

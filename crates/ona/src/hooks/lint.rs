@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Longer than this, and somebody will think that the agent hangs.
+/// Longer than this, and the agent seems to hang.
 const LONG: Duration = Duration::from_secs(60);
 
 pub(super) fn run(launch: &Launch, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {

@@ -20,7 +20,8 @@ pub(super) fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, a
         let id = SessionId::from(session);
         let conversation = reader.conversation_of(&id).map_err(|error| launch.store_failure(error))?;
         let conversation = conversation.ok_or_else(|| {
-            Failure::refused(format_args!("there is no session {session} in this database")).hint("ona sessions list")
+            Failure::refused(format_args!("session {session} does not exist in this database"))
+                .hint("ona sessions list")
         })?;
         let place = at(&conversation, session);
         bench.runtime.registrar.enter(&place).map_err(|error| launch.store_failure(error))?;
@@ -60,7 +61,7 @@ pub(super) fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, a
         shown.push_str(&format!("  -  hook module ({}), {state}\n     {}\n", one.source.as_str(), one.path));
     }
     if shown.is_empty() {
-        output::note("There are no hooks.");
+        output::note("No hooks.");
     } else {
         output::line(open.redactor.apply(shown.trim_end()));
     }

@@ -22,7 +22,7 @@ pub(super) fn run(launch: &Launch, session: &str, config: Option<&Path>, as_json
     let reader = open.store.reader().map_err(failed)?;
     let recorded = SessionId::from(session);
     if reader.conversation_of(&recorded).map_err(failed)?.is_none() {
-        return Err(Failure::usage(format_args!("there is no session {recorded}")).hint("ona sessions list"));
+        return Err(Failure::usage(format_args!("session {recorded} does not exist")).hint("ona sessions list"));
     }
     let all = reader.count_calls(&recorded).map_err(failed)?;
     block_on(async {

@@ -25,7 +25,7 @@ pub(crate) struct Add {
     criterion: Option<String>,
 }
 
-/// A script can not be longer than 64 KiB; this much shows that it is.
+/// A script cannot be longer than 64 KiB; this much shows that it is.
 const ENOUGH: u64 = 64 * 1024 + 1;
 
 /// What `# traces:` says in a helper that counts for no criterion (section 8.6.1).

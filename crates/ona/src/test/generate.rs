@@ -185,7 +185,7 @@ async fn request(
     let public = gather(&declared, &ground).await.map_err(|withheld| {
         let what = match withheld {
             Withheld::Touched(_) | Withheld::History(_) => "sdlc.publicApi names what a test generator must not see",
-            _ => "a text of sdlc.publicApi can not be shown to the test generator",
+            _ => "a text of sdlc.publicApi cannot be shown to the test generator",
         };
         Failure::refused(format_args!("{what}; {withheld}"))
     })?;
@@ -243,7 +243,7 @@ fn implementation(
     }
     let read = |path: String| {
         let mut bytes = Vec::new();
-        // What is gone can not be shown to anybody.
+        // What is gone cannot be shown.
         let file = ona_files::open_regular(&root.join(&path)).ok()?;
         file.take(SOURCE).read_to_end(&mut bytes).ok()?;
         Some(TouchedSource { path, text: String::from_utf8_lossy(&bytes).into_owned() })

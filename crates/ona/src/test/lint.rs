@@ -28,7 +28,7 @@ pub(crate) struct Lint {
     json: bool,
 }
 
-/// A script can not be longer than 64 KiB; this much shows that it is.
+/// A script cannot be longer than 64 KiB; this much shows that it is.
 const ENOUGH: u64 = 64 * 1024 + 1;
 
 pub(super) fn run(launch: &Launch, lint: &Lint) -> Result<u8, Failure> {

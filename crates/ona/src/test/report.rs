@@ -1,4 +1,4 @@
-//! `ona test report`: what the tests came to, for a terminal, a machine or a browser.
+//! `ona test report`: what the tests found, for a terminal, a machine or a browser.
 
 use super::subject::Subject;
 use crate::output;

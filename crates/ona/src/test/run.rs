@@ -32,14 +32,14 @@ pub(crate) struct Run {
 const TICK: Duration = Duration::from_millis(200);
 
 pub(super) fn run(launch: &Launch, run: &Run) -> Result<u8, Failure> {
-    // Whoever can choose the environment of a run can choose its result.
+    // Choosing the environment of a run would be choosing its result.
     launch.operator_only("test results")?;
     let open = launch.open()?;
     let subject = Subject::new(launch, &open)?;
     let tests = subject.tests(launch, &open, PlanSelector::Approved)?;
     let cases = chosen(&tests, &run.cases)?;
     if cases.is_empty() {
-        return Err(Failure::refused("there are no tests to run").hint("ona test add FILE --conversation ID"));
+        return Err(Failure::refused("no tests to run").hint("ona test add FILE --conversation ID"));
     }
     let ended = execute(launch, &open, &subject, &tests, &cases)?;
     if run.json {

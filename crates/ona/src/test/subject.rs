@@ -20,13 +20,13 @@ impl Subject {
         let id = ConversationId::from(id.as_str());
         let known = open.store.reader().and_then(|reader| reader.conversation(&id));
         let known = known.map_err(|error| launch.store_failure(error))?;
-        let root = known.ok_or_else(|| Failure::usage(format_args!("there is no conversation {id}")))?.project_dir;
+        let root = known.ok_or_else(|| Failure::usage(format_args!("conversation {id} does not exist")))?.project_dir;
         let settings = launch.effective(open, Purpose::Call)?;
         let project = project(launch, open, &id, Path::new(&root), &settings.sdlc)?;
         Ok(Self { id, project })
     }
 
-    /// Everything known of its tests; a refusal if there is no plan they could belong to.
+    /// Everything known of its tests; a refusal if no plan exists that they could belong to.
     pub(crate) fn tests(&self, launch: &Launch, open: &OpenProject, which: PlanSelector) -> Result<PlanTests, Failure> {
         let tests = open.store.reader().and_then(|reader| load(reader, &self.id, &self.project, which));
         tests.map_err(|error| launch.store_failure(error))?.ok_or_else(|| {

@@ -13,7 +13,7 @@ fn wrong_use_is_one_helpful_sentence_and_exit_2() {
         (&["--eval", "{}"], "has no \"tool\""),
         (&["--eval", r#"{"tool":"Read"}"#], "has no \"input\""),
         (&["--eval", r#"{"tool":"Read","input":{},"x":1}"#], "unknown key \"x\""),
-        (&["--eval", r#"{"tool":"Read","input":{},"conversation_id":"nobody"}"#], "there is no conversation nobody"),
+        (&["--eval", r#"{"tool":"Read","input":{},"conversation_id":"nobody"}"#], "conversation nobody does not exist"),
         (&["--eval", r#"{"tool":"Read","input":{},"session_id":"../../etc/passwd"}"#], "not a session id"),
         (&["--eval", r#"{"tool":"Read","input":{},"session_id":".."}"#], "not a session id"),
         (&["--eval", r#"{"tool":"Read","input":{},"session_id":"a/b"}"#], "not a session id"),
@@ -27,9 +27,9 @@ fn wrong_use_is_one_helpful_sentence_and_exit_2() {
         ),
         (&["--transition", "test"], "--transition needs --conversation"),
         (&["--transition", "lunch", "--conversation", "c"], "\"lunch\" is not a phase"),
-        (&["--transition", "test", "--conversation", "nobody"], "there is no conversation nobody"),
-        (&["plan", "show", "7"], "there is no plan 7"),
-        (&["memory", "rm", "7"], "there is no memory 7"),
+        (&["--transition", "test", "--conversation", "nobody"], "conversation nobody does not exist"),
+        (&["plan", "show", "7"], "plan 7 does not exist"),
+        (&["memory", "rm", "7"], "memory 7 does not exist"),
         (
             &["--eval", r#"{"tool":"Read","input":{}}"#, "--permission-mode", "auto"],
             "\"auto\" is not a permission mode",
@@ -112,7 +112,7 @@ fn the_demo_runs_without_key_and_network() {
         "[0] this project is not published from here",
         "Denied: phase is planning and no approved plan exists",
         "\"status\":\"approved\"",
-        "there is no way from implement to verify",
+        "cannot go from implement to verify",
     ] {
         assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
     }

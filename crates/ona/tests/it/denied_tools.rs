@@ -81,7 +81,7 @@ fn subagents_and_tools_of_servers_are_no_exception() {
         assert!(answered.contains(&format!("Denied by permission rule {rule}\n")), "{rule}: {answered}");
     }
     assert!(answered.contains(r#"{"x":1}"#), "{answered}");
-    assert!(answered.contains("There is no tool Bash."), "{answered}");
+    assert!(answered.contains("Unknown tool Bash."), "{answered}");
     assert!(model.request(4).last_message().contains("Denied by permission rule mcp__b"));
     assert_eq!(told(&ona, "denied"), ["Bash", "mcp__b__echo", "mcp__a__hang", "mcp__b__echo"]);
     assert!(!ona.exists("ran"));

@@ -386,7 +386,7 @@ fn installing_adds_what_is_missing_twice_the_same_and_breaks_nothing() {
     assert!(install().expect_code(0).stdout.lines().all(|line| line.starts_with("already in ")));
     assert_eq!(std::fs::read_to_string(&config).unwrap(), before);
 
-    // Another way of writing the same is no reason to write it anew.
+    // Another way of writing the same is not a reason to write it anew.
     let compact = read(&config).to_string();
     std::fs::write(&config, &compact).unwrap();
     assert!(install().expect_code(0).stdout.lines().all(|line| line.starts_with("already in ")));

@@ -49,7 +49,7 @@ fn broken_guards(ona: &Ona) -> [&'static str; 12] {
     );
     [
         "`permission` is not a setting and has no effect; did you mean `permissions`?",
-        "the deny rule \"Bahs(rm *)\" has no effect: there is no tool called Bahs; did you mean Bash?",
+        "the deny rule \"Bahs(rm *)\" has no effect: no tool is called Bahs; did you mean Bash?",
         "the ask rule \"Bash(\" has no effect: its parentheses do not match",
         "`permissions.denny` is not a setting",
         "gone.sh does not exist",
@@ -131,15 +131,15 @@ fn a_rule_of_a_flag_that_cannot_be_read_is_refused() {
         ("--disallowedTools", "Write(src/**)", "write Edit"),
         ("--allowedTools", "Bash()", "its parentheses are empty"),
         ("--disallowedTools", "Read,WebFetch(https://x)", "WebFetch takes domain:<host>"),
-        ("--disallowedTools", "Bahs", "there is no tool Bahs; did you mean Bash?"),
-        ("--disallowedTools", "Deploy(prod)", "there is no tool Deploy"),
-        ("--disallowedTools", "mcp__gone__tool", "there is no MCP server gone"),
+        ("--disallowedTools", "Bahs", "unknown tool Bahs; did you mean Bash?"),
+        ("--disallowedTools", "Deploy(prod)", "unknown tool Deploy"),
+        ("--disallowedTools", "mcp__gone__tool", "unknown MCP server gone"),
     ] {
         let ran = run(&[flag, rule]).expect_code(2);
         assert!(ran.stderr.contains(flag) && ran.stderr.contains(why), "{rule}: {ran:?}");
     }
     let ran = run(&["--allowedTools", "Raed Bash(ls *)"]).expect_code(0);
-    assert_eq!(lines(&ran), ["ona: --allowedTools: there is no tool Raed; did you mean Read?"]);
+    assert_eq!(lines(&ran), ["ona: --allowedTools: unknown tool Raed; did you mean Read?"]);
     run(&["--allowedTools", "Raed", "--strict-guards"]).expect_code(2);
     // What drivers of the public product send is known.
     let theirs =
@@ -161,7 +161,7 @@ fn tools_of_modules_and_servers_are_known_when_flags_are_judged() {
     ona.settings(asking(json!([])));
     ona.run(["-p", "hi", "--hook", "tool.ts", "--disallowedTools", "deploy"]).expect_code(0);
     let ran = ona.run(["-p", "hi", "--disallowedTools", "deploy"]).expect_code(2);
-    assert!(ran.stderr.contains("--disallowedTools: there is no tool deploy"), "{ran:?}");
+    assert!(ran.stderr.contains("--disallowedTools: unknown tool deploy"), "{ran:?}");
 
     let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.mjs");
     let config = json!({"mcpServers": {"local": {"command": "node", "args": [server]}}}).to_string();
@@ -170,7 +170,7 @@ fn tools_of_modules_and_servers_are_known_when_flags_are_judged() {
     let ran = run("mcp__local__ecko").expect_code(2);
     assert!(ran.stderr.contains("mcp__local__ecko; did you mean mcp__local__echo?"), "{ran:?}");
     let ran = run("mcp__lokal__echo").expect_code(2);
-    assert!(ran.stderr.contains("there is no MCP server lokal; did you mean local?"), "{ran:?}");
+    assert!(ran.stderr.contains("unknown MCP server lokal; did you mean local?"), "{ran:?}");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn a_once_hook_of_our_own_settings_runs_once_in_a_session_and_after_a_resume() {
     ona.run(["-p", "go", "--session-id", "s"]).expect_code(0);
     assert_eq!((runs("ours"), runs("theirs")), (1, 2));
     ona.run(["-p", "go", "--resume", "s"]).expect_code(0);
-    assert_eq!((runs("ours"), runs("theirs")), (1, 3), "another process goes on with the session");
+    assert_eq!((runs("ours"), runs("theirs")), (1, 3), "another process continues the session");
     ona.run(["-p", "go", "--session-id", "t"]).expect_code(0);
     assert_eq!(runs("ours"), 2, "another session has its own run");
 }

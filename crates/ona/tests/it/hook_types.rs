@@ -1,4 +1,4 @@
-//! Hooks that are no process: http, prompt, agent (DEC-047).
+//! Hooks that are not processes: http, prompt, agent (DEC-047).
 
 use crate::ona;
 use ona_testkit::Ona;
@@ -55,7 +55,7 @@ fn a_server_answers_like_a_process() {
 
     assert_eq!(ona.eval("Bash", json!({"command": "echo A"}))["content"], "B\n");
     assert_eq!(row(&ona)[1], json!(0));
-    assert_eq!(ona.eval("Bash", json!({"command": "echo A"}))["content"], "A\n", "an empty answer is no opinion");
+    assert_eq!(ona.eval("Bash", json!({"command": "echo A"}))["content"], "A\n", "an empty answer is not an opinion");
     for why in ["not a JSON object", "500"] {
         assert_eq!(ona.eval("Bash", json!({"command": "echo A"}))["content"], "A\n");
         let row = row(&ona);
@@ -118,7 +118,7 @@ fn a_model_judges_under_a_session_of_its_own() {
         3
     );
     let results = ona.rows("SELECT json_extract(payload_json,'$.content') FROM transcript_entries WHERE entry_type='tool_result' AND session_id='s' ORDER BY sequence");
-    assert_eq!(results[1..], [[json!("B\n")], [json!("C\n")]], "a failure of the hook is no verdict");
+    assert_eq!(results[1..], [[json!("B\n")], [json!("C\n")]], "a failure of the hook is not a verdict");
 }
 
 #[test]

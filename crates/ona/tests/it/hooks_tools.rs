@@ -95,7 +95,9 @@ fn explain_tells_what_each_hook_was_given_and_said() {
     assert_eq!((&told["hooks"][1]["skipped"], &told["started"]), (&json!("prior_block_or_deny"), &Value::Null));
     assert!(ona.run(["hooks", "explain", &denied]).expect_code(0).stdout.contains("never ran"));
     assert_ne!(refused, denied);
-    assert!(ona.run(["hooks", "explain", "toolu_none"]).expect_code(1).stderr.contains("there is no call toolu_none"));
+    assert!(
+        ona.run(["hooks", "explain", "toolu_none"]).expect_code(1).stderr.contains("call toolu_none does not exist")
+    );
 }
 
 #[test]
@@ -267,7 +269,7 @@ fn hooks_of_other_programs_are_translated() {
     assert!(ona.run(["hooks", "import", "--from", "claude"]).expect_code(2).stderr.contains(".claude/settings.json"));
 }
 
-// ---- for whoever writes hooks ---------------------------------------------------------
+// ---- for authors of hooks ---------------------------------------------------------
 
 /// The same guard in every dialect: it refuses a command with "push" in it.
 fn in_every_dialect(ona: &Ona) -> Vec<(&'static str, Vec<&'static str>)> {

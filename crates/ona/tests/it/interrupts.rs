@@ -158,7 +158,7 @@ fn a_call_that_was_typed_is_reported_and_its_tasks_are_stopped() {
             send(&child, Signal::INT);
         }
         assert_eq!(finish(child, b"").code, code);
-        // A typed call is no session that begins or ends (DEC-100).
+        // A typed call does not begin or end a session (DEC-100).
         assert_eq!(heard(&ona), ["PostToolUseFailure"]);
         assert_eq!(told(&ona)[0]["is_interrupt"], true);
         assert!(!ona.exists("third") && !is_running(&ona, "front") && !is_running(&ona, "back"));
@@ -194,7 +194,7 @@ fn a_request_to_interrupt_lets_hooks_report_and_the_session_goes_on() {
     assert_eq!(ona.value("SELECT count(*) FROM hook_invocations WHERE exit_code IS NOT 0"), 0);
 }
 
-/// Hooks that are no process, a process that stays, hook modules.
+/// Hooks that are not processes, a process that stays, hook modules.
 #[test]
 fn hooks_of_every_kind_hear_of_the_interrupt_and_of_the_end() {
     let mut ona = ona();

@@ -139,7 +139,7 @@ fn credentials_of_a_server_reach_it_and_no_row() {
     let env = shown["content"].as_str().unwrap();
     assert!(env.contains("[REDACTED:A_TOKEN]") && env.contains("[REDACTED:B_KEY]"), "the server has them: {env}");
     assert!(env.contains(r#""PLAIN":"otherwise""#) && env.contains("AGENT_SDLC_DB"), "{env}");
-    assert!(!env.contains("ANTHROPIC_API_KEY"), "the model's own credential is no business of a server");
+    assert!(!env.contains("ANTHROPIC_API_KEY"), "the model's own credential must not reach a server");
     let dump = ona.shell(
         "for t in $(sqlite3 \"$AGENT_SDLC_DB\" .tables); do sqlite3 \"$AGENT_SDLC_DB\" \"select * from $t\"; done",
     );
@@ -329,7 +329,7 @@ fn a_hook_may_be_a_tool_of_a_server() {
     let lint = ona.run(["hooks", "lint", "--json"]).expect_code(1).json();
     assert_eq!(
         (&lint[0]["rule"], &lint[0]["message"]),
-        (&json!("missing-server"), &json!("there is no MCP server nowhere"))
+        (&json!("missing-server"), &json!("unknown MCP server nowhere"))
     );
 }
 

@@ -152,7 +152,7 @@ fn modules_load_in_the_documented_order_each_file_once() {
     }
 }
 
-/// The agent can not change what guards it.
+/// The agent cannot change what guards it.
 #[test]
 fn the_agent_may_not_write_modules() {
     let ona = project();

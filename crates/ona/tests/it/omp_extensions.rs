@@ -1,5 +1,5 @@
 //! What the successor of hook modules, the extension API, adds to them: tools, flags, a say in
-//! which session a run goes on with. From outside; the ids are in docs/SPECIFICATION.md.
+//! which session a run continues. From outside; the ids are in docs/SPECIFICATION.md.
 
 use crate::omp::{logged, module, project};
 use ona_testkit::Ona;
@@ -37,7 +37,7 @@ fn body(server: &ModelServer, index: usize) -> String {
 fn rules_and_phase_decide_about_tools_of_modules() {
     let mut ona = project();
     module(&ona, "greet.ts", GREET);
-    // Without a rule somebody has to be asked, and nobody is there.
+    // Without a rule a person has to be asked, and nobody is there.
     let server = ona.model(Wire::Messages, [call("greet", json!({"name": "Ada"})), say("done")]);
     ona.run(["-p", "go", "-e", "greet.ts"]).expect_code(0);
     assert!(server.request(1).last_message().contains("Denied: there is nobody to ask. greet wants to run"));
@@ -198,7 +198,7 @@ fn details_of_a_tool_survive_and_no_model_sees_them() {
     assert!(!body(&server, 1).contains("greeted") && !body(&server, 2).contains("greeted"));
 }
 
-/// OM-12: what a compaction is told of the files and of the one before.
+/// OM-12: what a compaction learns about the files and the one before.
 #[test]
 fn a_compaction_knows_the_files_and_the_one_before() {
     let mut ona = project();
@@ -300,7 +300,7 @@ fn commands_are_listed_and_run_as_messages_of_a_program() {
     assert_eq!(server.request_count(), 0);
 }
 
-/// OMP-13: what modules do to a prompt and to what the model is told of its work.
+/// OMP-13: what modules do to a prompt and to what the model learns about its work.
 #[test]
 fn prompts_and_the_system_prompt_pass_modules() {
     let mut ona = project();
@@ -752,7 +752,7 @@ fn fixtures_try_tools_commands_renderers_and_dialogs() {
     for (fixture, sentence) in [
         (json!({"tool": "nope", "expect": {}}), "no hook module has the tool nope"),
         (json!({"command": "nope", "expect": {}}), "no hook module has the command nope"),
-        (json!({"emit": "tool_call", "expect": {}}), "tool_call is no event of modules that can be tried by emit"),
+        (json!({"emit": "tool_call", "expect": {}}), "tool_call is not an event of modules that emit can try"),
         (
             json!({"emit": "context", "tool": "greet", "expect": {}}),
             "a fixture tries one of tool, command, render and emit",

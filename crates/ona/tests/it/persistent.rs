@@ -97,7 +97,7 @@ fn ctrl_c_ends_it_and_the_call_it_was_asked_about_does_not_run() {
     ended(&ona);
 }
 
-/// The process that left its id behind is gone, or waits for whoever collects orphans.
+/// The process that left its id behind is gone, or waits for the collector of orphans.
 fn ended(ona: &Ona) {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", ona.read("pid"))).unwrap_or_default();
     assert!(stat.is_empty() || stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'), "{stat}");

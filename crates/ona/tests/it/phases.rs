@@ -55,7 +55,7 @@ fn m_4_a_subagent_is_in_the_phase_of_its_conversation() {
     conversation(&ona, "planning");
     ona.run(["-p", "go", "--conversation", "c"]).expect_code(0);
     assert!(model.request(2).last_message().contains("Denied: phase is planning and no approved plan exists"), "M-4");
-    // Approval is asked of the operator by the agent he speaks with, not by its helpers.
+    // Approval is asked of the operator by the main agent, not by its helpers.
     assert!(!model.request(1).tool_names().iter().any(|name| name.ends_with("PlanMode")));
     assert!(model.request(3).last_message().contains("Unknown tool ExitPlanMode"));
     assert!(!ona.exists("a"));
@@ -167,7 +167,7 @@ fn the_mark_names_one_database_and_no_other() {
     );
     let line = bash(&ona, &command);
     assert_eq!(line["is_error"], false, "{line}");
-    // Through that database there is no way to the live one.
+    // That database does not lead to the live one.
     let inner = json!({"tool": "Bash", "input": {"command": format!("env -u ONA_AGENT_DB AGENT_SDLC_DB={} {PROGRAM} --transition test --conversation c", ona.db().display())}});
     bash(&ona, &format!("AGENT_SDLC_DB={scratch} {PROGRAM} --eval '{inner}' --yes"));
     assert_eq!(standing(&ona).0, "implement");

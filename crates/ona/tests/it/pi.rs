@@ -429,7 +429,7 @@ fn a_claude_shaped_configuration_runs_its_other_events_too() {
 
 // ---- logging -----------------------------------------------------------------------
 
-/// A hook that can not decide is not said to have decided.
+/// A hook that cannot decide is not said to have decided.
 #[test]
 fn an_asynchronous_hook_of_a_claude_shaped_configuration_blocks_nothing_in_the_log_either() {
     for handler in [

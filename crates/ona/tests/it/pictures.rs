@@ -128,15 +128,15 @@ fn another_refusal_is_not_taken_for_one_of_pictures() {
     assert_eq!(server.request_count(), 1);
     let server = ona.model(Wire::Messages, [status(400).message("image input is not supported")]);
     ona.run(["-p", "nothing to see"]).expect_code(1);
-    assert_eq!(server.request_count(), 1, "there was no picture to leave out");
+    assert_eq!(server.request_count(), 1, "no picture had to be left out");
 }
 
 #[test]
 fn a_mentioned_file_that_does_not_exist_is_reported_in_every_form() {
     let prompt = "Compare @notes.txt and @src/gone.rs#L3 with @here.md, for me@example.org and @alice, upgrade \
                   @types/node, keep @app.route and @pytest.mark.slow, see @@ -1 +1 @@";
-    let expected = ["@notes.txt", "@src/gone.rs#L3"]
-        .map(|word| format!("{word} was not attached: there is no such file or folder"));
+    let expected =
+        ["@notes.txt", "@src/gone.rs#L3"].map(|word| format!("{word} was not attached: no such file or folder"));
     for form in ["text", "json", "stream-json"] {
         let mut ona = ona();
         let _server = ona.model(Wire::Messages, [say("done")]);

@@ -86,7 +86,7 @@ fn an_approval_given_in_another_terminal_needs_no_second_question() {
 #[test]
 fn plan_mode_ends_when_somebody_else_ends_planning() {
     let mut ona = ona();
-    // The operator, in another terminal, while the turn goes on: the model's second request is held until he is done.
+    // The operator, in another terminal, while the turn goes on: the model's second request is held until that is done.
     let script = [
         call("EnterPlanMode", json!({})),
         call("Glob", json!({"pattern": "*"})),

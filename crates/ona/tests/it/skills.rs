@@ -47,7 +47,7 @@ fn a_skill_is_loaded_by_name_with_its_arguments() {
     assert!(text.ends_with(&format!("Files of this skill: {}", folder.display())), "{text}");
     // Without compatible files there are ona's own.
     let line = ona.eval_with("Skill", json!({"skill": "plain"}), &["--no-claude-settings"]);
-    assert_eq!(told(&line), (true, "There is no skill plain. The skills are: greet, mine.".into()));
+    assert_eq!(told(&line), (true, "Unknown skill plain. The skills are: greet, mine.".into()));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn commands_of_a_text_go_the_way_of_every_bash_call() {
         "{text}"
     );
     assert!(!ona.exists("made"));
-    // An argument is no command, and what it makes of a command is judged as a whole.
+    // An argument is not a command, and what it makes of a command is judged as a whole.
     let (_, text) = load(&ona, json!({"skill": "look", "args": "'$(touch made)'"}));
     assert!(text.contains("may not run"), "{text}");
     skill(&ona, ".ona/skills/echo", "$ARGUMENTS");
@@ -141,10 +141,10 @@ fn the_tools_a_skill_allows_are_allowed_for_the_turn() {
     let (world, _) = granting(&[], front, true);
     assert!(world.exists("first") && !world.exists("second"), "the user's own skill, in its turn");
     let (world, _) = granting(&["--trust"], front, false);
-    assert!(world.exists("first") && !world.exists("second"), "a folder somebody said yes to");
+    assert!(world.exists("first") && !world.exists("second"), "a folder that was trusted");
     let (world, ran) = granting(&[], front, false);
     assert!(!world.exists("first"), "a folder nobody said yes to widens nothing");
-    assert!(ran.stdout.contains("There is no skill maker"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Unknown skill maker"), "{}", ran.stdout);
     let (world, _) = granting(&["--disallowedTools", "Bash(touch first)"], front, true);
     assert!(!world.exists("first"), "a deny wins");
     // And what it takes away is gone for the turn.
@@ -159,10 +159,10 @@ fn a_folder_that_is_not_trusted_brings_no_skills() {
     skill(&ona, ".ona/skills/theirs", "Theirs.");
     ona.home_file(".ona/skills/mine/SKILL.md", "Mine.");
     let line = ona.eval_with("Skill", json!({"skill": "theirs"}), &["--no-trust"]);
-    assert_eq!(told(&line), (true, "There is no skill theirs. The skills are: mine.".into()));
+    assert_eq!(told(&line), (true, "Unknown skill theirs. The skills are: mine.".into()));
     let line = ona.eval_with("Skill", json!({"skill": "mine"}), &["--no-trust"]);
     assert_eq!(told(&line), (false, "Mine.".into()));
-    // A project can not stand in for the user's own.
+    // A project cannot stand in for the user's own.
     skill(&ona, ".ona/skills/mine", "Not mine.");
     assert_eq!(load(&ona, json!({"skill": "mine"})), (false, "Mine.".into()));
     // Nor lead out of itself.
@@ -280,7 +280,7 @@ fn trust_and_switches_hold_for_hooks_of_skills() {
     ona.settings(json!({"permissions": {"allow": ["Bash", "Skill"]}}));
     let call = json!({"tool": "Skill", "input": {"skill": "careful"}, "session_id": "s"}).to_string();
     let ran = ona.run(["--eval", &call]).expect_code(0);
-    assert!(ran.stdout.contains("There is no skill careful") && ran.stderr.contains("not trusted"), "{ran:?}");
+    assert!(ran.stdout.contains("Unknown skill careful") && ran.stderr.contains("not trusted"), "{ran:?}");
     let ran = ona.run(["--eval", &call, "--trust"]).expect_code(0);
     assert!(!ran.stderr.contains("brings hooks"), "{}", ran.stderr);
     eval_in(&ona, "s", "Bash", json!({"command": "true 1"}), &["--no-trust"]);
@@ -294,7 +294,7 @@ fn trust_and_switches_hold_for_hooks_of_skills() {
     );
     eval_in(&ona, "s", "Bash", json!({"command": "true 3"}), &[]);
     assert_eq!(asked(&ona), ["true 3"]);
-    // The agent can not take the guard away.
+    // The agent cannot take the guard away.
     let file = ona.project().join(".claude/skills/careful/bin/check.sh");
     let written = eval_in(&ona, "s", "Write", json!({"file_path": file, "content": ""}), &["--yes"]);
     assert_eq!(written["is_error"], true, "{written}");
@@ -325,7 +325,7 @@ fn an_agent_has_the_hooks_of_its_definition_while_it_runs() {
     assert_eq!(asked(&ona), ["true inside", "true lead"]);
     let stop: Value = serde_json::from_str(&ona.read("stop.log")).unwrap();
     assert_eq!(stop["hook_event_name"], "Stop");
-    // Of a folder that is not trusted there is no such agent.
+    // A folder that is not trusted brings no agents.
     let ran = ona.run(["-p", "go", "--agent", "worker", "--no-trust"]).expect_code(2);
     assert!(ran.stderr.contains("agent worker does not exist"), "{}", ran.stderr);
 }
@@ -440,7 +440,7 @@ fn programs_are_told_what_can_be_typed_and_type_it() {
     assert_eq!(asked(&ona), ["true guarded"]);
 }
 
-/// A plugin whose hooks note who they are, what they were told of their folders, and the event.
+/// A plugin whose hooks note who they are, what they learned about their folders, and the event.
 fn plugin(root: &std::path::Path, name: &str) {
     let hook = |word: &str| {
         json!([{"matcher": "Bash", "hooks": [{"type": "command", "command": format!(
@@ -501,12 +501,12 @@ fn c31_hooks_of_enabled_plugins_run_with_their_folders() {
     // Its skills go by its name.
     assert_eq!(load(&ona, json!({"skill": "beads:help"})), (false, format!("Look into {}.", root.display())));
 
-    // A folder can not switch off what the operator switched on.
+    // A folder cannot switch off what the operator switched on.
     ona.file(".claude/settings.json", settings(false));
     ona.run(["settings", "import"]).expect_code(0);
     ona.eval("Bash", json!({"command": "true"}));
     assert_eq!(logged(&ona).len(), 6);
-    // He himself can, in a file he names as well.
+    // The operator can, also in a file named on the command line.
     let off = json!({"enabledPlugins": {"beads@market": false}}).to_string();
     ona.eval_with("Bash", json!({"command": "true"}), &["--settings", &off]);
     assert_eq!(logged(&ona).len(), 6);
@@ -531,7 +531,7 @@ fn a_plugin_may_be_named_on_the_command_line() {
     assert_eq!(logged(&ona).len(), 3);
     let ran =
         ona.run(["--plugin-dir", "nowhere", "--eval", r#"{"tool":"Bash","input":{"command":"true"}}"#]).expect_code(2);
-    assert!(ran.stderr.contains("--plugin-dir: there is no folder"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--plugin-dir: folder "), "{}", ran.stderr);
 }
 
 #[test]
@@ -553,7 +553,7 @@ fn the_operator_says_how_much_of_a_skill_is_seen() {
     let overrides = json!({"a": "off", "b": "user-invocable-only", "c": "name-only", "d": "loud"});
     ona.home_file(".ona/settings.json", json!({ "skillOverrides": overrides }).to_string());
     let ran = ona.run(["--eval", r#"{"tool":"Skill","input":{"skill":"a"}}"#]).expect_code(0);
-    assert_eq!(ran.json()["content"], "There is no skill a. The skills are: c, d.");
+    assert_eq!(ran.json()["content"], "Unknown skill a. The skills are: c, d.");
     assert!(ran.stderr.contains("skillOverrides.d must be on"), "{}", ran.stderr);
     assert!(load(&ona, json!({"skill": "b"})).1.contains("for the user alone"));
     assert_eq!(load(&ona, json!({"skill": "c"})), (false, "c.".into()));

@@ -134,11 +134,11 @@ fn a_result_is_stale_when_a_file_of_the_project_has_changed() {
     refused(&ona, "verify", "t1 was run before the project's files changed (SC-1), t2 was run before");
     // Put back, it is what was tested.
     program(&ona, "hello");
-    // What git would ignore, and our own report, are no changes.
+    // What git would ignore, and our own report, are not changes.
     ona.file("build/out", "x");
     ona.run(["test", "report", "--conversation", "c", "--html", "report.html"]).expect_code(0);
     go(&ona, "verify").expect_code(0);
-    // Unless somebody hides something under its name.
+    // Unless something is hidden under its name.
     ona.file("report.html", "other");
     let ran = ona.run(["--transition", "done", "--conversation", "c", "--approve"]).expect_code(1);
     assert!(ran.stderr.contains("t1 was run before the project's files changed"), "{}", ran.stderr);
@@ -332,7 +332,7 @@ fn a_script_is_refused_for_what_is_wrong_with_it_and_leaves_no_row() {
     ona.run(["test", "add", "nowhere.sh", "--conversation", "c"]).expect_code(2);
     ona.run(["test", "run", "T-nobody", "--conversation", "c"]).expect_code(2);
     assert_eq!(ona.value("SELECT count(*) FROM sdlc_test_cases"), 0);
-    assert!(run(&ona).expect_code(1).stderr.contains("there are no tests to run"));
+    assert!(run(&ona).expect_code(1).stderr.contains("no tests to run"));
     ona.execute("UPDATE plans SET status = 'draft'", []);
     add("e.sh", GREETS, &[]).expect_code(1);
     refused(&ona, "verify", "has no approved plan");

@@ -153,7 +153,7 @@ fn answers_in_another_form_are_no_tests() {
     let model = generator(&mut ona, answers);
     assert_eq!(generate(&ona, 1)["uncovered"], json!(["SC-2"]), "the last answer was cut off in its second block");
     assert_eq!(model.request_count(), 4);
-    assert!(model.request(1).last_message().contains("- SC-1: there was no test for it"));
+    assert!(model.request(1).last_message().contains("- SC-1: it had no test"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Nothing of a folder runs before somebody trusts it, in any form (DEC-182).
+//! Nothing of a folder runs before it is trusted, in any form (DEC-182).
 
 use crate::ona;
 use ona_testkit::Ona;

@@ -78,11 +78,11 @@ fn a_subagent_has_a_session_of_its_own_and_the_same_rules() {
             {"hook_event_name": "SubagentStop", "command": "cat >> lifecycle", "shell": "sh"},
             {"hook_event_name": "PreToolUse", "matcher": "Read", "command": "cat > inside", "shell": "sh"},
         ]}));
-    let ran = ona.run(["-p", "ask somebody", "--session-id", "main"]).expect_code(0);
+    let ran = ona.run(["-p", "ask a helper", "--session-id", "main"]).expect_code(0);
     assert_eq!(ran.stdout, "The agent says: x.\n");
     assert_eq!(ona.value("SELECT count(DISTINCT session_id) FROM transcript_entries"), 2);
     let child = server.request(1);
-    assert_eq!(child.tool_names(), ["Read", "Glob", "Grep"], "explore can not write");
+    assert_eq!(child.tool_names(), ["Read", "Glob", "Grep"], "explore cannot write");
     assert!(child.last_message().contains("look at a.txt") && child.last_message().contains("be quick"));
     assert!(server.request(2).last_message().contains("Unknown tool Bash"), "{}", server.request(2).last_message());
     assert!(server.request(3).last_message().contains("It says x."));

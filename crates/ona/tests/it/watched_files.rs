@@ -1,4 +1,4 @@
-//! FileChanged: who is told of which file (DEC-063).
+//! FileChanged: which hook learns about which file (DEC-063).
 
 use crate::ona;
 use ona_testkit::Ona;

@@ -22,7 +22,7 @@ fn bash(ona: &Ona, command: &str) -> serde_json::Value {
 #[test]
 fn changes_are_not_thrown_away_unasked_and_a_clean_tree_is_not_asked_about() {
     let ona = repository();
-    // Whatever the harness left in the project is no change.
+    // Whatever the harness left in the project is not a change.
     bash(&ona, "git status --porcelain | cut -c4- >> .git/info/exclude");
     assert_eq!(bash(&ona, "git reset --hard")["is_error"], false);
     ona.file("f.txt", "two, which is longer\n");

@@ -30,7 +30,7 @@ impl HttpHook {
         built.as_ref().map_err(Clone::clone)
     }
 
-    /// The answer as text, or why there is none.
+    /// Returns the answer as text, or the reason why none came.
     async fn send(&self, body: String, env: &Env) -> Result<String, Unusable> {
         let mut request = self.client()?.post(&self.url).header("content-type", "application/json").body(body);
         for (name, value) in &self.headers {
@@ -53,7 +53,7 @@ impl HttpHook {
     }
 }
 
-/// Why there is no answer.
+/// Why no answer came.
 struct Unusable {
     why: String,
     /// There was one, and it was cut off.

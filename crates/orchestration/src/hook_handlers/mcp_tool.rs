@@ -28,13 +28,13 @@ impl McpToolHook {
         Self { label, identity, server, tool, input, servers }
     }
 
-    /// The text of the answer, or why there is none.
+    /// Returns the text of the answer, or the reason why none came.
     async fn call_tool(&self, called: &HookInvocation<'_>) -> Result<String, String> {
         // It was JSON when it was written for this hook.
         let event: Value = serde_json::from_str(&called.stdin).unwrap_or_default();
         let input = self.input.iter().map(|(name, value)| (name.clone(), filled(value, &event))).collect();
         let server = self.servers.find(&self.server);
-        let server = server.ok_or_else(|| format!("there is no MCP server {:?}", self.server))?;
+        let server = server.ok_or_else(|| format!("unknown MCP server {:?}", self.server))?;
         server.settled().await;
         let reply = server.call(&self.tool, &input, Caller::Hook, called.cancel).await;
         let reply = reply.map_err(|error| format!("MCP server {:?}: {error}", self.server))?;

@@ -70,7 +70,7 @@ pub struct CompactionRequest {
 }
 
 impl CompactionRequest {
-    /// The summary there is now, or why there is none.
+    /// Returns the current summary, or the reason why it is missing.
     pub fn answer(self, done: Result<String, &str>) {
         let done = done.map(|summary| json!({ "summary": summary })).map_err(HostCallError::new);
         // A module that is gone waits for nothing.

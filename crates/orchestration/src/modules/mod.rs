@@ -114,7 +114,7 @@ impl Modules {
         group
     }
 
-    /// Runs a command that a module has registered; nothing if there is none of this name.
+    /// Runs a command that a module has registered; does nothing if none has this name.
     pub async fn command(
         &self,
         store: &Store,

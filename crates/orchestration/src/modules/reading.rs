@@ -50,7 +50,7 @@ impl SessionHost {
         let entries = || Ok::<_, HostCallError>(self.items()?.iter().filter_map(Item::entry).collect::<Vec<_>>());
         Ok(match what {
             "getCwd" => self.system.cwd.to_string_lossy().into(),
-            // There is no file; the id serves where hooks pass it on (DEC-176).
+            // The session has no file; the id serves where hooks pass it on (DEC-176).
             "getSessionId" | "getSessionFile" => session.into(),
             "getSessionDir" | "getArtifactsDir" | "getArtifactPath" => Value::Null,
             "getLabel" => self.noted("entry_label", |fields| fields["target"] == call.text(0))?["label"].clone(),

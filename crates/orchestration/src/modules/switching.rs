@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 impl SessionHost {
     /// Asks, then makes the session; its rows come from `set_up`.
     pub(super) async fn new_session(&self, options: &Value) -> Result<Value, HostCallError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("no session has begun yet"))?;
         let heard = self.tell_modules(&old, ModuleEvent::SessionBeforeSwitch { reason: "new", target: None }).await?;
         if heard.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
@@ -33,7 +33,7 @@ impl SessionHost {
 
     /// What is done next is done there.
     pub(super) async fn enter_session(&self, session: &str) -> Result<Value, HostCallError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("no session has begun yet"))?;
         let place = SessionKey { session: SessionId::from(session), start: SequenceStart::Zero, ..old.clone() };
         self.enter_place(&place);
         let event = ModuleEvent::SessionSwitch { reason: "new", previous: Some(old.session.0) };
@@ -43,10 +43,11 @@ impl SessionHost {
 
     /// Another session that is there already.
     pub(super) async fn switch_session(&self, target: &str) -> Result<Value, HostCallError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("no session has begun yet"))?;
         let session = SessionId::from(target);
         let conversation = self.store.reader().and_then(|reader| reader.conversation_of(&session)).map_err(unstored)?;
-        let conversation = conversation.ok_or_else(|| HostCallError::new(format!("there is no session {target}")))?;
+        let conversation =
+            conversation.ok_or_else(|| HostCallError::new(format!("session {target} does not exist")))?;
         let event = ModuleEvent::SessionBeforeSwitch { reason: "resume", target: Some(target.to_owned()) };
         if self.tell_modules(&old, event).await?.is_cancelled() {
             return Ok(json!({ "cancelled": true }));
@@ -60,7 +61,7 @@ impl SessionHost {
 
     /// A copy of the session that goes on from an earlier entry.
     pub(super) async fn branch(&self, entry: &str) -> Result<Value, HostCallError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("no session has begun yet"))?;
         let at = self.position(&old, entry)?;
         let heard = self.tell_modules(&old, ModuleEvent::SessionBeforeBranch { entry: entry.to_owned() }).await?;
         if heard.is_cancelled() {
@@ -87,7 +88,7 @@ impl SessionHost {
     /// The same session from an earlier entry on; a summary of what is left behind, if one
     /// is wanted and a module has it.
     pub(super) async fn navigate(&self, target: &str, options: &Value) -> Result<Value, HostCallError> {
-        let place = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
+        let place = self.lock().place.clone().ok_or_else(|| HostCallError::new("no session has begun yet"))?;
         let at = self.position(&place, target)?;
         let items = entries::of(&self.store, &place.session).map_err(unstored)?;
         let old_leaf = items.last().map(Item::id);
@@ -122,7 +123,7 @@ impl SessionHost {
         items
             .iter()
             .position(|item| item.id() == id)
-            .ok_or_else(|| HostCallError::new(format!("there is no entry {id}")))
+            .ok_or_else(|| HostCallError::new(format!("entry {id} does not exist")))
     }
 
     async fn go_back(&self, place: &SessionKey, to: i64, summary: Option<&Value>) -> Result<(), HostCallError> {
@@ -145,7 +146,7 @@ impl SessionHost {
 
     /// One row of a new session, as its opener writes it.
     pub(super) fn set_up(&self, what: &str, call: &HostCall) -> Result<Value, HostCallError> {
-        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("there is no session yet"))?;
+        let old = self.lock().place.clone().ok_or_else(|| HostCallError::new("no session has begun yet"))?;
         let place = SessionKey { session: SessionId::from(call.text(0)), start: SequenceStart::Zero, ..old };
         let entry = match what {
             "appendMessage" => message(call.arg(1))?,

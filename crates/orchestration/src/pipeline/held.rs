@@ -1,7 +1,7 @@
 //! Rows that wait for a commit of their call, and what may be said once they are on disk.
 //!
 //! A reply is committed with the first of its calls where nothing could miss it before.
-//! Whoever shows the reply must not do so earlier: what was shown and then lost to a kill
+//! A front must not show the reply earlier: what was shown and then lost to a kill
 //! or a locked database would be a record that lies (DEC-194).
 
 use ona_api::Group;

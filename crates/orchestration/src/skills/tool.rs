@@ -36,8 +36,8 @@ impl SkillTool {
             let known: Vec<_> =
                 self.loader.skills.iter().filter(|skill| skill.by_model).map(|skill| skill.name.as_str()).collect();
             return Err(match known.is_empty() {
-                true => format!("There is no skill {name}; there are no skills here."),
-                false => format!("There is no skill {name}. The skills are: {}.", known.join(", ")),
+                true => format!("Unknown skill {name}; no skills are installed here."),
+                false => format!("Unknown skill {name}. The skills are: {}.", known.join(", ")),
             });
         };
         if !skill.by_model {

@@ -156,7 +156,7 @@ impl Turn {
         Ok(outcome)
     }
 
-    /// Goes on with what is there, without a prompt: what a command of a module has sent.
+    /// Continues with what is there, without a prompt: what a command of a module has sent.
     pub async fn go_on(&self, session: &mut Session, history: &mut History) -> Result<TurnOutcome, StoreError> {
         let mut outcome = TurnOutcome::nothing();
         history.refresh(&self.pipeline.store)?;

@@ -23,7 +23,7 @@ async fn a_deny_ends_the_call_with_its_reason() {
     assert!(finished.denied && finished.result.is_error());
     assert!(!scene.ran() && !scene.exists("ran"));
     assert_eq!(scene.decisions(), ["deny hook"]);
-    assert!(!scene.exists("told"), "the hooks have decided, and are not told of it");
+    assert!(!scene.exists("told"), "the hooks have decided, and do not hear about it");
     assert_eq!(scene.entries(), ["tool_use", "tool_result"]);
 }
 

@@ -57,7 +57,7 @@ impl Lexer<'_, '_> {
     }
 }
 
-/// Returns the line that ends a here-document, and whether there is no doubt about it.
+/// Returns the line that ends a here-document, and whether that line is certain.
 pub(super) fn delimiter(raw: &str) -> (String, bool) {
     let quoted = |mark: char| raw.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
     let word = quoted('\'').or_else(|| quoted('"')).or_else(|| raw.strip_prefix('\\')).unwrap_or(raw);

@@ -224,7 +224,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
         }
     }
 
-    /// `NAME=(a b)`: the words of a list, which are no command.
+    /// `NAME=(a b)`: the words of a list, which are not a command.
     fn list(&mut self) -> bool {
         let Some(last) = self.now.env.last().filter(|_| self.now.words.is_empty()) else { return false };
         let Some((name, "")) = assigned(&last.raw) else { return false };

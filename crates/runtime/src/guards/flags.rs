@@ -118,7 +118,7 @@ fn unknown(rule: &FlagRule, servers: &Servers, tools: &[String]) -> Option<Unkno
         return None;
     }
     let known = BUILTINS.into_iter().chain(tools.iter().map(String::as_str));
-    let message = format!("there is no tool {name}{}", meant(nearest(name, known)));
+    let message = format!("unknown tool {name}{}", meant(nearest(name, known)));
     Some(Unknown { what: What::Tool, message })
 }
 
@@ -140,7 +140,7 @@ fn unknown_to_servers(name: &str, rest: &str, servers: &Servers) -> Option<Unkno
         let slugs: Vec<_> = list.iter().map(|server| server.definition.slug.to_string()).collect();
         let near = nearest(slug, slugs.iter().map(String::as_str));
         let what = if rest.contains("__") { What::Tool } else { What::Server };
-        return Some(Unknown { what, message: format!("there is no MCP server {slug}{}", meant(near)) });
+        return Some(Unknown { what, message: format!("unknown MCP server {slug}{}", meant(near)) });
     }
     // What a server that is down would offer is not known.
     if of.iter().any(|server| server.status() != ServerStatus::Connected) {
@@ -149,7 +149,7 @@ fn unknown_to_servers(name: &str, rest: &str, servers: &Servers) -> Option<Unkno
     let offered: Vec<_> = of.iter().flat_map(|server| server.offered()).map(|tool| tool.name.clone()).collect();
     let there = offered.iter().any(|tool| tool.to_lowercase() == name);
     let near = nearest(&name, offered.iter().map(String::as_str));
-    (!there).then(|| Unknown { what: What::Tool, message: format!("there is no tool {name}{}", meant(near)) })
+    (!there).then(|| Unknown { what: What::Tool, message: format!("unknown tool {name}{}", meant(near)) })
 }
 
 fn meant(name: Option<&str>) -> String {

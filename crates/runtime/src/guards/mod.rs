@@ -1,7 +1,7 @@
 //! Guards that do not work: the one list that a start, `ona doctor` and `ona hooks lint`
 //! go by (DEC-181).
 //!
-//! A finding is a guard somebody configured and does not have: a deny rule that was dropped,
+//! A finding is a guard that is configured and does not work: a deny rule that was dropped,
 //! a hook whose program is missing, a module that does not load, a key that is misspelt.
 //! The list is a function of a runtime whose modules are loaded; nothing of it is stored.
 //! Under `"guards": "warn"` a start prints one line for each, under `"strict"` it refuses.
@@ -96,14 +96,14 @@ pub fn findings(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<F
     findings.extend(runtime.hook_sources.iter().flat_map(of_source));
     let list = runtime.hooks.list();
     let context = ProgramContext::of(launch, runtime);
-    // A hook that is switched off guards nothing, and somebody said so.
+    // A hook that is switched off guards nothing, and that was chosen.
     for hook in list.iter().filter(|hook| hook.disabled.is_none()) {
         findings.extend(of_hook(hook, &context));
     }
     findings
 }
 
-/// What is wrong with one source of hooks: with the source, with entries that are no hooks, and
+/// What is wrong with one source of hooks: with the source, with entries that are not hooks, and
 /// with fields that guard nothing.
 fn of_source(source: &LoadedSource) -> Vec<Finding> {
     let LoadedHooks { rejected, idle, unknown, .. } = &source.loaded;
@@ -135,7 +135,7 @@ pub fn of_field(unknown: &UnknownField) -> Finding {
 pub fn of_hook(hook: &Hook, context: &ProgramContext<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(Err(server)) = called_by(hook, context.servers) {
-        findings.push(Finding::of_hook("missing-server", hook, format!("there is no MCP server {server}")));
+        findings.push(Finding::of_hook("missing-server", hook, format!("unknown MCP server {server}")));
     }
     findings.extend(MatcherReach::of(hook).likely_typo().map(|message| Finding::of_hook(SLIP, hook, message)));
     let wrong = unstartable(hook, &hook.action, context);
@@ -168,7 +168,7 @@ pub fn announce(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Resul
     Ok(())
 }
 
-/// Prints the lines for somebody who looks at hooks and starts nothing.
+/// Prints the lines for commands that show hooks and start nothing.
 pub fn mention(launch: &Launch, open: &OpenProject, runtime: &Runtime) {
     lines(launch, open, runtime).iter().for_each(|line| launch.note(format_args!("ona: {line}")));
 }

@@ -159,7 +159,7 @@ fn check_flags(given: &BTreeMap<String, Value>, modules: &[Arc<Module>]) -> Resu
     Ok(())
 }
 
-/// What modules print is for whoever asks to see it.
+/// What modules print is shown on request.
 fn log(launch: &Launch, open: &OpenProject) -> ModuleLog {
     let (verbose, redactor, notices) = (launch.options.verbose, open.redactor.clone(), launch.notices.clone());
     Arc::new(move |module, level, text| {

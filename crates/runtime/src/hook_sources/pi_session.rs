@@ -32,7 +32,7 @@ impl PiSession {
         let asked_for_claude =
             options.claude_settings_hooks || env.get(environment::PI_ENABLE_CLAUDE_SETTINGS_HOOKS) == Some("1");
         let file = options.hooks_config.as_ref().map(|path| launch.cwd.join(path));
-        // Bytes that are no text are no JSON either, and somebody did hand them over.
+        // Bytes that are not text are not JSON either, and they were handed over on purpose.
         let unreadable = env.is_set(environment::PI_HOOKS_JSON).then_some("\u{fffd}");
         let handed_over = env.get(environment::PI_HOOKS_JSON).or(unreadable).filter(|text| !text.is_empty());
         let mode = Gastown::of(launch, open, &settings);

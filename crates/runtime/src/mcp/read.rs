@@ -15,13 +15,13 @@ pub struct Gathered {
     file: FolderFile,
     /// Servers of the folder's file that nobody has trusted yet.
     pub pending: Vec<ServerDefinition>,
-    /// Why the folder's file can not be read.
+    /// Why the folder's file cannot be read.
     broken: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum FolderFile {
-    /// There is none, or nobody wants it.
+    /// None was found, or none is wanted.
     #[default]
     None,
     Used,
@@ -98,7 +98,7 @@ impl Gathered {
         sentences
     }
 
-    /// What somebody has to repair.
+    /// What the operator has to repair.
     pub fn problems(&self) -> Vec<String> {
         let broken = |cause: ExcludeReason| matches!(cause, ExcludeReason::Broken | ExcludeReason::Collision);
         let entries = self.catalog.left_out.iter().filter(|one| broken(one.cause)).map(|one| one.sentence());

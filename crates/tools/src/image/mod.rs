@@ -37,7 +37,7 @@ const QUALITY: u8 = 88;
 pub struct FittedImage {
     pub media_type: &'static str,
     pub bytes: Vec<u8>,
-    /// Width and height, if they are no longer the original's.
+    /// Width and height, if they differ from the original's.
     pub scaled_to: Option<(u32, u32)>,
 }
 

@@ -61,7 +61,7 @@ pub(super) fn read(path: &Path, file: File, head: &[u8], pages: Option<Pages>, c
             .into());
         }
         (Some(pages), Some(count)) if pages.first > count => {
-            return Err(format!("{name} has {}; there is no page {}.", counted(count, "page"), pages.first).into());
+            return Err(format!("{name} has {}; page {} does not exist.", counted(count, "page"), pages.first).into());
         }
         _ => {}
     }

@@ -177,7 +177,7 @@ async fn what_is_not_a_notebook_or_not_a_cell_is_refused() {
     let fixture = Fixture::new();
     fixture.file("n.ipynb", NOTEBOOK);
     let no = async |fields| fixture.no("NotebookEdit", edit(fields)).await;
-    assert_eq!(no(json!({"cell_id": "x"})).await, "There is no cell x. The cells are: intro, calc");
+    assert_eq!(no(json!({"cell_id": "x"})).await, "Unknown cell x. The cells are: intro, calc");
     assert_eq!(no(json!({})).await, "cell_id is required to replace or delete a cell.");
     assert_eq!(no(json!({"notebook_path": "none.ipynb"})).await, "/p/none.ipynb does not exist.");
     assert_eq!(no(json!({"notebook_path": "a.txt"})).await, "/p/a.txt is not a notebook (.ipynb); use Edit.");

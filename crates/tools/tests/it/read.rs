@@ -173,7 +173,7 @@ async fn a_pdf_is_attached_and_its_pages_are_checked() {
         fixture.no("Read", json!({"file_path": "long.pdf"})).await,
         "/p/long.pdf has 30 pages. Say which ones with `pages`, at most 20 at a time."
     );
-    assert_eq!(fixture.no("Read", pages("short.pdf", "4")).await, "/p/short.pdf has 3 pages; there is no page 4.");
+    assert_eq!(fixture.no("Read", pages("short.pdf", "4")).await, "/p/short.pdf has 3 pages; page 4 does not exist.");
     assert_eq!(fixture.no("Read", pages("long.pdf", "1-21")).await, "pages \"1-21\": at most 20 pages at a time.");
     assert_eq!(
         fixture.no("Read", pages("short.pdf", "x")).await,

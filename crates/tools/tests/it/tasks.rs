@@ -57,16 +57,13 @@ async fn a_running_task_can_be_looked_at_and_stopped() {
 #[tokio::test]
 async fn an_unknown_task_is_refused_with_the_running_ones_named() {
     let fixture = Fixture::new();
-    assert_eq!(fixture.no("TaskOutput", json!({"task_id": "b7"})).await, "There is no task b7. No tasks are running.");
+    assert_eq!(fixture.no("TaskOutput", json!({"task_id": "b7"})).await, "Unknown task b7. No tasks are running.");
     fixture.ok("Bash", start("true")).await;
     fixture.ok("TaskOutput", json!({"task_id": "b1"})).await;
     let mut sleeper = start("sleep 60");
     sleeper["description"] = "a long wait".into();
     fixture.ok("Bash", sleeper).await;
-    assert_eq!(
-        fixture.no("TaskStop", json!({"task_id": "b7"})).await,
-        "There is no task b7. Running: b2 (a long wait)"
-    );
+    assert_eq!(fixture.no("TaskStop", json!({"task_id": "b7"})).await, "Unknown task b7. Running: b2 (a long wait)");
     fixture.cx.tasks.stop_all().await;
 }
 

@@ -222,7 +222,7 @@ fn after_our_own_writing_the_next_start_has_nothing_to_import() {
         ImportAction::Keep
     );
 
-    // Somebody edits another file meanwhile: that must still be noticed.
+    // Another program edits another file in the meantime: that must still be noticed.
     world.put_all(json!({"user": {"theme": "light"}}));
     let add = rules("addRules", "allow", &["Read"], "localSettings");
     let record = record.after(&mut found, &mirror(&add, &world.env, &world.repo).unwrap().unwrap()).unwrap();
@@ -236,7 +236,7 @@ fn after_our_own_writing_the_next_start_has_nothing_to_import() {
         ImportAction::Replace { .. }
     ));
 
-    // Somebody edits the very file: the record stays behind, and the next start imports.
+    // Another program edits the very file: the record stays behind, and the next start imports.
     world.put_all(json!({"local": {"theme": "theirs"}}));
     assert_eq!(record.after(&mut found, &mirror(&add, &world.env, &world.repo).unwrap().unwrap()), None);
 }

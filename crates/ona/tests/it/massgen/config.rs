@@ -120,7 +120,7 @@ fn a_secret_reaches_neither_a_function_nor_the_rows() {
     );
 }
 
-/// The import has a minute; whoever presses the stop button does not.
+/// The import has a minute; the person who presses the stop button does not.
 #[test]
 fn a_turn_can_be_interrupted_while_a_function_is_imported() {
     let mut ona = world("hooks:\n  PreToolUse:\n    - handler: slow.f\n");

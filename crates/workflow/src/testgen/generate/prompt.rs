@@ -65,7 +65,7 @@ pub struct PublicText {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     pub criterion: String,
-    /// Empty: there was no answer for it.
+    /// Empty: it got no answer.
     pub rules: Vec<LintRule>,
 }
 
@@ -132,7 +132,7 @@ fn reasons(rejected: &[Rejection]) -> String {
     let mut text = String::new();
     for Rejection { criterion, rules } in rejected {
         if rules.is_empty() {
-            writeln!(text, "- {criterion}: there was no test for it").ok();
+            writeln!(text, "- {criterion}: it had no test").ok();
         }
         for rule in rules {
             writeln!(text, "- {criterion}: {rule}. {}", rule.remedy()).ok();

@@ -36,7 +36,7 @@ fn write(report: &TestReport, page: &mut String) -> std::fmt::Result {
         output(case, page)?;
     }
     if report.cases.is_empty() {
-        writeln!(page, "<p>There are no tests.</p>")?;
+        writeln!(page, "<p>No tests.</p>")?;
     }
     if !report.rejected.is_empty() {
         writeln!(page, "<h2>Not taken as tests</h2>\n<ul>")?;

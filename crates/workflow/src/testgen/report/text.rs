@@ -54,7 +54,7 @@ fn matrix(report: &TestReport, page: &mut String) -> std::fmt::Result {
             row(page, case)?;
         }
         if criterion.cases.is_empty() {
-            writeln!(page, "{indent}there is no test for it")?;
+            writeln!(page, "{indent}it has no test")?;
         }
     }
     if report.criteria.is_empty() {
