@@ -113,7 +113,7 @@ fn the_tracker_counts_what_it_lists_and_the_script_looks() {
         (format!("{MUSTS}- not claimed: one more\n"), "and lists"),
         (MUSTS.replace("Open: 0.", "Open: none."), "says ''"),
         (format!("{MUSTS}- something else\n"), "neither open, done nor not claimed"),
-        (format!("{MUSTS}and on it goes\n"), "no item"),
+        (format!("{MUSTS}and on it goes\n"), "not an item"),
         (MUSTS.replace("Open: 0.", "Open: 1.") + "- [ ] a must\n", "open musts in"),
     ] {
         let (code, said) = accepts(&wrong);

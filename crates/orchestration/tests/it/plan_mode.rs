@@ -71,8 +71,8 @@ async fn an_input_that_does_not_fit_is_named_and_saves_no_plan() {
         ("EnterPlanMode", json!({"plan": "x"}), "unknown field `plan`"),
         ("ExitPlanMode", json!({"allowedPrompts": []}), "unknown field `allowedPrompts`"),
         ("ExitPlanMode", json!({"plan": 3}), "`plan`"),
-        ("ExitPlanMode", json!({}), "no plan to submit"),
-        ("ExitPlanMode", json!({"plan": " \n"}), "no plan to submit"),
+        ("ExitPlanMode", json!({}), "No plan to submit"),
+        ("ExitPlanMode", json!({"plan": " \n"}), "No plan to submit"),
     ] {
         let result = scene.call(tool, input).await.result;
         assert!(result.is_error() && result.content.contains(words), "{}", result.content);
