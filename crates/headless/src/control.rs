@@ -19,7 +19,7 @@ use ona_mcp::{ServerDefinition, ServerTransport, Servers};
 use ona_orchestration::{CurrentModel, Model, set_mode};
 use ona_permissions::PermissionEngine;
 use ona_process::TurnCancellation;
-use ona_runtime::mode_named;
+use ona_runtime::{mode_named, session_start::SessionOverrides};
 use ona_settings::Settings;
 use ona_tools::Tasks;
 use serde_json::{Value, json};
@@ -43,7 +43,10 @@ pub(crate) struct ControlState {
     pub may_bypass: bool,
     /// The model in use and the one configured; set when the first prompt begins.
     pub current_model: Option<(CurrentModel, Arc<Model>)>,
+    /// What `initialize` and early requests change in a session that has not begun.
     pub overrides: SessionOverrides,
+    /// Text of subagents is part of the stream.
+    pub subagent_text: bool,
     /// Tokens of the newest request and its answer.
     pub context: Arc<Mutex<u64>>,
     /// A change of mode that has not been announced yet.
@@ -52,15 +55,6 @@ pub(crate) struct ControlState {
     pub notices: Vec<String>,
     /// MCP servers of this run.
     pub servers: Arc<Servers>,
-}
-
-/// What `initialize` and early requests change in a session that has not begun.
-#[derive(Debug, Default)]
-pub(crate) struct SessionOverrides {
-    pub model: Option<String>,
-    pub system_prompt: Option<String>,
-    pub append_system_prompt: Option<String>,
-    pub subagent_text: bool,
 }
 
 /// Why a request failed.
@@ -164,7 +158,7 @@ impl ControlState {
         let overrides = &mut self.overrides;
         overrides.system_prompt = system_prompt.or(overrides.system_prompt.take());
         overrides.append_system_prompt = append_system_prompt.or(overrides.append_system_prompt.take());
-        overrides.subagent_text |= request["forwardSubagentText"] == true;
+        self.subagent_text |= request["forwardSubagentText"] == true;
         for name in servers {
             self.servers.add(ServerDefinition::of_host(&name));
         }
@@ -329,7 +323,7 @@ mod tests {
         assert_eq!(introduction["commands"][0]["name"], "clear");
         assert_eq!(control.hooks.list().iter().count(), 1);
         let overrides = &control.overrides;
-        assert_eq!((overrides.system_prompt.as_deref(), overrides.subagent_text), (Some("a\n\nb"), true));
+        assert_eq!((overrides.system_prompt.as_deref(), control.subagent_text), (Some("a\n\nb"), true));
         // A second introduction replaces the hooks of the first.
         control.answer(&right).unwrap();
         assert_eq!(control.hooks.list().iter().count(), 1);

@@ -1,7 +1,7 @@
 //! Real parts for the tests of this crate: an output that keeps what is written to it, and the
 //! state of a session that has not begun.
 
-use crate::control::{ControlState, SessionOverrides};
+use crate::control::ControlState;
 use crate::host_connection::HostConnection;
 use crate::options::OutputFormat;
 use crate::output::Output;
@@ -12,6 +12,7 @@ use ona_instructions::Agents;
 use ona_mcp::{Environments, ServerContext, Servers};
 use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
 use ona_process::TurnCancellation;
+use ona_runtime::session_start::SessionOverrides;
 use ona_settings::{PermissionSettings, Settings};
 use serde_json::{Value, json};
 use std::io;
@@ -93,6 +94,7 @@ impl Protocol {
             may_bypass: false,
             current_model: None,
             overrides: SessionOverrides::default(),
+            subagent_text: false,
             context: Arc::default(),
             changed: None,
             notices: Vec::new(),

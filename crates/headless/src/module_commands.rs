@@ -1,10 +1,10 @@
 //! What hook modules decide here: their commands, and whether a session may be left or resumed.
 
-use crate::run::{Run, RunError};
+use crate::run::Run;
 use ona_api::row::SessionKey;
 use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{History, ModuleCommandResult, ResumeKind, Session, Turn, TurnEnd, TurnOutcome, UserPrompt};
-use ona_runtime::{Failure, session_choice::Begin};
+use ona_runtime::{Failure, session_choice::Begin, session_start::SessionError};
 use ona_store::{SessionLock, StoreError};
 use tokio_util::sync::CancellationToken;
 
@@ -33,13 +33,6 @@ impl Run<'_> {
             return Ok(());
         }
         Err(Failure::refused(format_args!("a hook module cancelled resuming session {}", place.session)))
-    }
-
-    /// Notifies modules that a session was resumed.
-    pub(crate) async fn notify_resumed(&self, session: &Session, how: ResumeKind) -> Result<(), StoreError> {
-        let Some(modules) = &session.modules else { return Ok(()) };
-        let event = ModuleEvent::SessionSwitch { reason: how.as_str(), previous: None };
-        modules.fire(&self.open.store, session, event, &self.cancellation.token()).await.map(drop)
     }
 
     pub(crate) async fn notify_new_session(&self, session: &Session, previous: String) -> Result<(), StoreError> {
@@ -78,7 +71,7 @@ impl Run<'_> {
         session: &mut Session,
         history: &mut History,
         locks: &mut Vec<SessionLock>,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), SessionError> {
         let Some(modules) = session.modules.clone() else { return Ok(()) };
         for _ in 0..MAX_FOLLOW_UPS {
             let lines = modules.host.command_lines();
@@ -103,7 +96,7 @@ impl Run<'_> {
         history: &mut History,
         text: &str,
         locks: &mut Vec<SessionLock>,
-    ) -> Result<Option<TurnOutcome>, RunError> {
+    ) -> Result<Option<TurnOutcome>, SessionError> {
         let Some(modules) = session.modules.clone() else { return Ok(None) };
         modules.host.enter(&session.place, &turn.cancel);
         let Some(line) = text.strip_prefix('/') else { return Ok(None) };

@@ -1,5 +1,6 @@
 //! What a caller may choose about the protocol, beyond the options of every run.
 
+use ona_runtime::session_start::SetupTrigger;
 use ona_runtime::{Failure, Launch};
 
 #[derive(Debug)]
@@ -39,6 +40,15 @@ pub enum PermissionPrompts {
 }
 
 impl HeadlessOptions {
+    /// Which Setup hooks an option asks for.
+    pub(crate) fn setup(&self) -> Option<SetupTrigger> {
+        match (self.init || self.init_only, self.maintenance) {
+            (true, _) => Some(SetupTrigger::Init),
+            (false, true) => Some(SetupTrigger::Maintenance),
+            (false, false) => None,
+        }
+    }
+
     /// Refuses choices that exclude each other.
     pub fn check(&self, launch: &Launch) -> Result<(), Failure> {
         let streams_out = self.output_format == OutputFormat::StreamJson;

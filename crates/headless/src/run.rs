@@ -2,20 +2,19 @@
 //!
 //! While a turn runs, `input_queue` goes on reading: every wait below is a `serve_while`.
 
-use crate::control::{ControlState, SessionOverrides};
+use crate::control::ControlState;
 use crate::event_printer::EventPrinter;
 use crate::host_connection::HostConnection;
 use crate::input_queue::InputQueue;
 use crate::options::HeadlessOptions;
 use crate::output::Output;
-use crate::prepare::Preparation;
 use crate::printer::{OutputForm, Printer};
 use crate::reporting_runner::ReportingRunner;
 use crate::run_cost::RunCost;
 use crate::translate::StreamContent;
 use crate::turn_result::ResultContext;
 use crate::{builtin_commands, host_mcp, input, module_commands, reporting_runner};
-use ona_api::{Group, LoggedEvent, Mode, Row, SessionId, SessionOrigin};
+use ona_api::{Mode, SessionId, SessionOrigin};
 use ona_hookplane::{HookFailure, OnFailure};
 use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
@@ -28,6 +27,7 @@ use ona_process::TurnCancellation;
 use ona_runtime::{
     Failure, Launch, OpenProject, Purpose, Runtime, agents,
     session_choice::{self, Begin},
+    session_start::{Preparation, ReadySession, SessionError, SessionOverrides, open_session, run_setup_hooks},
     skills,
 };
 use ona_store::StoreError;
@@ -111,21 +111,6 @@ pub enum RunEnd {
     Failed,
 }
 
-/// Why a run is aborted.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("{0}")]
-    Failed(Failure),
-}
-
-impl From<Failure> for RunError {
-    fn from(failure: Failure) -> Self {
-        RunError::Failed(failure)
-    }
-}
-
 pub(crate) struct Run<'a> {
     pub(crate) launch: &'a Launch,
     pub(crate) options: &'a HeadlessOptions,
@@ -163,16 +148,19 @@ impl Run<'_> {
         queue.serve_while(self.runtime.judge_flags(self.launch)).await?;
         let source = begin.source;
         self.check_resume(&begin).await?;
-        let mut session = self.open_session(begin).await.map_err(failed)?;
+        let mut session =
+            open_session(self.open, &mut self.runtime, begin, SessionOrigin::Print).await.map_err(failed)?;
         let events = self.event_printer.events();
         let answered = match first {
-            None => self.run_setup_hooks(&mut session, &events).await.map(|_| TurnEnd::Done).map_err(RunError::from),
+            None => {
+                self.run_setup_only(&mut session, &events).await.map(|()| TurnEnd::Done).map_err(SessionError::from)
+            }
             Some(first) => self.answer_prompts(&mut session, source, first, &mut queue, &events).await,
         };
         let ended = match answered {
             Ok(ended) => ended,
-            Err(RunError::Failed(failure)) => return Err(failure),
-            Err(RunError::Store(error)) => {
+            Err(SessionError::Failed(failure)) => return Err(failure),
+            Err(SessionError::Store(error)) => {
                 let failure = self.launch.store_failure(error);
                 let setting = ResultContext { conversation: &conversation, provider: None };
                 self.event_printer.aborted(&failure.message, &setting);
@@ -210,6 +198,7 @@ impl Run<'_> {
             may_bypass: bypassing && !self.launch.agent_shell,
             current_model: None,
             overrides: SessionOverrides::default(),
+            subagent_text: false,
             context: Arc::clone(&self.event_printer.context),
             changed: None,
             notices: Vec::new(),
@@ -217,21 +206,9 @@ impl Run<'_> {
         })
     }
 
-    async fn open_session(&mut self, begin: Begin) -> Result<Session, StoreError> {
-        let Begin { place, source, copy_of } = begin;
-        let mut opening = Group::default();
-        opening.push(Row::Conversation { project_dir: self.runtime.project().to_string_lossy().into_owned() });
-        opening.push(Row::Session);
-        if source == "startup" {
-            opening.log(LoggedEvent::SessionCreated(SessionOrigin::Print));
-        }
-        if let Some(from) = copy_of {
-            opening.log(LoggedEvent::SessionCreated(SessionOrigin::Fork { of: from.clone() }));
-            opening.push(Row::CopyTranscript { from });
-        }
-        opening.append(self.runtime.take_findings());
-        self.open.store.commit(&place, opening).await?;
-        self.runtime.session(&self.open.store, place)
+    async fn run_setup_only(&self, session: &mut Session, events: &Events) -> Result<(), StoreError> {
+        let Some(trigger) = self.options.setup() else { return Ok(()) };
+        run_setup_hooks(self.open, &self.runtime, session, events, trigger).await.map(drop)
     }
 
     /// Answers prompt after prompt, each with a result, and returns how the last turn ended.
@@ -242,14 +219,14 @@ impl Run<'_> {
         first: UserPrompt,
         queue: &mut InputQueue,
         events: &Events,
-    ) -> Result<TurnEnd, RunError> {
+    ) -> Result<TurnEnd, SessionError> {
         let conversation = session.place.conversation.0.clone();
         let (agents, mut overrides) = (queue.control.agents.clone(), std::mem::take(&mut queue.control.overrides));
-        if overrides.subagent_text {
+        if queue.control.subagent_text {
             self.event_printer.include_subagent_text();
         }
         session.cx.cancel = self.cancellation.begin_turn();
-        let mut ready = queue.serve_while(self.prepare(session, source, agents.clone(), &overrides, events)).await?;
+        let mut ready = queue.serve_while(self.prepare(session, source, &agents, &overrides, events)).await?;
         let configured = ready.model();
         let mut locks = Vec::new();
         let mut next = Some(first);
@@ -265,10 +242,10 @@ impl Run<'_> {
                 queue.serve_while(clear(&self.open.store, &self.runtime.hooks, session, events, id)).await?;
                 self.event_printer.printer.reset(&session.place.session.0);
                 self.notify_new_session(session, before).await?;
-                ready = queue.serve_while(self.prepare(session, "clear", agents.clone(), &overrides, events)).await?;
+                ready = queue.serve_while(self.prepare(session, "clear", &agents, &overrides, events)).await?;
             }
-            let (turn, history) = match &mut ready {
-                Preparation::Turn(turn, history) => (turn, history),
+            let ReadySession { turn, history, .. } = match &mut ready {
+                Preparation::Ready(ready) => ready.as_mut(),
                 Preparation::Refused(outcome) => {
                     self.event_printer.result(outcome, &ResultContext { conversation: &conversation, provider: None });
                     return Ok(outcome.ended.clone());

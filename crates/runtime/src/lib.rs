@@ -34,6 +34,7 @@ mod permissions;
 mod runtime;
 pub mod session_choice;
 pub mod session_lookup;
+pub mod session_start;
 pub mod skills;
 mod worktree;
 
