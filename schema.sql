@@ -195,5 +195,20 @@ CREATE TABLE IF NOT EXISTS sdlc_manifest (
     PRIMARY KEY (conversation_id, path)
 ) WITHOUT ROWID;
 
+CREATE TABLE IF NOT EXISTS sdlc_chain (
+    group_id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind            TEXT NOT NULL,
+    database_id     TEXT,
+    session_id      TEXT,
+    conversation_id TEXT,
+    written_at      TEXT NOT NULL,
+    transcript_id   INTEGER NOT NULL,
+    hook_id         INTEGER NOT NULL,
+    permission_id   INTEGER NOT NULL,
+    event_id        INTEGER NOT NULL,
+    rows            BLOB NOT NULL,
+    hash            BLOB NOT NULL
+);
+
 INSERT OR IGNORE INTO schema_meta(key,value) VALUES ('schema_version','1');
-INSERT OR IGNORE INTO schema_meta(key,value) VALUES ('sdlc_schema_version','1');
+INSERT OR IGNORE INTO schema_meta(key,value) VALUES ('sdlc_schema_version','2');

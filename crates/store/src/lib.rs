@@ -7,6 +7,7 @@
 
 mod backup;
 mod calls;
+mod chain;
 mod check;
 mod context_attachments;
 mod error;

@@ -16,6 +16,7 @@
 //! (including the version at its end) and `schema::TABLES` with it.
 
 use crate::backup::Backup;
+use crate::chain::{self, ChainStart};
 use crate::error::StoreError;
 use crate::schema::{self, SchemaState};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
@@ -31,7 +32,23 @@ pub(crate) struct MigrationStep {
 }
 
 /// Every step there is, in order, the first one leading to version 2.
-pub(crate) const STEPS: &[MigrationStep] = &[];
+pub(crate) const STEPS: &[MigrationStep] = &[MigrationStep { to: chain::SINCE, sql: CHAIN }];
+
+/// `complete` begins the chain, with the rows that are there.
+const CHAIN: &str = "CREATE TABLE IF NOT EXISTS sdlc_chain (
+    group_id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind            TEXT NOT NULL,
+    database_id     TEXT,
+    session_id      TEXT,
+    conversation_id TEXT,
+    written_at      TEXT NOT NULL,
+    transcript_id   INTEGER NOT NULL,
+    hook_id         INTEGER NOT NULL,
+    permission_id   INTEGER NOT NULL,
+    event_id        INTEGER NOT NULL,
+    rows            BLOB NOT NULL,
+    hash            BLOB NOT NULL
+);";
 
 /// The version of tables without a recorded version.
 pub(crate) const FIRST: i64 = 1;
@@ -84,10 +101,12 @@ pub(crate) fn complete(
         SchemaState::Lacking => None,
         SchemaState::Outdated { found } => Some((found, Backup::make(path, found)?)),
     };
+    let start = chain_start(&transaction, upgrade.is_some())?;
     if let Some((found, _)) = upgrade {
         take(&transaction, steps.iter().filter(|step| step.to > found))?;
     }
     fill(&transaction, steps)?;
+    chain::begin_if_empty(&transaction, start)?;
     if schema::judge(&transaction, steps)? != SchemaState::Complete {
         return Err(StoreError::Upgrade { to: newest(steps), reason: "tables are missing afterwards".to_owned() });
     }
@@ -101,7 +120,19 @@ pub(crate) fn complete(
 pub(crate) fn make(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     fill(&transaction, STEPS)?;
+    chain::begin_if_empty(&transaction, ChainStart::First)?;
     Ok(transaction.commit()?)
+}
+
+/// A database that says it has the table of the chain, and has not, had it once.
+fn chain_start(transaction: &Transaction<'_>, is_upgrade: bool) -> Result<ChainStart, StoreError> {
+    let found = schema::SchemaContents::read(transaction)?;
+    if is_upgrade || found.has_table(chain::TABLE) || !found.has_table("schema_meta") {
+        return Ok(ChainStart::First);
+    }
+    let version = recorded(transaction)?.and_then(|text| text.parse::<i64>().ok());
+    let had_it = version.is_some_and(|version| version >= chain::SINCE);
+    Ok(if had_it { ChainStart::Again } else { ChainStart::First })
 }
 
 fn take<'s>(transaction: &Transaction<'_>, pending: impl Iterator<Item = &'s MigrationStep>) -> Result<(), StoreError> {

@@ -37,6 +37,11 @@ impl RowWriter<'_> {
         Ok(self.prepare(sql)?.insert(self.bind(cells))?)
     }
 
+    /// Runs an insert of many rows that ends in `RETURNING id`.
+    pub(crate) fn ids(&self, sql: &str, cells: &[Cell<'_>]) -> Result<Vec<i64>, StoreError> {
+        Ok(self.prepare(sql)?.query_map(self.bind(cells), |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
     /// Returns the first row of a query within the transaction.
     pub(crate) fn first<T>(
         &self,

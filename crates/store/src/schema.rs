@@ -15,7 +15,7 @@ pub const SCHEMA: &str = include_str!("../../../schema.sql");
 const VERSION: i64 = 1;
 
 /// Every table of 4.3, then our own, with its columns, separated by blanks.
-pub(crate) const TABLES: [(&str, &str); 18] = [
+pub(crate) const TABLES: [(&str, &str); 19] = [
     ("schema_meta", "key value"),
     ("conversations", "id project_dir created_at last_active phase"),
     ("sessions", "session_id conversation_id started_at"),
@@ -50,6 +50,11 @@ pub(crate) const TABLES: [(&str, &str); 18] = [
          script_sha256 project_sha256 seen_event",
     ),
     ("sdlc_manifest", "conversation_id path size sha256"),
+    (
+        "sdlc_chain",
+        "group_id kind database_id session_id conversation_id written_at transcript_id hook_id permission_id event_id \
+         rows hash",
+    ),
 ];
 
 /// Those of 4.3, then our own. Three of them are on tables of 4.3: what belongs to a call or a reply

@@ -4,6 +4,7 @@
 //! processes cannot give the same number twice. Reading transcripts back is
 //! not done here.
 
+use crate::chain::{ChainedTable, OwnRows};
 use crate::error::StoreError;
 use crate::parents::{self, Parents};
 use crate::row_writer::{RowWriter, cells};
@@ -41,11 +42,14 @@ fn next_sequence(writer: &RowWriter<'_>, at: &SessionKey) -> Result<i64, StoreEr
 
 /// Copies a session's rows into one that has none, numbered from 0, with parents that
 /// point at the copies.
-pub(crate) fn copy(writer: &RowWriter<'_>, from: &str, to: &str) -> Result<(), StoreError> {
+pub(crate) fn copy(writer: &RowWriter<'_>, from: &str, to: &str, own: &mut OwnRows) -> Result<(), StoreError> {
     let rows = "INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json, tool_use_id, created_at) \
                 SELECT ?2, sequence - (SELECT min(sequence) FROM transcript_entries WHERE session_id = ?1), entry_type, \
-                payload_json, tool_use_id, created_at FROM transcript_entries WHERE session_id = ?1 ORDER BY sequence";
-    writer.run(rows, cells![from, to])?;
+                payload_json, tool_use_id, created_at FROM transcript_entries WHERE session_id = ?1 ORDER BY sequence RETURNING id";
+    let mut copies = writer.ids(rows, cells![from, to])?;
+    // The order of RETURNING is not defined.
+    copies.sort_unstable();
+    copies.into_iter().for_each(|id| own.add(ChainedTable::Transcript, id));
     let parents = "UPDATE transcript_entries SET parent_entry_id = (SELECT copy.id FROM transcript_entries old \
                    JOIN transcript_entries parent ON parent.id = old.parent_entry_id \
                    JOIN transcript_entries copy ON copy.session_id = ?2 AND copy.sequence = parent.sequence - \

@@ -1,8 +1,10 @@
 //! One group of rows, one transaction: all of it or nothing.
 //!
-//! Rows are written in the order they were gathered. Which connection this runs
+//! Rows are written in the order they were gathered, and those of the record are chained
+//! at the end (`chain`). Which connection this runs
 //! on, and what happens when the database is busy, is decided in `writer`.
 
+use crate::chain::{self, ChainedTable, OwnRows};
 use crate::error::StoreError;
 use crate::parents::Parents;
 use crate::row_writer::{RowWriter, cells};
@@ -32,9 +34,10 @@ pub(crate) fn group(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let writer = RowWriter { connection: &transaction, redactor };
     let mut committed = Committed::default();
+    let mut own = OwnRows::default();
     let mut parents = Parents::default();
     for row in &group.0 {
-        write(&writer, at, row, &mut committed, &mut parents)?;
+        write(&writer, at, row, &mut committed, &mut own, &mut parents)?;
     }
     if group.0.iter().any(|row| matches!(row, Row::Memory(_) | Row::ForgetMemory(_) | Row::MemoriesAccessed(_))) {
         memory::rebuild_index(&writer)?;
@@ -43,6 +46,7 @@ pub(crate) fn group(
         let touch = "UPDATE conversations SET last_active = datetime('now') WHERE id = ?1";
         writer.run(touch, cells![at.conversation.as_str()])?;
     }
+    chain::seal(&transaction, at, &own)?;
     transaction.commit()?;
     Ok(committed)
 }
@@ -63,6 +67,7 @@ fn write(
     at: &SessionKey,
     row: &Row,
     committed: &mut Committed,
+    own: &mut OwnRows,
     parents: &mut Parents,
 ) -> Result<(), StoreError> {
     let conversation = at.conversation.as_str();
@@ -73,9 +78,13 @@ fn write(
             writer.run(sql, cells![conversation, project_dir])?;
         }
         Row::Session => open_session(writer, at)?,
-        Row::Transcript(entry) => committed.entries.push(transcript::insert(writer, at, entry, parents)?),
+        Row::Transcript(entry) => {
+            let id = transcript::insert(writer, at, entry, parents)?;
+            own.add(ChainedTable::Transcript, id);
+            committed.entries.push(id);
+        }
         Row::CopyTranscript { from } => {
-            transcript::copy(writer, from.as_str(), session)?;
+            transcript::copy(writer, from.as_str(), session, own)?;
             *parents = Parents::default();
         }
         Row::Summary(text) => {
@@ -85,18 +94,20 @@ fn write(
                        word_count = excluded.word_count, created_at = excluded.created_at";
             writer.run(sql, cells![conversation, text, words])?;
         }
-        Row::Hook(run) => hook(writer, at, run)?,
+        Row::Hook(run) => own.add(ChainedTable::Hooks, hook(writer, at, run)?),
         Row::Permission { call, tool, verdict } => {
             let decision = decision(verdict).ok_or_else(|| StoreError::Undecided(call.clone()))?;
             let sql = "INSERT INTO tool_permission_log(session_id, tool_use_id, tool_name, decision, reason_json) \
                        VALUES (?1, ?2, ?3, ?4, ?5)";
-            writer.run(sql, cells![session, call.as_str(), tool, decision, &verdict.reason()])?;
+            let id = writer.insert(sql, cells![session, call.as_str(), tool, decision, &verdict.reason()])?;
+            own.add(ChainedTable::Permissions, id);
         }
         Row::Event(event) => {
             let session = (!session.is_empty()).then_some(session);
             let detail = event.detail();
             let sql = "INSERT INTO events(conversation_id, session_id, event_type, detail) VALUES (?1, ?2, ?3, ?4)";
-            writer.run(sql, cells![conversation, session, event.kind().as_str(), &detail])?;
+            let id = writer.insert(sql, cells![conversation, session, event.kind().as_str(), &detail])?;
+            own.add(ChainedTable::Events, id);
         }
         Row::Settings(settings) => settings::change(writer, settings)?,
         Row::ImportedSettings(settings) => settings::import(writer, settings)?,
@@ -170,11 +181,11 @@ fn open_session(writer: &RowWriter<'_>, at: &SessionKey) -> Result<(), StoreErro
     }
 }
 
-fn hook(writer: &RowWriter<'_>, at: &SessionKey, run: &HookRun) -> Result<(), StoreError> {
+fn hook(writer: &RowWriter<'_>, at: &SessionKey, run: &HookRun) -> Result<i64, StoreError> {
     let sql = "INSERT INTO hook_invocations(session_id, conversation_id, hook_event, hook_ordinal, matcher, command, \
                tool_use_id, tool_name, input_json, exit_code, stdout_text, stderr_text, started_at, completed_at, \
                skipped_reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
-    writer.run(
+    writer.insert(
         sql,
         cells![
             at.session.as_str(),
@@ -193,8 +204,7 @@ fn hook(writer: &RowWriter<'_>, at: &SessionKey, run: &HookRun) -> Result<(), St
             run.completed_at.as_ref(),
             run.skipped.map(SkipReason::as_str),
         ],
-    )?;
-    Ok(())
+    )
 }
 
 /// The log has decisions only; a question is not one (DEC-076).

@@ -48,6 +48,8 @@ impl Old {
         drop(Store::open(&old.path, Redactor::default()).unwrap());
         old.execute(
             "ALTER TABLE sdlc_test_runs DROP COLUMN seen_event;
+             DROP TABLE sdlc_chain;
+             UPDATE schema_meta SET value = '1' WHERE key = 'sdlc_schema_version';
              INSERT INTO sdlc_test_runs(test_case_id, run_id, stdout_text) VALUES ('case', 'run', 'said');
              CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1);",
         );
@@ -176,7 +178,7 @@ fn a_database_without_the_key_gets_it_silently_if_nothing_has_to_change() {
     let old = Old::new();
     old.execute("DELETE FROM schema_meta WHERE key = 'sdlc_schema_version'");
     old.execute("ALTER TABLE sdlc_test_runs ADD COLUMN seen_event INTEGER");
-    assert_eq!(old.open(STEPS).unwrap().notices(), [""; 0]);
+    assert_eq!(old.open(&[]).unwrap().notices(), [""; 0]);
     assert_eq!((old.version().as_deref(), old.left()), (Some("1"), vec![]));
 }
 
@@ -273,6 +275,33 @@ fn a_process_that_is_killed_leaves_one_version_or_the_other() {
     assert!(killed > 0, "every child was faster");
 }
 
+/// The chain begins with the rows of the older version, a thousand in one part.
+#[test]
+fn an_upgrade_begins_the_chain_with_the_rows_that_are_there() {
+    let old = Old::new();
+    old.execute(
+        "ALTER TABLE sdlc_test_runs ADD COLUMN seen_event INTEGER;
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1500)
+         INSERT INTO events(conversation_id, event_type) SELECT 'k', 'made_up' FROM n;
+         DELETE FROM events WHERE id IN (7, 1500);
+         INSERT INTO tool_permission_log(session_id, tool_use_id, tool_name, decision) VALUES ('s', 'c', 'Bash', 'deny');",
+    );
+    drop(old.open(STEPS).unwrap());
+    let chain = || {
+        let connection = plain(&old.path);
+        let sql =
+            "SELECT kind || ' ' || (length(rows) / 41) || ' ' || permission_id || ' ' || event_id FROM sdlc_chain";
+        let mut statement = connection.prepare(sql).unwrap();
+        statement.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap).collect::<Vec<_>>()
+    };
+    assert_eq!(chain(), ["start 0 1 1500", "before 1000 1 1500", "before 499 1 1500"]);
+    drop(old.open(STEPS).unwrap());
+    assert_eq!(chain().len(), 3);
+    old.execute("DROP TABLE sdlc_chain");
+    drop(old.open(STEPS).unwrap());
+    assert_eq!(chain()[0], "restart 0 1 1500");
+}
+
 #[test]
 fn a_newer_version_is_refused_and_kept() {
     let old = Old::new();
@@ -285,7 +314,7 @@ fn a_newer_version_is_refused_and_kept() {
     for error in errors {
         assert_eq!(error.to_string(), "this database was written by a newer ona (schema 7, this one knows 3)");
     }
-    assert!(matches!(Reader::open_read_only(&old.path), Err(StoreError::TooNew { found: 7, known: 1 })));
+    assert!(matches!(Reader::open_read_only(&old.path), Err(StoreError::TooNew { found: 7, known: 2 })));
     assert_eq!((dump(&old.path), old.left()), (before, vec![]));
 }
 

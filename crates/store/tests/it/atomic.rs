@@ -37,7 +37,7 @@ fn if_the_last_row_fails_nothing_of_the_group_is_there() {
     assert!(matches!(error, StoreError::PhaseMoved { expected: Phase::Implement, .. }), "{error:?}");
     let counts = store.reader().unwrap().counts().unwrap();
     let filled: Vec<_> = counts.into_iter().filter(|(_, rows)| *rows > 0).collect();
-    assert_eq!(filled, [("schema_meta", 2), ("conversations", 1), ("sessions", 1)]);
+    assert_eq!(filled, [("schema_meta", 2), ("conversations", 1), ("sessions", 1), ("sdlc_chain", 1)]);
     assert_eq!(db.sql("SELECT last_active FROM conversations"), before);
     assert_eq!(write(&store, [user("next")]).entries.len(), 1);
 }

@@ -9,8 +9,8 @@ fn a_database_in_use_is_clean() {
     let db = Db::new();
     let store = db.started();
     write(&store, [user("a"), user("b")]);
-    let version = Some("1".to_owned());
-    let clean = CheckReport { schema_version: version.clone(), sdlc_schema_version: version, ..CheckReport::default() };
+    let (schema_version, sdlc_schema_version) = (Some("1".to_owned()), Some("2".to_owned()));
+    let clean = CheckReport { schema_version, sdlc_schema_version, ..CheckReport::default() };
     assert_eq!(check(&db.path), clean);
     drop(store);
     assert_eq!(check(&db.path), clean);
@@ -54,7 +54,7 @@ fn everything_wrong_with_the_rows_is_found() {
             findings: vec![
                 CheckFinding::SchemaVersion(Some("2".into())),
                 CheckFinding::OwnVersion(
-                    "this database was written by a newer ona (schema 7, this one knows 1)".into()
+                    "this database was written by a newer ona (schema 7, this one knows 2)".into()
                 ),
                 orphan(4),
                 orphan(5),
@@ -101,7 +101,7 @@ fn an_empty_file_lacks_everything() {
     fs::write(&db.path, "").unwrap();
     let report = check(&db.path);
     let missing = report.findings.iter().filter(|finding| matches!(finding, CheckFinding::Missing(_))).count();
-    assert_eq!((report.schema_version, missing), (None, 25));
+    assert_eq!((report.schema_version, missing), (None, 26));
     assert_eq!(fs::metadata(&db.path).unwrap().len(), 0);
 }
 
