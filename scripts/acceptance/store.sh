@@ -3,6 +3,7 @@
 # of section 4; settings reach it once; memories and their index move together.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/model.sh"
 
 # columns TABLE : one line per column: name, type, NOT NULL, default, place in the primary key
 columns() {
@@ -735,6 +736,138 @@ check_004_10_22() {
   for id in 004-4.8-01 004-4.8-02 004-4.8-03 004-4.8-07 004-4.8-10 004-4.8-11; do
     bash "$here/store.sh" "$id" || fail "$id"
   done
+}
+
+# ---- the file under an open database -----------------------------------------------
+
+# turn_with HOOK_EVENT COMMAND : a scripted turn of two Bash calls in which a hook of the first call runs COMMAND
+turn_with() {
+  settings "$(jq -cn --argjson h "$(hook "$1" Bash "[ -e $WORLD/struck ] || { touch $WORLD/struck; $2; }")" \
+    '{model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"},permissions:{allow:["Bash"]},hooks:[$h]}')"
+  model '[{"calls":[{"name":"Bash","input":{"command":"echo effect >>ran"}}]},{"calls":[{"name":"Bash","input":{"command":"touch second"}}]},{"say":"done"}]'
+  anthropic
+}
+# rescued : the one rescue file, which is in $rescue
+rescued() {
+  rescue=$(ls "$WORLD"/state/ona.db.rescue-*.db)
+  is "$(wc -l <<<"$rescue")" 1
+  is "$(stat -c %a "$rescue")" 600
+  has "$err" "$rescue"
+}
+rescue_sql() { sqlite3 "$rescue" "$1"; }
+
+check_file_lost_in_a_turn() {
+  local what way
+  for what in deleted moved replaced log; do
+    export AGENT_SDLC_DB=$WORLD/state/ona.db
+    rm -rf "$WORLD/state" "$WORLD/struck" ran
+    mkdir -p "$WORLD/state"
+    sqlite3 "$WORLD/state/other.db" 'CREATE TABLE theirs(x)'
+    case $what in
+      deleted) way="rm -f $AGENT_SDLC_DB" ;;
+      moved) way="mv $AGENT_SDLC_DB $WORLD/state/elsewhere.db" ;;
+      replaced) way="mv $WORLD/state/other.db $AGENT_SDLC_DB" ;;
+      log) way="rm -f $AGENT_SDLC_DB-wal" ;;
+    esac
+    turn_with PostToolUse "$way"
+    code 1 ona -p hi --output-format json
+    stop_servers
+    # The call that was running has its result, its decision and its hook in a copy with all that was before.
+    rescued
+    is "$(cat ran)" effect
+    is "$(rescue_sql "SELECT group_concat(entry_type) FROM (SELECT entry_type FROM transcript_entries WHERE entry_type <> 'progress' ORDER BY sequence)")" 'user,assistant,tool_use,tool_result'
+    is "$(rescue_sql "SELECT count(*) FROM hook_invocations WHERE hook_event='PostToolUse' AND exit_code=0")" 1
+    is "$(rescue_sql "SELECT count(*) FROM events WHERE event_type='tool_started'")" 1
+    is "$(rescue_sql 'PRAGMA integrity_check')" ok
+    is "$(rescue_sql 'PRAGMA foreign_key_check')" ''
+    is "$(requests)" 1
+    [ ! -e second ] || fail "$what: a call ran after the database was lost"
+    has "$(jq -r '.errors[0] // .result' <<<"$out")" "$rescue"
+    case $what in
+      deleted) has "$err" 'was deleted while it was in use' ;;
+      moved) has "$err" "was moved to $WORLD/state/elsewhere.db" ;;
+      replaced)
+        has "$err" 'was replaced by another file'
+        is "$(sqlite3 "$AGENT_SDLC_DB" "SELECT group_concat(name) FROM sqlite_master")" theirs
+        continue
+        ;;
+      log) has "$err" 'ona.db-wal was deleted or replaced' ;;
+    esac
+    # Nothing is made anew beside the log that still has rows, and the command that is printed is the way back.
+    [ $what = log ] || code 2 ona sessions list
+    [ $what = log ] || has "$err" 'put the database back'
+    grep -o 'rm -f .*' <<<"$err" | head -n 1 >"$WORLD/way-back"
+    sh "$WORLD/way-back"
+    code 0 ona db check
+    model '[{"say":"go on"}]'
+    anthropic
+    code 0 ona -p more --continue
+    stop_servers
+    is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type IN ('user','tool_result')")" 3
+  done
+}
+
+check_file_lost_before_a_call() {
+  turn_with PreToolUse "rm -f $AGENT_SDLC_DB"
+  code 1 ona -p hi
+  stop_servers
+  rescued
+  [ ! -e ran ] || fail 'a tool ran without a committed announcement'
+  is "$(rescue_sql "SELECT count(*) FROM transcript_entries WHERE entry_type='tool_use'")" 1
+}
+
+check_file_cut_in_a_turn() {
+  # So that the file has pages that are not in the log.
+  tool Bash '{"command":"head -c 200000 /dev/zero | tr \"\\0\" x"}'
+  tool Bash '{"command":"true"}'
+  local size
+  for size in 0 8192; do
+    rm -rf "$WORLD/struck" ran "$WORLD"/state/*rescue*
+    cp "$AGENT_SDLC_DB" "$WORLD/whole.db"
+    turn_with PostToolUse "truncate -s $size $AGENT_SDLC_DB"
+    code 1 ona -p hi
+    stop_servers
+    rescued
+    has "$err" 'was cut short while it was in use'
+    has "$err" 'ona db recover'
+    is "$(rescue_sql "SELECT entry_type FROM transcript_entries")" tool_result
+    is "$(rescue_sql "SELECT count(*) FROM hook_invocations WHERE hook_event='PostToolUse'")" 1
+    [ "$(stat -c %s "$AGENT_SDLC_DB")" = $size ] || fail 'the file was written to'
+    code 2 ona -p again
+    is "$(stat -c %s "$AGENT_SDLC_DB")" $size
+    rm -rf "$AGENT_SDLC_DB"*
+    mv "$WORLD/whole.db" "$AGENT_SDLC_DB"
+  done
+}
+
+check_file_emptied() {
+  # An empty file is a new database, unless something shows that it was one.
+  mkdir -p "$WORLD/state"
+  : >"$AGENT_SDLC_DB"
+  tool Bash '{"command":"true"}'
+  : >"$AGENT_SDLC_DB"
+  mkdir -p "$AGENT_SDLC_DB.locks"
+  local form
+  for form in '--eval {"tool":"Bash","input":{"command":"touch\u0020ran"}}' 'db init' 'db check' 'sessions list' '-p hi' doctor; do
+    got=0
+    # shellcheck disable=SC2086
+    said=$(ona $form </dev/null 2>&1) || got=$?
+    [ $got != 0 ] || fail "ona $form went on with an emptied database"
+    has "$said" 'the database is empty, but'
+    is "$(stat -c %s "$AGENT_SDLC_DB")" 0
+  done
+  [ ! -e ran ] || fail 'a tool ran'
+  rm -rf "$AGENT_SDLC_DB.locks"
+  code 0 ona db init
+  # The same for a log whose database is gone.
+  printf '%s\n' "INSERT INTO schema_meta VALUES ('mine', 'kept');" ".shell cp $AGENT_SDLC_DB-wal $WORLD/log" | sqlite3 "$AGENT_SDLC_DB"
+  mv "$AGENT_SDLC_DB" "$WORLD/away.db"
+  cp "$WORLD/log" "$AGENT_SDLC_DB-wal"
+  code 2 ona db init
+  has "$err" 'the database does not exist, but its log'
+  has "$err" "mv '$AGENT_SDLC_DB-wal'"
+  cmp "$WORLD/log" "$AGENT_SDLC_DB-wal" || fail 'the log was touched'
+  [ ! -e "$AGENT_SDLC_DB" ] || fail 'a database was made'
 }
 
 run_check "$@"

@@ -426,9 +426,12 @@ impl Launch {
     /// A sentence for whatever the store says, with the path at the end.
     pub fn store_failure(&self, error: StoreError) -> Failure {
         let path = self.database.path.display();
-        match error {
+        let remedy = error.remedy();
+        let failure = match error {
             StoreError::Busy => Failure::new(FailureKind::Busy, format_args!("{error}: {path}")),
+            StoreError::Lost(_) => Failure::refused(&error),
             StoreError::DiskFull
+            | StoreError::InputOutput(_)
             | StoreError::PhaseMoved { .. }
             | StoreError::PlanMoved { .. }
             | StoreError::NoApprovedPlan
@@ -453,8 +456,9 @@ impl Launch {
             StoreError::OpenDirectory(ref directory) => {
                 Failure::usage(&error).hint(format!("chmod o-w '{}'", directory.display()))
             }
-            StoreError::Corrupt(_) | StoreError::NotADatabase => Failure::usage(format_args!("{error}: {path}"))
-                .hint("nothing was changed; move the file aside or name another one with AGENT_SDLC_DB"),
+            StoreError::ReadOnlyFileSystem(_) | StoreError::Emptied { .. } | StoreError::LogWithoutDatabase { .. } => {
+                Failure::usage(&error)
+            }
             StoreError::TooNew { .. } => Failure::usage(format_args!("{error}: {path}"))
                 .hint("update ona, or use another database with --db /absolute/path/ona.db"),
             StoreError::TooOld { .. } => Failure::usage(format_args!("{error}: {path}"))
@@ -463,6 +467,10 @@ impl Launch {
                 .hint("make room or make the directory writable, then start again"),
             StoreError::Upgrade { .. } => Failure::refused(format_args!("{error}: {path}")),
             other => Failure::usage(format_args!("{other}: {path}")),
+        };
+        match remedy {
+            Some(remedy) => failure.hint(remedy),
+            None => failure,
         }
     }
 }

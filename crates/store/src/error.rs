@@ -4,6 +4,7 @@
 //! it was. The rest concerns one group or one query. Exit codes and hints are
 //! added at the edge; the path of the database is known there too.
 
+use crate::rescue::LostDatabase;
 use ona_api::{CallId, ConversationId, Phase, PlanStatus, SessionId};
 use rusqlite::{ErrorCode, ffi};
 use std::io;
@@ -31,6 +32,13 @@ pub enum StoreError {
     Replaced,
     #[error("the database cannot be written: {0}")]
     ReadOnly(String),
+    #[error("the file system of the database is mounted read-only: {}", .0.display())]
+    ReadOnlyFileSystem(PathBuf),
+    /// A checkpoint or a killed process cannot leave this behind.
+    #[error("the database is empty, but {} shows that it was in use: {}", beside.display(), path.display())]
+    Emptied { path: PathBuf, beside: PathBuf },
+    #[error("the database does not exist, but its log {} holds committed rows: {}", log.display(), path.display())]
+    LogWithoutDatabase { path: PathBuf, log: PathBuf },
     #[error("the database cannot be opened: {0}")]
     CannotOpen(String),
     #[error("the file is not a SQLite database")]
@@ -62,6 +70,11 @@ pub enum StoreError {
     Busy,
     #[error("the disk is full")]
     DiskFull,
+    #[error("the disk or its driver reports an error: {0}")]
+    InputOutput(String),
+    /// The file under an open connection is not what it was. The rows are in a file of their own.
+    #[error("{0}")]
+    Lost(Box<LostDatabase>),
     #[error("the phase is {found}, not {expected} any more")]
     PhaseMoved { expected: Phase, found: String },
     #[error("the conversation has no approved plan any more")]
@@ -98,6 +111,43 @@ pub enum StoreError {
     Sqlite(#[source] rusqlite::Error),
 }
 
+impl StoreError {
+    /// Returns what to do about it, where that depends on the error and not on the caller.
+    pub fn remedy(&self) -> Option<String> {
+        Some(match self {
+            StoreError::DiskFull => "free some space on the disk of the database, then start again; nothing that was \
+                 acknowledged is lost"
+                .to_owned(),
+            StoreError::InputOutput(_) => {
+                "look at the system's log for the disk (dmesg), and save the rows on another \
+                 disk: ona db recover /other/disk/new.db; nothing that was acknowledged was taken back"
+                    .to_owned()
+            }
+            StoreError::ReadOnlyFileSystem(_) => "mount it writable, or name a database elsewhere: \
+                 export AGENT_SDLC_DB=/absolute/path/ona.db; nothing that was acknowledged is lost"
+                .to_owned(),
+            StoreError::Corrupt(_) => "nothing was changed; save what can be read with: ona db recover \
+                 /absolute/path/new.db"
+                .to_owned(),
+            StoreError::NotADatabase => "nothing was changed; move the file aside or name another one with \
+                 AGENT_SDLC_DB. If it was a database of ona, try: ona db recover /absolute/path/new.db"
+                .to_owned(),
+            StoreError::Emptied { path, .. } => format!(
+                "put the database back from a copy (look for {0}.rescue-* beside it); to start anew instead, move {0} \
+                 and what lies beside it away",
+                path.display()
+            ),
+            StoreError::LogWithoutDatabase { path, log } => format!(
+                "put the database back where it was: {0} (look for {0}.rescue-* beside it); to start anew instead, move \
+                 the log away: mv '{1}' '{1}.old'",
+                path.display(),
+                log.display()
+            ),
+            _ => return None,
+        })
+    }
+}
+
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         let rusqlite::Error::SqliteFailure(failure, message) = &error else { return StoreError::Sqlite(error) };
@@ -111,6 +161,9 @@ impl From<rusqlite::Error> for StoreError {
             ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly(words()),
             ErrorCode::CannotOpen => StoreError::CannotOpen(words()),
             ErrorCode::DiskFull => StoreError::DiskFull,
+            ErrorCode::SystemIoFailure => {
+                StoreError::InputOutput(format!("{} (SQLite code {})", words(), failure.extended_code))
+            }
             ErrorCode::ConstraintViolation if failure.extended_code == ffi::SQLITE_CONSTRAINT_FOREIGNKEY => {
                 StoreError::Orphan
             }

@@ -1,10 +1,12 @@
-//! Whether a path lies on a file system on which WAL is unsafe.
+//! What the file system of a path says: whether WAL is unsafe on it, and whether it is full or
+//! read-only when SQLite only says that something failed.
 //!
 //! WAL needs memory shared between all processes that have the file open, and
 //! locks that bind them. Network and pass-through file systems give neither
 //! reliably; other agents lost databases on them. Only known types are refused:
 //! a new file system of a kernel is not refused.
 
+use crate::error::StoreError;
 use std::path::Path;
 
 /// Returns the name of the network file system that `path`, or where it would be made,
@@ -23,6 +25,31 @@ fn magic(path: &Path) -> Option<u32> {
 fn magic(_: &Path) -> Option<u32> {
     None
 }
+
+/// SQLite's words for a failed open, read or write leave open what to do about it.
+/// The state of the file system says it.
+pub(crate) fn explain(path: &Path, error: StoreError) -> StoreError {
+    let unclear = matches!(error, StoreError::CannotOpen(_) | StoreError::ReadOnly(_) | StoreError::InputOutput(_));
+    if !unclear {
+        return error;
+    }
+    let Some(found) = path.ancestors().find(|part| part.exists()).and_then(|part| rustix::fs::statvfs(part).ok())
+    else {
+        return error;
+    };
+    let space = found.f_blocks > 0 && found.f_bavail.saturating_mul(found.f_frsize) < LEAST_SPACE;
+    let full = space || (found.f_files > 0 && found.f_favail == 0);
+    match error {
+        _ if found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) => {
+            StoreError::ReadOnlyFileSystem(path.to_owned())
+        }
+        StoreError::CannotOpen(_) | StoreError::InputOutput(_) if full => StoreError::DiskFull,
+        error => error,
+    }
+}
+
+/// The index of the log alone needs this much.
+const LEAST_SPACE: u64 = 32 << 10;
 
 /// By the magic numbers of `statfs(2)` and `linux/magic.h`.
 fn network(magic: u32) -> Option<&'static str> {

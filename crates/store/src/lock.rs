@@ -111,7 +111,7 @@ fn hold(db: &Path, name: &str, kind: Kind, what: impl FnOnce() -> String) -> Res
 }
 
 /// `<db>.locks`
-fn directory(db: &Path) -> PathBuf {
+pub(crate) fn directory(db: &Path) -> PathBuf {
     let mut name = OsString::from(db);
     name.push(".locks");
     PathBuf::from(name)

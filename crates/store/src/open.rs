@@ -8,12 +8,13 @@
 use crate::error::StoreError;
 use crate::migrate::{self, MigrationStep};
 use crate::schema::{self, SchemaState};
-use crate::{filesystem, ownership};
+use crate::watched_file::WatchedFile;
+use crate::{filesystem, lock, ownership};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,8 @@ pub(crate) struct Opened {
     pub(crate) connection: Connection,
     /// What the operator should know: files that were made private, an upgrade.
     pub(crate) notices: Vec<String>,
+    /// The files the connection has open.
+    pub(crate) files: WatchedFile,
 }
 
 /// Opens the connection that writes. Makes the file, directories on the way to it, and
@@ -41,9 +44,20 @@ pub(crate) struct Opened {
 /// may, so that a refused database is left as it was.
 pub(crate) fn writer(path: &Path, busy: Duration, steps: &[MigrationStep]) -> Result<Opened, StoreError> {
     let judged = judge(path)?;
+    writer_of(path, judged, busy, steps).map_err(|error| filesystem::explain(path, error))
+}
+
+fn writer_of(
+    path: &Path,
+    judged: Option<ownership::Identity>,
+    busy: Duration,
+    steps: &[MigrationStep],
+) -> Result<Opened, StoreError> {
     let made = make_private(path)?;
+    let before = ownership::identity(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let mut connection = connect(path, flags, busy).map_err(|error| made.explain(error))?;
+    let mut connection = connect(path, flags, busy).map_err(|error| made.explain(path, error))?;
+    let opened = before.or_else(|| ownership::identity(path));
     if connection.is_readonly(MAIN_DB)? {
         return Err(StoreError::ReadOnly("the file or its directory is read-only".to_owned()));
     }
@@ -63,17 +77,39 @@ pub(crate) fn writer(path: &Path, busy: Duration, steps: &[MigrationStep]) -> Re
             notices.extend(upgrade.map(|upgrade| upgrade.to_string()));
         }
     }
+    // Were it not the same file, the rows of this process would go where nobody looks.
+    let files = WatchedFile::new(path).filter(|files| Some(files.main()) == opened).ok_or(StoreError::Replaced)?;
     tracing::debug!(path = %path.display(), ?state, "opened the database");
-    Ok(Opened { connection, notices })
+    Ok(Opened { connection, notices, files })
 }
 
 /// A database that is made anew, with mode 0600.
 pub(crate) fn private(path: &Path, more: OpenFlags) -> Result<Connection, StoreError> {
     let made = make_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let connection = connect(path, flags | more, BUSY_TIMEOUT).map_err(|error| made.explain(error))?;
+    let connection = connect(path, flags | more, BUSY_TIMEOUT).map_err(|error| made.explain(path, error))?;
     made.protect(path)?;
     Ok(connection)
+}
+
+/// Makes an empty file with mode 0600 for a new database; false if the name is taken. Only for
+/// names that no connection has open.
+pub(crate) fn reserve(path: &Path) -> Result<bool, StoreError> {
+    if let Some(parent) = path.parent() {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
+        made.map_err(|source| StoreError::NoDirectory { path: parent.to_owned(), source })?;
+    }
+    match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(cannot_make(path, &error)),
+    }
+}
+
+/// The connection to a file of that kind.
+pub(crate) fn existing(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    connect(path, flags, BUSY_TIMEOUT).map_err(|error| filesystem::explain(path, error))
 }
 
 /// Returns a connection for queries on a database that is open already.
@@ -151,7 +187,11 @@ fn judge_form(path: &Path) -> Result<(), StoreError> {
     if !path.is_absolute() {
         return Err(StoreError::NotAbsolute(path.to_owned()));
     }
-    if let Ok(found) = fs::metadata(path) {
+    let found = fs::metadata(path);
+    if found.as_ref().map_or(true, |found| found.is_file() && found.len() == 0) {
+        judge_empty(path, found.is_ok())?;
+    }
+    if let Ok(found) = found {
         if found.is_dir() {
             return Err(StoreError::Directory(path.to_owned()));
         }
@@ -160,6 +200,23 @@ fn judge_form(path: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Refuses to start anew where a database was: SQLite would make an empty one and delete the log,
+/// which may hold the only copy of committed rows.
+fn judge_empty(path: &Path, exists: bool) -> Result<(), StoreError> {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let [wal, ..] = ownership::companions(&real);
+    let log = fs::symlink_metadata(&wal).is_ok_and(|found| found.len() > 0);
+    match (exists, log) {
+        (false, true) => Err(StoreError::LogWithoutDatabase { path: path.to_owned(), log: wal }),
+        (true, true) => Err(StoreError::Emptied { path: path.to_owned(), beside: wal }),
+        (true, false) => match lock::directory(&real) {
+            locks if locks.is_dir() => Err(StoreError::Emptied { path: path.to_owned(), beside: locks }),
+            _ => Ok(()),
+        },
+        (false, false) => Ok(()),
+    }
 }
 
 /// Who made the database file.
@@ -203,13 +260,9 @@ fn make_node(_: &Path) -> io::Result<()> {
 
 impl MadeBy {
     /// SQLite says only that a file cannot be opened; the system said why.
-    fn explain(&self, error: StoreError) -> StoreError {
-        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    fn explain(&self, path: &Path, error: StoreError) -> StoreError {
         match (self, error) {
-            (MadeBy::BySqlite(cause), StoreError::CannotOpen(_)) => match cause.kind() {
-                PermissionDenied | ReadOnlyFilesystem => StoreError::ReadOnly(cause.to_string()),
-                _ => StoreError::CannotOpen(cause.to_string()),
-            },
+            (MadeBy::BySqlite(cause), StoreError::CannotOpen(_)) => cannot_make(path, cause),
             (_, error) => error,
         }
     }
@@ -220,6 +273,17 @@ impl MadeBy {
             MadeBy::BySqlite(_) => fs::set_permissions(path, fs::Permissions::from_mode(0o600))
                 .map_err(|error| StoreError::ReadOnly(error.to_string())),
         }
+    }
+}
+
+/// What the system said when a file could not be made.
+fn cannot_make(path: &Path, cause: &io::Error) -> StoreError {
+    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    match cause.kind() {
+        PermissionDenied => StoreError::ReadOnly(cause.to_string()),
+        ReadOnlyFilesystem => StoreError::ReadOnlyFileSystem(path.to_owned()),
+        StorageFull | QuotaExceeded => StoreError::DiskFull,
+        _ => StoreError::CannotOpen(cause.to_string()),
     }
 }
 

@@ -50,12 +50,20 @@ pub(crate) fn judge(path: &Path) -> Result<Option<Identity>, StoreError> {
             Ok(_) | Err(_) => {}
         }
     }
-    Ok(Some((file.dev(), file.ino())))
+    Ok(Some(identity_of(&file)))
 }
 
 /// Returns whether the file is still the one that was judged.
 pub(crate) fn is_same(path: &Path, judged: Option<Identity>) -> bool {
-    judged.is_none() || fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino())) == judged
+    judged.is_none() || identity(path) == judged
+}
+
+pub(crate) fn identity(path: &Path) -> Option<Identity> {
+    fs::metadata(path).ok().as_ref().map(identity_of)
+}
+
+pub(crate) fn identity_of(file: &Metadata) -> Identity {
+    (file.dev(), file.ino())
 }
 
 /// Makes private what other users can read or write; returns a sentence on the first
@@ -82,7 +90,7 @@ fn make_private(file: &Path) -> Option<String> {
     })
 }
 
-fn companions(real: &Path) -> [PathBuf; 3] {
+pub(crate) fn companions(real: &Path) -> [PathBuf; 3] {
     COMPANIONS.map(|suffix| {
         let mut name = OsString::from(real);
         name.push(suffix);

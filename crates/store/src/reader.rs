@@ -9,6 +9,7 @@ use crate::migrate::STEPS;
 use crate::open;
 use ona_api::phase::UnknownPhase;
 use ona_api::{ConversationId, Phase, SessionId};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -43,6 +44,13 @@ impl Reader {
     /// no obstacle: what is looked up before a start stands in tables of section 4.3.
     pub fn open_read_only(path: &Path) -> Result<Option<Self>, StoreError> {
         Ok(open::read_only(path, open::BUSY_TIMEOUT, STEPS)?.map(|(connection, _)| Self::over(connection)))
+    }
+
+    /// Closing this connection changes nothing in the files from here on.
+    pub(crate) fn leave_log_alone(&self) {
+        if let Err(error) = self.lock().set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) {
+            tracing::debug!(%error, "the log may be written back on closing");
+        }
     }
 
     pub(crate) fn over(connection: Connection) -> Self {

@@ -4,6 +4,7 @@ use crate::error::StoreError;
 use crate::health::PragmaReport;
 use crate::migrate::{MigrationStep, STEPS, newest};
 use crate::open::{self, BUSY_TIMEOUT, Opened};
+use crate::ownership::{self, Identity};
 use crate::reader::Reader;
 use crate::schema::SchemaState;
 use crate::write::Committed;
@@ -19,6 +20,8 @@ use tokio::sync::oneshot;
 
 pub struct Store {
     path: PathBuf,
+    /// Which file the writer has open.
+    file: Option<Identity>,
     busy: Duration,
     writer: Writer,
     reader: OnceLock<Reader>,
@@ -43,9 +46,10 @@ impl Store {
         busy: Duration,
         steps: &[MigrationStep],
     ) -> Result<Store, StoreError> {
-        let Opened { connection, notices } = open::writer(path, busy, steps)?;
-        let writer = Writer::start(connection, redactor)?;
-        Ok(Store { path: path.to_owned(), busy, writer, reader: OnceLock::new(), notices })
+        let Opened { connection, notices, files } = open::writer(path, busy, steps)?;
+        let file = Some(files.main());
+        let writer = Writer::start(connection, redactor, Some(files))?;
+        Ok(Store { path: path.to_owned(), file, busy, writer, reader: OnceLock::new(), notices })
     }
 
     /// Opens a database for reading: it is neither created nor changed, and every commit fails.
@@ -65,9 +69,9 @@ impl Store {
             Some((connection, SchemaState::Complete | SchemaState::Lacking)) => Ok(connection),
             None => open::in_memory(),
         };
-        let writer = Writer::start(connection()?, redactor)?;
+        let writer = Writer::start(connection()?, redactor, None)?;
         let reader = OnceLock::from(Reader::over(connection()?));
-        Ok(Store { path: path.to_owned(), busy: BUSY_TIMEOUT, writer, reader, notices: Vec::new() })
+        Ok(Store { path: path.to_owned(), file: None, busy: BUSY_TIMEOUT, writer, reader, notices: Vec::new() })
     }
 
     pub fn path(&self) -> &Path {
@@ -107,7 +111,11 @@ impl Store {
         if let Some(reader) = self.reader.get() {
             return Ok(reader);
         }
+        // Another file would answer with other rows than those that were written.
+        let is_same = || ownership::is_same(&self.path, self.file).then_some(()).ok_or(StoreError::Replaced);
+        is_same()?;
         let reader = Reader::open(&self.path, self.busy)?;
+        is_same()?;
         Ok(self.reader.get_or_init(|| reader))
     }
 
@@ -121,6 +129,16 @@ impl Store {
         let (sender, answer) = mpsc::sync_channel(1);
         self.writer.give(job(Box::new(move |result| drop(sender.send(result)))))?;
         answer.recv().unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if self.writer.is_lost()
+            && let Some(reader) = self.reader.get()
+        {
+            reader.leave_log_alone();
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod atomic;
 mod check;
 mod history;
 mod lock;
+mod lost;
 mod memory;
 mod open;
 mod race;
