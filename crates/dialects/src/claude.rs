@@ -44,7 +44,7 @@ impl Dialect for Claude {
         if ran.exit != Exit::Code(0) {
             return HookOutput::default();
         }
-        let mut said = match lenient::read(event, &ran.stdout) {
+        let mut output = match lenient::read(event, &ran.stdout) {
             OutputShape::Object(answer) => translate(event, answer),
             OutputShape::Async => unreadable(EventKind::HookAsyncRejected, "async:true is not valid control".into()),
             OutputShape::Broken(why) => unreadable(EventKind::HookOutputInvalid, why),
@@ -57,8 +57,8 @@ impl Dialect for Claude {
                 }
             }
         };
-        said.context = said.context.map(|context| bounded(event, context.text));
-        said
+        output.context = output.context.map(|context| bounded(event, context.text));
+        output
     }
 
     fn updated(&self, current: &Value, update: Map<String, Value>) -> Value {
@@ -86,8 +86,8 @@ impl Dialect for Claude {
     /// Adds the first line of the hook's own message, and the fix for a missing transcript,
     /// which such hooks expect and which is off by default.
     fn failing(&self, hook: &Hook, _: EventName, ran: &HookExecution, why: String) -> FailureEffect {
-        let said = ran.stderr.lines().map(str::trim).find(|line| !line.is_empty());
-        let mut why = said.map_or_else(|| why.clone(), |line| format!("{why}: {line}"));
+        let first_line = ran.stderr.lines().map(str::trim).find(|line| !line.is_empty());
+        let mut why = first_line.map_or_else(|| why.clone(), |line| format!("{why}: {line}"));
         if ran.stderr.contains("transcript_path") {
             why.push_str(" (hooks that read a transcript need the setting claudeCompat.transcriptPath)");
         }
@@ -119,20 +119,21 @@ impl Dialect for Claude {
 
 fn translate(event: EventName, answer: LenientOutput) -> HookOutput {
     let system_message = answer.sync.system_message.clone();
-    let mut said = answer.sync.said(event);
-    said.notes = answer.ignored.into_iter().map(|why| (EventKind::HookOutputInvalid, why)).collect();
+    let mut output = answer.sync.into_hook_output(event);
+    output.notes = answer.ignored.into_iter().map(|why| (EventKind::HookOutputInvalid, why)).collect();
     if answer.deferred {
-        said.ruling = None;
+        output.ruling = None;
     }
-    if said.input.is_some() && said.ruling != Some(Ruling::Allow) {
-        said.input = None;
-        said.notes
+    if output.input.is_some() && output.ruling != Some(Ruling::Allow) {
+        output.input = None;
+        output
+            .notes
             .push((EventKind::HookOutputInvalid, "updatedInput counts only beside permissionDecision allow".into()));
     }
-    if said.ruling == Some(Ruling::Deny) && said.reason.is_empty() {
-        said.reason = system_message.unwrap_or_default();
+    if output.ruling == Some(Ruling::Deny) && output.reason.is_empty() {
+        output.reason = system_message.unwrap_or_default();
     }
-    said
+    output
 }
 
 fn bounded(event: EventName, context: String) -> HookContext {

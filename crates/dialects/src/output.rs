@@ -26,31 +26,31 @@ pub(crate) enum BlockDecision {
 }
 
 impl SyncOutput {
-    pub(crate) fn said(mut self, event: EventName) -> HookOutput {
-        let mut said = HookOutput {
+    pub(crate) fn into_hook_output(mut self, event: EventName) -> HookOutput {
+        let mut output = HookOutput {
             suppress_output: self.suppress_output,
             context: self.take_text("additionalContext").filter(|text| !text.is_empty()).map(whole),
             stop: (self.go_on == Some(false)).then(|| self.stop_reason.take().unwrap_or_default()),
             ..HookOutput::default()
         };
-        self.decide(event, &mut said);
-        said.system_message = self.system_message;
-        said.specific = self.specific;
-        said
+        self.decide(event, &mut output);
+        output.system_message = self.system_message;
+        output.specific = self.specific;
+        output
     }
 
     /// DEC-049: what `decision` does depends on the event.
-    fn decide(&mut self, event: EventName, said: &mut HookOutput) {
+    fn decide(&mut self, event: EventName, output: &mut HookOutput) {
         let reason = self.reason.clone().unwrap_or_default();
         match event {
             EventName::PreToolUse => {
                 let specific = self.take_text("permissionDecision");
                 let why = self.take_text("permissionDecisionReason");
-                said.input = match self.specific.shift_remove("updatedInput") {
+                output.input = match self.specific.shift_remove("updatedInput") {
                     Some(Value::Object(update)) => Some(update),
                     _ => None,
                 };
-                said.ruling = match (specific.as_deref(), self.decision) {
+                output.ruling = match (specific.as_deref(), self.decision) {
                     (Some("allow"), _) => Some(Ruling::Allow),
                     (Some("ask"), _) => Some(Ruling::Ask),
                     (Some("deny"), _) => Some(Ruling::Deny),
@@ -58,7 +58,7 @@ impl SyncOutput {
                     (_, Some(BlockDecision::Block)) => Some(Ruling::Deny),
                     (_, None) => None,
                 };
-                said.reason = why.unwrap_or(reason);
+                output.reason = why.unwrap_or(reason);
             }
             EventName::UserPromptSubmit
             | EventName::PostToolUse
@@ -66,7 +66,7 @@ impl SyncOutput {
             | EventName::Stop
             | EventName::SubagentStop
             | EventName::ConfigChange => {
-                said.block = (self.decision == Some(BlockDecision::Block)).then_some(reason);
+                output.block = (self.decision == Some(BlockDecision::Block)).then_some(reason);
             }
             _ => {}
         }

@@ -30,11 +30,11 @@ impl Dialect for Sdlc {
         }
         match strict::read(event, text) {
             Ok(sync) => {
-                let mut said = sync.said(event);
-                if said.ruling == Some(Ruling::Deny) {
-                    said.input = None;
+                let mut output = sync.into_hook_output(event);
+                if output.ruling == Some(Ruling::Deny) {
+                    output.input = None;
                 }
-                said
+                output
             }
             Err(InvalidOutput::Async) => {
                 unreadable(EventKind::HookAsyncRejected, "async:true is not valid control".into())

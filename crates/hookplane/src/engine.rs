@@ -269,8 +269,10 @@ impl HookEngine {
         let (command, cut) = text::head(command.lines().next().unwrap_or_default(), COMMAND);
         let dots = if cut { "…" } else { "" };
         let mut text = format!("{} hook error: {command}{dots}: {why}", firing.event);
-        let said = ran.stderr.lines().map(str::trim).find(|line| !line.is_empty());
-        if let Some(line) = said.map(|line| hook.dialect.recorded(line)).filter(|line| !why.contains(line.as_ref())) {
+        let first_line = ran.stderr.lines().map(str::trim).find(|line| !line.is_empty());
+        if let Some(line) =
+            first_line.map(|line| hook.dialect.recorded(line)).filter(|line| !why.contains(line.as_ref()))
+        {
             text.push_str(&format!(": {line}"));
         }
         let cause = cause::probable(hook, ran, &firing.base.cwd).filter(|cause| !text.contains(cause.as_str()));
@@ -416,16 +418,16 @@ impl<'a> Chain<'a> {
     }
 
     fn judge_exit(&mut self, hook: &Hook, ran: &HookExecution, code: i32) {
-        let mut said = hook.dialect.parse_output(self.firing.event, ran);
-        if let Some(update) = said.input.take() {
+        let mut output = hook.dialect.parse_output(self.firing.event, ran);
+        if let Some(update) = output.input.take() {
             self.input = hook.dialect.updated(&self.input, update);
             self.outcome.input = Some(self.input.clone());
         }
-        said.stop = said.stop.or_else(|| ran.ends_turn.clone());
-        let unreadable = said.unreadable || ran.truncated;
+        output.stop = output.stop.or_else(|| ran.ends_turn.clone());
+        let unreadable = output.unreadable || ran.truncated;
         let wrong = |kind: &EventKind| matches!(kind, EventKind::HookError | EventKind::HookOutputInvalid);
-        self.failure = said.notes.iter().find(|(kind, _)| wrong(kind)).map(|(_, why)| why.clone());
-        self.outcome.absorb(hook, said);
+        self.failure = output.notes.iter().find(|(kind, _)| wrong(kind)).map(|(_, why)| why.clone());
+        self.outcome.absorb(hook, output);
         self.outcome.failed |= unreadable && self.contract.exit_two == ExitTwo::FailCreation;
         match code {
             _ if !hook.dialect.uses_exit_codes() => {}

@@ -7,36 +7,36 @@ use crate::outcome::{AttributedContext, HookIncident, HookOutcome};
 use ona_api::{EventKind, Ruling};
 
 impl HookOutcome {
-    pub(crate) fn absorb(&mut self, hook: &Hook, said: HookOutput) {
+    pub(crate) fn absorb(&mut self, hook: &Hook, output: HookOutput) {
         let ordinal = hook.ordinal;
-        if let Some(ruling) = said.ruling {
+        if let Some(ruling) = output.ruling {
             // Strictly stricter, so that among equals the lowest ordinal keeps its reason.
             if self.ruling.as_ref().is_none_or(|(merged, ..)| ruling > *merged) {
-                self.ruling = Some((ruling, ordinal, said.reason));
+                self.ruling = Some((ruling, ordinal, output.reason));
             }
         }
-        if let Some(message) = said.block {
+        if let Some(message) = output.block {
             self.blocks.push((ordinal, message));
         }
-        if let Some(context) = said.context {
+        if let Some(context) = output.context {
             self.context.push(AttributedContext { ordinal, dialect: hook.dialect.name(), context });
         }
-        if let Some(change) = said.result {
+        if let Some(change) = output.result {
             self.result = Some((ordinal, change));
         }
-        self.injected.extend(said.injected.into_iter().map(|injection| (ordinal, injection)));
-        if let Some(reason) = said.stop
+        self.injected.extend(output.injected.into_iter().map(|injection| (ordinal, injection)));
+        if let Some(reason) = output.stop
             && self.stop.is_none()
         {
             self.stop = Some((ordinal, reason));
         }
-        if let Some(message) = said.system_message {
+        if let Some(message) = output.system_message {
             self.messages.push((ordinal, message));
         }
-        if !said.specific.is_empty() {
-            self.specific.push((ordinal, said.specific));
+        if !output.specific.is_empty() {
+            self.specific.push((ordinal, output.specific));
         }
-        for (kind, why) in said.notes {
+        for (kind, why) in output.notes {
             self.note(hook, kind, why);
         }
     }

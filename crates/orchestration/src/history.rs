@@ -14,7 +14,7 @@ pub struct History {
     session: SessionId,
     mapper: Mapper,
     state: TurnState,
-    course: Rewinds,
+    rewinds: Rewinds,
     dialogue: EncodedMessages,
 }
 
@@ -24,7 +24,7 @@ impl History {
             session: session.clone(),
             mapper: Mapper::default(),
             state: TurnState::default(),
-            course: Rewinds::default(),
+            rewinds: Rewinds::default(),
             dialogue: EncodedMessages::new(wire),
         };
         history.refresh(store)?;
@@ -44,13 +44,13 @@ impl History {
 
     /// `true` if a row changed what the rows before it are worth.
     fn take_in(&mut self, store: &Store) -> Result<bool, StoreError> {
-        let Self { session, mapper, state, course, .. } = self;
-        let known = course.clone();
+        let Self { session, mapper, state, rewinds, .. } = self;
+        let known = rewinds.clone();
         let mut turned = false;
         store.reader()?.each_entry(session, state.last_sequence(), |entry| {
             let Some(record) = record(&entry) else { return };
             if !known.contains(&record) {
-                turned |= course.push(&record);
+                turned |= rewinds.push(&record);
             }
             if known.is_current(record.sequence) {
                 mapper.push(&record);

@@ -21,20 +21,20 @@ pub(crate) fn loaded_context(reader: &Reader, session: &SessionId) -> Result<Loa
 }
 
 fn standing(rows: &[StoredEntry]) -> LoadedContext {
-    let mut course = Rewinds::default();
+    let mut rewinds = Rewinds::default();
     let mut summaries = Vec::new();
     for row in rows.iter().filter(|row| row.entry_type != "attachment") {
         // A row that cannot be read rewinds nothing and covers nothing.
         let Some(record) = record(row) else { continue };
-        course.push(&record);
+        rewinds.push(&record);
         if let Body::CollapseCommit { covers_to, .. } = record.body {
             summaries.push((row.sequence, covers_to));
         }
     }
-    let covered = summaries.into_iter().filter(|(at, _)| course.is_current(*at)).map(|(_, to)| to).max();
+    let covered = summaries.into_iter().filter(|(at, _)| rewinds.is_current(*at)).map(|(_, to)| to).max();
     let mut given = LoadedContext::default();
     for row in rows.iter().filter(|row| row.entry_type == "attachment") {
-        if covered.is_some_and(|covered| row.sequence <= covered) || !course.is_current(row.sequence) {
+        if covered.is_some_and(|covered| row.sequence <= covered) || !rewinds.is_current(row.sequence) {
             continue;
         }
         // A row that is not JSON, which only foreign SQL can have written, names nothing.

@@ -56,16 +56,16 @@ mod tests {
     use super::*;
 
     fn rewinds(turns: &[(i64, i64)]) -> Rewinds {
-        let mut course = Rewinds::default();
+        let mut recorded = Rewinds::default();
         for (to, at) in turns {
-            assert!(course.push(&Record { sequence: *at, body: Body::Rewound { to: *to } }));
+            assert!(recorded.push(&Record { sequence: *at, body: Body::Rewound { to: *to } }));
         }
-        course
+        recorded
     }
 
     fn kept(turns: &[(i64, i64)], rows: i64) -> Vec<i64> {
-        let course = rewinds(turns);
-        (1..=rows).filter(|row| course.is_current(*row)).collect()
+        let recorded = rewinds(turns);
+        (1..=rows).filter(|row| recorded.is_current(*row)).collect()
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Dialect for Massgen {
             return HookOutput::default();
         }
         match (text::json::<Value>(text), self.kind) {
-            (Ok(Value::Object(fields)), _) => HookResult::read(&fields).said(event, &self.name),
+            (Ok(Value::Object(fields)), _) => HookResult::read(&fields).into_hook_output(event, &self.name),
             // Returning False does not deny; it only looks like it.
             (Ok(other), HookLanguage::Python) => {
                 let why = format!("it returned {other}, which is not a HookResult and counts as allow");

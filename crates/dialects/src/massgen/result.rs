@@ -41,38 +41,38 @@ impl HookResult {
     }
 
     /// `name` is the hook's display name.
-    pub(super) fn said(self, event: EventName, name: &str) -> HookOutput {
-        let mut said = HookOutput { unreadable: !self.ignored.is_empty(), ..HookOutput::default() };
-        said.notes.extend(self.ignored.into_iter().map(|why| (EventKind::HookOutputInvalid, why)));
-        said.notes.extend(self.errors.into_iter().map(|why| (EventKind::HookError, why)));
+    pub(super) fn into_hook_output(self, event: EventName, name: &str) -> HookOutput {
+        let mut output = HookOutput { unreadable: !self.ignored.is_empty(), ..HookOutput::default() };
+        output.notes.extend(self.ignored.into_iter().map(|why| (EventKind::HookOutputInvalid, why)));
+        output.notes.extend(self.errors.into_iter().map(|why| (EventKind::HookError, why)));
         match event {
             EventName::PreToolUse => {
-                said.reason = self.reason.unwrap_or_default();
+                output.reason = self.reason.unwrap_or_default();
                 match self.decision {
-                    MassgenDecision::Allow => said.input = self.input,
+                    MassgenDecision::Allow => output.input = self.input,
                     MassgenDecision::Ask => {
-                        said.ruling = Some(Ruling::Ask);
-                        said.input = self.input;
+                        output.ruling = Some(Ruling::Ask);
+                        output.input = self.input;
                     }
                     MassgenDecision::Deny => {
-                        said.ruling = Some(Ruling::Deny);
+                        output.ruling = Some(Ruling::Deny);
                         // What is wrong besides a no changes nothing about the no.
-                        said.unreadable = false;
-                        if said.reason.is_empty() {
-                            said.reason = format!("Denied by hook {name}");
+                        output.unreadable = false;
+                        if output.reason.is_empty() {
+                            output.reason = format!("Denied by hook {name}");
                         }
                     }
                 }
             }
             _ => {
-                said.injected.extend(self.injection);
+                output.injected.extend(self.injection);
                 if self.decision == MassgenDecision::Deny {
                     let why = "the tool has run already: a deny has no effect here".to_owned();
-                    said.notes.push((EventKind::HookOutputInvalid, why));
+                    output.notes.push((EventKind::HookOutputInvalid, why));
                 }
             }
         }
-        said
+        output
     }
 }
 
@@ -152,11 +152,11 @@ fn text(value: Option<&Value>, name: &str, ignored: &mut Vec<String>) -> Option<
 mod tests {
     use super::*;
 
-    fn said(event: EventName, result: Value) -> HookOutput {
-        HookResult::read(result.as_object().unwrap()).said(event, "python_m.f")
+    fn parsed(event: EventName, result: Value) -> HookOutput {
+        HookResult::read(result.as_object().unwrap()).into_hook_output(event, "python_m.f")
     }
     fn pre(result: Value) -> HookOutput {
-        said(EventName::PreToolUse, result)
+        parsed(EventName::PreToolUse, result)
     }
 
     #[test]
@@ -174,39 +174,39 @@ mod tests {
             (json!({"decision": "DENY"}), (None, String::new())),
         ];
         for (result, expected) in cases {
-            let said = pre(result.clone());
-            assert_eq!((said.ruling, said.reason), expected, "{result}");
+            let output = pre(result.clone());
+            assert_eq!((output.ruling, output.reason), expected, "{result}");
         }
     }
 
     #[test]
     fn mg_x7_modified_args_win_and_a_deny_changes_no_input() {
-        let said = pre(json!({"updated_input": {"a": 1}, "modified_args": "{\"b\": 2}"}));
-        assert_eq!(said.input, json!({"b": 2}).as_object().cloned());
+        let output = pre(json!({"updated_input": {"a": 1}, "modified_args": "{\"b\": 2}"}));
+        assert_eq!(output.input, json!({"b": 2}).as_object().cloned());
         assert_eq!(pre(json!({"modified_args": "no"})).input, json!({"raw": "no"}).as_object().cloned());
         assert_eq!(pre(json!({"decision": "deny", "updated_input": {"a": 1}})).input, None);
     }
 
     #[test]
     fn a_wrong_key_is_noted_and_the_others_count() {
-        let said = pre(json!({"decision": "deny", "reason": "R", "updated_input": "x", "inject": 3}));
-        assert_eq!((said.ruling, said.unreadable, said.notes.len()), (Some(Ruling::Deny), false, 2));
+        let output = pre(json!({"decision": "deny", "reason": "R", "updated_input": "x", "inject": 3}));
+        assert_eq!((output.ruling, output.unreadable, output.notes.len()), (Some(Ruling::Deny), false, 2));
         assert!(pre(json!({"updated_input": "x"})).unreadable);
     }
 
     #[test]
     fn after_the_tool_only_an_injection_counts() {
         let result = json!({"decision": "deny", "updated_input": {"a": 1}, "inject": {"content": "C"}});
-        let said = said(EventName::PostToolUse, result);
-        assert_eq!((said.ruling, said.input), (None, None));
-        assert_eq!(said.injected, [Injection::ToolResult("C".into())]);
-        assert_eq!(said.notes.len(), 1);
+        let output = parsed(EventName::PostToolUse, result);
+        assert_eq!((output.ruling, output.input), (None, None));
+        assert_eq!(output.injected, [Injection::ToolResult("C".into())]);
+        assert_eq!(output.notes.len(), 1);
         assert_eq!(pre(json!({"inject": {"content": "C"}})).injected, []);
     }
 
     #[test]
     fn an_unknown_strategy_is_tool_result_and_empty_content_is_nothing() {
-        let injected = |inject: Value| said(EventName::PostToolUse, json!({"inject": inject})).injected;
+        let injected = |inject: Value| parsed(EventName::PostToolUse, json!({"inject": inject})).injected;
         assert_eq!(injected(json!({"content": "C", "strategy": "x"})), [Injection::ToolResult("C".into())]);
         let user = [Injection::UserMessage("C".into())];
         assert_eq!(injected(json!({"content": "C", "strategy": "user_message"})), user);

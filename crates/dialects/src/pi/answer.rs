@@ -132,23 +132,23 @@ pub(super) fn translate(event: EventName, ran: &HookExecution) -> HookOutput {
     let answer = answer(event, &ran.stdout);
     let denies = answer.decision == Some(PiDecision::Deny);
     let mut context = context(event, &answer, ran);
-    let mut said = HookOutput {
+    let mut output = HookOutput {
         notes: answer.warnings.into_iter().map(|why| (EventKind::HookOutputInvalid, why)).collect(),
         ..HookOutput::default()
     };
     if event == EventName::PreToolUse {
         if denies {
-            said.ruling = Some(Ruling::Deny);
-            said.reason = redact::shown(answer.reason.as_deref().unwrap_or(BLOCKED)).text;
+            output.ruling = Some(Ruling::Deny);
+            output.reason = redact::shown(answer.reason.as_deref().unwrap_or(BLOCKED)).text;
         } else {
-            said.input = answer.update;
+            output.input = answer.update;
         }
     } else if denies {
         // Too late to stop anything: the model hears why it should not have been done.
         context.extend(answer.reason.filter(|reason| !reason.is_empty()));
     }
-    said.context = (!context.is_empty()).then(|| whole(context.join("\n\n")));
-    said
+    output.context = (!context.is_empty()).then(|| whole(context.join("\n\n")));
+    output
 }
 
 /// Returns the hook's one contribution, if it has any.
@@ -201,8 +201,8 @@ mod tests {
         translate(event, &ran(stdout, ""))
     }
 
-    fn text(said: HookOutput) -> Option<String> {
-        said.context.map(|HookContext { text, .. }| text)
+    fn text(output: HookOutput) -> Option<String> {
+        output.context.map(|HookContext { text, .. }| text)
     }
 
     /// P40 to P45 as far as stdout decides; the rest is exit codes, which are not read here.
@@ -236,8 +236,8 @@ mod tests {
             (r#"{"hookSpecificOutput":{"hookEventName":"Stop","permissionDecision":"deny"}}"#.to_owned(), none(1)),
         ];
         for (stdout, expected) in cases {
-            let said = answer(EventName::PreToolUse, &stdout);
-            assert_eq!((said.ruling, said.reason, said.notes.len()), expected, "{stdout}");
+            let output = answer(EventName::PreToolUse, &stdout);
+            assert_eq!((output.ruling, output.reason, output.notes.len()), expected, "{stdout}");
         }
     }
 

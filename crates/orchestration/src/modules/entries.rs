@@ -110,16 +110,16 @@ pub(super) fn read(store: &Store, session: &Session) -> Result<Vec<Item>, StoreE
 }
 
 pub(super) fn of(store: &Store, session: &ona_api::SessionId) -> Result<Vec<Item>, StoreError> {
-    let (mut course, mut rows) = (Rewinds::default(), Vec::new());
+    let (mut rewinds, mut rows) = (Rewinds::default(), Vec::new());
     store.reader()?.each_entry(session, None, |entry| {
         // A row that cannot be read is not a message.
         if let Some(record) = record(&entry) {
-            course.push(&record);
+            rewinds.push(&record);
             rows.push((entry, record));
         }
     })?;
     let mut reading = Reading::default();
-    let counted = rows.into_iter().filter(|(_, record)| course.is_current(record.sequence));
+    let counted = rows.into_iter().filter(|(_, record)| rewinds.is_current(record.sequence));
     counted.for_each(|(entry, record)| reading.take(entry, record));
     Ok(reading.items)
 }
