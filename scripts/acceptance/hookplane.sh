@@ -936,6 +936,16 @@ check_004_5_11_07() {
   has "$(rows stderr_text hook_ordinal=0)" 'pwsh'
   is "$(events_of hook_error)" 1
 }
+check_004_5_11_08() {
+  has "$(cat "$ONA_ROOT/docs/OPERATOR_RUNBOOK.md")" 'On Windows any effective hook with shell bash or sh is refused at start'
+  has "$(cat "$ONA_ROOT/crates/runtime/src/guards/platform.rs")" 'fn bash_and_sh_are_refused_on_windows_alone'
+  hooks "$(quick PreToolUse Bash 'echo > bash')" "$(hook PreToolUse Bash 'echo > sh' '{"shell":"sh"}')" \
+    "$(hook PreToolUse Bash /bin/sh '{"args":["-c","echo >exec"]}')"
+  tool Bash '{"command":"echo ran"}'
+  is "$(content)" ran
+  is_file bash sh exec
+  is "$(ona hooks lint --json | grep -c '"platform"')" 0
+}
 check_004_5_11_09() {
   hooks "$(quick UserPromptSubmit '' 'cat > in')"
   fire UserPromptSubmit '{"prompt":"größe 😀 \u0001"}'

@@ -10,6 +10,7 @@
 
 pub mod flags;
 mod known_tools;
+mod platform;
 mod programs;
 
 use crate::failure::Failure;
@@ -27,6 +28,7 @@ use ona_settings::Settings;
 use ona_trust::{Notice, NoticeKind};
 use serde_json::Value;
 
+use platform::Platform;
 pub use programs::ProgramContext;
 use programs::unstartable;
 
@@ -133,7 +135,8 @@ pub fn of_field(unknown: &UnknownField) -> Finding {
 
 /// Why one hook cannot run, as far as that is plain without running it.
 pub fn of_hook(hook: &Hook, context: &ProgramContext<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let refused = Platform::CURRENT.refusal(hook);
+    let mut findings: Vec<_> = refused.into_iter().map(|why| Finding::of_hook("platform", hook, why)).collect();
     if let Some(Err(server)) = called_by(hook, context.servers) {
         findings.push(Finding::of_hook("missing-server", hook, format!("unknown MCP server {server}")));
     }
@@ -160,6 +163,7 @@ pub async fn tried(runtime: &Runtime, hooks: impl IntoIterator<Item = &Hook>) ->
 
 /// Prints one line for each finding, or refuses to start with them.
 pub fn announce(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Result<(), Failure> {
+    Platform::CURRENT.accept(runtime.hooks.list().iter())?;
     let lines = lines(launch, open, runtime);
     if is_strict(launch, &runtime.settings) && !lines.is_empty() {
         return Err(refused(&lines));
