@@ -4,6 +4,7 @@
 //! right here, for both wires: a missing or repeated id, no input at all, an input
 //! that is not JSON.
 
+use crate::lone_surrogates;
 use ona_api::CallId;
 use ona_api::model::{Delta, EndReason, Part, Reply, Usage};
 use serde_json::{Value, json};
@@ -107,7 +108,7 @@ fn new_id() -> String {
 
 /// Input that is not a JSON object is kept as text, for the tool to reject (DEC-090).
 fn input(text: &str) -> Value {
-    match serde_json::from_str(text) {
+    match lone_surrogates::parse(text) {
         Ok(Value::Object(fields)) => Value::Object(fields),
         Ok(Value::Null) => json!({}),
         _ if text.trim().is_empty() => json!({}),
@@ -203,6 +204,7 @@ mod tests {
             ("[1]", json!({"_raw": "[1]"})),
             ("\"x\"", json!({"_raw": "\"x\""})),
             ("{} {}", json!({"_raw": "{} {}"})),
+            (r#"{"a":"\ud83d"}"#, json!({"a": "\u{fffd}"})),
         ] {
             assert_eq!(input(text), expected, "{text}");
         }

@@ -5,6 +5,7 @@
 //! local servers. Words leave this crate only through `presentable`, because a server
 //! may repeat the key it refused.
 
+use crate::lone_surrogates;
 use ona_api::Redactor;
 use ona_api::model::{FailureClass, ModelFailure};
 use ona_api::text::head;
@@ -144,10 +145,10 @@ struct ErrorBody {
 
 impl ErrorBody {
     fn from_body(body: &[u8]) -> Self {
-        if let Ok(value) = serde_json::from_slice::<Value>(body) {
+        let text = String::from_utf8_lossy(body);
+        if let Ok(value) = lone_surrogates::parse(&text) {
             return Self::from_value(&value);
         }
-        let text = String::from_utf8_lossy(body);
         let text = text.trim();
         // A web page of some proxy says nothing in a line.
         let message = (!text.is_empty() && !text.starts_with('<')).then(|| text.to_owned());

@@ -10,6 +10,7 @@ mod chat;
 pub mod classify;
 mod encoded_messages;
 mod fingerprint;
+mod lone_surrogates;
 mod messages;
 mod provider;
 mod response;

@@ -5,9 +5,8 @@
 
 use crate::assemble::Assembler;
 use crate::sse::SseDecoder;
-use crate::{WireFormat, chat, classify, messages};
+use crate::{WireFormat, chat, classify, lone_surrogates, messages};
 use ona_api::model::{Delta, ModelFailure, Reply};
-use serde_json::Value;
 
 /// Maximum size of a response.
 const MAX_BYTES: usize = 64 << 20;
@@ -106,7 +105,8 @@ impl ResponseDecoder {
     /// Returns the reply once the response has ended.
     pub fn finish(mut self, on_delta: &mut dyn FnMut(Delta)) -> Result<Reply, ModelFailure> {
         if self.format == BodyFormat::Json {
-            let answer = serde_json::from_slice(&self.held).map_err(|_| classify::unreadable("not JSON"))?;
+            let answer = lone_surrogates::parse(&String::from_utf8_lossy(&self.held));
+            let answer = answer.map_err(|_| classify::unreadable("not JSON"))?;
             let mut deltas = Vec::new();
             match &mut self.decoder {
                 WireDecoder::Messages(decoder) => decoder.whole(&answer, &mut deltas)?,
@@ -137,8 +137,7 @@ impl ResponseDecoder {
 
 impl WireDecoder {
     fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), ModelFailure> {
-        let json =
-            || serde_json::from_str::<Value>(data).map_err(|_| classify::unreadable("an event that is not JSON"));
+        let json = || lone_surrogates::parse(data).map_err(|_| classify::unreadable("an event that is not JSON"));
         match self {
             WireDecoder::Messages(decoder) => decoder.event(&json()?, deltas),
             WireDecoder::Chat(decoder) if data.trim() == chat::decode::ChatDecoder::DONE => {
