@@ -172,7 +172,7 @@ variables! {
         ONA_MAX_RETRIES: Number, "4",
             "How many times a failed model request is repeated.";
         ONA_READ_TIMEOUT_MS: Milliseconds, "300000",
-            "How long a model server may send nothing before the request counts as failed.";
+            "How long a model server may send nothing before the request counts as failed; goes over the setting modelTimeouts.idleSeconds.";
         ONA_STDIN_WAIT_MS: Milliseconds, "3000",
             "How long -p waits for input on a silent stdin when it has a prompt.";
         ONA_WIRE_MODEL_OVERRIDE: Text, "",

@@ -18,7 +18,7 @@ use std::time::Duration;
 pub const USER_AGENT: &str = concat!("ona/", env!("CARGO_PKG_VERSION"));
 
 const CONNECT: Duration = Duration::from_secs(15);
-/// A local model may read a long prompt for minutes before its first byte.
+/// For a request to which no setting applies.
 const READ_TIMEOUT: Duration = Duration::from_secs(300);
 /// A stream for what an MCP server says unasked.
 const IDLE_STREAM_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
@@ -37,11 +37,11 @@ impl Default for HttpLimits {
 }
 
 impl HttpLimits {
-    /// ONA_READ_TIMEOUT_MS sets `read_timeout`; what is not a positive number is ignored.
-    pub fn from_env(env: &Env) -> Self {
-        let read_timeout =
+    /// ONA_READ_TIMEOUT_MS replaces `read_timeout`; what is not a positive number is ignored.
+    pub fn from_env(env: &Env, read_timeout: Duration) -> Self {
+        let replaced =
             env.get(environment::ONA_READ_TIMEOUT_MS).and_then(|text| text.trim().parse().ok()).filter(|ms| *ms > 0);
-        Self { connect: CONNECT, read_timeout: read_timeout.map_or(READ_TIMEOUT, Duration::from_millis) }
+        Self { connect: CONNECT, read_timeout: replaced.map_or(read_timeout, Duration::from_millis) }
     }
 }
 

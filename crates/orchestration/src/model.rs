@@ -7,10 +7,12 @@ use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestPar
 use ona_api::{CallId, Env, Redactor, environment};
 use ona_auth::http::{self, HttpLimits};
 use ona_auth::{ApiKeyHelper, CredentialKind, CredentialSources, Endpoint, ModelChoice};
-use ona_providers::{EncodedMessages, Provider, RetryPolicy, WireFormat};
+use ona_providers::{EncodedMessages, Provider, RetryPolicy, WireFormat, classify};
+use ona_settings::ModelTimeouts;
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
+use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
 /// What a model call is made of, before any credential is looked at.
@@ -23,6 +25,7 @@ pub struct ModelSetup {
     /// Learns every credential that is used (DEC-016).
     pub redactor: Redactor,
     pub window: ContextWindow,
+    pub timeouts: ModelTimeouts,
 }
 
 /// How much of a conversation a model is taken to hold before it is compacted.
@@ -79,7 +82,7 @@ impl Model {
 
     fn with(choice: ModelChoice, setup: Arc<ModelSetup>) -> Result<Self, ModelFailure> {
         let endpoint = Endpoint::of(choice.provider, &setup.env)?;
-        let client = http::client(&endpoint, HttpLimits::from_env(&setup.env))?;
+        let client = http::client(&endpoint, HttpLimits::from_env(&setup.env, setup.timeouts.idle))?;
         let retry = RetryPolicy::from_env(&setup.env);
         Ok(Self { choice, setup, endpoint, client, retry })
     }
@@ -111,6 +114,8 @@ impl Model {
         }
     }
 
+    /// Sends a request until there is a reply or no further attempt may help. The total limit
+    /// covers everything in here.
     pub async fn request(
         &self,
         asking: &RequestParams,
@@ -120,6 +125,8 @@ impl Model {
     ) -> Result<Reply, ModelFailure> {
         let mut attempt = 0;
         let mut spent = Duration::ZERO;
+        let limit = self.setup.timeouts.total;
+        let deadline = tokio::time::Instant::now() + limit;
         let other;
         let asking = if asking.model == self.choice.wire_model {
             asking
@@ -128,25 +135,34 @@ impl Model {
             &other
         };
         loop {
-            let credential = self.credential(cancel).await?;
+            let Ok(credential) = timeout_at(deadline, self.credential(cancel)).await else {
+                return Err(self.took_too_long(limit));
+            };
+            let credential = credential?;
             let provider = Provider::new(self.client.clone(), self.endpoint.clone(), credential);
             let mut on_delta = |delta| events(TurnEvent::Delta(delta));
             let began = Instant::now();
             events(TurnEvent::Requesting { model: asking.model.clone() });
-            let answer = provider.request(asking, dialogue, &mut on_delta, cancel).await;
+            let answer = timeout_at(deadline, provider.request(asking, dialogue, &mut on_delta, cancel)).await;
             spent += began.elapsed();
             let told = || events(TurnEvent::Requested { took: spent });
             let failure = match answer {
-                Ok(reply) => {
+                Ok(Ok(reply)) => {
                     told();
                     return Ok(reply);
                 }
-                Err(failure) => failure,
+                Ok(Err(failure)) => failure,
+                Err(_) => {
+                    told();
+                    return Err(self.took_too_long(limit));
+                }
             };
             if let (FailureClass::AuthenticationFailed, Some(helper)) = (failure.class, &self.setup.helper) {
                 helper.refused().await;
             }
-            let Some(wait) = self.retry.next_delay(attempt, &failure, random()) else {
+            // An attempt that could not begin in time is not waited for: the failure says more.
+            let in_time = |wait: &Duration| tokio::time::Instant::now() + *wait < deadline;
+            let Some(wait) = self.retry.next_delay(attempt, &failure, random()).filter(in_time) else {
                 told();
                 return Err(failure);
             };
@@ -161,6 +177,14 @@ impl Model {
                 }
             }
         }
+    }
+
+    fn took_too_long(&self, limit: Duration) -> ModelFailure {
+        let (server, seconds) = (self.endpoint.shown(), limit.as_secs_f64());
+        let message = format!(
+            "no complete reply from {server} within {seconds} seconds, retries included (setting modelTimeouts.totalSeconds)"
+        );
+        ModelFailure { transient: false, ..classify::server(message) }
     }
 
     async fn credential(&self, cancel: &CancellationToken) -> Result<ona_auth::Credential, ModelFailure> {

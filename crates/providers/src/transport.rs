@@ -19,7 +19,7 @@ pub(crate) fn failure(error: reqwest::Error, endpoint: &Endpoint) -> ModelFailur
         return ModelFailure { transient, ..classify::server(format!("no connection to {server}: {words}")) };
     }
     classify::server(match silent {
-        true => format!("{server} said nothing for too long"),
+        true => format!("{server} sent nothing for too long (setting modelTimeouts.idleSeconds)"),
         false => format!("the connection to {server} broke: {words}"),
     })
 }

@@ -38,6 +38,7 @@ pub fn model(
         handed: inherited_token(env),
         redactor: open.redactor.clone(),
         window: window(settings, env)?,
+        timeouts: settings.model_timeouts.clone().map_err(Failure::usage)?,
     };
     let mut fresh = None;
     let config = match (wanted, settings.model_config.as_ref()) {

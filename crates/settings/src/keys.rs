@@ -43,6 +43,7 @@ keys! {
     MCP_SERVERS = "mcpServers";
     MODEL_INFO = "modelInfo";
     MODEL_PRICES = "modelPrices";
+    MODEL_TIMEOUTS = "modelTimeouts";
     MODEL_CONFIG = "model_config";
     PASS_CREDENTIALS = "passCredentials";
     PERMISSIONS = "permissions";

@@ -15,6 +15,7 @@ mod env;
 mod hooks;
 pub mod keys;
 mod mcp;
+mod model_timeouts;
 mod permissions;
 mod problem;
 mod sdlc;
@@ -23,6 +24,7 @@ pub use compaction::CompactionSettings;
 pub use env::env_text;
 pub use hooks::{HookSettings, PluginSettings};
 pub use mcp::McpSettings;
+pub use model_timeouts::ModelTimeouts;
 pub use permissions::{BadPermissions, PermissionSettings, PermissionsFinding};
 pub use problem::{Checked, SettingsProblem};
 pub use sdlc::{BadDeclaration, Planning, PublicApi, SdlcSettings, TasksWhilePlanning};
@@ -50,6 +52,8 @@ pub struct Settings {
     pub model_config: Option<Value>,
     /// Prices by model; `transcript` judges them.
     pub model_prices: Value,
+    /// How long a model may take to answer.
+    pub model_timeouts: Result<ModelTimeouts, SettingsProblem>,
     /// Whether commands of the agent receive the providers' credentials.
     pub pass_credentials: Checked<bool>,
     pub permissions: Result<PermissionSettings, BadPermissions>,
@@ -84,6 +88,7 @@ impl Settings {
             mcp: McpSettings::read(written),
             model_config: written.get(keys::MODEL_CONFIG).cloned(),
             model_prices: written[keys::MODEL_PRICES].clone(),
+            model_timeouts: ModelTimeouts::read(&written[keys::MODEL_TIMEOUTS]),
             pass_credentials: Checked::flag(
                 keys::PASS_CREDENTIALS,
                 &written[keys::PASS_CREDENTIALS],

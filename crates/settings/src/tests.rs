@@ -18,6 +18,8 @@ fn nothing_written_is_the_default_of_every_field() {
     assert_eq!(settings.hooks.dialect, "sdlc");
     assert!(settings.hooks.allowed_urls.is_none() && settings.hooks.allowed_variables.is_none());
     assert_eq!(settings.massgen_config, Ok(None));
+    let limits = ModelTimeouts { idle: Duration::from_secs(300), total: Duration::from_secs(600) };
+    assert_eq!(settings.model_timeouts, Ok(limits));
     assert_eq!(settings.sdlc.test_timeout, Ok(None));
     assert!(settings.other.is_empty());
 }
@@ -105,7 +107,7 @@ fn an_unusable_value_is_an_error_of_its_own_field_only() {
     fn error<T, E: ToString>(result: &Result<T, E>) -> Option<String> {
         result.as_ref().err().map(E::to_string)
     }
-    let cases: [(Field, Value, &str); 12] = [
+    let cases: [(Field, Value, &str); 16] = [
         (
             |settings| error(&settings.compaction.window),
             json!({"autoCompactWindow": 0}),
@@ -115,6 +117,26 @@ fn an_unusable_value_is_an_error_of_its_own_field_only() {
             |settings| error(&settings.compaction.window),
             json!({"autoCompactWindow": "100k"}),
             "autoCompactWindow must be a number of tokens, not \"100k\"",
+        ),
+        (
+            |settings| error(&settings.model_timeouts),
+            json!({"modelTimeouts": 60}),
+            "the setting modelTimeouts must be an object, not 60",
+        ),
+        (
+            |settings| error(&settings.model_timeouts),
+            json!({"modelTimeouts": {"idleSeconds": 0}}),
+            "the setting modelTimeouts.idleSeconds must be a number above 0 and up to 86400, not 0",
+        ),
+        (
+            |settings| error(&settings.model_timeouts),
+            json!({"modelTimeouts": {"totalSeconds": "10m"}}),
+            "the setting modelTimeouts.totalSeconds must be a number above 0 and up to 86400, not \"10m\"",
+        ),
+        (
+            |settings| error(&settings.model_timeouts),
+            json!({"modelTimeouts": {"readSeconds": 1}}),
+            "the setting modelTimeouts has idleSeconds and totalSeconds, but not \"readSeconds\"",
         ),
         (
             |settings| error(&settings.massgen_config),
@@ -181,6 +203,7 @@ fn good_values_of_structured_keys_are_read() {
         "massgenConfig": "m.yaml",
         "disabledMcpjsonServers": ["x"],
         "model_config": {"provider": "p"},
+        "modelTimeouts": {"idleSeconds": 1.5},
         "sdlc": {"testTimeoutSeconds": 7, "buildOutputs": ["target"], "publicApi": {"entryPoints": ["tool"]}},
         "plugins": {"b": {"root": "/b", "hooks": [1]}, "a": {"hooksDialect": "sdlc"}},
         "myNotes": 1,
@@ -196,6 +219,8 @@ fn good_values_of_structured_keys_are_read() {
     assert_eq!(settings.massgen_config, Ok(Some("m.yaml".to_owned())));
     assert_eq!(settings.mcp.disabled_project_servers, ["x"]);
     assert_eq!(settings.model_config, Some(json!({"provider": "p"})));
+    let limits = ModelTimeouts { idle: Duration::from_millis(1500), ..ModelTimeouts::default() };
+    assert_eq!(settings.model_timeouts, Ok(limits));
     assert_eq!(settings.sdlc.test_timeout, Ok(Some(Duration::from_secs(7))));
     assert_eq!(settings.sdlc.build_outputs, Ok(vec!["target".to_owned()]));
     assert_eq!(settings.sdlc.public_api.as_ref().map(|api| api.entry_points.clone()), Ok(vec!["tool".to_owned()]));

@@ -197,7 +197,9 @@ async fn a_server_that_falls_silent_does_not_hold_the_call() {
         let server = Server::start(vec![script]).await;
         let failure = ask(ProviderName::ClaudeCodeSubscription, &server.address, IMPATIENT).await.1.unwrap_err();
         assert_eq!((failure.class, failure.transient), (FailureClass::ServerError, true));
-        assert_eq!(failure.message, format!("http://{} said nothing for too long", server.address));
+        let expected =
+            format!("http://{} sent nothing for too long (setting modelTimeouts.idleSeconds)", server.address);
+        assert_eq!(failure.message, expected);
     }
 }
 
