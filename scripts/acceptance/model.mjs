@@ -3,7 +3,8 @@
 // Listens on 127.0.0.1, writes its port to PORTFILE, appends each request to LOG as one JSON
 // line {path, headers, body, raw, open, seen?}, and answers the n-th POST with the n-th item:
 //   {"say":"text"}  {"calls":[{"name","input","id"?}],"say"?}  {"plain":true,...} one JSON document
-//   {"status":429,"headers"?,"message"?}  {"hang":true}  {"reset":true}  {"delay":ms,...}  {"stop":"length",...}
+//   {"status":429,"headers"?,"message"?}  {"hang":true}  {"reset":true}  {"delay":ms,...}  {"stop":"length",...} or any other reason
+//   {"say":["a","b"],...} these pieces  {"every":ms,...} a stream event each so often  {"stalls":n,...} nothing after n events
 //   {"usage":{...},...} counts beside the usual ones (Messages only)  {"breaks":bytes,...} the connection is lost after these
 // and {"say":"done"} after the last. With MODEL_ASKS="FILE\tSQL" it runs sqlite3 when a request
 // arrives, before it answers, and logs what that printed as `seen`. Every connection is a line of
@@ -21,14 +22,22 @@ const ask = () => {
   return sql ? execFileSync('sqlite3', ['-cmd', '.timeout 5000', file, sql], { encoding: 'utf8' }).trim() : undefined;
 };
 // In pieces, as a stream arrives.
-const pieces = (text) => text.match(/[^]{1,5}/gu) ?? [''];
+const pieces = (text) => Array.isArray(text) ? text : text.match(/[^]{1,5}/gu) ?? [''];
 const named = (item) => (item.calls ?? []).map((call) => ({ ...call, id: call.id ?? `call_${++calls}` }));
 const cut = (item) => item.stop === 'length';
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+async function slowly(response, events, { every = 0, stalls = Infinity }) {
+  for (const event of events.slice(0, stalls)) {
+    response.write(event);
+    await wait(every);
+  }
+  if (stalls >= events.length) response.end();
+}
 
 function messages(item, stream) {
   const uses = named(item);
   const blocks = [...(item.say ? [{ type: 'text', text: item.say }] : []), ...uses.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }))];
-  const stop_reason = cut(item) ? 'max_tokens' : uses.length ? 'tool_use' : 'end_turn';
+  const stop_reason = cut(item) ? 'max_tokens' : item.stop ? item.stop : uses.length ? 'tool_use' : 'end_turn';
   const message = { id: `msg_${asked}`, type: 'message', role: 'assistant', model: 'scripted', content: blocks, stop_reason, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 5, ...item.usage } };
   if (!stream) return message;
   const events = [{ type: 'message_start', message: { ...message, content: [], stop_reason: null } }];
@@ -45,7 +54,7 @@ function messages(item, stream) {
 
 function chat(item, stream) {
   const tool_calls = named(item).map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }));
-  const finish_reason = cut(item) ? 'length' : tool_calls.length ? 'tool_calls' : 'stop';
+  const finish_reason = cut(item) ? 'length' : item.stop ? item.stop : tool_calls.length ? 'tool_calls' : 'stop';
   const envelope = (object, choice) => ({ id: `chatcmpl-${asked}`, object, created: 1700000000, model: 'scripted', choices: [{ index: 0, ...choice }] });
   if (!stream) {
     const message = { role: 'assistant', content: item.say ?? null, ...(tool_calls.length ? { tool_calls } : {}) };
@@ -81,6 +90,10 @@ const server = createServer((request, response) => {
       const stream = body?.stream === true && !item.plain;
       const answer = (request.url.endsWith('/v1/messages') ? messages : chat)(item, stream);
       if (item.breaks) return response.writeHead(200, { 'content-type': 'text/event-stream' }).write(answer.slice(0, item.breaks), () => request.socket.destroy());
+      if (stream && (item.every || item.stalls)) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        return slowly(response, answer.match(/[^]*?\n\n/g), item);
+      }
       response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' }).end(stream ? answer : JSON.stringify(answer));
     }, item.delay ?? 0);
   });

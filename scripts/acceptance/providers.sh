@@ -637,6 +637,130 @@ CASES
   done
 }
 
+# took SECONDS FROM : fails if that was more than so many seconds ago
+took() { [ $(($(date +%s) - $2)) -le "$1" ] || fail "it took $(($(date +%s) - $2)) seconds, more than $1"; }
+
+# Both limits of the settings end a reply on both wires, retries included.
+check_reply_limits() {
+  local name begin
+  for name in anthropic openai; do
+    # Three events, then nothing.
+    served $name '[{"say":"one two three four","stalls":3}]' '{"modelTimeouts":{"idleSeconds":0.5}}'
+    begin=$(date +%s)
+    ONA_MAX_RETRIES=0 says 1 -p hello --output-format json
+    took 5 "$begin"
+    is "$(jq -r .error <<<"$out")" server_error
+    has "$out" 'sent nothing for too long (setting modelTimeouts.idleSeconds)'
+    # A piece every 300 ms is never idle.
+    served $name "[{\"say\":\"$(printf 'word %.0s' {1..100})\",\"every\":300}]" '{"modelTimeouts":{"idleSeconds":2,"totalSeconds":1.5}}'
+    begin=$(date +%s)
+    says 1 -p hello
+    took 6 "$begin"
+    has "$err" 'within 1.5 seconds, retries included (setting modelTimeouts.totalSeconds)'
+    is "$(requests)" 1
+    # What would be tried five times for 1 second each ends after 2.
+    served $name '[{"hang":true},{"hang":true},{"hang":true},{"hang":true},{"hang":true}]' '{"modelTimeouts":{"idleSeconds":1,"totalSeconds":2.2}}'
+    begin=$(date +%s)
+    says 1 -p hello
+    took 6 "$begin"
+    # A wait that would pass the limit is not begun.
+    served $name '[{"status":529,"headers":{"retry-after":"30"}}]' '{"modelTimeouts":{"totalSeconds":3}}'
+    begin=$(date +%s)
+    says 1 -p hello
+    took 3 "$begin"
+    has "$err" 'HTTP 529'
+  done
+  choose openai_compatible gpt_4o '{"modelTimeouts":{"idle":5}}'
+  says 2 -p hello
+  has "$err" 'modelTimeouts has idleSeconds and totalSeconds, but not "idle"'
+}
+
+# Half of a surrogate pair is one replacement character, alone and where a pair is split.
+check_half_surrogates() {
+  local name
+  for name in anthropic openai; do
+    served $name '[{"say":["alone \ud83d,"," split \ud83d","\ude00 pair \ud83d\ude00"],"calls":[{"name":"Glob","input":{"pattern":"\ud83d*"}}]},{"plain":true,"say":"plain \ude00"}]'
+    says 0 -p hello --session-id "s-$name"
+    is "$out" 'plain �'
+    is "$(sql "SELECT json_extract(payload_json,'\$.content[0].text') FROM transcript_entries WHERE session_id='s-$name' AND entry_type='assistant' LIMIT 1")" 'alone �, split �� pair 😀'
+    is "$(sql "SELECT json_extract(payload_json,'\$.input.pattern') FROM transcript_entries WHERE session_id='s-$name' AND entry_type='tool_use'")" '�*'
+    has "$(req 1 '.body.messages | tostring')" 'split �� pair'
+  done
+}
+
+# A reply that a model did not end as an answer is said, shown, recorded and no success.
+check_other_ends() {
+  local name stop class words
+  while read -r name stop class words; do
+    served "$name" "[{\"say\":\"so far\",\"stop\":\"$stop\"},{\"say\":\"so far\",\"stop\":\"$stop\"},{\"say\":\"back\"}]" "$(hooked "$(quick StopFailure '' 'cat >failure')" "$(quick Stop '' 'echo >>stopped')")"
+    says 1 -p hello
+    is "$out" 'so far'
+    has "$err" "$words"
+    is "$(jq -r .error failure)" "$class"
+    no_file stopped
+    says 1 -p hello --output-format json --session-id "$name-$stop"
+    is "$(jq -r '[.is_error,.error] | join(" ")' <<<"$out")" "true $class"
+    has "$(jq -r .result <<<"$out")" 'so far'
+    has "$(jq -r .result <<<"$out")" "$words"
+    is "$(kinds "$name-$stop")" user,assistant,progress,system
+    is "$(sql "SELECT json_extract(payload_json,'\$.subtype') FROM transcript_entries WHERE session_id='$name-$stop' AND entry_type='system'")" partial_reply
+    says 0 -p again -r "$name-$stop"
+    is "$out" back
+    rm -f stopped
+  done <<'CASES'
+anthropic refusal invalid_request stop reason refusal
+anthropic pause_turn unknown stop reason pause_turn
+anthropic model_context_window_exceeded max_output_tokens the context window is full
+anthropic brand_new unknown not known (stop reason brand_new)
+anthropic length max_output_tokens the output limit
+openai content_filter invalid_request stop reason content_filter
+openai brand_new unknown not known (stop reason brand_new)
+openai length max_output_tokens the output limit
+CASES
+  # Calls of a refused reply do not run; those of one that ended oddly do.
+  served anthropic '[{"calls":[{"name":"Bash","input":{"command":"touch refused"}}],"stop":"refusal"},{"say":"back"}]'
+  says 1 -p hello --session-id r
+  no_file refused
+  is "$(kinds r)" user,assistant,progress,tool_use,system,tool_result
+  says 0 -p again -r r
+  served anthropic '[{"calls":[{"name":"Bash","input":{"command":"touch odd"}}],"stop":"brand_new"},{"say":"back"}]'
+  says 0 -p hello --session-id o
+  [ -e odd ] || fail 'the call did not run'
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE session_id='o' AND payload_json LIKE '%brand_new%'")" 1
+}
+
+# What had arrived when SIGINT came is a row that is marked, shown and sent again.
+check_partial_reply() {
+  local name stalls id got
+  # Job control gives the program its own handling of the signal.
+  set -m
+  while read -r name stalls; do
+    served "$name" "[{\"say\":[\"The first half, \",\"and then nothing.\"],\"stalls\":$stalls},{\"say\":\"back\"}]"
+    ona -p hello --output-format stream-json --include-partial-messages --session-id "s-$name" >"stream-$name" 2>"$WORLD/stderr" </dev/null &
+    id=$!
+    until grep -q 'The first half' "stream-$name"; do sleep 0.05; done
+    kill -INT "$id"
+    got=0
+    wait "$id" || got=$?
+    is "$got" 130
+    is "$(jq -r 'select(.type == "result") | [.is_error,.terminal_reason] | join(" ")' "stream-$name")" 'true aborted_streaming'
+    has "$(jq -r 'select(.type == "assistant") | .message.content[0].text' "stream-$name")" 'The first half'
+    is "$(kinds "s-$name")" user,assistant,progress,system
+    has "$(sql "SELECT payload_json FROM transcript_entries WHERE session_id='s-$name' AND entry_type='assistant'")" 'The first half'
+    has "$(sql "SELECT payload_json FROM transcript_entries WHERE session_id='s-$name' AND entry_type='system'")" '"subtype":"partial_reply"'
+    code 0 ona sessions show "s-$name"
+    has "$out" 'The first half'
+    has "$out" 'partial_reply: interrupted'
+    says 0 -p 'go on' -r "s-$name"
+    is "$out" back
+    is "$(req 1 '[.body.messages[-3:][].role] | join(",")')" user,assistant,user
+    has "$(req 1 '.body.messages[-2] | tostring')" 'The first half'
+  done <<'CASES'
+anthropic 4
+openai 3
+CASES
+}
+
 # ---- credentials -------------------------------------------------------------------
 
 # signed N : the two credential headers of the n-th request

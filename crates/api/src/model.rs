@@ -111,7 +111,8 @@ pub enum EndReason {
     EndTurn,
     ToolUse,
     MaxTokens,
-    Refusal,
+    /// The provider's word for it.
+    Refusal(String),
     Other(String),
 }
 

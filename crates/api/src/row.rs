@@ -177,6 +177,8 @@ pub enum SystemEntry {
     Command { typed: String },
     /// Something that a prompt mentions was not attached.
     NotAttached { message: String },
+    /// The reply before this row is not whole: it was interrupted, cut off or refused.
+    PartialReply { message: String },
     /// The conversation goes on from an earlier row.
     Rewound { to_sequence: i64 },
 }
@@ -200,6 +202,7 @@ impl SystemEntry {
             }
             Self::Command { typed } => json!({"_t": "system", "subtype": "command", "typed": typed}),
             Self::NotAttached { message } => json!({"_t": "system", "subtype": "not_attached", "message": message}),
+            Self::PartialReply { message } => json!({"_t": "system", "subtype": "partial_reply", "message": message}),
             Self::Rewound { to_sequence } => {
                 json!({"_t": "system", "subtype": Self::REWOUND, "to_sequence": to_sequence})
             }
@@ -427,7 +430,8 @@ mod tests {
             ),
             (SystemEntry::PromptBlocked { message: message.clone() }, r#""prompt_blocked","message":"m""#),
             (SystemEntry::Command { typed: "/x".to_owned() }, r#""command","typed":"/x""#),
-            (SystemEntry::NotAttached { message }, r#""not_attached","message":"m""#),
+            (SystemEntry::NotAttached { message: message.clone() }, r#""not_attached","message":"m""#),
+            (SystemEntry::PartialReply { message }, r#""partial_reply","message":"m""#),
             (SystemEntry::Rewound { to_sequence: 4 }, r#""rewound","to_sequence":4"#),
         ] {
             let payload = Entry::System(entry).payload().to_string();

@@ -4,7 +4,7 @@ use super::messages::StreamMessage;
 use super::printer::{OutputForm, Printer};
 use super::run_cost::RunCost;
 use super::translate::{StreamContent, Translator};
-use super::turn_result::{ResultContext, TurnCounters, shown};
+use super::turn_result::{FinalWords, ResultContext, TurnCounters};
 use ona_api::ToolCall;
 use ona_orchestration::{Events, TurnEvent, TurnOutcome};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -102,15 +102,14 @@ impl EventPrinter {
 
     pub(crate) fn result(&self, outcome: &TurnOutcome, setting: &ResultContext<'_>) {
         let message = lock(&self.tally).result(outcome, setting);
-        let text = shown(outcome);
-        self.printer.result(&message, text.as_deref().map_err(String::as_str));
+        self.printer.result(&message, &FinalWords::of(outcome));
     }
 
     /// The run was aborted; readers of the stream must not wait for more.
     pub(crate) fn aborted(&self, why: &str, setting: &ResultContext<'_>) {
         let message = lock(&self.tally).aborted(why.to_owned(), setting);
         if self.printer.form() != OutputForm::Text {
-            self.printer.result(&message, Err(why));
+            self.printer.result(&message, &FinalWords { text: None, problem: Some(why.to_owned()) });
         }
     }
 }

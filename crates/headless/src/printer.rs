@@ -2,6 +2,7 @@
 //! each. Everything that is written passes the redactor.
 
 use super::messages::StreamMessage;
+use super::turn_result::FinalWords;
 use crate::options::OutputFormat;
 use crate::output::Output;
 use ona_api::{CallId, Redactor};
@@ -60,15 +61,18 @@ impl Printer {
         }
     }
 
-    /// Writes the last message of a turn. `text` is what people read instead.
-    pub(crate) fn result(&self, message: &StreamMessage, text: Result<&str, &str>) {
+    /// Writes the last message of a turn. `words` is what people read instead.
+    pub(crate) fn result(&self, message: &StreamMessage, words: &FinalWords) {
         match self.form {
-            OutputForm::Text => match text {
-                Ok(text) => self.line(&self.redactor.apply(text)),
+            OutputForm::Text => {
+                if let Some(text) = &words.text {
+                    self.line(&self.redactor.apply(text));
+                }
                 // A reader who went away has ended the run, and knows.
-                Err(_) if self.is_closed() => {}
-                Err(why) => self.note(&format!("ona: {why}")),
-            },
+                if let Some(why) = words.problem.as_ref().filter(|_| !self.is_closed()) {
+                    self.note(&format!("ona: {why}"));
+                }
+            }
             OutputForm::Object | OutputForm::Lines => self.line(&self.stamped(message).to_string()),
             OutputForm::Array => {
                 self.send(message);
@@ -138,7 +142,8 @@ mod tests {
         let message = || informational("the key is hunter2hunter2".into(), Level::Info);
         printer.send(&message());
         printer.reset("s2");
-        printer.result(&message(), Ok("done with hunter2hunter2"));
+        let text = Some("done with hunter2hunter2".to_owned());
+        printer.result(&message(), &FinalWords { text, problem: None });
         output.lines()
     }
 

@@ -174,6 +174,7 @@ impl Run<'_> {
             | TurnEnd::MaxTurns
             | TurnEnd::NeverStopped { .. }
             | TurnEnd::Failed(_)
+            | TurnEnd::Incomplete { .. }
             | TurnEnd::Interrupted(_) => RunEnd::Failed,
         })
     }

@@ -110,7 +110,7 @@ pub(crate) fn stop_reason(reason: &EndReason) -> &str {
         EndReason::EndTurn => "end_turn",
         EndReason::ToolUse => "tool_use",
         EndReason::MaxTokens => "max_tokens",
-        EndReason::Refusal => "refusal",
+        EndReason::Refusal(_) => "refusal",
         EndReason::Other(other) => other,
     }
 }

@@ -44,7 +44,7 @@ impl TurnCounters {
     pub(crate) fn result(&mut self, outcome: &TurnOutcome, setting: &ResultContext<'_>) -> StreamMessage {
         let told = ResultFields::of(outcome);
         let error = match &outcome.ended {
-            TurnEnd::Failed(failure) => Some(failure),
+            TurnEnd::Failed(failure) | TurnEnd::Incomplete { failure, .. } => Some(failure),
             _ => None,
         };
         let (total_cost_usd, model_usage) = self.bill.add_turn(&outcome.spent, setting.provider);
@@ -113,6 +113,10 @@ impl ResultFields {
                 told("error_during_execution", true, Some("stop_hook_prevented"), so_far, Some(message))
             }
             TurnEnd::Failed(failure) => told("success", true, Some("api_error"), failure.message.clone(), None),
+            TurnEnd::Incomplete { failure, text } => {
+                let gap = if text.is_empty() { "" } else { "\n\n" };
+                told("success", true, Some("api_error"), format!("{text}{gap}{}", failure.message), None)
+            }
             TurnEnd::Interrupted(Activity::Asking) => {
                 told("error_during_execution", true, Some("aborted_streaming"), so_far, Some(INTERRUPTED))
             }
@@ -126,13 +130,25 @@ impl ResultFields {
 const MAX_TURNS: &str = "the limit of --max-turns was reached";
 const INTERRUPTED: &str = "interrupted";
 
-/// Returns the text for people, or the reason why it is missing.
-pub(crate) fn shown(outcome: &TurnOutcome) -> Result<String, String> {
-    let told = ResultFields::of(outcome);
-    match (told.is_error, told.error) {
-        (false, _) => Ok(told.text),
-        (true, Some(error)) => Err(error),
-        (true, None) => Err(told.text),
+/// What people read at the end of a turn.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct FinalWords {
+    pub text: Option<String>,
+    /// Why the text is missing or not whole.
+    pub problem: Option<String>,
+}
+
+impl FinalWords {
+    pub(crate) fn of(outcome: &TurnOutcome) -> Self {
+        if let TurnEnd::Incomplete { failure, text } = &outcome.ended {
+            let text = (!text.is_empty()).then(|| text.clone());
+            return Self { text, problem: Some(failure.message.clone()) };
+        }
+        let told = ResultFields::of(outcome);
+        match (told.is_error, told.error) {
+            (false, _) => Self { text: Some(told.text), problem: None },
+            (true, error) => Self { text: None, problem: Some(error.unwrap_or(told.text)) },
+        }
     }
 }
 
@@ -151,6 +167,16 @@ mod tests {
             retry_after: None,
             status: Some(429),
         });
+        let failure = ModelFailure {
+            class: FailureClass::Unknown,
+            message: "it ended early".into(),
+            transient: false,
+            retry_after: None,
+            status: None,
+        };
+        let incomplete = TurnEnd::Incomplete { failure, text: "half".into() };
+        let words = FinalWords::of(&TurnOutcome { ended: incomplete.clone(), ..TurnOutcome::nothing() });
+        assert_eq!((words.text.as_deref(), words.problem.as_deref()), (Some("half"), Some("it ended early")));
         let never = TurnEnd::NeverStopped { message: "Stop hooks blocked".into() };
         let ends = [
             (TurnEnd::Done, "success", false, Some("completed")),
@@ -159,6 +185,7 @@ mod tests {
             (TurnEnd::MaxTurns, "error_max_turns", true, Some("max_turns")),
             (never, "error_during_execution", true, Some("stop_hook_prevented")),
             (failed, "success", true, Some("api_error")),
+            (incomplete, "success", true, Some("api_error")),
             (TurnEnd::Interrupted(Activity::Asking), "error_during_execution", true, Some("aborted_streaming")),
             (TurnEnd::Interrupted(Activity::Tools), "error_during_execution", true, Some("aborted_tools")),
         ];

@@ -7,8 +7,8 @@ use crate::lifecycle::lifecycle;
 use crate::model::Model;
 use crate::modules::BeforeCompact;
 use crate::session::Session;
-use crate::turn::{Turn, used};
-use ona_api::model::{Message, ModelFailure, Part, Role, Usage};
+use crate::turn::{ReplyFault, Turn, used};
+use ona_api::model::{FailureClass, Message, ModelFailure, Part, Role, Usage};
 use ona_api::{Entry, EventName, Group, LoggedEvent, Row};
 use ona_modules::rules::ModuleEvent;
 use ona_store::StoreError;
@@ -150,6 +150,11 @@ impl Turn {
     ) -> Result<(String, Usage), ModelFailure> {
         let dialogue = history.dialogue_with(Message { role: Role::User, parts: vec![Part::Text(request)] });
         let reply = model.request(&*self.asking().await, &dialogue, &without_words(&self.events), &self.cancel).await?;
+        // The beginning of a summary is better than none.
+        if let Some(fault) = ReplyFault::of(&reply).filter(|fault| fault.failure.class != FailureClass::MaxOutputTokens)
+        {
+            return Err(fault.failure);
+        }
         let text = |part: &Part| match part {
             Part::Text(text) => Some(text.clone()),
             _ => None,

@@ -274,7 +274,7 @@ fn report(outcome: TurnOutcome) -> ToolResult {
     match outcome.ended {
         TurnEnd::Done | TurnEnd::Stopped { .. } => ToolResult::success(outcome.text),
         TurnEnd::MaxTurns => ToolResult::rejected(format!("The agent reached its limit of turns.\n{}", outcome.text)),
-        TurnEnd::Failed(failure) => {
+        TurnEnd::Failed(failure) | TurnEnd::Incomplete { failure, .. } => {
             ToolResult::rejected(format!("The agent ended early: {failure}\n{}", outcome.text).trim_end().to_owned())
         }
         TurnEnd::Blocked { message } => ToolResult::rejected(message),

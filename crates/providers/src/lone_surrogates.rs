@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> serde_json::Result<Value> {
     })
 }
 
-/// Returns the JSON text with each lone half as U+FFFD; `None` if there is none.
+/// Returns the JSON text with each lone half as U+FFFD; `None` if every half has its other.
 fn replaced(text: &str) -> Option<String> {
     let mut kept = String::new();
     // All of `text` before this is in `kept`.

@@ -75,7 +75,7 @@ impl SetupTrigger {
 pub enum Preparation {
     Ready(Box<ReadySession>),
     /// No model can be asked: a turn that ended before it began.
-    Refused(TurnOutcome),
+    Refused(Box<TurnOutcome>),
 }
 
 impl Preparation {
@@ -204,13 +204,13 @@ impl SessionStart<'_> {
         if let Some((_, reason)) = start.stop.or(setup.stop) {
             events(TurnEvent::Message(format!("Stopped by hook: {reason}")));
             let ended = TurnEnd::Stopped { reason };
-            return Ok(Preparation::Refused(TurnOutcome { ended, ..TurnOutcome::nothing() }));
+            return Ok(Preparation::Refused(Box::new(TurnOutcome { ended, ..TurnOutcome::nothing() })));
         }
         let instructions = self.instructions(session, events).await?;
         let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
             Ok(model) => Arc::new(model),
             // No request was made; the turn ends as any failed one does (section 2.4).
-            Err(failure) => return Ok(Preparation::Refused(self.fail_turn(session, events, failure).await?)),
+            Err(failure) => return Ok(Preparation::Refused(Box::new(self.fail_turn(session, events, failure).await?))),
         };
         let operator = Arc::clone(&self.operator);
         let current_model = CurrentModel::new(Arc::clone(&model));

@@ -346,11 +346,11 @@ impl TestGenerator {
         match outcome.ended {
             TurnEnd::Interrupted(_) => return Err(GenerationError::Interrupted),
             // What is whole in an answer that was cut off counts; the rest is asked for again.
-            TurnEnd::Failed(failure) if failure.class != FailureClass::MaxOutputTokens => {
+            TurnEnd::Incomplete { failure, .. } if failure.class == FailureClass::MaxOutputTokens => {}
+            TurnEnd::Failed(failure) | TurnEnd::Incomplete { failure, .. } => {
                 return Err(GenerationError::Model(failure));
             }
-            TurnEnd::Failed(_)
-            | TurnEnd::Done
+            TurnEnd::Done
             | TurnEnd::MaxTurns
             | TurnEnd::NeverStopped { .. }
             | TurnEnd::Stopped { .. }

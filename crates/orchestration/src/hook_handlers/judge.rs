@@ -108,7 +108,7 @@ impl JudgeHook {
         let said = deps.turn(self.judge, &prompt, &called.firing.base, cancel).await;
         match said.map_err(|error| error.to_string())? {
             (TurnEnd::Done, text) => Ok(text),
-            (TurnEnd::Failed(failure), _) => Err(failure.message),
+            (TurnEnd::Failed(failure) | TurnEnd::Incomplete { failure, .. }, _) => Err(failure.message),
             (ended, _) => Err(format!("the model gave no verdict: {ended:?}")),
         }
     }

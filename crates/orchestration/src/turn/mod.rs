@@ -7,9 +7,10 @@
 mod ending;
 mod prompt;
 mod reply;
+mod request_watch;
 mod wire_name;
 
-pub(crate) use reply::used;
+pub(crate) use reply::{ReplyFault, used};
 
 use crate::events::{Events, TurnEvent};
 use crate::file_watch;
@@ -17,20 +18,18 @@ use crate::history::History;
 use crate::model::CurrentModel;
 use crate::modules::DeliveryPoint;
 use crate::pipeline::{HeldRows, Pipeline};
-use crate::records;
 use crate::session::Session;
 use crate::session_usage::session_usage;
 use crate::user_prompt::UserPrompt;
+use ona_api::ToolCall;
 use ona_api::model::{EndReason, ModelFailure, RequestParams, Usage};
-use ona_api::{Entry, Group, Row, ToolCall};
 use ona_hookplane::Base;
 use ona_store::StoreError;
 use ona_transcript::{Step, TokenUsage};
-use reply::{calls, was_cut};
-use serde_json::{Value, json};
+use reply::{NOT_RUN, calls, reply_text};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 use tokio_util::sync::CancellationToken;
 
 pub struct Turn {
@@ -75,6 +74,11 @@ pub enum TurnEnd {
         message: String,
     },
     Failed(ModelFailure),
+    /// A reply came, but it is not whole or not an answer; `text` is what it says.
+    Incomplete {
+        failure: ModelFailure,
+        text: String,
+    },
     Interrupted(Activity),
 }
 
@@ -147,8 +151,10 @@ impl Turn {
         outcome.ended = self.agent(session, history, &mut outcome).await?;
         tracing::debug!(ended = ?outcome.ended, model_calls = outcome.model_calls, "turn ended");
         self.say_why(&outcome.ended);
-        if let (TurnEnd::Failed(failure), PromptSource::Operator | PromptSource::Agent(_)) =
-            (&outcome.ended, &self.prompt_source)
+        if let (
+            TurnEnd::Failed(failure) | TurnEnd::Incomplete { failure, .. },
+            PromptSource::Operator | PromptSource::Agent(_),
+        ) = (&outcome.ended, &self.prompt_source)
         {
             self.stop_failure(session, failure, &outcome.text).await?;
         }
@@ -241,12 +247,12 @@ impl Turn {
                     self.record_wire_name(session, &model).await?;
                     self.see(session, history, &model)?;
                     self.make_room(session, history, &model).await?;
-                    let (events, retries) = self.watched();
+                    let (events, watch) = self.watched();
                     let asked = match session.modules.clone() {
                         Some(modules) => modules.request_reply(self, session, history, &model, &events).await?,
                         None => self.request_reply(session, history, &model, &events, None).await?,
                     };
-                    self.keep(session, &retries).await?;
+                    self.keep_retries(session, &watch).await?;
                     match asked {
                         Ok(mut reply) => {
                             ona_transcript::make_call_ids_unique(history.state(), &mut reply);
@@ -254,18 +260,23 @@ impl Turn {
                             outcome.usage.add(reply.usage);
                             said = calls(&reply);
                             outcome.stop.clone_from(&reply.end);
-                            let cut = was_cut(&reply);
-                            let rows = self.record(&model, reply, outcome);
+                            let fault = ReplyFault::of(&reply);
+                            let text = reply_text(&reply);
+                            let rows = self.record(&model, reply, fault.as_ref(), outcome);
+                            if let Some(fault) = fault.filter(|fault| said.is_empty() || !fault.calls_count) {
+                                rows.commit(&self.pipeline.store, &session.place).await?;
+                                history.refresh(&self.pipeline.store)?;
+                                self.answer_open(session, history, NOT_RUN).await?;
+                                return Ok(TurnEnd::Incomplete { failure: fault.failure, text });
+                            }
                             if said.is_empty() {
                                 rows.commit(&self.pipeline.store, &session.place).await?;
                             } else if let Some(cut) = self.tools(session, &said, rows, outcome).await? {
                                 return self.cut_short(session, history, cut).await;
                             }
-                            if let Some(failure) = cut {
-                                return Ok(TurnEnd::Failed(failure));
-                            }
                         }
                         Err(_) if self.cancel.is_cancelled() => {
+                            self.record_partial(session, &model, watch.partial_reply(), outcome).await?;
                             return self.interrupted(session, history, Activity::Asking).await;
                         }
                         Err(failure) => return Ok(TurnEnd::Failed(failure)),
@@ -287,30 +298,6 @@ impl Turn {
             }
             history.refresh(&self.pipeline.store)?;
         }
-    }
-
-    /// The turn's events, with retries kept for the record as well.
-    fn watched(&self) -> (Events, Retries) {
-        let (events, retries) = (Arc::clone(&self.events), Retries::default());
-        let kept = Arc::clone(&retries);
-        let watched: Events = Arc::new(move |event| {
-            if let TurnEvent::Retrying { attempt, wait, failure, .. } = &event {
-                let (class, delay) = (failure.class.as_str(), wait.as_millis() as u64);
-                let data = json!({"kind": "api_retry", "attempt": attempt, "delay_ms": delay, "error": class});
-                kept.lock().unwrap_or_else(PoisonError::into_inner).push(data);
-            }
-            events(event);
-        });
-        (watched, retries)
-    }
-
-    async fn keep(&self, session: &Session, retries: &Retries) -> Result<(), StoreError> {
-        let retries = std::mem::take(&mut *retries.lock().unwrap_or_else(PoisonError::into_inner));
-        if retries.is_empty() {
-            return Ok(());
-        }
-        let row = |data| Row::Transcript(Entry::Progress { data: records::object(data) });
-        self.pipeline.store.commit(&session.place, Group(retries.into_iter().map(row).collect())).await.map(drop)
     }
 
     /// Runs the calls one after another, unless something ends the turn. `held` are
@@ -359,6 +346,3 @@ enum Cut {
     Stopped(String),
     Interrupted,
 }
-
-/// Rows about tries that failed, until the call is over.
-type Retries = Arc<Mutex<Vec<Value>>>;

@@ -73,10 +73,13 @@ impl ChatDecoder {
         }
         if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty()) {
             deltas.push(Delta::End(match reason {
-                "stop" => EndReason::EndTurn,
-                "tool_calls" | "function_call" => EndReason::ToolUse,
-                "length" => EndReason::MaxTokens,
-                "content_filter" => EndReason::Refusal,
+                // The first of each is the documented word; local servers and gateways have others.
+                "stop" | "end_turn" | "stop_sequence" | "eos" | "eos_token" | "stop_token" | "STOP" => {
+                    EndReason::EndTurn
+                }
+                "tool_calls" | "function_call" | "tool_use" => EndReason::ToolUse,
+                "length" | "max_tokens" | "model_length" | "MAX_TOKENS" => EndReason::MaxTokens,
+                "content_filter" | "refusal" | "safety" | "SAFETY" => EndReason::Refusal(reason.to_owned()),
                 other => EndReason::Other(other.to_owned()),
             }));
         }

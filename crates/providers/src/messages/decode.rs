@@ -133,7 +133,7 @@ fn end(message: &Value, deltas: &mut Vec<Delta>) {
             "end_turn" | "stop_sequence" => EndReason::EndTurn,
             "tool_use" => EndReason::ToolUse,
             "max_tokens" => EndReason::MaxTokens,
-            "refusal" => EndReason::Refusal,
+            "refusal" => EndReason::Refusal(reason.to_owned()),
             other => EndReason::Other(other.to_owned()),
         }));
     }

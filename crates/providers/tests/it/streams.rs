@@ -220,6 +220,39 @@ fn blocks_of_no_use_are_dropped_and_noted() {
     assert_eq!((reply_.parts, reply_.dropped), (vec![text("hi")], vec!["reasoning_content".into(), "audio".into()]));
 }
 
+/// Events whose strings are JSON escapes, as a server sends them that cuts text by UTF-16 units.
+#[test]
+fn half_a_surrogate_pair_is_replaced_on_both_wires() {
+    let messages = |pieces: &[&str]| -> String {
+        let delta = |piece| {
+            format!(
+                "data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{piece}\"}}}}\n\n"
+            )
+        };
+        let end = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}});
+        pieces.iter().map(delta).chain([events(&[end])]).collect()
+    };
+    let chat = |pieces: &[&str]| -> String {
+        let delta =
+            |piece| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{piece}\"}}}}]}}\n\n");
+        let end = events(&[chat_chunk(json!({}), json!("stop"))]);
+        pieces.iter().map(delta).chain([end]).collect()
+    };
+    for (pieces, expected) in [
+        (&[r"half \ud83d"][..], "half \u{fffd}"),
+        (&[r"split \ud83d", r"\ude00 here"], "split \u{fffd}\u{fffd} here"),
+        (&[r"whole \ud83d\ude00"], "whole 😀"),
+    ] {
+        for (wire, stream) in [(MESSAGES, messages(pieces)), (CHAT, chat(pieces))] {
+            assert_eq!(reply(wire, BodyFormat::Events, &stream).parts, [text(expected)], "{stream}");
+        }
+    }
+    let whole = r#"{"content":[{"type":"text","text":"\ud83d!"}],"stop_reason":"end_turn"}"#;
+    assert_eq!(reply(MESSAGES, BodyFormat::Json, whole).parts, [text("\u{fffd}!")]);
+    let whole = r#"{"choices":[{"message":{"content":"\ud83d!"},"finish_reason":"stop"}]}"#;
+    assert_eq!(reply(CHAT, BodyFormat::Json, whole).parts, [text("\u{fffd}!")]);
+}
+
 #[test]
 fn every_end_has_its_reason() {
     let other = |word: &str| EndReason::Other(word.into());
@@ -227,8 +260,9 @@ fn every_end_has_its_reason() {
         ("end_turn", EndReason::EndTurn),
         ("stop_sequence", EndReason::EndTurn),
         ("max_tokens", EndReason::MaxTokens),
-        ("refusal", EndReason::Refusal),
+        ("refusal", EndReason::Refusal("refusal".into())),
         ("pause_turn", other("pause_turn")),
+        ("model_context_window_exceeded", other("model_context_window_exceeded")),
     ] {
         let stream = events(&[json!({"type": "message_delta", "delta": {"stop_reason": word}})]);
         assert_eq!(reply(MESSAGES, BodyFormat::Events, &stream).end, Some(expected));
@@ -236,8 +270,10 @@ fn every_end_has_its_reason() {
     for (word, expected) in [
         ("stop", EndReason::EndTurn),
         ("length", EndReason::MaxTokens),
-        ("content_filter", EndReason::Refusal),
-        ("eos", other("eos")),
+        ("content_filter", EndReason::Refusal("content_filter".into())),
+        ("eos", EndReason::EndTurn),
+        ("tool_use", EndReason::ToolUse),
+        ("brand_new", other("brand_new")),
     ] {
         assert_eq!(reply(CHAT, BodyFormat::Events, &events(&[chat_chunk(json!({}), json!(word))])).end, Some(expected));
     }
