@@ -870,4 +870,114 @@ check_file_emptied() {
   [ ! -e "$AGENT_SDLC_DB" ] || fail 'a database was made'
 }
 
+# a_record : a session with a hook, two calls each in two sessions
+a_record() {
+  hooks "$(hook PreToolUse Bash true)"
+  local session
+  for session in s t; do
+    tool Bash '{"command":"echo one"}' "$@"
+    code 0 ona --eval "{\"tool\":\"Bash\",\"session_id\":\"$session\",\"input\":{\"command\":\"echo two\"}}"
+  done
+}
+# first_difference : kind, table and id of what verify --json names first
+first_difference() { jq -r '.first_difference | "\(.kind) \(.table) \(.id)"' <<<"$out"; }
+
+check_audit_verify() {
+  a_record
+  code 0 ona audit verify
+  has "$out" 'ok: the record fits its chain'
+  code 0 ona audit verify --strict --json
+  is "$(jq -c '[.ok, .difference_count, .foreign_count]' <<<"$out")" '[true,0,0]'
+  is "$(jq .rows <<<"$out")" "$(sql 'SELECT (SELECT count(*) FROM transcript_entries) + (SELECT count(*) FROM hook_invocations) + (SELECT count(*) FROM tool_permission_log) + (SELECT count(*) FROM events)')"
+  # A hook that inserts by SQL (8.4) is foreign, not a difference.
+  hooks "$(hook PostToolUse Bash 'sqlite3 "$AGENT_SDLC_DB" "INSERT INTO events(conversation_id, event_type) VALUES ('"'k', 'by_hook'"')"')"
+  tool Bash '{"command":"true"}'
+  code 0 ona audit verify --json
+  is "$(jq -c '[.ok, .foreign_count, .foreign[0].table]' <<<"$out")" '[true,1,"events"]'
+  code 1 ona audit verify --strict
+  has "$out" 'foreign: 1 rows were inserted by other programs'
+  # While a session of another process writes, and from the agent's own shell.
+  lock 2
+  code 0 ona audit verify
+  wait
+  hooks
+  tool Bash '{"command":"ona audit verify"}'
+  has "$(content)" 'ok: the record fits its chain'
+  # Changed by hand.
+  sql "UPDATE hook_invocations SET exit_code = 2 WHERE id = 1"
+  code 1 ona audit verify --json
+  is "$(first_difference)" 'changed hook_invocations 1'
+  code 1 ona audit verify
+  has "$out" 'difference: row 1 of hook_invocations was changed after it was written (group '
+  code 0 ona audit verify --session t
+  code 2 ona audit verify --session nowhere
+  has "$err" 'session nowhere does not exist'
+  # A file of another machine, which cannot be written.
+  mkdir "$WORLD/finished"
+  sqlite3 "$AGENT_SDLC_DB" "VACUUM INTO '$WORLD/finished/ona.db'"
+  chmod 400 "$WORLD/finished/ona.db"
+  chmod 500 "$WORLD/finished"
+  code 1 ona --db "$WORLD/finished/ona.db" audit verify --json
+  is "$(first_difference)" 'changed hook_invocations 1'
+  chmod 700 "$WORLD/finished"
+  code 2 ona --db "$WORLD/none.db" audit verify
+  has "$err" "no database exists at $WORLD/none.db"
+}
+
+check_audit_anchor() {
+  a_record
+  code 0 ona audit anchor
+  local anchor=$out last
+  is "$(wc -l <<<"$anchor")" 1
+  is "$(ona audit anchor --json | jq -r .anchor)" "$anchor"
+  tool Bash '{"command":"true"}'
+  code 0 ona audit verify --against "$anchor"
+  has "$out" 'continues what the anchor names'
+  # Attack case N-4: the last rows deleted and the counters set back, chain included.
+  anchor=$(ona audit anchor)
+  last=$(sql 'SELECT max(group_id) FROM sdlc_chain')
+  sql "DELETE FROM transcript_entries WHERE id > (SELECT transcript_id FROM sdlc_chain WHERE group_id = $last - 3);
+    DELETE FROM hook_invocations WHERE id > (SELECT hook_id FROM sdlc_chain WHERE group_id = $last - 3);
+    DELETE FROM tool_permission_log WHERE id > (SELECT permission_id FROM sdlc_chain WHERE group_id = $last - 3);
+    DELETE FROM events WHERE id > (SELECT event_id FROM sdlc_chain WHERE group_id = $last - 3);
+    DELETE FROM sdlc_chain WHERE group_id > $last - 3;
+    UPDATE sqlite_sequence SET seq = $last - 3 WHERE name = 'sdlc_chain';
+    UPDATE sqlite_sequence SET seq = (SELECT max(id) FROM transcript_entries) WHERE name = 'transcript_entries';
+    UPDATE sqlite_sequence SET seq = (SELECT coalesce(max(id), 0) FROM hook_invocations) WHERE name = 'hook_invocations';
+    UPDATE sqlite_sequence SET seq = (SELECT coalesce(max(id), 0) FROM tool_permission_log) WHERE name = 'tool_permission_log';
+    UPDATE sqlite_sequence SET seq = (SELECT max(id) FROM events) WHERE name = 'events';"
+  code 0 ona audit verify
+  code 1 ona audit verify --against "$anchor" --json
+  is "$(jq -r .first_difference.kind <<<"$out")" anchor_removed
+  # Also after ona has written as many groups again.
+  tool Bash '{"command":"true"}'
+  tool Bash '{"command":"true"}'
+  code 1 ona audit verify --against "$anchor" --json
+  is "$(jq -r .first_difference.kind <<<"$out")" anchor_differs
+  code 2 ona audit verify --against nonsense
+  has "$err" 'is not an anchor'
+  code 2 ona audit verify --against "${anchor%?}x"
+  has "$err" 'was not copied as it was printed'
+  # Another database in its place.
+  mv "$AGENT_SDLC_DB" "$WORLD/away.db"
+  rm -f "$AGENT_SDLC_DB"-*
+  code 0 ona db init
+  code 1 ona audit verify --against "$anchor" --json
+  is "$(jq -r .first_difference.kind <<<"$out")" other_database
+}
+
+check_audit_export() {
+  a_record
+  code 0 ona audit export --format jsonl
+  is "$(jq -sr 'group_by(.table) | map("\(.[0].table) \(length)") | join(", ")' <<<"$out")" \
+    "$(sql "SELECT group_concat(name || ' ' || n, ', ') FROM (SELECT 'events' AS name, count(*) AS n FROM events UNION ALL SELECT 'hook_invocations', count(*) FROM hook_invocations UNION ALL SELECT 'tool_permission_log', count(*) FROM tool_permission_log UNION ALL SELECT 'transcript_entries', count(*) FROM transcript_entries) WHERE n > 0")"
+  code 0 ona audit export --format csv --session t
+  printf '%s\n' "$out" >"$WORLD/t.csv"
+  # sqlite3 reads it back as it was.
+  sqlite3 :memory: ".import --csv $WORLD/t.csv t" "SELECT payload_json FROM t WHERE \"table\" = 'transcript_entries' ORDER BY id" >"$WORLD/read"
+  sql "SELECT payload_json FROM transcript_entries WHERE session_id = 't' ORDER BY id" | cmp - "$WORLD/read" || fail 'the export differs'
+  code 2 ona audit export --format jsonl --session nowhere
+  code 2 ona audit export
+}
+
 run_check "$@"

@@ -1,6 +1,7 @@
 //! `ona`: flags, environment, wiring, exit codes. What the program does is in the crates below.
 
 mod args;
+mod audit;
 mod db;
 mod demo;
 mod diagnostics;
@@ -88,6 +89,7 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
             Command::Demo { sdlc } => demo::run(&launch, if sdlc { Tour::Phases } else { Tour::Calls }),
             Command::Doctor { json } => doctor::run(&launch, json),
             Command::Db(command) => db::run(&launch, &command),
+            Command::Audit(command) => audit::run(&launch, &command),
             Command::Settings(command) => settings::run(&launch, &command),
             Command::Sessions(command) => sessions::run(&launch, &command),
             Command::Gastown(command) => gastown::run(&launch, &command),

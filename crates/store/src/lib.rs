@@ -36,6 +36,10 @@ mod write;
 mod writer;
 
 pub use calls::{HookTimes, RecordedCall, RecordedDecision, RecordedRun};
+pub use chain::{
+    Anchor, AnchorError, AuditDifference, AuditReport, ExportError, ExportTarget, RecordFormat, RecordRow,
+    export as export_record, newest_anchor, verify as verify_record,
+};
 pub use check::{CheckFinding, CheckReport, check};
 pub use error::StoreError;
 pub use health::{PragmaReport, Pragmas};

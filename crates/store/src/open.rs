@@ -14,6 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -153,6 +154,46 @@ pub(crate) fn in_memory() -> Result<Connection, StoreError> {
 pub(crate) fn inspector(path: &Path) -> Result<Connection, StoreError> {
     usable(path)?;
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, BUSY_TIMEOUT)
+}
+
+/// Returns a connection for reading the record, also of a database on a medium that cannot be
+/// written. Nothing in the files changes, not even the log is written back.
+pub(crate) fn record(path: &Path) -> Result<Connection, StoreError> {
+    let connection = inspector(path)?;
+    connection.pragma_update(None, "query_only", true)?;
+    match probe(&connection) {
+        // The log's index cannot be made there. Without a log the file is all there is.
+        Err(StoreError::CannotOpen(_) | StoreError::ReadOnly(_)) if !has_log(path) => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            let connection = connect(Path::new(&immutable(path)), flags, BUSY_TIMEOUT)?;
+            probe(&connection)?;
+            Ok(connection)
+        }
+        other => other.map(|()| connection),
+    }
+}
+
+fn probe(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?)
+}
+
+fn has_log(path: &Path) -> bool {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let [wal, ..] = ownership::companions(&real);
+    fs::symlink_metadata(&wal).is_ok_and(|found| found.len() > 0)
+}
+
+/// The path as a URI that tells SQLite that nobody changes the file.
+fn immutable(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'~' => uri.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri + "?immutable=1"
 }
 
 fn connect(path: &Path, access: OpenFlags, busy: Duration) -> Result<Connection, StoreError> {

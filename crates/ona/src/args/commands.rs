@@ -19,6 +19,9 @@ pub(crate) enum Command {
     /// Create, check or locate the database
     #[command(subcommand)]
     Db(Db),
+    /// Verify, anchor or export the record of what was done
+    #[command(subcommand)]
+    Audit(Audit),
     /// Show the effective settings or import them again
     #[command(subcommand)]
     Settings(Settings),
@@ -74,6 +77,50 @@ pub(crate) enum Db {
     },
     /// Print the path of the database
     Path,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Compare the record with its chain of hashes and name the first difference
+    ///
+    /// Exit code 1 if something was changed, deleted, inserted afterwards or reordered by other
+    /// means than ona. Rows that other programs added at the end (hooks do that) are listed as
+    /// foreign and do not count as differences.
+    Verify {
+        /// Judge the rows of this session only; the chain is verified as a whole
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// A line that `ona audit anchor` printed earlier; may be given several times
+        #[arg(long, value_name = "ANCHOR")]
+        against: Vec<String>,
+        /// Exit with 1 for foreign rows, too
+        #[arg(long)]
+        strict: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print one line that names the newest group; keep it elsewhere, for verify --against
+    Anchor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print transcript, hook, permission and event rows for other programs, as they are stored
+    Export {
+        #[arg(long, value_enum)]
+        format: AuditFormat,
+        /// Only the rows of this session
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AuditFormat {
+    // One JSON object per row.
+    Jsonl,
+    Csv,
 }
 
 #[derive(Debug, Subcommand)]

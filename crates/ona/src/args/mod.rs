@@ -6,7 +6,9 @@ mod help;
 mod honoured;
 mod options;
 
-pub(crate) use commands::{Command, Db, ExportFormat, Gastown, Mcp, Memory, Plan, Sessions, Settings};
+pub(crate) use commands::{
+    Audit, AuditFormat, Command, Db, ExportFormat, Gastown, Mcp, Memory, Plan, Sessions, Settings,
+};
 pub(crate) use help::{short as short_help, show as show_help};
 pub(crate) use options::{Options, OutputFormat, PermissionPrompts};
 

@@ -72,6 +72,10 @@ pub(crate) fn group_hash<'v>(before: ValueRef<'v>, columns: impl IntoIterator<It
     hasher.finish()
 }
 
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// One row that the chain lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListedRow {
@@ -91,6 +95,27 @@ impl ListedRow {
         list.extend_from_slice(&self.id.to_be_bytes());
         list.extend_from_slice(&self.digest);
     }
+
+    /// The rows of `sdlc_chain.rows`. `None` if these bytes are not such a list.
+    pub(crate) fn read_all(list: &[u8]) -> Option<Vec<ListedRow>> {
+        let (rows, rest) = list.as_chunks::<{ ListedRow::SIZE }>();
+        if !rest.is_empty() {
+            return None;
+        }
+        rows.iter().map(Self::read).collect()
+    }
+
+    fn read(row: &[u8; ListedRow::SIZE]) -> Option<ListedRow> {
+        let (table, rest) = row.split_first()?;
+        let (id, digest) = rest.split_first_chunk::<8>()?;
+        let number = usize::from(table & !FOREIGN).checked_sub(1)?;
+        Some(ListedRow {
+            table: *ChainedTable::ALL.get(number)?,
+            is_foreign: table & FOREIGN != 0,
+            id: i64::from_be_bytes(*id),
+            digest: Digest::try_from(digest).ok()?,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -105,6 +130,20 @@ mod tests {
         bytes.extend(b"\x00\x01\xff\xff\xff\xff\xff\xff\xff\xfe\x02\x3f\xf8\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\x02\xc3\xa9");
         let values = [ValueRef::Null, ValueRef::Integer(-2), ValueRef::Real(1.5), ValueRef::Text("é".as_bytes())];
         assert_eq!(hash(&values)[..], *ring::digest::digest(&SHA256, &bytes).as_ref());
+    }
+
+    #[test]
+    fn a_list_is_read_as_it_was_written() {
+        let row = |table, is_foreign, id| ListedRow { table, is_foreign, id, digest: [7; 32] };
+        let rows = [row(ChainedTable::Transcript, false, 1), row(ChainedTable::Events, true, -5)];
+        let mut list = Vec::new();
+        rows.iter().for_each(|row| row.append_to(&mut list));
+        assert_eq!(ListedRow::read_all(&list), Some(rows.to_vec()));
+        assert_eq!(ListedRow::read_all(&list[1..]), None);
+        for table in [0, 5, 127, 128, 133] {
+            list[0] = table;
+            assert_eq!(ListedRow::read_all(&list), None, "{table}");
+        }
     }
 
     #[test]

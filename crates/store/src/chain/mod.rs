@@ -42,8 +42,16 @@
 //! This directory: `encoding` is the format above, `seal` writes, `walk` compares the tables with the
 //! chain row by row, `verify`, `anchor` and `export` are what `ona audit` does with that.
 
+mod anchor;
 mod encoding;
+mod export;
 mod seal;
+mod verify;
+mod walk;
+
+pub use anchor::{Anchor, AnchorError};
+pub use export::{ExportError, ExportTarget, RecordFormat, export};
+pub use verify::{AuditDifference, AuditReport, RecordRow, anchor as newest_anchor, verify};
 
 pub(crate) use seal::{ChainStart, OwnRows, begin_if_empty, seal};
 

@@ -1,6 +1,7 @@
 //! The store against real files. Each module is about one kind of fact.
 
 mod atomic;
+mod audit;
 mod check;
 mod history;
 mod lock;
