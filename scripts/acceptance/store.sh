@@ -980,4 +980,77 @@ check_audit_export() {
   code 2 ona audit export
 }
 
+# page NAME : the first page of a table or an index
+page() { sql "SELECT rootpage FROM sqlite_master WHERE name = '$1'"; }
+# leaf NAME : a page in the middle of it
+leaf() { sql "SELECT pageno FROM dbstat WHERE name = '$1' AND pagetype = 'leaf' ORDER BY pageno LIMIT 1 OFFSET (SELECT count(*) / 2 FROM dbstat WHERE name = '$1' AND pagetype = 'leaf')"; }
+# overwrite FILE PAGE BYTE : a whole page of 4096
+overwrite() { head -c 4096 /dev/zero | tr '\0' "$3" | dd of="$1" bs=4096 seek=$(($2 - 1)) conv=notrunc status=none; }
+
+check_db_damage() {
+  a_record
+  sql "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 4000)
+    INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json) SELECT 's', 1000 + i, 'user', json_object('_t', 'user', 'text', hex(randomblob(50))) FROM n;
+    UPDATE transcript_entries SET sequence = id WHERE session_id = 's'"
+  tool Bash '{"command":"true"}'
+  sql 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+  rm -f "$AGENT_SDLC_DB"-*
+  code 0 ona doctor
+  local whole=$AGENT_SDLC_DB table index inner rows what refused
+  rows=$(sql 'SELECT count(*) FROM transcript_entries')
+  table=$(page transcript_entries) index=$(page idx_transcript_session) inner=$(leaf transcript_entries) entry=$(leaf idx_transcript_session)
+  export AGENT_SDLC_DB=$WORLD/damaged/ona.db
+  mkdir "$WORLD/damaged"
+  for what in magic schema table index cut ragged inner entry log none; do
+    rm -rf "$WORLD"/damaged/*
+    cp "$whole" "$AGENT_SDLC_DB"
+    refused=yes
+    case $what in
+      magic) printf 'no such format' | dd of="$AGENT_SDLC_DB" conv=notrunc status=none ;;
+      schema) overwrite "$AGENT_SDLC_DB" 1 x ;;
+      table) overwrite "$AGENT_SDLC_DB" "$table" '\0' ;;
+      index) overwrite "$AGENT_SDLC_DB" "$index" x ;;
+      cut) truncate -s 40960 "$AGENT_SDLC_DB" ;;
+      ragged) truncate -s -100 "$AGENT_SDLC_DB" ;;
+      inner) overwrite "$AGENT_SDLC_DB" "$inner" x; refused=no ;;
+      entry) overwrite "$AGENT_SDLC_DB" "$entry" '\0'; refused=no ;;
+      # SQLite reads a log up to the first checksum that does not fit, so this is as if there were none.
+      log) head -c 100000 /dev/urandom >"$AGENT_SDLC_DB-wal"; refused=no ;;
+      none) refused=no ;;
+    esac
+    sum=$(sha256sum <"$AGENT_SDLC_DB")
+    # Both look at everything, and agree.
+    local wanted=1
+    case $what in log | none) wanted=0 ;; esac
+    code $wanted ona db check
+    [ $wanted = 0 ] || has "$err" 'ona db recover /absolute/path/new.db'
+    code $wanted ona doctor
+    # A start looks at the first pages.
+    if [ $refused = yes ]; then
+      code 2 ona -p hi
+      has "$err" 'ona db recover /absolute/path/new.db'
+      code 2 ona db init
+    fi
+    is "$(sha256sum <"$AGENT_SDLC_DB")" "$sum"
+    # What can be read is saved.
+    rm -rf "$WORLD"/new.db*
+    case $what in
+      magic | schema) code 2 ona db recover "$WORLD/new.db"; has "$err" '.recover | sqlite3'; [ ! -e "$WORLD/new.db" ] || fail 'a database was made' ;;
+      cut) ;;
+      index | entry | ragged | log | none) code 0 ona db recover "$WORLD/new.db"; has "$out" 'everything came through' ;;
+      table | inner) code 1 ona db recover "$WORLD/new.db" --json; is "$(jq .complete <<<"$out")" false ;;
+    esac
+    is "$(sha256sum <"$AGENT_SDLC_DB")" "$sum"
+    if [ $what = inner ]; then
+      # Only the rows of that page are missing, each is named, and the result works.
+      is "$(jq "[.tables[] | select(.table == \"transcript_entries\") | .rows + ([.unread[] | .[1] - .[0] + 1] | add)] | .[0]" <<<"$out")" "$rows"
+      [ "$(jq '[.tables[] | select(.table == "transcript_entries") | .rows] | .[0]' <<<"$out")" -gt 3900 ] || fail "$out"
+      code 0 ona --db "$WORLD/new.db" sessions list
+      is "$(stat -c %a "$WORLD/new.db")" 600
+      code 2 ona db recover "$WORLD/new.db"
+      has "$err" 'a file is in the place of the new database'
+    fi
+  done
+}
+
 run_check "$@"

@@ -2,6 +2,7 @@
 
 mod checks;
 
+use crate::db::REMEDY;
 use crate::output;
 use checks::{Check, State};
 use ona_api::permission_update::Behavior;
@@ -15,6 +16,7 @@ use ona_runtime::{
     mcp,
 };
 use ona_settings::Settings;
+use ona_store::Reader;
 use ona_trust::{DatabaseSource, NoticeKind, TrustState};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -43,6 +45,9 @@ pub(crate) fn run(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
         Err(failure) => {
             seen.sections.insert("database".into(), json!({"path": launch.database.path.to_string_lossy()}));
             seen.problems.push(failure.message);
+            if launch.database.path.is_file() && ona_store::usable(&launch.database.path).is_ok() {
+                seen.integrity(launch);
+            }
         }
     }
     seen.redact();
@@ -123,9 +128,9 @@ impl Examination {
                 Err(error) => self.problems.push(error.to_string()),
             }
         }
-        match open.store.reader().and_then(|reader| Ok((reader.quick_check()?, reader.counts()?))) {
-            Ok((problems, counts)) => {
-                self.problems.extend(problems);
+        self.integrity(launch);
+        match open.store.reader().and_then(Reader::counts) {
+            Ok(counts) => {
                 section["rows"] = counts
                     .into_iter()
                     .map(|(table, rows)| (table.to_owned(), rows.into()))
@@ -135,6 +140,19 @@ impl Examination {
             Err(error) => self.problems.push(error.to_string()),
         }
         self.sections.insert("database".into(), section);
+    }
+
+    /// The same as `ona db check`.
+    fn integrity(&mut self, launch: &Launch) {
+        let report = ona_store::check(&launch.database.path);
+        for problem in report.findings.iter().map(ToString::to_string) {
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
+        }
+        if report.is_damaged() {
+            self.remarks.push(REMEDY.trim_start_matches("ona: ").to_owned());
+        }
     }
 
     fn check(&mut self, check: Check) {

@@ -80,6 +80,8 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
     if matches!(job, Job::Transition(_) | Job::Command(Command::Doctor { .. })) {
         launch.bad_files = BadFiles::Report;
     }
+    // A call from a script has to be quick; it meets damage when it commits.
+    launch.looks_at_first_pages = !matches!(job, Job::Eval(_));
     match job {
         Job::Print { flag, argument } => print::run(&launch, &print, flag.as_deref(), argument.as_deref()),
         Job::Eval(text) => eval::run(&launch, &text, yes),

@@ -34,6 +34,8 @@ pub struct Launch {
     pub agent_shell: bool,
     /// What becomes of settings files that are not JSON objects.
     pub bad_files: BadFiles,
+    /// Whether the database is looked at for damage before it is used.
+    pub looks_at_first_pages: bool,
     /// What was said on stderr.
     said: Mutex<BTreeSet<&'static str>>,
     before: OnceLock<Option<Reader>>,
@@ -83,6 +85,7 @@ impl Launch {
             notices,
             agent_shell,
             bad_files,
+            looks_at_first_pages: true,
             said: Mutex::default(),
             before: OnceLock::new(),
         })
@@ -101,7 +104,7 @@ impl Launch {
     /// The database with nothing known of settings, for `ona db` and what only reads.
     pub fn open_plain(&self) -> Result<Store, Failure> {
         let redactor = Redactor::new(secrets_of(&self.env));
-        let store = Store::open(&self.database.path, redactor).map_err(|error| self.store_failure(error))?;
+        let store = Store::open_examined(&self.database.path, redactor).map_err(|error| self.store_failure(error))?;
         self.note_of(&store);
         Ok(store)
     }
@@ -114,7 +117,7 @@ impl Launch {
 
     /// Settings first: the database must not be written before every secret in them is known.
     pub fn open(&self) -> Result<OpenProject, Failure> {
-        self.open_by(Store::open)
+        self.open_by(if self.looks_at_first_pages { Store::open_examined } else { Store::open })
     }
 
     fn open_by(

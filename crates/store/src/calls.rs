@@ -59,6 +59,45 @@ pub struct HookTimes {
     pub milliseconds: Vec<f64>,
 }
 
+/// The calls of a session in the order they were made. Their places are known at once and their
+/// contents read in parts: a long session does not fit into memory as a whole.
+pub struct RecordedCalls<'r> {
+    reader: &'r Reader,
+    session: SessionId,
+    places: Vec<CallPlace>,
+    next: usize,
+}
+
+/// Where a call and what is about it stand in its session.
+struct CallPlace {
+    id: String,
+    sequence: i64,
+    about: Vec<AboutCall>,
+}
+
+enum AboutCall {
+    Result(i64),
+    Hook(i64),
+}
+
+impl RecordedCalls<'_> {
+    /// Returns how many calls there are.
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Returns the next calls, without the rows that announced them; none after the last one.
+    pub fn next_part(&mut self) -> Result<Vec<RecordedCall>, StoreError> {
+        let end = self.places.len().min(self.next + AT_ONCE);
+        let part = &self.places[self.next..end];
+        let calls = part.iter().map(|place| self.reader.call_at(&self.session, place));
+        let mut calls = calls.collect::<Result<Vec<_>, _>>()?;
+        self.reader.add_decisions(&self.session, &mut calls)?;
+        self.next = end;
+        Ok(calls)
+    }
+}
+
 const TOOK: &str = "(julianday(completed_at) - julianday(started_at)) * 86400000.0";
 /// Of each hook the newest runs tell enough.
 const NEWEST_RUNS: i64 = 1000;
@@ -79,101 +118,99 @@ impl Reader {
                    AND entry_type = 'tool_use'";
         let made: Option<i64> = self.first(sql, [session.as_str(), call.as_str()], |row| row.get(0))?.flatten();
         let Some(sequence) = made else { return Ok(None) };
-        let mut found = self.gathered(session, &[(call.0.clone(), sequence)])?;
+        let about = "SELECT entry_type = 'tool_result', sequence FROM transcript_entries WHERE session_id = ?1 \
+                     AND sequence > ?2 AND tool_use_id = ?3 AND entry_type IN ('tool_result', 'internal_hook') \
+                     ORDER BY sequence";
+        let about = self.all(about, (session.as_str(), sequence, call.as_str()), |row| {
+            let at = row.get(1)?;
+            Ok(if row.get(0)? { AboutCall::Result(at) } else { AboutCall::Hook(at) })
+        })?;
+        let mut found = self.call_at(session, &CallPlace { id: call.0.clone(), sequence, about })?;
+        self.add_decisions(session, std::slice::from_mut(&mut found))?;
         let started = "SELECT detail FROM events WHERE session_id = ?1 AND event_type = 'tool_started' \
                        AND json_extract(detail, '$.tool_use_id') = ?2 ORDER BY id DESC LIMIT 1";
-        for one in &mut found {
-            one.started = self.first(started, [session.as_str(), call.as_str()], |row| json(row, 0))?;
-        }
-        Ok(found.pop())
+        found.started = self.first(started, [session.as_str(), call.as_str()], |row| json(row, 0))?;
+        Ok(Some(found))
     }
 
-    /// Returns how many calls a session made.
-    pub fn count_calls(&self, session: &SessionId) -> Result<i64, StoreError> {
-        let sql = "SELECT count(*) FROM transcript_entries WHERE session_id = ?1 AND entry_type = 'tool_use'";
-        Ok(self.first(sql, [session.as_str()], |row| row.get(0))?.unwrap_or_default())
-    }
-
-    /// Returns the next calls of a session in the order they were made, `AT_ONCE` at most: a long
-    /// session does not fit into memory as a whole. None are left when there are none.
-    pub fn calls_after(
-        &self,
-        session: &SessionId,
-        call: Option<&RecordedCall>,
-    ) -> Result<Vec<RecordedCall>, StoreError> {
-        let sql = format!(
-            "SELECT tool_use_id, sequence FROM transcript_entries WHERE session_id = ?1 AND sequence > ?2 \
-             AND entry_type = 'tool_use' AND tool_use_id IS NOT NULL ORDER BY sequence LIMIT {AT_ONCE}"
-        );
-        let after = call.map_or(-1, |call| call.sequence);
-        let next = self.all(&sql, (session.as_str(), after), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.gathered(session, &next)
-    }
-
-    /// These calls, by id and sequence in the order they were made, without the rows that
-    /// announced them. Reads on until all of them have a result, which is rarely far.
-    fn gathered(&self, session: &SessionId, made: &[(String, i64)]) -> Result<Vec<RecordedCall>, StoreError> {
-        let Some((_, first)) = made.first() else { return Ok(Vec::new()) };
-        let at: HashMap<&str, usize> = made.iter().enumerate().map(|(index, (id, _))| (id.as_str(), index)).collect();
-        let blank = |(id, sequence): &(String, i64)| RecordedCall {
-            id: CallId::from(id.as_str()),
-            session: session.clone(),
-            sequence: *sequence,
-            name: String::new(),
-            input: Value::Null,
-            effective_input: None,
-            decisions: Vec::new(),
-            started: None,
-            result: None,
-        };
-        let mut calls: Vec<_> = made.iter().map(blank).collect();
-        let sql = "SELECT entry_type, tool_use_id, sequence, payload_json FROM transcript_entries \
-                   WHERE session_id = ?1 AND sequence >= ?2 AND tool_use_id IS NOT NULL \
-                   AND entry_type IN ('tool_use', 'tool_result', 'internal_hook') ORDER BY sequence";
-        let mut open = calls.len();
+    /// Returns the calls of a session, to be read in parts.
+    pub fn calls(&self, session: &SessionId) -> Result<RecordedCalls<'_>, StoreError> {
+        let sql = "SELECT entry_type, tool_use_id, sequence FROM transcript_entries WHERE session_id = ?1 \
+                   AND tool_use_id IS NOT NULL AND entry_type IN ('tool_use', 'tool_result', 'internal_hook') \
+                   ORDER BY sequence";
+        let mut places = Vec::new();
+        let mut newest = HashMap::new();
         let connection = self.lock();
         let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query((session.as_str(), first))?;
+        let mut rows = statement.query([session.as_str()])?;
         while let Some(row) = rows.next()? {
-            let (kind, id, sequence) = (row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?);
-            let Some(call) = at.get(id.as_str()).map(|index| &mut calls[*index]) else { continue };
-            match kind.as_str() {
-                // An id that was used again is another call.
-                "tool_use" if sequence != call.sequence => {}
+            let (kind, id, sequence) = (row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get(2)?);
+            let about = match kind.as_str() {
                 "tool_use" => {
-                    let mut payload = json(row, 3)?;
-                    payload["name"].as_str().unwrap_or_default().clone_into(&mut call.name);
-                    call.input = payload["input"].take();
+                    newest.insert(id.clone(), places.len());
+                    places.push(CallPlace { id, sequence, about: Vec::new() });
+                    continue;
                 }
-                "tool_result" => {
-                    open -= usize::from(call.result.is_none());
-                    call.result = Some(json(row, 3)?);
-                    if open == 0 {
-                        break;
-                    }
-                }
-                _ => {
-                    if let Some(input) = json(row, 3)?.get_mut("effective_input") {
-                        call.effective_input = Some(input.take());
-                    }
-                }
+                "tool_result" => AboutCall::Result(sequence),
+                _ => AboutCall::Hook(sequence),
+            };
+            // An id that was used again is another call.
+            if let Some(place) = newest.get(&id).and_then(|index| places.get_mut(*index)) {
+                place.about.push(about);
             }
         }
         drop(rows);
         drop(statement);
         drop(connection);
-        let ids: Vec<_> = made.iter().map(|(id, _)| id).collect();
-        let ids = serde_json::json!(ids).to_string();
+        Ok(RecordedCalls { reader: self, session: session.clone(), places, next: 0 })
+    }
+
+    /// The call made at a place, without decisions and the row that announced it.
+    fn call_at(&self, session: &SessionId, place: &CallPlace) -> Result<RecordedCall, StoreError> {
+        let sql = "SELECT payload_json FROM transcript_entries WHERE session_id = ?1 AND sequence = ?2";
+        let payload = |sequence: i64| -> Result<Value, StoreError> {
+            let found = self.first(sql, (session.as_str(), sequence), |row| json(row, 0))?;
+            Ok(found.unwrap_or_default())
+        };
+        let mut made = payload(place.sequence)?;
+        let mut call = RecordedCall {
+            id: CallId::from(place.id.as_str()),
+            session: session.clone(),
+            sequence: place.sequence,
+            name: made["name"].as_str().unwrap_or_default().to_owned(),
+            input: made["input"].take(),
+            effective_input: None,
+            decisions: Vec::new(),
+            started: None,
+            result: None,
+        };
+        for about in &place.about {
+            match about {
+                AboutCall::Result(sequence) => call.result = Some(payload(*sequence)?),
+                AboutCall::Hook(sequence) => {
+                    if let Some(input) = payload(*sequence)?.get_mut("effective_input") {
+                        call.effective_input = Some(input.take());
+                    }
+                }
+            }
+        }
+        Ok(call)
+    }
+
+    /// Adds what was said about these calls of a session.
+    fn add_decisions(&self, session: &SessionId, calls: &mut [RecordedCall]) -> Result<(), StoreError> {
+        let at: HashMap<_, _> = calls.iter().enumerate().map(|(index, call)| (call.id.0.clone(), index)).collect();
+        let ids = serde_json::json!(calls.iter().map(|call| &call.id).collect::<Vec<_>>()).to_string();
         let log = "SELECT tool_use_id, decision, reason_json FROM tool_permission_log WHERE session_id = ?1 \
                    AND tool_use_id IN (SELECT value FROM json_each(?2)) ORDER BY id";
         for (id, decision, reason) in
             self.all(log, [session.as_str(), &ids], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, json(row, 2)?)))?
         {
-            if let Some(index) = at.get(id.as_str()) {
+            if let Some(index) = at.get(&id) {
                 calls[*index].decisions.push(RecordedDecision { decision, reason });
             }
         }
-        Ok(calls)
+        Ok(())
     }
 
     /// Returns what hooks did about one call, in the order they ran.

@@ -5,6 +5,7 @@
 //! as much as a million.
 
 use crate::error::StoreError;
+use crate::first_look;
 use crate::health;
 use crate::migrate::{self, STEPS};
 use crate::open;
@@ -33,6 +34,12 @@ pub struct CheckReport {
 impl CheckReport {
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
+    }
+
+    /// Whether the file itself is damaged, and rows may be lost.
+    pub fn is_damaged(&self) -> bool {
+        let damage = |one: &CheckFinding| matches!(one, CheckFinding::Unreadable(_) | CheckFinding::Integrity(_));
+        self.findings.iter().any(damage)
     }
 }
 
@@ -86,6 +93,8 @@ pub fn check(path: &Path) -> CheckReport {
 
 fn examine(path: &Path, report: &mut CheckReport) -> Result<(), StoreError> {
     let connection = open::inspector(path)?;
+    let short = first_look::size(&connection, path).err();
+    report.findings.extend(short.map(|error| CheckFinding::Integrity(error.to_string())));
     let found = SchemaContents::read(&connection)?;
     report.foreign_tables = foreign_tables(&connection)?;
     if found.has_table("schema_meta") {

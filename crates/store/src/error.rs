@@ -62,6 +62,8 @@ pub enum StoreError {
     Backup { path: PathBuf, reason: String },
     #[error("the upgrade to schema {to} failed: {reason}; the database is unchanged")]
     Upgrade { to: i64, reason: String },
+    #[error("a file is in the place of the new database: {}", .0.display())]
+    Exists(PathBuf),
     #[error("the database has none of the tables of ona's record")]
     NotOurs,
     #[error("the table {table} is not ours: it lacks {}", missing.join(", "))]

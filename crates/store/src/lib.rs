@@ -12,6 +12,7 @@ mod check;
 mod context_attachments;
 mod error;
 mod filesystem;
+mod first_look;
 mod health;
 mod history;
 mod lock;
@@ -22,6 +23,7 @@ mod ownership;
 mod parents;
 mod plans;
 mod reader;
+mod recover;
 mod redaction;
 mod rescue;
 mod row_writer;
@@ -35,7 +37,7 @@ mod watched_file;
 mod write;
 mod writer;
 
-pub use calls::{HookTimes, RecordedCall, RecordedDecision, RecordedRun};
+pub use calls::{HookTimes, RecordedCall, RecordedCalls, RecordedDecision, RecordedRun};
 pub use chain::{
     Anchor, AnchorError, AuditDifference, AuditReport, ExportError, ExportTarget, RecordFormat, RecordRow,
     export as export_record, newest_anchor, verify as verify_record,
@@ -49,6 +51,7 @@ pub use memory::StoredMemory;
 pub use open::{BUSY_TIMEOUT, usable};
 pub use plans::StoredPlan;
 pub use reader::{Conversation, Reader};
+pub use recover::{RecoveredTable, RecoveryReport, recover};
 pub use rescue::{LostDatabase, RescuedRows};
 pub use schema::SCHEMA;
 pub use settings::SettingsRow;

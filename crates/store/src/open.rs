@@ -6,6 +6,7 @@
 //! is known to `schema`, how an older one becomes a newer one to `migrate`.
 
 use crate::error::StoreError;
+use crate::first_look::{self, FirstLook};
 use crate::migrate::{self, MigrationStep};
 use crate::schema::{self, SchemaState};
 use crate::watched_file::WatchedFile;
@@ -43,9 +44,14 @@ pub(crate) struct Opened {
 /// Opens the connection that writes. Makes the file, directories on the way to it, and
 /// missing tables, and takes the steps to the newest version; but first looks whether it
 /// may, so that a refused database is left as it was.
-pub(crate) fn writer(path: &Path, busy: Duration, steps: &[MigrationStep]) -> Result<Opened, StoreError> {
+pub(crate) fn writer(
+    path: &Path,
+    busy: Duration,
+    steps: &[MigrationStep],
+    look: FirstLook,
+) -> Result<Opened, StoreError> {
     let judged = judge(path)?;
-    writer_of(path, judged, busy, steps).map_err(|error| filesystem::explain(path, error))
+    writer_of(path, judged, busy, steps, look).map_err(|error| filesystem::explain(path, error))
 }
 
 fn writer_of(
@@ -53,6 +59,7 @@ fn writer_of(
     judged: Option<ownership::Identity>,
     busy: Duration,
     steps: &[MigrationStep],
+    look: FirstLook,
 ) -> Result<Opened, StoreError> {
     let made = make_private(path)?;
     let before = ownership::identity(path);
@@ -66,7 +73,13 @@ fn writer_of(
     if !ownership::is_same(path, judged) {
         return Err(StoreError::Replaced);
     }
+    // A file that is refused keeps its log as it is.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let state = patiently(busy, || schema::examine(&connection, steps))?;
+    if look == FirstLook::Pages {
+        patiently(busy, || first_look::examine(&connection, path))?;
+    }
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     let mut notices: Vec<_> = ownership::repair(path).into_iter().collect();
     enter_wal(&connection, busy)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -177,7 +190,7 @@ fn probe(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?)
 }
 
-fn has_log(path: &Path) -> bool {
+pub(crate) fn has_log(path: &Path) -> bool {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let [wal, ..] = ownership::companions(&real);
     fs::symlink_metadata(&wal).is_ok_and(|found| found.len() > 0)
@@ -215,6 +228,11 @@ fn judge(path: &Path) -> Result<Option<ownership::Identity>, StoreError> {
         Some(kind) => Err(StoreError::NetworkFileSystem { path: path.to_owned(), kind }),
         None => ownership::judge(path),
     }
+}
+
+/// Checks that a new database may be made at `path`.
+pub(crate) fn may_be_made(path: &Path) -> Result<(), StoreError> {
+    judge(path).map(drop)
 }
 
 /// Checks that a database at `path` may be read. Changes nothing.

@@ -1,6 +1,7 @@
 //! A database that is open: one writer, one reader opened when first asked for.
 
 use crate::error::StoreError;
+use crate::first_look::FirstLook;
 use crate::health::PragmaReport;
 use crate::migrate::{MigrationStep, STEPS, newest};
 use crate::open::{self, BUSY_TIMEOUT, Opened};
@@ -35,6 +36,11 @@ impl Store {
         Self::open_with_timeout(path, redactor, BUSY_TIMEOUT)
     }
 
+    /// `open`, which first looks whether the file is damaged where that can be told at once.
+    pub fn open_examined(path: &Path, redactor: Redactor) -> Result<Store, StoreError> {
+        Self::open_by(path, redactor, BUSY_TIMEOUT, STEPS, FirstLook::Pages)
+    }
+
     /// `open`, waiting for locks this long instead of 30 seconds.
     pub fn open_with_timeout(path: &Path, redactor: Redactor, busy: Duration) -> Result<Store, StoreError> {
         Self::open_with_steps(path, redactor, busy, STEPS)
@@ -46,7 +52,17 @@ impl Store {
         busy: Duration,
         steps: &[MigrationStep],
     ) -> Result<Store, StoreError> {
-        let Opened { connection, notices, files } = open::writer(path, busy, steps)?;
+        Self::open_by(path, redactor, busy, steps, FirstLook::Skipped)
+    }
+
+    fn open_by(
+        path: &Path,
+        redactor: Redactor,
+        busy: Duration,
+        steps: &[MigrationStep],
+        look: FirstLook,
+    ) -> Result<Store, StoreError> {
+        let Opened { connection, notices, files } = open::writer(path, busy, steps, look)?;
         let file = Some(files.main());
         let writer = Writer::start(connection, redactor, Some(files))?;
         Ok(Store { path: path.to_owned(), file, busy, writer, reader: OnceLock::new(), notices })

@@ -16,7 +16,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Create, check or locate the database
+    /// Create, check, recover or locate the database
     #[command(subcommand)]
     Db(Db),
     /// Verify, anchor or export the record of what was done
@@ -71,6 +71,18 @@ pub(crate) enum Db {
     Init,
     /// Check integrity, schema and transcript; changes nothing
     Check {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Save what can be read of a damaged database into a new one
+    ///
+    /// The damaged file is only read. Exit code 0 if everything came through, 1 if the new database
+    /// was made and lacks something, 2 if nothing could be read.
+    Recover {
+        /// The new database; nothing may be in its place
+        #[arg(value_name = "OUT")]
+        out: std::path::PathBuf,
         /// Print JSON
         #[arg(long)]
         json: bool,

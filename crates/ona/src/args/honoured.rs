@@ -77,6 +77,7 @@ const TABLE: &[(&str, &[Ids])] = &[
     ("doctor", &[DB, MODEL, FILES, TRUST, HOOKS, MCP, RULES]),
     ("db init", &[DB]),
     ("db check", &[DB]),
+    ("db recover", &[DB]),
     ("db path", &[DB]),
     ("audit verify", &[DB]),
     ("audit anchor", &[DB]),

@@ -14,7 +14,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 /// How often a person is told how far it is.
-const PROGRESS: i64 = 100;
+const PROGRESS: usize = 100;
 
 pub(super) fn run(launch: &Launch, session: &str, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
     let open = launch.look()?;
@@ -24,7 +24,8 @@ pub(super) fn run(launch: &Launch, session: &str, config: Option<&Path>, as_json
     if reader.conversation_of(&recorded).map_err(failed)?.is_none() {
         return Err(Failure::usage(format_args!("session {recorded} does not exist")).hint("ona sessions list"));
     }
-    let all = reader.count_calls(&recorded).map_err(failed)?;
+    let mut recorded = reader.calls(&recorded).map_err(failed)?;
+    let all = recorded.count();
     block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
@@ -33,8 +34,11 @@ pub(super) fn run(launch: &Launch, session: &str, config: Option<&Path>, as_json
         guards::mention(launch, &open, &bench.runtime);
         let mut session = bench.session(&open, launch)?;
         let (mut number, mut different) = (0, Vec::new());
-        let mut calls = reader.calls_after(&recorded, None).map_err(failed)?;
-        while let Some(last) = calls.last() {
+        loop {
+            let calls = recorded.next_part().map_err(failed)?;
+            if calls.is_empty() {
+                break;
+            }
             for call in &calls {
                 if cancel.is_cancelled() {
                     return Ok(interrupt::INTERRUPTED);
@@ -45,7 +49,6 @@ pub(super) fn run(launch: &Launch, session: &str, config: Option<&Path>, as_json
                 number += 1;
                 different.extend(replay_call(&bench, &mut session, call).await?);
             }
-            calls = reader.calls_after(&recorded, Some(last)).map_err(failed)?;
         }
         bench.close().await;
         let count = different.len();

@@ -3,6 +3,7 @@
 mod atomic;
 mod audit;
 mod check;
+mod damage;
 mod history;
 mod lock;
 mod lost;
