@@ -989,14 +989,14 @@ overwrite() { head -c 4096 /dev/zero | tr '\0' "$3" | dd of="$1" bs=4096 seek=$(
 
 check_db_damage() {
   a_record
-  sql "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 4000)
-    INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json) SELECT 's', 1000 + i, 'user', json_object('_t', 'user', 'text', hex(randomblob(50))) FROM n;
-    UPDATE transcript_entries SET sequence = id WHERE session_id = 's'"
+  sql "INSERT INTO sessions(session_id, conversation_id) SELECT 'many', conversation_id FROM sessions LIMIT 1;
+    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 4000)
+    INSERT INTO transcript_entries(session_id, sequence, entry_type, payload_json) SELECT 'many', i, 'user', json_object('_t', 'user', 'text', hex(randomblob(50))) FROM n"
   tool Bash '{"command":"true"}'
   sql 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
   rm -f "$AGENT_SDLC_DB"-*
   code 0 ona doctor
-  local whole=$AGENT_SDLC_DB table index inner rows what refused
+  local whole=$AGENT_SDLC_DB table index inner entry rows sum what refused wanted
   rows=$(sql 'SELECT count(*) FROM transcript_entries')
   table=$(page transcript_entries) index=$(page idx_transcript_session) inner=$(leaf transcript_entries) entry=$(leaf idx_transcript_session)
   export AGENT_SDLC_DB=$WORLD/damaged/ona.db
@@ -1020,7 +1020,7 @@ check_db_damage() {
     esac
     sum=$(sha256sum <"$AGENT_SDLC_DB")
     # Both look at everything, and agree.
-    local wanted=1
+    wanted=1
     case $what in log | none) wanted=0 ;; esac
     code $wanted ona db check
     [ $wanted = 0 ] || has "$err" 'ona db recover /absolute/path/new.db'
@@ -1036,8 +1036,8 @@ check_db_damage() {
     rm -rf "$WORLD"/new.db*
     case $what in
       magic | schema) code 2 ona db recover "$WORLD/new.db"; has "$err" '.recover | sqlite3'; [ ! -e "$WORLD/new.db" ] || fail 'a database was made' ;;
-      cut) ;;
-      index | entry | ragged | log | none) code 0 ona db recover "$WORLD/new.db"; has "$out" 'everything came through' ;;
+      cut | ragged) ;;
+      index | entry | log | none) code 0 ona db recover "$WORLD/new.db"; has "$out" 'everything came through' ;;
       table | inner) code 1 ona db recover "$WORLD/new.db" --json; is "$(jq .complete <<<"$out")" false ;;
     esac
     is "$(sha256sum <"$AGENT_SDLC_DB")" "$sum"

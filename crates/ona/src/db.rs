@@ -80,7 +80,7 @@ fn recover(launch: &Launch, out: &Path, as_json: bool) -> Result<u8, Failure> {
         (true, _) => output::line("everything came through, and the chain of the record is whole"),
         (false, None) => output::line("every row of the record came through: its chain is whole"),
         (false, Some(first)) => output::line(format_args!(
-            "{} rows of the record did not come through as they were written, the first: {first} (ona --db '{}' audit verify)",
+            "differences between the record and its chain: {}; the first: {first} (ona --db '{}' audit verify)",
             audit.difference_count,
             out.display()
         )),
