@@ -175,6 +175,8 @@ variables! {
             "How long a model server may send nothing before the request counts as failed; goes over the setting modelTimeouts.idleSeconds.";
         ONA_STDIN_WAIT_MS: Milliseconds, "3000",
             "How long -p waits for input on a silent stdin when it has a prompt.";
+        ONA_WEBSEARCH_URL: Url, "the search of the Messages API, else a public page of results",
+            "Search service that WebSearch asks; it answers like SearXNG with format=json.";
         ONA_WIRE_MODEL_OVERRIDE: Text, "",
             "Pairs ID=NAME, separated by commas: the model name that is sent for a model id.";
         DISABLE_AUTO_COMPACT: Flag, "",
@@ -267,6 +269,8 @@ variables! {
     Compatible {
         CLAUDE_CONFIG_DIR: Path, "~/.claude",
             "Folder of the compatible product's user files; must be absolute.";
+        CLAUDE_CODE_WEBFETCH_CACHE_TTL_MS: Number, "900000",
+            "Milliseconds for which WebFetch keeps a page; 0 keeps none.";
         PI_CODING_AGENT_DIR: Path, "~/.omp/agent",
             "Folder of Oh My Pi's user files, among them hook modules.";
         PI_HOOKS_JSON: Json, "",

@@ -3,6 +3,7 @@
 //! Everything that is stored or sent has its type here. Nothing in this crate opens a
 //! file, starts a process or depends on another crate of the workspace.
 
+mod address;
 pub mod clock;
 pub mod credentials;
 pub mod digest;
@@ -26,6 +27,7 @@ pub mod text;
 pub mod tool;
 pub mod verdict;
 
+pub use address::{AddressClass, address_class, name_class};
 pub use env::Env;
 pub use environment::Variable;
 pub use event::EventName;

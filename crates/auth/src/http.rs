@@ -9,10 +9,12 @@
 //! none, so a client for plain HTTP on this machine does without them.
 
 use crate::Endpoint;
+use hyper_util::client::proxy::matcher::Matcher;
 use ona_api::{Env, environment};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use rustls::RootCertStore;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 pub const USER_AGENT: &str = concat!("ona/", env!("CARGO_PKG_VERSION"));
@@ -71,19 +73,53 @@ pub fn client(endpoint: &Endpoint, limits: HttpLimits) -> Result<Client, HttpErr
 /// Returns a client for a hook that posts to this address. It follows no redirect either: the
 /// input of a hook is not meant for another server.
 pub fn hook_client(url: &str) -> Result<Client, HttpError> {
-    install_crypto();
-    let common = || common(HttpLimits::default());
-    let built = if is_local(url) { without_roots(common().no_proxy()).build() } else { common().build() };
-    built.map_err(|error| HttpError(describe_error(error)))
+    client_of(url, HttpLimits::default())
+}
+
+/// Returns a client for a search at this address. It follows no redirect: the address may hold a key.
+pub fn search_client(url: &str) -> Result<Client, HttpError> {
+    client_of(url, HttpLimits::default())
 }
 
 /// Returns a client for an MCP server at this address. How long an answer may take is the
 /// caller's business, and so is a stream on which nothing is said for hours.
 pub fn server_client(url: &str) -> Result<Client, HttpError> {
+    client_of(url, HttpLimits { connect: CONNECT, read_timeout: IDLE_STREAM_TIMEOUT })
+}
+
+fn client_of(url: &str, limits: HttpLimits) -> Result<Client, HttpError> {
     install_crypto();
-    let common = || common(HttpLimits { connect: CONNECT, read_timeout: IDLE_STREAM_TIMEOUT });
-    let built = if is_local(url) { without_roots(common().no_proxy()).build() } else { common().build() };
+    let builder = || common(limits);
+    let built = if is_local(url) { without_roots(builder().no_proxy()).build() } else { builder().build() };
     built.map_err(|error| HttpError(describe_error(error)))
+}
+
+/// How a page of the web is reached.
+#[derive(Clone, Copy, Debug)]
+pub enum PageRoute<'a> {
+    /// At these addresses of its host and at no others: they are those that were judged.
+    Direct(&'a [SocketAddr]),
+    /// Through the proxy of the environment, which looks the host up itself.
+    Proxy,
+}
+
+/// Returns a client for one request for a page. It follows no redirect, because each target is judged
+/// before it is asked, and it keeps no cookies.
+pub fn page_client(url: &reqwest::Url, route: PageRoute<'_>, limits: HttpLimits) -> Result<Client, HttpError> {
+    install_crypto();
+    let builder = || match route {
+        PageRoute::Direct(addresses) => {
+            common(limits).no_proxy().resolve_to_addrs(url.host_str().unwrap_or_default(), addresses)
+        }
+        PageRoute::Proxy => common(limits),
+    };
+    let built = if url.scheme() == "http" { without_roots(builder()).build() } else { builder().build() };
+    built.map_err(|error| HttpError(describe_error(error)))
+}
+
+/// Returns whether the environment has a proxy for this address.
+pub fn is_proxied(url: &reqwest::Url) -> bool {
+    url.as_str().parse::<http::Uri>().is_ok_and(|url| Matcher::from_system().intercept(&url).is_some())
 }
 
 /// Plain HTTP on this machine.

@@ -5,8 +5,10 @@ use super::printer::{OutputForm, Printer};
 use super::run_cost::RunCost;
 use super::translate::{StreamContent, Translator};
 use super::turn_result::{FinalWords, ResultContext, TurnCounters};
-use ona_api::ToolCall;
+use ona_api::{ToolCall, tool::canonical};
 use ona_orchestration::{Events, TurnEvent, TurnOutcome};
+use ona_permissions::printable_lines;
+use ona_tools::brief_message;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct EventPrinter {
@@ -55,17 +57,31 @@ impl EventPrinter {
             self.note(&event);
             return;
         }
-        if let (OutputForm::Object, TurnEvent::Message(text)) = (self.printer.form(), &event) {
-            // One object at the end has no place for it.
-            self.printer.note(text);
+        if self.printer.form() == OutputForm::Object {
+            // One object at the end has no place for these.
+            match &event {
+                TurnEvent::Message(text) => self.printer.note(text),
+                event => self.brief(event),
+            }
         }
         for message in lock(&self.translator).messages(event) {
             self.printer.send(&message);
         }
     }
 
+    /// Prints what the model tells the operator while it works (DEC-134).
+    fn brief(&self, event: &TurnEvent) {
+        if let TurnEvent::ToolFinished { call, result, .. } = event
+            && canonical(&call.name) == "Brief"
+            && !result.is_error()
+        {
+            self.printer.note(&printable_lines(&brief_message(result)));
+        }
+    }
+
     /// Prints a note on stderr, while stdout waits for the final text.
     fn note(&self, event: &TurnEvent) {
+        self.brief(event);
         match event {
             TurnEvent::Message(text) => self.printer.note(text),
             TurnEvent::Inside { event, .. } => self.note(event),

@@ -7,12 +7,14 @@ use crate::startup::read_text;
 use ona_api::row::SequenceStart;
 use ona_api::{CallId, ConversationId, Entry, Group, LoggedEvent, Row, SessionId, SessionOrigin, ToolCall, digest};
 use ona_orchestration::{DeliveryPoint, Elicitations, Operator, Profile, ScriptChangePrompt, tool_box};
+use ona_permissions::printable_lines;
 use ona_runtime::{
     Failure, Launch, NoOperator, OpenProject, Purpose, Runtime, agent_tool, block_on, hook_handlers,
+    operator_search_access,
     session_lookup::{self, Wanted},
     skills,
 };
-use ona_tools::TaskState;
+use ona_tools::{TaskState, brief_message};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -118,6 +120,9 @@ impl Places<'_> {
             // The operator typed this call and none of those its text asks for.
             parts.skills = Some(skills::loader(self.open, runtime, &session, &known, Arc::new(NoOperator), tell));
         }
+        if ona_api::tool::canonical(&call.name) == "WebSearch" {
+            parts.web = Some((&runtime.web, operator_search_access(self.launch, self.open, runtime)));
+        }
         let pipeline = runtime.pipeline(tool_box(Profile::Eval, parts), &operator);
         let finished = pipeline.run(&mut session, call.clone(), Group::default()).await.map_err(failed)?;
         // Every call typed here is a turn of its own.
@@ -133,6 +138,9 @@ impl Places<'_> {
         }
         if let Some(reason) = &finished.stop {
             output::note(format_args!("Stopped by hook: {}", self.open.redactor.apply(reason)));
+        }
+        if ona_api::tool::canonical(&call.name) == "Brief" && !finished.result.is_error() {
+            output::note(self.open.redactor.apply(&printable_lines(&brief_message(&finished.result))));
         }
         let printed = output::try_line(json!({
             "tool_use_id": self.open.redactor.apply(call.id.as_str()),

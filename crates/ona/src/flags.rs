@@ -23,12 +23,23 @@ pub struct Reference {
     /// Suggest the next prompt after each turn; only "false" is accepted
     #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, default_missing_value = "true", hide = true)]
     prompt_suggestions: Option<String>,
+
+    /// Offer the tool Brief, which is always offered
+    #[arg(long, global = true, hide = true)]
+    brief: bool,
 }
 
 impl Reference {
-    /// Refuses what this build cannot do.
-    pub fn check(&self) -> Result<(), Failure> {
+    /// Refuses what this build cannot do. `tools` are those of `--tools`.
+    pub fn check(&self, tools: Option<&[String]>) -> Result<(), Failure> {
         let refused = |flag: &str, value: &str, why: &str| Err(Failure::usage(format_args!("{flag} {value}: {why}")));
+        let lists_brief = |tools: &[String]| {
+            let mut names = tools.iter().flat_map(|names| names.split([',', ' ']));
+            names.any(|name| matches!(name, "Brief" | "default"))
+        };
+        if self.brief && tools.is_some_and(|tools| !lists_brief(tools)) {
+            return refused("--brief", "with --tools", "--tools leaves the tool Brief out; add it there");
+        }
         match self.thinking.as_deref() {
             None | Some("disabled") => {}
             Some(other) => return refused("--thinking", other, "models answer without thinking here; use disabled"),
@@ -45,7 +56,7 @@ impl Reference {
 }
 
 /// The other flags of the reference, and why each is refused.
-const REFUSED: [(&str, &str); 34] = [
+const REFUSED: [(&str, &str); 33] = [
     ("--json-schema", "replies cannot be held to a schema yet"),
     ("--max-budget-usd", "a run is not limited by its cost; --max-turns limits it"),
     ("--task-budget", "a run is not limited by its cost; --max-turns limits it"),
@@ -65,7 +76,6 @@ const REFUSED: [(&str, &str); 34] = [
     ("--tmux", "worktrees are made with git; start ona in one"),
     ("--safe-mode", "use --bare, --no-trust or --setting-sources"),
     ("--restricted", "use --tools, --disallowedTools and --setting-sources"),
-    ("--brief", "the Brief tool does not exist yet"),
     ("--autocompact", "a conversation is summarised when its context is nearly full"),
     ("--from-pr", "ona is not connected to pull requests"),
     ("--teleport", "sessions stay on this machine"),

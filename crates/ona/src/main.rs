@@ -72,7 +72,7 @@ fn run(task: Task, options: Options) -> Result<u8, Wrong> {
 
 fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
     if matches!(job, Job::Print { .. }) {
-        options.reference.check()?;
+        options.reference.check(options.tools.as_deref())?;
     }
     let (print, yes, approve) = (options.headless(), options.yes, options.approve);
     let mut launch = startup::launch(options)?;

@@ -19,6 +19,7 @@ use ona_hookplane::HookEngine;
 use ona_mcp::Servers;
 use ona_store::Store;
 use ona_tools::{AnyTool, ToolBox, ToolContext};
+use ona_web::{MessagesAccess, Web, WebFetchTool, WebSearchTool};
 use std::sync::Arc;
 
 /// What a session is for.
@@ -65,12 +66,14 @@ impl Profile {
 
     /// The table: the tools of `ona-tools`, and the tools that belong to a session.
     fn contents(self) -> (Builtin, &'static [SessionTool]) {
-        use SessionTool::{Agent, PlanMode, Servers, Skill, Todo};
+        use SessionTool::{Agent, Internet, PlanMode, Servers, Skill, Todo};
         match self {
-            Profile::Main => (Builtin::All, &[PlanMode, Todo, Agent, Skill, Servers]),
-            Profile::Eval => (Builtin::All, &[PlanMode, Todo, Agent, Skill, Servers]),
+            Profile::Main => (Builtin::All, &[Internet, PlanMode, Todo, Agent, Skill, Servers]),
+            Profile::Eval => (Builtin::All, &[Internet, PlanMode, Todo, Agent, Skill, Servers]),
             // There is nobody in front of a subagent.
-            Profile::Subagent => (Builtin::AllBut("AskUserQuestion"), &[Todo, Agent, Skill, Servers]),
+            Profile::Subagent => {
+                (Builtin::AllBut(&["AskUserQuestion", "Brief"]), &[Internet, Todo, Agent, Skill, Servers])
+            }
             Profile::AgentHook => (Builtin::Only(&["Read", "Glob", "Grep"]), &[]),
             Profile::SkillCommand => (Builtin::Only(&["Bash"]), &[]),
             Profile::Mention => (Builtin::Only(&["Read"]), &[]),
@@ -84,13 +87,15 @@ impl Profile {
 /// Which of the tools that need no session.
 enum Builtin {
     All,
-    AllBut(&'static str),
+    AllBut(&'static [&'static str]),
     Only(&'static [&'static str]),
 }
 
 /// Tools that are made for one session.
 #[derive(Clone, Copy)]
 enum SessionTool {
+    /// WebFetch and WebSearch.
+    Internet,
     /// EnterPlanMode and ExitPlanMode.
     PlanMode,
     Todo,
@@ -110,6 +115,8 @@ pub struct ToolParts<'a> {
     pub skills: Option<SkillLoader>,
     /// The servers, and which of their tools this session may see.
     pub servers: Option<(&'a Arc<Servers>, ToolFilter)>,
+    /// Pages and searches, and what signs a search of the Messages API.
+    pub web: Option<(&'a Arc<Web>, Option<MessagesAccess>)>,
 }
 
 /// Returns whether a tool of this name is for this session.
@@ -118,7 +125,7 @@ pub type ToolFilter = Box<dyn Fn(&str) -> bool + Send + Sync>;
 impl<'a> ToolParts<'a> {
     /// Only what every session has.
     pub fn new(session: &'a Session, store: &'a Arc<Store>, hooks: &'a Arc<HookEngine>) -> Self {
-        Self { session, store, hooks, project_files: None, agent: None, skills: None, servers: None }
+        Self { session, store, hooks, project_files: None, agent: None, skills: None, servers: None, web: None }
     }
 }
 
@@ -128,7 +135,7 @@ pub fn builtin_tools(profile: Profile) -> ToolBox {
     let mut tools = ToolBox::builtin();
     match builtin {
         Builtin::All => {}
-        Builtin::AllBut(left_out) => tools.retain(|name| name != left_out),
+        Builtin::AllBut(left_out) => tools.retain(|name| !left_out.contains(&name)),
         Builtin::Only(names) => tools.retain(|name| names.contains(&name)),
     }
     tools
@@ -137,9 +144,15 @@ pub fn builtin_tools(profile: Profile) -> ToolBox {
 /// The tools of a session with this profile.
 pub fn tool_box(profile: Profile, parts: ToolParts<'_>) -> ToolBox {
     let mut tools = builtin_tools(profile);
-    let ToolParts { session, store, hooks, mut project_files, mut agent, mut skills, mut servers } = parts;
+    let ToolParts { session, store, hooks, mut project_files, mut agent, mut skills, mut servers, mut web } = parts;
     for one in profile.contents().1 {
         match one {
+            SessionTool::Internet => {
+                if let Some((web, search)) = web.take() {
+                    tools.add(Arc::new(WebFetchTool::new(web)));
+                    tools.add(Arc::new(WebSearchTool::new(web, search)));
+                }
+            }
             SessionTool::PlanMode => {
                 if let Some(files) = project_files.take() {
                     PlanModeTools::of(session, store, files).equip(&mut tools);
@@ -221,6 +234,7 @@ mod tests {
 
     fn session_tools(profile: Profile) -> String {
         let name = |tool: &SessionTool| match tool {
+            SessionTool::Internet => "internet",
             SessionTool::PlanMode => "plan-mode",
             SessionTool::Todo => "todo",
             SessionTool::Agent => "agent",
@@ -236,12 +250,12 @@ mod tests {
         for profile in Profile::ALL {
             table.push_str(&format!("{profile:?}: {} | {}\n", names(profile), session_tools(profile)));
         }
-        let all = "Read Write Edit NotebookEdit Bash Glob Grep AskUserQuestion TaskOutput TaskStop";
+        let all = "Read Write Edit NotebookEdit Bash Glob Grep AskUserQuestion TaskOutput Brief TaskStop";
         let subagent = "Read Write Edit NotebookEdit Bash Glob Grep TaskOutput TaskStop";
         let expected = [
-            format!("Main: {all} | plan-mode todo agent skill servers"),
-            format!("Eval: {all} | plan-mode todo agent skill servers"),
-            format!("Subagent: {subagent} | todo agent skill servers"),
+            format!("Main: {all} | internet plan-mode todo agent skill servers"),
+            format!("Eval: {all} | internet plan-mode todo agent skill servers"),
+            format!("Subagent: {subagent} | internet todo agent skill servers"),
             "PromptHook:  | ".to_owned(),
             "AgentHook: Read Glob Grep | ".to_owned(),
             "SkillCommand: Bash | ".to_owned(),

@@ -29,6 +29,7 @@ mod result_changes;
 #[cfg(test)]
 mod rule_parameters;
 mod script_change_prompt;
+mod search_access;
 mod session;
 mod session_hooks;
 mod session_usage;
@@ -60,6 +61,7 @@ pub use operator::{Operator, OperatorAnswer, PermissionQuestion};
 pub use pipeline::{FinishedCall, HeldRows, Pipeline};
 pub use plan_mode::{IN_PLAN_MODE, PlanModeTools, ProjectFilesAt};
 pub use script_change_prompt::{CHANGED_HOOK_SCRIPT, ScriptChangePrompt};
+pub use search_access::search_access;
 pub use session::{EnvFile, ParentSession, PersistUpdate, Session, set_mode};
 pub use session_hooks::{BuildHooks, BuiltHooks, FrontMatterHooks, HookOwner, SessionHookRegistry, hooks_of_agent};
 pub use session_usage::session_usage;

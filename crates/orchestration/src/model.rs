@@ -9,6 +9,7 @@ use ona_auth::http::{self, HttpLimits};
 use ona_auth::{ApiKeyHelper, CredentialKind, CredentialSources, Endpoint, ModelChoice};
 use ona_providers::{EncodedMessages, Provider, RetryPolicy, WireFormat, classify};
 use ona_settings::ModelTimeouts;
+use ona_web::MessagesSearch;
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -185,6 +186,24 @@ impl Model {
             "no complete reply from {server} within {seconds} seconds, retries included (setting modelTimeouts.totalSeconds)"
         );
         ModelFailure { transient: false, ..classify::server(message) }
+    }
+
+    /// Returns what a search of the Messages API is sent with; `None` where that is not the provider, or nothing
+    /// could sign it.
+    pub(crate) async fn search_access(&self, cancel: &CancellationToken) -> Option<Result<MessagesSearch, String>> {
+        let is_messages = self.choice.provider == ProviderName::ClaudeCodeSubscription;
+        if !is_messages || self.credential_class() == CredentialKind::None {
+            return None;
+        }
+        Some(match self.credential(cancel).await {
+            Ok(credential) => Ok(MessagesSearch {
+                client: self.client.clone(),
+                url: self.endpoint.url().clone(),
+                headers: ona_providers::messages_headers(&credential),
+                model: self.choice.wire_model.clone(),
+            }),
+            Err(failure) => Err(failure.message),
+        })
     }
 
     async fn credential(&self, cancel: &CancellationToken) -> Result<ona_auth::Credential, ModelFailure> {

@@ -6,6 +6,7 @@ use crate::todos::TodoWrite;
 use ona_mcp::{ListMcpResources, ReadMcpResource};
 use ona_permissions::rule_parameters;
 use ona_tools::{Tool, ToolBox, ToolSearchTool, schema};
+use ona_web::{WebFetchTool, WebSearchTool};
 use serde_json::Value;
 
 /// Parameters that rules written for other programs name and this one does not offer.
@@ -34,6 +35,8 @@ fn rules_can_name_the_parameters_of_every_built_in_tool() {
         of::<ReadMcpResource>(),
         of::<TodoWrite>(),
         of::<ToolSearchTool>(),
+        of::<WebFetchTool>(),
+        of::<WebSearchTool>(),
     ];
     for (tool, schema) in builtin.chain(others) {
         let elsewhere = ELSEWHERE.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, names)| names);

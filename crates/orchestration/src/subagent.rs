@@ -12,6 +12,7 @@ use crate::model::{CurrentModel, Model};
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::records;
+use crate::search_access::search_access;
 use crate::session::{ParentSession, Session};
 use crate::skills::SkillLoader;
 use crate::turn::{PromptSource, Turn, TurnEnd, TurnOutcome};
@@ -22,6 +23,7 @@ use ona_instructions::{AgentDefinition, Agents, PromptParts, system_prompt};
 use ona_mcp::Servers;
 use ona_store::{Store, StoreError};
 use ona_tools::{AnyTool, BackgroundJob, TaskKind, TaskState, Tool, ToolBox, ToolContext};
+use ona_web::Web;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -52,6 +54,8 @@ pub struct SubagentDeps {
     pub skills: SkillLoader,
     /// MCP servers, whose tools subagents have as well.
     pub servers: Arc<Servers>,
+    /// Pages and searches of the web, which a run shares.
+    pub web: Arc<Web>,
 }
 
 pub struct AgentTool {
@@ -224,6 +228,7 @@ impl SubagentTask {
                 agent,
                 skills: Some(self.deps.skills.of(session)),
                 servers: Some((&self.deps.servers, Box::new(move |name| definition.grants(name)))),
+                web: Some((&self.deps.web, Some(search_access(&self.current_model())))),
                 ..ToolParts::new(session, &self.deps.store, &self.deps.hooks)
             },
         );

@@ -109,6 +109,11 @@ impl<'a> AllowRules<'a> {
         }
     }
 
+    /// Returns whether a rule names the host of this address.
+    pub(crate) fn names_host(&self, url: &url::Url) -> bool {
+        self.find(|target| matches!(target, RuleTarget::Domain(domain) if domain.matches(url))).is_some()
+    }
+
     fn find(&self, meant: impl Fn(&RuleTarget) -> bool) -> Option<&'a str> {
         self.allow.iter().find(|compiled| meant(&compiled.rule.target)).map(|compiled| compiled.rule.text.as_str())
     }

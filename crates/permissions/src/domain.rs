@@ -1,6 +1,7 @@
 //! Network addresses: one parser for rules and requests, and `domain:` patterns.
 
 use crate::wildcard::Wildcard;
+use ona_api::{AddressClass, address_class, name_class};
 use url::{Host, Url};
 
 /// Returns the address a fetch would go to; `None` unless it is http or https.
@@ -12,6 +13,15 @@ pub(crate) fn address(text: &str) -> Option<Url> {
 /// Returns the host of an address, without the dot that may end it.
 pub(crate) fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase()
+}
+
+/// Returns why the host of an address is not a public one, if its text tells.
+pub(crate) fn class(url: &Url) -> Option<AddressClass> {
+    match url.host()? {
+        Host::Ipv4(address) => address_class(address.into()),
+        Host::Ipv6(address) => address_class(address.into()),
+        Host::Domain(name) => name_class(name),
+    }
 }
 
 /// `domain:example.com`, `domain:*.example.com`, `domain:example.com/docs/*`.

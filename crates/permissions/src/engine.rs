@@ -6,6 +6,7 @@
 use crate::allow::{AllowRules, UncoveredPart};
 use crate::call::{CallPart, ParsedCall};
 use crate::dirs::{SessionDirs, WorkingDirs};
+use crate::domain;
 use crate::floor;
 use crate::guarded::GuardedFiles;
 use crate::overlap::Overlap;
@@ -260,6 +261,33 @@ impl PermissionEngine {
         }
         let path = Forms::of(path);
         !rules.any(|compiled| compiled.matches_read(&path))
+    }
+
+    /// Decides about a web address that a running call comes to: the target of a redirect.
+    pub fn judge_address(&self, url: &str) -> Verdict {
+        let access = [Access::Fetch { url: url.to_owned() }];
+        self.decide("WebFetch", &serde_json::json!({ "url": url }), &access, None)
+    }
+
+    /// Returns whether an allow rule names the host of an address. One for WebFetch as a whole does not.
+    pub fn names_host(&self, url: &str) -> bool {
+        domain::address(url).is_some_and(|url| self.allow_rules().names_host(&url))
+    }
+
+    /// Refuses addresses that lead to this machine or the network it is in, unless a rule names the host.
+    /// No mode and no hook lifts that. What a name stands for is known only when it is looked up, so
+    /// the tool asks again then.
+    pub fn refuse_address(&self, access: &[Access]) -> Option<Verdict> {
+        access.iter().find_map(|access| {
+            let Access::Fetch { url } = access else { return None };
+            let url = domain::address(url)?;
+            let class = domain::class(&url).filter(|_| !self.allow_rules().names_host(&url))?;
+            let host = domain::host(&url);
+            let message = format!(
+                "Denied: {host} is {class}, which is fetched only if an allow rule names it, such as WebFetch(domain:{host})"
+            );
+            Some(Verdict::new(Ruling::Deny, Authority::Protected(host), message))
+        })
     }
 
     /// Returns the guarded file that an open file is another name of (a hard link).

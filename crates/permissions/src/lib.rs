@@ -50,6 +50,6 @@ pub use guarded::GuardedFiles;
 pub use lint::RuleWarning;
 pub use parameters::rule_parameters;
 pub use rules::{DroppedRule, Rules};
-pub use text::printable;
+pub use text::{printable, printable_lines};
 pub use update::UpdateError;
 pub use worktree::WorktreeChanges;

@@ -48,6 +48,7 @@ pub fn rule_parameters(tool: &str) -> &'static [&'static str] {
             "effort",
             "mode",
         ],
+        "Brief" => &["text", "title"],
         "ExitPlanMode" => &["plan"],
         "ListMcpResources" => &["server"],
         "ReadMcpResource" => &["server", "uri"],

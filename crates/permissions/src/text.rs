@@ -36,6 +36,11 @@ pub fn printable(text: &str) -> String {
     line
 }
 
+/// The same for a text of several lines, which stays one of several lines.
+pub fn printable_lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// Direction overrides, zero-width characters and the like.
 fn invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -23,7 +23,7 @@ mod wire_text;
 
 pub use assemble::{Assembler, IncompleteReply};
 pub use encoded_messages::EncodedMessages;
-pub use provider::Provider;
+pub use provider::{Provider, messages_headers};
 pub use response::{BodyFormat, ResponseDecoder};
 pub use retry::RetryPolicy;
 pub use wire::{ImageSupport, WireFormat};

@@ -98,12 +98,12 @@ impl Provider {
     }
 
     fn headers(&self, wire: WireFormat) -> HeaderMap {
-        let mut headers = self.credential.headers();
+        let mut headers = match wire {
+            WireFormat::Messages(_) => messages_headers(&self.credential),
+            WireFormat::Chat(_) => self.credential.headers(),
+        };
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-        if let WireFormat::Messages(_) = wire {
-            headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
-        }
         headers
     }
 
@@ -111,6 +111,13 @@ impl Provider {
     fn redactor(&self) -> Redactor {
         Redactor::new([("credential", self.credential.secret().expose_secret())])
     }
+}
+
+/// Returns the headers of a request to the Messages API: the credential, and the version of the interface.
+pub fn messages_headers(credential: &Credential) -> HeaderMap {
+    let mut headers = credential.headers();
+    headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+    headers
 }
 
 /// Returns the next piece of the response. `None` is its end, or counts as such: a server that

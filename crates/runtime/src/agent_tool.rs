@@ -52,5 +52,6 @@ pub fn agent_tool(
         also: None,
         skills,
         servers: Arc::clone(&runtime.mcp.servers),
+        web: Arc::clone(&runtime.web),
     })))
 }

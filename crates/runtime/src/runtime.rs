@@ -33,8 +33,9 @@ use ona_process::TurnCancellation;
 use ona_settings::Settings;
 use ona_store::{Store, StoreError};
 use ona_test_runner::Project;
-use ona_tools::{SeenFiles, Tasks, ToolBox, ToolContext};
+use ona_tools::{AddressRuling, CallAuthor, SeenFiles, Tasks, ToolBox, ToolContext};
 use ona_transcript::Prices;
+use ona_web::Web;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -77,6 +78,8 @@ pub struct Runtime {
     /// MCP servers.
     pub mcp: McpServers,
     notices: Notices,
+    /// Pages that were fetched, and searches.
+    pub web: Arc<Web>,
     /// The frozen settings, secrets in their places.
     pub settings: Settings,
     /// The process environment with the settings' own over it.
@@ -241,6 +244,7 @@ impl Runtime {
             modules: None,
             mcp,
             notices: launch.notices.clone(),
+            web: Arc::new(Web::from_env(&operators)),
             place,
             settings,
             host,
@@ -372,6 +376,11 @@ impl Runtime {
             let rules = rules.read().unwrap_or_else(PoisonError::into_inner);
             rules.guarded_file(file.dev, file.ino).map(str::to_owned)
         };
+        let rules = Arc::clone(&self.rules);
+        let judge_address = move |url: &str| {
+            let rules = rules.read().unwrap_or_else(PoisonError::into_inner);
+            AddressRuling { verdict: rules.judge_address(url), named: rules.names_host(url) }
+        };
         if let Some(modules) = &self.modules {
             modules.host.enter(&place, &self.cancel);
         }
@@ -387,6 +396,8 @@ impl Runtime {
             tasks: Arc::clone(&self.tasks),
             may_show: Arc::new(may_show),
             guarded: Arc::new(guarded),
+            judge_address: Arc::new(judge_address),
+            author: CallAuthor::Model,
             judged: None,
             cancel: self.cancel.clone(),
             call: None,
@@ -404,6 +415,7 @@ impl Runtime {
         ToolParts {
             project_files: Some(Arc::clone(&self.project_files)),
             servers: Some((&self.mcp.servers, Box::new(|_| true))),
+            web: Some((&self.web, None)),
             ..ToolParts::new(session, &self.store, &self.hooks)
         }
     }

@@ -21,7 +21,7 @@ use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{
     AgentTool, CurrentModel, Elicitations, Events, History, MemoryRecall, Model, Operator, Profile, PromptSource,
     ResumeKind, ScriptChangePrompt, Session, SessionContext, SubagentDeps, ToolParts, Turn, TurnEnd, TurnEvent,
-    TurnOutcome, hide_denied, lifecycle, loaded, refresh_tool_search, tool_box,
+    TurnOutcome, hide_denied, lifecycle, loaded, refresh_tool_search, search_access, tool_box,
 };
 use ona_process::TurnCancellation;
 use ona_store::StoreError;
@@ -231,6 +231,7 @@ impl SessionStart<'_> {
             also: options.append_subagent_system_prompt.clone(),
             skills: loader.clone(),
             servers: Arc::clone(&self.runtime.mcp.servers),
+            web: Arc::clone(&self.runtime.web),
         };
         self.wait_for_servers(session).await?;
         let granted = agent_setup.agent.cloned();
@@ -241,6 +242,7 @@ impl SessionStart<'_> {
                 agent: Some(Arc::new(AgentTool::new(deps))),
                 skills: Some(loader),
                 servers: Some((&self.runtime.mcp.servers, Box::new(grants))),
+                web: Some((&self.runtime.web, Some(search_access(&current_model)))),
                 ..self.runtime.tool_parts(session)
             },
         );

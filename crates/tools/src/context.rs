@@ -2,7 +2,7 @@
 
 use crate::Tasks;
 use ona_api::tool::FileState;
-use ona_api::{CallId, Env};
+use ona_api::{CallId, Env, Verdict};
 use ona_files::{FileInfo, PathForms};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,27 @@ use tokio_util::sync::CancellationToken;
 
 /// The guarded file of which a file is another name (a hard link), if it is one.
 pub type GuardedName = Arc<dyn Fn(&FileInfo) -> Option<String> + Send + Sync>;
+
+/// What the rules say of a web address besides the one a call was judged by: the target of a
+/// redirect, or one whose host turned out not to be public.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AddressRuling {
+    /// Of a call that fetches it.
+    pub verdict: Verdict,
+    /// Whether an allow rule names its host, not only the tool.
+    pub named: bool,
+}
+
+pub type JudgeAddress = Arc<dyn Fn(&str) -> AddressRuling + Send + Sync>;
+
+/// Who wrote the call that is running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallAuthor {
+    #[default]
+    Model,
+    /// The operator typed it (`--eval`).
+    Operator,
+}
 
 #[derive(Clone)]
 pub struct ToolContext {
@@ -32,6 +53,8 @@ pub struct ToolContext {
     /// Searches leave out the files for which this says no.
     pub may_show: Arc<dyn Fn(&Path) -> bool + Send + Sync>,
     pub guarded: GuardedName,
+    pub judge_address: JudgeAddress,
+    pub author: CallAuthor,
     /// The paths of the call that is running, as they were resolved when it was judged.
     /// `None`: the call was not judged, and resolves them itself.
     pub judged: Option<Arc<[PathForms]>>,

@@ -11,6 +11,7 @@
 
 mod ask_user_question;
 mod bash;
+mod brief;
 mod context;
 mod edit;
 mod files;
@@ -38,7 +39,8 @@ mod write;
 
 pub use ask_user_question::{answers_itself, has_open_questions};
 pub use bash::{join_streams, stream_text};
-pub use context::{GuardedName, SeenFiles, ToolContext};
+pub use brief::brief_message;
+pub use context::{AddressRuling, CallAuthor, GuardedName, JudgeAddress, SeenFiles, ToolContext};
 pub use fingerprint::fingerprint;
 pub use input::{BadInput, Count, parse, schema};
 pub use path::absolute;

@@ -2,6 +2,7 @@
 
 use crate::ask_user_question::AskUserQuestionTool;
 use crate::bash::BashTool;
+use crate::brief::BriefTool;
 use crate::edit::EditTool;
 use crate::glob::GlobTool;
 use crate::grep::GrepTool;
@@ -78,6 +79,7 @@ impl ToolBox {
         tools.add(Arc::new(GrepTool));
         tools.add(Arc::new(AskUserQuestionTool));
         tools.add(Arc::new(TaskOutputTool));
+        tools.add(Arc::new(BriefTool));
         tools.add(Arc::new(TaskStopTool));
         tools
     }

@@ -60,6 +60,7 @@ const PRINT: Ids = &[
     "replay_user_messages",
     "forward_subagent_text",
     "disable_slash_commands",
+    "brief",
     "thinking",
     "max_thinking_tokens",
     "prompt_suggestions",

@@ -68,12 +68,14 @@ fn every_key_and_variable_a_project_may_not_set_is_named() {
 }
 
 #[test]
-fn a_tool_that_is_not_there_yet_is_not_offered() {
-    let mut ona = ona();
-    let server = ona.model(Wire::Messages, [call("Brief", json!({"text": "x"})), say("done")]);
-    ona.run(["-p", "go"]).expect_code(0);
-    assert!(!server.request(0).tool_names().contains(&"Brief".to_owned()));
-    assert!(server.request(1).last_message().contains("Unknown tool Brief"), "{}", server.request(1).last_message());
+fn every_built_in_tool_is_offered_in_the_order_of_the_specification() {
+    for wire in [Wire::Messages, Wire::Chat] {
+        let mut ona = ona();
+        let server = ona.model(wire, [call("Brief", json!({"text": "on my way"})), say("done")]);
+        let shown = ona.run(["-p", "go"]).expect_code(0);
+        assert_eq!(server.request(0).tool_names(), ona_api::tool::BUILTINS);
+        assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("done\n", "on my way\n"));
+    }
 }
 
 #[test]

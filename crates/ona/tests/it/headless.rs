@@ -318,7 +318,7 @@ fn every_flag_of_the_reference_is_honoured_or_refused_with_a_sentence() {
         "--tmux",
         "--safe-mode",
         "--restricted",
-        "--brief",
+        "--brief --tools Read",
         "--autocompact auto",
         "--from-pr 1",
         "--teleport x",

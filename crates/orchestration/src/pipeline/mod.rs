@@ -24,7 +24,7 @@ use ona_api::{
 use ona_files::PathForms;
 use ona_hookplane::{HookEngine, HookOutcome};
 use ona_store::{Store, StoreError};
-use ona_tools::{AnyTool, Offer, PlannedCall, ToolBox, answers_itself, has_open_questions};
+use ona_tools::{AnyTool, CallAuthor, Offer, PlannedCall, ToolBox, answers_itself, has_open_questions};
 use ona_workflow::planning_gate;
 use serde_json::Value;
 use std::sync::Arc;
@@ -295,7 +295,21 @@ impl Pipeline {
         let judged =
             session.with_rules(|rules| rules.decide_with_paths(&call.name, &call.input, &plan.access, opinion));
         plan.judged = Some(judged.1.into());
+        if judged.0.ruling != Ruling::Deny
+            && self.author(session) == CallAuthor::Model
+            && let Some(refused) = session.with_rules(|rules| rules.refuse_address(&plan.access))
+        {
+            return Ok(refused);
+        }
         Ok(judged.0)
+    }
+
+    /// Who wrote the calls of a session here. An agent's calls are never the operator's.
+    fn author(&self, session: &Session) -> CallAuthor {
+        match self.operator.authors_calls() && session.agent_id.is_none() {
+            true => CallAuthor::Operator,
+            false => CallAuthor::Model,
+        }
     }
 
     /// What a hook asks, with where the hook comes from: the person should know who
@@ -326,6 +340,7 @@ impl Pipeline {
         session.cx.prelude = session.env_file.text();
         let files = context::files(&call.name, &plan.access);
         session.cx.call = Some(call.id.clone());
+        session.cx.author = self.author(session);
         let result = plan.run(&session.cx).await;
         let result = self.afterwards(session, &call, &tool, result, trail).await;
         for file in files.iter().filter(|_| !result.is_error()) {

@@ -202,6 +202,8 @@ impl Scene {
                 tasks: Arc::new(Tasks::default()),
                 may_show: Arc::new(|_| true),
                 guarded: Arc::new(|_| None),
+                judge_address: Arc::new(|url| unreachable!("nothing is fetched here, but {url}")),
+                author: ona_tools::CallAuthor::Model,
                 judged: None,
                 cancel: cancel.clone(),
                 call: None,

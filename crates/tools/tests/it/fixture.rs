@@ -1,7 +1,7 @@
 //! A directory of its own for each test, and calls made in it.
 
-use ona_api::{Env, ResultClass, ToolResult};
-use ona_tools::{BadInput, PlannedCall, SeenFiles, Tasks, ToolBox, ToolContext};
+use ona_api::{Authority, Env, Mode, ResultClass, Ruling, ToolResult, Verdict};
+use ona_tools::{AddressRuling, BadInput, CallAuthor, PlannedCall, SeenFiles, Tasks, ToolBox, ToolContext};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,6 +40,11 @@ impl Fixture {
             tasks: Arc::new(Tasks::default()),
             may_show: Arc::new(|_| true),
             guarded: Arc::new(|_| None),
+            judge_address: Arc::new(|_| AddressRuling {
+                verdict: Verdict::new(Ruling::Ask, Authority::Mode(Mode::Default), ""),
+                named: false,
+            }),
+            author: CallAuthor::Model,
             judged: None,
             cancel: CancellationToken::new(),
             call: None,

@@ -80,7 +80,19 @@ fn tools_are_listed_in_the_order_of_section_7_with_closed_schemas() {
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(
         names,
-        ["Read", "Write", "Edit", "NotebookEdit", "Bash", "Glob", "Grep", "AskUserQuestion", "TaskOutput", "TaskStop"]
+        [
+            "Read",
+            "Write",
+            "Edit",
+            "NotebookEdit",
+            "Bash",
+            "Glob",
+            "Grep",
+            "AskUserQuestion",
+            "TaskOutput",
+            "Brief",
+            "TaskStop"
+        ]
     );
     for spec in &specs {
         assert_eq!(spec.input_schema["type"], "object", "{}", spec.name);
@@ -104,6 +116,7 @@ fn keys_are_those_of_the_published_schemas() {
         ("Grep", "pattern", "path glob type output_mode -A -B -C context -i -n -o head_limit offset multiline"),
         ("AskUserQuestion", "questions", ""),
         ("TaskOutput", "task_id", "block timeout"),
+        ("Brief", "text", "title"),
         ("TaskStop", "task_id", ""),
     ];
     for (spec, (name, required, optional)) in ToolBox::builtin().specs().iter().zip(expected) {
