@@ -6,7 +6,7 @@
 
 use crate::HelperFailure;
 use ona_api::Env;
-use ona_process::{ChildCommand, ChildExit};
+use ona_process::{ChildCommand, ChildExit, OnDeath};
 use secrecy::SecretString;
 use std::fmt;
 use std::path::PathBuf;
@@ -69,6 +69,7 @@ impl ApiKeyHelper {
             cap: MAX_OUTPUT,
             deadline: Some(self.deadline),
             grace: Duration::ZERO,
+            on_death: OnDeath::Leave,
         };
         let ran = ona_process::run(command, cancel).await.map_err(|_| HelperFailure::NotStarted)?;
         match ran.end {

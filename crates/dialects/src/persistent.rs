@@ -28,7 +28,7 @@ use ona_api::{Variable, clock, environment, text};
 use ona_hookplane::{
     CAPTURE, Exit, HandlerFuture, HookAction, HookExecution, HookHandler, HookInvocation, argv, decode, not_started,
 };
-use ona_process::{ChildCommand, ChildIoError, PersistentChild, SpawnError};
+use ona_process::{ChildCommand, ChildIoError, OnDeath, PersistentChild, SpawnError};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -120,6 +120,7 @@ impl Persistent {
             cap: CAPTURE,
             deadline: None,
             grace: Duration::ZERO,
+            on_death: OnDeath::Leave,
         };
         PersistentChild::start(&command).await
     }

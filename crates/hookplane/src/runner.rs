@@ -5,7 +5,9 @@ use crate::firing::{Firing, Lifetime};
 use crate::handler::HookInvocation;
 use crate::hook::{Hook, HookAction, HookShell};
 use ona_api::{Env, clock, environment, text};
-use ona_process::{Captured, ChildCommand, ChildExit, SpawnError, TurnCancellation, find_in_path, first_existing};
+use ona_process::{
+    Captured, ChildCommand, ChildExit, OnDeath, SpawnError, TurnCancellation, find_in_path, first_existing,
+};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -123,6 +125,7 @@ pub async fn run_process(argv: Argv, called: HookInvocation<'_>) -> HookExecutio
                 cap: CAPTURE,
                 deadline: Some(timeout),
                 grace: if at_once { Duration::ZERO } else { GRACE },
+                on_death: OnDeath::Leave,
             };
             ona_process::run(command, cancel).await
         }

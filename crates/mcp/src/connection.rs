@@ -8,7 +8,7 @@ use crate::definition::{DefinitionOwner, ServerDefinition, ServerTransport};
 use crate::handler::{Inbox, McpClientHandler};
 use crate::relay;
 use http::{HeaderName, HeaderValue};
-use ona_process::{ChildCommand, ChildExit, ChildHandle, PersistentChild};
+use ona_process::{ChildCommand, ChildExit, ChildHandle, OnDeath, PersistentChild};
 use rmcp::model::{ClientRequest, CustomRequest};
 use rmcp::service::{PeerRequestOptions, RoleClient, RunningService, ServiceError, serve_client};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -230,6 +230,7 @@ fn stdio(
         cap: COMPLAINTS,
         deadline: None,
         grace: GRACE,
+        on_death: OnDeath::Kill,
     }
 }
 

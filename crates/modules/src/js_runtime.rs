@@ -1,7 +1,7 @@
 //! Finds an installed JavaScript runtime (DEC-170).
 
 use ona_api::{Env, environment};
-use ona_process::{ChildCommand, find_in_path};
+use ona_process::{ChildCommand, OnDeath, find_in_path};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -103,6 +103,7 @@ async fn version(node: &Path, env: &Env) -> Option<u32> {
         cap: 4096,
         deadline: Some(Duration::from_secs(10)),
         grace: Duration::ZERO,
+        on_death: OnDeath::Leave,
     };
     let ran = ona_process::run(command, &CancellationToken::new()).await;
     let ran = ran.inspect_err(|error| tracing::debug!(node = %node.display(), %error, "has no version")).ok()?;

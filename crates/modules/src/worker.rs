@@ -10,7 +10,7 @@ use crate::graph::ImportTarget;
 use crate::host::HostFuture;
 use crate::js_runtime::JsRuntime;
 use crate::source::Linked;
-use ona_process::{ChildCommand, ChildReader, PersistentChild};
+use ona_process::{ChildCommand, ChildReader, OnDeath, PersistentChild};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io;
@@ -57,6 +57,7 @@ impl WorkerEngine {
             cap: LONGEST,
             deadline: None,
             grace: Duration::ZERO,
+            on_death: OnDeath::Kill,
         };
         let child = PersistentChild::start(&command).await.map_err(|error| error.to_string())?;
         let (mut speaker, listener) = child.split();

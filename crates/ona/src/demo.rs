@@ -9,7 +9,7 @@ mod sdlc;
 
 use crate::output;
 use ona_api::{Env, environment};
-use ona_process::{ChildCommand, ChildExit};
+use ona_process::{ChildCommand, ChildExit, OnDeath};
 use ona_runtime::{Failure, Launch};
 use ona_scripted_model::{ModelServer, ScriptedTurn, Wire, call, say, say_and_call};
 use serde_json::{Value, json};
@@ -226,6 +226,7 @@ impl Demo {
             cap: 1 << 20,
             deadline: Some(Duration::from_secs(60)),
             grace: Duration::from_secs(1),
+            on_death: OnDeath::Leave,
         };
         let ran = ona_process::run(command, &CancellationToken::new()).await.map_err(Failure::refused)?;
         let code = match ran.end {

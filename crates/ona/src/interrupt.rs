@@ -108,7 +108,8 @@ async fn next(int: &mut Signal, term: &mut Signal, hup: &mut Signal) {
     }
 }
 
-/// Rows that are committed stay; what runs is killed.
+/// Rows that are committed stay; what runs is killed. Without a farewell the keeper of the
+/// children kills also what has left their groups.
 fn end_at_once() -> ! {
     ona_process::kill_all();
     std::process::exit(INTERRUPTED.into());

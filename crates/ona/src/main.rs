@@ -28,11 +28,22 @@ mod transition;
 
 use args::{Command, Job, Options, Task, Wrong};
 use demo::Tour;
+use ona_process::keeper;
 use ona_runtime::Failure;
 use ona_trust::BadFiles;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if keeper::is_keeper(std::env::args_os().next().as_deref()) {
+        return keeper::serve();
+    }
+    keeper::enable();
+    let code = run_program();
+    keeper::release();
+    code
+}
+
+fn run_program() -> ExitCode {
     match args::parse(std::env::args_os().collect()).and_then(|(task, options)| run(task, options)) {
         Ok(code) => ExitCode::from(code),
         Err(Wrong::Failure(failure)) => {

@@ -2,13 +2,20 @@
 //!
 //! A child gets its own session (so that it has no terminal and its whole group
 //! can be ended), stdin that is written and closed, bounded capture of both
-//! streams, and a deadline. Which program, which environment and what an exit
+//! streams, and a deadline. Those that must not outlive the program are started by
+//! another process, the keeper. Which program, which environment and what an exit
 //! code means is for the caller to decide.
 
 mod cancellation;
 mod capture;
+mod child;
 mod exit;
 mod groups;
+#[cfg(target_os = "linux")]
+pub mod keeper;
+#[cfg(not(target_os = "linux"))]
+#[path = "keeper/without.rs"]
+pub mod keeper;
 pub mod mark;
 mod persistent;
 mod running;
@@ -22,7 +29,7 @@ pub use exit::ChildExit;
 pub use groups::kill_all;
 pub use persistent::{ChildHandle, ChildIoError, ChildReader, ChildWriter, PersistentChild};
 pub use running::{ChildOutput, Running};
-pub use spawn::{ChildCommand, SpawnError};
+pub use spawn::{ChildCommand, OnDeath, SpawnError};
 
 use running::Descendants;
 use tokio_util::sync::CancellationToken;

@@ -5,16 +5,16 @@
 //! drop the child and start another. Dropping it ends its whole group.
 
 use crate::capture::{CaptureBuffer, Captured, capture};
+use crate::child::{ChildProcess, ChildWaiter};
 use crate::exit::ChildExit;
 use crate::groups::GroupRegistration;
-use crate::spawn::{ChildCommand, SpawnError, spawn};
+use crate::spawn::{ChildCommand, ChildInput, SpawnError, spawn};
 use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::fd::AsFd;
-use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::process::{ChildStdin, ChildStdout};
 
 pub struct PersistentChild {
     leader: GroupLeader,
@@ -40,7 +40,7 @@ pub struct ChildReader {
 
 /// The child whose group ends with it.
 struct GroupLeader {
-    child: Child,
+    exit: ChildWaiter,
     _registered: GroupRegistration,
 }
 
@@ -61,14 +61,13 @@ impl PersistentChild {
     /// Starts it. Of the command, `stdin` is sent first; the deadline and the grace
     /// are ignored: how long an answer may take is for the caller to decide.
     pub async fn start(command: &ChildCommand) -> Result<Self, SpawnError> {
-        let (mut child, registered) = spawn(command, Stdio::piped())?;
-        let stdin = child.stdin.take().expect("stdin is piped");
-        let lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
-        let (stderr, _reader) = capture(child.stderr.take().expect("stderr is piped"), command.cap);
+        let (child, registered) = spawn(command, ChildInput::Piped)?;
+        let ChildProcess { group: _, stdin, stdout, stderr, exit } = child;
+        let (stderr, _reader) = capture(stderr, command.cap);
         let mut worker = Self {
-            leader: GroupLeader { child, _registered: registered },
-            speaker: ChildWriter { stdin, leader: None },
-            listener: ChildReader { lines, cap: command.cap },
+            leader: GroupLeader { exit, _registered: registered },
+            speaker: ChildWriter { stdin: stdin.expect("stdin is piped"), leader: None },
+            listener: ChildReader { lines: BufReader::new(stdout), cap: command.cap },
             stderr,
         };
         if !command.stdin.is_empty() {
@@ -112,7 +111,7 @@ impl PersistentChild {
     }
 
     pub fn is_alive(&mut self) -> bool {
-        self.leader.child.try_wait().is_ok_and(|status| status.is_none())
+        self.leader.exit.try_wait().is_ok_and(|status| status.is_none())
     }
 }
 
@@ -133,11 +132,11 @@ impl ChildHandle {
     /// had to be killed.
     pub async fn end(&mut self, grace: Duration) -> Option<ChildExit> {
         let group = self.leader.group();
-        let mut ended = tokio::time::timeout(grace, self.leader.child.wait()).await.ok();
+        let mut ended = tokio::time::timeout(grace, self.leader.exit.wait()).await.ok();
         if let (None, Some(group)) = (&ended, group) {
             // Gone in the meantime is what we want.
             kill_process_group(group, Signal::TERM).ok();
-            ended = tokio::time::timeout(grace, self.leader.child.wait()).await.ok();
+            ended = tokio::time::timeout(grace, self.leader.exit.wait()).await.ok();
         }
         if let Some(group) = group {
             // Usually no process is left.
@@ -181,16 +180,13 @@ impl ChildReader {
 
 impl GroupLeader {
     /// `None` once it was waited for: the number may belong to another process by now.
-    fn group(&self) -> Option<Pid> {
-        self.child.id().and_then(|id| Pid::from_raw(id.cast_signed()))
+    fn group(&mut self) -> Option<Pid> {
+        self.exit.id()
     }
 }
 
 impl Drop for GroupLeader {
     fn drop(&mut self) {
-        if let Some(group) = self.group() {
-            // Already gone is what we want.
-            kill_process_group(group, Signal::KILL).ok();
-        }
+        self.exit.kill_group();
     }
 }

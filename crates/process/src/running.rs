@@ -1,11 +1,11 @@
 //! A child while it runs: waiting, deadline, stopping, and what it printed.
 
 use crate::capture::{CaptureBuffer, Captured, capture};
+use crate::child::{ChildProcess, ChildWaiter};
 use crate::exit::ChildExit;
 use crate::groups::GroupRegistration;
-use crate::spawn::{ChildCommand, SpawnError, spawn};
+use crate::spawn::{ChildCommand, ChildInput, SpawnError, spawn};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::watch;
@@ -45,11 +45,12 @@ pub(crate) enum Descendants {
 impl Running {
     pub(crate) fn start(command: ChildCommand, descendants: Descendants) -> Result<Self, SpawnError> {
         // Who is told nothing gets /dev/null: programs tell an interactive pipe from none.
-        let stdin = if command.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
-        let (mut child, registered) = spawn(&command, stdin)?;
-        tracing::debug!(program = %command.program.display(), pid = child.id(), "started a child");
+        let input = if command.stdin.is_empty() { ChildInput::Nothing } else { ChildInput::Piped };
+        let (child, registered) = spawn(&command, input)?;
+        let ChildProcess { group, stdin, stdout, stderr, exit } = child;
+        tracing::debug!(program = %command.program.display(), pid = group.as_raw_nonzero(), "started a child");
         let started = Instant::now();
-        if let Some(mut stdin) = child.stdin.take() {
+        if let Some(mut stdin) = stdin {
             let bytes = command.stdin;
             tokio::spawn(async move {
                 // A child that never reads closes its end; that is its right.
@@ -59,12 +60,13 @@ impl Running {
                 }
             });
         }
-        let (stdout, out) = capture(child.stdout.take().expect("stdout is piped"), command.cap);
-        let (stderr, err) = capture(child.stderr.take().expect("stderr is piped"), command.cap);
+        let (stdout, out) = capture(stdout, command.cap);
+        let (stderr, err) = capture(stderr, command.cap);
         let stop = CancellationToken::new();
         let (tell, end) = watch::channel(None);
         let (deadline, grace) = (command.deadline, command.grace);
-        let watcher = Watcher { child, deadline, grace, descendants, stop: stop.clone(), _registered: registered };
+        let watcher =
+            Watcher { group, exit, deadline, grace, descendants, stop: stop.clone(), _registered: registered };
         tokio::spawn(async move {
             let how = watcher.wait().await;
             drain(out, err).await;
@@ -103,7 +105,8 @@ impl Running {
 }
 
 struct Watcher {
-    child: tokio::process::Child,
+    group: Pid,
+    exit: ChildWaiter,
     deadline: Option<Duration>,
     grace: Duration,
     descendants: Descendants,
@@ -114,7 +117,6 @@ struct Watcher {
 
 impl Watcher {
     async fn wait(mut self) -> ChildExit {
-        let group = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let deadline = async {
             match self.deadline {
                 Some(after) => tokio::time::sleep(after).await,
@@ -122,25 +124,23 @@ impl Watcher {
             }
         };
         let end = tokio::select! {
-            status = self.child.wait() => {
-                if let (Descendants::Kill, Some(group)) = (self.descendants, group) {
+            status = self.exit.wait() => {
+                if self.descendants == Descendants::Kill {
                     // Usually no process is left.
-                    kill_process_group(group, Signal::KILL).ok();
+                    kill_process_group(self.group, Signal::KILL).ok();
                 }
                 return status.map_or(ChildExit::Signalled(0), ChildExit::from);
             }
             () = deadline => ChildExit::TimedOut,
             () = self.stop.cancelled() => ChildExit::Cancelled,
         };
-        if let Some(group) = group {
-            end_group(&mut self.child, group, self.grace).await;
-        }
+        end_group(&mut self.exit, self.group, self.grace).await;
         end
     }
 }
 
 /// Sends SIGTERM to the group, and SIGKILL to the processes that are left after `grace`.
-async fn end_group(child: &mut tokio::process::Child, group: Pid, grace: Duration) {
+async fn end_group(child: &mut ChildWaiter, group: Pid, grace: Duration) {
     // A signal fails where nobody is left, which is what we want.
     if !grace.is_zero() {
         kill_process_group(group, Signal::TERM).ok();

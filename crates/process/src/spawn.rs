@@ -1,12 +1,12 @@
 //! From a description to a child in its own session.
 
+use crate::child::ChildProcess;
 use crate::groups::{self, GroupRegistration};
 use crate::{mark, secrets};
 use ona_api::{Env, Variable, environment};
-use rustix::process::Pid;
 use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::Duration;
 
 /// What to run. The environment is complete: nothing is inherited besides it.
@@ -22,6 +22,17 @@ pub struct ChildCommand {
     pub deadline: Option<Duration>,
     /// Time between SIGTERM and SIGKILL; zero means SIGKILL at once.
     pub grace: Duration,
+    pub on_death: OnDeath,
+}
+
+/// What becomes of a child, with all it started, when this program dies without ending it:
+/// of SIGKILL, SIGQUIT, a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDeath {
+    /// Killed: tools, servers, workers.
+    Kill,
+    /// Left alone: hooks, and what runs for a moment.
+    Leave,
 }
 
 /// The variable that names an agent's database to its children. Who has it is marked as
@@ -38,41 +49,72 @@ pub enum SpawnError {
     Io(#[from] std::io::Error),
 }
 
+/// What a child may read of its standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChildInput {
+    Nothing,
+    Piped,
+}
+
+/// A child as it is started, without what happens to it later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChildSpec {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    pub cwd: PathBuf,
+    pub env: Env,
+    pub mark: Option<u64>,
+    /// The agent decided to start it: it gets no descriptor that is for this program alone.
+    pub of_agent: bool,
+}
+
 /// Starts the child and registers it among those that are killed when the program has to end at once.
 pub(crate) fn spawn(
     command: &ChildCommand,
-    stdin: Stdio,
-) -> Result<(tokio::process::Child, GroupRegistration), SpawnError> {
+    input: ChildInput,
+) -> Result<(ChildProcess, GroupRegistration), SpawnError> {
     if !command.cwd.is_dir() {
         return Err(SpawnError::MissingDirectory(command.cwd.clone()));
     }
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
-    let mut child = tokio::process::Command::new(&command.program);
-    child
-        .args(&command.args)
-        .current_dir(&command.cwd)
-        .env_clear()
-        .envs(command.env.iter())
-        .stdin(stdin)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mark = command.env.non_empty(AGENT_DATABASE).and_then(|file| mark::of_file(file.as_ref()));
-    own_session(&mut child, mark, command.env.is_set(AGENT_DATABASE));
-    let child = child.spawn().map_err(|error| match error.kind() {
+    let spec = ChildSpec {
+        program: command.program.clone(),
+        args: command.args.clone(),
+        cwd: command.cwd.clone(),
+        env: command.env.clone(),
+        mark: command.env.non_empty(AGENT_DATABASE).and_then(|file| mark::of_file(file.as_ref())),
+        of_agent: command.env.is_set(AGENT_DATABASE),
+    };
+    let started = match command.on_death {
+        OnDeath::Kill => ChildProcess::start_kept(&spec, input),
+        OnDeath::Leave => ChildProcess::start_directly(prepared(&spec, OnDeath::Leave), input),
+    };
+    let child = started.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SpawnError::MissingProgram(command.program.to_string_lossy().into_owned()),
         _ => SpawnError::Io(error),
     })?;
-    let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).expect("nobody has waited for it yet");
-    Ok((child, groups::register(id)))
+    let registered = groups::register(child.group);
+    Ok((child, registered))
+}
+
+/// Returns the command as it runs, except for its streams.
+pub(crate) fn prepared(spec: &ChildSpec, on_death: OnDeath) -> std::process::Command {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
+    let mut child = std::process::Command::new(&spec.program);
+    child.args(&spec.args).current_dir(&spec.cwd).env_clear().envs(spec.env.iter());
+    own_session(&mut child, spec.mark, spec.of_agent, on_death);
+    child
 }
 
 /// A session of its own: no controlling terminal, and a process group whose id is the child's.
 #[expect(unsafe_code, reason = "the child is prepared between fork and exec")]
-fn own_session(child: &mut tokio::process::Command, mark: Option<u64>, of_agent: bool) {
-    // SAFETY: setsid, getrlimit, setrlimit and fcntl are async-signal-safe and the closure neither allocates nor locks.
+pub(crate) fn own_session(child: &mut std::process::Command, mark: Option<u64>, of_agent: bool, on_death: OnDeath) {
+    // SAFETY: setsid, prctl, getrlimit, setrlimit and fcntl are async-signal-safe and the closure neither allocates nor locks.
     unsafe {
         child.pre_exec(move || {
             rustix::process::setsid()?;
+            if on_death == OnDeath::Kill {
+                end_with_parent()?;
+            }
             if let Some(mark) = mark {
                 mark::set(mark);
             }
@@ -82,4 +124,16 @@ fn own_session(child: &mut tokio::process::Command, mark: Option<u64>, of_agent:
             Ok(())
         });
     }
+}
+
+/// Has the calling process killed when the thread that started it ends.
+#[cfg(target_os = "linux")]
+fn end_with_parent() -> std::io::Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
+}
+
+/// Only Linux has such a signal.
+#[cfg(not(target_os = "linux"))]
+fn end_with_parent() -> std::io::Result<()> {
+    Ok(())
 }

@@ -6,7 +6,7 @@
 
 use ona_api::{Env, environment};
 use ona_permissions::WorktreeChanges;
-use ona_process::{ChildCommand, ChildExit, find_in_path, run_blocking};
+use ona_process::{ChildCommand, ChildExit, OnDeath, find_in_path, run_blocking};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -82,6 +82,7 @@ impl Git {
             cap: CAP,
             deadline: Some(DEADLINE),
             grace: Duration::ZERO,
+            on_death: OnDeath::Leave,
         });
         let ran = ran.inspect_err(|error| tracing::debug!(?args, %error, "git did not run")).ok();
         let ran = ran.filter(|ran| ran.end == ChildExit::Exited(0) && !ran.stdout.truncated)?;

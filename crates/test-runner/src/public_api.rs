@@ -9,7 +9,7 @@
 use crate::environment::{OwnPaths, of_case};
 use ona_api::Env;
 use ona_api::path::lexical;
-use ona_process::{ChildCommand, ChildExit};
+use ona_process::{ChildCommand, ChildExit, OnDeath};
 use ona_settings::PublicApi;
 use ona_workflow::testgen::generate::PublicText;
 use ona_workflow::testgen::touched::TouchedFiles;
@@ -121,6 +121,7 @@ async fn output(command: &str, context: &DeclarationContext<'_>) -> Result<Strin
             cap: LONGEST as usize,
             deadline: Some(PATIENCE),
             grace: Duration::from_secs(1),
+            on_death: OnDeath::Kill,
         },
         context.cancel,
     );

@@ -8,7 +8,7 @@
 
 use crate::project::Project;
 use ona_api::{Env, environment};
-use ona_process::{ChildCommand, ChildExit, find_in_path};
+use ona_process::{ChildCommand, ChildExit, OnDeath, find_in_path};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,6 +50,7 @@ impl Sandbox {
             cap: 1024,
             deadline: Some(PROBE),
             grace: Duration::ZERO,
+            on_death: OnDeath::Kill,
         };
         match ona_process::run_and_clear(command, cancel).await {
             Ok(ran) if ran.end == ChildExit::Exited(0) => sandbox,

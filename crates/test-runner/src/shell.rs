@@ -8,7 +8,7 @@ use crate::sandbox::Sandbox;
 use crate::test_dir::TestDir;
 use ona_api::testing::TestCase;
 use ona_api::{Access, Env, ToolResult, ToolSpec};
-use ona_process::{ChildCommand, ChildExit, ChildOutput, first_existing};
+use ona_process::{ChildCommand, ChildExit, ChildOutput, OnDeath, first_existing};
 use ona_tools::{AnyTool, BadInput, PlannedCall, STREAM_CAP, ToolContext, join_streams, stream_text};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -76,6 +76,7 @@ impl TestShell {
             cap: STREAM_CAP,
             deadline: Some(context.project.timeout),
             grace: GRACE,
+            on_death: OnDeath::Kill,
         };
         match ona_process::run_and_clear(command, &cx.cancel).await {
             Ok(ran) => self.ran(ran),

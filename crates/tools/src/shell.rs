@@ -17,7 +17,7 @@
 
 use crate::ToolContext;
 use ona_api::environment;
-use ona_process::{ChildCommand, find_in_path, first_existing};
+use ona_process::{ChildCommand, OnDeath, find_in_path, first_existing};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -66,6 +66,7 @@ impl PreparedShell {
             cap: STREAM_CAP,
             deadline,
             grace: GRACE,
+            on_death: OnDeath::Kill,
         };
         let long = script.len() > MAX_ARGUMENT;
         let track = if stays(script, cx) { Track::Nothing } else { track };

@@ -8,7 +8,7 @@
 use super::result::{HookResult, MassgenDecision};
 use ona_api::{Env, EventName, clock, environment};
 use ona_hookplane::{CAPTURE, Exit, HandlerFuture, HookExecution, HookHandler, HookInvocation, decode};
-use ona_process::{ChildCommand, ChildIoError, PersistentChild, SpawnError};
+use ona_process::{ChildCommand, ChildIoError, OnDeath, PersistentChild, SpawnError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -183,6 +183,7 @@ impl Python {
             cap: CAPTURE,
             deadline: None,
             grace: Duration::ZERO,
+            on_death: OnDeath::Kill,
         };
         Ok(Live { worker: PersistentChild::start(&command).await?, imported: HashSet::new() })
     }

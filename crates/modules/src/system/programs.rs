@@ -4,7 +4,7 @@ use super::SystemCalls;
 use crate::host::{HostCall, HostCallError};
 use ona_api::digest::{base64, from_base64};
 use ona_api::{Env, environment, text};
-use ona_process::{ChildCommand, ChildExit, SpawnError, find_in_path};
+use ona_process::{ChildCommand, ChildExit, OnDeath, SpawnError, find_in_path};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -74,6 +74,7 @@ impl SystemCalls {
             cap: CAPTURE,
             deadline: options["timeout"].as_f64().filter(|ms| *ms > 0.0).map(|ms| Duration::from_secs_f64(ms / 1000.0)),
             grace: GRACE,
+            on_death: OnDeath::Kill,
         })
     }
 }

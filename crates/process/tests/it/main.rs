@@ -1,7 +1,7 @@
 //! Real shells, real process groups.
 
 use ona_api::Env;
-use ona_process::{ChildCommand, ChildExit, ChildIoError, PersistentChild, SpawnError, run, start};
+use ona_process::{ChildCommand, ChildExit, ChildIoError, OnDeath, PersistentChild, SpawnError, run, start};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,7 @@ fn sh(script: &str) -> ChildCommand {
         cap: 4096,
         deadline: Some(Duration::from_secs(20)),
         grace: Duration::from_secs(1),
+        on_death: OnDeath::Leave,
     }
 }
 

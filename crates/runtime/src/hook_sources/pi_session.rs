@@ -8,7 +8,7 @@ use crate::launch::{Launch, OpenProject};
 use ona_api::{Env, environment};
 use ona_dialects::pi::{ClaudeFiles, Installed, InvalidDefinition, PROBES, PiLayer, PiOffer, choose};
 use ona_files::ReadError;
-use ona_process::{ChildCommand, find_in_path};
+use ona_process::{ChildCommand, OnDeath, find_in_path};
 use ona_settings::Settings;
 use ona_trust::{
     ClaudeHooks, NoticeKind, SessionHookFilter, SettingsScope, has_hooks_of_an_orchestrator, keep_for_session,
@@ -152,6 +152,7 @@ fn ask_login_shell(env: Env, cwd: PathBuf) -> String {
         cap: 64 * 1024,
         deadline: Some(Duration::from_secs(5)),
         grace: Duration::ZERO,
+        on_death: OnDeath::Leave,
     };
     let ask = || {
         let ran = crate::block_on(ona_process::run(command, &CancellationToken::new()));
