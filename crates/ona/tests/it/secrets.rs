@@ -152,13 +152,14 @@ fn only_the_operator_can_have_credentials_passed() {
 #[test]
 fn commands_do_not_find_credentials_in_the_program_that_started_them() {
     let ona = with_credentials();
+    // The parent of a command is the keeper of the children, and that one's is the program.
     ona.file("token", "canary-handed-over\n");
     ona.file(
         "look.sh",
         "tr '\\0' '\\n' < /proc/$1/environ > of_parent; tr '\\0' ' ' < /proc/$1/cmdline > arguments
         cat > handed <&9; ls -l /proc/self/fd > descriptors",
     );
-    let call = json!({"tool": "Bash", "input": {"command": "bash look.sh $PPID"}}).to_string();
+    let call = json!({"tool": "Bash", "input": {"command": "bash look.sh $(ps -o ppid= -p $PPID)"}}).to_string();
     let script = format!(
         "exec 9< token; CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR=9 ona --eval '{}'",
         call.replace('\'', r"'\''")

@@ -29,7 +29,7 @@ struct Keeper {
 
 /// Why the keeper did not start a child.
 pub(crate) enum StartError {
-    /// There is no keeper: start it directly.
+    /// This program has none: start it directly.
     NoKeeper,
     Child(io::Error),
 }

@@ -4,7 +4,7 @@
 //! that many bytes that describe it; a length of zero is the farewell. Each child has a
 //! socket of its own, on which the keeper answers with notes of eight bytes: first whether
 //! it runs, later how it ended. Both sides are the same build of the same executable, so
-//! there are no versions.
+//! nothing here has a version.
 
 use crate::spawn::ChildSpec;
 use ona_api::Env;

@@ -1,7 +1,7 @@
 //! What descends from this process, read from `/proc`.
 //!
 //! The kernel gives orphans below a subreaper to it, so a process that descends from it once
-//! does so until it ends. The list is of one moment: whoever kills by it looks again.
+//! does so until it ends. The list is of one moment: a caller that kills by it looks again.
 
 use std::collections::HashMap;
 use std::fs;

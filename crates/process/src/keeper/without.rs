@@ -1,4 +1,4 @@
-//! Where the system has no subreapers there is no keeper: children outlive a program that is killed.
+//! Where the system has no subreapers children are started directly and outlive a program that is killed.
 
 use std::ffi::OsStr;
 use std::process::ExitCode;
