@@ -427,4 +427,46 @@ check_killed_while_printing() {
   done
 }
 
+# wait_line FILE TEXT : until a file has a line
+wait_line() {
+  local tries=0
+  until grep -qxF "$2" "$1" 2>/dev/null; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || fail "«$2» is not in $1: $(cat "$1" 2>/dev/null)"
+    sleep 0.05
+  done
+}
+# What other programs change is noticed while no turn runs, and between the steps of one.
+check_changes_while_idle() {
+  talking '[{"say":"one"},{"calls":[{"name":"Bash","input":{"command":"echo x >watched; mkdir -p .ona/skills/new; echo s >.ona/skills/new/SKILL.md"}}]},{"say":"two"}]'
+  mkdir -p .ona "$HOME/.ona"
+  echo '{}' >"$HOME/.ona/settings.json"
+  local heard="$WORLD/heard" line='jq -r "[.hook_event_name, .source // .event, (.file_path | split(\"/\") | last)] | join(\" \")" >>'
+  choose "$(jq -cn --argjson c "$(hook ConfigChange '' "$line$heard; exit 2")" --argjson f "$(hook FileChanged 'watched' "$line$heard")" '{hooks:[$c,$f],permissions:{allow:["Bash","Edit"]}}')"
+  drive --dangerously-skip-permissions
+  user one
+  result
+  [ ! -e "$heard" ] || fail "something was heard of before it happened: $(cat "$heard")"
+  echo old >watched
+  wait_line "$heard" 'FileChanged add watched'
+  echo '{"permissions":{"deny":["Bash"]}}' >"$HOME/.ona/settings.json"
+  echo '{}' >.ona/settings.local.json
+  wait_line "$heard" 'ConfigChange user_settings settings.json'
+  # A rejected change is not undone: the operator reads what will happen.
+  until_line '(.content // "" | tostring | startswith("A hook rejected a change of the configuration.")) and (.content | endswith("/settings.json"))'
+  wait_line "$heard" 'ConfigChange local_settings settings.local.json'
+  echo '{"env":{"A":"1"}}' >"$ONA_MANAGED_SETTINGS"
+  wait_line "$heard" 'ConfigChange policy_settings managed-settings.json'
+  user two
+  result
+  # The session works by the settings it began with (4.4).
+  is "$(cat watched)" x
+  is "$(of .result)" two
+  wait_line "$heard" 'FileChanged change watched'
+  wait_line "$heard" 'ConfigChange skills SKILL.md'
+  leave 0
+  is "$(wc -l <"$heard")" 6
+  is "$(sql "SELECT count(*) FROM hook_invocations WHERE hook_event IN ('ConfigChange','FileChanged')")" 6
+}
+
 run_check "$@"

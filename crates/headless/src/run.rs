@@ -21,7 +21,7 @@ use ona_instructions::skills::Skills;
 use ona_mcp::ServerTransport;
 use ona_orchestration::{
     COMPACTION_CANCELLED, Compacted, Elicitations, Events, History, Session, SessionEndReason, Turn, TurnEnd,
-    TurnOutcome, UserPrompt, clear, end_session,
+    TurnOutcome, UserPrompt, clear, end_session, look_at_files,
 };
 use ona_process::TurnCancellation;
 use ona_runtime::{
@@ -39,6 +39,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// How often files are looked at while no turn runs.
+const IDLE_LOOK: Duration = Duration::from_secs(1);
 /// How long a run waits for background agents at its end.
 const AGENTS_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -280,10 +282,27 @@ impl Run<'_> {
             let provider = Some(turn.current_model.model().choice.provider);
             self.event_printer.result(&outcome, &ResultContext { conversation: &conversation, provider });
             ended = outcome.ended;
-            next = queue.next().await;
+            next = self.wait_for_prompt(session, queue, events).await?;
             self.event_printer.begin();
         }
         Ok(ended)
+    }
+
+    /// Waits for the next prompt. Meanwhile hooks are notified of files that other programs change.
+    async fn wait_for_prompt(
+        &self,
+        session: &mut Session,
+        queue: &mut InputQueue,
+        events: &Events,
+    ) -> Result<Option<UserPrompt>, StoreError> {
+        loop {
+            if let Ok(next) = tokio::time::timeout(IDLE_LOOK, queue.next()).await {
+                return Ok(next);
+            }
+            // An interrupt of the last turn is over.
+            session.cx.cancel = self.cancellation.begin_turn();
+            queue.serve_while(look_at_files(&self.open.store, &self.runtime.hooks, session, events)).await?;
+        }
     }
 
     /// Waits for agents that still work, then ends the session and its conversation (DEC-023).

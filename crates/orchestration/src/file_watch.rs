@@ -3,8 +3,9 @@
 //! Two lists: names in the matchers of FileChanged hooks, meant in the session's
 //! directory, and paths that hooks returned as `watchPaths`, the newest answer
 //! replacing the one before. Nothing runs in the background: files are looked at between
-//! steps of a turn (DEC-063), and not at all while no hook listens.
+//! steps of a turn (DEC-063) and while a driven session waits for a prompt, and not at all while no hook listens.
 
+use crate::config_watch;
 use crate::events::Events;
 use crate::lifecycle::lifecycle;
 use crate::session::Session;
@@ -26,7 +27,7 @@ pub struct FileWatch {
 
 /// What tells two states of a file apart without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+pub(crate) struct Stamp {
     modified: (i64, i64),
     changed: (i64, i64),
     bytes: u64,
@@ -83,7 +84,7 @@ impl FileWatch {
     }
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
     Some(Stamp {
         modified: (found.mtime(), found.mtime_nsec()),
@@ -102,13 +103,19 @@ fn news(before: Option<Stamp>, now: Option<Stamp>) -> Option<&'static str> {
     }
 }
 
-/// Tells hooks of watched files that have changed, one firing each.
-pub(crate) async fn look(
+/// Tells hooks of files that have changed since the last look: those they watch, then settings and skills.
+pub async fn look_at_files(
     store: &Store,
     hooks: &HookEngine,
     session: &mut Session,
     events: &Events,
 ) -> Result<(), StoreError> {
+    look(store, hooks, session, events).await?;
+    config_watch::look(store, hooks, session, events).await
+}
+
+/// One firing for each watched file.
+async fn look(store: &Store, hooks: &HookEngine, session: &mut Session, events: &Events) -> Result<(), StoreError> {
     let watch = session.watch.as_mut().filter(|_| hooks.listens_to(EventName::FileChanged));
     let changes = watch.map(|watch| watch.changes(&hooks.list(), &session.cx.cwd));
     for change in changes.into_iter().flatten() {

@@ -1,5 +1,6 @@
 //! What the calls of one session share, and what a call may change for the next.
 
+use crate::config_watch::ConfigWatch;
 use crate::context::SessionContext;
 use crate::file_watch::FileWatch;
 use crate::modules::Modules;
@@ -30,6 +31,8 @@ pub struct Session {
     pub env_file: EnvFile,
     /// Files hooks want to hear of; only in the session a person sees.
     pub watch: Option<FileWatch>,
+    /// Settings files and skills; none in a child session.
+    pub config: ConfigWatch,
     pub persist: PersistUpdate,
     /// What its model has been given beside prompts and results.
     pub context: SessionContext,
@@ -55,6 +58,7 @@ impl Session {
             rules,
             env_file: EnvFile::default(),
             watch: None,
+            config: ConfigWatch::default(),
             persist,
             context: SessionContext::default(),
             modules: None,

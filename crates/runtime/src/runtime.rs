@@ -25,8 +25,8 @@ use ona_hookplane::{
 };
 use ona_mcp::{Environments, ServerContext};
 use ona_orchestration::{
-    EnvFile, FileWatch, IN_PLAN_MODE, Modules, Operator, PersistUpdate, Pipeline, ProjectFilesAt, Session,
-    SessionHookRegistry, SharedJudgeDeps, ToolParts, TranscriptFiles,
+    ConfigSource, ConfigWatch, EnvFile, FileWatch, IN_PLAN_MODE, Modules, Operator, PersistUpdate, Pipeline,
+    ProjectFilesAt, Session, SessionHookRegistry, SharedJudgeDeps, ToolParts, TranscriptFiles,
 };
 use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
 use ona_process::TurnCancellation;
@@ -78,6 +78,8 @@ pub struct Runtime {
     /// MCP servers.
     pub mcp: McpServers,
     notices: Notices,
+    /// Where the configuration comes from, for hooks that want to hear of changes.
+    config_sources: Vec<ConfigSource>,
     /// Pages that were fetched, and searches.
     pub web: Arc<Web>,
     /// The frozen settings, secrets in their places.
@@ -98,6 +100,14 @@ pub struct OtherHooks {
 pub fn block_on<T>(work: impl Future<Output = T>) -> T {
     let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
     threads.expect("the system gives us timers and polling").block_on(work)
+}
+
+/// Settings files and folders of skills; those of a folder that is not trusted do not count.
+fn config_sources(launch: &Launch, open: &OpenProject) -> Result<Vec<ConfigSource>, Failure> {
+    let settings = ona_trust::settings_sources(&launch.discovery()?, &launch.env);
+    let settings = settings.into_iter().map(|(path, source)| ConfigSource::Settings(path, source));
+    let skills = crate::skills::folders(launch, open).into_iter().map(ConfigSource::Skills);
+    Ok(settings.chain(skills).collect())
 }
 
 /// What providers that need a limit are told.
@@ -244,6 +254,7 @@ impl Runtime {
             modules: None,
             mcp,
             notices: launch.notices.clone(),
+            config_sources: config_sources(launch, open)?,
             web: Arc::new(Web::from_env(&operators)),
             place,
             settings,
@@ -406,6 +417,7 @@ impl Runtime {
             Session::new(place, self.database.clone(), cx, Arc::clone(&self.rules), Arc::clone(&self.persist));
         session.env_file = std::mem::take(&mut self.env_file);
         session.watch = Some(FileWatch::default());
+        session.config = ConfigWatch::new(self.config_sources.iter().cloned());
         session.modules.clone_from(&self.modules);
         Ok(session)
     }

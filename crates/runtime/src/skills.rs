@@ -13,14 +13,32 @@ use std::sync::Arc;
 /// Everything that counts here: the user's, then the project's from the working directory up
 /// to its root, then that of folders named with `--add-dir`.
 pub fn load(launch: &Launch, open: &OpenProject) -> Skills {
+    let mut skills = shelves(launch, open).read();
+    for (name, wish) in &Settings::read(&open.merged.effective).skill_overrides {
+        match wish.as_str().and_then(Visibility::from_text) {
+            Some(visibility) => skills.show(name, visibility),
+            None => launch.note(format_args!(
+                "ona: skillOverrides.{name} must be on, name-only, user-invocable-only or off, not {wish}"
+            )),
+        }
+    }
+    skills
+}
+
+/// Returns the folders whose entries are skills, whether they exist or not.
+pub(crate) fn folders(launch: &Launch, open: &OpenProject) -> Vec<PathBuf> {
+    shelves(launch, open).0.iter().map(|shelf| shelf.folder.join("skills")).collect()
+}
+
+fn shelves(launch: &Launch, open: &OpenProject) -> SkillFolders {
     let options = &launch.options;
+    let mut shelves = SkillFolders::default();
     if options.disable_slash_commands {
-        return Skills::default();
+        return shelves;
     }
     let named =
         |name: &str| options.setting_sources.as_ref().is_none_or(|list| list.split(',').any(|one| one.trim() == name));
     let compatible = !options.no_claude_settings && launch.env.get(environment::ONA_CLAUDE_SETTINGS) != Some("0");
-    let mut shelves = SkillFolders::default();
     if !options.bare && named("user") {
         shelves.add_user(&launch.env.home(), claude_dir(launch).as_deref(), compatible);
     }
@@ -45,16 +63,7 @@ pub fn load(launch: &Launch, open: &OpenProject) -> Skills {
             shelves.add(&place, SkillScope::Project, Some(&place), compatible);
         }
     }
-    let mut skills = shelves.read();
-    for (name, wish) in &Settings::read(&open.merged.effective).skill_overrides {
-        match wish.as_str().and_then(Visibility::from_text) {
-            Some(visibility) => skills.show(name, visibility),
-            None => launch.note(format_args!(
-                "ona: skillOverrides.{name} must be on, name-only, user-invocable-only or off, not {wish}"
-            )),
-        }
-    }
-    skills
+    shelves
 }
 
 /// The user's `.claude` under another name; a relative one would name another folder everywhere.

@@ -4,6 +4,7 @@
 use crate::discovery::{DiscoveryOptions, FlagSettings};
 use crate::files::{self, MANAGED_FILE, MANAGED_PARTS, MANAGED_VARIABLE};
 use crate::hooks::flatten;
+use crate::layer::SettingsScope;
 use ona_api::shell_words;
 use ona_api::{Env, environment};
 use ona_settings::HookSettings;
@@ -23,6 +24,25 @@ pub fn guarded_files(how: &DiscoveryOptions, env: &Env) -> Vec<PathBuf> {
     files.insert(env.home().join(".claude/settings.json"));
     files.extend(how.settings.as_ref().and_then(FlagSettings::file).map(Path::to_path_buf));
     with_targets(files)
+}
+
+/// Returns the settings files this start goes by, whether they exist or not, each with the `source` of ConfigChange.
+/// A file that `--settings` names is not among them: no source stands for it.
+pub fn settings_sources(how: &DiscoveryOptions, env: &Env) -> Vec<(PathBuf, &'static str)> {
+    let name = |scope| match scope {
+        SettingsScope::User | SettingsScope::Town => Some("user_settings"),
+        SettingsScope::Project => Some("project_settings"),
+        SettingsScope::Local => Some("local_settings"),
+        SettingsScope::Managed => Some("policy_settings"),
+        SettingsScope::Flag | SettingsScope::Seed => None,
+    };
+    let files = files::candidates(how, env).into_iter();
+    let mut sources: Vec<_> = files.filter_map(|file| Some((file.path, name(file.scope)?))).collect();
+    let policy = [how.managed_dir.join(MANAGED_FILE)].into_iter();
+    let policy = policy.chain(files::parts(&how.managed_dir.join(MANAGED_PARTS)).unwrap_or_default());
+    let policy = policy.chain(env.non_empty(MANAGED_VARIABLE).map(PathBuf::from).filter(|path| path.is_absolute()));
+    sources.extend(policy.map(|path| (path, "policy_settings")));
+    sources
 }
 
 /// What a shell of a hook reads before its command: `bash -lc` and `sh -lc` are login shells, and

@@ -38,7 +38,7 @@ pub use database_path::{BadDatabasePath, DatabasePath, DatabaseSource, database_
 pub use discover::{DiscoveredSettings, SettingsError, discover};
 pub use discovery::{BadFiles, Compatible, DiscoveryOptions, FlagSettings, SettingSources, UnknownSource};
 pub use edit::{EditError, RuleAnchors, apply};
-pub use guarded::{command_scripts, guarded_files, hook_scripts, startup_files};
+pub use guarded::{command_scripts, guarded_files, hook_scripts, settings_sources, startup_files};
 pub use import::{ImportAction, ImportMode, ImportRecord, StoredSettings, beside, import};
 pub use layer::{SEED, SettingsLayer, SettingsScope};
 pub use merge::{Merged, merge};

@@ -237,7 +237,7 @@ impl Turn {
                 return self.interrupted(session, history, Activity::Tools).await;
             }
             self.hear_modules(session, history, DeliveryPoint::ModelCall).await?;
-            file_watch::look(&self.pipeline.store, &self.pipeline.hooks, session, &self.events).await?;
+            file_watch::look_at_files(&self.pipeline.store, &self.pipeline.hooks, session, &self.events).await?;
             match history.step() {
                 Step::AskModel => {
                     if self.max_turns.is_some_and(|most| outcome.model_calls >= most) {

@@ -211,6 +211,7 @@ impl Scene {
             rules: Arc::new(RwLock::new(rules)),
             env_file: EnvFile::in_dir(&root),
             watch: None,
+            config: ona_orchestration::ConfigWatch::default(),
             persist: Arc::new(move |update: &PermissionUpdate| {
                 keeper.lock().unwrap().push(update.clone());
                 Ok(Group::default())
