@@ -213,6 +213,22 @@ variables! {
             "Endpoint for Anthropic models.";
         ANTHROPIC_CUSTOM_HEADERS: Secret, "",
             "Not sent by ona. Treated as a credential: commands of the agent do not receive it.";
+        ONA_OAUTH_CLIENT_ID: Text, "what the distributor built in",
+            "Client id that ona auth login presents; without one only a pasted token can be stored.";
+        ONA_OAUTH_AUTHORIZE_URL: Url, "what the distributor built in",
+            "Page on which the operator approves a login in the browser.";
+        ONA_OAUTH_TOKEN_URL: Url, "what the distributor built in",
+            "Endpoint that exchanges codes and refresh tokens.";
+        ONA_OAUTH_DEVICE_URL: Url, "what the distributor built in",
+            "Endpoint that starts ona auth login --device.";
+        ONA_OAUTH_REVOKE_URL: Url, "what the distributor built in",
+            "Endpoint to which ona auth logout reports the end of a login.";
+        ONA_OAUTH_SCOPES: Text, "",
+            "Scopes that a login asks for, separated by spaces.";
+        ONA_OAUTH_NO_BROWSER: Flag, "",
+            "ona auth login prints the address and opens no browser.";
+        ONA_CREDENTIAL_STORE: Word("file"), "the keychain if this build and the system have one",
+            "`file` keeps a login in the encrypted file only.";
         ANTHROPIC_UNIX_SOCKET: Path, "",
             "Not supported; ona says so if it is set.";
         OPENAI_API_KEY: Secret, "",
@@ -301,6 +317,14 @@ variables! {
             "Locale; see LANG.";
         XDG_STATE_HOME: Path, "~/.local/state",
             "Folder below which databases of projects are created.";
+        XDG_DATA_HOME: Path, "~/.local/share",
+            "Folder below which a stored login is kept.";
+        BROWSER: Text, "xdg-open or open",
+            "Command that opens the page of a login; %s stands for the address.";
+        DISPLAY: Text, "",
+            "A graphical session; without one no browser is opened on Linux unless BROWSER is set.";
+        WAYLAND_DISPLAY: Text, "",
+            "Like DISPLAY.";
         BASH_ENV: Path, "",
             "File that bash reads first; kept for commands and protected from changes.";
         ENV: Path, "",

@@ -5,7 +5,7 @@
 //! helper. Exactly one source is used: a helper that fails is a failure, not a
 //! reason to try the next.
 
-use crate::{ApiKeyHelper, AuthError};
+use crate::{ApiKeyHelper, AuthError, LoginKind, LoginSource};
 use ona_api::{Env, environment};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -109,7 +109,8 @@ impl Credential {
     }
 
     fn is_oauth(&self) -> bool {
-        matches!(self.kind, CredentialKind::OauthToken | CredentialKind::Login)
+        self.kind == CredentialKind::OauthToken
+            || self.kind == CredentialKind::Login && self.scheme == HeaderScheme::Bearer
             || self.kind == CredentialKind::EnvBearer && self.secret.expose_secret().starts_with(OAUTH_PREFIX)
     }
 }
@@ -130,8 +131,7 @@ pub struct CredentialSources<'a> {
     pub helper: Option<&'a ApiKeyHelper>,
     /// See [`crate::inherited_token`].
     pub inherited: Option<&'a SecretString>,
-    /// The access token of a login.
-    pub stored: Option<&'a SecretString>,
+    pub stored: Option<&'a LoginSource>,
 }
 
 impl<'a> CredentialSources<'a> {
@@ -174,11 +174,11 @@ enum SelectedSource<'a> {
     ApiKey(&'a str),
     Helper(&'a ApiKeyHelper),
     Token(&'a str),
-    Login(&'a SecretString),
+    Login(&'a LoginSource),
 }
 
 /// Returns the credential of a model call to Anthropic. Part of the model-call path: it may
-/// run the operator's helper, which nothing else may (A6).
+/// run the operator's helper, which nothing else may (A6), or renew a login.
 pub async fn resolve_anthropic(
     sources: &CredentialSources<'_>,
     cancel: &CancellationToken,
@@ -191,7 +191,13 @@ pub async fn resolve_anthropic(
         SelectedSource::Token(token) => {
             (HeaderScheme::Bearer, environment::CLAUDE_CODE_OAUTH_TOKEN.name(), token.into())
         }
-        SelectedSource::Login(token) => (HeaderScheme::Bearer, "the stored login", token.clone()),
+        SelectedSource::Login(login) => {
+            let scheme = match login.kind() {
+                LoginKind::ApiKey => HeaderScheme::ApiKey,
+                LoginKind::Oauth | LoginKind::Token => HeaderScheme::Bearer,
+            };
+            (scheme, "the stored login", login.value(cancel).await?)
+        }
     };
     Credential::new(sources.kind(), scheme, source, secret)
 }

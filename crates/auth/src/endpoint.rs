@@ -53,10 +53,14 @@ impl Endpoint {
 
     /// On this machine: no proxy can be meant, whatever the environment says.
     pub fn is_loopback(&self) -> bool {
-        match self.url.host_str().unwrap_or_default().trim_matches(['[', ']']) {
-            "localhost" => true,
-            host => host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()),
-        }
+        is_loopback(&self.url)
+    }
+}
+
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    match url.host_str().unwrap_or_default().trim_matches(['[', ']']) {
+        "localhost" => true,
+        host => host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()),
     }
 }
 

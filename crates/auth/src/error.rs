@@ -4,6 +4,7 @@
 //! variable holds is a secret even when it is unusable.
 
 use crate::http::HttpError;
+use crate::login_source::LoginError;
 use ona_api::Variable;
 use ona_api::model::{FailureClass, MODELS, ModelFailure, ProviderName};
 
@@ -12,7 +13,9 @@ use ona_api::model::{FailureClass, MODELS, ModelFailure, ProviderName};
 pub enum AuthError {
     #[error("{0} is not set")]
     Missing(Variable),
-    #[error("no Anthropic credential: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN; ona doctor names the other ways")]
+    #[error(
+        "no Anthropic credential: set ANTHROPIC_API_KEY, or log in: ona auth login; ona doctor names the other ways"
+    )]
     NoAnthropic,
     #[error("no Anthropic credential: a bare run takes ANTHROPIC_API_KEY or an apiKeyHelper from --settings only")]
     NoAnthropicBare,
@@ -20,6 +23,8 @@ pub enum AuthError {
     Unusable(&'static str),
     #[error("apiKeyHelper: {0}")]
     Helper(#[from] HelperFailure),
+    #[error(transparent)]
+    Login(#[from] LoginError),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -22,6 +22,8 @@ pub const USER_AGENT: &str = concat!("ona/", env!("CARGO_PKG_VERSION"));
 const CONNECT: Duration = Duration::from_secs(15);
 /// For a request to which no setting applies.
 const READ_TIMEOUT: Duration = Duration::from_secs(300);
+/// A login server answers from memory.
+const LOGIN: Duration = Duration::from_secs(20);
 /// A stream for what an MCP server says unasked.
 const IDLE_STREAM_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
@@ -120,6 +122,15 @@ pub fn page_client(url: &reqwest::Url, route: PageRoute<'_>, limits: HttpLimits)
 /// Returns whether the environment has a proxy for this address.
 pub fn is_proxied(url: &reqwest::Url) -> bool {
     url.as_str().parse::<http::Uri>().is_ok_and(|url| Matcher::from_system().intercept(&url).is_some())
+}
+
+/// Returns a client for a login server at this address. Its requests carry codes and tokens, so
+/// it follows no redirect, and none of them takes long.
+pub(crate) fn login_client(url: &str) -> Result<Client, HttpError> {
+    install_crypto();
+    let common = || common(HttpLimits { connect: CONNECT, read_timeout: LOGIN }).timeout(LOGIN);
+    let built = if is_local(url) { without_roots(common().no_proxy()).build() } else { common().build() };
+    built.map_err(|error| HttpError(describe_error(error)))
 }
 
 /// Plain HTTP on this machine.

@@ -1,11 +1,11 @@
 //! Who wins, what is sent, and what is never shown.
 
 use crate::env;
-use ona_api::Env;
 use ona_api::model::{FailureClass, ModelFailure};
+use ona_api::{Env, Redactor, clock};
 use ona_auth::{
-    ApiKeyHelper, AuthError, Credential, CredentialKind, CredentialSources, HelperFailure, lm_studio, openai,
-    resolve_anthropic,
+    ApiKeyHelper, AuthError, Credential, CredentialKind, CredentialSources, CredentialStore, HelperFailure,
+    LoginSource, StoredLogin, lm_studio, openai, resolve_anthropic,
 };
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
@@ -29,13 +29,21 @@ fn printing(key: &str) -> ApiKeyHelper {
     ApiKeyHelper::new(format!("echo {key}"), "/", Env::default().with("PATH", "/usr/bin:/bin"))
 }
 
+/// A login that was pasted.
+fn stored(text: &str) -> LoginSource {
+    let home = tempfile::tempdir().unwrap();
+    let store = CredentialStore::from_env(&env([("HOME", home.path().to_str().unwrap())]));
+    store.save(&StoredLogin::pasted(text, clock::now()).unwrap()).unwrap();
+    LoginSource::open(store, Redactor::default()).unwrap().unwrap()
+}
+
 /// Every source there is; tests take some away.
 struct World {
     env: Env,
     bare: bool,
     helper: Option<ApiKeyHelper>,
     inherited: Option<SecretString>,
-    stored: Option<SecretString>,
+    stored: Option<LoginSource>,
 }
 
 impl World {
@@ -47,7 +55,7 @@ impl World {
         ]);
         let secret = |text: &str| Some(SecretString::from(text));
         let helper = Some(printing("helper-value"));
-        Self { env, bare: false, helper, inherited: secret("inherited-value"), stored: secret("login-value") }
+        Self { env, bare: false, helper, inherited: secret("inherited-value"), stored: Some(stored("login-value")) }
     }
 
     async fn resolve(&self) -> Result<Credential, AuthError> {

@@ -2,6 +2,7 @@
 
 mod credential;
 mod http;
+mod login;
 mod model;
 
 use ona_api::Env;
