@@ -237,7 +237,7 @@ check_004_2_2_01() {
   settings '{}'
   # A provider that no credential speaks for is not a choice: the next run chooses anew.
   says 1 -p hello
-  has "$err" 'ona: no Anthropic credential: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN; ona doctor names the other ways'
+  has "$err" 'ona: no Anthropic credential: set ANTHROPIC_API_KEY, or log in: ona auth login; ona doctor names the other ways'
   is "$(sql "SELECT json_extract(json,'\$.model_config') FROM settings_snapshot")" ''
   code 0 ona doctor
   has "$out" 'Nothing is broken; a model can answer once what is marked ✗ is there.'

@@ -20,7 +20,15 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
-    let asked = parse_event(&read_text(text)?)?;
+    let (described, code) = fire(launch, &read_text(text)?, "fire-hook", yes)?;
+    output::line(described);
+    Ok(code)
+}
+
+/// Runs the hooks of an event in a session of their own, unless the event names one. Returns
+/// what came of it and the exit code.
+pub(crate) fn fire(launch: &Launch, text: &str, conversation: &str, yes: bool) -> Result<(String, u8), Failure> {
+    let asked = parse_event(text)?;
     let cwd = asked.text("cwd").map_or_else(|| launch.cwd.clone(), PathBuf::from);
     let open = launch.open()?;
     let store = &open.store;
@@ -34,7 +42,7 @@ pub(crate) fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure>
         let wanted = Wanted {
             conversation: asked.base_text("conversation_id").map(Into::into),
             session: asked.base_text("session_id").map(Into::into),
-            otherwise: "fire-hook".into(),
+            otherwise: conversation.into(),
             start: SequenceStart::Zero,
         };
         let place = session_lookup::find(launch, store, wanted)?;
@@ -55,8 +63,9 @@ pub(crate) fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure>
         let outcome = runtime.hooks.fire(firing).await;
         runtime.mcp.servers.close().await;
         store.commit(&place, outcome.rows()).await.map_err(failed)?;
-        output::line(open.redactor.apply(&described(asked.event, &place, &outcome).to_string()));
-        Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 })
+        let described = described(asked.event, &place, &outcome).to_string();
+        let code = if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 };
+        Ok((open.redactor.apply(&described).into_owned(), code))
     })
 }
 

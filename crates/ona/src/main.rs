@@ -2,6 +2,7 @@
 
 mod args;
 mod audit;
+mod auth;
 mod db;
 mod demo;
 mod diagnostics;
@@ -100,6 +101,7 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
         Job::Transition(phase) => transition::run(&launch, &phase, approve),
         Job::Command(command) => match command {
             Command::Demo { sdlc } => demo::run(&launch, if sdlc { Tour::Phases } else { Tour::Calls }),
+            Command::Auth(command) => auth::run(&launch, &command),
             Command::Doctor { json } => doctor::run(&launch, json),
             Command::Db(command) => db::run(&launch, &command),
             Command::Audit(command) => audit::run(&launch, &command),

@@ -6,7 +6,7 @@ use crate::events::{Events, TurnEvent};
 use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestParams};
 use ona_api::{CallId, Env, Redactor, environment};
 use ona_auth::http::{self, HttpLimits};
-use ona_auth::{ApiKeyHelper, CredentialKind, CredentialSources, Endpoint, ModelChoice};
+use ona_auth::{ApiKeyHelper, CredentialKind, CredentialSources, Endpoint, LoginSource, ModelChoice};
 use ona_providers::{EncodedMessages, Provider, RetryPolicy, WireFormat, classify};
 use ona_settings::ModelTimeouts;
 use ona_web::MessagesSearch;
@@ -23,6 +23,8 @@ pub struct ModelSetup {
     pub bare: bool,
     pub helper: Option<ApiKeyHelper>,
     pub handed: Option<SecretString>,
+    /// The stored login; never in a bare run.
+    pub login: Option<Arc<LoginSource>>,
     /// Learns every credential that is used (DEC-016).
     pub redactor: Redactor,
     pub window: ContextWindow,
@@ -46,13 +48,19 @@ impl ModelSetup {
             bare: self.bare,
             helper: self.helper.as_ref(),
             inherited: self.handed.as_ref(),
-            ..CredentialSources::new(&self.env)
+            stored: self.login.as_deref(),
+            env: &self.env,
         }
+    }
+
+    /// Returns what would sign requests to Anthropic; runs nothing.
+    pub fn anthropic_source(&self) -> CredentialKind {
+        self.sources().kind()
     }
 
     /// Whether Anthropic could be asked; runs nothing.
     pub fn anthropic_available(&self) -> bool {
-        self.sources().kind() != CredentialKind::None
+        self.anthropic_source() != CredentialKind::None
     }
 }
 
@@ -125,6 +133,7 @@ impl Model {
         cancel: &CancellationToken,
     ) -> Result<Reply, ModelFailure> {
         let mut attempt = 0;
+        let mut renewed = false;
         let mut spent = Duration::ZERO;
         let limit = self.setup.timeouts.total;
         let deadline = tokio::time::Instant::now() + limit;
@@ -140,7 +149,7 @@ impl Model {
                 return Err(self.took_too_long(limit));
             };
             let credential = credential?;
-            let provider = Provider::new(self.client.clone(), self.endpoint.clone(), credential);
+            let provider = Provider::new(self.client.clone(), self.endpoint.clone(), credential.clone());
             let mut on_delta = |delta| events(TurnEvent::Delta(delta));
             let began = Instant::now();
             events(TurnEvent::Requesting { model: asking.model.clone() });
@@ -160,6 +169,14 @@ impl Model {
             };
             if let (FailureClass::AuthenticationFailed, Some(helper)) = (failure.class, &self.setup.helper) {
                 helper.refused().await;
+            }
+            // Once: a server that refuses a fresh token as well means it.
+            if let (false, CredentialKind::Login, Some(401), Some(login)) =
+                (renewed, credential.kind(), failure.status, &self.setup.login)
+                && login.refused(credential.secret()).await
+            {
+                renewed = true;
+                continue;
             }
             // An attempt that could not begin in time is not waited for: the failure says more.
             let in_time = |wait: &Duration| tokio::time::Instant::now() + *wait < deadline;

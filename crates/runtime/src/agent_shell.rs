@@ -23,6 +23,11 @@ pub(crate) fn started_by_an_agent(env: &Env, database: &Path) -> bool {
     is_marked || own.into_iter().chain(marks_of_ancestors()).any(|live| same_file(&live, database))
 }
 
+/// Whether any agent started this program, whatever database it names.
+pub(crate) fn is_below_an_agent(env: &Env) -> bool {
+    mark::current() != mark::ProcessMark::Unmarked || env.non_empty(MARK).is_some() || !marks_of_ancestors().is_empty()
+}
+
 /// The mark in the environment each ancestor was started with.
 fn marks_of_ancestors() -> Vec<PathBuf> {
     let mut marks = Vec::new();

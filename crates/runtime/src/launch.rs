@@ -8,6 +8,7 @@ use crate::options::Options;
 use ona_api::redact::secrets_of;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, Env, Group, LoggedEvent, Redactor, Row, SessionId, environment};
+use ona_auth::{CredentialStore, LoginSource};
 use ona_settings::Settings;
 use ona_store::{LockError, Reader, SessionLock, SettingsLock, Store, StoreError};
 use ona_trust::{
@@ -39,6 +40,7 @@ pub struct Launch {
     /// What was said on stderr.
     said: Mutex<BTreeSet<&'static str>>,
     before: OnceLock<Option<Reader>>,
+    login: OnceLock<Option<Arc<LoginSource>>>,
 }
 
 /// What a start may do with the settings row (DEC-180).
@@ -88,6 +90,7 @@ impl Launch {
             looks_at_first_pages: true,
             said: Mutex::default(),
             before: OnceLock::new(),
+            login: OnceLock::new(),
         })
     }
 
@@ -130,9 +133,33 @@ impl Launch {
         self.notices.keep_out(secrets.iter().copied());
         // Shared with everything that prints, so that a secret learned later counts there too.
         let redactor = self.notices.redactor();
+        // A keychain may ask its user first, which only a model call is worth.
+        if !self.credential_store().uses_keychain() {
+            self.login();
+        }
         let store = store(&self.database.path, redactor.clone()).map_err(|error| self.store_failure(error))?;
         self.note_of(&store);
         Ok(OpenProject { store: Arc::new(store), found, merged, redactor })
+    }
+
+    /// Returns where a login is kept. Only the environment of the process decides.
+    pub fn credential_store(&self) -> CredentialStore {
+        CredentialStore::from_env(&self.env)
+    }
+
+    /// Returns the stored login, read once. A bare run has none (DEC-087).
+    pub fn login(&self) -> Option<Arc<LoginSource>> {
+        let read = || {
+            if self.options.bare {
+                return None;
+            }
+            let login = LoginSource::open(self.credential_store(), self.notices.redactor());
+            let login = login.inspect_err(|error| {
+                self.note(format_args!("ona: the stored login is not used: {error}\n  ona auth login replaces it"));
+            });
+            login.ok().flatten().map(Arc::new)
+        };
+        self.login.get_or_init(read).clone()
     }
 
     pub fn discover(&self) -> Result<DiscoveredSettings, Failure> {
@@ -406,6 +433,17 @@ impl Launch {
     /// Refuses what only a person may do when the agent's own shell tries it.
     pub fn operator_only(&self, what: &str) -> Result<(), Failure> {
         if self.agent_shell {
+            return Err(Failure::refused(format_args!(
+                "{what} can be changed by the operator only, not from the agent's shell"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses what belongs to the operator in every project when any agent's shell tries it:
+    /// another database makes no difference.
+    pub fn never_from_an_agent(&self, what: &str) -> Result<(), Failure> {
+        if agent_shell::is_below_an_agent(&self.env) {
             return Err(Failure::refused(format_args!(
                 "{what} can be changed by the operator only, not from the agent's shell"
             )));

@@ -1,10 +1,14 @@
 //! Which model a run asks, and with what it could sign (section 2.4, DEC-082).
 
+use crate::environments::operator_environment;
 use crate::failure::Failure;
-use crate::launch::{Launch, OpenProject, nowhere};
+use crate::launch::{Launch, OpenProject, Purpose, nowhere};
 use ona_api::model::{MODELS, ModelFailure, ProviderName};
 use ona_api::{Env, Group, Row, Variable, environment};
-use ona_auth::{ApiKeyHelper, ModelChoice, ModelConfigError, default_model_config, inherited_token, resolve_model};
+use ona_auth::{
+    ApiKeyHelper, CredentialKind, CredentialSources, ModelChoice, ModelConfigError, default_model_config,
+    inherited_token, resolve_model,
+};
 use ona_orchestration::{ContextWindow, ModelSetup};
 use ona_settings::{Settings, keys};
 use serde_json::{Value, json};
@@ -26,20 +30,7 @@ pub fn model(
     settings: &Settings,
     env: &Env,
 ) -> Result<Chosen, Failure> {
-    let helper = settings
-        .api_key_helper
-        .as_deref()
-        .map(|command| ApiKeyHelper::new(command, launch.project.clone(), env.clone()));
-    let bare = launch.options.bare;
-    let setup = ModelSetup {
-        env: env.clone(),
-        bare,
-        helper,
-        handed: inherited_token(env),
-        redactor: open.redactor.clone(),
-        window: window(settings, env)?,
-        timeouts: settings.model_timeouts.clone().map_err(Failure::usage)?,
-    };
+    let setup = setup(launch, open, settings, env)?;
     let mut fresh = None;
     let config = match (wanted, settings.model_config.as_ref()) {
         (Some(name), configured) => named(name, configured)?,
@@ -64,6 +55,39 @@ pub fn model(
         Err(wrong) => return Err(Failure::usage(wrong)),
     };
     Ok(Chosen { choice, setup, fresh })
+}
+
+fn setup(launch: &Launch, open: &OpenProject, settings: &Settings, env: &Env) -> Result<ModelSetup, Failure> {
+    let helper = settings
+        .api_key_helper
+        .as_deref()
+        .map(|command| ApiKeyHelper::new(command, launch.project.clone(), env.clone()));
+    Ok(ModelSetup {
+        env: env.clone(),
+        bare: launch.options.bare,
+        helper,
+        handed: inherited_token(env),
+        login: launch.login(),
+        redactor: open.redactor.clone(),
+        window: window(settings, env)?,
+        timeouts: settings.model_timeouts.clone().map_err(Failure::usage)?,
+    })
+}
+
+/// Returns what would sign a request to Anthropic if a session started now. Runs nothing.
+pub fn anthropic_source(launch: &Launch) -> Result<CredentialKind, Failure> {
+    let open = launch.look()?;
+    let settings = launch.effective(&open, Purpose::Look)?;
+    let env = operator_environment(launch, &open, &settings);
+    Ok(setup(launch, &open, &settings, &env)?.anthropic_source())
+}
+
+/// The same as far as the environment and the stored login tell.
+pub fn anthropic_source_of_environment(launch: &Launch) -> CredentialKind {
+    let (handed, login) = (inherited_token(&launch.env), launch.login());
+    let sources = CredentialSources::new(&launch.env);
+    let bare = launch.options.bare;
+    CredentialSources { bare, inherited: handed.as_ref(), stored: login.as_deref(), ..sources }.kind()
 }
 
 /// A launcher that hands requests to a proxy of its own must not believe that it sees them.
@@ -103,7 +127,8 @@ pub fn can_be_asked(launch: &Launch, settings: &Settings) -> bool {
     let env = &launch.env;
     let openai = env.non_empty(environment::OPENAI_API_KEY).is_some();
     let anthropic = settings.api_key_helper.is_some()
-        || ANTHROPIC_CREDENTIALS.iter().any(|variable| env.non_empty(*variable).is_some());
+        || ANTHROPIC_CREDENTIALS.iter().any(|variable| env.non_empty(*variable).is_some())
+        || launch.login().is_some();
     let provider = settings.model_config.as_ref().and_then(|config| config["provider"].as_str());
     match provider.and_then(ProviderName::from_text) {
         Some(ProviderName::ClaudeCodeSubscription) => anthropic,

@@ -96,6 +96,18 @@ pub struct OtherHooks {
     pub source: LoadedSource,
 }
 
+/// Returns the rule that keeps tools from reading a file.
+fn unreadable(file: &Path) -> Option<String> {
+    let escaped = file.to_str()?.chars().fold(String::new(), |mut pattern, c| {
+        if matches!(c, '*' | '?' | '[' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+        pattern
+    });
+    Some(format!("Read(/{escaped})"))
+}
+
 /// One thread is enough for one call: children do the work.
 pub fn block_on<T>(work: impl Future<Output = T>) -> T {
     let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -145,7 +157,9 @@ impl Runtime {
     ) -> Result<Self, Failure> {
         let (pi, settings) = PiSession::read(launch, open, launch.effective(open, purpose)?);
         let pending_rules = flags::read(&launch.options)?;
-        let (permissions, mut notes, strange) = permissions(launch, &settings)?;
+        let (mut permissions, mut notes, strange) = permissions(launch, &settings)?;
+        // No tool needs what opens the stored login.
+        permissions.deny.extend(launch.credential_store().files().iter().filter_map(|file| unreadable(file)));
         let place = session_dirs(launch, &permissions, cwd);
         let (mut rules, dropped) = Rules::parse(&permissions);
         rules.set_managed(managed_rules(open));
@@ -182,6 +196,7 @@ impl Runtime {
         let rejected = hook_sources.iter().flat_map(|source| &source.loaded.rejected);
         notes.extend(rejected.map(findings::rejected_hook));
         let mut guarded = ona_trust::guarded_files(&launch.discovery()?, &launch.env);
+        guarded.extend(launch.credential_store().files());
         guarded.extend(hook_sources.iter().flat_map(|source| source.loaded.files.iter().cloned()));
         let pending = hook_sources.iter().filter_map(|source| source.pending.as_ref()).any(ModuleFiles::any);
         // Without hooks the floor asks about these; with hooks they are part of the guard.

@@ -16,6 +16,9 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Log in, log out, or show what signs requests to Anthropic
+    #[command(subcommand)]
+    Auth(Auth),
     /// Create, check, recover or locate the database
     #[command(subcommand)]
     Db(Db),
@@ -46,6 +49,40 @@ pub(crate) enum Command {
     /// Generate, lint, run or report the tests of a plan
     #[command(subcommand)]
     Test(crate::test::Command),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Auth {
+    /// Log in and store the login
+    Login(LoginOptions),
+    /// Remove the stored login, and tell its server if it can be reached
+    Logout {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what signs requests to Anthropic; exit code 1 if nothing does
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LoginOptions {
+    /// Approve the login on another device, with a code
+    #[arg(long, conflicts_with = "token")]
+    pub device: bool,
+    /// Store a long-lived token or an API key that is read from stdin
+    #[arg(long)]
+    pub token: bool,
+    /// Print the address and open no browser
+    #[arg(long)]
+    pub no_browser: bool,
+    /// Print one JSON line for each step
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]

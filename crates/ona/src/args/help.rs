@@ -68,6 +68,9 @@ pub(crate) fn show(topic: &[String], as_json: bool) -> Result<u8, Wrong> {
 pub(super) fn unknown_command(word: &str, phrase: &str) -> Failure {
     let first_line = |text: &str| ona_permissions::printable(text.lines().next().unwrap_or_default());
     let (shown, prompt) = (first_line(word), first_line(phrase));
+    if ["login", "logout"].contains(&word) {
+        return Failure::usage(format_args!("unknown command '{shown}'; did you mean 'auth {shown}'?"));
+    }
     let command = Args::command();
     let names = command.get_subcommands().map(|one| one.get_name());
     match ona_api::nearest(word, names) {

@@ -7,7 +7,7 @@ mod honoured;
 mod options;
 
 pub(crate) use commands::{
-    Audit, AuditFormat, Command, Db, ExportFormat, Gastown, Mcp, Memory, Plan, Sessions, Settings,
+    Audit, AuditFormat, Auth, Command, Db, ExportFormat, Gastown, LoginOptions, Mcp, Memory, Plan, Sessions, Settings,
 };
 pub(crate) use help::{short as short_help, show as show_help};
 pub(crate) use options::{Options, OutputFormat, PermissionPrompts};
