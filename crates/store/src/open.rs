@@ -31,6 +31,9 @@ const JOURNAL_SIZE_LIMIT: i64 = 64 << 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
 const CACHED_STATEMENTS: usize = 64;
+/// Memory for pages of each connection that stays open, in KiB (negative: not pages). What a session
+/// reads and writes is at the end of the tables; the rest of a file is in the system's cache.
+const PAGE_CACHE: i64 = -512;
 
 /// The writing connection of a database that was just opened.
 pub(crate) struct Opened {
@@ -84,6 +87,7 @@ fn writer_of(
     enter_wal(&connection, busy)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", JOURNAL_SIZE_LIMIT)?;
+    connection.pragma_update(None, "cache_size", PAGE_CACHE)?;
     match state {
         SchemaState::Complete => {}
         SchemaState::Lacking | SchemaState::Outdated { .. } => {
@@ -132,6 +136,7 @@ pub(crate) fn reader(path: &Path, busy: Duration) -> Result<Connection, StoreErr
     enter_wal(&connection, busy)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_update(None, "cache_size", PAGE_CACHE)?;
     Ok(connection)
 }
 
