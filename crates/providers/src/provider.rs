@@ -5,13 +5,16 @@
 
 use crate::response::{BodyFormat, ResponseDecoder};
 use crate::{EncodedMessages, WireFormat, classify, retry_after, transport};
+use futures_util::stream;
 use ona_api::Redactor;
 use ona_api::model::{Delta, FailureClass, ModelFailure, Reply, RequestParams};
 use ona_auth::{Credential, Endpoint};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, Response};
+use reqwest::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Body, Client, Response};
 use secrecy::ExposeSecret;
+use std::convert::Infallible;
 use std::time::Duration;
+use tokio_util::bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -71,10 +74,14 @@ impl Provider {
     async fn exchange(
         &self,
         wire: WireFormat,
-        body: Vec<u8>,
+        body: Vec<Bytes>,
         on_delta: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<Reply, ModelFailure> {
-        let request = self.client.post(self.endpoint.url().clone()).headers(self.headers(wire)).body(body);
+        let length: usize = body.iter().map(Bytes::len).sum();
+        let body = Body::wrap_stream(stream::iter(body.into_iter().map(Ok::<_, Infallible>)));
+        let request = self.client.post(self.endpoint.url().clone()).headers(self.headers(wire));
+        // Without a length the body would be sent in chunks, which not every server takes.
+        let request = request.header(CONTENT_LENGTH, length).body(body);
         let mut response = request.send().await.map_err(|error| transport::failure(error, &self.endpoint))?;
         if !response.status().is_success() {
             return Err(failed_response(response).await);

@@ -11,7 +11,7 @@ const CHAT: WireFormat = WireFormat::Chat(ImageSupport::Images);
 fn body(wire: WireFormat, params: &RequestParams, messages: &[Message]) -> String {
     let mut dialogue = EncodedMessages::new(wire);
     dialogue.sync(messages, 0);
-    String::from_utf8(dialogue.body(params)).unwrap()
+    String::from_utf8(dialogue.body(params).concat()).unwrap()
 }
 
 fn sent(wire: WireFormat, messages: &[Message]) -> Value {

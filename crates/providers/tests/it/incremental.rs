@@ -15,7 +15,7 @@ const WIRES: [WireFormat; 3] = [
 fn at_once(wire: WireFormat, messages: &[Message]) -> Vec<u8> {
     let mut dialogue = EncodedMessages::new(wire);
     dialogue.sync(messages, 0);
-    dialogue.body(&params())
+    dialogue.body(&params()).concat()
 }
 
 /// `n` rounds of a call and its result.
@@ -38,7 +38,31 @@ fn only_what_is_new_is_encoded() {
         assert_eq!(dialogue.sync(&messages[..999], 0), 999);
         assert_eq!(dialogue.sync(&messages[..999], 999), 0);
         assert_eq!(dialogue.sync(&messages, 999), 2);
-        assert_eq!(dialogue.body(&params()), at_once(wire, &messages));
+        assert_eq!(dialogue.body(&params()).concat(), at_once(wire, &messages));
+    }
+}
+
+/// Longer than what is kept in one piece, also where a change goes back by several pieces.
+#[test]
+fn a_long_conversation_is_the_same_however_it_grew() {
+    let long = |i: usize| match i % 2 {
+        0 => user([text(&format!("{i} ").repeat(9_000))]),
+        _ => assistant([text(&format!("{i} ").repeat(9_000))]),
+    };
+    let messages: Vec<Message> = (0..30).map(long).collect();
+    for wire in WIRES {
+        let mut dialogue = EncodedMessages::new(wire);
+        for count in [1, 4, 5, 29, 12, 11, 30] {
+            dialogue.sync(&messages[..count], count.min(9));
+            let body = dialogue.body(&params()).concat();
+            assert_eq!(body, at_once(wire, &messages[..count]), "{count}");
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            let texts: Vec<String> = body["messages"].as_array().unwrap().iter().map(Value::to_string).collect();
+            let first = texts.iter().position(|text| text.contains("0 0 0 ")).unwrap();
+            let is_message = |(i, text): (usize, &String)| text.contains(&format!("{i} ").repeat(9_000));
+            assert!(texts[first..].iter().enumerate().all(is_message), "{count}");
+            assert_eq!(texts.len() - first, count);
+        }
     }
 }
 
@@ -52,7 +76,7 @@ fn a_message_that_changed_is_encoded_again_with_all_after_it() {
         assert_eq!(dialogue.sync(&messages, 6), 1, "the last");
         messages.splice(0..4, [user([text("a summary")])]);
         assert_eq!(dialogue.sync(&messages, 0), 4, "after a compaction");
-        assert_eq!(dialogue.body(&params()), at_once(wire, &messages));
+        assert_eq!(dialogue.body(&params()).concat(), at_once(wire, &messages));
         messages = rounds(3);
     }
 }
@@ -61,12 +85,12 @@ fn a_message_that_changed_is_encoded_again_with_all_after_it() {
 fn another_system_text_or_tool_is_seen() {
     let mut dialogue = EncodedMessages::new(WireFormat::Messages(ImageSupport::Images));
     dialogue.sync(&rounds(1), 0);
-    let first = dialogue.body(&params());
+    let first = dialogue.body(&params()).concat();
     let other = RequestParams { system: "Be long.".into(), ..params() };
-    assert_ne!(dialogue.body(&other), first);
+    assert_ne!(dialogue.body(&other).concat(), first);
     let fewer = RequestParams { tools: params().tools[..1].to_vec(), ..params() };
-    assert_ne!(dialogue.body(&fewer), first);
-    assert_eq!(dialogue.body(&params()), first);
+    assert_ne!(dialogue.body(&fewer).concat(), first);
+    assert_eq!(dialogue.body(&params()).concat(), first);
 }
 
 /// The provider allows four marks and finds a cached beginning by its bytes.
@@ -75,7 +99,7 @@ fn cache_marks_are_four_and_move_with_the_newest_user_messages() {
     let marked = |rounds_: usize| {
         let mut dialogue = EncodedMessages::new(WireFormat::Messages(ImageSupport::Images));
         dialogue.sync(&rounds(rounds_), 0);
-        let body: Value = serde_json::from_slice(&dialogue.body(&params())).unwrap();
+        let body: Value = serde_json::from_slice(&dialogue.body(&params()).concat()).unwrap();
         assert_eq!(body.to_string().matches("cache_control").count(), 3 + usize::from(rounds_ > 0));
         let messages = body["messages"].as_array().unwrap().clone();
         let marked = |message: &Value| message["content"].to_string().contains("cache_control");
@@ -124,7 +148,7 @@ proptest! {
                 let unchanged = current.len();
                 current.extend(step.iter().cloned());
                 dialogue.sync(&current, unchanged);
-                prop_assert_eq!(dialogue.body(&params()), at_once(wire, &current));
+                prop_assert_eq!(dialogue.body(&params()).concat(), at_once(wire, &current));
             }
         }
     }
