@@ -62,6 +62,11 @@ const server = createServer((request, response) => {
     response.end(reply.body ?? '');
   });
 });
+// As a proxy: the tunnel is logged and refused.
+server.on('connect', (request, socket) => {
+  appendFileSync(log, JSON.stringify({ method: 'CONNECT', path: request.url, headers: request.headers, body: '' }) + '\n');
+  socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+});
 server.listen(0, '127.0.0.1', () => {
   writeFileSync(`${portFile}.new`, String(server.address().port));
   renameSync(`${portFile}.new`, portFile);

@@ -226,6 +226,29 @@ check_web_private_addresses() {
   is "$(seen)" 2
 }
 
+check_web_proxies() {
+  web
+  # A proxy looks names up; this machine cannot.
+  HTTP_PROXY=$WEB http_proxy=$WEB get http://some.invalid:8080/json
+  ok
+  is "$(content)" '200 http://some.invalid:8080/json
+{"a":[1,2]}'
+  is "$(tail -n 1 "$SEEN" | jq -r .path)" http://some.invalid:8080/json
+  # A public page is asked for by https, so that is the proxy that counts.
+  HTTPS_PROXY=$WEB https_proxy=$WEB get http://some.invalid/json
+  internal
+  is "$(tail -n 1 "$SEEN" | jq -r '.method + " " + .path')" 'CONNECT some.invalid:443'
+  # What is on this machine is reached without it, and what is not public is refused with it too.
+  local before
+  before=$(seen)
+  HTTP_PROXY=http://127.0.0.1:9 http_proxy=http://127.0.0.1:9 get "$WEB/json"
+  ok
+  is "$(seen)" $((before + 1))
+  HTTP_PROXY=$WEB http_proxy=$WEB HTTPS_PROXY=$WEB https_proxy=$WEB asks http://169.254.169.254/latest "$(rules '["WebFetch"]')"
+  has "$told" 'is a link-local address'
+  is "$(seen)" $((before + 1))
+}
+
 check_004_7_2_10() {
   web
   export ONA_WEBSEARCH_URL="$WEB/search?lang=en&q=old"

@@ -68,10 +68,21 @@ pub(crate) async fn fetch(start: &Url, cx: &ToolContext) -> Result<Outcome, Requ
     let mut hops = vec![url.clone()];
     loop {
         let ruling = (cx.judge_address)(url.as_str());
-        let route = lookup::route(&url, reach(cx, &ruling)).await?;
-        if let Some(secure) = upgraded(&url, route.class.is_none()) {
-            url = secure;
-        }
+        let reach = reach(cx, &ruling);
+        let route = match upgraded(&url) {
+            None => lookup::route(&url, reach).await?,
+            Some(secure) => {
+                let route = lookup::route(&secure, reach).await?;
+                match route.class {
+                    None => {
+                        url = secure;
+                        route
+                    }
+                    // What is not public seldom has a certificate.
+                    Some(_) => lookup::route(&url, reach).await?,
+                }
+            }
+        };
         let answer = download::get(&url, &route).await.map_err(|why| transport(&url, start, &why))?;
         let status = answer.status;
         let Some(location) = redirect_target(&answer) else {
@@ -120,10 +131,11 @@ fn redirect_target(answer: &Answer) -> Option<String> {
     answer.location.clone().filter(|_| follows)
 }
 
-/// Public pages are asked for by https. A port that is written out is left alone: it says what speaks there.
-fn upgraded(url: &Url, public: bool) -> Option<Url> {
+/// Returns the address with https, by which public pages are asked for. A port that is written out is left
+/// alone: it says what speaks there.
+fn upgraded(url: &Url) -> Option<Url> {
     let mut secure = url.clone();
-    let plain = url.scheme() == "http" && url.port().is_none() && public;
+    let plain = url.scheme() == "http" && url.port().is_none();
     (plain && secure.set_scheme("https").is_ok()).then_some(secure)
 }
 
@@ -179,9 +191,9 @@ mod tests {
     #[test]
     fn public_pages_are_asked_for_by_https() {
         let url = |text: &str| Url::parse(text).unwrap();
-        assert_eq!(upgraded(&url("http://a.test/x"), true), Some(url("https://a.test/x")));
-        for (text, public) in [("http://a.test/", false), ("http://a.test:8080/", true), ("https://a.test/", true)] {
-            assert_eq!(upgraded(&url(text), public), None, "{text}");
+        assert_eq!(upgraded(&url("http://a.test/x")), Some(url("https://a.test/x")));
+        for text in ["http://a.test:8080/", "https://a.test/"] {
+            assert_eq!(upgraded(&url(text)), None, "{text}");
         }
     }
 
