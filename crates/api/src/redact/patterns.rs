@@ -42,6 +42,17 @@ pub(super) static UNFINISHED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?:{})$", begun.join("|"))).expect("constant pattern")
 });
 
+/// The start of what may be a form in `text` and goes beyond this place.
+pub(super) fn around(text: &str, place: usize) -> Option<usize> {
+    let forms = FORMS.iter().flat_map(|form| form.whole.find_iter(text));
+    let form = forms.filter(|found| found.start() < place && place < found.end()).map(|found| found.start()).min();
+    // Whether `sk-` begins a word may change with what is replaced before it: the whole word counts.
+    let is_key = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+    let word = text[..place].trim_end_matches(is_key).len();
+    let goes_on = text[place..].starts_with(is_key) && text[word..place].contains("sk-");
+    form.into_iter().chain(goes_on.then_some(word)).min()
+}
+
 /// The word before `sk-` belongs to it, because only the whole word tells whether a key begins there.
 fn key() -> String {
     "[A-Za-z0-9_]*(?:s|sk|sk-[A-Za-z0-9_-]*)".to_owned()

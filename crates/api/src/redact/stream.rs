@@ -62,5 +62,27 @@ impl RedactedStream {
 /// Length of the part of `text` that no later text can change.
 fn settled(redactor: &Redactor, text: &str) -> usize {
     let open = patterns::UNFINISHED.find(text).map_or(text.len(), |found| found.start());
-    redactor.known().settled(text, open)
+    let mut cut = redactor.known().settled(text, open);
+    // The last letters of a key may be the first ones of a known secret in some spelling.
+    while let Some(start) = patterns::around(text, cut) {
+        cut = redactor.known().settled(text, start);
+    }
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Redactor;
+
+    #[test]
+    fn a_key_is_not_cut_where_a_known_secret_may_begin() {
+        // In base64 this secret begins with an `a`, and a line break may follow anywhere in it.
+        let redactor = Redactor::new([("A", "hunter2-hunter2")]);
+        let text = format!("sk-proj-{}\n>", "a".repeat(40));
+        for cut in 1..text.len() {
+            let mut stream = redactor.stream();
+            let shown = [stream.push(&text[..cut]), stream.push(&text[cut..]), stream.finish()].concat();
+            assert_eq!(shown, "[REDACTED:api_key]\n>", "cut at {cut}");
+        }
+    }
 }
