@@ -7,13 +7,17 @@
 
 use crate::input::{BadInput, kind};
 use serde_json::{Map, Value};
+use std::cell::Cell;
 
 /// How deep schemas may lead into each other.
 const DEEPEST: usize = 64;
+/// How many schemas one value may be held against: alternatives that lead back to themselves double
+/// with each step down.
+const MOST_CHECKS: usize = 100_000;
 
 /// An error is one sentence that names the key.
 pub fn validate(schema: &Value, value: &Value) -> Result<(), BadInput> {
-    let shape = SchemaCheck { root: schema };
+    let shape = SchemaCheck { root: schema, checks: Cell::new(0) };
     shape.check(schema, value, "", 0).map_err(BadInput::new)
 }
 
@@ -33,11 +37,14 @@ pub fn with_defaults(schema: &Value, value: &mut Value) {
 
 struct SchemaCheck<'a> {
     root: &'a Value,
+    /// How many there were so far.
+    checks: Cell<usize>,
 }
 
 impl SchemaCheck<'_> {
     fn check(&self, schema: &Value, value: &Value, at: &str, depth: usize) -> Result<(), String> {
-        if depth > DEEPEST {
+        self.checks.set(self.checks.get() + 1);
+        if depth > DEEPEST || self.checks.get() > MOST_CHECKS {
             return Err(format!("{}: the schema leads too deep", named(at)));
         }
         let rules = match schema {
@@ -296,6 +303,8 @@ mod tests {
     fn a_schema_that_leads_back_to_itself_ends() {
         let schema = json!({"$ref": "#"});
         assert!(validate(&schema, &json!(1)).is_err());
+        let doubling = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
+        assert!(validate(&doubling, &json!(1)).is_err(), "and at once");
         let tree = json!({"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": false});
         assert!(validate(&tree, &json!({"next": {"next": {}}})).is_ok());
         assert!(validate(&tree, &json!({"next": {"other": {}}})).is_err());
