@@ -121,7 +121,11 @@ impl ResponseDecoder {
         let mut events = Vec::new();
         self.events.push(bytes, &mut events).map_err(|error| classify::unreadable(&error.to_string()))?;
         let mut deltas = Vec::new();
-        let outcome = events.iter().try_for_each(|event| self.decoder.event(&event.data, &mut deltas));
+        // What comes behind the end is not part of the reply, whether it arrives with it or later.
+        let outcome = events.iter().try_for_each(|event| match self.is_over() {
+            true => Ok(()),
+            false => self.decoder.event(&event.data, &mut deltas),
+        });
         // What arrived before a failure was part of the reply.
         self.deliver(deltas, on_delta);
         outcome
