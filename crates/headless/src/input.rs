@@ -75,6 +75,11 @@ pub(crate) fn read(input: impl Read + Send + 'static) -> mpsc::Receiver<Incoming
     receiver
 }
 
+/// Whether a line of stdin is a message a run can use. For programs that test the reader.
+pub fn is_message(line: &[u8]) -> bool {
+    !matches!(parse(line), IncomingMessage::Invalid(_))
+}
+
 fn parse(line: &[u8]) -> IncomingMessage {
     let mut message: Value = match serde_json::from_slice(line) {
         Ok(message) => message,

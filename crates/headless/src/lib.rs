@@ -35,6 +35,7 @@ mod translate;
 mod turn_result;
 mod user_content;
 
+pub use input::is_message;
 pub use options::{HeadlessOptions, OutputFormat, PermissionPrompts};
 pub use output::Output;
 pub use read_prompt::read_prompt;

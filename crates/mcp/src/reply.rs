@@ -13,7 +13,8 @@ pub struct McpReply {
 }
 
 impl McpReply {
-    pub(crate) fn of(result: &Value) -> Self {
+    /// Reads the result of a `tools/call`.
+    pub fn of(result: &Value) -> Self {
         let blocks = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
         let structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
         let text = match (&structured, blocks) {

@@ -50,6 +50,12 @@ impl ModelServer {
         Self::listen(wire, TurnSource::Answering(Box::new(answer)), KeepOpen::Bodies).expect("loopback has a free port")
     }
 
+    /// Like `answering`, but only the newest body is kept: for thousands of long requests.
+    pub fn answering_many(wire: Wire, answer: impl FnMut(&ModelRequest) -> ScriptedTurn + Send + 'static) -> Self {
+        Self::listen(wire, TurnSource::Answering(Box::new(answer)), KeepOpen::NewestBody)
+            .expect("loopback has a free port")
+    }
+
     fn listen(wire: Wire, source: TurnSource, keep: KeepOpen) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
