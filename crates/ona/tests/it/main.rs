@@ -6,7 +6,6 @@ mod claude;
 mod clear;
 mod cli;
 mod compaction;
-mod crash;
 mod denied_tools;
 mod deviations;
 mod diagnostics;

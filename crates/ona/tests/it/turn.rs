@@ -144,58 +144,6 @@ fn agents_can_work_in_the_background_and_be_asked_for_their_report() {
     assert_eq!(ran.stdout, "It reports: all quiet.\n");
 }
 
-/// Killed in the model call, between tools and inside a tool: resuming works every
-/// time and no call runs twice.
-#[test]
-fn a_turn_killed_anywhere_can_be_resumed() {
-    let mut ona = ona();
-    let _unused = ona.model(Wire::Messages, []);
-    let server = ona_testkit::model::ModelServer::answering(Wire::Messages, |request| {
-        let said = request.last_message();
-        if said.contains("again") || said.contains("second") {
-            say("done")
-        } else if said.contains("first") {
-            call("Bash", json!({"command": "echo second; echo b >> log"}))
-        } else {
-            call("Bash", json!({"command": "echo first; echo a >> log"}))
-        }
-    });
-    ona.talk_to(&server);
-    ona.settings(json!({"permissions": {"allow": ["Bash"]}, "model_config": {"provider": "claude_code_subscription", "model_id": "claude_sonnet_4"},
-        "hooks": [{"hook_event_name": "PostToolUse", "command": "true", "shell": "sh"}]}));
-    let began = std::time::Instant::now();
-    ona.run(["-p", "go", "--session-id", "whole"]).expect_code(0);
-    let whole = began.elapsed().as_micros() as u64;
-    let mut killed = 0;
-    for round in 0..1_000u64 {
-        let session = format!("s-{round}");
-        let mut child = ona.command(["-p", "go", "--session-id", &session]).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_micros((round * 618_034 % 1_000_000) * whole / 1_000_000));
-        let running = child.try_wait().unwrap().is_none();
-        child.kill().ok();
-        child.wait().unwrap();
-        if !running {
-            continue;
-        }
-        killed += 1;
-        let known = ona.value(&format!("SELECT count(*) FROM sessions WHERE session_id='{session}'"));
-        if known == 1 {
-            let ran = ona.run(["-p", "again", "-r", &session]).expect_code(0);
-            assert_eq!(ran.stdout, "done\n", "round {round}: {ran:?}");
-        }
-        if killed == 100 {
-            break;
-        }
-    }
-    assert_eq!(killed, 100);
-    assert_eq!(ona.run(["db", "check"]).code, 0);
-    let twice = "SELECT count(*) FROM (SELECT json_extract(detail,'$.tool_use_id') id, session_id, count(*) n FROM events WHERE event_type='tool_started' GROUP BY 1, 2 HAVING n > 1)";
-    assert_eq!(ona.value(twice), 0);
-    let open = "SELECT count(*) FROM transcript_entries u WHERE u.entry_type='tool_use' AND u.session_id IN (SELECT session_id FROM transcript_entries WHERE payload_json LIKE '%\"again\"%')
-                AND NOT EXISTS (SELECT 1 FROM transcript_entries r WHERE r.session_id=u.session_id AND r.tool_use_id=u.tool_use_id AND r.entry_type='tool_result')";
-    assert_eq!(ona.value(open), 0);
-}
-
 #[test]
 fn a_fork_goes_on_by_itself() {
     let mut ona = ona();
