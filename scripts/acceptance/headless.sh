@@ -358,6 +358,56 @@ check_agent_by_hand() {
   [ ! -e made ] || fail "a call of the agent ran unasked"
 }
 
+# ---- background tasks that end -------------------------------------------------------
+
+# in_background COMMAND : a call that starts it
+in_background() { jq -cn --arg c "$1" '{calls:[{name:"Bash",input:{command:$c,description:"work",run_in_background:true}}]}'; }
+# heard N TEXT : the n-th request (from 0) tells the model this
+heard() { has "$(req "$1" ".body.messages[-1].content | tojson")" "$2"; }
+
+check_task_ends_once() {
+  talking "[$(in_background 'sleep 0.5; echo half; exit 3'),{\"say\":\"under way\"},{\"say\":\"it failed\"}]"
+  choose '{"permissions":{"allow":["Bash"]}}'
+  code 0 ona -p go --output-format stream-json --verbose
+  # One result, and it knows how the task ended.
+  is "$(jq -r 'select(.type == "result").result' <<<"$out")" 'it failed'
+  is "$(jq -r 'select(.subtype == "task_started" or .subtype == "task_notification") | [.task_id, .task_type, .status // "-"] | join(" ")' <<<"$out")" \
+    $'b1 local_bash -\nb1 local_bash failed'
+  heard 2 'A background task has ended.'
+  heard 2 'Task b1 (work): ended with exit code 3'
+  heard 2 half
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type = 'attachment' AND json_extract(payload_json, '\$.attachment.kind') = 'task_notification'")" 1
+  # A server never ends: it is named and stopped.
+  talking "[$(in_background 'echo $$ >pid; exec sleep 300'),{\"say\":\"served\"}]"
+  code 0 ona -p go
+  is "$out" served
+  has "$err" 'Background tasks were still running at the end and were stopped: b1 (work).'
+  ! kill -0 "$(cat pid)" 2>/dev/null || fail 'the server is still there'
+  # What the model has read is not told again.
+  talking "[$(in_background 'echo read'),{\"calls\":[{\"name\":\"TaskOutput\",\"input\":{\"task_id\":\"b1\"}}]},{\"say\":\"known\"}]"
+  code 0 ona -p go --allowedTools TaskOutput
+  is "$out $(requests)" 'known 3'
+}
+
+check_task_ends_driven() {
+  talking "[$(in_background 'until [ -e go ]; do sleep 0.05; done; echo built'),{\"say\":\"under way\"},{\"say\":\"it is built\"},{\"say\":\"last\"}]"
+  choose '{"permissions":{"allow":["Bash"]}}'
+  drive
+  user start
+  result
+  is "$(of .result)" 'under way'
+  # Nothing is asked, and the end of the task still leads to a turn with a result of its own.
+  touch go
+  until_line '.subtype == "task_notification"'
+  result
+  is "$(of '[.subtype, .result] | join(" ")')" 'success it is built'
+  heard 2 built
+  user more
+  result
+  is "$(of .result)" last
+  leave 0
+}
+
 # ---- what is printed is on disk (DEC-194) --------------------------------------------
 
 # take_lock / give_lock : another process holds the write lock of the database

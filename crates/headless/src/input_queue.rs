@@ -22,6 +22,8 @@ pub(crate) struct InputQueue {
     pub control: ControlState,
     /// `None` without input, or when it has ended.
     inbox: Option<mpsc::Receiver<IncomingMessage>>,
+    /// Whether there was input at any time.
+    listened: bool,
     queue: VecDeque<QueuedPrompt>,
     /// Content that is sent with the next prompt.
     held_content: HeldContent,
@@ -43,6 +45,7 @@ impl InputQueue {
         Self {
             control,
             inbox: None,
+            listened: false,
             queue: VecDeque::new(),
             held_content: HeldContent::default(),
             host,
@@ -59,6 +62,12 @@ impl InputQueue {
 
     pub(crate) fn listen(&mut self, inbox: mpsc::Receiver<IncomingMessage>) {
         self.inbox = Some(inbox);
+        self.listened = true;
+    }
+
+    /// Whether prompts come from a program; otherwise there is a single one.
+    pub(crate) fn is_driven(&self) -> bool {
+        self.listened
     }
 
     /// Returns the next prompt, or `None` if there will be none.

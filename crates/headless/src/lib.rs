@@ -8,6 +8,7 @@
 //! This crate reads no flags and opens no stream: options, a reader and an [`Output`]
 //! are handed in, and a run returns how it ended.
 
+mod background;
 mod builtin_commands;
 mod control;
 mod event_printer;

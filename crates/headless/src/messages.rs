@@ -130,6 +130,7 @@ pub(crate) enum SystemMessage {
         task_id: String,
         tool_use_id: Option<CallId>,
         description: String,
+        task_type: &'static str,
         status: &'static str,
         output_file: String,
         summary: String,

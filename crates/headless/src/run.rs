@@ -21,7 +21,7 @@ use ona_instructions::skills::Skills;
 use ona_mcp::ServerTransport;
 use ona_orchestration::{
     COMPACTION_CANCELLED, Compacted, Elicitations, Events, History, Session, SessionEndReason, Turn, TurnEnd,
-    TurnOutcome, UserPrompt, clear, end_session, look_at_files,
+    TurnOutcome, UserPrompt, clear, end_session,
 };
 use ona_process::TurnCancellation;
 use ona_runtime::{
@@ -31,18 +31,11 @@ use ona_runtime::{
     skills,
 };
 use ona_store::StoreError;
-use ona_tools::TaskKind;
 use ona_transcript::Trigger;
 use serde_json::Value;
 use std::io::Read;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-/// How often files are looked at while no turn runs.
-const IDLE_LOOK: Duration = Duration::from_secs(1);
-/// How long a run waits for background agents at its end.
-const AGENTS_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Answers prompts until there are none left, and returns how the last turn ended. `cancel` ends
 /// the whole run.
@@ -258,7 +251,7 @@ impl Run<'_> {
             queue.control.current_model = Some((turn.current_model.clone(), configured));
             turn.cancel = self.cancellation.begin_turn();
             session.cx.cancel = turn.cancel.clone();
-            let outcome = match clears {
+            let mut outcome = match clears {
                 true if stays => module_commands::refused("A hook module cancelled /clear; the session goes on."),
                 true => TurnOutcome::nothing(),
                 false => match builtin_commands::compact_command(&prompt.text) {
@@ -279,42 +272,23 @@ impl Run<'_> {
             };
             queue.serve_while(run_requested_compactions(turn, session, history)).await?;
             queue.serve_while(self.run_queued_commands(turn, session, history, &mut locks)).await?;
+            if !queue.is_driven() {
+                self.answer_task_ends(turn, session, history, queue, &mut outcome).await?;
+            }
             let provider = Some(turn.current_model.model().choice.provider);
             self.event_printer.result(&outcome, &ResultContext { conversation: &conversation, provider });
             ended = outcome.ended;
-            next = self.wait_for_prompt(session, queue, events).await?;
+            next = self.next_prompt(turn, session, history, queue, events).await?;
             self.event_printer.begin();
         }
         Ok(ended)
     }
 
-    /// Waits for the next prompt. Meanwhile hooks are notified of files that other programs change.
-    async fn wait_for_prompt(
-        &self,
-        session: &mut Session,
-        queue: &mut InputQueue,
-        events: &Events,
-    ) -> Result<Option<UserPrompt>, StoreError> {
-        loop {
-            if let Ok(next) = tokio::time::timeout(IDLE_LOOK, queue.next()).await {
-                return Ok(next);
-            }
-            // An interrupt of the last turn is over.
-            session.cx.cancel = self.cancellation.begin_turn();
-            queue.serve_while(look_at_files(&self.open.store, &self.runtime.hooks, session, events)).await?;
-        }
-    }
-
-    /// Waits for agents that still work, then ends the session and its conversation (DEC-023).
+    /// Ends the session and its conversation (DEC-023).
     async fn finish(&self, session: &mut Session, queue: &mut InputQueue) -> Result<(), StoreError> {
-        let waiting = async {
-            tokio::select! {
-                () = self.runtime.tasks.finish(TaskKind::Agent) => {}
-                () = self.cancellation.program().cancelled() => {}
-                () = tokio::time::sleep(AGENTS_TIMEOUT) => {}
-            }
-        };
-        queue.serve_while(waiting).await;
+        if queue.is_driven() {
+            self.report_left_running(false);
+        }
         self.cancellation.begin_turn();
         if self.cancellation.program().is_cancelled() {
             // Nobody waits for running tasks any more, and their hooks must run before the last ones.

@@ -5,6 +5,7 @@ use super::stream::{ReplyEvents, stop_reason};
 use ona_api::model::{EndReason, Part, Usage};
 use ona_api::{CallId, Redactor, ToolCall, ToolResult, clock};
 use ona_orchestration::{Compaction, TurnEvent};
+use ona_tools::TaskKind;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -90,19 +91,20 @@ impl Translator {
             }
             TurnEvent::NotCompacted { why } => vec![compacted("failed", Some(why))],
             TurnEvent::Inside { call, event } => self.inside(call, *event),
-            TurnEvent::TaskStarted { id, call, description } => {
+            TurnEvent::TaskStarted { id, kind, call, description } => {
                 vec![StreamMessage::System(SystemMessage::TaskStarted {
                     task_id: id,
                     tool_use_id: call,
                     description,
-                    task_type: "local_agent",
+                    task_type: task_type(kind),
                 })]
             }
-            TurnEvent::TaskEnded { id, call, description, status, summary } => {
+            TurnEvent::TaskEnded { id, kind, call, description, status, summary } => {
                 vec![StreamMessage::System(SystemMessage::TaskNotification {
                     task_id: id,
                     tool_use_id: call,
                     description,
+                    task_type: task_type(kind),
                     status,
                     output_file: String::new(),
                     summary,
@@ -139,6 +141,14 @@ impl Translator {
 
 pub(crate) fn informational(content: String, level: Level) -> StreamMessage {
     StreamMessage::System(SystemMessage::Informational { content, level })
+}
+
+/// The names that clients know.
+fn task_type(kind: TaskKind) -> &'static str {
+    match kind {
+        TaskKind::Bash => "local_bash",
+        TaskKind::Agent => "local_agent",
+    }
 }
 
 fn compacted(result: &'static str, error: Option<String>) -> StreamMessage {
@@ -281,7 +291,10 @@ mod tests {
             (TurnEvent::Message("words".into()), "system informational"),
             (TurnEvent::Compacting, "system status"),
             (TurnEvent::NotCompacted { why: "no".into() }, "system status"),
-            (TurnEvent::TaskStarted { id: "a1".into(), call: None, description: "d".into() }, "system task_started"),
+            (
+                TurnEvent::TaskStarted { id: "a1".into(), kind: TaskKind::Agent, call: None, description: "d".into() },
+                "system task_started",
+            ),
         ] {
             assert_eq!(kinds(&told(StreamContent::default(), vec![event])), [kind]);
         }

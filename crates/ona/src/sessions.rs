@@ -30,7 +30,7 @@ pub(crate) fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
     let owner = owner.ok_or_else(unknown)?;
     let line = reader.sessions(Some(&owner)).map_err(failed)?.into_iter().find(|line| line.id == id);
     let line = line.ok_or_else(unknown)?;
-    let account = ona_orchestration::session_usage(reader, &id, 0).map_err(failed)?;
+    let account = ona_orchestration::session_usage(reader, &id).map_err(failed)?;
     let settings = reader.settings().map_err(failed)?;
     // A row nobody can read is named by the commands that need it.
     let settings = settings.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);

@@ -2,6 +2,7 @@
 
 use ona_api::model::{Delta, EndReason, ModelFailure, Part, Usage};
 use ona_api::{CallId, ToolCall, ToolResult};
+use ona_tools::TaskKind;
 use ona_transcript::Trigger;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,14 +57,16 @@ pub enum TurnEvent {
         call: CallId,
         event: Box<TurnEvent>,
     },
-    /// An agent works by itself from now on.
+    /// An agent or a command works by itself from now on.
     TaskStarted {
         id: String,
+        kind: TaskKind,
         call: Option<CallId>,
         description: String,
     },
     TaskEnded {
         id: String,
+        kind: TaskKind,
         call: Option<CallId>,
         description: String,
         /// completed, failed or stopped.

@@ -37,6 +37,7 @@ mod session_usage;
 mod skills;
 mod stored;
 mod subagent;
+mod task_ends;
 mod text_only;
 mod todos;
 mod transcript_files;

@@ -38,6 +38,9 @@ pub struct Session {
     pub context: SessionContext,
     /// Hook modules that hear of what happens here.
     pub modules: Option<Arc<Modules>>,
+    /// The newest row whose usage some turn has counted. What agents use between two turns
+    /// is counted by the later one.
+    pub counted_to: Option<i64>,
 }
 
 impl Session {
@@ -62,6 +65,7 @@ impl Session {
             persist,
             context: SessionContext::default(),
             modules: None,
+            counted_to: None,
         }
     }
 

@@ -135,13 +135,18 @@ impl Tool for AgentTool {
         let id = cx.tasks.add(TaskKind::Agent, description.clone(), Arc::new(job.clone()));
         let (deps, name) = (Arc::clone(&self.deps), task_run.definition.name.clone());
         let (task, call) = (id.clone(), cx.call.clone());
-        (deps.events)(TurnEvent::TaskStarted { id: id.clone(), call: call.clone(), description: description.clone() });
+        (deps.events)(TurnEvent::TaskStarted {
+            id: id.clone(),
+            kind: TaskKind::Agent,
+            call: call.clone(),
+            description: description.clone(),
+        });
         tokio::spawn(async move {
             let report = task_run.go().await;
             let summary = report.content.clone();
             tell.send_replace(Some(report));
             let status = job.state().status();
-            (deps.events)(TurnEvent::TaskEnded { id: task, call, description, status, summary });
+            (deps.events)(TurnEvent::TaskEnded { id: task, kind: TaskKind::Agent, call, description, status, summary });
             let fields = json!({"teammate_name": name, "team_name": "default"});
             deps.fire(EventName::TeammateIdle, fields).await;
             drop(place);

@@ -16,7 +16,7 @@ macro_rules! usage_rows {
              SELECT substr(state.key, 16) FROM state JOIN family ON state.value = family.id \
              WHERE state.key LIKE 'session\\_parent:%' ESCAPE '\\' \
              AND state.conversation_id = (SELECT conversation_id FROM sessions WHERE session_id = ?1)) \
-             SELECT t.sequence, t.entry_type, t.payload_json, t.tool_use_id, t.created_at, t.session_id = ?1 FROM ",
+             SELECT t.sequence, t.entry_type, t.payload_json, t.tool_use_id, t.created_at, t.session_id = ?1, t.id FROM ",
             $from,
             " WHERE t.id > ?2 AND (t.entry_type = 'progress' OR t.entry_type = 'user' AND t.session_id = ?1) \
              ORDER BY t.id"
@@ -37,14 +37,16 @@ impl Reader {
         Ok(newest.flatten().unwrap_or(0))
     }
 
-    /// The rows written after the row with id `after`. `own` is false for a subagent's.
+    /// The rows written after the row with id `after`. `own` is false for a subagent's. Returns
+    /// the id of the last of them.
     /// The reader is locked meanwhile: `visit` must not use it.
     pub fn each_usage_row(
         &self,
         session: &SessionId,
         after: i64,
         mut visit: impl FnMut(bool, StoredEntry),
-    ) -> Result<(), StoreError> {
+    ) -> Result<i64, StoreError> {
+        let mut last = after;
         let connection = self.lock();
         let mut statement = connection.prepare_cached(if after > 0 { SINCE } else { ALL })?;
         let mut rows = statement.query((session.as_str(), after))?;
@@ -57,8 +59,9 @@ impl Reader {
                 created_at: text(row, 4)?.unwrap_or_default(),
             };
             visit(row.get(5)?, entry);
+            last = row.get(6)?;
         }
-        Ok(())
+        Ok(last)
     }
 }
 

@@ -46,7 +46,7 @@ pub use input::{BadInput, Count, parse, schema};
 pub use path::absolute;
 pub use schema_check::{validate, with_defaults};
 pub use shell::STREAM_CAP;
-pub use tasks::{BackgroundJob, TaskInfo, TaskKind, TaskState, Tasks};
+pub use tasks::{BackgroundJob, EndedTask, TaskInfo, TaskKind, TaskState, Tasks};
 pub use tool::{AnyTool, BoxFuture, Offer, PlannedCall, Tool};
 pub use tool_search::ToolSearchTool;
 pub use toolbox::{ToolBox, ToolSource};

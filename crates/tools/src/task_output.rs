@@ -55,6 +55,9 @@ impl Tool for TaskOutputTool {
         // The state first: what was printed before the end is then complete.
         let state = task.job.state();
         let output = task.job.output();
+        if state != TaskState::Running {
+            cx.tasks.note_known(&task.id);
+        }
         let retrieval = match state {
             TaskState::Running if input.block == Some(false) => "not_ready",
             TaskState::Running => "timeout",

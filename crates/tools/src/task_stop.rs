@@ -43,6 +43,7 @@ impl Tool for TaskStopTool {
         if state != TaskState::Running {
             return ToolResult::rejected(format!("Task {} is not running: {state}.", task.id));
         }
+        cx.tasks.note_known(&task.id);
         task.job.stop();
         if tokio::time::timeout(PATIENCE, task.job.wait()).await.is_err() {
             return ToolResult::internal(format!("task {} was told to end and did not", task.id));

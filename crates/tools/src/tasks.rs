@@ -80,12 +80,34 @@ pub struct TaskInfo {
     pub state: TaskState,
 }
 
+/// A task that has ended, for those who waited for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedTask {
+    pub info: TaskInfo,
+    pub output: String,
+    /// The model knows: it read the result or stopped the task itself.
+    pub known: bool,
+}
+
 #[derive(Clone)]
 pub(crate) struct BackgroundTask {
     pub id: String,
     pub kind: TaskKind,
     pub title: String,
     pub job: Arc<dyn BackgroundJob>,
+    /// Its end was handed out by `take_ended`.
+    announced: bool,
+    known: bool,
+}
+
+impl BackgroundTask {
+    fn is_unknown(&self) -> bool {
+        !self.announced && !self.known
+    }
+
+    fn info(&self) -> TaskInfo {
+        TaskInfo { id: self.id.clone(), kind: self.kind, title: self.title.clone(), state: self.job.state() }
+    }
 }
 
 #[derive(Default)]
@@ -103,18 +125,53 @@ impl Tasks {
             TaskKind::Agent => 'a',
         };
         let id = format!("{letter}{}", tasks.len() + 1);
-        tasks.push(BackgroundTask { id: id.clone(), kind, title: title.into(), job });
+        tasks.push(BackgroundTask { id: id.clone(), kind, title: title.into(), job, announced: false, known: false });
         id
     }
 
     pub fn list(&self) -> Vec<TaskInfo> {
-        let info = |task: &BackgroundTask| TaskInfo {
-            id: task.id.clone(),
-            kind: task.kind,
-            title: task.title.clone(),
-            state: task.job.state(),
-        };
-        self.tasks().iter().map(info).collect()
+        self.tasks().iter().map(BackgroundTask::info).collect()
+    }
+
+    /// Returns what a task is called.
+    pub fn title(&self, id: &str) -> Option<String> {
+        self.tasks().iter().find(|task| task.id == id).map(|task| task.title.clone())
+    }
+
+    /// Returns the tasks that have ended since this was last called.
+    pub fn take_ended(&self) -> Vec<EndedTask> {
+        let mut ended = Vec::new();
+        for task in self.tasks().iter_mut().filter(|task| !task.announced) {
+            // The state first: what was printed before the end is then complete.
+            let info = task.info();
+            if info.state != TaskState::Running {
+                task.announced = true;
+                ended.push(EndedTask { info, output: task.job.output(), known: task.known });
+            }
+        }
+        ended
+    }
+
+    /// Returns the kinds of the tasks whose ends the model does not know yet, running or not.
+    pub fn unknown(&self) -> Vec<TaskKind> {
+        self.tasks().iter().filter(|task| task.is_unknown()).map(|task| task.kind).collect()
+    }
+
+    /// Resolves when `take_ended` has something to hand out that the model does not know; never
+    /// if no such task exists.
+    pub async fn until_unknown_end(&self) {
+        let jobs: Vec<_> = self.tasks().iter().filter(|task| task.is_unknown()).map(|task| task.job.clone()).collect();
+        let mut ends: Vec<_> = jobs.iter().map(|job| job.wait()).collect();
+        std::future::poll_fn(|cx| match ends.iter_mut().any(|end| end.as_mut().poll(cx).is_ready()) {
+            true => std::task::Poll::Ready(()),
+            false => std::task::Poll::Pending,
+        })
+        .await;
+    }
+
+    /// Notes that the model knows how this task ends.
+    pub(crate) fn note_known(&self, id: &str) {
+        self.tasks().iter_mut().filter(|task| task.id == id).for_each(|task| task.known = true);
     }
 
     /// Returns the tasks that are running.
@@ -132,8 +189,12 @@ impl Tasks {
     /// Stops everything that runs and waits, but not for ever, until it is gone.
     pub async fn stop_all(&self) {
         const PATIENCE: Duration = Duration::from_secs(5);
-        let running: Vec<_> = self.tasks().iter().map(|task| task.job.clone()).collect();
-        let running: Vec<_> = running.into_iter().filter(|job| job.state() == TaskState::Running).collect();
+        let mut running = Vec::new();
+        for task in self.tasks().iter_mut().filter(|task| task.job.state() == TaskState::Running) {
+            // Who stops everything says so.
+            task.known = true;
+            running.push(task.job.clone());
+        }
         running.iter().for_each(|job| job.stop());
         let gone = async {
             for job in &running {
@@ -142,14 +203,6 @@ impl Tasks {
         };
         // A task that is left after that was asked twice; the process exits either way.
         tokio::time::timeout(PATIENCE, gone).await.ok();
-    }
-
-    /// Waits for what of this kind still runs.
-    pub async fn finish(&self, kind: TaskKind) {
-        let jobs: Vec<_> = self.tasks().iter().filter(|task| task.kind == kind).map(|task| task.job.clone()).collect();
-        for job in jobs {
-            job.wait().await;
-        }
     }
 
     /// Asks a task to end; `false` if no task has this id.

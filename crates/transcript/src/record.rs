@@ -111,10 +111,10 @@ pub enum AttachmentRecord {
     Picture { call: Option<CallId>, part: Part },
     /// Text that is sent as it is.
     Text(String),
-    /// What a hook says to the model (DEC-176).
+    /// What a hook says to the model (DEC-176), or that a background task has ended.
     Message {
         parts: Vec<Part>,
-        /// The hook wants an answer now.
+        /// The model is to answer now.
         wakes: bool,
     },
     /// Kept, never sent.
@@ -343,6 +343,9 @@ impl AttachmentData {
                 part: Part::Picture { kind, media_type, data },
             },
             ("text", _, _, Some(text)) => AttachmentRecord::Text(text),
+            ("task_notification", _, _, Some(text)) => {
+                AttachmentRecord::Message { parts: vec![Part::Text(text)], wakes: true }
+            }
             ("custom_message", ..) => {
                 AttachmentRecord::Message { parts: message(&self.content), wakes: self.trigger_turn.0 }
             }

@@ -174,6 +174,8 @@ fn agents_in_the_background_are_announced_and_waited_for() {
         } else if said.contains("Started task") {
             held.open();
             say("It is on its way.")
+        } else if said.contains("A background task has ended") {
+            say(&format!("The agent says: {}", said.lines().last().unwrap()))
         } else if said.contains("note.txt") {
             say("Written.")
         } else {
@@ -188,6 +190,9 @@ fn agents_in_the_background_are_announced_and_waited_for() {
     assert_eq!((&started["task_id"], &started["task_type"]), (&ended["task_id"], &json!("local_agent")));
     assert_eq!((&ended["status"], &ended["summary"]), (&json!("completed"), &json!("Written.")));
     assert_eq!((code, ona.exists("note.txt")), (0, true));
+    // The only result there is comes after what the agent found.
+    let results: Vec<_> = told.iter().filter(|line| line["type"] == "result").map(|line| &line["result"]).collect();
+    assert_eq!(results, ["The agent says: Written."]);
 }
 
 #[test]

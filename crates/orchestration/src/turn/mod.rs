@@ -19,12 +19,14 @@ use crate::model::CurrentModel;
 use crate::modules::DeliveryPoint;
 use crate::pipeline::{HeldRows, Pipeline};
 use crate::session::Session;
-use crate::session_usage::session_usage;
+use crate::session_usage::usage_after;
+use crate::task_ends;
 use crate::user_prompt::UserPrompt;
 use ona_api::ToolCall;
 use ona_api::model::{EndReason, ModelFailure, RequestParams, Usage};
 use ona_hookplane::Base;
 use ona_store::StoreError;
+use ona_tools::TaskKind;
 use ona_transcript::{Step, TokenUsage};
 use reply::{NOT_RUN, calls, reply_text};
 use std::borrow::Cow;
@@ -118,6 +120,22 @@ impl TurnOutcome {
     }
 }
 
+impl TurnOutcome {
+    /// Takes in what followed without another prompt.
+    pub fn include(&mut self, more: TurnOutcome) {
+        let TurnOutcome { ended, text, usage, spent, model_calls, mut denials, stop } = more;
+        self.ended = ended;
+        if !text.is_empty() {
+            self.text = text;
+        }
+        self.usage.add(usage);
+        self.spent.merge(&spent);
+        self.model_calls += model_calls;
+        self.denials.append(&mut denials);
+        self.stop = stop.or(self.stop.take());
+    }
+}
+
 impl Turn {
     #[tracing::instrument(level = "debug", name = "turn", skip_all, err(level = "debug"), fields(session = %session.place.session))]
     pub async fn run(
@@ -141,7 +159,7 @@ impl Turn {
         words: UserPrompt,
     ) -> Result<TurnOutcome, StoreError> {
         let mut outcome = TurnOutcome::nothing();
-        let before = self.pipeline.store.reader()?.newest_entry()?;
+        self.begin_count(session)?;
         if let Some(ended) = self.submit(session, &words).await? {
             self.say_why(&ended);
             outcome.ended = ended;
@@ -158,17 +176,39 @@ impl Turn {
         {
             self.stop_failure(session, failure, &outcome.text).await?;
         }
-        outcome.spent = session_usage(self.pipeline.store.reader()?, &session.place.session, before)?.spent;
+        outcome.spent = self.count_usage(session)?;
         Ok(outcome)
     }
 
-    /// Continues with what is there, without a prompt: what a command of a module has sent.
+    fn begin_count(&self, session: &mut Session) -> Result<(), StoreError> {
+        if session.counted_to.is_none() {
+            session.counted_to = Some(self.pipeline.store.reader()?.newest_entry()?);
+        }
+        Ok(())
+    }
+
+    /// What this session and its agents have used since this was last asked.
+    fn count_usage(&self, session: &mut Session) -> Result<TokenUsage, StoreError> {
+        let reader = self.pipeline.store.reader()?;
+        let (report, last) = usage_after(reader, &session.place.session, session.counted_to.unwrap_or(0))?;
+        session.counted_to = Some(last);
+        Ok(report.spent)
+    }
+
+    /// Continues with what is there, without a prompt: what a command of a module has sent, or that
+    /// background tasks have ended.
     pub async fn go_on(&self, session: &mut Session, history: &mut History) -> Result<TurnOutcome, StoreError> {
         let mut outcome = TurnOutcome::nothing();
+        self.begin_count(session)?;
+        self.hear_tasks(session, history).await?;
         history.refresh(&self.pipeline.store)?;
         if history.step() == Step::AskModel {
             outcome.ended = self.agent(session, history, &mut outcome).await?;
             self.say_why(&outcome.ended);
+            if let TurnEnd::Failed(failure) = &outcome.ended {
+                self.stop_failure(session, failure, &outcome.text).await?;
+            }
+            outcome.spent = self.count_usage(session)?;
         }
         Ok(outcome)
     }
@@ -223,6 +263,18 @@ impl Turn {
         Ok(heard)
     }
 
+    /// Takes in the ends of background tasks. Whether there was one the model is to hear of.
+    async fn hear_tasks(&self, session: &Session, history: &mut History) -> Result<bool, StoreError> {
+        if session.agent_id.is_some() || !matches!(self.prompt_source, PromptSource::Operator) {
+            return Ok(false);
+        }
+        let heard = task_ends::look(session, &self.pipeline.store, &self.events).await?;
+        if heard {
+            history.refresh(&self.pipeline.store)?;
+        }
+        Ok(heard)
+    }
+
     async fn work(
         &self,
         session: &mut Session,
@@ -243,6 +295,7 @@ impl Turn {
                     if self.max_turns.is_some_and(|most| outcome.model_calls >= most) {
                         return Ok(TurnEnd::MaxTurns);
                     }
+                    self.hear_tasks(session, history).await?;
                     let model = self.current_model.model();
                     self.record_wire_name(session, &model).await?;
                     self.see(session, history, &model)?;
@@ -291,6 +344,7 @@ impl Turn {
                     }
                 }
                 Step::End if self.hear_modules(session, history, DeliveryPoint::End).await? => {}
+                Step::End if self.hear_tasks(session, history).await? => {}
                 Step::End => match self.stop(session, stop_blocks, &outcome.text).await? {
                     None => stop_blocks += 1,
                     Some(ended) => return Ok(ended),
@@ -327,6 +381,11 @@ impl Turn {
             if finished.denied {
                 outcome.denials.push(call.clone());
                 (self.events)(TurnEvent::Denied { call: call.clone(), message: finished.result.content.clone() });
+            }
+            if let Some(id) = finished.result.data.get("backgroundTaskId").and_then(serde_json::Value::as_str) {
+                let description = session.cx.tasks.title(id).unwrap_or_default();
+                let (id, call) = (id.to_owned(), Some(call.id.clone()));
+                (self.events)(TurnEvent::TaskStarted { id, kind: TaskKind::Bash, call, description });
             }
             (self.events)(TurnEvent::ToolFinished { call, result: finished.result, account: finished.account });
             if finished.interrupt {

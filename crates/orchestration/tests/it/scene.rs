@@ -218,6 +218,7 @@ impl Scene {
             }),
             context: SessionContext::default(),
             modules: None,
+            counted_to: None,
         };
         let mut tools = ToolBox::builtin();
         tools.add(Arc::new(Sql { database: database.clone() }));
