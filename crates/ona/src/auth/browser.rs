@@ -6,7 +6,7 @@
 
 use crate::output;
 use ona_api::{Env, credentials, environment};
-use ona_process::{ChildCommand, ChildExit, find_in_path};
+use ona_process::{ChildCommand, ChildExit, OnDeath, find_in_path};
 use ona_runtime::Launch;
 use std::fmt::Display;
 use std::time::Duration;
@@ -28,6 +28,7 @@ pub(super) fn open(launch: &Launch, url: &impl Display) {
         cap: 0,
         deadline: None,
         grace: Duration::ZERO,
+        on_death: OnDeath::Leave,
     };
     let failed = move |why: &dyn Display| {
         output::note(format_args!("ona: the browser was not opened ({program}: {why}); open the address yourself"));
