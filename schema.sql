@@ -210,5 +210,35 @@ CREATE TABLE IF NOT EXISTS sdlc_chain (
     hash            BLOB NOT NULL
 );
 
+CREATE TABLE IF NOT EXISTS sdlc_file_changes (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id      TEXT NOT NULL,
+    sequence        INTEGER NOT NULL,
+    path            TEXT NOT NULL,
+    before_kind     TEXT NOT NULL,
+    before_sha256   TEXT,
+    before_mode     INTEGER,
+    before_why      TEXT,
+    after_kind      TEXT,
+    after_sha256    TEXT,
+    after_mode      INTEGER,
+    settled         INTEGER NOT NULL DEFAULT 0,
+    created_at      TEXT NOT NULL DEFAULT (datetime('now')),
+    UNIQUE (session_id, sequence, path)
+);
+
+CREATE INDEX IF NOT EXISTS idx_sdlc_file_changes_content ON sdlc_file_changes(before_sha256);
+
+CREATE TABLE IF NOT EXISTS sdlc_kept_content (
+    sha256          TEXT PRIMARY KEY,
+    size            INTEGER NOT NULL,
+    stored_size     INTEGER NOT NULL,
+    deflated        INTEGER NOT NULL,
+    created_at      TEXT NOT NULL DEFAULT (datetime('now')),
+    content         BLOB NOT NULL
+);
+
+CREATE INDEX IF NOT EXISTS idx_sdlc_kept_content_size ON sdlc_kept_content(stored_size);
+
 INSERT OR IGNORE INTO schema_meta(key,value) VALUES ('schema_version','1');
-INSERT OR IGNORE INTO schema_meta(key,value) VALUES ('sdlc_schema_version','2');
+INSERT OR IGNORE INTO schema_meta(key,value) VALUES ('sdlc_schema_version','3');

@@ -287,6 +287,8 @@ variables! {
             "Folder of the compatible product's user files; must be absolute.";
         CLAUDE_CODE_WEBFETCH_CACHE_TTL_MS: Number, "900000",
             "Milliseconds for which WebFetch keeps a page; 0 keeps none.";
+        CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: Word("0, false"), "",
+            "Switches off that files are kept for a rewind; any other value changes nothing, because they are kept anyway.";
         PI_CODING_AGENT_DIR: Path, "~/.omp/agent",
             "Folder of Oh My Pi's user files, among them hook modules.";
         PI_HOOKS_JSON: Json, "",

@@ -157,6 +157,13 @@ pub enum LoggedEvent {
         command: String,
         why: &'static str,
     },
+    /// Contents of files that were kept for a rewind and are not any more.
+    KeptContentDropped {
+        contents: u64,
+        bytes: u64,
+        /// Whose limit was reached: `session` or `database`.
+        limit: &'static str,
+    },
 }
 
 /// Who began a session.
@@ -270,6 +277,7 @@ impl LoggedEvent {
             Self::McpServerDropped { .. } => EventKind::McpServerDropped,
             Self::McpServerFailed { .. } => EventKind::McpServerFailed,
             Self::BackgroundTaskStopped { .. } => EventKind::BackgroundTaskStopped,
+            Self::KeptContentDropped { .. } => EventKind::KeptContentDropped,
         }
     }
 
@@ -351,6 +359,9 @@ impl LoggedEvent {
             Self::McpServerFailed { server, why } => json!({"server": server, "why": why}),
             Self::BackgroundTaskStopped { task, task_type, command, why } => {
                 json!({"task_id": task, "task_type": task_type, "command": command, "why": why})
+            }
+            Self::KeptContentDropped { contents, bytes, limit } => {
+                json!({"contents": contents, "bytes": bytes, "limit": limit})
             }
         }
     }

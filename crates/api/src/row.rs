@@ -5,7 +5,9 @@
 //! (DEC-017). The store adds sequence numbers and parents, and redacts.
 
 use crate::testing::{CaseStatus, Criterion, ProjectFile, TestCase, TestRun};
-use crate::{CallId, ConversationId, EventName, LoggedEvent, Ordinal, Phase, SessionId, Verdict};
+use crate::{
+    CallId, ChangedFile, ConversationId, EventName, KeptFile, LoggedEvent, Ordinal, Phase, SessionId, Verdict,
+};
 use serde_json::{Map, Value, json};
 
 /// Rows collected for one commit.
@@ -86,6 +88,13 @@ pub enum Row {
     TestRun(TestRun),
     /// `sdlc_manifest`: the files of the project, in place of those the conversation had.
     Manifest(Vec<ProjectFile>),
+    /// `sdlc_file_changes` and `sdlc_kept_content`: how a file was before it was changed. The first row
+    /// of a prompt and a file counts.
+    KeptFile(KeptFile),
+    /// `sdlc_file_changes`: how a file was left.
+    ChangedFile(ChangedFile),
+    /// `sdlc_kept_content`: the oldest contents are dropped until what is left fits; bytes as they are stored.
+    LimitKeptContent { session: SessionId, session_bytes: u64, database_bytes: u64 },
     /// `task_ratings`.
     Rating { rating: u8, objective: Option<String> },
     /// Writes nothing: refuses the group if the conversation has an event newer
@@ -393,6 +402,7 @@ event_kinds! {
     McpServerFailed = "mcp_server_failed",
     BackgroundTaskStopped = "background_task_stopped",
     HookScriptChanged = "hook_script_changed",
+    KeptContentDropped = "kept_content_dropped",
 }
 
 #[cfg(test)]

@@ -21,20 +21,53 @@ const ATTEMPTS: usize = 16;
 
 /// Puts `bytes` in the place of `old`, or of nothing. Parent directories are created.
 pub fn replace(target: &mut FileLocation, old: Option<&FileInfo>, bytes: &[u8]) -> Result<(), OpenError> {
+    replace_as(target, old, bytes, None)
+}
+
+/// The same for a file that has these permissions afterwards.
+pub fn restore(target: &mut FileLocation, old: Option<&FileInfo>, bytes: &[u8], mode: u32) -> Result<(), OpenError> {
+    replace_as(target, old, bytes, Some(mode))
+}
+
+/// Removes the file that was looked at; nothing else that may be in its place.
+pub fn remove(target: &mut FileLocation, old: &FileInfo) -> Result<(), OpenError> {
+    match target.info()? {
+        Some(now) if now.is_same_file(old) && now.kind == FileType::RegularFile => {}
+        _ => return Err(io::Error::other("another file has been put in its place").into()),
+    }
+    let name = target.name().to_owned();
+    Ok(sys::unlinkat(target.directory()?, &name, AtFlags::empty())?)
+}
+
+fn replace_as(
+    target: &mut FileLocation,
+    old: Option<&FileInfo>,
+    bytes: &[u8],
+    mode: Option<u32>,
+) -> Result<(), OpenError> {
     let name = target.name().to_owned();
     let dir = target.directory()?;
-    match by_rename(dir, &name, old, bytes) {
+    match by_rename(dir, &name, old, bytes, mode) {
         Err(error) if blocks_rename(&error) => match old {
-            Some(old) => in_place(dir, &name, old, bytes),
+            Some(old) => in_place(dir, &name, old, bytes, mode),
             None => Err(error.into()),
         },
         other => Ok(other?),
     }
 }
 
-fn by_rename(dir: BorrowedFd<'_>, name: &OsString, old: Option<&FileInfo>, bytes: &[u8]) -> io::Result<()> {
+fn by_rename(
+    dir: BorrowedFd<'_>,
+    name: &OsString,
+    old: Option<&FileInfo>,
+    bytes: &[u8],
+    mode: Option<u32>,
+) -> io::Result<()> {
     let (mut temporary, mut file) = Temporary::create(dir, old)?;
     file.write_all(bytes)?;
+    if let Some(mode) = mode {
+        sys::fchmod(&file, Mode::from_bits_truncate(mode as _))?;
+    }
     file.sync_all()?;
     sys::renameat(dir, &temporary.name, dir, name)?;
     temporary.renamed = true;
@@ -47,7 +80,13 @@ fn blocks_rename(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ResourceBusy | ErrorKind::CrossesDevices)
 }
 
-fn in_place(dir: BorrowedFd<'_>, name: &OsString, old: &FileInfo, bytes: &[u8]) -> Result<(), OpenError> {
+fn in_place(
+    dir: BorrowedFd<'_>,
+    name: &OsString,
+    old: &FileInfo,
+    bytes: &[u8],
+    mode: Option<u32>,
+) -> Result<(), OpenError> {
     // Not truncated by opening it: first it has to be the file that was looked at.
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let mut file = File::from(sys::openat(dir, name, flags, Mode::empty())?);
@@ -57,6 +96,9 @@ fn in_place(dir: BorrowedFd<'_>, name: &OsString, old: &FileInfo, bytes: &[u8]) 
     }
     file.set_len(0)?;
     file.write_all(bytes)?;
+    if let Some(mode) = mode {
+        sys::fchmod(&file, Mode::from_bits_truncate(mode as _))?;
+    }
     Ok(file.sync_all()?)
 }
 
@@ -166,6 +208,42 @@ mod tests {
     }
 
     #[test]
+    fn a_restored_file_has_the_permissions_it_is_given() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for (name, mode) in [("old", 0o640), ("new", 0o755)] {
+            if name == "old" {
+                std::fs::write(root.join(name), "old").unwrap();
+            }
+            let mut target = FileLocation::at(&root.join(name)).unwrap();
+            let old = target.info().unwrap();
+            restore(&mut target, old.as_ref(), b"kept", mode).unwrap();
+            let found = std::fs::metadata(root.join(name)).unwrap();
+            assert_eq!((found.mode() & 0o7777, std::fs::read(root.join(name)).unwrap()), (mode, b"kept".to_vec()));
+        }
+    }
+
+    #[test]
+    fn only_the_file_that_was_looked_at_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::write(root.join("f"), "one").unwrap();
+        let mut target = FileLocation::at(&root.join("f")).unwrap();
+        let old = target.info().unwrap().unwrap();
+        std::fs::write(root.join("g"), "two").unwrap();
+        std::fs::rename(root.join("g"), root.join("f")).unwrap();
+        assert!(remove(&mut target, &old).is_err());
+        symlink("other", root.join("link")).unwrap();
+        std::fs::rename(root.join("link"), root.join("f")).unwrap();
+        assert!(matches!(remove(&mut target, &old), Err(OpenError::Link)));
+        std::fs::remove_file(root.join("f")).unwrap();
+        std::fs::write(root.join("f"), "three").unwrap();
+        let old = target.info().unwrap().unwrap();
+        remove(&mut target, &old).unwrap();
+        assert!(!root.join("f").exists());
+    }
+
+    #[test]
     fn a_link_that_appears_late_is_replaced_and_not_written_through() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
@@ -179,7 +257,7 @@ mod tests {
         assert_eq!(std::fs::read(root.join("guarded")).unwrap(), b"kept");
         assert!(!root.join("f").is_symlink());
         let dir = target.directory().unwrap();
-        let other = in_place(dir, &"guarded".into(), &old.unwrap(), b"new");
+        let other = in_place(dir, &"guarded".into(), &old.unwrap(), b"new", None);
         assert!(other.is_err() && std::fs::read(root.join("guarded")).unwrap() == b"kept");
     }
 }

@@ -8,7 +8,7 @@ use crate::call::{CallPart, ParsedCall};
 use crate::dirs::{SessionDirs, WorkingDirs};
 use crate::domain;
 use crate::floor;
-use crate::guarded::GuardedFiles;
+use crate::guarded::{GuardedFiles, Touch};
 use crate::overlap::Overlap;
 use crate::resolve::Forms;
 use crate::rules::{CompiledRule, CompiledRules, Rules};
@@ -293,6 +293,11 @@ impl PermissionEngine {
     /// Returns the guarded file that an open file is another name of (a hard link).
     pub fn guarded_file(&self, dev: u64, ino: u64) -> Option<&str> {
         self.guarded.same_file(dev, ino)
+    }
+
+    /// Returns the guarded file that putting something in the place of this path would change.
+    pub fn guards(&self, path: &Forms) -> Option<&str> {
+        self.guarded.reached(path, Touch::Replace)
     }
 
     /// Returns whether a path lies in the working directories, as written and as resolved.

@@ -23,6 +23,7 @@ keys! {
     ALLOWED_MCP_SERVERS = "allowedMcpServers";
     AUTO_COMPACT_ENABLED = "autoCompactEnabled";
     AUTO_COMPACT_WINDOW = "autoCompactWindow";
+    CHECKPOINTS = "checkpoints";
     CLAUDE_COMPAT = "claudeCompat";
     DENIED_MCP_SERVERS = "deniedMcpServers";
     DISABLE_ALL_HOOKS = "disableAllHooks";
@@ -31,6 +32,7 @@ keys! {
     EFFORT_LEVEL = "effortLevel";
     ENABLED_PLUGINS = "enabledPlugins";
     ENV = "env";
+    FILE_CHECKPOINTING_ENABLED = "fileCheckpointingEnabled";
     GASTOWN_MODE = "gastownMode";
     GUARDS = "guards";
     HOOK_MODULES = "hookModules";
@@ -60,7 +62,7 @@ const COMPATIBLE: &str = "agent alwaysThinkingEnabled askUserQuestionTimeout att
     claudeMdExcludes cleanupPeriodDays companyAnnouncements crossSessionInbound defaultShell dialogExpiry \
     disableAgentView disableAutoMode disableBundledSkills disableClaudeAiConnectors disableCommandPluginSources \
     disableSideloadFlags editorMode enableAllProjectMcpServers enabledMcpjsonServers enforceAvailableModels \
-    extraKnownMarketplaces fallbackModel fileCheckpointingEnabled fileSuggestion forceLoginMethod forceLoginOrgUUID \
+    extraKnownMarketplaces fallbackModel fileSuggestion forceLoginMethod forceLoginOrgUUID \
     gcpAuthRefresh includeCoAuthoredBy includeGitInstructions keybindingFlavor language model modelOverrides \
     otelHeadersHelper outputStyle plansDirectory pluginConfigs prUrlTemplate preferredNotifChannel \
     promptSuggestionEnabled respectGitignore respondToBashCommands showClearContextOnPlanAccept \

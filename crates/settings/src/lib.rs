@@ -10,6 +10,7 @@
 //!
 //! Which files and scopes count, and how they are merged, is decided in `trust`, before this.
 
+mod checkpoints;
 mod compaction;
 mod env;
 mod hooks;
@@ -20,6 +21,7 @@ mod permissions;
 mod problem;
 mod sdlc;
 
+pub use checkpoints::CheckpointSettings;
 pub use compaction::CompactionSettings;
 pub use env::env_text;
 pub use hooks::{HookSettings, PluginSettings};
@@ -36,6 +38,7 @@ use std::sync::Arc;
 pub struct Settings {
     /// Command that prints a credential for Anthropic.
     pub api_key_helper: Option<String>,
+    pub checkpoints: CheckpointSettings,
     pub compaction: CompactionSettings,
     pub effort_level: String,
     /// Variables laid over the process environment.
@@ -78,6 +81,7 @@ impl Settings {
         };
         Self {
             api_key_helper: text(&written[keys::API_KEY_HELPER]),
+            checkpoints: CheckpointSettings::read(written),
             compaction: CompactionSettings::read(written),
             effort_level: text(&written[keys::EFFORT_LEVEL]).unwrap_or_else(|| "medium".to_owned()),
             env: env::read(&written[keys::ENV]),

@@ -32,7 +32,11 @@ pub(crate) struct MigrationStep {
 }
 
 /// Every step there is, in order, the first one leading to version 2.
-pub(crate) const STEPS: &[MigrationStep] = &[MigrationStep { to: chain::SINCE, sql: CHAIN }];
+pub(crate) const STEPS: &[MigrationStep] = &[
+    MigrationStep { to: chain::SINCE, sql: CHAIN },
+    // Two new tables; `fill` adds them with everything else that is missing.
+    MigrationStep { to: 3, sql: "" },
+];
 
 /// `complete` begins the chain, with the rows that are there.
 const CHAIN: &str = "CREATE TABLE IF NOT EXISTS sdlc_chain (

@@ -18,6 +18,8 @@ pub(crate) enum Cell<'a> {
     Int(i64),
     Text(&'a str),
     Json(&'a Value),
+    /// Bytes that the caller has looked through: they are stored as they are.
+    Clean(&'a [u8]),
 }
 
 /// Writes inside one transaction.
@@ -40,6 +42,12 @@ impl RowWriter<'_> {
     /// Runs an insert of many rows that ends in `RETURNING id`.
     pub(crate) fn ids(&self, sql: &str, cells: &[Cell<'_>]) -> Result<Vec<i64>, StoreError> {
         Ok(self.prepare(sql)?.query_map(self.bind(cells), |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the rows of a query for a text and a number.
+    pub(crate) fn pairs(&self, sql: &str, cells: &[Cell<'_>]) -> Result<Vec<(String, i64)>, StoreError> {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        Ok(self.prepare(sql)?.query_map(self.bind(cells), read)?.collect::<Result<_, _>>()?)
     }
 
     /// Returns the first row of a query within the transaction.
@@ -73,6 +81,7 @@ impl RowWriter<'_> {
                 Cow::Borrowed(same) => ToSqlOutput::Borrowed(ValueRef::Text(same.as_bytes())),
                 Cow::Owned(clean) => ToSqlOutput::Owned(SqlValue::Text(clean)),
             },
+            Cell::Clean(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
             Cell::Json(value) => ToSqlOutput::Owned(SqlValue::Text(redaction::json(self.redactor, value))),
         }
     }

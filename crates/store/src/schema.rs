@@ -15,7 +15,7 @@ pub const SCHEMA: &str = include_str!("../../../schema.sql");
 const VERSION: i64 = 1;
 
 /// Every table of 4.3, then our own, with its columns, separated by blanks.
-pub(crate) const TABLES: [(&str, &str); 19] = [
+pub(crate) const TABLES: [(&str, &str); 21] = [
     ("schema_meta", "key value"),
     ("conversations", "id project_dir created_at last_active phase"),
     ("sessions", "session_id conversation_id started_at"),
@@ -55,11 +55,17 @@ pub(crate) const TABLES: [(&str, &str); 19] = [
         "group_id kind database_id session_id conversation_id written_at transcript_id hook_id permission_id event_id \
          rows hash",
     ),
+    (
+        "sdlc_file_changes",
+        "id session_id sequence path before_kind before_sha256 before_mode before_why after_kind after_sha256 \
+         after_mode settled created_at",
+    ),
+    ("sdlc_kept_content", "sha256 size stored_size deflated created_at content"),
 ];
 
 /// Those of 4.3, then our own. Three of them are on tables of 4.3: what belongs to a call or a reply
 /// is found by them, however long the session is.
-pub(crate) const INDEXES: [&str; 7] = [
+pub(crate) const INDEXES: [&str; 9] = [
     "idx_transcript_session",
     "idx_hook_inv_session",
     "idx_sdlc_transcript_call",
@@ -67,6 +73,8 @@ pub(crate) const INDEXES: [&str; 7] = [
     "idx_sdlc_permission_call",
     "idx_sdlc_test_cases_plan",
     "idx_sdlc_test_runs_case",
+    "idx_sdlc_file_changes_content",
+    "idx_sdlc_kept_content_size",
 ];
 
 /// What a name of ours begins with, beyond section 4.3.

@@ -8,9 +8,9 @@ use crate::chain::{self, ChainedTable, OwnRows};
 use crate::error::StoreError;
 use crate::parents::Parents;
 use crate::row_writer::{RowWriter, cells};
-use crate::{memory, plans, settings, testing, transcript};
+use crate::{kept_files, memory, plans, settings, testing, transcript};
 use ona_api::row::SessionKey;
-use ona_api::{Group, HookRun, Redactor, Row, Ruling, SkipReason, Verdict};
+use ona_api::{Group, HookRun, LoggedEvent, Redactor, Row, Ruling, SkipReason, Verdict};
 use rusqlite::{Connection, TransactionBehavior};
 use std::borrow::Cow;
 
@@ -103,11 +103,7 @@ fn write(
             own.add(ChainedTable::Permissions, id);
         }
         Row::Event(event) => {
-            let session = (!session.is_empty()).then_some(session);
-            let detail = event.detail();
-            let sql = "INSERT INTO events(conversation_id, session_id, event_type, detail) VALUES (?1, ?2, ?3, ?4)";
-            let id = writer.insert(sql, cells![conversation, session, event.kind().as_str(), &detail])?;
-            own.add(ChainedTable::Events, id);
+            own.add(ChainedTable::Events, self::event(writer, at, event)?);
         }
         Row::Settings(settings) => settings::change(writer, settings)?,
         Row::ImportedSettings(settings) => settings::import(writer, settings)?,
@@ -151,6 +147,13 @@ fn write(
         Row::TestCaseStatus { id, to } => testing::change_status(writer, id, *to)?,
         Row::TestRun(run) => testing::put_run(writer, run)?,
         Row::Manifest(files) => testing::put_manifest(writer, conversation, files)?,
+        Row::KeptFile(kept) => kept_files::keep(writer, kept)?,
+        Row::ChangedFile(changed) => kept_files::settle(writer, changed)?,
+        Row::LimitKeptContent { session, session_bytes, database_bytes } => {
+            for dropped in kept_files::limit(writer, session, *session_bytes, *database_bytes)? {
+                own.add(ChainedTable::Events, event(writer, at, &dropped)?);
+            }
+        }
         Row::Rating { rating, objective } => {
             let sql = "INSERT INTO task_ratings(conversation_id, rating, objective) VALUES (?1, ?2, ?3)";
             writer.run(sql, cells![conversation, i64::from(*rating), objective.as_ref()])?;
@@ -179,6 +182,14 @@ fn open_session(writer: &RowWriter<'_>, at: &SessionKey) -> Result<(), StoreErro
         }
         _ => Ok(()),
     }
+}
+
+fn event(writer: &RowWriter<'_>, at: &SessionKey, event: &LoggedEvent) -> Result<i64, StoreError> {
+    let session = at.session.as_str();
+    let session = (!session.is_empty()).then_some(session);
+    let detail = event.detail();
+    let sql = "INSERT INTO events(conversation_id, session_id, event_type, detail) VALUES (?1, ?2, ?3, ?4)";
+    writer.insert(sql, cells![at.conversation.as_str(), session, event.kind().as_str(), &detail])
 }
 
 fn hook(writer: &RowWriter<'_>, at: &SessionKey, run: &HookRun) -> Result<i64, StoreError> {

@@ -43,6 +43,7 @@ pub use brief::brief_message;
 pub use context::{AddressRuling, CallAuthor, GuardedName, JudgeAddress, SeenFiles, ToolContext};
 pub use fingerprint::fingerprint;
 pub use input::{BadInput, Count, parse, schema};
+pub use patch::changed_lines;
 pub use path::absolute;
 pub use schema_check::{validate, with_defaults};
 pub use shell::STREAM_CAP;

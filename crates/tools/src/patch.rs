@@ -40,6 +40,17 @@ pub(crate) fn hunks(old: &str, new: &str) -> Value {
         .into()
 }
 
+/// Returns how many lines a change adds and removes. Texts too long to compare count as replaced.
+pub fn changed_lines(old: &str, new: &str) -> (u64, u64) {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    let whole = Change { old: 0..old.len(), new: 0..new.len() };
+    let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    let changes = if bytes(&old) + bytes(&new) > MAX_BYTES { vec![whole] } else { changes(&old, &new) };
+    changes
+        .iter()
+        .fold((0, 0), |(added, removed), change| (added + change.new.len() as u64, removed + change.old.len() as u64))
+}
+
 /// Returns a text for a tool's data, or null if it is too long.
 pub(crate) fn bounded(text: &str) -> Value {
     if text.len() <= MAX_ORIGINAL { text.into() } else { Value::Null }

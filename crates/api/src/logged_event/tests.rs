@@ -157,6 +157,10 @@ fn all() -> Vec<(LoggedEvent, &'static str)> {
             LoggedEvent::BackgroundTaskStopped { task: text("t"), task_type: "bash", command: text("c"), why: "w" },
             r#"{"task_id":"t","task_type":"bash","command":"c","why":"w"}"#,
         ),
+        (
+            LoggedEvent::KeptContentDropped { contents: 1, bytes: 2, limit: "session" },
+            r#"{"contents":1,"bytes":2,"limit":"session"}"#,
+        ),
     ]
 }
 

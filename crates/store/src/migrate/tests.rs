@@ -314,7 +314,7 @@ fn a_newer_version_is_refused_and_kept() {
     for error in errors {
         assert_eq!(error.to_string(), "this database was written by a newer ona (schema 7, this one knows 3)");
     }
-    assert!(matches!(Reader::open_read_only(&old.path), Err(StoreError::TooNew { found: 7, known: 2 })));
+    assert!(matches!(Reader::open_read_only(&old.path), Err(StoreError::TooNew { found: 7, known: 3 })));
     assert_eq!((dump(&old.path), old.left()), (before, vec![]));
 }
 

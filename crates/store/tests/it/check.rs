@@ -9,7 +9,7 @@ fn a_database_in_use_is_clean() {
     let db = Db::new();
     let store = db.started();
     write(&store, [user("a"), user("b")]);
-    let (schema_version, sdlc_schema_version) = (Some("1".to_owned()), Some("2".to_owned()));
+    let (schema_version, sdlc_schema_version) = (Some("1".to_owned()), Some("3".to_owned()));
     let clean = CheckReport { schema_version, sdlc_schema_version, ..CheckReport::default() };
     assert_eq!(check(&db.path), clean);
     drop(store);

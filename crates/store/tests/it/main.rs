@@ -5,6 +5,7 @@ mod audit;
 mod check;
 mod damage;
 mod history;
+mod kept_files;
 mod lock;
 mod lost;
 mod memory;

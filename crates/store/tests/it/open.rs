@@ -19,8 +19,8 @@ fn the_store_and_schema_sql_make_the_same_database() {
     let store = by_store.open();
     plain(&by_sql.path).execute_batch(SCHEMA).unwrap();
     assert_eq!(by_store.sql(MASTER), by_sql.sql(MASTER));
-    assert_eq!(by_store.sql("SELECT * FROM schema_meta"), ["schema_version|1", "sdlc_schema_version|2"]);
-    assert_eq!(by_sql.sql("SELECT * FROM schema_meta"), ["schema_version|1", "sdlc_schema_version|2"]);
+    assert_eq!(by_store.sql("SELECT * FROM schema_meta"), ["schema_version|1", "sdlc_schema_version|3"]);
+    assert_eq!(by_sql.sql("SELECT * FROM schema_meta"), ["schema_version|1", "sdlc_schema_version|3"]);
     assert_eq!(by_sql.sql("PRAGMA journal_mode"), ["wal"]);
     drop(store);
 }
@@ -79,7 +79,7 @@ fn a_missing_version_row_is_added() {
     let db = Db::new();
     plain(&db.path).execute_batch(&format!("{SCHEMA} DELETE FROM schema_meta;")).unwrap();
     drop(db.open());
-    assert_eq!(db.sql("SELECT * FROM schema_meta"), ["schema_version|1", "sdlc_schema_version|2"]);
+    assert_eq!(db.sql("SELECT * FROM schema_meta"), ["schema_version|1", "sdlc_schema_version|3"]);
 }
 
 #[test]
