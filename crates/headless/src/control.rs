@@ -12,15 +12,17 @@ use super::printer::Printer;
 use super::translate::informational;
 use ona_api::Mode;
 use ona_api::model::{MODELS, ProviderName};
+use ona_api::row::SessionKey;
 use ona_hookplane::{HookEngine, HookHandler, HookList};
 use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
 use ona_mcp::{ServerDefinition, ServerTransport, Servers};
-use ona_orchestration::{CurrentModel, Model, set_mode};
+use ona_orchestration::{CurrentModel, FileStep, KeepLimits, Model, RewindScope, RewindTarget, Rewinder, set_mode};
 use ona_permissions::PermissionEngine;
 use ona_process::TurnCancellation;
 use ona_runtime::{mode_named, session_start::SessionOverrides};
 use ona_settings::Settings;
+use ona_store::{Store, StoreError};
 use ona_tools::Tasks;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -55,6 +57,15 @@ pub(crate) struct ControlState {
     pub notices: Vec<String>,
     /// MCP servers of this run.
     pub servers: Arc<Servers>,
+    pub store: Arc<Store>,
+    /// How much of what a rewind replaces is kept.
+    pub limits: KeepLimits,
+    /// The session, once it has begun.
+    pub place: Option<SessionKey>,
+    /// A turn runs, or something else that works with the session.
+    pub busy: bool,
+    /// The conversation went back since the last prompt.
+    pub went_back: bool,
 }
 
 /// Why a request failed.
@@ -91,7 +102,8 @@ impl ControlState {
                 _ => Err("thinking is not supported".into()),
             },
             mcp if mcp.starts_with("mcp_") => host_mcp::answer(&self.servers, mcp, request),
-            "rewind_files" => Err("files cannot be rewound: no checkpoints of them are kept".into()),
+            "rewind_files" => self.rewind(request, RewindScope::Files),
+            "rewind_conversation" => self.rewind(request, RewindScope::Conversation),
             "stop_task" => {
                 let id = request["task_id"].as_str().ok_or("task_id must be a string")?;
                 // A task that does not exist any more has stopped.
@@ -219,6 +231,60 @@ impl ControlState {
             }
         }
         Ok(json!({}))
+    }
+
+    /// Goes back to before a prompt. Why it cannot be done is part of the answer.
+    fn rewind(&mut self, request: &Value, scope: RewindScope) -> Result<Value, ControlError> {
+        let id = request["user_message_id"].as_str().ok_or("user_message_id must be a string")?;
+        let dry_run = match &request["dry_run"] {
+            Value::Null => false,
+            Value::Bool(dry_run) => *dry_run,
+            _ => return Err("dry_run must be true or false".into()),
+        };
+        let cannot = |why: &str| Ok(json!({"canRewind": false, "error": why}));
+        let Some(session) = &self.place else { return cannot("no session has begun yet") };
+        if self.busy && !dry_run {
+            return cannot("the session is at work; interrupt the turn or wait for its result");
+        }
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        let rewinder = Rewinder { store: &self.store, session, rules: &rules, limits: self.limits };
+        let failed = |error: StoreError| ControlError::from(error.to_string());
+        let prompts = rewinder.prompts().map_err(failed)?;
+        let Some(prompt) = prompts.into_iter().rev().find(|prompt| prompt.uuid == id) else {
+            return cannot("the conversation has no user message with this id");
+        };
+        let plan = rewinder.plan(RewindTarget::Prompt(prompt), scope).map_err(failed)?;
+        let (insertions, deletions) = plan.lines();
+        let paths =
+            |steps: &mut dyn Iterator<Item = &FileStep>| steps.map(|step| step.shown.clone()).collect::<Vec<_>>();
+        let mut answer = json!({"canRewind": true});
+        if scope.has_files() {
+            answer["filesChanged"] = json!(paths(&mut plan.changed()));
+            answer["insertions"] = json!(insertions);
+            answer["deletions"] = json!(deletions);
+            answer["skippedLinks"] = json!(paths(&mut plan.skipped_links()));
+            let skipped = plan.skipped().map(|(step, why)| json!({"path": step.shown, "reason": why.words()}));
+            answer["notRestorable"] = skipped.collect();
+        }
+        let conflicts = paths(&mut plan.conflicts());
+        if !conflicts.is_empty() && request["force"] != true {
+            answer["canRewind"] = json!(false);
+            answer["error"] = json!(format!(
+                "something else has changed these files since; send force: true to replace them: {}",
+                conflicts.join(", ")
+            ));
+            return Ok(answer);
+        }
+        if dry_run {
+            return Ok(answer);
+        }
+        let report = rewinder.apply(&plan).map_err(failed)?;
+        self.went_back |= scope.has_conversation();
+        if !report.failed.is_empty() {
+            let failed = report.failed.iter().map(|(path, why)| format!("{path}: {why}")).collect::<Vec<_>>();
+            answer["error"] = json!(format!("not restored: {}", failed.join(", ")));
+        }
+        Ok(answer)
     }
 
     fn model(&self) -> Option<String> {

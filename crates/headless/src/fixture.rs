@@ -10,13 +10,15 @@ use ona_api::{Env, Mode, Redactor};
 use ona_hookplane::{HookEngine, HookEnvironment, HookList, ProcessRunner, Timeouts};
 use ona_instructions::Agents;
 use ona_mcp::{Environments, ServerContext, Servers};
+use ona_orchestration::KeepLimits;
 use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
 use ona_process::TurnCancellation;
 use ona_runtime::session_start::SessionOverrides;
 use ona_settings::{PermissionSettings, Settings};
+use ona_store::Store;
 use serde_json::{Value, json};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, RwLock};
 use tokio_util::sync::CancellationToken;
 
@@ -102,6 +104,11 @@ impl Protocol {
                 Vec::new(),
                 ServerContext::new(Environments::one(&env), project, Vec::new()),
             )),
+            store: Arc::new(Store::open_read_only(Path::new("/nonexistent/ona.db"), Redactor::default()).unwrap()),
+            limits: KeepLimits { file_bytes: 0, session_bytes: 0, database_bytes: 0, memory_bytes: 0 },
+            place: None,
+            busy: false,
+            went_back: false,
         }
     }
 }

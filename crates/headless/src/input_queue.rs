@@ -9,7 +9,7 @@ use super::input::{IncomingMessage, QueuedPrompt};
 use super::messages::{Level, Response, StreamMessage, UserMessage};
 use super::printer::Printer;
 use super::translate::informational;
-use ona_api::clock;
+use ona_api::{CallId, clock};
 use ona_orchestration::UserPrompt;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -92,16 +92,22 @@ impl InputQueue {
     /// Does the work and handles what arrives in the meantime.
     pub(crate) async fn serve_while<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
+        self.control.busy = true;
         loop {
             tokio::select! {
                 biased;
-                done = &mut work => return done,
+                done = &mut work => {
+                    self.control.busy = false;
+                    return done;
+                }
                 incoming = receive(&mut self.inbox) => self.handle(incoming),
             }
         }
     }
 
     fn begin_prompt(&mut self, mut prompt: QueuedPrompt) -> UserPrompt {
+        // The row of the prompt has the id that the driving program gave, or is told: rewinds name it.
+        let uuid = prompt.uuid.get_or_insert_with(|| CallId::random().0).clone();
         if self.replay {
             self.printer.send(&StreamMessage::User(UserMessage {
                 message: prompt.message.take(),
@@ -116,7 +122,12 @@ impl InputQueue {
         let mut said = std::mem::take(&mut prompt.said);
         held_content.text.push(said.text);
         held_content.pictures.append(&mut said.pictures);
-        UserPrompt { text: held_content.text.join("\n\n"), pictures: held_content.pictures, typed: None }
+        UserPrompt {
+            text: held_content.text.join("\n\n"),
+            pictures: held_content.pictures,
+            typed: None,
+            uuid: Some(uuid),
+        }
     }
 
     fn handle(&mut self, incoming: Option<IncomingMessage>) {

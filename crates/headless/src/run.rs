@@ -199,6 +199,11 @@ impl Run<'_> {
             changed: None,
             notices: Vec::new(),
             servers: Arc::clone(&self.runtime.mcp.servers),
+            store: Arc::clone(&self.open.store),
+            limits: self.runtime.keep_limits(),
+            place: None,
+            busy: false,
+            went_back: false,
         })
     }
 
@@ -249,6 +254,10 @@ impl Run<'_> {
             };
             let configured = configured.clone().unwrap_or_else(|| turn.current_model.model());
             queue.control.current_model = Some((turn.current_model.clone(), configured));
+            queue.control.place = Some(session.place.clone());
+            if std::mem::take(&mut queue.control.went_back) {
+                session.context.went_back(self.open.store.reader()?, &session.place.session)?;
+            }
             turn.cancel = self.cancellation.begin_turn();
             session.cx.cancel = turn.cancel.clone();
             let mut outcome = match clears {

@@ -162,6 +162,11 @@ impl Instructions {
         again
     }
 
+    /// Forgets what was loaded since the start: the conversation went back.
+    pub fn forget_loaded(&mut self) {
+        self.now = self.at_start.clone();
+    }
+
     /// Returns messages about files that were not read since the last call, each file once.
     pub fn take_skipped(&mut self) -> Vec<String> {
         std::mem::take(&mut self.left_out)

@@ -1,4 +1,6 @@
-//! `ona sessions list|show|export`. A session is a query, never a file.
+//! `ona sessions list|show|export`; `rewind` has a file of its own. A session is a query, never a file.
+
+mod rewind;
 
 use crate::args::{ExportFormat, Sessions};
 use crate::output;
@@ -22,6 +24,8 @@ pub(crate) fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
             return Ok(0);
         }
         Sessions::Show { session, json } => (session, ExportFormat::Markdown, *json),
+        // Opens the database with the settings of the project, which say what may be changed.
+        Sessions::Rewind(command) => return rewind::run(launch, command),
         Sessions::Export { session, format } => (session, *format, false),
     };
     let id = SessionId::from(session.as_str());

@@ -206,6 +206,7 @@ impl ParentSession {
             Session::new(key, self.database.clone(), cx, Arc::clone(&self.rules), Arc::clone(&self.persist));
         session.agent_id = agent.id;
         session.agent_type = agent.kind;
+        session.checkpoints.clone_from(&self.checkpoints);
         session
     }
 }

@@ -61,6 +61,19 @@ impl SessionContext {
         Ok(Self { instructions: Some(instructions), memories })
     }
 
+    /// The conversation went back: what only rows behind that point brought may be brought again.
+    pub fn went_back(&mut self, reader: &Reader, session: &ona_api::SessionId) -> Result<(), StoreError> {
+        let given = loaded_context(reader, session)?;
+        if let Some(instructions) = &mut self.instructions {
+            instructions.forget_loaded();
+            instructions.mark_loaded(given.instructions);
+        }
+        if let Recall::Except(memories) = &mut self.memories {
+            *memories = given.memories.into_iter().collect();
+        }
+        Ok(())
+    }
+
     fn after_reading(&mut self, file: &Path) -> Vec<Instruction> {
         self.instructions.as_mut().map(|instructions| instructions.after_reading(file)).unwrap_or_default()
     }

@@ -6,6 +6,7 @@
 
 mod agent_without_model;
 mod assembly;
+mod checkpoints;
 mod compaction;
 mod config_watch;
 mod context;
@@ -27,6 +28,7 @@ mod plan_mode;
 mod planning_tasks;
 mod records;
 mod result_changes;
+mod rewind;
 #[cfg(test)]
 mod rule_parameters;
 mod script_change_prompt;
@@ -46,6 +48,7 @@ mod user_prompt;
 
 pub use agent_without_model::AgentWithoutModel;
 pub use assembly::{Profile, ToolFilter, ToolParts, builtin_tools, tool_box};
+pub use checkpoints::{KeepLimits, SessionCheckpoints};
 pub use compaction::{CANCELLED as COMPACTION_CANCELLED, Compacted};
 pub use config_watch::{ConfigSource, ConfigWatch};
 pub use context::{MemoryRecall, SessionContext, loaded};
@@ -63,6 +66,10 @@ pub use modules::{
 pub use operator::{Operator, OperatorAnswer, PermissionQuestion};
 pub use pipeline::{FinishedCall, HeldRows, Pipeline};
 pub use plan_mode::{IN_PLAN_MODE, PlanModeTools, ProjectFilesAt};
+pub use rewind::{
+    FileAction, FileStep, LastRewind, RewindPlan, RewindPrompt, RewindReport, RewindScope, RewindTarget, Rewinder,
+    session_above,
+};
 pub use script_change_prompt::{CHANGED_HOOK_SCRIPT, ScriptChangePrompt};
 pub use search_access::search_access;
 pub use session::{EnvFile, ParentSession, PersistUpdate, Session, set_mode};

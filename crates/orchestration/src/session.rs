@@ -1,5 +1,6 @@
 //! What the calls of one session share, and what a call may change for the next.
 
+use crate::checkpoints::SessionCheckpoints;
 use crate::config_watch::ConfigWatch;
 use crate::context::SessionContext;
 use crate::file_watch::FileWatch;
@@ -41,6 +42,8 @@ pub struct Session {
     /// The newest row whose usage some turn has counted. What agents use between two turns
     /// is counted by the later one.
     pub counted_to: Option<i64>,
+    /// Keeps files before they change; a session without a prompt has none.
+    pub checkpoints: Option<SessionCheckpoints>,
 }
 
 impl Session {
@@ -66,6 +69,7 @@ impl Session {
             context: SessionContext::default(),
             modules: None,
             counted_to: None,
+            checkpoints: None,
         }
     }
 
@@ -90,6 +94,7 @@ impl Session {
             database: self.database.clone(),
             rules: Arc::clone(&self.rules),
             persist: Arc::clone(&self.persist),
+            checkpoints: self.checkpoints.as_ref().map(|kept| kept.of_agent(&self.place.session)),
             depth: 0,
         }
     }
@@ -173,6 +178,8 @@ pub struct ParentSession {
     pub database: String,
     pub rules: Arc<RwLock<PermissionEngine>>,
     pub persist: PersistUpdate,
+    /// What an agent changes belongs to the prompt of the session it works for.
+    pub checkpoints: Option<SessionCheckpoints>,
     /// How many agents stand between it and a person.
     pub depth: u32,
 }

@@ -34,6 +34,8 @@ pub struct UserPrompt {
     pub pictures: Vec<Vec<u8>>,
     /// What was typed, where the text is that of a command.
     pub typed: Option<String>,
+    /// The id its row gets; a new one if absent.
+    pub uuid: Option<String>,
 }
 
 impl From<&str> for UserPrompt {

@@ -25,12 +25,13 @@ use ona_hookplane::{
 };
 use ona_mcp::{Environments, ServerContext};
 use ona_orchestration::{
-    ConfigSource, ConfigWatch, EnvFile, FileWatch, IN_PLAN_MODE, Modules, Operator, PersistUpdate, Pipeline,
-    ProjectFilesAt, Session, SessionHookRegistry, SharedJudgeDeps, ToolParts, TranscriptFiles,
+    ConfigSource, ConfigWatch, EnvFile, FileWatch, IN_PLAN_MODE, KeepLimits, Modules, Operator, PersistUpdate,
+    Pipeline, ProjectFilesAt, Session, SessionCheckpoints, SessionHookRegistry, SharedJudgeDeps, ToolParts,
+    TranscriptFiles,
 };
 use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
 use ona_process::TurnCancellation;
-use ona_settings::Settings;
+use ona_settings::{CheckpointSettings, Settings};
 use ona_store::{Store, StoreError};
 use ona_test_runner::Project;
 use ona_tools::{AddressRuling, CallAuthor, SeenFiles, Tasks, ToolBox, ToolContext};
@@ -434,7 +435,26 @@ impl Runtime {
         session.watch = Some(FileWatch::default());
         session.config = ConfigWatch::new(self.config_sources.iter().cloned());
         session.modules.clone_from(&self.modules);
+        session.checkpoints = self.checkpoints();
         Ok(session)
+    }
+
+    /// Where files are kept before they change; `None` if that is switched off.
+    fn checkpoints(&self) -> Option<SessionCheckpoints> {
+        let CheckpointSettings { enabled, ref problems, .. } = self.settings.checkpoints;
+        problems.iter().for_each(|problem| self.notices.note(format_args!("ona: {problem}")));
+        let off = self.host.get(environment::CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING);
+        if !enabled || off.is_some_and(|value| matches!(value, "0" | "false")) {
+            return None;
+        }
+        Some(SessionCheckpoints::new(self.keep_limits(), database_files(Path::new(&self.database))))
+    }
+
+    /// How much is kept of files that change.
+    pub fn keep_limits(&self) -> KeepLimits {
+        let CheckpointSettings { file_bytes, session_bytes, database_bytes, memory_bytes, .. } =
+            self.settings.checkpoints;
+        KeepLimits { file_bytes, session_bytes, database_bytes, memory_bytes }
     }
 
     /// What the tools of a session here are made of; the caller adds what only it has.
@@ -471,6 +491,18 @@ impl Runtime {
         self.env_file = session.env_file;
         self.cwd = session.cx.cwd;
     }
+}
+
+/// The database and what lies beside it, in both forms of its path.
+fn database_files(database: &Path) -> Vec<PathBuf> {
+    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    let beside = |path: &Path, end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    let forms = [database, &real];
+    forms.iter().flat_map(|path| ["", "-wal", "-shm", "-journal", ".locks"].map(|end| beside(path, end))).collect()
 }
 
 /// The copy of the transcript is removed with the process, even if the hooks are still in use.

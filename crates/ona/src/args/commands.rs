@@ -223,12 +223,52 @@ pub(crate) enum Sessions {
         #[arg(long)]
         json: bool,
     },
+    /// Go back to before a prompt: the conversation, the files, or both
+    ///
+    /// Without --to it lists the prompts. Files are restored to how they were before the prompt, as far as ona
+    /// kept them; what cannot be restored is named.
+    Rewind(Rewind),
     /// Print a session for other programs; ona never reads it back
     Export {
         session: String,
         #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
         format: ExportFormat,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Rewind {
+    /// The session
+    #[arg(required_unless_present = "last")]
+    pub(crate) session: Option<String>,
+    /// The session of this project that was used last
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) last: bool,
+    /// The prompt to go back before: its number in the list, its id, or the beginning of its id
+    #[arg(long, value_name = "PROMPT")]
+    pub(crate) to: Option<String>,
+    /// Take the last rewind back
+    #[arg(long, conflicts_with_all = ["to", "scope"])]
+    pub(crate) undo: bool,
+    /// Only the files
+    #[arg(long, group = "scope")]
+    pub(crate) files: bool,
+    /// Only the conversation
+    // The global option of this name has a value, so this one has the same type; a value is refused.
+    #[arg(long, group = "scope", num_args = 0..=1, require_equals = true, default_missing_value = "", value_name = "")]
+    pub(crate) conversation: Option<String>,
+    /// The conversation and the files (default)
+    #[arg(long, group = "scope")]
+    pub(crate) both: bool,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Also replace files that something else has changed since
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

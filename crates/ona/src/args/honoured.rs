@@ -95,6 +95,7 @@ const TABLE: &[(&str, &[Ids])] = &[
     ("sessions list", &[DB, CONVERSATION]),
     ("sessions show", &[DB]),
     ("sessions export", &[DB]),
+    ("sessions rewind", &[DB, CONVERSATION, FILES, TRUST, &["add_dir"]]),
     ("memory add", &[DB, FILES]),
     ("memory list", &[DB, FILES]),
     ("memory search", &[DB, FILES]),

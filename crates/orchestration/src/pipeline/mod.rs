@@ -10,6 +10,7 @@ mod held;
 pub(crate) use asking::moved;
 pub use held::HeldRows;
 
+use crate::checkpoints::edited_files;
 use crate::context;
 use crate::firings;
 use crate::operator::Operator;
@@ -336,13 +337,26 @@ impl Pipeline {
             records::result(&mut trail.group, &call.id, &result);
             return Ok(result);
         }
-        self.announce(session, &call, &decision, std::mem::take(&mut trail.held)).await?;
+        let (kept, running) = match &session.checkpoints {
+            Some(kept) => {
+                let runs_anything = self.runs_anything(session, &call, &tool);
+                kept.before(&self.store, session, edited_files(&plan), runs_anything).await?
+            }
+            None => None,
+        }
+        .unzip();
+        let kept = kept.unwrap_or_default();
+        self.announce(session, &call, &decision, std::mem::take(&mut trail.held), kept).await?;
         session.cx.prelude = session.env_file.text();
         let files = context::files(&call.name, &plan.access);
         session.cx.call = Some(call.id.clone());
         session.cx.author = self.author(session);
         let result = plan.run(&session.cx).await;
         let result = self.afterwards(session, &call, &tool, result, trail).await;
+        // What hooks made of the files is part of how the call left them.
+        if let Some(running) = running {
+            trail.group.append(running.after().await);
+        }
         for file in files.iter().filter(|_| !result.is_error()) {
             for (said, row) in context::brought_in(&self.hooks, session, file, Some(&call.id)).await {
                 trail.chain(EventName::InstructionsLoaded, &call, &said);
@@ -396,15 +410,23 @@ impl Pipeline {
         std::mem::take(&mut trail.held).commit(&self.store, &session.place).await
     }
 
-    /// No tool body runs without a committed decision row.
+    /// Whether the call may change files that it does not name.
+    fn runs_anything(&self, session: &Session, call: &ToolCall, tool: &Arc<dyn AnyTool>) -> bool {
+        call.name == "Bash"
+            || call.name.starts_with("mcp__") && !tool.only_reads()
+            || session.modules.as_ref().is_some_and(|modules| modules.has_tool(&call.name))
+    }
+
+    /// No tool body runs without a committed decision row, nor before the files it names are kept.
     async fn announce(
         &self,
         session: &Session,
         call: &ToolCall,
         decision: &Verdict,
         held: HeldRows,
+        kept: Group,
     ) -> Result<(), StoreError> {
-        let mut group = Group::default();
+        let mut group = kept;
         group.log(LoggedEvent::ToolStarted {
             call: call.id.clone(),
             tool: call.name.clone(),

@@ -48,7 +48,7 @@ impl Turn {
             (Some((_, reason)), _) => Some(TurnEnd::Stopped { reason: reason.clone() }),
             (None, true) if blocks < STOP_BLOCKS => {
                 let feedback: Vec<_> = said.blocks.iter().map(|(_, text)| text.as_str()).collect();
-                group.push(Row::Transcript(user(&format!("{STOP_FEEDBACK}{}", feedback.join("\n")))));
+                group.push(Row::Transcript(user(&format!("{STOP_FEEDBACK}{}", feedback.join("\n")), None)));
                 None
             }
             (None, true) => Some(TurnEnd::NeverStopped {

@@ -42,7 +42,7 @@ impl Turn {
             if let Some(typed) = &words.typed {
                 group.push(Row::Transcript(Entry::System(SystemEntry::Command { typed: typed.clone() })));
             }
-            group.push(Row::Transcript(user(prompt)));
+            group.push(Row::Transcript(user(prompt, words.uuid.clone())));
             if matches!(self.prompt_source, PromptSource::Operator) {
                 let attachments = self.pipeline.attachments(session, words).await;
                 group.append(attachments.group);
@@ -66,8 +66,8 @@ impl Turn {
     }
 }
 
-pub(super) fn user(text: &str) -> Entry {
+pub(super) fn user(text: &str, uuid: Option<String>) -> Entry {
     // A prompt may be a picture alone.
     let content = if text.is_empty() { Vec::new() } else { vec![Block::Text(text.to_owned())] };
-    Entry::User { uuid: CallId::random().0, content }
+    Entry::User { uuid: uuid.unwrap_or_else(|| CallId::random().0), content }
 }

@@ -212,6 +212,7 @@ impl Scene {
             env_file: EnvFile::in_dir(&root),
             watch: None,
             config: ona_orchestration::ConfigWatch::default(),
+            checkpoints: None,
             persist: Arc::new(move |update: &PermissionUpdate| {
                 keeper.lock().unwrap().push(update.clone());
                 Ok(Group::default())
