@@ -93,9 +93,9 @@ pub fn check(path: &Path) -> CheckReport {
 
 fn examine(path: &Path, report: &mut CheckReport) -> Result<(), StoreError> {
     let connection = open::inspector(path)?;
+    let found = SchemaContents::read(&connection)?;
     let short = first_look::size(&connection, path).err();
     report.findings.extend(short.map(|error| CheckFinding::Integrity(error.to_string())));
-    let found = SchemaContents::read(&connection)?;
     report.foreign_tables = foreign_tables(&connection)?;
     if found.has_table("schema_meta") {
         report.schema_version = schema::stored_version(&connection)?;

@@ -1,5 +1,5 @@
-//! Numbers for `ona doctor`: pragmas as the connections report them, rows per
-//! table, and SQLite's own checks.
+//! Numbers for `ona doctor`: pragmas as the connections report them and rows per
+//! table. SQLite's own checks.
 //!
 //! `check` examines a database that is not open.
 
@@ -51,18 +51,9 @@ impl Reader {
     pub fn pragmas(&self) -> Result<Pragmas, StoreError> {
         Pragmas::of(&self.lock())
     }
-
-    /// Returns what SQLite finds wrong without comparing indexes; empty if nothing.
-    pub fn quick_check(&self) -> Result<Vec<String>, StoreError> {
-        problems(&self.lock(), "quick_check")
-    }
-
-    /// Returns what SQLite finds wrong; empty if nothing.
-    pub fn integrity_check(&self) -> Result<Vec<String>, StoreError> {
-        problems(&self.lock(), "integrity_check")
-    }
 }
 
+/// Returns what a check of SQLite's (`quick_check`, `integrity_check`) finds wrong; empty if nothing.
 pub(crate) fn problems(connection: &Connection, check: &str) -> Result<Vec<String>, StoreError> {
     let mut statement = connection.prepare(&format!("PRAGMA {check}"))?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
