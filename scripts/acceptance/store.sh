@@ -1053,4 +1053,21 @@ check_db_damage() {
   done
 }
 
+check_promise_10() {
+  # A policy, a session under it, and three ways to look at what happened.
+  hooks "$(hook PreToolUse Bash 'grep -q secret && exit 2; exit 0')"
+  code 0 ona --eval '{"tool":"Bash","session_id":"mine","input":{"command":"echo one"}}'
+  code 0 ona --eval '{"tool":"Bash","session_id":"mine","input":{"command":"echo secret"}}'
+  code 0 ona audit verify --session mine
+  code 0 ona hooks replay mine
+  is "$(sql "SELECT group_concat(exit_code) FROM (SELECT exit_code FROM hook_invocations WHERE session_id='mine' ORDER BY id)")" 0,2
+  # A changed policy shows in the replay, a changed record in the chain.
+  hooks "$(hook PreToolUse Bash true)"
+  code 1 ona hooks replay mine --json
+  is "$(jq '.different | length' <<<"$out")" 1
+  sql "UPDATE hook_invocations SET exit_code = 0 WHERE exit_code = 2"
+  code 1 ona audit verify --session mine
+  has "$out" 'of hook_invocations was changed after it was written'
+}
+
 run_check "$@"

@@ -1,6 +1,6 @@
 //! Typed queries, on databases an operator may have written to.
 
-use crate::support::{Db, begin, place, user, write};
+use crate::support::{Db, begin, call, place, result, user, write};
 use ona_api::row::SessionKey;
 use ona_api::{Entry, Group, Phase, Row};
 use ona_store::{Conversation, StoreError};
@@ -113,4 +113,31 @@ fn a_reader_sees_what_was_just_committed() {
         assert!(reader.counts().unwrap().contains(&("transcript_entries", n)));
     }
     assert_eq!(db.sql("PRAGMA integrity_check"), ["ok"]);
+}
+
+/// Results may stand far behind their calls, or nowhere; an id may be used twice.
+#[test]
+fn the_calls_of_a_session_are_read_in_parts_with_what_is_about_them() {
+    let db = Db::new();
+    let store = db.started();
+    let ids: Vec<_> = (0..450).map(|number| format!("c{number}")).collect();
+    write(&store, ids.iter().map(|id| call(id)));
+    write(&store, ids.iter().filter(|id| *id != "c7").map(|id| result(id)));
+    write(&store, [call("c7"), result("c7"), call("c7")]);
+    let mut calls = store.reader().unwrap().calls(&"s".into()).unwrap();
+    assert_eq!(calls.count(), 452);
+    let mut found = Vec::new();
+    loop {
+        let part = calls.next_part().unwrap();
+        if part.is_empty() {
+            break;
+        }
+        assert!(part.len() <= 200);
+        found.extend(part.into_iter().map(|call| (call.id.0, call.name, call.result.is_some())));
+    }
+    let mut expected: Vec<_> = ids.iter().map(|id| (id.clone(), "Read".to_owned(), id != "c7")).collect();
+    expected.extend([("c7".to_owned(), "Read".to_owned(), true), ("c7".to_owned(), "Read".to_owned(), false)]);
+    assert_eq!(found, expected);
+    let one = store.reader().unwrap().call(&"s".into(), &"c8".into()).unwrap().unwrap();
+    assert_eq!((one.sequence, one.result.is_some()), (8, true));
 }
