@@ -38,10 +38,9 @@ fn recover(launch: &Launch, out: &Path, as_json: bool) -> Result<u8, Failure> {
         StoreError::Corrupt(_) | StoreError::NotADatabase => {
             let what = format_args!("the schema cannot be read, and without it no table: {error}: {}", path.display());
             Failure::usage(what).hint(format!(
-                "the sqlite3 program looks for rows without a schema; what it finds can be read in a second step:\n  \
-                 sqlite3 '{0}' .recover | sqlite3 '{1}.raw' && ona --db '{1}.raw' db recover '{1}'",
+                "nothing was changed; put a copy in its place: an upgrade leaves {0}.schema-*.backup, a lost file \
+                 {0}.rescue-*.db",
                 path.display(),
-                out.display()
             ))
         }
         other => launch.store_failure(other),

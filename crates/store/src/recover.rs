@@ -7,8 +7,8 @@
 //! The damaged file is opened read-only and never copied as a file.
 //!
 //! Rows keep their ids, and the chain comes along: `chain::verify` on the result names each row
-//! that did not come through or came through changed. Without a readable schema nothing can be read
-//! this way; the caller says what else there is to try.
+//! that did not come through or came through changed. Without a readable first page (header and schema)
+//! SQLite reads no table, and this is an error.
 
 use crate::chain::{self, ChainStart, begin_if_empty};
 use crate::error::StoreError;
