@@ -794,10 +794,12 @@ check_file_lost_in_a_turn() {
       log) has "$err" 'ona.db-wal was deleted or replaced' ;;
     esac
     # Nothing is made anew beside the log that still has rows, and the command that is printed is the way back.
+    grep -o 'rm -f .*' <<<"$err" | head -n 1 >"$WORLD/way-back"
     [ $what = log ] || code 2 ona sessions list
     [ $what = log ] || has "$err" 'put the database back'
-    grep -o 'rm -f .*' <<<"$err" | head -n 1 >"$WORLD/way-back"
     sh "$WORLD/way-back"
+    # The first start brings the log back.
+    code 0 ona db init
     code 0 ona db check
     model '[{"say":"go on"}]'
     anthropic

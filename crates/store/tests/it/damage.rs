@@ -252,3 +252,24 @@ fn lost_parents_are_made_again() {
     let audit = verify_record(&out, None, &[]).unwrap().unwrap();
     assert!(audit.is_clean());
 }
+
+/// Whatever page it is: a check finds it, a start refuses or works, and all other tables come through.
+#[test]
+fn any_page_may_be_lost() {
+    let db = full();
+    let copy = db.dir.path().join("copy.db");
+    let count: usize = db.sql("PRAGMA page_count")[0].parse().unwrap();
+    for page in (2..=count).step_by(9) {
+        for value in [0, 0x0d, 0x5a] {
+            damaged(&db.path, &copy, |bytes| fill(bytes, page, value));
+            let outcome = try_on(&copy);
+            let (report, audit) = outcome.recovered.unwrap_or_else(|error| panic!("page {page}: {error}"));
+            assert!(outcome.findings > 0, "page {page}: a check finds nothing");
+            let incomplete: Vec<_> =
+                report.tables.iter().filter(|one| !one.unread.is_empty() || one.lost.is_some()).collect();
+            assert!(incomplete.len() <= 1, "page {page} belongs to one table: {incomplete:?}");
+            let lost_rows = incomplete.iter().any(|one| ["transcript_entries", "sdlc_chain"].contains(&one.table));
+            assert!(lost_rows || audit.is_clean(), "page {page}: {:?} {report:?}", audit.differences);
+        }
+    }
+}
