@@ -4,7 +4,7 @@
 use super::mutate;
 use crate::random::Random;
 use ona_api::{Env, ResultClass};
-use ona_tools::{SeenFiles, Tasks, ToolBox, ToolContext};
+use ona_tools::{CallAuthor, SeenFiles, Tasks, ToolBox, ToolContext};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -77,6 +77,8 @@ impl Project {
             tasks: Arc::new(Tasks::default()),
             may_show: Arc::new(|_| true),
             guarded: Arc::new(|_| None),
+            judge_address: Arc::new(|url| unreachable!("a notebook fetches nothing, but {url}")),
+            author: CallAuthor::Model,
             judged: None,
             cancel: CancellationToken::new(),
             call: None,

@@ -94,7 +94,7 @@ pub(super) fn read(random: &mut Random, input: &mut String) -> Result<(), String
     let mut after: Value =
         serde_json::from_str(text).map_err(|error| format!("the edited file is broken: {error}: {edited}"))?;
     let list = after["permissions"][behavior.as_str()].as_array().cloned().unwrap_or_default();
-    if !list.iter().any(|text| *text == Value::from(rule.joined())) {
+    if !list.iter().any(|text| text.as_str() == Some(rule.joined().as_str())) {
         return Err(format!("the rule {} was not added: {edited}", rule.joined()));
     }
     let mut before: Value = serde_json::from_str(input.trim_start_matches('\u{feff}')).unwrap_or_default();
