@@ -88,7 +88,7 @@ fn a_newer_schema_is_refused() {
     assert!(ran.stderr.contains("schema version 2"), "{}", ran.stderr);
     ona.execute("UPDATE schema_meta SET value='1' WHERE key='schema_version'", []);
     ona.execute("UPDATE schema_meta SET value='7' WHERE key='sdlc_schema_version'", []);
-    let newer = "this database was written by a newer ona (schema 7, this one knows 2)";
+    let newer = "this database was written by a newer ona (schema 7, this one knows 3)";
     for command in [&["db", "init"][..], &["sessions", "list"]] {
         let ran = ona.run(command).expect_code(2);
         assert!(

@@ -399,7 +399,7 @@ fn an_older_database_and_one_of_others_are_refused() {
     plain(&db.path)
         .execute_batch("DROP TABLE sdlc_chain; UPDATE schema_meta SET value = '1' WHERE key = 'sdlc_schema_version'")
         .unwrap();
-    assert!(matches!(verify_record(&db.path, None, &[]), Err(StoreError::TooOld { found: 1, known: 2 })));
+    assert!(matches!(verify_record(&db.path, None, &[]), Err(StoreError::TooOld { found: 1, known: 3 })));
     let other = Db::new();
     plain(&other.path).execute_batch("CREATE TABLE t(x)").unwrap();
     assert!(matches!(verify_record(&other.path, None, &[]), Err(StoreError::NotOurs)));

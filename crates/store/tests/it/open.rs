@@ -63,7 +63,7 @@ fn rows_an_operator_wrote_before_the_first_start_survive_it() {
         .unwrap();
     let store = db.open();
     assert_eq!(db.sql("SELECT id, phase FROM conversations"), ["test-conv-1|implement"]);
-    assert_eq!(db.sql("SELECT value FROM schema_meta"), ["1", "2"]);
+    assert_eq!(db.sql("SELECT value FROM schema_meta"), ["1", "3"]);
     assert_eq!(db.sql("PRAGMA journal_mode"), ["wal"]);
 
     let settings =
