@@ -1,0 +1,3 @@
+//! The painter, read back through a terminal emulator.
+
+mod painter;
