@@ -2,6 +2,7 @@
 
 use crate::args::Db;
 use crate::output;
+use ona_runtime::doctor::DAMAGE_REMEDY;
 use ona_runtime::{Failure, Launch};
 use ona_store::{RecoveredTable, StoreError};
 use serde_json::json;
@@ -22,10 +23,6 @@ pub(crate) fn run(launch: &Launch, command: &Db) -> Result<u8, Failure> {
         Db::Recover { out, json } => recover(launch, out, *json),
     }
 }
-
-/// What to do about a damaged file.
-pub(crate) const REMEDY: &str =
-    "ona: nothing was changed; save what can be read with: ona db recover /absolute/path/new.db";
 
 fn recover(launch: &Launch, out: &Path, as_json: bool) -> Result<u8, Failure> {
     let path = &launch.database.path;
@@ -132,7 +129,7 @@ fn check(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
         }
     }
     if report.is_damaged() {
-        output::note(REMEDY);
+        output::note(format_args!("ona: {DAMAGE_REMEDY}"));
     }
     Ok(u8::from(!problems.is_empty()))
 }

@@ -1,325 +1,55 @@
-//! `ona doctor`: looks at everything a session would rely on, and changes nothing.
+//! `ona doctor`: prints what `ona_runtime::doctor` saw.
 
-mod checks;
-
-use crate::db::REMEDY;
 use crate::output;
-use checks::{Check, State};
-use ona_api::permission_update::Behavior;
-use ona_api::{EventName, Redactor, environment};
-use ona_hookplane::{Timeouts, contract};
-use ona_mcp::{Environments, ServerDefinition, ServerTransport};
-use ona_process::find_in_path;
-use ona_runtime::{
-    Failure, Launch, OpenProject, Purpose, Runtime, block_on,
-    guards::{self, Finding},
-    mcp,
-};
-use ona_settings::Settings;
-use ona_store::Reader;
-use ona_trust::{DatabaseSource, NoticeKind, TrustState};
-use serde_json::{Map, Value, json};
-use std::path::Path;
-use tokio_util::sync::CancellationToken;
-
-/// What was looked at, and what is wrong.
-#[derive(Default)]
-struct Examination {
-    sections: Map<String, Value>,
-    checks: Vec<Check>,
-    problems: Vec<String>,
-    remarks: Vec<String>,
-    /// Commands and settings may hold credentials.
-    redactor: Redactor,
-}
+use ona_runtime::doctor::{DoctorReport, examine};
+use ona_runtime::{Failure, Launch, block_on};
+use serde_json::Value;
 
 pub(crate) fn run(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
-    let mut seen = Examination::default();
-    seen.shells(launch);
-    match launch.look() {
-        Ok(open) => {
-            seen.redactor = open.redactor.clone();
-            seen.database(launch, &open);
-            block_on(seen.settings(launch, &open));
-        }
-        Err(failure) => {
-            seen.sections.insert("database".into(), json!({"path": launch.database.path.to_string_lossy()}));
-            seen.problems.push(failure.message);
-            if launch.database.path.is_file() && ona_store::usable(&launch.database.path).is_ok() {
-                seen.integrity(launch);
-            }
-        }
-    }
-    seen.redact();
-    let ok = seen.problems.is_empty();
+    let report = block_on(examine(launch));
     if as_json {
-        seen.sections.insert("checks".into(), seen.checks.iter().map(Check::to_json).collect());
-        seen.sections.insert("problems".into(), json!(seen.problems));
-        seen.sections.insert("remarks".into(), json!(seen.remarks));
-        seen.sections.insert("ok".into(), ok.into());
-        output::json(&Value::Object(seen.sections));
+        output::json(&report.to_json());
     } else {
-        seen.print();
+        print(&report);
     }
-    Ok(u8::from(!ok))
+    Ok(u8::from(!report.is_ok()))
 }
 
-impl Examination {
-    fn redact(&mut self) {
-        self.sections.values_mut().for_each(|section| self.redactor.apply_to_json(section));
-        let details = self.checks.iter_mut().map(|check| &mut check.detail);
-        for line in self.problems.iter_mut().chain(&mut self.remarks).chain(details) {
-            *line = self.redactor.apply(line).into_owned();
-        }
-    }
-
-    fn shells(&mut self, launch: &Launch) {
-        let path = launch.env.get(environment::PATH).unwrap_or_default();
-        let found = |name: &str| find_in_path(path, name).map(|file| file.to_string_lossy().into_owned());
-        let bash = ["/bin/bash", "/usr/bin/bash"].iter().find(|file| Path::new(file).exists());
-        let bash = bash.map(|file| (*file).to_owned()).or_else(|| found("bash"));
-        self.check(match &bash {
-            Some(file) => Check::ok("bash", file),
-            None => Check::broken("bash", "not found", "install bash: the Bash tool and most hooks need it"),
-        });
-        self.sections.insert(
-            "shells".into(),
-            json!({
-                "bash": bash,
-                "sh": Path::new("/bin/sh").exists().then_some("/bin/sh"),
-                "powershell": found("pwsh").or_else(|| found("powershell")),
-            }),
-        );
-    }
-
-    fn database(&mut self, launch: &Launch, open: &OpenProject) {
-        let source = match launch.database.source {
-            DatabaseSource::Flag => "--db",
-            DatabaseSource::Environment => environment::AGENT_SDLC_DB.name(),
-            DatabaseSource::ProjectDefault => "default of this project",
-        };
-        let mut section = json!({
-            "path": launch.database.path.to_string_lossy(),
-            "named_by": source,
-            "live_database_of_an_agent": launch.agent_shell,
-        });
-        if !launch.database.path.exists() {
-            section["made"] = false.into();
-            self.sections.insert("database".into(), section);
-            return self.remarks.push("no database exists yet; the first start creates it".into());
-        }
-        let pragmas = |p: &ona_store::Pragmas| {
-            json!({
-                "foreign_keys": p.foreign_keys,
-                "journal_mode": p.journal_mode,
-                "busy_timeout": p.busy_timeout,
-                "synchronous": p.synchronous,
-            })
-        };
-        match open.store.pragmas() {
-            Ok(report) => {
-                section["pragmas"] = json!({"writer": pragmas(&report.writer), "reader": pragmas(&report.reader)});
-            }
-            Err(error) => self.problems.push(error.to_string()),
-        }
-        for key in ["schema_version", "sdlc_schema_version"] {
-            match open.store.reader().and_then(|reader| reader.meta(key)) {
-                Ok(version) => section[key] = version.into(),
-                Err(error) => self.problems.push(error.to_string()),
-            }
-        }
-        self.integrity(launch);
-        match open.store.reader().and_then(Reader::counts) {
-            Ok(counts) => {
-                section["rows"] = counts
-                    .into_iter()
-                    .map(|(table, rows)| (table.to_owned(), rows.into()))
-                    .collect::<Map<_, _>>()
-                    .into();
-            }
-            Err(error) => self.problems.push(error.to_string()),
-        }
-        self.sections.insert("database".into(), section);
-    }
-
-    /// The same as `ona db check`.
-    fn integrity(&mut self, launch: &Launch) {
-        let report = ona_store::check(&launch.database.path);
-        for problem in report.findings.iter().map(ToString::to_string) {
-            if !self.problems.contains(&problem) {
-                self.problems.push(problem);
-            }
-        }
-        if report.is_damaged() {
-            self.remarks.push(REMEDY.trim_start_matches("ona: ").to_owned());
-        }
-    }
-
-    fn check(&mut self, check: Check) {
-        if check.state == State::Broken {
-            self.problems.push(format!("{}: {}", check.name, check.detail));
-        }
-        self.checks.push(check);
-    }
-
-    async fn settings(&mut self, launch: &Launch, open: &OpenProject) {
-        let trust_state = launch.trust_state();
-        let trust = match trust_state {
-            TrustState::Trusted { recorded: true } => "trusted",
-            TrustState::Trusted { recorded: false } => "trusted from now on (--trust)",
-            TrustState::Ask { .. } => "not trusted yet",
-            TrustState::Withheld => "withheld",
-        };
-        let files = open.found.layers.iter().filter_map(|layer| Some((layer.scope.as_str(), layer.file.as_ref()?)));
-        let files: Vec<_> =
-            files.map(|(scope, file)| json!({"scope": scope, "file": file.to_string_lossy()})).collect();
-        let mut section = json!({"project": launch.project.to_string_lossy(), "trust": trust, "files": files});
-        let told =
-            open.merged.notices.iter().filter(|one| matches!(one.about, NoticeKind::Untrusted | NoticeKind::Policy));
-        self.remarks.extend(told.map(|notice| open.redactor.apply(&notice.to_string()).into_owned()));
-        let cancel = CancellationToken::new();
-        let made = Runtime::new(launch, open, &launch.cwd, Purpose::Look, &cancel);
-        let mut runtime = match made {
-            Ok(runtime) => runtime,
-            Err(failure) => {
-                // What is wrong with the files is the likelier reason.
-                let bad = open.merged.notices.iter().filter(|one| one.about == NoticeKind::NotSettings);
-                self.problems.extend(bad.map(ToString::to_string));
-                self.sections.insert("settings".into(), section);
-                return self.problems.push(failure.message);
-            }
-        };
-        if let Err(failure) = runtime.load_modules(launch, open).await {
-            self.problems.push(failure.message);
-        }
-        let rules = runtime.settings.permissions.clone().unwrap_or_default();
-        section["permission_mode"] = json!(rules.default_mode.as_str());
-        section["rules"] = json!({"allow": rules.allow.len(), "ask": rules.ask.len(), "deny": rules.deny.len()});
-        self.sections.insert("settings".into(), section);
-        self.servers(launch, open, &runtime.settings);
-        self.hooks(launch, &runtime);
-        let mut findings = guards::findings(launch, open, &runtime);
-        findings.extend(guards::tried(&runtime, runtime.hooks.list().iter()).await);
-        self.guards(open, &findings);
-        let allows = runtime.ineffective.rules.iter().filter(|bad| bad.list == Behavior::Allow);
-        self.problems.extend(allows.map(|bad| format!("the allow rule {:?} has no effect: {}", bad.rule, bad.why)));
-        for check in checks::all(launch, open, &runtime).await {
-            self.check(check);
-        }
-    }
-
-    /// Guards that do not work: the list a start goes by.
-    fn guards(&mut self, open: &OpenProject, findings: &[Finding]) {
-        let redacted = |text: &str| open.redactor.apply(text).into_owned();
-        let described = findings
-            .iter()
-            .map(|one| json!({"rule": one.rule, "place": redacted(&one.place), "message": redacted(&one.message)}));
-        self.sections.insert("guards".into(), described.collect());
-        self.problems.extend(findings.iter().map(|one| redacted(one.line())));
-        self.checks.push(match findings.len() {
-            0 => Check::ok("guards", "every rule, hook and module works"),
-            1 => Check::broken("guards", "1 does not work", "see the problem below"),
-            count => Check::broken("guards", &format!("{count} do not work"), "see the problems below"),
-        });
-    }
-
-    /// MCP servers as they are configured; none is started.
-    fn servers(&mut self, launch: &Launch, open: &OpenProject, effective: &Settings) {
-        let env = Environments::one(&launch.env);
-        let gathered = match mcp::gather(launch, open, effective, &launch.project, &env) {
-            Ok(gathered) => gathered,
-            Err(failure) => return self.problems.push(failure.message),
-        };
-        self.problems.extend(gathered.problems().iter().map(|text| open.redactor.apply(text).into_owned()));
-        let path = launch.env.get(environment::PATH).unwrap_or_default();
-        for server in &gathered.catalog.definitions {
-            if let ServerTransport::Stdio { command, .. } = &server.endpoint
-                && !command.contains('/')
-                && find_in_path(path, command).is_none()
-            {
-                self.problems.push(format!("the MCP server {:?} cannot start: {command} was not found", server.name));
-            }
-        }
-        let timeout = |server: &ServerDefinition| (server.name.clone(), json!(server.timeout.as_millis() as u64));
-        let timeouts: Map<_, _> = gathered.catalog.definitions.iter().map(timeout).collect();
-        let default = ona_mcp::CALL_TIMEOUT.as_millis() as u64;
-        self.sections.insert("mcp".into(), json!({"call_timeout_ms": default, "servers": timeouts}));
-    }
-
-    fn hooks(&mut self, launch: &Launch, runtime: &Runtime) {
-        if runtime.claude_off > 0 {
-            self.remarks.push(format!("{} hook(s) of .claude files are off in this session", runtime.claude_off));
-        }
-        let (timeouts, warnings) = Timeouts::from_env(&launch.env);
-        self.remarks.extend(warnings);
-        let list = runtime.hooks.list();
-        let hooks: Vec<_> = list
-            .iter()
-            .map(|hook| {
-                let timeout = hook.effective_timeout(&timeouts);
-                json!({
-                    "hook_ordinal": hook.ordinal,
-                    "hook_event": hook.event.as_str(),
-                    "matcher": hook.matcher,
-                    "command": hook.command(),
-                    "dialect": hook.dialect.name(),
-                    "source": hook.source,
-                    "timeout_ms": timeout.as_millis() as u64,
-                    "disabled": hook.disabled.map(|skip| skip.as_str()),
-                })
-            })
-            .collect();
-        let defaults: Map<_, _> = EventName::ALL
-            .iter()
-            .map(|event| {
-                let timeout = timeouts.of(*event, contract::of(*event).default_timeout);
-                (event.as_str().to_owned(), json!(timeout.as_millis() as u64))
-            })
-            .collect();
-        self.sections.insert("hooks".into(), hooks.into());
-        self.sections.insert("hook_timeouts_ms".into(), defaults.into());
-        self.sections.insert(
-            "all_hooks_disabled".into(),
-            json!(launch.env.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1")),
-        );
-    }
-
-    fn print(&self) {
-        for (name, section) in &self.sections {
-            match section {
-                _ if name == "guards" => {}
-                Value::Object(fields) if name != "hook_timeouts_ms" => {
-                    output::line(name);
-                    for (key, value) in fields {
-                        output::line(format_args!("  {:<26} {}", key.replace('_', " "), plain(value)));
-                    }
+fn print(report: &DoctorReport) {
+    for (name, section) in &report.sections {
+        match section {
+            _ if name == "guards" => {}
+            Value::Object(fields) if name != "hook_timeouts_ms" => {
+                output::line(name);
+                for (key, value) in fields {
+                    output::line(format_args!("  {:<26} {}", key.replace('_', " "), plain(value)));
                 }
-                Value::Array(items) => {
-                    output::line(format_args!("{name}  {}", items.len()));
-                    for item in items {
-                        output::line(format_args!(
-                            "  {:>3}  {}  {:?}  {}  ({}, {})",
-                            plain(&item["hook_ordinal"]),
-                            plain(&item["hook_event"]),
-                            plain(&item["matcher"]),
-                            plain(&item["command"]),
-                            plain(&item["dialect"]),
-                            plain(&item["source"]),
-                        ));
-                    }
-                }
-                _ => {}
             }
+            Value::Array(items) => {
+                output::line(format_args!("{name}  {}", items.len()));
+                for item in items {
+                    output::line(format_args!(
+                        "  {:>3}  {}  {:?}  {}  ({}, {})",
+                        plain(&item["hook_ordinal"]),
+                        plain(&item["hook_event"]),
+                        plain(&item["matcher"]),
+                        plain(&item["command"]),
+                        plain(&item["dialect"]),
+                        plain(&item["source"]),
+                    ));
+                }
+            }
+            _ => {}
         }
-        self.checks.iter().for_each(output::line);
-        self.remarks.iter().for_each(|remark| output::line(format_args!("remark: {remark}")));
-        self.problems.iter().for_each(|problem| output::line(format_args!("problem: {problem}")));
-        if self.problems.is_empty() {
-            output::line(match self.checks.iter().any(|check| check.state == State::Missing) {
-                true => "Nothing is broken; a model can answer once what is marked ✗ is there.",
-                false => "Everything a session relies on is in order.",
-            });
-        }
+    }
+    report.checks.iter().for_each(output::line);
+    report.remarks.iter().for_each(|remark| output::line(format_args!("remark: {remark}")));
+    report.problems.iter().for_each(|problem| output::line(format_args!("problem: {problem}")));
+    if report.is_ok() {
+        output::line(match report.lacks_something() {
+            true => "Nothing is broken; a model can answer once what is marked ✗ is there.",
+            false => "Everything a session relies on is in order.",
+        });
     }
 }
 

@@ -15,6 +15,7 @@
 mod agent_shell;
 pub mod agent_tool;
 pub mod agents;
+pub mod doctor;
 mod environments;
 mod failure;
 mod findings;

@@ -6,6 +6,9 @@
 //! contacted only where the operator named it (a base URL variable, or a local model
 //! server): one HEAD request without a credential; any answer means that it is there.
 
+use crate::launch::{Launch, OpenProject};
+use crate::model_choice;
+use crate::runtime::Runtime;
 use ona_api::model::ProviderName;
 use ona_api::{Env, Variable, environment};
 use ona_auth::http::{self, HttpLimits};
@@ -13,7 +16,6 @@ use ona_auth::{CredentialKind, Endpoint};
 use ona_modules::{RuntimeChoice, find_runtime};
 use ona_orchestration::Model;
 use ona_process::find_in_path;
-use ona_runtime::{Launch, OpenProject, Runtime, model_choice};
 use serde_json::{Value, json};
 use std::fmt;
 use std::time::Duration;
@@ -21,8 +23,9 @@ use std::time::Duration;
 /// How long an endpoint may take to answer.
 const ANSWER: Duration = Duration::from_secs(3);
 
+/// Whether it works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub enum CheckState {
     Ok,
     /// Configured, and does not work.
     Broken,
@@ -33,10 +36,11 @@ pub(super) enum State {
     Absent,
 }
 
+/// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Check {
+pub struct Check {
     pub name: &'static str,
-    pub state: State,
+    pub state: CheckState,
     pub detail: String,
     /// What to do about it; empty where nothing is to be done.
     pub remedy: String,
@@ -44,27 +48,27 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn ok(name: &'static str, detail: &str) -> Self {
-        Self { name, state: State::Ok, detail: detail.to_owned(), remedy: String::new() }
+        Self { name, state: CheckState::Ok, detail: detail.to_owned(), remedy: String::new() }
     }
 
     pub(super) fn broken(name: &'static str, detail: &str, remedy: &str) -> Self {
-        Self { name, state: State::Broken, detail: detail.to_owned(), remedy: remedy.to_owned() }
+        Self { name, state: CheckState::Broken, detail: detail.to_owned(), remedy: remedy.to_owned() }
     }
 
     pub(super) fn missing(name: &'static str, detail: &str, remedy: &str) -> Self {
-        Self { name, state: State::Missing, detail: detail.to_owned(), remedy: remedy.to_owned() }
+        Self { name, state: CheckState::Missing, detail: detail.to_owned(), remedy: remedy.to_owned() }
     }
 
     pub(super) fn absent(name: &'static str, detail: &str, remedy: &str) -> Self {
-        Self { name, state: State::Absent, detail: detail.to_owned(), remedy: remedy.to_owned() }
+        Self { name, state: CheckState::Absent, detail: detail.to_owned(), remedy: remedy.to_owned() }
     }
 
-    pub(super) fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let state = match self.state {
-            State::Ok => "ok",
-            State::Broken => "broken",
-            State::Missing => "missing",
-            State::Absent => "absent",
+            CheckState::Ok => "ok",
+            CheckState::Broken => "broken",
+            CheckState::Missing => "missing",
+            CheckState::Absent => "absent",
         };
         json!({"name": self.name, "state": state, "detail": self.detail, "remedy": self.remedy})
     }
@@ -73,9 +77,9 @@ impl Check {
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = match self.state {
-            State::Ok => '✓',
-            State::Broken | State::Missing => '✗',
-            State::Absent => '-',
+            CheckState::Ok => '✓',
+            CheckState::Broken | CheckState::Missing => '✗',
+            CheckState::Absent => '-',
         };
         write!(f, "{sign} {:<12} {}", self.name, self.detail)?;
         if self.remedy.is_empty() { Ok(()) } else { write!(f, " ({})", self.remedy) }
