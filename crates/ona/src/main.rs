@@ -4,14 +4,11 @@ mod args;
 mod audit;
 mod auth;
 mod db;
-mod demo;
 mod diagnostics;
 mod doctor;
 mod eval;
 mod fire_hook;
 mod flags;
-mod gastown;
-mod hook_schema;
 mod hooks;
 mod interrupt;
 mod mcp;
@@ -27,10 +24,10 @@ mod startup;
 mod test;
 mod transition;
 
-use args::{Command, Job, Options, Task, Wrong};
-use demo::Tour;
+use args::{Command, Gastown, Job, Options, Task, Wrong};
+use ona_demo::Tour;
 use ona_process::keeper;
-use ona_runtime::Failure;
+use ona_runtime::{Failure, gastown};
 use ona_trust::BadFiles;
 use std::process::ExitCode;
 
@@ -71,7 +68,7 @@ fn run(task: Task, options: Options) -> Result<u8, Wrong> {
         }
         Task::Help { topic, json } => args::show_help(&topic, json),
         Task::HookSchema => {
-            output::pretty(&hook_schema::schema());
+            output::pretty(&ona_hook_tools::hook_schema());
             Ok(0)
         }
         Task::ProtocolVersion => {
@@ -100,14 +97,23 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
         Job::FireHook(text) => fire_hook::run(&launch, &text, yes),
         Job::Transition(phase) => transition::run(&launch, &phase, approve),
         Job::Command(command) => match command {
-            Command::Demo { sdlc } => demo::run(&launch, if sdlc { Tour::Phases } else { Tour::Calls }),
+            Command::Demo { sdlc } => {
+                let tour = if sdlc { Tour::Phases } else { Tour::Calls };
+                ona_demo::run(&launch, tour, |text| output::line(text)).map(|()| 0)
+            }
             Command::Auth(command) => auth::run(&launch, &command),
             Command::Doctor { json } => doctor::run(&launch, json),
             Command::Db(command) => db::run(&launch, &command),
             Command::Audit(command) => audit::run(&launch, &command),
             Command::Settings(command) => settings::run(&launch, &command),
             Command::Sessions(command) => sessions::run(&launch, &command),
-            Command::Gastown(command) => gastown::run(&launch, &command),
+            Command::Gastown(Gastown::Install { town }) => {
+                for file in gastown::install(&launch, town.as_deref())? {
+                    let what = if file.changed { "registered in" } else { "already in" };
+                    output::line(format_args!("{what} {}", file.path.display()));
+                }
+                Ok(0)
+            }
             Command::Plan(command) => plan::run(&launch, command),
             Command::Memory(command) => memory::run(&launch, command),
             Command::Mcp(command) => mcp::run(&launch, &command),

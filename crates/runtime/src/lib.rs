@@ -20,6 +20,7 @@ mod environments;
 mod failure;
 mod findings;
 mod folder_trust;
+pub mod gastown;
 pub mod guards;
 mod hook_files;
 pub mod hook_handlers;

@@ -1,25 +1,31 @@
-//! `ona gastown install`: makes ona known to a Gastown town as an agent.
+//! Makes ona known to a Gastown town as an agent (`ona gastown install`).
 //!
 //! Two files of the town name agents: presets, and the agents of its configuration. The
 //! second is what makes Gastown pass its hooks with `--settings`; the first is what other
 //! parts of it look up. Only what is missing is added: whatever stands there already was
 //! the operator's choice.
 
-use crate::args::Gastown;
-use crate::output;
+use crate::failure::Failure;
+use crate::launch::Launch;
 use ona_api::environment;
 use ona_files::ReadError;
-use ona_runtime::{Failure, Launch};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The line at which Gastown sees that ona waits for input.
 const READY: &str = "❯ ";
 
-pub(crate) fn run(launch: &Launch, command: &Gastown) -> Result<u8, Failure> {
-    let Gastown::Install { town } = command;
+/// A file of a town that names agents.
+pub struct TownFile {
+    pub path: PathBuf,
+    /// Whether ona was added; it was there already otherwise.
+    pub changed: bool,
+}
+
+/// Adds ona to the files of `town`, or of the town that GT_ROOT names.
+pub fn install(launch: &Launch, town: Option<&Path>) -> Result<Vec<TownFile>, Failure> {
     launch.operator_only("the agents of a town")?;
-    let town = town.clone().or_else(|| launch.env.non_empty(environment::GT_ROOT).map(PathBuf::from));
+    let town = town.map(Path::to_owned).or_else(|| launch.env.non_empty(environment::GT_ROOT).map(PathBuf::from));
     let town = town.ok_or_else(|| Failure::usage("which town? Neither --town nor GT_ROOT names its folder"))?;
     let town = launch.cwd.join(town);
     if !town.is_dir() {
@@ -39,14 +45,15 @@ pub(crate) fn run(launch: &Launch, command: &Gastown) -> Result<u8, Failure> {
         }
         edits.push((file, value != there, format!("{:#}\n", Value::Object(value))));
     }
+    let mut files = Vec::new();
     for (file, changed, text) in edits {
         if changed {
             let failed = |error| Failure::refused(format_args!("{}: {error}", file.display()));
             std::fs::create_dir_all(&settings).and_then(|()| ona_trust::replace_file(&file, &text)).map_err(failed)?;
         }
-        output::line(format_args!("{} {}", if changed { "registered in" } else { "already in" }, file.display()));
+        files.push(TownFile { path: file, changed });
     }
-    Ok(0)
+    Ok(files)
 }
 
 fn unusable(file: &Path, why: impl std::fmt::Display) -> Failure {

@@ -1,12 +1,13 @@
-//! `ona --hook-schema`: the 27 contracts as JSON, straight from the tables the
-//! program itself works with.
+//! The 27 contracts as JSON (`ona --hook-schema`), straight from the tables the program itself
+//! works with.
 
 use ona_api::EventName;
 use ona_api::event::{BASE_FIELDS, Field, FieldType, OUTPUT_ARMS, Query};
 use ona_hookplane::contract;
 use serde_json::{Map, Value, json};
 
-pub(crate) fn schema() -> Value {
+/// Returns the contracts of all events.
+pub fn hook_schema() -> Value {
     let events: Vec<_> = EventName::ALL.iter().map(|event| self::event(*event)).collect();
     let arms: Vec<_> = OUTPUT_ARMS
         .iter()

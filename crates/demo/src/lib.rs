@@ -1,25 +1,26 @@
-//! `ona demo`: the product on a toy project, without a key and without a network.
+//! The product on a toy project, without a key and without a network.
 //!
 //! Only the author of the calls is not real: a scripted server on loopback speaks a
 //! model's wire and is labelled as scripted. Hooks, rules, phases, tools and rows are
 //! the real ones, run by this very program in a folder of its own that stays there to
-//! be looked at.
+//! be looked at. What is shown goes to a function of the caller.
 
 mod sdlc;
 
-use crate::output;
 use ona_api::{Env, environment};
 use ona_process::{ChildCommand, ChildExit, OnDeath};
 use ona_runtime::{Failure, Launch};
 use ona_scripted_model::{ModelServer, ScriptedTurn, Wire, call, say, say_and_call};
 use serde_json::{Value, json};
+use std::fmt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) fn run(launch: &Launch, tour: Tour) -> Result<u8, Failure> {
-    let demo = Demo::prepare(launch, tour)?;
+/// Runs a tour and calls `show` with each text as it is known.
+pub fn run(launch: &Launch, tour: Tour, show: fn(&str)) -> Result<(), Failure> {
+    let demo = Demo::prepare(launch, tour, show)?;
     ona_runtime::block_on(async {
         match tour {
             Tour::Calls => demo.tell().await,
@@ -30,7 +31,7 @@ pub(crate) fn run(launch: &Launch, tour: Tour) -> Result<u8, Failure> {
 
 /// What is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tour {
+pub enum Tour {
     /// The path of calls: hooks, rules, the planning gate.
     Calls,
     /// One conversation through all phases.
@@ -44,6 +45,7 @@ struct Demo {
     env: Env,
     /// Rules for every turn.
     allowed: &'static str,
+    show: fn(&str),
 }
 
 const GUARD: &str = r#"#!/bin/sh
@@ -63,7 +65,7 @@ const PLAN: &str = "# Greet in capitals\n\n## Success criteria\n\n- SC-1: greet.
 
 impl Demo {
     /// A folder with an empty project, a home and a database of its own.
-    fn prepare(launch: &Launch, tour: Tour) -> Result<Self, Failure> {
+    fn prepare(launch: &Launch, tour: Tour, show: fn(&str)) -> Result<Self, Failure> {
         let base = PathBuf::from(launch.env.non_empty(environment::TMPDIR).unwrap_or("/tmp"));
         let root = base.join(format!("ona-demo-{}", ona_api::CallId::random()));
         let database = root.join("ona.db");
@@ -83,7 +85,7 @@ impl Demo {
         };
         // Exclusively: nobody else has a folder, or a link, of this name there.
         std::fs::DirBuilder::new().mode(0o700).create(&root).map_err(not_made)?;
-        let demo = Self { executable, project: root.join("project"), database, env, allowed };
+        let demo = Self { executable, project: root.join("project"), database, env, allowed, show };
         std::fs::create_dir_all(&demo.project).map_err(not_made)?;
         match tour {
             Tour::Calls => demo.furnish()?,
@@ -121,8 +123,8 @@ impl Demo {
         std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text)).map_err(not_made)
     }
 
-    async fn tell(&self) -> Result<u8, Failure> {
-        output::line(
+    async fn tell(&self) -> Result<(), Failure> {
+        self.line(
             "A toy project and its own database. The model is SCRIPTED: a server on loopback that says fixed lines.\n",
         );
         let read = say_and_call("I will look at the greeting first.", [("Read", json!({"file_path": "src/greet.sh"}))]);
@@ -156,15 +158,15 @@ impl Demo {
         self.ona("No way around the test phase", &["--transition", "verify", "--conversation", &conversation]).await?;
 
         let db = self.database.display();
-        output::line("Everything above is in one file. Three queries to try:\n");
+        self.line("Everything above is in one file. Three queries to try:\n");
         for query in [
             "SELECT hook_ordinal, command, exit_code, skipped_reason FROM hook_invocations",
             "SELECT tool_name, decision, reason_json FROM tool_permission_log",
             "SELECT sequence, entry_type, substr(payload_json,1,100) FROM transcript_entries ORDER BY id",
         ] {
-            output::line(format_args!("  sqlite3 {db} \"{query}\""));
+            self.line(format_args!("  sqlite3 {db} \"{query}\""));
         }
-        Ok(0)
+        Ok(())
     }
 
     /// One prompt to the scripted model, shown as it goes.
@@ -182,17 +184,17 @@ impl Demo {
             args.extend(["--resume", session]);
         }
         let (code, stdout) = self.start_with(&args, &server.env()).await?;
-        output::line(format_args!("{title}\n  you      {prompt}"));
+        self.line(format_args!("{title}\n  you      {prompt}"));
         let mut begun = Begun { session: String::new(), conversation: String::new() };
         for event in stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-            show(&event);
+            self.event(&event);
             if let (Some(session), Some(conversation)) =
                 (event["session_id"].as_str(), event["conversation_id"].as_str())
             {
                 begun = Begun { session: session.to_owned(), conversation: conversation.to_owned() };
             }
         }
-        output::line("");
+        self.line("");
         if code != 0 || begun.session.is_empty() {
             return Err(Failure::refused(format_args!("the demo could not go on: {stdout}")));
         }
@@ -201,7 +203,7 @@ impl Demo {
 
     async fn ona(&self, title: &str, args: &[&str]) -> Result<(), Failure> {
         let (code, said) = self.start(args).await?;
-        output::line(format_args!("{title}\n  ona {}\n  exit {code}   {}\n", args.join(" "), said.trim_end()));
+        self.line(format_args!("{title}\n  ona {}\n  exit {code}   {}\n", args.join(" "), said.trim_end()));
         Ok(())
     }
 
@@ -250,22 +252,28 @@ struct Begun {
     conversation: String,
 }
 
-/// One event of the stream, for a person.
-fn show(event: &Value) {
-    let block = &event["message"]["content"][0];
-    match (event["type"].as_str(), block["type"].as_str()) {
-        (Some("assistant"), Some("text")) => {
-            output::line(format_args!("  model    {}", block["text"].as_str().unwrap_or_default()))
-        }
-        (Some("assistant"), Some("tool_use")) => {
-            output::line(format_args!("  model    {} {}", block["name"].as_str().unwrap_or_default(), block["input"]));
-        }
-        (Some("user"), _) => {
-            let mark = if block["is_error"] == true { "refused" } else { "result" };
-            for line in block["content"].as_str().unwrap_or_default().lines() {
-                output::line(format_args!("  {mark:<8} {line}"));
+impl Demo {
+    fn line(&self, text: impl fmt::Display) {
+        (self.show)(&text.to_string());
+    }
+
+    /// One event of the stream, for a person.
+    fn event(&self, event: &Value) {
+        let block = &event["message"]["content"][0];
+        match (event["type"].as_str(), block["type"].as_str()) {
+            (Some("assistant"), Some("text")) => {
+                self.line(format_args!("  model    {}", block["text"].as_str().unwrap_or_default()))
             }
+            (Some("assistant"), Some("tool_use")) => {
+                self.line(format_args!("  model    {} {}", block["name"].as_str().unwrap_or_default(), block["input"]));
+            }
+            (Some("user"), _) => {
+                let mark = if block["is_error"] == true { "refused" } else { "result" };
+                for line in block["content"].as_str().unwrap_or_default().lines() {
+                    self.line(format_args!("  {mark:<8} {line}"));
+                }
+            }
+            _ => {}
         }
-        _ => {}
     }
 }

@@ -5,7 +5,6 @@
 //! plan and nothing else; both answer on loopback. Everything between them is the product.
 
 use super::Demo;
-use crate::output;
 use ona_runtime::Failure;
 use ona_scripted_model::{ModelServer, ScriptedTurn, Wire, call, calls, say};
 use serde_json::{Value, json};
@@ -42,8 +41,8 @@ pub(super) fn settings() -> String {
 }
 
 impl Demo {
-    pub(super) async fn through_all_phases(&self) -> Result<u8, Failure> {
-        output::line(
+    pub(super) async fn through_all_phases(&self) -> Result<(), Failure> {
+        self.line(
             "One conversation through all phases. The models are SCRIPTED: servers on loopback that say fixed lines.\n",
         );
         let write = |text: &str| call("Write", json!({"file_path": "tally", "content": text}));
@@ -98,15 +97,15 @@ impl Demo {
         self.ona("You give it", &["--transition", "done", "--approve", "--conversation", &id]).await?;
 
         let db = self.database.display();
-        output::line("Everything above is in one file. Three queries to try:\n");
+        self.line("Everything above is in one file. Three queries to try:\n");
         for query in [
             "SELECT event_type, detail FROM events WHERE event_type LIKE 'p%' OR event_type LIKE 'test%' ORDER BY id",
             "SELECT c.criterion_id, c.title, r.exit_code, r.stderr_text FROM sdlc_test_runs r JOIN sdlc_test_cases c ON c.id = r.test_case_id",
             "SELECT phase FROM conversations",
         ] {
-            output::line(format_args!("  sqlite3 {db} \"{query}\""));
+            self.line(format_args!("  sqlite3 {db} \"{query}\""));
         }
-        Ok(0)
+        Ok(())
     }
 
     /// A command that asks a model of its own, shown with what it says on stderr.
@@ -119,11 +118,11 @@ impl Demo {
         let server = ModelServer::try_start(Wire::Messages, script)
             .map_err(|error| Failure::refused(format_args!("the scripted model could not be started: {error}")))?;
         let (code, stdout, stderr) = self.both(args, &server.env()).await?;
-        output::line(format_args!("{title}\n  ona {}\n  exit {code}   {}", args.join(" "), stdout.trim_end()));
+        self.line(format_args!("{title}\n  ona {}\n  exit {code}   {}", args.join(" "), stdout.trim_end()));
         for line in stderr.lines() {
-            output::line(format_args!("  | {line}"));
+            self.line(format_args!("  | {line}"));
         }
-        output::line("");
+        self.line("");
         serde_json::from_str(&stdout).map_err(|_| Failure::refused(format_args!("the demo could not go on: {stderr}")))
     }
 }
