@@ -10,18 +10,12 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
-    let (described, code) = fire(launch, &read_text(text)?, "fire-hook", yes)?;
-    output::line(described);
-    Ok(code)
-}
-
-/// Returns what the hooks did and the exit code.
-pub(crate) fn fire(launch: &Launch, text: &str, conversation: &str, yes: bool) -> Result<(String, u8), Failure> {
+    let text = read_text(text)?;
     block_on(async {
         let cancel = CancellationToken::new();
         interrupt::on_signal(&cancel);
         let operator = Arc::new(EvalOperator { agent_shell: launch.agent_shell, yes });
-        let described = fire_event(launch, text, conversation, operator, &cancel).await?;
-        Ok((described, if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 }))
+        output::line(fire_event(launch, &text, "fire-hook", operator, &cancel).await?);
+        Ok(if cancel.is_cancelled() { interrupt::INTERRUPTED } else { 0 })
     })
 }

@@ -26,6 +26,7 @@ mod hook_files;
 pub mod hook_handlers;
 pub mod hook_sources;
 mod launch;
+pub mod login;
 pub mod mcp;
 pub mod model_choice;
 mod no_operator;

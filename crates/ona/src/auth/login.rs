@@ -1,59 +1,48 @@
 //! `ona auth login`: obtains a login in one of three ways and stores it.
 
-use super::{device, hooks, interrupted, page, status, store_failure, terminal};
+use super::front::ShellFront;
+use super::{operator, terminal};
 use crate::args::LoginOptions;
 use crate::{interrupt, output};
-use ona_api::clock;
-use ona_api::environment;
-use ona_auth::oauth::{GrantedTokens, OAuthClient, OAuthConfigError};
-use ona_auth::{CredentialPlace, StoredLogin};
+use ona_hook_tools::fire_logged_in;
+use ona_runtime::login::{
+    LoggedIn, LoginStatus, LoginWay, described, interrupted, log_in, log_in_with_token, missing_client, operator_only,
+    shown_place,
+};
 use ona_runtime::{Failure, Launch, block_on};
-use secrecy::ExposeSecret;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{IsTerminal, stdin};
 use tokio_util::sync::CancellationToken;
 
-const TOKEN_HINT: &str = "a long-lived token or an API key is stored with: ona auth login --token < FILE";
-
 pub(super) fn run(launch: &Launch, options: &LoginOptions) -> Result<u8, Failure> {
+    operator_only(launch)?;
     let cancel = CancellationToken::new();
     interrupt::on_signal(&cancel);
-    let login = obtain(launch, options, &cancel)?;
-    for (name, secret) in login.secrets() {
-        output::redactor().learn(name, secret);
-    }
-    let store = launch.credential_store();
-    let place = block_on(async {
-        let _lock = store.lock(&cancel).await?;
-        let (store, login) = (store.clone(), login.clone());
-        tokio::task::spawn_blocking(move || store.save(&login)).await.expect("saving a login does not panic")
-    })
-    .map_err(store_failure)?;
-    tell(launch, options, &login, place);
-    hooks::fire(launch, "Notification", json!({"notification_type": "auth_success", "message": "Login successful"}));
+    let logged_in = obtain(launch, options, &cancel)?;
+    tell(launch, options, &logged_in);
+    block_on(fire_logged_in(launch, operator(launch), &cancel));
     Ok(0)
 }
 
-fn obtain(launch: &Launch, options: &LoginOptions, cancel: &CancellationToken) -> Result<StoredLogin, Failure> {
+fn obtain(launch: &Launch, options: &LoginOptions, cancel: &CancellationToken) -> Result<LoggedIn, Failure> {
     if options.token {
-        return pasted(cancel);
+        return pasted(launch, cancel);
     }
-    let client = match OAuthClient::from_env(&launch.env) {
-        Ok(client) => client,
-        Err(missing @ OAuthConfigError::Missing(_)) if !options.device && stdin().is_terminal() => {
-            output::note(format_args!("ona: {missing}. A long-lived token or an API key can be stored instead."));
-            return pasted(cancel);
-        }
-        Err(error) => return Err(Failure::usage(error).hint(TOKEN_HINT)),
+    if !options.device
+        && stdin().is_terminal()
+        && let Some(missing) = missing_client(launch)
+    {
+        output::note(format_args!("ona: {missing}. A long-lived token or an API key can be stored instead."));
+        return pasted(launch, cancel);
+    }
+    let way = match options.device {
+        true => LoginWay::Device,
+        false => LoginWay::Browser { open: !options.no_browser },
     };
-    let granted = match options.device {
-        true => device::log_in(&client, options.json, cancel)?,
-        false => page::log_in(launch, &client, options, cancel)?,
-    };
-    Ok(StoredLogin::granted(granted, client, clock::now()))
+    block_on(log_in(launch, way, &mut ShellFront::new(options.json), cancel))
 }
 
-fn pasted(cancel: &CancellationToken) -> Result<StoredLogin, Failure> {
+fn pasted(launch: &Launch, cancel: &CancellationToken) -> Result<LoggedIn, Failure> {
     let text = match stdin().is_terminal() {
         true => terminal::hidden_line("Token or API key (not shown): ", cancel)?,
         false => terminal::short_text()?,
@@ -61,39 +50,18 @@ fn pasted(cancel: &CancellationToken) -> Result<StoredLogin, Failure> {
     if cancel.is_cancelled() {
         return Err(interrupted());
     }
-    StoredLogin::pasted(&text, clock::now()).ok_or_else(|| {
-        Failure::usage("stdin holds no token: one word of visible characters is expected").hint(TOKEN_HINT)
-    })
+    block_on(log_in_with_token(launch, &text, cancel))
 }
 
-fn tell(launch: &Launch, options: &LoginOptions, login: &StoredLogin, place: CredentialPlace) {
+fn tell(launch: &Launch, options: &LoginOptions, LoggedIn { login, place }: &LoggedIn) {
     if options.json {
         let mut told = json!({"event": "logged_in"});
-        told["stored_login"] = status::described(login, place, launch);
+        told["stored_login"] = described(login, *place, launch);
         output::json(&told);
     } else {
-        output::line(format_args!("Login successful. It is kept in {}", status::shown_place(place, launch)));
+        output::line(format_args!("Login successful. It is kept in {}", shown_place(*place, launch)));
     }
-    status::mention_shadowing(launch);
-}
-
-/// Teaches the redactor what the server handed out, before anything else happens to it.
-pub(super) fn learned(tokens: GrantedTokens) -> GrantedTokens {
-    output::redactor().learn("login", tokens.access_token.expose_secret());
-    if let Some(token) = &tokens.refresh_token {
-        output::redactor().learn("refresh token", token.expose_secret());
+    if let Some(variable) = LoginStatus::variable_before_login(launch) {
+        output::note(format_args!("ona: {variable} is set and is used instead of the login"));
     }
-    tokens
-}
-
-/// A line for programs, if they asked for them.
-pub(super) fn event(as_json: bool, value: &Value) {
-    if as_json {
-        output::json(value);
-    }
-}
-
-/// Whether a browser should be opened at all.
-pub(super) fn wants_browser(launch: &Launch, options: &LoginOptions) -> bool {
-    !options.no_browser && launch.env.get(environment::ONA_OAUTH_NO_BROWSER) != Some("1")
 }

@@ -1,45 +1,45 @@
 //! `ona auth login|logout|status`: what signs requests to Anthropic (section 2.7, A3 to A5).
 //!
-//! A login belongs to the operator and not to a project, so it needs no database. Hooks of the
-//! two events that belong here run where they are configured. How a login is obtained, kept and
-//! renewed is in `ona-auth`.
+//! What is done is in `ona_runtime::login`; here is what a shell sees of it.
 
-mod browser;
-mod device;
-mod hooks;
+mod front;
 mod login;
-mod page;
-mod status;
 mod terminal;
 
 use crate::args::Auth;
-use crate::interrupt;
-use crate::output;
-use ona_auth::{CredentialStoreError, Revocation, log_out};
-use ona_runtime::{Failure, FailureKind, Launch, block_on};
+use crate::operator::EvalOperator;
+use crate::{interrupt, output};
+use ona_auth::Revocation;
+use ona_hook_tools::fire_logged_out;
+use ona_runtime::login::{LoginStatus, log_out, operator_only};
+use ona_runtime::{Failure, Launch, block_on};
 use serde_json::json;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-
-const THE_LOGIN: &str = "the login";
 
 pub(crate) fn run(launch: &Launch, command: &Auth) -> Result<u8, Failure> {
     match command {
-        Auth::Login(options) => {
-            launch.never_from_an_agent(THE_LOGIN)?;
-            login::run(launch, options)
-        }
-        Auth::Logout { json } => {
-            launch.never_from_an_agent(THE_LOGIN)?;
-            logout(launch, *json)
-        }
-        Auth::Status { json } => status::run(launch, *json),
+        Auth::Login(options) => login::run(launch, options),
+        Auth::Logout { json } => logout(launch, *json),
+        Auth::Status { json } => Ok(status(launch, *json)),
     }
 }
 
+fn status(launch: &Launch, as_json: bool) -> u8 {
+    let status = LoginStatus::of(launch);
+    if as_json {
+        output::json(&status.to_json(launch));
+    } else {
+        status.sentences(launch).iter().for_each(output::line);
+    }
+    u8::from(!status.is_logged_in())
+}
+
 fn logout(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
+    operator_only(launch)?;
     let cancel = CancellationToken::new();
     interrupt::on_signal(&cancel);
-    let report = block_on(log_out(&launch.credential_store(), &output::redactor(), &cancel)).map_err(store_failure)?;
+    let report = block_on(log_out(launch, &cancel))?;
     let (revoked, why) = match &report.revocation {
         Revocation::Done => (Some(true), None),
         Revocation::NotNeeded => (None, None),
@@ -53,20 +53,15 @@ fn logout(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
     if let Some(why) = why {
         output::note(format_args!("ona: the login is removed here, but its server was not told: {why}"));
     }
-    status::mention_other_sources(launch);
+    if let Some(variable) = LoginStatus::variable_before_login(launch) {
+        output::note(format_args!("ona: {variable} is still set and signs requests"));
+    }
     if report.removed {
-        hooks::fire(launch, "SessionEnd", json!({"reason": "logout"}));
+        block_on(fire_logged_out(launch, operator(launch), &cancel));
     }
     Ok(0)
 }
 
-fn store_failure(error: CredentialStoreError) -> Failure {
-    match error {
-        CredentialStoreError::Cancelled => interrupted(),
-        error => Failure::refused(error),
-    }
-}
-
-fn interrupted() -> Failure {
-    Failure::new(FailureKind::Interrupted, "interrupted; nothing was changed")
+fn operator(launch: &Launch) -> Arc<EvalOperator> {
+    Arc::new(EvalOperator { agent_shell: launch.agent_shell, yes: false })
 }

@@ -3,9 +3,8 @@
 //! Standard input is read on a thread of its own: a login that the browser has finished must
 //! not wait for a key.
 
-use super::interrupted;
 use crate::output;
-use ona_runtime::{Failure, block_on};
+use ona_runtime::{Failure, block_on, login::interrupted};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::future;
 use std::io::{BufRead, Read, Write, stderr, stdin};

@@ -115,3 +115,12 @@ fn every_declared_dependency_is_used() {
     }
     assert!(unused.is_empty(), "declared and never named:\n{}", unused.join("\n"));
 }
+
+/// `ona` is the thin front: what it decides belongs below it, where a terminal can use it too.
+#[test]
+fn the_front_has_fewer_than_6000_lines() {
+    let lines: usize =
+        files(&root().join("crates/ona/src"), "rs").into_iter().map(|file| read(file).lines().count()).sum();
+    assert!(lines > 1000, "only {lines} lines were found");
+    assert!(lines < 6000, "crates/ona/src has {lines} lines; move what decides into a library");
+}

@@ -1,59 +1,76 @@
-//! `ona auth status`: what would sign a request to Anthropic, and what is stored. Never a secret.
+//! What would sign a request to Anthropic, and what is stored. Never a secret.
 //!
 //! Nothing runs: a helper is named, not asked (A6). A database is looked at if there is one,
 //! because it may hold the settings that name a helper.
 
-use crate::output;
+use crate::launch::Launch;
+use crate::model_choice;
 use ona_api::clock::{self, utc_seconds};
 use ona_api::{Variable, environment};
 use ona_auth::{CredentialKind, CredentialPlace, StoredLogin};
-use ona_runtime::{Launch, model_choice};
 use serde_json::{Value, json};
 
-pub(super) fn run(launch: &Launch, as_json: bool) -> Result<u8, ona_runtime::Failure> {
-    let source = source(launch);
-    let (stored, problem) = match stored(launch) {
-        Ok(stored) => (stored, None),
-        Err(why) => (None, Some(why)),
-    };
-    let usable = stored.as_ref().is_some_and(|(login, _)| login.is_usable(clock::now()));
-    let logged_in = match source {
-        CredentialKind::None => false,
-        CredentialKind::Login => usable,
-        _ => true,
-    };
-    if as_json {
-        output::json(&json!({
-            "logged_in": logged_in,
-            "source": name(source),
-            "variable": variable(launch, source).map(Variable::name),
-            "stored_login": stored.as_ref().map(|(login, place)| described(login, *place, launch)),
-            "problem": problem,
-        }));
-    } else {
-        output::line(sentence(launch, source, usable));
-        if let Some((login, place)) = &stored {
-            output::line(stored_sentence(launch, login, *place, source));
+/// What signs requests, as it is known without running anything.
+pub struct LoginStatus {
+    pub source: CredentialKind,
+    /// The variable that brings the credential.
+    pub variable: Option<Variable>,
+    pub stored: Option<(StoredLogin, CredentialPlace)>,
+    /// Why the stored login cannot be read.
+    pub problem: Option<String>,
+}
+
+impl LoginStatus {
+    /// Looks at the settings too; what only they could tell is left out, with a line, if they cannot be read.
+    pub fn of(launch: &Launch) -> Self {
+        let source = model_choice::anthropic_source(launch).unwrap_or_else(|failure| {
+            launch.note(format_args!("ona: the settings were not looked at: {}", failure.message));
+            model_choice::anthropic_source_of_environment(launch)
+        });
+        // The line about a login that cannot be read was said when `launch` looked for it.
+        let stored = match launch.options.bare {
+            true => Ok(None),
+            false => launch.credential_store().load().map_err(|error| error.to_string()),
+        };
+        let (stored, problem) = match stored {
+            Ok(stored) => (stored, None),
+            Err(why) => (None, Some(why)),
+        };
+        Self { source, variable: variable(launch, source), stored, problem }
+    }
+
+    /// The variable that signs requests whatever is stored.
+    pub fn variable_before_login(launch: &Launch) -> Option<Variable> {
+        variable(launch, model_choice::anthropic_source_of_environment(launch))
+    }
+
+    fn is_usable(&self) -> bool {
+        self.stored.as_ref().is_some_and(|(login, _)| login.is_usable(clock::now()))
+    }
+
+    pub fn is_logged_in(&self) -> bool {
+        match self.source {
+            CredentialKind::None => false,
+            CredentialKind::Login => self.is_usable(),
+            _ => true,
         }
     }
-    Ok(u8::from(!logged_in))
-}
 
-/// What signs requests; what only settings could tell is left out if they cannot be read.
-fn source(launch: &Launch) -> CredentialKind {
-    model_choice::anthropic_source(launch).unwrap_or_else(|failure| {
-        output::note(format_args!("ona: the settings were not looked at: {}", failure.message));
-        model_choice::anthropic_source_of_environment(launch)
-    })
-}
+    pub fn to_json(&self, launch: &Launch) -> Value {
+        json!({
+            "logged_in": self.is_logged_in(),
+            "source": name(self.source),
+            "variable": self.variable.map(Variable::name),
+            "stored_login": self.stored.as_ref().map(|(login, place)| described(login, *place, launch)),
+            "problem": self.problem,
+        })
+    }
 
-type Stored = Option<(StoredLogin, CredentialPlace)>;
-
-fn stored(launch: &Launch) -> Result<Stored, String> {
-    // The line about a login that cannot be read was said when `launch` looked for it.
-    match launch.options.bare {
-        true => Ok(None),
-        false => launch.credential_store().load().map_err(|error| error.to_string()),
+    /// Says it to a person, in one or two sentences.
+    pub fn sentences(&self, launch: &Launch) -> Vec<String> {
+        let mut lines = vec![sentence(self.variable, self.source, self.is_usable())];
+        lines.extend(self.stored.as_ref().map(|(login, place)| stored_sentence(launch, login, *place, self.source)));
+        lines
     }
 }
 
@@ -81,8 +98,8 @@ fn variable(launch: &Launch, source: CredentialKind) -> Option<Variable> {
     }
 }
 
-fn sentence(launch: &Launch, source: CredentialKind, usable: bool) -> String {
-    let variable = variable(launch, source).map_or("", Variable::name);
+fn sentence(variable: Option<Variable>, source: CredentialKind, usable: bool) -> String {
+    let variable = variable.map_or("", Variable::name);
     match source {
         CredentialKind::EnvBearer => format!("Logged in with the bearer token of {variable}."),
         CredentialKind::EnvApiKey => format!("Logged in with the API key of {variable}."),
@@ -115,7 +132,8 @@ fn stored_sentence(launch: &Launch, login: &StoredLogin, place: CredentialPlace,
     format!("Stored {kind}{expiry}{renewal}{unused}: {}", shown_place(place, launch))
 }
 
-pub(super) fn described(login: &StoredLogin, place: CredentialPlace, launch: &Launch) -> Value {
+/// Describes a stored login to a program.
+pub fn described(login: &StoredLogin, place: CredentialPlace, launch: &Launch) -> Value {
     let now = clock::now();
     json!({
         "kind": login.kind.as_str(),
@@ -129,23 +147,10 @@ pub(super) fn described(login: &StoredLogin, place: CredentialPlace, launch: &La
     })
 }
 
-pub(super) fn shown_place(place: CredentialPlace, launch: &Launch) -> String {
+/// Names the place of a login to a person.
+pub fn shown_place(place: CredentialPlace, launch: &Launch) -> String {
     match place {
         CredentialPlace::Keychain => "the system's keychain".to_owned(),
         CredentialPlace::File => format!("the encrypted file {}", launch.credential_store().file().display()),
-    }
-}
-
-/// After a login: says if something else still signs the requests.
-pub(super) fn mention_shadowing(launch: &Launch) {
-    if let Some(variable) = variable(launch, model_choice::anthropic_source_of_environment(launch)) {
-        output::note(format_args!("ona: {variable} is set and is used instead of the login"));
-    }
-}
-
-/// After a logout: says if requests are still signed.
-pub(super) fn mention_other_sources(launch: &Launch) {
-    if let Some(variable) = variable(launch, model_choice::anthropic_source_of_environment(launch)) {
-        output::note(format_args!("ona: {variable} is still set and signs requests"));
     }
 }

@@ -4,10 +4,9 @@
 //! it gets no pipe of this program and none of its credentials, and is not waited for longer
 //! than the login lasts.
 
-use crate::output;
+use crate::launch::Launch;
 use ona_api::{Env, credentials, environment};
 use ona_process::{ChildCommand, ChildExit, OnDeath, find_in_path};
-use ona_runtime::Launch;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -30,8 +29,9 @@ pub(super) fn open(launch: &Launch, url: &impl Display) {
         grace: Duration::ZERO,
         on_death: OnDeath::Leave,
     };
+    let notices = launch.notices.clone();
     let failed = move |why: &dyn Display| {
-        output::note(format_args!("ona: the browser was not opened ({program}: {why}); open the address yourself"));
+        notices.note(format_args!("ona: the browser was not opened ({program}: {why}); open the address yourself"));
     };
     match ona_process::start(command) {
         Err(error) => failed(&error),

@@ -1,17 +1,13 @@
 //! A login in the browser: the page sends its answer to this machine, or a person pastes it.
 //! Both ways stay open; the first that yields tokens ends the login.
 
-use super::login::{event, wants_browser};
-use super::{browser, interrupted, terminal};
-use crate::args::LoginOptions;
-use crate::output;
+use super::{LoginFront, LoginStep, browser, interrupted, learned, refused};
+use crate::failure::Failure;
+use crate::launch::Launch;
 use ona_auth::oauth::{
     AuthorizationAttempt, CallbackListener, GrantedTokens, OAuthClient, OAuthError, PastedCode, read_pasted,
 };
-use ona_runtime::{Failure, Launch, block_on};
 use secrecy::ExposeSecret;
-use serde_json::json;
-use std::io::{IsTerminal, stdin};
 use std::pin::pin;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -19,39 +15,34 @@ use tokio_util::sync::CancellationToken;
 /// How long a person may take.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-pub(super) fn log_in(
+pub(super) async fn log_in(
     launch: &Launch,
     client: &OAuthClient,
-    options: &LoginOptions,
+    open_browser: bool,
+    front: &mut dyn LoginFront,
     cancel: &CancellationToken,
 ) -> Result<GrantedTokens, Failure> {
-    block_on(async {
-        let listener = CallbackListener::bind().await;
-        let listener =
-            listener.map_err(|error| Failure::refused(format_args!("no port of this machine can be used: {error}")))?;
-        let attempt = AuthorizationAttempt::begin(client, listener.redirect()).map_err(Failure::usage)?;
-        output::redactor().learn("login attempt", attempt.verifier().expose_secret());
-        event(options.json, &json!({"event": "authorize", "url": attempt.url.as_str()}));
-        output::note("Open this address in a browser and approve the login:");
-        output::note(&attempt.url);
-        output::note(
-            "If the browser cannot reach this machine, paste the code, or the address it ends at, here and press Enter.",
-        );
-        if wants_browser(launch, options) {
-            browser::open(launch, &attempt.url);
-        }
-        wait(&listener, &attempt, cancel).await
-    })
+    let listener = CallbackListener::bind().await;
+    let listener =
+        listener.map_err(|error| Failure::refused(format_args!("no port of this machine can be used: {error}")))?;
+    let attempt = AuthorizationAttempt::begin(client, listener.redirect()).map_err(Failure::usage)?;
+    launch.notices.redactor().learn("login attempt", attempt.verifier().expose_secret());
+    front.show(LoginStep::Approve { url: attempt.url.as_str() });
+    if open_browser {
+        browser::open(launch, &attempt.url);
+    }
+    wait(launch, &listener, &attempt, front, cancel).await
 }
 
 async fn wait(
+    launch: &Launch,
     listener: &CallbackListener,
     attempt: &AuthorizationAttempt,
+    front: &mut dyn LoginFront,
     cancel: &CancellationToken,
 ) -> Result<GrantedTokens, Failure> {
     let state = attempt.state.expose_secret();
     let mut answer = pin!(listener.answer(state));
-    let mut lines = terminal::Lines::read();
     let mut deadline = pin!(tokio::time::sleep(PATIENCE));
     loop {
         let (received, pasted) = tokio::select! {
@@ -59,7 +50,7 @@ async fn wait(
                 let received = received.map_err(|error| Failure::refused(format_args!("the browser's answer was not received: {error}")))?;
                 (received, false)
             }
-            line = lines.next() => (read_pasted(&line, state), true),
+            line = front.pasted_line() => (read_pasted(&line, state), true),
             () = cancel.cancelled() => return Err(interrupted()),
             () = &mut deadline => {
                 let minutes = PATIENCE.as_secs() / 60;
@@ -68,13 +59,13 @@ async fn wait(
         };
         let problem = match received {
             PastedCode::Code(code) => {
-                output::redactor().learn("login code", &code);
+                launch.notices.redactor().learn("login code", &code);
                 let exchanged = tokio::select! {
                     exchanged = attempt.exchange(&code) => exchanged,
                     () = cancel.cancelled() => return Err(interrupted()),
                 };
                 match exchanged {
-                    Ok(tokens) => return Ok(super::login::learned(tokens)),
+                    Ok(tokens) => return Ok(learned(launch, tokens)),
                     Err(OAuthError::InvalidGrant(why)) if pasted => format!("the code was refused: {why}"),
                     Err(error) => return Err(refused(&error)),
                 }
@@ -87,13 +78,9 @@ async fn wait(
             PastedCode::NotACode => "this is neither a code nor the address of a finished login".to_owned(),
         };
         // A person can paste again; a program that wrote a wrong line has nothing else to say.
-        if !stdin().is_terminal() {
+        if !front.can_paste_again() {
             return Err(Failure::refused(problem).hint("nothing was stored; start again: ona auth login"));
         }
-        output::note(format_args!("ona: {problem}. Make sure the whole code was copied, and paste it again."));
+        front.show(LoginStep::PasteAgain { problem: &problem });
     }
-}
-
-pub(super) fn refused(error: &OAuthError) -> Failure {
-    Failure::refused(error).hint("nothing was stored; start again: ona auth login")
 }
