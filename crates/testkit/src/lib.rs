@@ -8,7 +8,9 @@
 mod driven_process;
 mod rows;
 mod run;
+pub mod terminal;
 
 pub use driven_process::DrivenProcess;
 pub use ona_scripted_model as model;
 pub use run::{Ona, RunOutput, finish};
+pub use terminal::Terminal;

@@ -2,7 +2,7 @@
 //!
 //! The rows of the bottom are known, and so is where in them the cursor stands. Rows are inserted
 //! by making room with line feeds below the bottom (which scrolls, and feeds the terminal's
-//! scrollback, when there is no room) and an insert-line at their place, so that the rows below
+//! scrollback, where room is missing) and an insert-line at their place, so that the rows below
 //! need not be written again. Rows are removed with delete-line and never with an erase of the
 //! screen, because some terminals copy what is erased into their scrollback.
 //!
