@@ -9,5 +9,9 @@
 //! what happened, `theme` has the styles. Nothing here decides what an agent may do: that is
 //! `ona-runtime` and below.
 
+mod component;
+pub mod keys;
 pub mod screen;
 pub mod theme;
+
+pub use component::{Cursor, Outcome, View};
