@@ -161,5 +161,72 @@ check_children_may_stay() {
   is "$(alive | wc -l)" 2
   for id in $(cat "$WORLD/ids"); do kill -KILL "$id"; done
 }
+# What was running when the program was killed is named when the session goes on, once.
+check_children_named() {
+  local before
+  settings '{"permissions":{"allow":["Bash"]}}'
+  model "$(jq -cn --arg t "$(writer task)" --arg c "$(writer call)" '[
+    {calls:[{name:"Bash",input:{command:"sleep 0",run_in_background:true}},{name:"Bash",input:{command:$t,run_in_background:true,description:"the task"}}]},
+    {calls:[{name:"TaskOutput",input:{task_id:"b1"}},{name:"Bash",input:{command:$c}},{name:"Bash",input:{command:"echo never"}}]},{say:"done"},{say:"again"}]')"
+  anthropic
+  begin -p go
+  started 2
+  dies KILL
+  nothing_lives 'KILL'
+  says 0 -p --continue 'go on'
+  has "$err" 'Still running when this session last ended, and not run again: Bash ('
+  has "$err" 'background task b2 ('
+  lacks "$err" 'background task b1'
+  lacks "$err" 'echo never'
+  # The model hears of the task; the call has the result of DEC-024.
+  has "$(req 2 "(.body | tostring)")" 'stopped, because the program that ran it ended'
+  before=$(sql 'SELECT count(*) FROM transcript_entries')
+  says 0 -p --continue 'and on'
+  lacks "$err" 'Still running'
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE payload_json LIKE '%stopped, because the program%'")" 1
+  [ "$before" -gt 0 ]
+}
+# Files of a killed program are removed at the next start: its folders below TMPDIR (transcript copies,
+# files of shells and hooks) and, when its session goes on, the half of a file it was writing.
+check_children_files() {
+  local old
+  export TMPDIR=$WORLD/tmp
+  mkdir -p "$TMPDIR"
+  settings "$(jq -cn --argjson h "$(hook PreToolUse Bash "cat >/dev/null; echo export A=1 >>\"\$CLAUDE_ENV_FILE\"; true")" '{hooks:[$h],permissions:{allow:["Bash","Write"]},claudeCompat:{transcriptPath:true}}')"
+  model "$(jq -cn --arg c "$(writer call)" '[{calls:[{name:"Bash",input:{command:$c}}]},{say:"done"}]')"
+  anthropic
+  begin -p go
+  started 1
+  dies KILL
+  nothing_lives KILL
+  old=$(find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'ona-*' | sort)
+  [ -n "$old" ] || fail 'the killed program left nothing'
+  # Not before it is sure that nobody is about to lock them.
+  touch -d '2 minutes ago' $old
+  mkdir -m 700 "$TMPDIR/ona-demo-kept"
+  touch -d '2 minutes ago' "$TMPDIR/ona-demo-kept"
+  says 0 -p 'something else'
+  local tries=0
+  while [ "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'ona-*')" != "$TMPDIR/ona-demo-kept" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 40 ] || fail "left over: $(ls -la "$TMPDIR")"
+    sleep 0.05
+  done
+  # A write that is cut off: the temporary file beside the target.
+  stop_servers
+  model '[{"calls":[{"name":"Write","input":{"file_path":"deep/new.txt","content":"x"}}]},{"say":"done"}]'
+  anthropic
+  mkdir -p deep
+  settings "$(jq -cn --argjson h "$(hook PostToolUse Write "cat >/dev/null; echo \$\$ >>$WORLD/ids; exec sleep 60")" '{hooks:[$h],permissions:{allow:["Write"]}}')"
+  begin -p write
+  started 1
+  : >deep/.ona-0123456789abcdef
+  : >deep/.ona-notes
+  dies KILL
+  kill -KILL "$(cat "$WORLD/ids")"
+  settings '{}'
+  says 0 -p --continue 'go on'
+  is "$(ls -A deep | tr '\n' ' ')" '.ona-notes new.txt '
+}
 
 run_check "$@"

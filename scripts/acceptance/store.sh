@@ -702,7 +702,7 @@ check_004_18_03() {
   code 0 ona db init
   code 0 ona db check
   is "$(columns summaries | head -n 1)" 'conversation_id TEXT 0 - 1'
-  is "$(sql "SELECT count(*) FROM sqlite_master WHERE name GLOB 'sdlc_*' AND type='table'")" 5
+  is "$(sql "SELECT count(*) FROM sqlite_master WHERE name GLOB 'sdlc_*' AND type='table'")" 7
   is "$(index_columns idx_hook_inv_session)" session_id,hook_ordinal
   is "$(sql 'SELECT x FROM theirs')" 1
   code 0 ona db check --json

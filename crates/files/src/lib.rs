@@ -23,7 +23,7 @@ pub use bounded::{
 };
 pub use credential_names::is_credential_name;
 pub use location::{FileInfo, FileLocation, OpenError, names, open_dir, open_file};
-pub use replace::{remove, replace, restore};
+pub use replace::{remove, remove_left_over, replace, restore};
 pub use resolve::{LinkCache, PathForms};
 pub use rustix::fs::FileType;
 pub use snapshot::{ProjectSnapshot, SnapshotError, snapshot};

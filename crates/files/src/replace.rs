@@ -8,16 +8,19 @@
 //! file is written in place, if it is still the same file.
 
 use crate::location::{FileInfo, FileLocation, OpenError};
-use rustix::fs::{self as sys, AtFlags, FileType, Gid, Mode, OFlags, Uid};
+use rustix::fs::{self as sys, AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
 
 /// How often a free name for the temporary file is looked for.
 const ATTEMPTS: usize = 16;
+/// How the name of a temporary file begins; 16 hexadecimal digits follow.
+const TEMPORARY: &str = ".ona-";
 
 /// Puts `bytes` in the place of `old`, or of nothing. Parent directories are created.
 pub fn replace(target: &mut FileLocation, old: Option<&FileInfo>, bytes: &[u8]) -> Result<(), OpenError> {
@@ -152,13 +155,44 @@ fn is_ours(old: &FileInfo, dir: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(old.uid == rustix::process::geteuid().as_raw() && old.gid == group)
 }
 
+/// Holds a temporary file that was just made until it has its name. Returns `false` if another program
+/// was faster and removes it. Some file systems have no locks; there nothing is ever removed.
+fn is_held(file: &OwnedFd) -> io::Result<bool> {
+    match sys::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        _ => Ok(sys::fstat(file)?.st_nlink > 0),
+    }
+}
+
+/// Removes the temporary files in a directory that were left by programs which died while they
+/// replaced a file. Returns how many these were.
+pub fn remove_left_over(dir: &Path) -> usize {
+    // A directory that cannot be read holds nothing that could be removed.
+    let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
+    let ours = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_temporary));
+    ours.filter(|entry| remove_unless_held(&entry.path()).is_ok()).count()
+}
+
+fn is_temporary(name: &str) -> bool {
+    name.strip_prefix(TEMPORARY).is_some_and(|rest| rest.len() == 16 && rest.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn remove_unless_held(path: &Path) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(sys::open(path, flags, Mode::empty())?);
+    sys::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    std::fs::remove_file(path)
+}
+
 fn exclusive(dir: BorrowedFd<'_>, mode: u32) -> io::Result<(OsString, File)> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for _ in 0..ATTEMPTS {
         // The keys of a new state are random.
-        let name = OsString::from(format!(".ona-{:016x}", RandomState::new().build_hasher().finish()));
+        let name = OsString::from(format!("{TEMPORARY}{:016x}", RandomState::new().build_hasher().finish()));
         match sys::openat(dir, &name, flags, Mode::from_bits_truncate(mode as _)) {
-            Ok(file) => return Ok((name, File::from(file))),
+            Ok(file) if is_held(&file)? => return Ok((name, File::from(file))),
+            // Another program took it for left over.
+            Ok(_) => {}
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno.into()),
         }
@@ -170,7 +204,22 @@ fn exclusive(dir: BorrowedFd<'_>, mode: u32) -> io::Result<(OsString, File)> {
 mod tests {
     use super::*;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-    use std::path::Path;
+
+    #[test]
+    fn what_a_dead_program_left_is_removed_unless_it_is_held_or_another_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let names =
+            [".ona-0123456789abcdef", ".ona-0123456789abcde", ".ona-0123456789abcdeg", "a.ona-0123456789abcdef"];
+        names.iter().for_each(|name| std::fs::write(at(name), "x").unwrap());
+        let open = File::open(dir.path()).unwrap();
+        let (held, file) = exclusive(std::os::fd::AsFd::as_fd(&open), 0o600).unwrap();
+        assert_eq!(remove_left_over(dir.path()), 1);
+        assert!(!at(names[0]).exists() && names[1..].iter().all(|name| at(name).exists()));
+        drop(file);
+        assert_eq!((at(held.to_str().unwrap()).exists(), remove_left_over(dir.path())), (true, 1));
+        assert_eq!(remove_left_over(&at("missing")), 0);
+    }
 
     fn put(path: &Path, bytes: &[u8]) -> Result<(), OpenError> {
         let mut target = FileLocation::at(path)?;

@@ -10,6 +10,7 @@ use crate::graph::ImportTarget;
 use crate::host::HostFuture;
 use crate::js_runtime::JsRuntime;
 use crate::source::Linked;
+use ona_process::scratch::{self, Purpose};
 use ona_process::{ChildCommand, ChildReader, OnDeath, PersistentChild};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -44,7 +45,7 @@ impl WorkerEngine {
 
     async fn begin(&self, program: &ModuleProgram, sink: Sink) -> Result<Box<dyn EngineHandle>, String> {
         let says = |error: io::Error| format!("the module could not be laid out for {}: {error}", self.name);
-        let dir = ona_process::scratch::folder("ona-modules-", &self.scratch).map_err(says)?;
+        let dir = scratch::folder(Purpose::Modules, &self.scratch).map_err(says)?;
         let config = lay_out(program, dir.path()).map_err(says)?;
         let args =
             self.runtime.kind.args().iter().map(|arg| (*arg).into()).chain([dir.path().join("worker.mjs").into()]);

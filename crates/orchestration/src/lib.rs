@@ -44,6 +44,7 @@ mod text_only;
 mod todos;
 mod transcript_files;
 mod turn;
+mod unfinished;
 mod user_prompt;
 
 pub use agent_without_model::AgentWithoutModel;
@@ -80,4 +81,5 @@ pub use subagent::{AgentTool, SubagentDeps};
 pub use todos::TodoWrite;
 pub use transcript_files::TranscriptFiles;
 pub use turn::{Activity, PromptSource, Turn, TurnEnd, TurnOutcome};
+pub use unfinished::{Unfinished, unfinished};
 pub use user_prompt::UserPrompt;

@@ -5,12 +5,14 @@ use crate::config_watch::ConfigWatch;
 use crate::context::SessionContext;
 use crate::file_watch::FileWatch;
 use crate::modules::Modules;
+use crate::unfinished::RunningTask;
 use ona_api::model::RequestParams;
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ona_api::row::SessionKey;
 use ona_api::{Group, Mode, Phase};
 use ona_hookplane::{Base, HookEngine, HookOutcome};
 use ona_permissions::PermissionEngine;
+use ona_process::scratch::{self, Purpose, ScratchFile};
 use ona_store::{Store, StoreError};
 use ona_tools::{AnyTool, ToolContext};
 use std::borrow::Cow;
@@ -44,6 +46,8 @@ pub struct Session {
     pub counted_to: Option<i64>,
     /// Keeps files before they change; a session without a prompt has none.
     pub checkpoints: Option<SessionCheckpoints>,
+    /// The background tasks that the `state` row names.
+    pub(crate) recorded_tasks: Vec<RunningTask>,
 }
 
 impl Session {
@@ -70,6 +74,7 @@ impl Session {
             modules: None,
             counted_to: None,
             checkpoints: None,
+            recorded_tasks: Vec::new(),
         }
     }
 
@@ -191,12 +196,12 @@ pub struct ParentSession {
 #[derive(Default)]
 pub struct EnvFile {
     dir: PathBuf,
-    path: Option<PathBuf>,
+    file: Option<ScratchFile>,
 }
 
 impl EnvFile {
     pub fn in_dir(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into(), path: None }
+        Self { dir: dir.into(), file: None }
     }
 
     /// Another one in the same place.
@@ -207,32 +212,20 @@ impl EnvFile {
     /// The file, created on first use; `None` if it cannot be created, in which
     /// case hooks simply do not get one.
     pub fn path(&mut self) -> Option<&Path> {
-        if self.path.is_none() {
-            use std::os::unix::fs::OpenOptionsExt;
-            let path = self.dir.join(format!("ona-env-{}.sh", ona_api::CallId::random()));
-            let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-            match created {
-                Ok(_) => self.path = Some(path),
-                Err(error) => tracing::debug!(path = %path.display(), %error, "hooks get no CLAUDE_ENV_FILE"),
+        if self.file.is_none() {
+            match scratch::file(Purpose::EnvFile, ".sh", &self.dir) {
+                Ok(file) => self.file = Some(file),
+                Err(error) => tracing::debug!(dir = %self.dir.display(), %error, "hooks get no CLAUDE_ENV_FILE"),
             }
         }
-        self.path.as_deref()
+        self.file.as_ref().map(ScratchFile::path)
     }
 
     /// What hooks have written so far.
     pub fn text(&self) -> String {
-        let Some(path) = &self.path else { return String::new() };
+        let Some(path) = self.file.as_ref().map(ScratchFile::path) else { return String::new() };
         std::fs::read_to_string(path)
             .inspect_err(|error| tracing::debug!(path = %path.display(), %error, "ignoring what hooks have set"))
             .unwrap_or_default()
-    }
-}
-
-impl Drop for EnvFile {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            // Already gone is what we want.
-            std::fs::remove_file(path).ok();
-        }
     }
 }

@@ -8,6 +8,7 @@
 use crate::events::{Events, TurnEvent};
 use crate::records;
 use crate::session::Session;
+use crate::unfinished;
 use ona_api::{Entry, Group, Row};
 use ona_store::{Store, StoreError};
 use ona_tools::{EndedTask, TaskKind};
@@ -17,7 +18,7 @@ use serde_json::json;
 const SHOWN: usize = 8_000;
 
 /// Records the tasks that have ended since the last look. Returns whether the model is to be told.
-pub(crate) async fn look(session: &Session, store: &Store, events: &Events) -> Result<bool, StoreError> {
+pub(crate) async fn look(session: &mut Session, store: &Store, events: &Events) -> Result<bool, StoreError> {
     let ended = session.cx.tasks.take_ended();
     for task in ended.iter().filter(|task| task.info.kind == TaskKind::Bash) {
         // Agents report their own end.
@@ -30,12 +31,13 @@ pub(crate) async fn look(session: &Session, store: &Store, events: &Events) -> R
             summary: task.info.state.to_string(),
         });
     }
-    let rows = Group(ended.iter().filter(|task| !task.known).map(row).collect());
-    if rows.0.is_empty() {
-        return Ok(false);
+    let mut rows = Group(ended.iter().filter(|task| !task.known).map(row).collect());
+    let any = !rows.is_empty();
+    rows.0.extend(unfinished::running_row(session));
+    if !rows.is_empty() {
+        store.commit(&session.place, rows).await?;
     }
-    store.commit(&session.place, rows).await?;
-    Ok(true)
+    Ok(any)
 }
 
 fn row(task: &EndedTask) -> Row {

@@ -5,14 +5,15 @@
 //! a private folder, grows by what was committed since it was last asked
 //! for, and goes with the process. Secrets were taken out when the rows were written.
 
-use ona_api::{CallId, SessionId, digest};
+use ona_api::{SessionId, digest};
 use ona_hookplane::Base;
+use ona_process::scratch::{self, Purpose, ScratchFolder};
 use ona_store::Store;
 use ona_transcript::{JsonlContext, JsonlWriter, Prices, RawRow};
 use std::collections::HashMap;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,7 +28,7 @@ pub struct TranscriptFiles {
 
 #[derive(Default)]
 struct Pages {
-    folder: Option<PathBuf>,
+    folder: Option<ScratchFolder>,
     by_session: HashMap<SessionId, Page>,
     is_over: bool,
     has_complained: bool,
@@ -77,16 +78,13 @@ impl TranscriptFiles {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         pages.is_over = true;
         pages.by_session.clear();
-        if let Some(folder) = pages.folder.take() {
-            // Already gone is what we want.
-            std::fs::remove_dir_all(folder).ok();
-        }
+        pages.folder = None;
     }
 
     fn update(&self, pages: &mut Pages, base: &Base) -> io::Result<PathBuf> {
         let folder = match &pages.folder {
-            Some(folder) => folder.clone(),
-            None => pages.folder.insert(private_folder(&self.scratch)?).clone(),
+            Some(folder) => folder.path().to_owned(),
+            None => pages.folder.insert(scratch::folder(Purpose::Transcript, &self.scratch)?).path().to_owned(),
         };
         let page = match pages.by_session.get_mut(&base.session) {
             Some(page) => page,
@@ -135,10 +133,4 @@ impl Drop for TranscriptFiles {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-fn private_folder(scratch: &Path) -> io::Result<PathBuf> {
-    let folder = scratch.join(format!("ona-transcript-{}", CallId::random()));
-    DirBuilder::new().mode(0o700).create(&folder)?;
-    Ok(folder)
 }

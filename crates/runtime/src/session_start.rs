@@ -10,7 +10,7 @@ use crate::runtime::{MAX_TOKENS, Runtime};
 use crate::session_choice::Begin;
 use crate::{hook_handlers, model_choice, skills};
 use ona_api::model::{ModelFailure, RequestParams};
-use ona_api::{EventName, Group, LoggedEvent, Phase, Row, SessionOrigin, tool::canonical};
+use ona_api::{EventName, Group, LoggedEvent, Phase, Row, SessionOrigin, environment, tool::canonical};
 use ona_hookplane::HookOutcome;
 use ona_instructions::skills::Skills;
 use ona_instructions::{
@@ -21,14 +21,14 @@ use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{
     AgentTool, CurrentModel, Elicitations, Events, History, MemoryRecall, Model, Operator, Profile, PromptSource,
     ResumeKind, ScriptChangePrompt, Session, SessionContext, SubagentDeps, ToolParts, Turn, TurnEnd, TurnEvent,
-    TurnOutcome, hide_denied, lifecycle, loaded, refresh_tool_search, search_access, tool_box,
+    TurnOutcome, hide_denied, lifecycle, loaded, refresh_tool_search, search_access, tool_box, unfinished,
 };
 use ona_process::TurnCancellation;
 use ona_store::StoreError;
 use ona_tools::ToolBox;
 use ona_trust::{Trust, TrustState};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Why a session cannot begin or go on.
@@ -140,7 +140,20 @@ pub async fn open_session(
     }
     opening.append(runtime.take_findings());
     open.store.commit(&place, opening).await?;
+    remove_left_over(PathBuf::from(runtime.host.non_empty(environment::TMPDIR).unwrap_or("/tmp")));
     runtime.session(&open.store, place)
+}
+
+/// Removes what programs that were killed left in the folder for temporary files. Nobody waits for it.
+fn remove_left_over(tmp: PathBuf) {
+    let thread = std::thread::Builder::new().name("ona-left-over".to_owned());
+    let started = thread.spawn(move || {
+        let removed = ona_process::scratch::remove_left_over(&tmp);
+        tracing::debug!(removed, tmp = %tmp.display(), "looked for what dead programs left");
+    });
+    if let Err(error) = started {
+        tracing::debug!(%error, "what dead programs left stays until the next start");
+    }
 }
 
 /// Runs the Setup hooks.
@@ -258,11 +271,14 @@ impl SessionStart<'_> {
             modules.host.tell_of(&asking.system, model.context());
         }
         let mut history = History::load(store, &session.place.session, model.wire())?;
-        let repair = history.repair();
+        let left = unfinished(session, history.state(), store)?;
+        let mut repair = Group(history.repair().into_iter().map(Row::Transcript).collect());
+        repair.append(left.rows);
         if !repair.is_empty() {
-            store.commit(&session.place, Group(repair.into_iter().map(Row::Transcript).collect())).await?;
+            store.commit(&session.place, repair).await?;
             history.refresh(store)?;
         }
+        left.sentence.into_iter().for_each(|sentence| events(TurnEvent::Message(sentence)));
         let turn = Turn {
             pipeline: self.runtime.pipeline(tools, &operator),
             current_model,

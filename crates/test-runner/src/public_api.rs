@@ -9,6 +9,7 @@
 use crate::environment::{OwnPaths, of_case};
 use ona_api::Env;
 use ona_api::path::lexical;
+use ona_process::scratch::{self, Purpose};
 use ona_process::{ChildCommand, ChildExit, OnDeath};
 use ona_settings::PublicApi;
 use ona_workflow::testgen::generate::PublicText;
@@ -102,7 +103,7 @@ async fn output(command: &str, context: &DeclarationContext<'_>) -> Result<Strin
         return Err(Withheld::History(command.to_owned()));
     }
     let failed = |why: String| Withheld::NotRun(command.to_owned(), why);
-    let test_dir = ona_process::scratch::folder("ona-api-", context.tmp);
+    let test_dir = scratch::folder(Purpose::PublicApi, context.tmp);
     let test_dir = test_dir.map_err(|error| failed(error.to_string()))?;
     let database = test_dir.path().join("ona.db");
     let own = OwnPaths {

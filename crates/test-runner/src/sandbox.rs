@@ -8,6 +8,7 @@
 
 use crate::project::Project;
 use ona_api::{Env, environment};
+use ona_process::scratch::{self, Purpose};
 use ona_process::{ChildCommand, ChildExit, OnDeath, find_in_path};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ impl Sandbox {
         let sandbox = Sandbox::Bubblewrap(bwrap);
         // The project must not be writable and the room must be.
         let probe = "if touch .ona-probe; then rm -f .ona-probe; exit 1; fi; touch \"$0\"/probe";
-        let Ok(test_dir) = ona_process::scratch::folder("ona-probe-", tmp) else { return Sandbox::None };
+        let Ok(test_dir) = scratch::folder(Purpose::Probe, tmp) else { return Sandbox::None };
         let inner = ["/bin/sh".into(), "-c".into(), probe.into(), test_dir.path().into()];
         let (program, args) = sandbox.wrap(project, test_dir.path(), inner.to_vec());
         let command = ChildCommand {

@@ -2,14 +2,14 @@
 //! the value.
 
 use ona_api::Redactor;
+use ona_process::scratch::{self, Purpose, ScratchFolder};
 use ona_store::{Store, StoreError};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 pub(crate) struct TestDir {
-    dir: TempDir,
+    dir: ScratchFolder,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub(crate) enum TestDirError {
 impl TestDir {
     /// Below `tmp`, with the script in it and the schema applied.
     pub(crate) fn new(tmp: &Path, script: &str) -> Result<Self, TestDirError> {
-        let dir = ona_process::scratch::folder("ona-test-", tmp)?;
+        let dir = scratch::folder(Purpose::Test, tmp)?;
         let test_dir = Self { dir };
         fs::create_dir(test_dir.home())?;
         fs::write(test_dir.script(), script)?;

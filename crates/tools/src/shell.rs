@@ -17,6 +17,7 @@
 
 use crate::ToolContext;
 use ona_api::environment;
+use ona_process::scratch::{self, Purpose, ScratchFolder};
 use ona_process::{ChildCommand, OnDeath, find_in_path, first_existing};
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +25,6 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// Bytes kept of each stream (7.1).
 pub const STREAM_CAP: usize = 1_048_576;
@@ -47,7 +47,7 @@ pub(crate) struct PreparedShell {
 }
 
 /// The private directory of one shell.
-pub(crate) struct ShellFiles(Option<TempDir>);
+pub(crate) struct ShellFiles(Option<ScratchFolder>);
 
 impl PreparedShell {
     pub(crate) fn new(
@@ -73,7 +73,7 @@ impl PreparedShell {
         if track == Track::Nothing && cx.prelude.is_empty() && !long {
             return Ok(PreparedShell { command, files: ShellFiles(None) });
         }
-        let below = |root: &str| ona_process::scratch::folder("ona-shell-", root);
+        let below = |root: &str| scratch::folder(Purpose::Shell, root);
         let directory = match below(cx.env.non_empty(environment::TMPDIR).unwrap_or("/tmp")).or_else(|_| below("/tmp"))
         {
             Ok(directory) => directory,

@@ -18,6 +18,7 @@ use crate::planning_tasks::{self, LeftRunning};
 use crate::records;
 use crate::result_changes;
 use crate::session::Session;
+use crate::unfinished;
 use ona_api::{
     Authority, EventName, Group, HookRun, LoggedEvent, Ordinal, Phase, Row, Ruling, ToolCall, ToolResult, Verdict,
     tool::canonical,
@@ -364,6 +365,7 @@ impl Pipeline {
             }
         }
         trail.messages.extend(session.context.left_out());
+        trail.group.0.extend(unfinished::running_row(session));
         Ok(result)
     }
 

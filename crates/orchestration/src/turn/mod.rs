@@ -264,7 +264,7 @@ impl Turn {
     }
 
     /// Takes in the ends of background tasks. Whether there was one the model is to hear of.
-    async fn hear_tasks(&self, session: &Session, history: &mut History) -> Result<bool, StoreError> {
+    async fn hear_tasks(&self, session: &mut Session, history: &mut History) -> Result<bool, StoreError> {
         if session.agent_id.is_some() || !matches!(self.prompt_source, PromptSource::Operator) {
             return Ok(false);
         }

@@ -185,12 +185,14 @@ impl Scene {
         };
         let kept = Arc::new(Mutex::new(Vec::new()));
         let keeper = Arc::clone(&kept);
-        let session = Session {
-            place: key,
-            database: database.to_string_lossy().into_owned(),
-            agent_id: None,
-            agent_type: None,
-            cx: ToolContext {
+        let persist = Arc::new(move |update: &PermissionUpdate| {
+            keeper.lock().unwrap().push(update.clone());
+            Ok(Group::default())
+        });
+        let mut session = Session::new(
+            key,
+            database.to_string_lossy().into_owned(),
+            ToolContext {
                 cwd: project.clone(),
                 project: project.clone(),
                 home,
@@ -208,19 +210,10 @@ impl Scene {
                 cancel: cancel.clone(),
                 call: None,
             },
-            rules: Arc::new(RwLock::new(rules)),
-            env_file: EnvFile::in_dir(&root),
-            watch: None,
-            config: ona_orchestration::ConfigWatch::default(),
-            checkpoints: None,
-            persist: Arc::new(move |update: &PermissionUpdate| {
-                keeper.lock().unwrap().push(update.clone());
-                Ok(Group::default())
-            }),
-            context: SessionContext::default(),
-            modules: None,
-            counted_to: None,
-        };
+            Arc::new(RwLock::new(rules)),
+            persist,
+        );
+        session.env_file = EnvFile::in_dir(&root);
         let mut tools = ToolBox::builtin();
         tools.add(Arc::new(Sql { database: database.clone() }));
         tools.add(Arc::new(TodoWrite::of(&session, &store, &hooks)));
