@@ -5,7 +5,7 @@ use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{Authority, CallId, Entry, Env, Group, Phase, Redactor, Row, Ruling, ToolCall, Verdict};
 use ona_hookplane::{Hook, HookEngine, HookEnvironment, HookHandler, HookList, ProcessRunner, Timeouts};
 use ona_orchestration::{
-    EnvFile, FinishedCall, Operator, OperatorAnswer, PermissionQuestion, Pipeline, Session, SessionContext, TodoWrite,
+    EnvFile, FinishedCall, Operator, OperatorAnswer, PermissionQuestion, Pipeline, Session, TodoWrite,
 };
 use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
 use ona_settings::{PermissionSettings, Settings};
