@@ -382,7 +382,7 @@ check_004_2_8_05() {
 }
 
 # A server that revokes early: the refused request is sent again, once.
-check_004_2_8_05_401() {
+check_refresh_on_401() {
   logged_in
   model '[{"status":401,"message":"revoked"},{"say":"again"}]'
   export ANTHROPIC_BASE_URL=http://127.0.0.1:$PORT
@@ -411,7 +411,7 @@ eight() {
 }
 
 # The server rotates, so a second refresh of the same token would fail and end the login.
-check_004_2_8_05_parallel() {
+check_refresh_parallel() {
   scripted_model
   # Eight processes find a token that expires soon.
   logged_in '{"lifetime":[30,3600],"hold":400}'

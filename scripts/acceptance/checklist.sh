@@ -17,10 +17,10 @@ copy() {
   mkdir -p "$tree/target/debug"
   cp -RL "$ONA_ROOT/.ci" "$ONA_ROOT/scripts" "$ONA_ROOT/docs" "$tree"
   ln -s "$ONA" "$tree/target/debug/ona"
-  # The attack cases take a minute, prose and dependencies are those of the whole tree: none of them is
+  # The attack cases and the torture take a minute, prose and dependencies are those of the whole tree: none of them is
   # looked at here.
   local step
-  for step in attack-cases prose-habits check-dependencies; do
+  for step in attack-cases torture prose-habits check-dependencies; do
     printf '#!/bin/sh\necho %s >>"%s/log"\n[ %s != "$(cat "%s/broken" 2>/dev/null)" ]\n' $step "$WORLD" $step "$WORLD" >"$tree/scripts/$step"
   done
   awk -F'|' -v OFS='|' -v most="${1:-0}" '/^\| [A-Z]+-[0-9]/ { if (most && ++rows > most) next; id = $2; gsub(/ /, "", id); $5 = " `echo " id " >>ran` " } { print }' "$matrix" >"$tree/docs/ACCEPTANCE_MATRIX.md"
@@ -341,7 +341,7 @@ check_004_HR_11() {
   done
   # A step before it that fails blocks as well, and nothing is claimed.
   instead 0
-  for step in fmt prose-habits clippy doc check-dependencies build nextest attack-cases; do
+  for step in fmt prose-habits clippy doc check-dependencies build nextest attack-cases torture; do
     echo $step >"$WORLD/broken"
     ci_fails "$step"
   done

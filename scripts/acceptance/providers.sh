@@ -344,7 +344,7 @@ check_004_2_3_01() {
   fails authentication_failed ANTHROPIC_API_KEY
   is "$(jq -r .error failure)" authentication_failed
   export ANTHROPIC_API_KEY='' ANTHROPIC_AUTH_TOKEN=''
-  fails authentication_failed ANTHROPIC_AUTH_TOKEN
+  fails authentication_failed ANTHROPIC_API_KEY
   is "$(failures)" 2
   untouched
   export ANTHROPIC_AUTH_TOKEN=canary-token-1
