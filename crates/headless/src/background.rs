@@ -9,7 +9,8 @@ use crate::input_queue::InputQueue;
 use crate::run::Run;
 use crate::translate::informational;
 use crate::{messages::Level, turn_result::ResultContext};
-use ona_orchestration::{Events, History, Session, Turn, TurnEnd, TurnOutcome, UserPrompt, look_at_files};
+use ona_commands::SessionRunner;
+use ona_orchestration::{TurnEnd, TurnOutcome, UserPrompt};
 use ona_store::StoreError;
 use ona_tools::TaskKind;
 use std::time::Duration;
@@ -28,19 +29,17 @@ impl Run<'_> {
     /// The rest of the only turn there is: its result is about everything.
     pub(crate) async fn answer_task_ends(
         &self,
-        turn: &mut Turn,
-        session: &mut Session,
-        history: &mut History,
+        runner: &mut SessionRunner<'_>,
         queue: &mut InputQueue,
         outcome: &mut TurnOutcome,
     ) -> Result<(), StoreError> {
         let began = Instant::now();
-        while outcome.ended == TurnEnd::Done && self.task_ends_by(began, queue).await {
-            let more = self.go_on(turn, session, history, queue).await?;
+        while outcome.ended == TurnEnd::Done && self.task_ends_by(runner, began, queue).await {
+            let more = queue.serve_while(runner.go_on()).await?;
             outcome.include(more);
         }
         // The result is the last message of a stream.
-        self.report_left_running(true);
+        self.report_left_running(runner, true);
         Ok(())
     }
 
@@ -48,16 +47,13 @@ impl Run<'_> {
     /// with turns of their own, and hooks are notified of files that other programs change.
     pub(crate) async fn next_prompt(
         &self,
-        turn: &mut Turn,
-        session: &mut Session,
-        history: &mut History,
+        runner: &mut SessionRunner<'_>,
         queue: &mut InputQueue,
-        events: &Events,
     ) -> Result<Option<UserPrompt>, StoreError> {
         let mut over: Option<Instant> = None;
         loop {
             let ended = match over {
-                Some(since) => self.task_ends_by(since, queue).await,
+                Some(since) => self.task_ends_by(runner, since, queue).await,
                 None => tokio::select! {
                     biased;
                     prompt = queue.next() => match prompt {
@@ -67,11 +63,9 @@ impl Run<'_> {
                             continue;
                         }
                     },
-                    () = self.runtime.tasks.until_unknown_end() => true,
+                    () = runner.parts.runtime.tasks.until_unknown_end() => true,
                     () = tokio::time::sleep(IDLE_LOOK) => {
-                        // An interrupt of the last turn is over.
-                        session.cx.cancel = self.cancellation.begin_turn();
-                        queue.serve_while(look_at_files(&self.open.store, &self.runtime.hooks, session, events)).await?;
+                        queue.serve_while(runner.look_at_files()).await?;
                         continue;
                     }
                 },
@@ -80,38 +74,26 @@ impl Run<'_> {
                 return Ok(None);
             }
             self.event_printer.begin();
-            let outcome = self.go_on(turn, session, history, queue).await?;
+            let outcome = queue.serve_while(runner.go_on()).await?;
             if outcome.model_calls > 0 || outcome.ended != TurnEnd::Done {
-                let provider = Some(turn.current_model.model().choice.provider);
-                let conversation = &session.place.conversation.0;
+                let provider = runner.turn().map(|turn| turn.current_model.model().choice.provider);
+                let conversation = &runner.session.place.conversation.0;
                 self.event_printer.result(&outcome, &ResultContext { conversation, provider });
             }
         }
     }
 
-    async fn go_on(
-        &self,
-        turn: &mut Turn,
-        session: &mut Session,
-        history: &mut History,
-        queue: &mut InputQueue,
-    ) -> Result<TurnOutcome, StoreError> {
-        turn.cancel = self.cancellation.begin_turn();
-        session.cx.cancel = turn.cancel.clone();
-        queue.serve_while(turn.go_on(session, history)).await
-    }
-
     /// Waits for a task to end that the model does not know of. Returns `false` if none runs, the
     /// program is to end, or the run has waited long enough since then.
-    async fn task_ends_by(&self, since: Instant, queue: &mut InputQueue) -> bool {
-        let tasks = &self.runtime.tasks;
+    async fn task_ends_by(&self, runner: &SessionRunner<'_>, since: Instant, queue: &mut InputQueue) -> bool {
+        let tasks = &runner.parts.runtime.tasks;
         let waiting = tasks.unknown();
         let Some(limit) = waiting.iter().map(|kind| limit(*kind)).max() else { return false };
         let ended = async {
             tokio::select! {
                 biased;
                 () = tasks.until_unknown_end() => true,
-                () = self.cancellation.program().cancelled() => false,
+                () = runner.parts.cancellation.program().cancelled() => false,
                 () = tokio::time::sleep_until(since + limit) => false,
             }
         };
@@ -119,8 +101,8 @@ impl Run<'_> {
     }
 
     /// Says which tasks the end of the run stops. `in_stream`: programs still read.
-    pub(crate) fn report_left_running(&self, in_stream: bool) {
-        let running = self.runtime.tasks.running();
+    pub(crate) fn report_left_running(&self, runner: &SessionRunner<'_>, in_stream: bool) {
+        let running = runner.parts.runtime.tasks.running();
         if running.is_empty() {
             return;
         }

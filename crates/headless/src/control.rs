@@ -3,7 +3,6 @@
 //! Every request gets an answer: a response, or an error with the reason. An unknown
 //! subtype is an error with the code `unsupported_request`.
 
-use super::builtin_commands::BUILTIN;
 use super::host_connection::HostConnection;
 use super::host_hook::HostHook;
 use super::host_mcp;
@@ -13,6 +12,7 @@ use super::translate::informational;
 use ona_api::Mode;
 use ona_api::model::{MODELS, ProviderName};
 use ona_api::row::SessionKey;
+use ona_commands::COMMANDS;
 use ona_hookplane::{HookEngine, HookHandler, HookList};
 use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
@@ -182,7 +182,10 @@ impl ControlState {
     fn introduction(&self) -> Value {
         let agent = |agent: &ona_instructions::AgentDefinition| json!({"name": agent.name, "description": agent.description, "model": agent.model});
         let model = |(id, provider, wire): &(&str, ProviderName, Option<&str>)| json!({"value": id, "displayName": wire.unwrap_or(id), "description": provider.as_str()});
-        let builtin = BUILTIN.iter().map(|(name, what)| json!({"name": name, "description": what, "argumentHint": ""}));
+        let builtin = COMMANDS.iter().filter(|command| command.headless);
+        let builtin = builtin.map(
+            |command| json!({"name": command.name, "description": command.help, "argumentHint": command.arguments}),
+        );
         let of_files = self.skills.iter().filter(|skill| skill.by_user);
         let of_files = of_files.map(|skill| json!({"name": skill.name, "description": skill.description, "argumentHint": skill.argument_hint.as_deref().unwrap_or("")}));
         json!({

@@ -9,7 +9,6 @@
 //! are handed in, and a run returns how it ended.
 
 mod background;
-mod builtin_commands;
 mod control;
 mod event_printer;
 #[cfg(test)]
@@ -21,7 +20,6 @@ mod host_operator;
 mod input;
 mod input_queue;
 mod messages;
-mod module_commands;
 mod options;
 mod output;
 mod prepare;
@@ -30,7 +28,6 @@ mod read_prompt;
 mod reporting_runner;
 mod run;
 mod run_cost;
-mod skill_prompts;
 mod stream;
 mod translate;
 mod turn_result;

@@ -1,9 +1,9 @@
 //! Prompts that name skills: the text of the skill replaces the prompt.
 
-use crate::builtin_commands::slash_command;
-use crate::run::Run;
+use super::{SessionParts, refused};
+use crate::parse::slash_command;
 use ona_instructions::skills::Skill;
-use ona_orchestration::{Events, History, NotLoaded, Session, Turn, TurnEnd, TurnEvent, TurnOutcome, UserPrompt};
+use ona_orchestration::{History, NotLoaded, Session, Turn, TurnEvent, TurnOutcome, UserPrompt};
 use ona_runtime::skills;
 use ona_store::StoreError;
 use std::sync::{Arc, PoisonError};
@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 /// Maximum number of skills that one prompt may begin with.
 const MAX_SKILLS: usize = 6;
 
-impl Run<'_> {
+impl SessionParts<'_> {
     /// Runs a turn of the prompt, or of the skills it names. An unknown name is an error, and no
     /// model is asked.
     pub(crate) async fn run_prompt(
@@ -20,7 +20,6 @@ impl Run<'_> {
         session: &mut Session,
         history: &mut History,
         prompt: UserPrompt,
-        events: &Events,
     ) -> Result<TurnOutcome, StoreError> {
         let Some((name, rest)) = slash_command(&prompt.text).filter(|_| !self.launch.options.disable_slash_commands)
         else {
@@ -30,7 +29,7 @@ impl Run<'_> {
             Ok(named) => named,
             Err(message) => return Ok(refused(message)),
         };
-        let told = Arc::clone(events);
+        let told = Arc::clone(&self.events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let operator = Arc::clone(&turn.pipeline.operator);
         let loader = skills::loader(self.open, &self.runtime, session, &self.skills, operator, tell);
@@ -68,8 +67,4 @@ impl Run<'_> {
             None => Err(format!("Unknown command: /{name}")),
         }
     }
-}
-
-fn refused(message: String) -> TurnOutcome {
-    TurnOutcome { ended: TurnEnd::Blocked { message }, ..TurnOutcome::nothing() }
 }

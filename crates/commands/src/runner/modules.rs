@@ -1,6 +1,6 @@
-//! What hook modules decide here: their commands, and whether a session may be left or resumed.
+//! What hook modules decide about lines and sessions: their commands, and whether a session may be left or resumed.
 
-use crate::run::Run;
+use super::{SessionParts, refused};
 use ona_api::row::SessionKey;
 use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{History, ModuleCommandResult, ResumeKind, Session, Turn, TurnEnd, TurnOutcome, UserPrompt};
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 /// Maximum number of rounds of commands that request further commands.
 const MAX_FOLLOW_UPS: usize = 8;
 
-impl Run<'_> {
+impl SessionParts<'_> {
     /// Returns whether modules allow a new session to replace this one.
     pub(crate) async fn modules_allow_new_session(&self, session: &Session) -> Result<bool, StoreError> {
         let Some(modules) = &session.modules else { return Ok(true) };
@@ -21,7 +21,7 @@ impl Run<'_> {
     }
 
     /// Asks modules before a session is resumed; a cancellation ends the run (DEC-008).
-    pub(crate) async fn check_resume(&self, begin: &Begin) -> Result<(), Failure> {
+    pub async fn check_resume(&self, begin: &Begin) -> Result<(), Failure> {
         let Some(modules) = self.runtime.modules.as_ref().filter(|_| begin.source == "resume") else { return Ok(()) };
         let (session, how) = match &begin.copy_of {
             Some(from) => (from.clone(), ResumeKind::Fork),
@@ -81,7 +81,7 @@ impl Run<'_> {
             for line in lines {
                 let ran = self.run_module_command(turn, session, history, &line, locks).await?;
                 if let Some(TurnOutcome { ended: TurnEnd::Blocked { message }, .. }) = ran {
-                    self.event_printer.printer.note(&format!("ona: {line}: {message}"));
+                    self.observer.note(&format!("ona: {line}: {message}"));
                 }
             }
         }
@@ -108,9 +108,11 @@ impl Run<'_> {
         if let Some(place) = switched {
             if place.session != session.place.session {
                 locks.push(self.launch.lock_session(&place.session)?);
-                self.event_printer.printer.reset(&place.session.0);
+                session.place = place;
+                self.observer.entered(session);
+            } else {
+                session.place = place;
             }
-            session.place = place;
             self.runtime.registrar.enter(&session.place)?;
             *history = History::load(&self.open.store, &session.place.session, turn.current_model.model().wire())?;
         }
@@ -121,9 +123,4 @@ impl Run<'_> {
             None => Ok(Some(TurnOutcome::nothing())),
         }
     }
-}
-
-/// A turn in which nothing was done, and why.
-pub(crate) fn refused(message: impl Into<String>) -> TurnOutcome {
-    TurnOutcome { ended: TurnEnd::Blocked { message: message.into() }, ..TurnOutcome::nothing() }
 }

@@ -1,0 +1,241 @@
+//! Answers lines one after another in one session at a time.
+//!
+//! What every front does alike is here: assembling the parts of a run, beginning a session, telling
+//! commands from prompts, moving to another session, and what follows a turn (compactions and
+//! commands that modules asked for, tasks that ended). A front says who is asked and hears what
+//! happens; reading input while a turn runs, and showing anything, is its own matter.
+
+mod modules;
+mod parts;
+mod skills;
+mod switching;
+
+pub use parts::{FrontParts, SessionObserver, SessionParts};
+
+use crate::parse::slash_command;
+use crate::table::{self, Function};
+use ona_api::SessionOrigin;
+use ona_orchestration::{
+    COMPACTION_CANCELLED, Compacted, Events, History, Session, SessionEndReason, Turn, TurnEnd, TurnOutcome,
+    UserPrompt, end_session, look_at_files,
+};
+use ona_runtime::session_choice::Begin;
+use ona_runtime::session_start::{Preparation, ReadySession, SessionError, SessionStart, open_session};
+use ona_store::{SessionLock, StoreError};
+use ona_transcript::Trigger;
+use std::sync::Arc;
+
+/// One session at a time, and everything it is made of.
+pub struct SessionRunner<'a> {
+    pub parts: SessionParts<'a>,
+    pub session: Session,
+    pub ready: Preparation,
+    /// Sessions this run has entered, so that no other process does.
+    locks: Vec<SessionLock>,
+}
+
+/// What became of a line.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub outcome: TurnOutcome,
+    pub by: AnsweredBy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnsweredBy {
+    /// A turn.
+    Model,
+    /// A built-in command; the text is its answer.
+    Command,
+    /// No model can be asked: the session did not begin.
+    Nobody,
+}
+
+impl<'a> SessionRunner<'a> {
+    /// Begins the session and prepares it. The caller holds the lock of the session.
+    pub async fn begin(mut parts: SessionParts<'a>, begin: Begin, origin: SessionOrigin) -> Result<Self, SessionError> {
+        parts.check_resume(&begin).await?;
+        let source = begin.source;
+        let mut session = open_session(parts.open, &mut parts.runtime, begin, origin).await?;
+        session.cx.cancel = parts.cancellation.begin_turn();
+        let ready = parts.prepare(&mut session, source).await?;
+        Ok(Self { parts, session, ready, locks: Vec::new() })
+    }
+
+    /// Answers one line.
+    pub async fn answer(&mut self, prompt: UserPrompt) -> Result<Answer, SessionError> {
+        let command = slash_command(&prompt.text).and_then(|(name, rest)| Some((table::find(name)?, rest)));
+        if let Some((command, _)) = command
+            && command.function == Function::Clear
+        {
+            let cleared = self.clear().await?;
+            return self.answered(AnsweredBy::Command, cleared).await;
+        }
+        let Self { parts, session, ready, locks } = self;
+        let (turn, history) = match ready {
+            Preparation::Ready(ready) => (&mut ready.turn, &mut ready.history),
+            Preparation::Refused(outcome) => {
+                return Ok(Answer { outcome: TurnOutcome::clone(outcome), by: AnsweredBy::Nobody });
+            }
+        };
+        begin_turn(parts, session, turn);
+        let (outcome, by) = match command {
+            Some((command, rest)) => match command.function {
+                Function::Clear => unreachable!("answered above"),
+                Function::Compact => {
+                    let wish = Some(rest).filter(|wish| !wish.is_empty());
+                    (compact(turn, session, history, wish).await?, AnsweredBy::Command)
+                }
+            },
+            None => {
+                let of_module = parts.run_module_command(turn, session, history, &prompt.text, locks).await?;
+                let outcome = match of_module {
+                    Some(outcome) => outcome,
+                    None => match parts.prompt_through_modules(session, prompt).await? {
+                        Some(prompt) => parts.run_prompt(turn, session, history, prompt).await?,
+                        None => TurnOutcome::nothing(),
+                    },
+                };
+                (outcome, AnsweredBy::Model)
+            }
+        };
+        self.answered(by, outcome).await
+    }
+
+    /// What modules asked for while the line was answered happens before the next one.
+    async fn answered(&mut self, by: AnsweredBy, outcome: TurnOutcome) -> Result<Answer, SessionError> {
+        let Self { parts, session, ready, locks } = self;
+        match ready {
+            Preparation::Ready(ready) => {
+                let ReadySession { turn, history, .. } = ready.as_mut();
+                run_requested_compactions(turn, session, history).await?;
+                parts.run_queued_commands(turn, session, history, locks).await?;
+                Ok(Answer { outcome, by })
+            }
+            Preparation::Refused(outcome) => {
+                Ok(Answer { outcome: TurnOutcome::clone(outcome), by: AnsweredBy::Nobody })
+            }
+        }
+    }
+
+    /// Continues without a prompt: background tasks have ended, or a module wants an answer.
+    pub async fn go_on(&mut self) -> Result<TurnOutcome, StoreError> {
+        let Self { parts, session, ready, .. } = self;
+        let Preparation::Ready(ready) = ready else { return Ok(TurnOutcome::nothing()) };
+        begin_turn(parts, session, &mut ready.turn);
+        ready.turn.go_on(session, &mut ready.history).await
+    }
+
+    /// The part of a session that can be prompted; `None` where no model can be asked.
+    pub fn turn(&self) -> Option<&Turn> {
+        match &self.ready {
+            Preparation::Ready(ready) => Some(&ready.turn),
+            Preparation::Refused(_) => None,
+        }
+    }
+
+    /// Something below the session has shortened its conversation.
+    pub fn conversation_went_back(&mut self) -> Result<(), StoreError> {
+        self.session.context.went_back(self.parts.open.store.reader()?, &self.session.place.session)
+    }
+
+    /// Notifies hooks of files that other programs have changed.
+    pub async fn look_at_files(&mut self) -> Result<(), StoreError> {
+        let Self { parts, session, .. } = self;
+        // An interrupt of the last turn is over.
+        session.cx.cancel = parts.cancellation.begin_turn();
+        look_at_files(&parts.open.store, &parts.runtime.hooks, session, &parts.events).await
+    }
+
+    /// Ends the session and its conversation (DEC-023).
+    pub async fn finish(&mut self, events: &Events, reason: SessionEndReason) -> Result<(), StoreError> {
+        self.parts.finish(&mut self.session, events, reason).await
+    }
+}
+
+impl SessionParts<'_> {
+    /// Ends a session and its conversation (DEC-023).
+    pub async fn finish(
+        &self,
+        session: &mut Session,
+        events: &Events,
+        reason: SessionEndReason,
+    ) -> Result<(), StoreError> {
+        self.cancellation.begin_turn();
+        if self.cancellation.program().is_cancelled() {
+            // Nobody waits for running tasks any more, and their hooks must run before the last ones.
+            self.runtime.tasks.stop_all().await;
+        }
+        end_session(&self.open.store, &self.runtime.hooks, session, events, reason).await?;
+        self.notify_shutdown(session).await
+    }
+
+    /// Prepares the session, shows it and runs the prompt that a hook has set.
+    pub async fn prepare(&self, session: &mut Session, source: &str) -> Result<Preparation, SessionError> {
+        let start = SessionStart {
+            launch: self.launch,
+            open: self.open,
+            runtime: &self.runtime,
+            skills: &self.skills,
+            agents: &self.agents,
+            elicitations: &self.elicitations,
+            operator: Arc::clone(&self.operator),
+            cancellation: &self.cancellation,
+            events: &self.events,
+            overrides: &self.overrides,
+            setup: self.setup,
+        };
+        let mut prepared = start.prepare(session, source).await?;
+        if let Preparation::Ready(ready) = &mut prepared {
+            self.observer.ready(self, session, source, ready);
+            if let Some(prompt) = ready.first_prompt.take() {
+                ready.turn.run(session, &mut ready.history, prompt.as_str()).await?;
+            }
+        }
+        Ok(prepared)
+    }
+}
+
+fn begin_turn(parts: &SessionParts<'_>, session: &mut Session, turn: &mut Turn) {
+    turn.cancel = parts.cancellation.begin_turn();
+    session.cx.cancel = turn.cancel.clone();
+}
+
+/// Runs the compactions that modules requested, now that no turn runs.
+async fn run_requested_compactions(
+    turn: &Turn,
+    session: &mut Session,
+    history: &mut History,
+) -> Result<(), StoreError> {
+    let Some(modules) = session.modules.clone() else { return Ok(()) };
+    while let Some(wish) = modules.host.wish() {
+        let done = turn.compact(session, history, Trigger::Manual, wish.instructions.as_deref()).await?;
+        wish.answer(match done {
+            Compacted::To(summary) => Ok(summary),
+            Compacted::Cancelled => Err(COMPACTION_CANCELLED),
+            Compacted::Not => Err("Nothing was compacted."),
+        });
+        modules.emitter.settle().await;
+    }
+    Ok(())
+}
+
+/// Replaces the conversation so far with a summary (`/compact`).
+async fn compact(
+    turn: &Turn,
+    session: &mut Session,
+    history: &mut History,
+    wish: Option<&str>,
+) -> Result<TurnOutcome, StoreError> {
+    let words = match turn.compact(session, history, Trigger::Manual, wish).await? {
+        Compacted::To(_) => "The conversation was compacted.",
+        Compacted::Not => "Nothing was compacted.",
+        Compacted::Cancelled => return Ok(refused(COMPACTION_CANCELLED)),
+    };
+    Ok(TurnOutcome { text: words.into(), ..TurnOutcome::nothing() })
+}
+
+/// A turn in which nothing was done, and why.
+fn refused(message: impl Into<String>) -> TurnOutcome {
+    TurnOutcome { ended: TurnEnd::Blocked { message: message.into() }, ..TurnOutcome::nothing() }
+}

@@ -1,0 +1,109 @@
+//! What a session is made of beside its rows, assembled the same way for every front.
+
+use ona_instructions::Agents;
+use ona_instructions::skills::Skills;
+use ona_mcp::{MessageRelay, ServerDefinition};
+use ona_orchestration::{ElicitationPrompter, Elicitations, Events, ModuleUi, Operator, Session};
+use ona_process::TurnCancellation;
+use ona_runtime::session_start::{ReadySession, SessionOverrides, SetupTrigger};
+use ona_runtime::{Failure, Launch, OpenProject, Runtime, agents, skills};
+use ona_store::SettingsLock;
+use std::sync::Arc;
+
+/// Hears what becomes of the session. A front shows it; it may not block.
+pub trait SessionObserver: Send + Sync {
+    /// A session can be prompted. `source` is SessionStart's.
+    fn ready(&self, parts: &SessionParts<'_>, session: &Session, source: &str, ready: &ReadySession);
+
+    /// Another session takes the place of the one before.
+    fn entered(&self, session: &Session);
+
+    /// A sentence for the person.
+    fn note(&self, sentence: &str);
+}
+
+/// What a front brings.
+pub struct FrontParts {
+    /// Who answers permission questions.
+    pub operator: Arc<dyn Operator>,
+    pub events: Events,
+    pub observer: Arc<dyn SessionObserver>,
+    /// Who answers questions of MCP servers.
+    pub prompter: Option<Arc<dyn ElicitationPrompter>>,
+    /// Carries messages to servers of a driving program.
+    pub relay: Option<Arc<dyn MessageRelay>>,
+    /// Where hook modules show dialogs.
+    pub screen: Option<Arc<dyn ModuleUi>>,
+    pub setup: Option<SetupTrigger>,
+}
+
+/// Everything a session is made of beside its rows.
+pub struct SessionParts<'a> {
+    pub launch: &'a Launch,
+    pub open: &'a OpenProject,
+    pub runtime: Runtime,
+    pub cancellation: TurnCancellation,
+    pub skills: Arc<Skills>,
+    pub agents: Agents,
+    pub elicitations: Arc<Elicitations>,
+    pub overrides: SessionOverrides,
+    pub(crate) operator: Arc<dyn Operator>,
+    pub(crate) events: Events,
+    pub(crate) observer: Arc<dyn SessionObserver>,
+    pub(crate) setup: Option<SetupTrigger>,
+    _settings: SettingsLock,
+}
+
+impl<'a> SessionParts<'a> {
+    /// Loads modules, skills and agents, announces guards that do not work, and starts the MCP servers
+    /// that `starts` names.
+    pub async fn assemble(
+        launch: &'a Launch,
+        open: &'a OpenProject,
+        mut runtime: Runtime,
+        cancellation: TurnCancellation,
+        front: FrontParts,
+        starts: impl Fn(&ServerDefinition) -> bool,
+    ) -> Result<Self, Failure> {
+        let settings = launch.keep_settings(open)?;
+        runtime.load_modules(launch, open).await?;
+        runtime.pin_scripts();
+        runtime.announce_guards(launch, open)?;
+        let skills = Arc::new(skills::load(launch, open));
+        for (file, why) in &skills.left_out {
+            launch.note(format_args!("ona: {}: {why}", file.display()));
+        }
+        if let (Some(screen), Some(modules)) = (front.screen, &runtime.modules) {
+            modules.host.show_on(screen);
+        }
+        let elicitations = Elicitations::new(Arc::clone(&runtime.hooks), Arc::clone(&open.store), front.prompter);
+        let elicitations = Arc::new(elicitations);
+        runtime.mcp.servers.around.set_elicit_handler(Arc::clone(&elicitations) as _);
+        if let Some(relay) = front.relay {
+            runtime.mcp.servers.around.set_relay(relay);
+        }
+        runtime.mcp.start(starts);
+        Ok(Self {
+            launch,
+            open,
+            agents: agents::load(launch, open)?,
+            runtime,
+            cancellation,
+            skills,
+            elicitations,
+            overrides: SessionOverrides::default(),
+            operator: front.operator,
+            events: front.events,
+            observer: front.observer,
+            setup: front.setup,
+            _settings: settings,
+        })
+    }
+
+    /// Ends what was started here. Nothing of it outlives the program.
+    pub async fn close(&self) {
+        self.runtime.tasks.stop_all().await;
+        self.runtime.mcp.servers.close().await;
+        ona_process::kill_all();
+    }
+}
