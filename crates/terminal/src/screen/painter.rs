@@ -160,12 +160,11 @@ impl<W: Write> Painter<W> {
         (rows, done, cursor)
     }
 
-    /// After a resize: removes everything the terminal has made of the old bottom.
+    /// After a resize: removes everything the terminal has made of the old bottom. A change of the
+    /// height alone matters too: what stood below the cursor may be gone (tmux).
     fn forget_old_rows(&mut self, size: Size, pen: &mut Pen) -> usize {
-        let same_width = size.width == self.options.size.width;
-        let fits = self.rows.len() <= usize::from(size.height);
         self.options.size = size;
-        if (same_width && fits) || self.rows.is_empty() {
+        if self.rows.is_empty() {
             return 0;
         }
         let (row, column) = self.at;
@@ -176,7 +175,8 @@ impl<W: Write> Painter<W> {
                 Reflow::AllButCursorRow => index != row,
                 Reflow::Never => false,
             };
-            let (rows, at) = if wraps { painted.wrapped(size.width, column) } else { (1, 0) };
+            let cursor = if index == row { column } else { 0 };
+            let (rows, at) = if wraps { painted.wrapped(size.width, cursor) } else { (1, 0) };
             above += usize::from(match index.cmp(&row) {
                 std::cmp::Ordering::Less => rows,
                 std::cmp::Ordering::Equal => at,

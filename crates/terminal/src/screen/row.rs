@@ -106,10 +106,8 @@ impl Row {
             }
             used += taken;
         }
-        // Behind the text, blanks count as if they had been written.
-        let behind = column.saturating_sub(self.width());
-        let at = at.unwrap_or_else(|| row + (used + behind) / width);
-        ((row + 1).max(at + 1), at)
+        // Behind the text terminals differ; the last character's row is never too far below.
+        (row + 1, at.unwrap_or(row))
     }
 
     fn text_of(&self, index: usize) -> &str {
@@ -121,14 +119,10 @@ impl Row {
         self.cells[index].style == other.cells[at].style && self.text_of(index) == other.text_of(at)
     }
 
-    /// The stretches of columns in which `new` differs, as ranges of its cells. Empty if nothing
-    /// has to be written; what has to be erased behind the end is not in it.
+    /// The stretches of columns in which `new`, which is not shorter, differs: ranges of its cells.
     fn changes(&self, new: &Self) -> Vec<(usize, usize)> {
         if self == new {
             return Vec::new();
-        }
-        if self.whole || new.whole {
-            return vec![(0, new.cells.len())];
         }
         let mut changes: Vec<(usize, usize)> = Vec::new();
         let mut old = 0;
@@ -153,23 +147,30 @@ impl Row {
 
     /// About how many bytes `update` would write.
     pub(super) fn cost(&self, new: &Self) -> usize {
-        let changes = self.changes(new);
-        let cells: usize = changes.iter().map(|(start, end)| end - start + 8).sum();
-        cells + if self.width() > new.width() { 4 } else { 0 }
+        if self.shrinks_to(new) {
+            return new.cells.len() + 8;
+        }
+        self.changes(new).iter().map(|(start, end)| end - start + 8).sum()
+    }
+
+    /// A row that gets shorter is emptied and written anew: if only its end were erased, some
+    /// terminals (tmux) would still count it as text when they wrap it to a new width.
+    fn shrinks_to(&self, new: &Self) -> bool {
+        self != new && (self.width() > new.width() || self.whole || new.whole)
     }
 
     /// Writes what turns this row, on which the cursor stands, into `new`.
     pub(super) fn update(&self, new: &Self, pen: &mut Pen) {
-        for (start, end) in self.changes(new) {
-            pen.column(new.cells.get(start).map_or(0, |cell| cell.column));
-            new.write(start, end, pen);
-        }
-        if self.width() > new.width() || ((self.whole || new.whole) && self != new) {
-            if !new.whole {
-                pen.column(new.width());
-            }
+        if self.shrinks_to(new) {
+            pen.column(0);
             pen.style(Style::new());
             pen.bytes.push_str("\x1b[K");
+            new.write_all(pen);
+            return;
+        }
+        for (start, end) in self.changes(new) {
+            pen.column(new.cells[start].column);
+            new.write(start, end, pen);
         }
     }
 

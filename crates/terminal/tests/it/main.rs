@@ -1,3 +1,4 @@
 //! The painter, read back through a terminal emulator.
 
 mod painter;
+mod tmux;
