@@ -321,6 +321,20 @@ variables! {
             "Folder below which databases of projects are created.";
         XDG_DATA_HOME: Path, "~/.local/share",
             "Folder below which a stored login is kept.";
+        TERM: Text, "",
+            "Kind of terminal. With dumb, or without a value, the terminal is only appended to.";
+        TERM_PROGRAM: Text, "",
+            "Program that shows the terminal; some wrap their rows in a way of their own.";
+        XTERM_VERSION: Text, "",
+            "Set by xterm, which does not wrap its rows anew when its width changes.";
+        STY: Text, "",
+            "Set by GNU screen; like XTERM_VERSION.";
+        TMUX: Text, "",
+            "Set by tmux, which wraps its rows anew.";
+        NO_COLOR: Text, "",
+            "With any value, nothing is printed in colour.";
+        ACCESSIBLE: Text, "",
+            "With any value but 0, the terminal is only appended to, as screen readers need it; like --plain.";
         BROWSER: Text, "xdg-open or open",
             "Command that opens the page of a login; %s stands for the address.";
         DISPLAY: Text, "",

@@ -4,11 +4,15 @@
 //! know at which row it stands, never clears the screen or the scrollback, and scrolls only by
 //! line feeds, so that the terminal's own scrollback, search, selection and copy keep working.
 
+mod capabilities;
 mod painter;
+mod restore;
 mod row;
 mod width;
 
+pub use capabilities::Capabilities;
 pub use painter::{Painter, PainterOptions, Reflow};
+pub use restore::{Modes, Restore};
 pub use width::{line_width, text_width, widest};
 
 use ratatui_core::text::Line;

@@ -10,7 +10,7 @@
 //! take now follows from what was written, so they are removed and painted again.
 
 use super::row::{Pen, Row};
-use super::{Bottom, Size, Title};
+use super::{Bottom, Size, Title, restore};
 use ratatui_core::style::Style;
 use ratatui_core::text::Line;
 use std::io::{self, Write};
@@ -78,6 +78,7 @@ impl<W: Write> Painter<W> {
         }
         self.rows = new.split_off(finished);
         self.place_cursor(finished, cursor, &mut pen);
+        restore::rows_below(self.rows.len().saturating_sub(self.at.0) as u16);
         self.send(&pen.bytes, touched > 1)
     }
 
@@ -112,8 +113,10 @@ impl<W: Write> Painter<W> {
                 pen.bytes.push_str("\x1b[?1049l");
                 pen.bytes.push_str(if self.hidden { "\x1b[?25l" } else { "\x1b[?25h" });
             }
+            restore::overlay(false);
             return self.send(&pen.bytes, false);
         };
+        restore::overlay(true);
         if !std::mem::replace(&mut self.overlay, true) {
             pen.bytes.push_str("\x1b[?1049h");
         }

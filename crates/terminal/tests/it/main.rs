@@ -1,4 +1,5 @@
 //! The painter, read back through a terminal emulator.
 
 mod painter;
+mod restore;
 mod tmux;

@@ -129,7 +129,7 @@ fn resizes_lose_nothing_and_double_nothing() {
             expected.extend(finished.iter().cloned());
             let finished: Vec<Line<'static>> = finished.into_iter().map(Line::from).collect();
             let text = |length: &usize| {
-                let words = if length % 3 == 0 { "wide 漢字 " } else { "bottom " }.repeat(20);
+                let words = if length.is_multiple_of(3) { "wide 漢字 " } else { "bottom " }.repeat(20);
                 words.chars().take(*length).collect::<String>()
             };
             let lines: Vec<Line<'static>> = step.bottom.iter().map(text).map(Line::from).collect();
