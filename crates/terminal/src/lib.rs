@@ -10,7 +10,9 @@
 //! `ona-runtime` and below.
 
 mod component;
+pub mod composer;
 pub mod keys;
+pub mod menus;
 pub mod screen;
 pub mod theme;
 

@@ -151,7 +151,8 @@ actions! {
     TextEnd "edit:textEnd" Chat ["ctrl+end", "alt+>"] "End of the text";
     DeleteLeft "edit:deleteLeft" Chat ["backspace", "ctrl+h"] "Delete to the left";
     DeleteRight "edit:deleteRight" Chat ["delete"] "Delete to the right";
-    DeleteWordLeft "edit:killWordLeft" Chat ["ctrl+w", "alt+backspace", "ctrl+backspace"] "Cut the word to the left";
+    DeleteWordLeft "edit:killWordLeft" Chat ["alt+backspace", "ctrl+backspace"] "Cut the word to the left";
+    DeleteBigWordLeft "edit:killBigWordLeft" Chat ["ctrl+w"] "Cut back to white space";
     DeleteWordRight "edit:killWordRight" Chat ["alt+d", "alt+delete", "ctrl+delete"] "Cut the word to the right";
     KillLineStart "edit:killLineStart" Chat ["ctrl+u"] "Cut to the start of the line";
     KillLineEnd "edit:killLineEnd" Chat ["ctrl+k"] "Cut to the end of the line";
