@@ -64,7 +64,7 @@ impl Run<'_> {
                         }
                     },
                     () = runner.parts.runtime.tasks.until_unknown_end() => true,
-                    () = tokio::time::sleep(IDLE_LOOK) => {
+                    () = tokio::time::sleep(runner.next_look(IDLE_LOOK)) => {
                         queue.serve_while(runner.look_at_files()).await?;
                         continue;
                     }

@@ -25,7 +25,7 @@ use ona_process::TurnCancellation;
 use ona_runtime::{
     Failure, Launch, OpenProject, Purpose, Runtime,
     session_choice::{self, Begin},
-    session_start::{Preparation, SessionError, SessionOverrides, open_session, run_setup_hooks},
+    session_start::{Preparation, SessionError, SessionOverrides, run_setup_hooks},
 };
 use ona_store::StoreError;
 use serde_json::Value;
@@ -73,7 +73,7 @@ pub async fn run(
     };
     // Servers of the driving program wait for its `initialize`.
     let starts = |definition: &ona_mcp::ServerDefinition| definition.endpoint != ServerTransport::Host;
-    let parts = SessionParts::assemble(launch, open, runtime, cancellation, front, starts).await?;
+    let parts = SessionParts::assemble(launch, open, runtime, cancellation, front, &begin, starts).await?;
     let (tasks, servers) = (Arc::clone(&parts.runtime.tasks), Arc::clone(&parts.runtime.mcp.servers));
     let run = Run { options, host, event_printer };
     let end = run.execute(parts, prompts, begin).await;
@@ -199,8 +199,7 @@ impl Run<'_> {
     }
 
     async fn run_setup_only(&self, mut parts: SessionParts<'_>, begin: Begin) -> Result<(), SessionError> {
-        parts.check_resume(&begin).await?;
-        let mut session = open_session(parts.open, &mut parts.runtime, begin, SessionOrigin::Print).await?;
+        let mut session = parts.open_session(begin, SessionOrigin::Print).await?;
         if let Some(trigger) = self.options.setup() {
             let events = self.event_printer.events();
             run_setup_hooks(parts.open, &parts.runtime, &mut session, &events, trigger).await?;

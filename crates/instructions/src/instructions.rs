@@ -20,6 +20,8 @@ pub struct InstructionSources {
     /// Where the session started.
     pub start: PathBuf,
     pub project: PathBuf,
+    /// The checkout, where the project is a worktree that lies in it; its files are the worktree's, too.
+    pub checkout: Option<PathBuf>,
     pub managed: PathBuf,
     /// Also the files of the compatible product.
     pub compatible: bool,
@@ -125,6 +127,9 @@ impl Instructions {
         let start = all.sources.start.clone();
         let mut folders: Vec<_> = start.ancestors().map(Path::to_owned).collect();
         folders.reverse();
+        if let Some(checkout) = &all.sources.checkout {
+            folders.retain(|folder| !folder.starts_with(checkout) || folder.starts_with(&all.sources.project));
+        }
         for folder in folders {
             all.folder(&folder, LoadReason::SessionStart, None);
         }
@@ -387,6 +392,7 @@ mod tests {
                 home: self.root().join("home"),
                 start: self.root().join("p"),
                 project: self.root().join("p"),
+                checkout: None,
                 managed: self.root().join("etc"),
                 compatible: true,
                 user_files: true,

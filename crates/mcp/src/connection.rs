@@ -224,7 +224,7 @@ fn stdio(
     ChildCommand {
         program: command.into(),
         args: args.iter().map(Into::into).collect(),
-        cwd: around.cwd.clone(),
+        cwd: around.place().cwd,
         env,
         stdin: Vec::new(),
         cap: COMPLAINTS,

@@ -40,13 +40,18 @@ pub struct ServerContext {
     /// The environments of children, complete. They do not contain the
     /// credentials of model providers; a server that needs one gets it from its definition.
     pub(crate) env: Environments,
-    pub(crate) cwd: PathBuf,
-    /// The directories that servers get as roots.
-    pub(crate) roots: Vec<PathBuf>,
+    place: RwLock<ServerPlace>,
     pub(crate) connect: Duration,
     pub(crate) output: usize,
     elicit: RwLock<Option<Arc<dyn ElicitHandler>>>,
     relay: RwLock<Option<Arc<dyn MessageRelay>>>,
+}
+
+/// Where servers are started, and the directories they get as roots.
+#[derive(Clone)]
+pub(crate) struct ServerPlace {
+    pub cwd: PathBuf,
+    pub roots: Vec<PathBuf>,
 }
 
 impl ServerContext {
@@ -59,7 +64,17 @@ impl ServerContext {
         let output = tokens.unwrap_or(OUTPUT_TOKENS).saturating_mul(CHARS_PER_TOKEN);
         credentials::remove_from(&mut env.operators);
         credentials::remove_from(&mut env.projects);
-        Self { env, cwd, roots, connect, output, elicit: RwLock::default(), relay: RwLock::default() }
+        let place = RwLock::new(ServerPlace { cwd, roots });
+        Self { env, place, connect, output, elicit: RwLock::default(), relay: RwLock::default() }
+    }
+
+    /// Moves to another directory, before servers are started there.
+    pub fn move_to(&self, cwd: PathBuf, roots: Vec<PathBuf>) {
+        *self.place.write().unwrap_or_else(PoisonError::into_inner) = ServerPlace { cwd, roots };
+    }
+
+    pub(crate) fn place(&self) -> ServerPlace {
+        self.place.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sets who answers elicitations from now on.

@@ -92,7 +92,7 @@ impl ClientHandler for McpClientHandler {
     #[expect(deprecated, reason = "servers still ask for roots")]
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<rmcp::model::ListRootsResult, ErrorData> {
         let root = |path: &std::path::PathBuf| json!({"uri": format!("file://{}", path.display())});
-        let roots: Vec<_> = self.around.roots.iter().map(root).collect();
+        let roots: Vec<_> = self.around.place().roots.iter().map(root).collect();
         serde_json::from_value(json!({ "roots": roots })).map_err(unreadable)
     }
 

@@ -56,7 +56,7 @@ impl Reference {
 }
 
 /// The other flags of the reference, and why each is refused.
-const REFUSED: [(&str, &str); 33] = [
+const REFUSED: [(&str, &str); 32] = [
     ("--json-schema", "replies cannot be held to a schema yet"),
     ("--max-budget-usd", "a run is not limited by its cost; --max-turns limits it"),
     ("--task-budget", "a run is not limited by its cost; --max-turns limits it"),
@@ -72,8 +72,7 @@ const REFUSED: [(&str, &str); 33] = [
     ("--session-mirror", "the record is the database; ona sessions export prints it"),
     ("--no-session-persistence", "every session is recorded; --db names another file for it"),
     ("--name", "sessions are named by their ids; --session-id chooses one"),
-    ("--worktree", "worktrees are made with git; start ona in one"),
-    ("--tmux", "worktrees are made with git; start ona in one"),
+    ("--tmux", "start ona --worktree in a pane of tmux"),
     ("--safe-mode", "use --bare, --no-trust or --setting-sources"),
     ("--restricted", "use --tools, --disallowedTools and --setting-sources"),
     ("--autocompact", "a conversation is summarised when its context is nearly full"),
@@ -100,7 +99,6 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<Failure> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
     let flag = match flag.as_str() {
         "-n" => "--name",
-        "-w" => "--worktree",
         long => long.split('=').next().unwrap_or(long),
     };
     let (_, why) = REFUSED.iter().find(|(known, _)| *known == flag)?;

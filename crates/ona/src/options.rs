@@ -10,6 +10,7 @@ impl From<args::Options> for ona_runtime::Options {
             fork_session: flags.fork_session,
             session_id: flags.session_id,
             conversation: flags.conversation,
+            worktree: flags.worktree,
             model: flags.model,
             tools: flags.tools,
             agents: flags.agents,

@@ -204,6 +204,7 @@ impl ParentSession {
     pub(crate) fn child(&self, key: SessionKey, agent: AgentIdentity, cx: ToolContext) -> Session {
         let mut session =
             Session::new(key, self.database.clone(), cx, Arc::clone(&self.rules), Arc::clone(&self.persist));
+        session.own_rules.clone_from(&self.own_rules);
         session.agent_id = agent.id;
         session.agent_type = agent.kind;
         session.checkpoints.clone_from(&self.checkpoints);

@@ -31,6 +31,8 @@ pub struct Session {
     pub agent_type: Option<String>,
     pub cx: ToolContext,
     pub rules: Arc<RwLock<PermissionEngine>>,
+    /// What of them is different here.
+    pub own_rules: OwnRules,
     pub env_file: EnvFile,
     /// Files hooks want to hear of; only in the session a person sees.
     pub watch: Option<FileWatch>,
@@ -66,6 +68,7 @@ impl Session {
             agent_type: None,
             cx,
             rules,
+            own_rules: OwnRules::default(),
             env_file: EnvFile::default(),
             watch: None,
             config: ConfigWatch::default(),
@@ -98,10 +101,30 @@ impl Session {
             base: self.base(),
             database: self.database.clone(),
             rules: Arc::clone(&self.rules),
+            own_rules: self.own_rules.clone(),
             persist: Arc::clone(&self.persist),
             checkpoints: self.checkpoints.as_ref().map(|kept| kept.of_agent(&self.place.session)),
             depth: 0,
         }
+    }
+
+    /// Moves into a worktree of its project: calls work there and leave the checkout as it is.
+    pub fn enter_worktree(&mut self, worktree: &Path) {
+        let checkout = std::mem::replace(&mut self.cx.project, worktree.to_owned());
+        self.cx.cwd = worktree.to_owned();
+        self.own_rules.worktrees.push(worktree.to_owned());
+        // What a rule hides in the checkout is hidden in its copy.
+        let (shown, worktree) = (Arc::clone(&self.cx.may_show), worktree.to_owned());
+        self.cx.may_show = Arc::new(move |path| {
+            shown(path) && path.strip_prefix(&worktree).map_or(true, |below| shown(&checkout.join(below)))
+        });
+    }
+
+    /// Goes back to where it was before it entered its worktree.
+    pub fn leave_worktree(&mut self, checkout: &Path) {
+        self.own_rules.worktrees.pop();
+        self.cx.project = checkout.to_owned();
+        self.cx.cwd = checkout.to_owned();
     }
 
     /// Watches what hooks have asked for.
@@ -112,7 +135,11 @@ impl Session {
     }
 
     pub fn with_rules<T>(&self, read: impl FnOnce(&PermissionEngine) -> T) -> T {
-        read(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
+        let shared = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        match self.own_rules.over(&shared) {
+            Some(own) => read(&own),
+            None => read(&shared),
+        }
     }
 
     /// A tool a module has registered since the session began. Rules may name it from now on.
@@ -155,7 +182,8 @@ impl Session {
     /// Applies an update at once and keeps it if it is meant to last (DEC-059,
     /// DEC-078): all of it or nothing. The rows of what was kept, or a sentence.
     pub fn update_rules(&mut self, update: &PermissionUpdate) -> Result<Group, String> {
-        let mut tried = self.with_rules(Clone::clone);
+        // Not what is different here: an update is for everyone who shares the rules.
+        let mut tried = self.rules.read().unwrap_or_else(PoisonError::into_inner).clone();
         let dropped = tried.apply(update).map_err(|refused| refused.to_string())?;
         if let Some(dropped) = dropped.first() {
             return Err(format!("the rule {:?} means nothing: {}", dropped.rule, dropped.why));
@@ -164,6 +192,28 @@ impl Session {
         self.cx.extra.clone_from(&tried.session_dirs().extra);
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = tried;
         Ok(rows)
+    }
+}
+
+/// What an agent may do less, or elsewhere, than the session whose rules it shares. It is laid over the
+/// shared rules whenever they are asked, so that a change of those counts at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnRules {
+    /// The mode its definition asks for.
+    pub mode: Option<Mode>,
+    /// The worktrees it works in, the innermost last.
+    pub worktrees: Vec<PathBuf>,
+}
+
+impl OwnRules {
+    fn over(&self, shared: &PermissionEngine) -> Option<PermissionEngine> {
+        if *self == Self::default() {
+            return None;
+        }
+        let mut own = shared.clone();
+        self.worktrees.iter().for_each(|worktree| own.enter_worktree(worktree));
+        self.mode.into_iter().for_each(|mode| own.narrow_mode(mode));
+        Some(own)
     }
 }
 
@@ -182,6 +232,7 @@ pub struct ParentSession {
     pub base: Base,
     pub database: String,
     pub rules: Arc<RwLock<PermissionEngine>>,
+    pub own_rules: OwnRules,
     pub persist: PersistUpdate,
     /// What an agent changes belongs to the prompt of the session it works for.
     pub checkpoints: Option<SessionCheckpoints>,

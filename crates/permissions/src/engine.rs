@@ -5,6 +5,7 @@
 
 use crate::allow::{AllowRules, UncoveredPart};
 use crate::call::{CallPart, ParsedCall};
+use crate::confinement::Confinement;
 use crate::dirs::{SessionDirs, WorkingDirs};
 use crate::domain;
 use crate::floor;
@@ -32,6 +33,8 @@ pub struct PermissionEngine {
     pub(crate) guarded: GuardedFiles,
     pub(crate) servers: Option<Vec<String>>,
     pub(crate) worktree: Option<WorktreeReader>,
+    /// Set while the session works in a git worktree of its project.
+    pub(crate) confinement: Option<Confinement>,
     planning: Planning,
 }
 
@@ -48,6 +51,7 @@ impl PermissionEngine {
             guarded,
             servers: None,
             worktree: None,
+            confinement: None,
             planning: Planning::default(),
         }
     }
@@ -70,7 +74,7 @@ impl PermissionEngine {
     pub fn register_tool(&mut self, tool: &str) -> Vec<String> {
         let counting = self.rules.register_tool(tool);
         if !counting.is_empty() {
-            self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
+            self.compiled = self.compiled_rules();
         }
         counting
     }
@@ -165,6 +169,9 @@ impl PermissionEngine {
         let tool = call.tool;
         // (0)
         if let Some(verdict) = floor::verdict(call, &self.guarded, &self.session_dirs) {
+            return verdict;
+        }
+        if let Some(verdict) = self.leaves_worktree(call) {
             return verdict;
         }
         let losses = self.losses(call);

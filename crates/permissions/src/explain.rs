@@ -105,7 +105,7 @@ impl PermissionEngine {
             if !engine.rules.add(Behavior::Allow, std::slice::from_ref(&rule), Some(Destination::Session)).is_empty() {
                 return Vec::new();
             }
-            engine.compiled = crate::rules::CompiledRules::new(&engine.rules, &engine.session_dirs);
+            engine.compiled = engine.compiled_rules();
             added.push(rule);
         }
     }

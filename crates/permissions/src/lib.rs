@@ -19,6 +19,7 @@ mod allow;
 mod bash;
 mod call;
 mod condition;
+mod confinement;
 mod deny;
 mod dirs;
 mod domain;

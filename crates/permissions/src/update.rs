@@ -5,9 +5,8 @@
 //! rebuilds the engine from the row. So no update for a session lifts a deny
 //! or ask rule of the operator.
 
-use crate::dirs::WorkingDirs;
 use crate::engine::PermissionEngine;
-use crate::rules::{CompiledRules, DroppedRule, RuleEntry};
+use crate::rules::{DroppedRule, RuleEntry};
 use ona_api::Mode;
 use ona_api::permission_update::{Behavior, Destination, PermissionUpdate, RuleText};
 
@@ -64,8 +63,7 @@ impl PermissionEngine {
                 self.session_dirs.extra.retain(|directory| !gone.contains(directory));
             }
         }
-        self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
-        self.working_dirs = WorkingDirs::of(&self.session_dirs);
+        self.recompile();
         Ok(dropped)
     }
 }
@@ -94,21 +92,21 @@ impl PermissionEngine {
     pub fn end_turn(&mut self) {
         if self.rules.entries.iter().any(|entry| entry.of_turn) {
             self.rules.entries.retain(|entry| !entry.of_turn);
-            self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
+            self.compiled = self.compiled_rules();
         }
     }
 
     /// Removes the allow rules of the turn; its deny rules stay.
     pub fn end_turn_allows(&mut self) {
         self.rules.entries.retain(|entry| !entry.of_turn || entry.list != Behavior::Allow);
-        self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
+        self.compiled = self.compiled_rules();
     }
 
     fn for_turn(&mut self, list: Behavior, rules: &[String]) -> Vec<String> {
         let before = self.rules.entries.len();
         let dropped = self.rules.add(list, rules, Some(Destination::Session));
         self.rules.entries[before..].iter_mut().for_each(|entry| entry.of_turn = true);
-        self.compiled = CompiledRules::new(&self.rules, &self.session_dirs);
+        self.compiled = self.compiled_rules();
         dropped.iter().map(|one| format!("{:?} means nothing: {}", one.rule, one.why)).collect()
     }
 

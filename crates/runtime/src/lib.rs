@@ -41,6 +41,7 @@ pub mod session_lookup;
 pub mod session_start;
 pub mod skills;
 mod worktree;
+pub mod worktrees;
 
 pub use failure::{Failure, FailureKind};
 pub use launch::{Launch, OpenProject, Purpose, at, nowhere};

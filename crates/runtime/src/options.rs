@@ -13,6 +13,8 @@ pub struct Options {
     /// The id of a new session.
     pub session_id: Option<String>,
     pub conversation: Option<String>,
+    /// Work in a git worktree of this name; an empty name is chosen by the program.
+    pub worktree: Option<String>,
 
     // Which model, and what it is told and may use.
     pub model: Option<String>,

@@ -15,6 +15,7 @@ use crate::notices::Notices;
 use crate::permission_writer;
 use crate::permissions::{managed_rules, permissions, session_dirs};
 use crate::worktree;
+use crate::worktrees;
 use ona_api::row::SessionKey;
 use ona_api::tool::FileState;
 use ona_api::{Env, Group, Phase, environment};
@@ -27,7 +28,7 @@ use ona_mcp::{Environments, ServerContext};
 use ona_orchestration::{
     ConfigSource, ConfigWatch, EnvFile, FileWatch, IN_PLAN_MODE, KeepLimits, Modules, Operator, PersistUpdate,
     Pipeline, ProjectFilesAt, Session, SessionCheckpoints, SessionHookRegistry, SharedJudgeDeps, ToolParts,
-    TranscriptFiles,
+    TranscriptFiles, Worktrees,
 };
 use ona_permissions::{GuardedFiles, PermissionEngine, Rules, SessionDirs};
 use ona_process::TurnCancellation;
@@ -81,6 +82,8 @@ pub struct Runtime {
     notices: Notices,
     /// Where the configuration comes from, for hooks that want to hear of changes.
     config_sources: Vec<ConfigSource>,
+    /// Worktrees of the project the run was started in.
+    pub worktrees: Arc<Worktrees>,
     /// Pages that were fetched, and searches.
     pub web: Arc<Web>,
     /// The frozen settings, secrets in their places.
@@ -271,6 +274,7 @@ impl Runtime {
             mcp,
             notices: launch.notices.clone(),
             config_sources: config_sources(launch, open)?,
+            worktrees: Arc::new(worktrees::of_project(launch, open, &settings)),
             web: Arc::new(Web::from_env(&operators)),
             place,
             settings,

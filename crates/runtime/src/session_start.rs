@@ -386,6 +386,7 @@ impl SessionStart<'_> {
             home: self.launch.env.home(),
             start: session.cx.cwd.clone(),
             project: session.cx.project.clone(),
+            checkout: (!session.own_rules.worktrees.is_empty()).then(|| self.launch.project.clone()),
             managed: "/etc/ona".into(),
             compatible: !options.no_claude_settings,
             user_files: !options.bare && named("user"),

@@ -41,12 +41,14 @@ keys! {
     HOOKS_DIALECT = "hooksDialect";
     HOOKS_FAIL_CLOSED = "hooksFailClosed";
     HTTP_HOOK_ALLOWED_ENV_VARS = "httpHookAllowedEnvVars";
+    IDLE_PROMPT_SECONDS = "idlePromptSeconds";
     MASSGEN_CONFIG = "massgenConfig";
     MCP_SERVERS = "mcpServers";
     MODEL_INFO = "modelInfo";
     MODEL_PRICES = "modelPrices";
     MODEL_TIMEOUTS = "modelTimeouts";
     MODEL_CONFIG = "model_config";
+    OUTPUT_STYLE = "outputStyle";
     PASS_CREDENTIALS = "passCredentials";
     PERMISSIONS = "permissions";
     PLUGINS = "plugins";
@@ -54,6 +56,7 @@ keys! {
     SDLC = "sdlc";
     SKILL_OVERRIDES = "skillOverrides";
     WIRE_MODELS = "wireModels";
+    WORKTREE = "worktree";
 }
 
 /// Keys of the compatible product that ona does not read.
@@ -64,11 +67,11 @@ const COMPATIBLE: &str = "agent alwaysThinkingEnabled askUserQuestionTimeout att
     disableSideloadFlags editorMode enableAllProjectMcpServers enabledMcpjsonServers enforceAvailableModels \
     extraKnownMarketplaces fallbackModel fileSuggestion forceLoginMethod forceLoginOrgUUID \
     gcpAuthRefresh includeCoAuthoredBy includeGitInstructions keybindingFlavor language model modelOverrides \
-    otelHeadersHelper outputStyle plansDirectory pluginConfigs prUrlTemplate preferredNotifChannel \
+    otelHeadersHelper plansDirectory pluginConfigs prUrlTemplate preferredNotifChannel \
     promptSuggestionEnabled respectGitignore respondToBashCommands showClearContextOnPlanAccept \
     showThinkingSummaries skillListingBudgetFraction skillListingMaxDescChars skipDangerousModePermissionPrompt \
     skipWebFetchPreflight spinnerTipsEnabled statusLine strictKnownMarketplaces strictPluginOnlyCustomization \
-    subagentStatusLine teammateMode theme tui useAutoModeDuringPlan verbose viewMode vimInsertModeRemaps worktree";
+    subagentStatusLine teammateMode theme tui useAutoModeDuringPlan verbose viewMode vimInsertModeRemaps";
 
 fn known() -> impl Iterator<Item = &'static str> {
     READ.iter().copied().chain(COMPATIBLE.split_whitespace())

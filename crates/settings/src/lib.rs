@@ -20,6 +20,7 @@ mod model_timeouts;
 mod permissions;
 mod problem;
 mod sdlc;
+mod waiting;
 
 pub use checkpoints::CheckpointSettings;
 pub use compaction::CompactionSettings;
@@ -33,6 +34,7 @@ pub use sdlc::{BadDeclaration, Planning, PublicApi, SdlcSettings, TasksWhilePlan
 
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -48,6 +50,8 @@ pub struct Settings {
     /// read counts as strict.
     pub strict_guards: Checked<bool>,
     pub hooks: HookSettings,
+    /// How long a driven session waits for a prompt until hooks are notified; `None` for never.
+    pub idle_prompt: Checked<Option<Duration>>,
     /// Path of a MassGen configuration, relative to the project.
     pub massgen_config: Result<Option<String>, SettingsProblem>,
     pub mcp: McpSettings,
@@ -68,6 +72,10 @@ pub struct Settings {
     pub skill_overrides: Map<String, Value>,
     /// `claudeCompat.transcriptPath`: hooks get a transcript in a file.
     pub transcript_path: Checked<bool>,
+    /// A new worktree starts from the default branch of `origin`.
+    pub worktree_from_origin: Checked<bool>,
+    /// Name of the output style; `instructions` judges it.
+    pub output_style: Option<String>,
     /// The keys that ona does not read.
     pub other: Map<String, Value>,
     written: Arc<Value>,
@@ -88,6 +96,7 @@ impl Settings {
             gastown_mode: is_true(&written[keys::GASTOWN_MODE]),
             strict_guards: strict_guards(&written[keys::GUARDS]),
             hooks: HookSettings::read(written),
+            idle_prompt: waiting::idle_prompt(&written[keys::IDLE_PROMPT_SECONDS]),
             massgen_config: massgen_config(&written[keys::MASSGEN_CONFIG]),
             mcp: McpSettings::read(written),
             model_config: written.get(keys::MODEL_CONFIG).cloned(),
@@ -108,6 +117,8 @@ impl Settings {
                 &written[keys::CLAUDE_COMPAT]["transcriptPath"],
                 "",
             ),
+            worktree_from_origin: waiting::worktree_from_origin(&written[keys::WORKTREE]),
+            output_style: text(&written[keys::OUTPUT_STYLE]),
             other: other(written),
             written: Arc::new(written.clone()),
         }

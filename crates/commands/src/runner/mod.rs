@@ -16,14 +16,15 @@ use crate::parse::slash_command;
 use crate::table::{self, Function};
 use ona_api::SessionOrigin;
 use ona_orchestration::{
-    COMPACTION_CANCELLED, Compacted, Events, History, Session, SessionEndReason, Turn, TurnEnd, TurnOutcome,
-    UserPrompt, end_session, look_at_files,
+    COMPACTION_CANCELLED, Compacted, Events, History, IdlePrompt, Session, SessionEndReason, Turn, TurnEnd,
+    TurnOutcome, UserPrompt, end_session, look_at_files,
 };
 use ona_runtime::session_choice::Begin;
 use ona_runtime::session_start::{Preparation, ReadySession, SessionError, SessionStart, open_session};
 use ona_store::{SessionLock, StoreError};
 use ona_transcript::Trigger;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One session at a time, and everything it is made of.
 pub struct SessionRunner<'a> {
@@ -32,6 +33,7 @@ pub struct SessionRunner<'a> {
     pub ready: Preparation,
     /// Sessions this run has entered, so that no other process does.
     locks: Vec<SessionLock>,
+    idle: IdlePrompt,
 }
 
 /// What became of a line.
@@ -54,12 +56,12 @@ pub enum AnsweredBy {
 impl<'a> SessionRunner<'a> {
     /// Begins the session and prepares it. The caller holds the lock of the session.
     pub async fn begin(mut parts: SessionParts<'a>, begin: Begin, origin: SessionOrigin) -> Result<Self, SessionError> {
-        parts.check_resume(&begin).await?;
         let source = begin.source;
-        let mut session = open_session(parts.open, &mut parts.runtime, begin, origin).await?;
+        let mut session = parts.open_session(begin, origin).await?;
         session.cx.cancel = parts.cancellation.begin_turn();
         let ready = parts.prepare(&mut session, source).await?;
-        Ok(Self { parts, session, ready, locks: Vec::new() })
+        let idle = IdlePrompt::new(parts.runtime.settings.idle_prompt.value);
+        Ok(Self { parts, session, ready, locks: Vec::new(), idle })
     }
 
     /// Answers one line.
@@ -71,7 +73,7 @@ impl<'a> SessionRunner<'a> {
             let cleared = self.clear().await?;
             return self.answered(AnsweredBy::Command, cleared).await;
         }
-        let Self { parts, session, ready, locks } = self;
+        let Self { parts, session, ready, locks, .. } = self;
         let (turn, history) = match ready {
             Preparation::Ready(ready) => (&mut ready.turn, &mut ready.history),
             Preparation::Refused(outcome) => {
@@ -104,7 +106,8 @@ impl<'a> SessionRunner<'a> {
 
     /// What modules asked for while the line was answered happens before the next one.
     async fn answered(&mut self, by: AnsweredBy, outcome: TurnOutcome) -> Result<Answer, SessionError> {
-        let Self { parts, session, ready, locks } = self;
+        self.idle.begin();
+        let Self { parts, session, ready, locks, .. } = self;
         match ready {
             Preparation::Ready(ready) => {
                 let ReadySession { turn, history, .. } = ready.as_mut();
@@ -123,7 +126,9 @@ impl<'a> SessionRunner<'a> {
         let Self { parts, session, ready, .. } = self;
         let Preparation::Ready(ready) = ready else { return Ok(TurnOutcome::nothing()) };
         begin_turn(parts, session, &mut ready.turn);
-        ready.turn.go_on(session, &mut ready.history).await
+        let outcome = ready.turn.go_on(session, &mut ready.history).await;
+        self.idle.begin();
+        outcome
     }
 
     /// The part of a session that can be prompted; `None` where no model can be asked.
@@ -139,11 +144,17 @@ impl<'a> SessionRunner<'a> {
         self.session.context.went_back(self.parts.open.store.reader()?, &self.session.place.session)
     }
 
-    /// Notifies hooks of files that other programs have changed.
+    /// Returns how long a front that waits for a prompt sleeps before it looks again, at most `usual`.
+    pub fn next_look(&self, usual: Duration) -> Duration {
+        self.idle.next_look(usual)
+    }
+
+    /// Notifies hooks of files that other programs have changed, and of a wait that takes long.
     pub async fn look_at_files(&mut self) -> Result<(), StoreError> {
-        let Self { parts, session, .. } = self;
+        let Self { parts, session, idle, .. } = self;
         // An interrupt of the last turn is over.
         session.cx.cancel = parts.cancellation.begin_turn();
+        idle.look(&parts.open.store, &parts.runtime.hooks, session, &parts.events).await?;
         look_at_files(&parts.open.store, &parts.runtime.hooks, session, &parts.events).await
     }
 
@@ -154,6 +165,18 @@ impl<'a> SessionRunner<'a> {
 }
 
 impl SessionParts<'_> {
+    /// Records that a session begins, opens it, and moves it into its worktree, if it has one.
+    pub async fn open_session(&mut self, begin: Begin, origin: SessionOrigin) -> Result<Session, SessionError> {
+        self.check_resume(&begin).await?;
+        let mut session = open_session(self.open, &mut self.runtime, begin, origin).await?;
+        if let Some(plan) = self.plan.take() {
+            let entered = self.runtime.enter_worktree(self.open, &mut session, &self.events, &plan).await?;
+            self.worktree = Some(entered);
+            self.runtime.mcp.start(&*self.starts);
+        }
+        Ok(session)
+    }
+
     /// Ends a session and its conversation (DEC-023).
     pub async fn finish(
         &self,
@@ -167,7 +190,15 @@ impl SessionParts<'_> {
             self.runtime.tasks.stop_all().await;
         }
         end_session(&self.open.store, &self.runtime.hooks, session, events, reason).await?;
-        self.notify_shutdown(session).await
+        self.notify_shutdown(session).await?;
+        if let Some(worktree) = &self.worktree {
+            // Nothing may change it from now on.
+            self.runtime.tasks.stop_all().await;
+            if let Some(kept) = self.runtime.leave_worktree(self.open, session, events, worktree).await? {
+                self.observer.note(&format!("ona: {kept}"));
+            }
+        }
+        Ok(())
     }
 
     /// Prepares the session, shows it and runs the prompt that a hook has set.

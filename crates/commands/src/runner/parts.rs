@@ -3,9 +3,11 @@
 use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
 use ona_mcp::{MessageRelay, ServerDefinition};
-use ona_orchestration::{ElicitationPrompter, Elicitations, Events, ModuleUi, Operator, Session};
+use ona_orchestration::{ElicitationPrompter, Elicitations, Events, ModuleUi, Operator, Session, Worktree};
 use ona_process::TurnCancellation;
+use ona_runtime::session_choice::Begin;
 use ona_runtime::session_start::{ReadySession, SessionOverrides, SetupTrigger};
+use ona_runtime::worktrees::{self, WorktreePlan};
 use ona_runtime::{Failure, Launch, OpenProject, Runtime, agents, skills};
 use ona_store::SettingsLock;
 use std::sync::Arc;
@@ -37,6 +39,8 @@ pub struct FrontParts {
     pub setup: Option<SetupTrigger>,
 }
 
+type StartsServer = dyn Fn(&ServerDefinition) -> bool + Send + Sync;
+
 /// Everything a session is made of beside its rows.
 pub struct SessionParts<'a> {
     pub launch: &'a Launch,
@@ -51,6 +55,11 @@ pub struct SessionParts<'a> {
     pub(crate) events: Events,
     pub(crate) observer: Arc<dyn SessionObserver>,
     pub(crate) setup: Option<SetupTrigger>,
+    /// The worktree that the session enters when it opens, and the one it is in.
+    pub(crate) plan: Option<WorktreePlan>,
+    pub(crate) worktree: Option<Worktree>,
+    /// Which servers are started with the session.
+    pub(crate) starts: Box<StartsServer>,
     _settings: SettingsLock,
 }
 
@@ -63,7 +72,8 @@ impl<'a> SessionParts<'a> {
         mut runtime: Runtime,
         cancellation: TurnCancellation,
         front: FrontParts,
-        starts: impl Fn(&ServerDefinition) -> bool,
+        begin: &Begin,
+        starts: impl Fn(&ServerDefinition) -> bool + Send + Sync + 'static,
     ) -> Result<Self, Failure> {
         let settings = launch.keep_settings(open)?;
         runtime.load_modules(launch, open).await?;
@@ -82,7 +92,14 @@ impl<'a> SessionParts<'a> {
         if let Some(relay) = front.relay {
             runtime.mcp.servers.around.set_relay(relay);
         }
-        runtime.mcp.start(starts);
+        if let Some(problem) = &runtime.settings.idle_prompt.problem {
+            launch.note(format_args!("ona: {problem}"));
+        }
+        let plan = worktrees::plan(launch, open, &runtime, begin)?;
+        // Those of a worktree are started in it.
+        if plan.is_none() {
+            runtime.mcp.start(&starts);
+        }
         Ok(Self {
             launch,
             open,
@@ -96,6 +113,9 @@ impl<'a> SessionParts<'a> {
             events: front.events,
             observer: front.observer,
             setup: front.setup,
+            plan,
+            worktree: None,
+            starts: Box::new(starts),
             _settings: settings,
         })
     }

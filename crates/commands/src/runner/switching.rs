@@ -8,7 +8,7 @@ use ona_runtime::session_start::SessionError;
 impl SessionRunner<'_> {
     /// Ends the session and begins the next one of its conversation (DEC-103), unless a module objects.
     pub(super) async fn clear(&mut self) -> Result<TurnOutcome, SessionError> {
-        let Self { parts, session, ready, locks } = self;
+        let Self { parts, session, ready, locks, .. } = self;
         if !parts.modules_allow_new_session(session).await? {
             return Ok(refused("A hook module cancelled /clear; the session goes on."));
         }
@@ -17,6 +17,9 @@ impl SessionRunner<'_> {
         let id = SessionId::random();
         locks.push(parts.launch.lock_session(&id)?);
         clear(&parts.open.store, &parts.runtime.hooks, session, &parts.events, id).await?;
+        if let Some(worktree) = &parts.worktree {
+            parts.runtime.remember_worktree(parts.open, session, worktree)?;
+        }
         parts.observer.entered(session);
         parts.notify_new_session(session, before).await?;
         *ready = parts.prepare(session, "clear").await?;

@@ -41,6 +41,7 @@ const PRINT: Ids = &[
     "session_id",
     "fork_session",
     "max_turns",
+    "worktree",
     "init",
     "init_only",
     "maintenance",

@@ -102,6 +102,10 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = super::number::<u32>, global = true, help_heading = SESSION)]
     pub max_turns: Option<u32>,
 
+    /// Work in a git worktree of this project; it is removed at the end if nothing was changed
+    #[arg(short = 'w', long, value_name = "NAME", global = true, help_heading = SESSION, num_args = 0..=1, default_missing_value = "")]
+    pub worktree: Option<String>,
+
     /// Run the Setup hooks (init) before the session starts
     #[arg(long, global = true, help_heading = SESSION)]
     pub init: bool,

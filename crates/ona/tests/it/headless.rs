@@ -318,8 +318,6 @@ fn every_flag_of_the_reference_is_honoured_or_refused_with_a_sentence() {
         "--no-session-persistence",
         "-n x",
         "--name x",
-        "--worktree x",
-        "-w",
         "--tmux",
         "--safe-mode",
         "--restricted",
