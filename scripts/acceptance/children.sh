@@ -228,5 +228,35 @@ check_children_files() {
   says 0 -p --continue 'go on'
   is "$(ls -A deep | tr '\n' ' ')" '.ona-notes new.txt '
 }
+# A session whose program was killed before its first row is what --continue goes on with, and says so;
+# one that ended by itself without a prompt is not, nor one another process works in.
+check_continue_cut_off() {
+  local event before id
+  model '[{"say":"a"},{"say":"b"},{"say":"c"},{"say":"d"}]'
+  anthropic
+  says 0 -p whole
+  for event in SessionStart UserPromptSubmit; do
+    settings "$(jq -cn --argjson h "$(hook $event '' "cat >/dev/null; echo \$\$ >>$WORLD/ids; exec sleep 60")" '{hooks:[$h]}')"
+    begin -p first
+    started 1
+    dies KILL
+    kill -KILL "$(cat "$WORLD/ids")"
+    rm "$WORLD/ids"
+    settings '{}'
+    id=$(sql 'SELECT session_id FROM sessions ORDER BY rowid DESC LIMIT 1')
+    before=$(sql 'SELECT count(*) FROM sessions')
+    says 0 -p --continue second
+    has "$err" "continuing session $id, which ended before its first prompt was recorded"
+    is "$(sql 'SELECT count(*) FROM sessions')" "$before"
+    is "$(sql "SELECT count(*) FROM transcript_entries WHERE session_id='$id' AND entry_type='user'")" 1
+  done
+  # A driving program that introduces itself and leaves, and one that is still there.
+  before=$id
+  printf '%s\n' '{"type":"control_request","request_id":"1","request":{"subtype":"initialize"}}' >"$WORLD/hello"
+  ona -p --input-format stream-json --output-format stream-json --verbose <"$WORLD/hello" >/dev/null
+  says 0 -p --continue --output-format json third
+  is "$(jq -r .session_id <<<"$out")" "$before"
+  lacks "$err" 'continuing session'
+}
 
 run_check "$@"

@@ -113,7 +113,7 @@ check_DEC_113() {
   # A deny keeps planning; without a text the newest draft is meant; nothing to submit is an error.
   tool EnterPlanMode '{}' --conversation c
   tool ExitPlanMode '{}' --conversation c
-  has "$(content)" 'no plan to submit'
+  has "$(content)" 'No plan to submit'
   settings '{"permissions":{"ask":["ExitPlanMode"]}}'
   tool ExitPlanMode '{"plan":"one"}' --conversation c
   tool ExitPlanMode '{"plan":"two"}' --conversation c

@@ -43,6 +43,10 @@ pub async fn end_session(
     let last = store.reader()?.last_assistant_text(&session.place.session)?;
     if let Some(text) = last {
         store.commit(&session.place, Group(vec![Row::Summary(text)])).await?;
+    } else if !store.reader()?.has_prompt(&session.place.session)? {
+        // It ended by itself: nothing is missing in it, and `--continue` looks further back.
+        let key = format!("session_unused:{}", session.place.session);
+        store.commit(&session.place, Group(vec![Row::State { key, value: "1".to_owned() }])).await?;
     }
     let fields = json!({"reason": by.as_str()});
     lifecycle(store, hooks, session, events, EventName::SessionEnd, fields).await.map(drop)

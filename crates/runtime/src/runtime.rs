@@ -292,6 +292,10 @@ impl Runtime {
         Arc::clone(&self.rules)
     }
 
+    pub fn database(&self) -> &Path {
+        Path::new(&self.database)
+    }
+
     pub fn start(&self) -> &Path {
         &self.place.start
     }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::launch::Launch;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, SessionId};
-use ona_store::Store;
+use ona_store::{NewestSession, Store};
 
 pub struct Begin {
     pub place: SessionKey,
@@ -20,7 +20,17 @@ pub fn begin(launch: &Launch, store: &Store) -> Result<Begin, Failure> {
     let options = &launch.options;
     let resumed = match (&options.resume, options.continue_newest) {
         (Some(id), _) => Some(SessionId::from(id.as_str())),
-        (None, true) => reader.newest_session(&launch.project.to_string_lossy()).map_err(failed)?,
+        (None, true) => {
+            let held = |id: &SessionId| ona_store::is_session_held(&launch.database.path, id);
+            let newest = reader.newest_session(&launch.project.to_string_lossy(), held).map_err(failed)?;
+            if let Some(NewestSession { id, has_prompt: false }) = &newest {
+                launch.note(format_args!(
+                    "ona: continuing session {id}, which ended before its first prompt was recorded; the one before it: \
+                     ona sessions list"
+                ));
+            }
+            newest.map(|newest| newest.id)
+        }
         (None, false) => None,
     };
     if let Some(session) = resumed {

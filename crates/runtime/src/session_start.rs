@@ -140,16 +140,20 @@ pub async fn open_session(
     }
     opening.append(runtime.take_findings());
     open.store.commit(&place, opening).await?;
-    remove_left_over(PathBuf::from(runtime.host.non_empty(environment::TMPDIR).unwrap_or("/tmp")));
+    remove_left_over(runtime);
     runtime.session(&open.store, place)
 }
 
-/// Removes what programs that were killed left in the folder for temporary files. Nobody waits for it.
-fn remove_left_over(tmp: PathBuf) {
+/// Removes what programs that were killed left: in the folder for temporary files, and locks of their
+/// sessions. Nobody waits for it.
+fn remove_left_over(runtime: &Runtime) {
+    let tmp = PathBuf::from(runtime.host.non_empty(environment::TMPDIR).unwrap_or("/tmp"));
+    let database = runtime.database().to_owned();
     let thread = std::thread::Builder::new().name("ona-left-over".to_owned());
     let started = thread.spawn(move || {
         let removed = ona_process::scratch::remove_left_over(&tmp);
-        tracing::debug!(removed, tmp = %tmp.display(), "looked for what dead programs left");
+        let locks = ona_store::remove_unheld_locks(&database);
+        tracing::debug!(removed, locks, tmp = %tmp.display(), "looked for what dead programs left");
     });
     if let Err(error) = started {
         tracing::debug!(%error, "what dead programs left stays until the next start");

@@ -59,13 +59,33 @@ const SESSIONS: &str = "SELECT s.session_id, s.conversation_id, s.started_at, c.
     WHERE ?1 IS NULL OR s.conversation_id = ?1 ORDER BY newest DESC NULLS LAST, s.rowid DESC";
 
 const NEWEST: &str = "SELECT s.session_id, \
-    (SELECT id FROM transcript_entries WHERE session_id = s.session_id ORDER BY sequence DESC LIMIT 1) AS newest \
+    (SELECT id FROM transcript_entries WHERE session_id = s.session_id ORDER BY sequence DESC LIMIT 1) AS newest, \
+    (SELECT created_at FROM transcript_entries WHERE session_id = s.session_id ORDER BY sequence DESC LIMIT 1) \
     FROM sessions s JOIN conversations c ON c.id = s.conversation_id \
     WHERE c.project_dir = ?1 \
     AND EXISTS (SELECT 1 FROM transcript_entries WHERE session_id = s.session_id AND entry_type = 'user') \
     AND NOT EXISTS (SELECT 1 FROM state WHERE conversation_id = s.conversation_id \
                     AND key = 'session_parent:' || s.session_id) \
     ORDER BY newest DESC LIMIT 1";
+/// The newest session that a person or a program began, in which no prompt is recorded and which did not end
+/// by itself: a program that was killed before its first row.
+const CUT_OFF: &str = "SELECT s.session_id, s.started_at \
+    FROM sessions s JOIN conversations c ON c.id = s.conversation_id \
+    WHERE c.project_dir = ?1 \
+    AND NOT EXISTS (SELECT 1 FROM transcript_entries WHERE session_id = s.session_id AND entry_type = 'user') \
+    AND NOT EXISTS (SELECT 1 FROM state WHERE conversation_id = s.conversation_id \
+                    AND key IN ('session_parent:' || s.session_id, 'session_unused:' || s.session_id)) \
+    AND EXISTS (SELECT 1 FROM events WHERE session_id = s.session_id AND event_type = 'session_created' \
+                AND json_extract(detail, '$.by') IN ('print', 'terminal', 'clear')) \
+    ORDER BY s.rowid DESC LIMIT 1";
+
+/// The session that `--continue` goes on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewestSession {
+    pub id: SessionId,
+    /// A user said something in it.
+    pub has_prompt: bool,
+}
 
 impl Reader {
     /// Returns the rows of a session whose number is above `after`, in order.
@@ -121,9 +141,33 @@ impl Reader {
     }
 
     /// Returns the session of a project that was used last and in which a user said
-    /// something: neither a subagent's nor one that only `--eval` wrote to.
-    pub fn newest_session(&self, project_dir: &str) -> Result<Option<SessionId>, StoreError> {
-        self.first(NEWEST, [project_dir], |row| Ok(SessionId(row.get(0)?)))
+    /// something: neither a subagent's nor one that only `--eval` wrote to. A session that was cut
+    /// off before its first prompt was recorded counts, if it began after everything else and
+    /// no process works in it, which `is_held` tells.
+    pub fn newest_session(
+        &self,
+        project_dir: &str,
+        is_held: impl Fn(&SessionId) -> bool,
+    ) -> Result<Option<NewestSession>, StoreError> {
+        let used: Option<(String, Option<String>)> =
+            self.first(NEWEST, [project_dir], |row| Ok((row.get(0)?, text(row, 2)?)))?;
+        let cut_off: Option<(String, String)> =
+            self.first(CUT_OFF, [project_dir], |row| Ok((row.get(0)?, text(row, 1)?.unwrap_or_default())))?;
+        let cut_off = cut_off.filter(|(id, _)| !is_held(&SessionId(id.clone())));
+        Ok(match (used, cut_off) {
+            (Some((_, at)), Some((id, began))) if at.as_ref().is_none_or(|at| began >= *at) => {
+                Some(NewestSession { id: SessionId(id), has_prompt: false })
+            }
+            (Some((id, _)), _) => Some(NewestSession { id: SessionId(id), has_prompt: true }),
+            (None, Some((id, _))) => Some(NewestSession { id: SessionId(id), has_prompt: false }),
+            (None, None) => None,
+        })
+    }
+
+    /// Returns whether a user said anything in a session.
+    pub fn has_prompt(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM transcript_entries WHERE session_id = ?1 AND entry_type = 'user' LIMIT 1";
+        Ok(self.first(sql, [session.as_str()], |_| Ok(()))?.is_some())
     }
 }
 

@@ -46,9 +46,11 @@ pub use chain::{
 pub use check::{CheckFinding, CheckReport, check};
 pub use error::StoreError;
 pub use health::{PragmaReport, Pragmas};
-pub use history::{SessionLine, StoredEntry};
+pub use history::{NewestSession, SessionLine, StoredEntry};
 pub use kept_files::{FileChange, StoredBefore};
-pub use lock::{LockError, SessionLock, SettingsLock};
+pub use lock::{
+    LockError, SessionLock, SettingsLock, is_held as is_session_held, remove_unheld as remove_unheld_locks,
+};
 pub use memory::StoredMemory;
 pub use open::{BUSY_TIMEOUT, usable};
 pub use plans::StoredPlan;

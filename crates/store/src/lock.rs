@@ -4,13 +4,16 @@
 //! replaced under a process that works with them (DEC-025). The system releases
 //! these locks when a process dies, however it dies, so none goes stale; only a child
 //! that was forked and is not yet its own program keeps them a moment longer, which is
-//! why a lock in use is tried again for [`PATIENCE`]. A lock file is never removed:
-//! a process that waits for a removed file and one that creates it again would both hold the lock.
+//! why a lock in use is tried again for [`PATIENCE`].
+//!
+//! The file of a session is removed by its holder, and by `remove_unheld` where the holder was killed. Both
+//! hold the lock while they do, and a lock counts only on the file that its path names: who waited
+//! for a file that was removed meanwhile opens the path again. The file names its holder.
 
 use ona_api::SessionId;
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,8 +29,8 @@ const STEP: Duration = Duration::from_millis(5);
 
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    #[error("{what} is in use by another process")]
-    InUse { what: String },
+    #[error("{what} is in use by another process{}", holder.map(|pid| format!(" (process {pid})")).unwrap_or_default())]
+    InUse { what: String, holder: Option<u32> },
     #[error("{0:?} is not a session id: up to 128 of the characters A-Z a-z 0-9 . _ : - and no dot in front")]
     BadSessionId(String),
     #[error("the directory of the lock files is not a directory of this user: {}", .0.display())]
@@ -40,6 +43,14 @@ pub enum LockError {
 #[derive(Debug)]
 pub struct SessionLock {
     _held: File,
+    path: PathBuf,
+}
+
+impl Drop for SessionLock {
+    fn drop(&mut self) {
+        // Still held. A file that is gone, or cannot be removed, locks nothing.
+        std::fs::remove_file(&self.path).ok();
+    }
 }
 
 impl SessionLock {
@@ -48,8 +59,14 @@ impl SessionLock {
         if !is_file_name(name) {
             return Err(LockError::BadSessionId(name.to_owned()));
         }
-        let held = hold(db, name, Kind::Exclusive, || format!("session {name}"))?;
-        Ok(SessionLock { _held: held })
+        let mut held = hold(db, name, Kind::Exclusive, || format!("session {name}"))?;
+        let path = directory(db).join(name);
+        // For people; the lock is the file's, not the text's.
+        let named = held.set_len(0).and_then(|()| write!(held, "{}", std::process::id()));
+        if let Err(error) = named {
+            tracing::debug!(path = %path.display(), %error, "a lock does not name its holder");
+        }
+        Ok(SessionLock { _held: held, path })
     }
 }
 
@@ -90,24 +107,62 @@ fn hold(db: &Path, name: &str, kind: Kind, what: impl FnOnce() -> String) -> Res
     if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
         return Err(LockError::ForeignDirectory(directory));
     }
-    let mut options = OpenOptions::new();
-    options.create(true).write(true).truncate(false).mode(0o600);
-    // A link would have a file made wherever it leads.
-    let no_links = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-    let file = options.custom_flags(no_links).open(&path).map_err(failed)?;
     let since = Instant::now();
     loop {
+        let file = open(&path).map_err(failed)?;
         let tried = match kind {
             Kind::Shared => file.try_lock_shared(),
             Kind::Exclusive => file.try_lock(),
         };
         match tried {
-            Ok(()) => return Ok(file),
+            Ok(()) if is_at(&file, &path) => return Ok(file),
+            Ok(()) => {}
             Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => std::thread::sleep(STEP),
-            Err(TryLockError::WouldBlock) => return Err(LockError::InUse { what: what() }),
+            Err(TryLockError::WouldBlock) => return Err(LockError::InUse { what: what(), holder: holder(&path) }),
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
     }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).truncate(false).mode(0o600);
+    // A link would have a file made wherever it leads.
+    let no_links = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    options.custom_flags(no_links).open(path)
+}
+
+/// Whether the path still names this file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(open), Ok(named)) = (file.metadata(), std::fs::symlink_metadata(path)) else { return false };
+    (open.dev(), open.ino()) == (named.dev(), named.ino())
+}
+
+/// The process that a lock file names, if its text is a process id.
+fn holder(path: &Path) -> Option<u32> {
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Whether a process works in the session.
+pub fn is_held(db: &Path, session: &SessionId) -> bool {
+    if !is_file_name(session.as_str()) {
+        return false;
+    }
+    let Ok(file) = File::open(directory(db).join(session.as_str())) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Removes the lock files of sessions that no process works in. Returns how many these were.
+pub fn remove_unheld(db: &Path) -> usize {
+    // Without the directory there are none.
+    let Ok(entries) = std::fs::read_dir(directory(db)) else { return 0 };
+    let sessions = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_file_name));
+    sessions.filter(|entry| remove_if_unheld(&entry.path())).count()
+}
+
+fn remove_if_unheld(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    file.try_lock().is_ok() && is_at(&file, path) && std::fs::remove_file(path).is_ok()
 }
 
 /// `<db>.locks`

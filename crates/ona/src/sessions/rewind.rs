@@ -78,9 +78,10 @@ fn named_session(launch: &Launch, store: &Store, command: &Rewind) -> Result<Ses
     let id = match &command.session {
         Some(id) => SessionId::from(id.as_str()),
         None => {
-            let newest = reader.newest_session(&launch.project.to_string_lossy()).map_err(failed)?;
+            // A session without a prompt has nothing to go back to.
+            let newest = reader.newest_session(&launch.project.to_string_lossy(), |_| true).map_err(failed)?;
             let none = || Failure::usage("this project has no session").hint("ona sessions list");
-            newest.ok_or_else(none)?
+            newest.ok_or_else(none)?.id
         }
     };
     let unknown = || Failure::usage(format_args!("session {id} does not exist")).hint("ona sessions list");

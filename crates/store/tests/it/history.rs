@@ -2,7 +2,7 @@
 
 use crate::support::{Db, begin, call, calls, place, plain, result, says, user, write};
 use ona_api::row::{Block, SessionKey};
-use ona_api::{Entry, Group, Row};
+use ona_api::{Entry, Group, LoggedEvent, Row, SessionOrigin};
 use ona_store::{SessionLine, Store, StoredEntry};
 
 fn add(store: &Store, conversation: &str, session: &str, project: &str, entries: impl IntoIterator<Item = Entry>) {
@@ -127,20 +127,45 @@ fn continue_picks_the_session_with_the_newest_prompt() {
     let db = Db::new();
     let store = db.open();
     let reader = store.reader().unwrap();
-    let newest = |project: &str| reader.newest_session(project).unwrap().map(|id| id.0);
+    let newest = |project: &str| {
+        reader
+            .newest_session(project, |id| id.as_str() == "held")
+            .unwrap()
+            .map(|newest| (newest.id.0, newest.has_prompt))
+    };
     assert_eq!(newest("/p"), None);
     add(&store, "k1", "old", "/p", [user("a")]);
     add(&store, "k2", "new", "/p", [user("b")]);
     add(&store, "k3", "elsewhere", "/q", [user("c")]);
-    assert_eq!(newest("/p").as_deref(), Some("new"));
+    let used = |id: &str| Some((id.to_owned(), true));
+    assert_eq!(newest("/p"), used("new"));
     add(&store, "k1", "old", "/p", [says("d")]);
-    assert_eq!(newest("/p").as_deref(), Some("old"));
+    assert_eq!(newest("/p"), used("old"));
 
     add(&store, "eval:1", "eval", "/p", [call("c"), result("c")]);
     add(&store, "k1", "child", "/p", [user("do a part of it")]);
     let parent = Row::State { key: "session_parent:child".into(), value: "old".into() };
     store.commit_now(&SessionKey { conversation: "k1".into(), ..place("child") }, Group(vec![parent])).unwrap();
-    assert_eq!(newest("/p").as_deref(), Some("old"));
+    assert_eq!(newest("/p"), used("old"));
+
+    // Killed before its first row; and one that ended without a prompt.
+    let begin = |session: &str, origin| {
+        let mut group = Group(vec![Row::Session]);
+        group.log(LoggedEvent::SessionCreated(origin));
+        store.commit_now(&SessionKey { conversation: "k1".into(), ..place(session) }, group).unwrap();
+    };
+    begin("eval2", SessionOrigin::Eval);
+    assert_eq!(newest("/p"), used("old"));
+    begin("killed", SessionOrigin::Print);
+    assert_eq!(newest("/p"), Some(("killed".to_owned(), false)));
+    begin("held", SessionOrigin::Print);
+    assert_eq!(newest("/p"), used("old"));
+    let hold = Row::State { key: "session_unused:held".into(), value: "1".into() };
+    store.commit_now(&SessionKey { conversation: "k1".into(), ..place("held") }, Group(vec![hold])).unwrap();
+    assert_eq!(newest("/p"), Some(("killed".to_owned(), false)));
+    let unused = Row::State { key: "session_unused:killed".into(), value: "1".into() };
+    store.commit_now(&SessionKey { conversation: "k1".into(), ..place("killed") }, Group(vec![unused])).unwrap();
+    assert_eq!(newest("/p"), used("old"));
 }
 
 #[test]

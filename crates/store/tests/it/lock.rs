@@ -11,19 +11,60 @@ fn a_session_has_one_holder_at_a_time() {
     let held = SessionLock::acquire(&db.path, &"s".into()).unwrap();
     let error = SessionLock::acquire(&db.path, &"s".into()).unwrap_err();
     assert!(matches!(error, LockError::InUse { .. }));
-    assert_eq!(error.to_string(), "session s is in use by another process");
+    assert_eq!(error.to_string(), format!("session s is in use by another process (process {})", std::process::id()));
     SessionLock::acquire(&db.path, &"other".into()).unwrap();
     drop(held);
     SessionLock::acquire(&db.path, &"s".into()).unwrap();
 }
 
 #[test]
-fn the_lock_file_stays_when_the_lock_is_gone() {
+fn the_lock_file_goes_with_the_lock_and_names_its_holder() {
     let db = Db::new();
-    drop(SessionLock::acquire(&db.path, &"s".into()).unwrap());
     let directory = db.dir.path().join("ona.db.locks");
-    assert!(directory.join("s").exists());
+    let held = SessionLock::acquire(&db.path, &"s".into()).unwrap();
+    assert_eq!(fs::read_to_string(directory.join("s")).unwrap(), std::process::id().to_string());
+    let error = SessionLock::acquire(&db.path, &"s".into()).unwrap_err();
+    assert_eq!(error.to_string(), format!("session s is in use by another process (process {})", std::process::id()));
+    drop(held);
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
     assert_eq!(fs::metadata(&directory).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn only_files_that_nobody_holds_are_removed() {
+    let db = Db::new();
+    let directory = db.dir.path().join("ona.db.locks");
+    let _settings = SettingsLock::shared(&db.path).unwrap();
+    let _held = SessionLock::acquire(&db.path, &"held".into()).unwrap();
+    fs::write(directory.join("killed"), "1").unwrap();
+    assert_eq!(ona_store::remove_unheld_locks(&db.path), 1);
+    let mut left: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["held", "settings"]);
+    assert_eq!(ona_store::remove_unheld_locks(&db.dir.path().join("none.db")), 0);
+}
+
+/// A file that is removed and made again must not let two in.
+#[test]
+fn many_threads_never_hold_one_lock_together() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let db = Db::new();
+    let (inside, entered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    // In use for longer than it waits: somebody else had their turn.
+                    let Ok(_lock) = SessionLock::acquire(&db.path, &"s".into()) else { continue };
+                    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                    entered.fetch_add(1, Ordering::SeqCst);
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                }
+            });
+        }
+        scope.spawn(|| (0..500).for_each(|_| drop(ona_store::remove_unheld_locks(&db.path))));
+    });
+    assert!(entered.load(Ordering::SeqCst) > 200);
 }
 
 #[test]
