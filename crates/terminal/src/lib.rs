@@ -12,8 +12,10 @@
 mod component;
 pub mod composer;
 pub mod keys;
+pub mod markdown;
 pub mod menus;
 pub mod screen;
+pub mod text;
 pub mod theme;
 
 pub use component::{Cursor, Outcome, View};

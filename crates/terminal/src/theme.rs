@@ -25,3 +25,8 @@ pub const VOICE: Style = Style::new().fg(Color::Magenta);
 pub const SELECTED: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
 /// Text that a search found, and selected text.
 pub const MATCH: Style = Style::new().add_modifier(Modifier::REVERSED);
+/// Code inside of a sentence: names, paths and commands, which can be acted on.
+pub const CODE: Style = ACTION;
+pub const CODE_STRING: Style = Style::new().fg(Color::Green);
+pub const CODE_KEYWORD: Style = Style::new().fg(Color::Magenta);
+pub const CODE_CONSTANT: Style = Style::new().fg(Color::Cyan);
