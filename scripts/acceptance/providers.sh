@@ -139,10 +139,164 @@ check_004_2_10_04() {
   done
   is "$(requests)" 16
   is "$(jq -r .body.model "$LOG" | uniq | wc -l)" 8
-  # Anything else is refused with the list of ids.
-  says 2 -p hello --model gpt-4o
+  # A slip is refused before any network, with the id that was meant.
+  says 2 -p hello --model gpt_4p
+  has "$err" 'did you mean gpt_4o?'
+  says 2 -p hello --model 'no such model'
   has "$err" "${ids// /, }"
   is "$(requests)" 16
+}
+
+# ---- newer models (DEC-190) ----------------------------------------------------------
+
+overrides() { sql "SELECT group_concat(json_extract(detail,'\$.model_id') || ' ' || json_extract(detail,'\$.wire_model'), ', ') FROM (SELECT detail FROM events WHERE event_type='wire_model_override' ORDER BY id)"; }
+# asked_as NAME WIRE : a run with that --model sends WIRE
+asked_as() {
+  says 0 -p hello --model "$1"
+  is "$(tail -n 1 "$LOG" | jq -r .body.model)" "$2"
+}
+
+check_DEC_190_names() {
+  model "$(jq -cn '[range(14) | {say:"ok"}]')"
+  anthropic
+  openai
+  lm_studio
+  settings '{}'
+  asked_as opus claude-opus-4-20250514
+  asked_as claude-next-1 claude-next-1
+  asked_as gpt-9 gpt-9
+  asked_as o9-mini o9-mini
+  has "$(tail -n 1 "$LOG" | jq -c '.body | keys')" '"max_completion_tokens"'
+  asked_as openai/meta/llama-9 meta/llama-9
+  asked_as local/qwen9 qwen9
+  is "$(tail -n 1 "$LOG" | jq -r .path)" /v1/chat/completions
+  # A gateway of the operator knows its own names.
+  asked_as glm-9 glm-9
+  is "$(tail -n 1 "$LOG" | jq -r .path)" /v1/messages
+  ANTHROPIC_DEFAULT_OPUS_MODEL=claude-opus-9 asked_as opus claude-opus-9
+  # Each is one event of its session, and no name gets into the settings.
+  is "$(overrides)" 'claude_sonnet_4 claude-next-1, gpt_4o gpt-9, gpt_4o o9-mini, gpt_4o meta/llama-9, lm_studio_server_routed qwen9, claude_sonnet_4 glm-9, claude_opus_4 claude-opus-9'
+  is "$(sql "SELECT json_extract(json,'\$.model_config') IS NULL FROM settings_snapshot WHERE scope='effective'")" 1
+  says 0 -p hello --model anthropic/glm-9 --output-format json
+  is "$(jq -r '.modelUsage["glm-9"].canonicalModel' <<<"$out")" claude_sonnet_4
+  # SessionStart hooks hear the name.
+  hooks "$(hook SessionStart '' 'cat >started')"
+  says 0 -p hello --model claude-next-1
+  is "$(jq -r .model started)" claude-next-1
+}
+
+check_DEC_190_slips() {
+  model '[]'
+  anthropic
+  openai
+  settings '{}'
+  local name
+  for name in claude_sonet_4 Claude_Opus_4 gpt_4p lm_studio_server_ruted; do
+    says 2 -p hello --model "$name"
+    has "$err" "unknown model $name; did you mean"
+    has "$err" "--model openai/$name"
+  done
+  # Without a gateway only known families are taken as they are.
+  unset ANTHROPIC_BASE_URL
+  says 2 -p hello --model glm-9
+  has "$err" 'unknown model glm-9; the ids are claude_opus_4, '
+  has "$err" '--model anthropic/glm-9'
+  untouched
+}
+
+check_DEC_190_lasting() {
+  model "$(jq -cn '[range(9) | {say:"ok"}]')"
+  anthropic
+  mkdir -p "$HOME/.ona" .ona
+  echo '{"wireModels":{"claude_sonnet_4":"claude-of-settings"}}' >"$HOME/.ona/settings.json"
+  asked_as claude_sonnet_4 claude-of-settings
+  ONA_WIRE_MODEL_OVERRIDE=claude_sonnet_4=claude-of-process asked_as claude_sonnet_4 claude-of-process
+  asked_as claude-typed claude-typed
+  # A project chooses no model's name.
+  echo '{}' >"$HOME/.ona/settings.json"
+  echo '{"wireModels":{"claude_sonnet_4":"claude-of-project"}}' >.ona/settings.json
+  asked_as claude_sonnet_4 claude-sonnet-4-20250514
+  has "$err" wireModels
+  rm .ona/settings.json
+  echo '{"wireModels":{"claude_sonet_4":"x"}}' >"$HOME/.ona/settings.json"
+  says 2 -p hello
+  has "$err" 'claude_sonet_4 is not a model id; did you mean claude_sonnet_4?'
+  # Variables count where the settings name no model, and are not written down.
+  echo '{}' >"$HOME/.ona/settings.json"
+  rm -r "$(dirname "$AGENT_SDLC_DB")"
+  export ANTHROPIC_MODEL=claude-of-variable
+  local run
+  for run in 1 2; do
+    says 0 -p hello
+    is "$(tail -n 1 "$LOG" | jq -r .body.model)" claude-of-variable
+  done
+  settings '{"model_config":{"provider":"claude_code_subscription","model_id":"claude_opus_4"}}'
+  says 0 -p hello
+  is "$(tail -n 1 "$LOG" | jq -r .body.model)" claude-opus-4-20250514
+  has "$err" 'ANTHROPIC_MODEL is not used'
+}
+
+check_DEC_190_info() {
+  model "$(jq -cn '[range(4) | {say:"ok", usage:{input_tokens:1000,output_tokens:100}}]')"
+  anthropic
+  settings '{"modelInfo":{"glm-9":{"context":50000,"output":1234,"prices":{"input":1,"output":10}}}}'
+  says 0 -p hello --model anthropic/glm-9 --output-format json
+  lacks "$err" 'nothing is known'
+  is "$(req 0 .body.max_tokens)" 1234
+  is "$(jq -c '.modelUsage["glm-9"] | [.contextWindow, .maxOutputTokens]' <<<"$out")" '[50000,1234]'
+  [ "$(jq '.total_cost_usd > 0' <<<"$out")" = true ] || fail "no cost: $out"
+  # Nothing known: what is taken is said, and no price is made up.
+  settings '{}'
+  says 0 -p hello --model anthropic/glm-9 --output-format json
+  has "$err" 'nothing is known of the model glm-9: taking a context of 128000 tokens and replies of 8192'
+  is "$(jq .total_cost_usd <<<"$out")" null
+  settings '{"modelInfo":{"glm-9":{"contxt":1}}}'
+  says 2 -p hello
+  has "$err" 'modelInfo.glm-9 has context, output and prices, but not "contxt"'
+}
+
+check_DEC_190_export() {
+  export OPENAI_API_KEY=canary-openai-key-22
+  says 1 -p hello
+  has "$err" 'OPENAI_BASE_URL is not set; for OpenAI'"'"'s own endpoint: export OPENAI_BASE_URL=https://api.openai.com/v1'
+  is "$(wc -l <<<"$err")" 1
+  is "$(sql "SELECT count(*) FROM settings_snapshot WHERE json_extract(json,'\$.model_config') IS NOT NULL")" 0
+}
+
+check_DEC_190_pins() {
+  # The first provider refuses: the choice is made anew when another one is there.
+  model '[{"status":401}]'
+  openai
+  says 1 -p hello
+  is "$(requests)" 1
+  is "$(sql "SELECT json_extract(json,'\$.model_config') IS NULL FROM settings_snapshot WHERE scope='effective'")" 1
+  unset OPENAI_API_KEY OPENAI_BASE_URL
+  model '[{"say":"hi"},{"status":401}]'
+  anthropic
+  says 0 -p hello
+  is "$(sql "SELECT json_extract(json,'\$.model_config.model_id') FROM settings_snapshot WHERE scope='effective'")" claude_sonnet_4
+  # What a reply has confirmed stays.
+  says 1 -p hello
+  is "$(sql "SELECT json_extract(json,'\$.model_config.model_id') FROM settings_snapshot WHERE scope='effective'")" claude_sonnet_4
+}
+
+check_DEC_190_compact() {
+  model '[{"say":"hi"},{"status":400,"message":"summaries are not for sale"}]'
+  anthropic
+  settings '{}'
+  says 0 -p hello --session-id s
+  says 1 -p /compact -r s
+  has "$err" 'summaries are not for sale'
+  # A summary that is made unasked does not take the new prompt with it.
+  model '[{"say":"SUMMARY"},{"say":"sure"}]'
+  anthropic
+  settings '{"autoCompactWindow":4000}'
+  local long
+  long=$(printf 'word %.0s' {1..3000})
+  says 0 -p "THE-NEW-PROMPT $long" -r s
+  is "$(requests)" 2
+  has "$(req 1 '.body.messages | tostring')" SUMMARY
+  has "$(req 1 '.body.messages | tostring')" THE-NEW-PROMPT
 }
 
 check_004_2_01() {

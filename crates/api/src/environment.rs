@@ -211,6 +211,14 @@ variables! {
             "Descriptor on which a parent process hands over an OAuth token.";
         ANTHROPIC_BASE_URL: Url, "https://api.anthropic.com",
             "Endpoint for Anthropic models.";
+        ANTHROPIC_MODEL: Text, "",
+            "Model of Anthropic to use while the settings name none: an id, an alias or any name of the endpoint.";
+        ANTHROPIC_DEFAULT_OPUS_MODEL: Text, "claude-opus-4-20250514",
+            "Name that is sent for the alias opus.";
+        ANTHROPIC_DEFAULT_SONNET_MODEL: Text, "claude-sonnet-4-20250514",
+            "Name that is sent for the alias sonnet.";
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: Text, "claude-3-5-haiku-20241022",
+            "Name that is sent for the alias haiku.";
         ANTHROPIC_CUSTOM_HEADERS: Secret, "",
             "Not sent by ona. Treated as a credential: commands of the agent do not receive it.";
         ONA_OAUTH_CLIENT_ID: Text, "what the distributor built in",
@@ -235,6 +243,8 @@ variables! {
             "API key for an OpenAI-compatible endpoint.";
         OPENAI_BASE_URL: Url, "",
             "OpenAI-compatible endpoint; required for that provider.";
+        OPENAI_MODEL: Text, "",
+            "Model of the OpenAI-compatible endpoint to use while the settings name none: an id or any name of the endpoint.";
         LM_STUDIO_API_KEY: Secret, "lm-studio",
             "API key for a local server.";
         LM_STUDIO_BASE_URL: Url, "http://127.0.0.1:1234/v1",

@@ -5,8 +5,8 @@
 
 use crate::http::HttpError;
 use crate::login_source::LoginError;
-use ona_api::Variable;
 use ona_api::model::{FailureClass, MODELS, ModelFailure, ProviderName};
+use ona_api::{Variable, environment};
 
 /// No usable credential. To a turn this is `authentication_failed` (DEC-089).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,14 +60,34 @@ pub enum ModelConfigError {
     UnknownModel(String),
     #[error("{provider} has no model {model_id}; it has {known}", provider = .provider.as_str(), known = models(Some(*.provider)))]
     WrongProvider { provider: ProviderName, model_id: String },
-    #[error("{0} is not set")]
+    #[error("unknown model {name}{}", meant(*.nearest))]
+    UnknownModelName { name: String, nearest: Option<&'static str> },
+    #[error("{0} is not set{hint}", hint = remedy(*.0))]
     MissingVariable(Variable),
+    #[error("the setting wireModels: {0}")]
+    BadWireModels(String),
     #[error("ONA_WIRE_MODEL_OVERRIDE: {0} is not of the form model_id=wire_name")]
     BadOverride(String),
     #[error("ONA_WIRE_MODEL_OVERRIDE: unknown model_id {0}; known are {known}", known = models(None))]
     UnknownOverride(String),
     #[error("{0} is not an http or https URL")]
     BadUrl(Variable),
+}
+
+fn meant(nearest: Option<&'static str>) -> String {
+    match nearest {
+        Some(id) => format!("; did you mean {id}?"),
+        None => format!("; the ids are {}", models(None)),
+    }
+}
+
+/// What to type, where one line is enough.
+fn remedy(variable: Variable) -> &'static str {
+    match variable {
+        environment::OPENAI_BASE_URL => "; for OpenAI's own endpoint: export OPENAI_BASE_URL=https://api.openai.com/v1",
+        environment::LM_STUDIO_MODEL => "; name the model that the local server has loaded, or use --model local/NAME",
+        _ => "",
+    }
 }
 
 fn providers() -> String {

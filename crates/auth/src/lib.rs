@@ -20,6 +20,7 @@ mod keychain;
 mod login_source;
 mod logout;
 mod model;
+mod model_name;
 pub mod oauth;
 mod stored_login;
 
@@ -31,5 +32,6 @@ pub use helper::ApiKeyHelper;
 pub use inherited_token::inherited_token;
 pub use login_source::{LoginError, LoginSource};
 pub use logout::{LogoutReport, Revocation, log_out};
-pub use model::{ModelChoice, default_model_config, named_model, overrides, resolve_model};
+pub use model::{ModelChoice, default_model_config, overrides, resolve_model, resolve_named};
+pub use model_name::{NamedModel, WireModels, model_of_environment, named_model};
 pub use stored_login::{LoginKind, StoredLogin};

@@ -4,6 +4,7 @@
 //! here, before any network. Where requests go is for `endpoint`.
 
 use crate::ModelConfigError;
+use crate::model_name::{NamedModel, WireModels};
 use ona_api::model::{MODELS, ProviderName};
 use ona_api::text::head;
 use ona_api::{Env, environment};
@@ -18,11 +19,12 @@ pub struct ModelChoice {
     pub model_id: &'static str,
     /// What the request calls the model.
     pub wire_model: String,
-    /// The wire string comes from ONA_WIRE_MODEL_OVERRIDE (DEC-080).
+    /// The wire string is not the id's own (DEC-080, DEC-190).
     pub overridden: bool,
 }
 
-pub fn resolve_model(model_config: &Value, env: &Env) -> Result<ModelChoice, ModelConfigError> {
+/// Reads a `model_config`.
+pub fn resolve_model(model_config: &Value, env: &Env, lasting: &WireModels) -> Result<ModelChoice, ModelConfigError> {
     let config = model_config.as_object().ok_or(ModelConfigError::NotAnObject)?;
     if let Some(key) = config.keys().find(|key| !["provider", "model_id"].contains(&key.as_str())) {
         return Err(ModelConfigError::UnknownKey(excerpt(key)));
@@ -32,21 +34,27 @@ pub fn resolve_model(model_config: &Value, env: &Env) -> Result<ModelChoice, Mod
     let provider =
         ProviderName::from_text(provider).ok_or_else(|| ModelConfigError::UnknownProvider(excerpt(provider)))?;
     let wanted = text("model_id")?;
-    let (model_id, of, wire) = *known(wanted).ok_or_else(|| ModelConfigError::UnknownModel(excerpt(wanted)))?;
+    let (model_id, of, _) = *known(wanted).ok_or_else(|| ModelConfigError::UnknownModel(excerpt(wanted)))?;
     if of != provider {
         return Err(ModelConfigError::WrongProvider { provider, model_id: model_id.into() });
     }
+    resolve_named(&NamedModel { provider, model_id, wire: None }, env, lasting)
+}
+
+/// Returns what is sent for a named model. A name that was given for this run comes first, then
+/// ONA_WIRE_MODEL_OVERRIDE, then the settings.
+pub fn resolve_named(named: &NamedModel, env: &Env, lasting: &WireModels) -> Result<ModelChoice, ModelConfigError> {
+    let NamedModel { provider, model_id, wire } = named;
+    let overrides = overrides(env)?;
+    let of_process = || overrides.iter().rfind(|(id, _)| id == model_id).map(|(_, name)| name.as_str());
+    let replaced = wire.as_deref().or_else(of_process).or_else(|| lasting.of(model_id));
+    // A name of a local server that was given for this run is what LM_STUDIO_MODEL would have said (DEC-190).
+    let own = known(model_id).and_then(|(.., own)| *own).or_else(|| env.non_empty(environment::LM_STUDIO_MODEL));
     // Required by section 2.3 also when an override hides it.
-    let wire = match wire {
-        Some(wire) => wire,
-        None => env
-            .non_empty(environment::LM_STUDIO_MODEL)
-            .ok_or(ModelConfigError::MissingVariable(environment::LM_STUDIO_MODEL))?,
-    };
-    let replaced = overrides(env)?.into_iter().rfind(|(id, _)| *id == model_id);
-    let overridden = replaced.is_some();
-    let wire_model = replaced.map_or_else(|| wire.to_owned(), |(_, wire)| wire);
-    Ok(ModelChoice { provider, model_id, wire_model, overridden })
+    let sent = own.or(wire.as_deref()).ok_or(ModelConfigError::MissingVariable(environment::LM_STUDIO_MODEL))?;
+    let wire_model = replaced.unwrap_or(sent).to_owned();
+    let overridden = own != Some(wire_model.as_str());
+    Ok(ModelChoice { provider: *provider, model_id, overridden, wire_model })
 }
 
 /// ONA_WIRE_MODEL_OVERRIDE as pairs of model id and wire string.
@@ -81,28 +89,12 @@ pub fn default_model_config(env: &Env, anthropic_available: bool) -> Value {
     json!({"provider": provider.as_str(), "model_id": model_id})
 }
 
-/// The names by which people and other programs call a family of models.
-const FAMILIES: [(&str, &str); 3] =
-    [("opus", "claude_opus_4"), ("sonnet", "claude_sonnet_4"), ("haiku", "claude_3_5_haiku")];
-
-/// Returns the `model_config` of a model by its id. What programs written for Claude Code call a model,
-/// a family or the string on the wire, counts where that provider is in use already: a name
-/// must not send a run elsewhere.
-pub fn named_model(name: &str, in_use: ProviderName) -> Result<Value, ModelConfigError> {
-    let family = || FAMILIES.iter().find(|(family, _)| *family == name).map(|(_, id)| *id);
-    let wire = || MODELS.iter().find(|(_, of, wire)| *of == FIRST.0 && *wire == Some(name)).map(|(id, ..)| *id);
-    let foreign = || if in_use == FIRST.0 { family().or_else(wire) } else { None };
-    let id = known(name).map(|(id, ..)| *id).or_else(foreign);
-    let (id, provider, _) = id.and_then(known).ok_or_else(|| ModelConfigError::UnknownModel(excerpt(name)))?;
-    Ok(json!({"provider": provider.as_str(), "model_id": id}))
-}
-
-fn known(id: &str) -> Option<&'static (&'static str, ProviderName, Option<&'static str>)> {
+pub(crate) fn known(id: &str) -> Option<&'static (&'static str, ProviderName, Option<&'static str>)> {
     MODELS.iter().find(|(known, ..)| *known == id)
 }
 
 /// Shortens a wrong value: enough to recognise it, not enough to reveal a key.
-fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     let (head, more) = head(text, 24);
     let mut shown: String = head.chars().filter(|c| !c.is_control()).collect();
     if more {

@@ -35,6 +35,8 @@ pub(crate) struct ControlState {
     /// Answers the hooks that it registers.
     pub host: Arc<HostConnection>,
     pub tasks: Arc<Tasks>,
+    /// The environment that models are asked with.
+    pub env: ona_api::Env,
     /// The frozen settings with their secrets; never shown.
     pub settings: Settings,
     /// The settings as they are stored, without secrets.
@@ -228,7 +230,7 @@ impl ControlState {
             }
             (None, name) => {
                 if let Some(name) = name {
-                    ona_auth::named_model(name, ProviderName::ClaudeCodeSubscription).map_err(|bad| bad.to_string())?;
+                    self.is_model_name(name)?;
                 }
                 self.overrides.model = name.map(str::to_owned);
             }
@@ -290,6 +292,13 @@ impl ControlState {
         Ok(answer)
     }
 
+    /// Whether a session that has not begun could begin with a model of this name.
+    fn is_model_name(&self, name: &str) -> Result<(), ControlError> {
+        let provider = self.settings.model_config.as_ref().and_then(|config| config["provider"].as_str());
+        let provider = provider.and_then(ProviderName::from_text).unwrap_or(ProviderName::ClaudeCodeSubscription);
+        ona_auth::named_model(name, provider, &self.env).map(drop).map_err(|bad| bad.to_string().into())
+    }
+
     fn model(&self) -> Option<String> {
         self.current_model.as_ref().map(|(current_model, _)| current_model.model().choice.wire_model.clone())
     }
@@ -299,15 +308,15 @@ impl ControlState {
         let Some((current_model, _)) = &self.current_model else {
             return json!({"totalTokens": 0, "maxTokens": 0, "rawMaxTokens": 0, "percentage": 0, "categories": []});
         };
-        let choice = current_model.model().choice.clone();
-        let most = ona_transcript::context_tokens(choice.provider, &choice.wire_model);
+        let model = current_model.model();
+        let most = model.context_size();
         let used = *self.context.lock().unwrap_or_else(PoisonError::into_inner);
         json!({
             "totalTokens": used,
             "maxTokens": most,
             "rawMaxTokens": most,
             "percentage": used as f64 * 100.0 / most as f64,
-            "model": choice.wire_model,
+            "model": model.choice.wire_model,
             "categories": [{"name": "Messages", "tokens": used}],
         })
     }

@@ -89,6 +89,7 @@ impl Protocol {
             hooks: Arc::new(HookEngine::new(HookList::default(), environment, runner, Redactor::default())),
             host: Arc::clone(&self.host),
             tasks: Arc::default(),
+            env: Env::default(),
             settings: Settings::read(&json!({"apiKeyHelper": "secret"})),
             row: json!({"theme": "dark"}),
             agents: Agents::default(),

@@ -60,7 +60,8 @@ pub async fn run(
         Runtime::with_runner(launch, open, &launch.cwd, Purpose::Session, &cancellation, reporting, on_failure)?;
     let content =
         StreamContent { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
-    let cost = RunCost::new(runtime.prices());
+    let info = runtime.settings.model_info.clone().unwrap_or_default();
+    let cost = RunCost::new(runtime.prices(), info);
     let event_printer = EventPrinter::new(Arc::clone(&printer), content, launch.options.verbose, cost);
     let front = FrontParts {
         operator: prepare::operator(options, &host, &printer, &cancellation),
@@ -173,6 +174,7 @@ impl Run<'_> {
             || options.permission_mode.as_deref() == Some(Mode::BypassPermissions.as_str());
         let row = parts.open.store.reader()?.settings()?;
         Ok(ControlState {
+            env: runtime.operators.clone(),
             cancellation: parts.cancellation.clone(),
             rules: runtime.rules(),
             hooks: Arc::clone(&runtime.hooks),

@@ -3,17 +3,19 @@
 //! Only this run counts: a resumed session does not count again what earlier runs reported.
 
 use ona_api::model::ProviderName;
+use ona_settings::ModelInfo;
 use ona_transcript::{Prices, TokenUsage};
 use serde_json::{Map, Value, json};
 
 pub(crate) struct RunCost {
     prices: Prices,
+    info: ModelInfo,
     spent: TokenUsage,
 }
 
 impl RunCost {
-    pub(crate) fn new(prices: Prices) -> Self {
-        Self { prices, spent: TokenUsage::default() }
+    pub(crate) fn new(prices: Prices, info: ModelInfo) -> Self {
+        Self { prices, info, spent: TokenUsage::default() }
     }
 
     /// Adds a turn and returns the sums of the run: dollars, and tokens by model.
@@ -28,6 +30,10 @@ impl RunCost {
             .shares()
             .iter()
             .map(|share| {
+                let facts = self.info.of(&share.model, share.model_id.as_deref());
+                let context = facts
+                    .and_then(|facts| facts.context)
+                    .or_else(|| provider.map(|provider| ona_transcript::context_tokens(provider, &share.model)));
                 let described = json!({
                     "inputTokens": share.usage.input_tokens,
                     "outputTokens": share.usage.output_tokens,
@@ -36,8 +42,8 @@ impl RunCost {
                     "webSearchRequests": 0,
                     "costUSD": share.cost(&self.prices),
                     "canonicalModel": share.model_id,
-                    "contextWindow": provider.map(|provider| ona_transcript::context_tokens(provider, &share.model)),
-                    "maxOutputTokens": ona_runtime::MAX_TOKENS,
+                    "contextWindow": context,
+                    "maxOutputTokens": facts.and_then(|facts| facts.output).unwrap_or(ona_runtime::MAX_TOKENS),
                 });
                 (share.model.clone(), described)
             })

@@ -190,7 +190,10 @@ mod tests {
             (TurnEnd::Interrupted(Activity::Tools), "error_during_execution", true, Some("aborted_tools")),
         ];
         let setting = ResultContext { conversation: "c", provider: None };
-        let mut tally = TurnCounters::new(RunCost::new(Prices::with(&serde_json::Value::Null).0));
+        let mut tally = TurnCounters::new(RunCost::new(
+            Prices::with(&serde_json::Value::Null).0,
+            ona_settings::ModelInfo::default(),
+        ));
         for (index, (ended, subtype, is_error, reason)) in ends.into_iter().enumerate() {
             let StreamMessage::Result(result) =
                 tally.result(&TurnOutcome { ended, ..TurnOutcome::nothing() }, &setting)

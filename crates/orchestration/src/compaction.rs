@@ -24,8 +24,10 @@ pub enum Compacted {
     To(String),
     /// A hook module said no.
     Cancelled,
-    /// There was nothing to compact, or no summary to be had; everything is as it was.
+    /// There was nothing to compact, or a hook said no; everything is as it was.
     Not,
+    /// The model gave no summary; everything is as it was.
+    Failed(ModelFailure),
 }
 
 /// What a person reads who asked for it.
@@ -58,7 +60,7 @@ impl Turn {
             if let Some(modules) = &modules {
                 let result = match &summary {
                     Compacted::To(summary) => Some(json!({ "summary": summary })),
-                    Compacted::Cancelled | Compacted::Not => None,
+                    Compacted::Cancelled | Compacted::Not | Compacted::Failed(_) => None,
                 };
                 let end = ModuleEvent::AutoCompactionEnd { aborted: result.is_none(), result, error: None };
                 modules.fire(&self.pipeline.store, session, end, &self.cancel).await?;
@@ -76,7 +78,12 @@ impl Turn {
         trigger: Trigger,
         wish: Option<&str>,
     ) -> Result<Compacted, StoreError> {
-        let Some(covers_to) = history.state().last_sequence() else { return Ok(Compacted::Not) };
+        // The prompt that was just typed is what the next request is about; no summary stands for it.
+        let covers_to = match trigger {
+            Trigger::Auto => history.state().last_before_prompt(),
+            Trigger::Manual => history.state().last_sequence(),
+        };
+        let Some(covers_to) = covers_to else { return Ok(Compacted::Not) };
         let (store, hooks) = (&*self.pipeline.store, &*self.pipeline.hooks);
         let fields = json!({"trigger": trigger.as_str(), "custom_instructions": wish});
         let pre = lifecycle(store, hooks, session, &self.events, EventName::PreCompact, fields).await?;
@@ -107,15 +114,22 @@ impl Turn {
                 match self.summary(history, &model, request).await {
                     Ok((summary, usage)) => (summary, Some(usage)),
                     Err(failure) => {
-                        (self.events)(TurnEvent::NotCompacted { why: failure.message });
-                        return Ok(Compacted::Not);
+                        (self.events)(TurnEvent::NotCompacted { why: failure.message.clone() });
+                        return Ok(Compacted::Failed(failure));
                     }
                 }
             }
         };
         if summary.trim().is_empty() {
-            (self.events)(TurnEvent::NotCompacted { why: "the model gave no summary".into() });
-            return Ok(Compacted::Not);
+            let why = "the model gave no summary";
+            (self.events)(TurnEvent::NotCompacted { why: why.into() });
+            return Ok(Compacted::Failed(ModelFailure {
+                class: FailureClass::Unknown,
+                message: why.into(),
+                transient: false,
+                retry_after: None,
+                status: None,
+            }));
         }
         let mut group = Group::default();
         let mut commit = ona_transcript::collapse_entry(trigger, &summary, covers_to);

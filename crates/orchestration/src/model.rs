@@ -6,9 +6,12 @@ use crate::events::{Events, TurnEvent};
 use ona_api::model::{FailureClass, ModelFailure, ProviderName, Reply, RequestParams};
 use ona_api::{CallId, Env, Redactor, environment};
 use ona_auth::http::{self, HttpLimits};
-use ona_auth::{ApiKeyHelper, CredentialKind, CredentialSources, Endpoint, LoginSource, ModelChoice};
+use ona_auth::{
+    ApiKeyHelper, AuthError, CredentialKind, CredentialSources, Endpoint, LoginSource, ModelChoice, WireModels,
+    named_model, resolve_named,
+};
 use ona_providers::{EncodedMessages, Provider, RetryPolicy, WireFormat, classify};
-use ona_settings::ModelTimeouts;
+use ona_settings::{ModelFacts, ModelInfo, ModelTimeouts};
 use ona_web::MessagesSearch;
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -28,6 +31,10 @@ pub struct ModelSetup {
     /// Learns every credential that is used (DEC-016).
     pub redactor: Redactor,
     pub window: ContextWindow,
+    /// What the operator says of models by name.
+    pub info: ModelInfo,
+    /// Names that are sent for model ids, by the settings.
+    pub wire_models: WireModels,
     pub timeouts: ModelTimeouts,
 }
 
@@ -83,10 +90,21 @@ impl Model {
         Self::with(choice, Arc::clone(&self.setup))
     }
 
-    /// Returns the model of this name, with the same configuration.
+    /// Returns the model of this name, with the same configuration. Another provider is chosen only
+    /// where something could sign its requests.
     pub fn named(&self, name: &str) -> Result<Self, ModelFailure> {
-        let config = ona_auth::named_model(name, self.choice.provider)?;
-        self.sibling(ona_auth::resolve_model(&config, &self.setup.env)?)
+        let named = named_model(name, self.choice.provider, &self.setup.env)?;
+        let model = self.sibling(resolve_named(&named, &self.setup.env, &self.setup.wire_models)?)?;
+        let is_other = model.choice.provider != self.choice.provider;
+        match model.choice.provider {
+            ProviderName::ClaudeCodeSubscription if is_other && !self.setup.anthropic_available() => {
+                Err(AuthError::NoAnthropic.into())
+            }
+            ProviderName::OpenaiCompatible if is_other && model.credential_class() == CredentialKind::None => {
+                Err(AuthError::Missing(environment::OPENAI_API_KEY).into())
+            }
+            _ => Ok(model),
+        }
     }
 
     fn with(choice: ModelChoice, setup: Arc<ModelSetup>) -> Result<Self, ModelFailure> {
@@ -99,12 +117,32 @@ impl Model {
     /// Returns the context window in tokens; `None` if it is unlimited.
     pub fn context(&self) -> Option<usize> {
         match self.setup.window {
-            ContextWindow::FromModel => {
-                Some(ona_transcript::context_tokens(self.choice.provider, &self.choice.wire_model))
-            }
+            ContextWindow::FromModel => Some(self.context_size()),
             ContextWindow::Tokens(tokens) => Some(tokens),
             ContextWindow::Unlimited => None,
         }
+    }
+
+    fn facts(&self) -> Option<&ModelFacts> {
+        self.setup.info.of(&self.choice.wire_model, Some(self.choice.model_id))
+    }
+
+    /// Returns the size of the context in tokens: what the operator says, else what the name says.
+    pub fn context_size(&self) -> usize {
+        let known = || ona_transcript::context_tokens(self.choice.provider, &self.choice.wire_model);
+        self.facts().and_then(|facts| facts.context).unwrap_or_else(known)
+    }
+
+    /// Returns how many tokens a reply may have; `usual` where the operator says nothing.
+    pub fn output_limit(&self, usual: u32) -> u32 {
+        self.facts().and_then(|facts| facts.output).unwrap_or(usual)
+    }
+
+    /// Whether neither the operator nor the name says how much the model holds.
+    pub fn is_unknown(&self) -> bool {
+        self.choice.overridden
+            && self.facts().is_none()
+            && !ona_transcript::is_known_context(self.choice.provider, &self.choice.wire_model)
     }
 
     pub fn wire(&self) -> WireFormat {
@@ -138,10 +176,11 @@ impl Model {
         let limit = self.setup.timeouts.total;
         let deadline = tokio::time::Instant::now() + limit;
         let other;
-        let asking = if asking.model == self.choice.wire_model {
+        let max_tokens = asking.max_tokens.min(self.output_limit(u32::MAX));
+        let asking = if asking.model == self.choice.wire_model && asking.max_tokens == max_tokens {
             asking
         } else {
-            other = RequestParams { model: self.choice.wire_model.clone(), ..asking.clone() };
+            other = RequestParams { model: self.choice.wire_model.clone(), max_tokens, ..asking.clone() };
             &other
         };
         loop {

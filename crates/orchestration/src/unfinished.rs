@@ -1,7 +1,7 @@
 //! What was still running when the program of a session ended: calls without a result and
 //! background tasks. Both are named when the session goes on.
 //!
-//! Background tasks are no rows of the transcript, so the ids and titles of those that run are a
+//! Background tasks are not rows of the transcript, so the ids and titles of those that run are a
 //! `state` row, rewritten whenever they change. Calls need none: they are the ones a reply made,
 //! `tool_started` names and no result answers (DEC-024 answers those).
 
@@ -103,7 +103,7 @@ fn written_dir(session: &Session, call: &ToolCall) -> Option<PathBuf> {
 /// Tasks that the row names and this process does not have.
 fn lost_tasks(session: &Session, store: &Store) -> Result<Vec<RunningTask>, StoreError> {
     let Some(text) = store.reader()?.state(&session.place.conversation, &key(session))? else { return Ok(Vec::new()) };
-    // Somebody else may have written the row; what cannot be read names nothing.
+    // Another program may have written the row; what cannot be read names nothing.
     let recorded: Vec<RunningTask> = serde_json::from_str(&text).unwrap_or_else(|error| {
         tracing::debug!(%error, "the row of running tasks cannot be read");
         Vec::new()

@@ -44,11 +44,11 @@ pub fn agent_tool(
         hooks: Arc::clone(&runtime.hooks),
         // The operator typed this call and none of those the agent makes.
         operator: Arc::new(NoOperator),
+        max_tokens: model.model().output_limit(MAX_TOKENS),
         current_model: model,
         agents: agents::load(launch, open)?,
         events,
         parent: session.as_parent(),
-        max_tokens: MAX_TOKENS,
         also: None,
         skills,
         servers: Arc::clone(&runtime.mcp.servers),

@@ -3,11 +3,11 @@
 use crate::environments::operator_environment;
 use crate::failure::Failure;
 use crate::launch::{Launch, OpenProject, Purpose, nowhere};
-use ona_api::model::{MODELS, ModelFailure, ProviderName};
+use ona_api::model::{ModelFailure, ProviderName};
 use ona_api::{Env, Group, Row, Variable, environment};
 use ona_auth::{
-    ApiKeyHelper, CredentialKind, CredentialSources, ModelChoice, ModelConfigError, default_model_config,
-    inherited_token, resolve_model,
+    ApiKeyHelper, CredentialKind, CredentialSources, ModelChoice, ModelConfigError, WireModels, default_model_config,
+    inherited_token, model_of_environment, resolve_model, resolve_named,
 };
 use ona_orchestration::{ContextWindow, ModelSetup};
 use ona_settings::{Settings, keys};
@@ -30,23 +30,43 @@ pub fn model(
     settings: &Settings,
     env: &Env,
 ) -> Result<Chosen, Failure> {
-    let setup = setup(launch, open, settings, env)?;
+    let mut setup = setup(launch, open, settings, env)?;
+    let usual = default_model_config(env, setup.anthropic_available());
+    let in_use = |config: &Value| ProviderName::from_text(config["provider"].as_str()?);
     let mut fresh = None;
-    let config = match (wanted, settings.model_config.as_ref()) {
-        (Some(name), configured) => named(name, configured)?,
-        (None, Some(config)) => config.clone(),
-        (None, None) => {
-            let config = default_model_config(env, setup.anthropic_available());
-            // The agent's own shell writes no settings, and a provider that nothing speaks for is not a choice:
-            // written down, it would outlast the moment a credential for another one is there.
-            let by_want_of_any = config["provider"] == ProviderName::ClaudeCodeSubscription.as_str();
-            if !launch.agent_shell && (setup.anthropic_available() || !by_want_of_any) {
-                fresh = Some(config.clone());
+    let resolved = match (wanted, settings.model_config.as_ref()) {
+        (Some(name), configured) => {
+            let provider = in_use(configured.unwrap_or(&usual)).unwrap_or(ProviderName::ClaudeCodeSubscription);
+            let named = ona_auth::named_model(name, provider, env).map_err(|unknown| unknown_name(name, unknown))?;
+            if let (ProviderName::LmStudioLocal, Some(wire)) = (named.provider, &named.wire) {
+                setup.env = setup.env.with(environment::LM_STUDIO_MODEL, wire);
             }
-            config
+            resolve_named(&named, env, &setup.wire_models)
         }
+        (None, Some(config)) => {
+            mention_unused(launch, config, env);
+            resolve_model(config, env, &setup.wire_models)
+        }
+        (None, None) => match in_use(&usual).and_then(|provider| model_of_environment(provider, env)) {
+            // Nothing is written down: the variable would not count any more.
+            Some((_, named)) => resolve_named(&named, env, &setup.wire_models),
+            None => {
+                // The agent's own shell writes no settings, and a provider that nothing speaks for is not a choice:
+                // written down, it would outlast the moment a credential for another one is there.
+                let by_want_of_any =
+                    usual["provider"] == ProviderName::ClaudeCodeSubscription.as_str() && !setup.anthropic_available();
+                if !launch.agent_shell && !by_want_of_any {
+                    fresh = Some(usual.clone());
+                }
+                match by_want_of_any && env.non_empty(environment::OPENAI_API_KEY).is_some() {
+                    // The only key there is lacks its endpoint (section 2.3).
+                    true => Err(ModelConfigError::MissingVariable(environment::OPENAI_BASE_URL)),
+                    false => resolve_model(&usual, env, &setup.wire_models),
+                }
+            }
+        },
     };
-    let choice = match resolve_model(&config, env) {
+    let choice = match resolved {
         Ok(choice) => {
             mention_socket(launch, &choice, env);
             Ok(choice)
@@ -55,6 +75,29 @@ pub fn model(
         Err(wrong) => return Err(Failure::usage(wrong)),
     };
     Ok(Chosen { choice, setup, fresh })
+}
+
+/// A variable that names a model counts only while the settings name none.
+fn mention_unused(launch: &Launch, config: &Value, env: &Env) {
+    let provider = config["provider"].as_str().and_then(ProviderName::from_text);
+    let Some((variable, named)) = provider.and_then(|provider| model_of_environment(provider, env)) else { return };
+    if named.wire.is_some() || named.config() != *config {
+        launch.say_once(
+            "model variable",
+            &format!(
+                "ona: {variable} is not used: the settings name the model {}; --model NAME is for one run",
+                config["model_id"].as_str().unwrap_or_default()
+            ),
+        );
+    }
+}
+
+fn unknown_name(name: &str, unknown: ModelConfigError) -> Failure {
+    let plain = name.len() <= 100 && !name.chars().any(|c| c.is_whitespace() || c.is_control()) && !name.is_empty();
+    let name = if plain { name } else { "NAME" };
+    Failure::usage(unknown).hint(format!(
+        "to send a name as it is: --model anthropic/{name}, --model openai/{name} or --model local/{name}"
+    ))
 }
 
 fn setup(launch: &Launch, open: &OpenProject, settings: &Settings, env: &Env) -> Result<ModelSetup, Failure> {
@@ -70,6 +113,8 @@ fn setup(launch: &Launch, open: &OpenProject, settings: &Settings, env: &Env) ->
         login: launch.login(),
         redactor: open.redactor.clone(),
         window: window(settings, env)?,
+        info: settings.model_info.clone().map_err(Failure::usage)?,
+        wire_models: WireModels::read(&settings.wire_models).map_err(Failure::usage)?,
         timeouts: settings.model_timeouts.clone().map_err(Failure::usage)?,
     })
 }
@@ -138,21 +183,31 @@ pub fn can_be_asked(launch: &Launch, settings: &Settings) -> bool {
     }
 }
 
-/// For this run only; an id implies its provider.
-fn named(name: &str, configured: Option<&Value>) -> Result<Value, Failure> {
-    let in_use = configured.and_then(|config| ProviderName::from_text(config["provider"].as_str()?));
-    ona_auth::named_model(name, in_use.unwrap_or(ProviderName::ClaudeCodeSubscription)).map_err(|_| {
-        let ids: Vec<_> = MODELS.iter().map(|(id, ..)| *id).collect();
-        Failure::usage(format_args!("unknown model {name}; the ids are {}", ids.join(", ")))
-            .hint("another wire name for an id: ONA_WIRE_MODEL_OVERRIDE=claude_sonnet_4=NAME")
+/// The snapshot is the supplier, so the first choice becomes part of it.
+pub fn remember(launch: &Launch, open: &OpenProject, config: &Value) -> Result<(), Failure> {
+    change_row(launch, open, |row| row[keys::MODEL_CONFIG] = config.clone())
+}
+
+/// Takes a choice back that a run added and no model confirmed by a reply (DEC-190). What was written
+/// since by others stays.
+pub fn take_back(launch: &Launch, open: &OpenProject, config: &Value) -> Result<(), Failure> {
+    change_row(launch, open, |row| {
+        if row.get(keys::MODEL_CONFIG) == Some(config)
+            && let Some(fields) = row.as_object_mut()
+        {
+            fields.shift_remove(keys::MODEL_CONFIG);
+        }
     })
 }
 
-/// The snapshot is the supplier, so the first choice becomes part of it.
-pub fn remember(launch: &Launch, open: &OpenProject, config: &Value) -> Result<(), Failure> {
+fn change_row(launch: &Launch, open: &OpenProject, change: impl FnOnce(&mut Value)) -> Result<(), Failure> {
     let failed = |error| launch.store_failure(error);
     let row = open.store.reader().and_then(|reader| reader.settings()).map_err(failed)?;
     let mut row: Value = row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or_else(|| json!({}));
-    row[keys::MODEL_CONFIG] = config.clone();
+    let before = row.clone();
+    change(&mut row);
+    if row == before {
+        return Ok(());
+    }
     open.store.commit_now(&nowhere(), Group(vec![Row::Settings(row)])).map(drop).map_err(failed)
 }

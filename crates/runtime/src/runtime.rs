@@ -11,6 +11,7 @@ use crate::hook_sources::pi_session::PiSession;
 use crate::hook_sources::{self, HookConfig, LoadedSource, SourceContext};
 use crate::launch::{Launch, OpenProject, Purpose};
 use crate::mcp::{self, McpServers};
+use crate::model_choice;
 use crate::notices::Notices;
 use crate::permission_writer;
 use crate::permissions::{managed_rules, permissions, session_dirs};
@@ -40,7 +41,7 @@ use ona_transcript::Prices;
 use ona_web::Web;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use tokio_util::sync::CancellationToken;
 
 pub struct Runtime {
@@ -80,6 +81,8 @@ pub struct Runtime {
     /// MCP servers.
     pub mcp: McpServers,
     notices: Notices,
+    /// The model that this run added to the settings row.
+    added_model: OnceLock<Value>,
     /// Where the configuration comes from, for hooks that want to hear of changes.
     config_sources: Vec<ConfigSource>,
     /// Worktrees of the project the run was started in.
@@ -275,6 +278,7 @@ impl Runtime {
             notices: launch.notices.clone(),
             config_sources: config_sources(launch, open)?,
             worktrees: Arc::new(worktrees::of_project(launch, open, &settings)),
+            added_model: OnceLock::new(),
             web: Arc::new(Web::from_env(&operators)),
             place,
             settings,
@@ -285,6 +289,22 @@ impl Runtime {
 
     pub fn prices(&self) -> Prices {
         prices(&self.settings, &self.notices)
+    }
+
+    /// Adds the model of a first run to the settings row (DEC-082).
+    pub fn add_model(&self, launch: &Launch, open: &OpenProject, config: &Value) -> Result<(), Failure> {
+        model_choice::remember(launch, open, config)?;
+        // A second session of the run adds the same.
+        self.added_model.set(config.clone()).ok();
+        Ok(())
+    }
+
+    /// For a run that ended before its first reply: the model it added is chosen anew next time (DEC-190).
+    pub fn take_back_model(&self, launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
+        match self.added_model.get() {
+            Some(config) => model_choice::take_back(launch, open, config),
+            None => Ok(()),
+        }
     }
 
     /// The rules every session here shares.
@@ -555,7 +575,9 @@ fn project_files_at(launch: &Launch, settings: &Settings) -> ProjectFilesAt {
 
 /// What tokens cost by these settings; what is wrong with them is said here.
 pub fn prices(settings: &Settings, notices: &Notices) -> Prices {
-    let (prices, complaints) = Prices::with(&settings.model_prices);
+    // What is wrong with `modelInfo` is said where a model is chosen.
+    let info = settings.model_info.clone().unwrap_or_default();
+    let (prices, complaints) = Prices::with(&info.prices_under(&settings.model_prices));
     complaints.iter().for_each(|complaint| notices.note(format_args!("ona: {complaint}")));
     prices
 }

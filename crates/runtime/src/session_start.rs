@@ -187,7 +187,7 @@ impl SessionStart<'_> {
         let chosen =
             model_choice::model(self.launch, self.open, wanted, &self.runtime.settings, &self.runtime.operators)?;
         if let Some(config) = &chosen.fresh {
-            model_choice::remember(self.launch, self.open, config)?;
+            self.runtime.add_model(self.launch, self.open, config)?;
         }
         if let Some(agent) = agent_setup.agent {
             let problems = self.runtime.registrar.works_as(&session.place, agent)?;
@@ -225,7 +225,10 @@ impl SessionStart<'_> {
         }
         let instructions = self.instructions(session, events).await?;
         let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
-            Ok(model) => Arc::new(model),
+            Ok(model) => {
+                self.mention_unknown(&model);
+                Arc::new(model)
+            }
             // No request was made; the turn ends as any failed one does (section 2.4).
             Err(failure) => return Ok(Preparation::Refused(Box::new(self.fail_turn(session, events, failure).await?))),
         };
@@ -244,7 +247,7 @@ impl SessionStart<'_> {
             agents: agents.clone(),
             events: Arc::clone(events),
             parent: session.as_parent(),
-            max_tokens: MAX_TOKENS,
+            max_tokens: model.output_limit(MAX_TOKENS),
             also: options.append_subagent_system_prompt.clone(),
             skills: loader.clone(),
             servers: Arc::clone(&self.runtime.mcp.servers),
@@ -270,7 +273,7 @@ impl SessionStart<'_> {
         if let Some(modules) = &session.modules {
             modules.offer(&tools, options.tools.is_none() && agent_setup.agent.is_none());
         }
-        let asking = self.request_params(session, &model.choice.wire_model, &instructions, &tools, &agent_setup)?;
+        let asking = self.request_params(session, &model, &instructions, &tools, &agent_setup)?;
         if let Some(modules) = &session.modules {
             modules.host.tell_of(&asking.system, model.context());
         }
@@ -311,6 +314,19 @@ impl SessionStart<'_> {
             group.log(LoggedEvent::McpServerFailed { server: name, why });
         }
         if group.0.is_empty() { Ok(()) } else { self.open.store.commit(&session.place, group).await.map(drop) }
+    }
+
+    /// Says what is taken for a model whose name says nothing, because it decides when a conversation is
+    /// compacted and where replies are cut off.
+    fn mention_unknown(&self, model: &Model) {
+        if model.is_unknown() {
+            let (name, context, output) =
+                (&model.choice.wire_model, model.context_size(), model.output_limit(MAX_TOKENS));
+            self.launch.note(format_args!(
+                "ona: nothing is known of the model {name}: taking a context of {context} tokens and replies of \
+                 {output}; the setting modelInfo says otherwise"
+            ));
+        }
     }
 
     fn agent_setup(&self) -> Result<AgentSetup<'_>, Failure> {
@@ -414,7 +430,7 @@ impl SessionStart<'_> {
     fn request_params(
         &self,
         session: &Session,
-        model: &str,
+        model: &Model,
         instructions: &[Instruction],
         tools: &ToolBox,
         agent_setup: &AgentSetup<'_>,
@@ -431,7 +447,8 @@ impl SessionStart<'_> {
             has_approved_plan: reader.has_approved_plan(conversation)?,
             instructions,
         });
-        Ok(RequestParams { model: model.to_owned(), system, tools: tools.specs(), max_tokens: MAX_TOKENS })
+        let max_tokens = model.output_limit(MAX_TOKENS);
+        Ok(RequestParams { model: model.choice.wire_model.clone(), system, tools: tools.specs(), max_tokens })
     }
 }
 

@@ -37,7 +37,6 @@ keys! {
     GUARDS = "guards";
     HOOK_MODULES = "hookModules";
     HOOKS = "hooks";
-    HOOKS_CONFIG = "hooksConfig";
     HOOKS_DIALECT = "hooksDialect";
     HOOKS_FAIL_CLOSED = "hooksFailClosed";
     HTTP_HOOK_ALLOWED_ENV_VARS = "httpHookAllowedEnvVars";

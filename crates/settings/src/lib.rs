@@ -16,6 +16,7 @@ mod env;
 mod hooks;
 pub mod keys;
 mod mcp;
+mod model_info;
 mod model_timeouts;
 mod permissions;
 mod problem;
@@ -27,6 +28,7 @@ pub use compaction::CompactionSettings;
 pub use env::env_text;
 pub use hooks::{HookSettings, PluginSettings};
 pub use mcp::McpSettings;
+pub use model_info::{ModelFacts, ModelInfo};
 pub use model_timeouts::ModelTimeouts;
 pub use permissions::{BadPermissions, PermissionSettings, PermissionsFinding};
 pub use problem::{Checked, SettingsProblem};
@@ -57,6 +59,8 @@ pub struct Settings {
     pub mcp: McpSettings,
     /// Provider and model id; `auth` judges them.
     pub model_config: Option<Value>,
+    /// What the operator says of models.
+    pub model_info: Result<ModelInfo, SettingsProblem>,
     /// Prices by model; `transcript` judges them.
     pub model_prices: Value,
     /// How long a model may take to answer.
@@ -70,6 +74,8 @@ pub struct Settings {
     pub skill_shell_disabled: bool,
     /// By name of the skill; `instructions` judges them.
     pub skill_overrides: Map<String, Value>,
+    /// The name that is sent for a model id; `auth` judges it.
+    pub wire_models: Value,
     /// `claudeCompat.transcriptPath`: hooks get a transcript in a file.
     pub transcript_path: Checked<bool>,
     /// A new worktree starts from the default branch of `origin`.
@@ -100,6 +106,7 @@ impl Settings {
             massgen_config: massgen_config(&written[keys::MASSGEN_CONFIG]),
             mcp: McpSettings::read(written),
             model_config: written.get(keys::MODEL_CONFIG).cloned(),
+            model_info: ModelInfo::read(&written[keys::MODEL_INFO]),
             model_prices: written[keys::MODEL_PRICES].clone(),
             model_timeouts: ModelTimeouts::read(&written[keys::MODEL_TIMEOUTS]),
             pass_credentials: Checked::flag(
@@ -112,6 +119,7 @@ impl Settings {
             sdlc: SdlcSettings::read(&written[keys::SDLC]),
             skill_shell_disabled: is_true(&written[keys::DISABLE_SKILL_SHELL_EXECUTION]),
             skill_overrides: written[keys::SKILL_OVERRIDES].as_object().cloned().unwrap_or_default(),
+            wire_models: written[keys::WIRE_MODELS].clone(),
             transcript_path: Checked::flag(
                 "claudeCompat.transcriptPath",
                 &written[keys::CLAUDE_COMPAT]["transcriptPath"],

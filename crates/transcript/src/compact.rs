@@ -58,6 +58,11 @@ pub fn context_tokens(provider: ProviderName, model: &str) -> usize {
     }
 }
 
+/// Whether the name of a model says how large its context is.
+pub fn is_known_context(provider: ProviderName, model: &str) -> bool {
+    provider != ProviderName::LmStudioLocal && CONTEXT_SIZES.iter().any(|(prefix, _)| model.starts_with(prefix))
+}
+
 pub fn estimate_tokens(bytes: usize) -> usize {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }

@@ -32,7 +32,7 @@ mod usage;
 
 pub use compact::{
     AUTO_PERCENT, CONTEXT_SIZES, Trigger, collapse_entry, context_tokens, estimate_tokens, is_compaction_due,
-    summary_request,
+    is_known_context, summary_request,
 };
 pub use cost::{ModelUsage, RowOwner, STOP_FEEDBACK, TokenUsage, TurnUsage, UsageReport, counted};
 pub use export::{ExportHead, JsonlContext, JsonlWriter, json, jsonl, markdown};

@@ -31,6 +31,8 @@ pub struct TurnState {
     /// The newest row of the assistant: a reply or a lone call.
     newest: Option<i64>,
     last_sequence: Option<i64>,
+    /// The row before the first prompt that no reply has followed; `None` inside if it is the first row.
+    before_prompt: Option<Option<i64>>,
     /// A summary replaces the rows before it.
     collapsed: bool,
     /// The id of every call of the session; summaries replace rows, not ids.
@@ -100,9 +102,9 @@ pub fn next<'a>(records: impl IntoIterator<Item = &'a Record>) -> Step {
 impl TurnState {
     pub fn push(&mut self, record: &Record) {
         let sequence = record.sequence;
-        self.last_sequence = Some(sequence);
+        let before = self.last_sequence.replace(sequence);
         match &record.body {
-            Body::User { content, .. } => self.user(content),
+            Body::User { content, .. } => self.user(content, before),
             Body::Assistant { content, .. } => self.assistant(sequence, content),
             Body::ToolUse(call) => self.lone(sequence, call),
             Body::ToolResult { id, .. } => self.answered(id),
@@ -165,6 +167,12 @@ impl TurnState {
         self.last_sequence
     }
 
+    /// Returns the number of the newest row that a summary may cover without the prompt that waits for
+    /// its first reply.
+    pub fn last_before_prompt(&self) -> Option<i64> {
+        self.before_prompt.unwrap_or(self.last_sequence)
+    }
+
     /// Returns whether the conversation begins with a summary.
     pub fn is_collapsed(&self) -> bool {
         self.collapsed
@@ -182,7 +190,7 @@ impl TurnState {
         self.open.iter().filter(|open| Some(open.sequence) == newest).map(|open| open.call.clone()).collect()
     }
 
-    fn user(&mut self, content: &[Block]) {
+    fn user(&mut self, content: &[Block], before: Option<i64>) {
         let mut only_results = !content.is_empty();
         for block in content {
             match block {
@@ -194,6 +202,7 @@ impl TurnState {
         if !only_results {
             self.asked = true;
             self.stopped = false;
+            self.before_prompt.get_or_insert(before);
         }
     }
 
@@ -209,6 +218,7 @@ impl TurnState {
         self.reply = Some(Reply { sequence, has_calls: !calls.is_empty(), calls });
         self.newest = Some(sequence);
         self.asked = false;
+        self.before_prompt = None;
     }
 
     fn lone(&mut self, sequence: i64, call: &ToolCall) {

@@ -28,7 +28,8 @@ const OPERATOR_ONLY: [&str; 9] = [
 ];
 
 /// Keys that count in the operator's own files and in local ones, which are not shared.
-const NOT_SHARED: [&str; 3] = ["passCredentials", keys::CHECKPOINTS, keys::FILE_CHECKPOINTING_ENABLED];
+const NOT_SHARED: [&str; 4] =
+    ["passCredentials", keys::CHECKPOINTS, keys::FILE_CHECKPOINTING_ENABLED, keys::WIRE_MODELS];
 
 pub(crate) fn limit(source: &mut SettingsSource<'_>, value: &mut Map<String, Value>) {
     let not_shared = NOT_SHARED.into_iter().filter(|_| source.scope != SettingsScope::Local);

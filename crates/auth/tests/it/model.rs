@@ -3,8 +3,15 @@
 use crate::env;
 use ona_api::Env;
 use ona_api::model::{FailureClass, MODELS, ModelFailure, ProviderName};
-use ona_auth::{Endpoint, ModelChoice, ModelConfigError, default_model_config, resolve_model};
+use ona_auth::{
+    Endpoint, ModelChoice, ModelConfigError, NamedModel, WireModels, default_model_config, model_of_environment,
+    named_model, resolve_named,
+};
 use serde_json::json;
+
+fn resolve_model(config: &serde_json::Value, env: &Env) -> Result<ModelChoice, ModelConfigError> {
+    ona_auth::resolve_model(config, env, &WireModels::default())
+}
 
 #[test]
 fn every_id_has_the_wire_model_of_the_specification() {
@@ -131,4 +138,100 @@ fn what_is_shown_of_an_endpoint_has_no_password() {
     let endpoint = Endpoint::of(ProviderName::OpenaiCompatible, &env).unwrap();
     assert_eq!(endpoint.shown(), "https://h:8443");
     assert_eq!(format!("{endpoint:?}"), "Endpoint(openai_compatible at https://h:8443)");
+}
+
+#[test]
+fn a_name_outside_the_enum_replaces_the_wire_string() {
+    use ProviderName::{ClaudeCodeSubscription as Claude, LmStudioLocal as Local, OpenaiCompatible as Openai};
+    let plain = Env::default();
+    let gateway = env([("ANTHROPIC_BASE_URL", "http://gateway:1"), ("OPENAI_BASE_URL", "http://127.0.0.1:2/v1")]);
+    let vendors = env([
+        ("ANTHROPIC_BASE_URL", "https://api.anthropic.com/"),
+        ("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+        ("ANTHROPIC_DEFAULT_OPUS_MODEL", "claude-opus-9"),
+    ]);
+    for (name, in_use, env, expected) in [
+        ("gpt_4o", Claude, &plain, Some((Openai, "gpt_4o", None))),
+        ("opus", Claude, &plain, Some((Claude, "claude_opus_4", None))),
+        ("opus", Openai, &vendors, Some((Claude, "claude_opus_4", Some("claude-opus-9")))),
+        ("claude-sonnet-4-20250514", Openai, &plain, Some((Claude, "claude_sonnet_4", None))),
+        ("claude-next", Openai, &plain, Some((Claude, "claude_sonnet_4", Some("claude-next")))),
+        ("gpt-4", Claude, &plain, Some((Openai, "gpt_4o", Some("gpt-4")))),
+        ("o3-mini", Claude, &plain, Some((Openai, "o3_mini", None))),
+        ("o4-mini", Claude, &plain, Some((Openai, "gpt_4o", Some("o4-mini")))),
+        ("chatgpt-4o-latest", Claude, &plain, Some((Openai, "gpt_4o", Some("chatgpt-4o-latest")))),
+        ("anthropic/glm-5", Openai, &plain, Some((Claude, "claude_sonnet_4", Some("glm-5")))),
+        ("anthropic/claude-opus-4-20250514", Openai, &plain, Some((Claude, "claude_opus_4", None))),
+        ("openai/meta-llama/llama-4", Claude, &plain, Some((Openai, "gpt_4o", Some("meta-llama/llama-4")))),
+        ("openai/o3", Claude, &plain, Some((Openai, "o3", None))),
+        ("local/qwen3:8b", Claude, &plain, Some((Local, "lm_studio_server_routed", Some("qwen3:8b")))),
+        // A gateway knows its own names; a slip of the operator's is not one of them.
+        ("glm-5", Claude, &gateway, Some((Claude, "claude_sonnet_4", Some("glm-5")))),
+        ("deepseek/v4", Openai, &gateway, Some((Openai, "gpt_4o", Some("deepseek/v4")))),
+        ("claude_sonet_4", Claude, &gateway, None),
+        ("Claude_Opus_4", Claude, &gateway, None),
+        ("gpt_4p", Openai, &gateway, None),
+        ("glm-5", Local, &gateway, None),
+        ("glm-5", Claude, &vendors, None),
+        ("glm-5", Openai, &vendors, None),
+        ("glm-5", Claude, &plain, None),
+        ("Opus", Claude, &plain, None),
+        ("oxygen", Openai, &plain, None),
+        ("", Claude, &gateway, None),
+        ("two words", Claude, &gateway, None),
+        ("openai/", Claude, &gateway, None),
+        ("line\nbreak", Claude, &gateway, None),
+    ] {
+        let expected = expected.map(|(provider, model_id, wire): (_, _, Option<&str>)| NamedModel {
+            provider,
+            model_id,
+            wire: wire.map(str::to_owned),
+        });
+        assert_eq!(named_model(name, in_use, env).ok(), expected, "{name}");
+    }
+    let said = |name| named_model(name, Claude, &gateway).unwrap_err().to_string();
+    assert_eq!(said("claude_sonet_4"), "unknown model claude_sonet_4; did you mean claude_sonnet_4?");
+    assert!(
+        said("two words").starts_with("unknown model two words; the ids are claude_opus_4, "),
+        "{}",
+        said("two words")
+    );
+}
+
+#[test]
+fn a_name_for_this_run_comes_before_the_process_and_the_settings() {
+    let setting = json!({"claude_sonnet_4": "from-settings", "gpt_4o": "gpt-settings"});
+    let lasting = WireModels::read(&setting).unwrap();
+    let env = env([("ONA_WIRE_MODEL_OVERRIDE", "claude_sonnet_4=from-process"), ("LM_STUDIO_MODEL", "m")]);
+    for (name, wire, overridden) in [
+        ("claude_sonnet_4", "from-process", true),
+        ("gpt_4o", "gpt-settings", true),
+        ("o3", "o3", false),
+        ("anthropic/typed", "typed", true),
+        ("local/other", "other", true),
+        ("local/m", "m", false),
+        ("lm_studio_server_routed", "m", false),
+    ] {
+        let named = named_model(name, ProviderName::ClaudeCodeSubscription, &env).unwrap();
+        let choice = resolve_named(&named, &env, &lasting).unwrap();
+        assert_eq!((choice.wire_model.as_str(), choice.overridden), (wire, overridden), "{name}");
+    }
+    let local = named_model("local/x", ProviderName::ClaudeCodeSubscription, &Env::default()).unwrap();
+    assert_eq!(resolve_named(&local, &Env::default(), &lasting).unwrap().wire_model, "x");
+    for (setting, said) in [
+        (json!(3), "the setting wireModels: it must be an object of model ids and names"),
+        (json!({"gpt_4": "x"}), "the setting wireModels: gpt_4 is not a model id; did you mean gpt_4o?"),
+        (json!({"gpt_4o": ""}), "the setting wireModels: the name for gpt_4o must be a non-empty string"),
+    ] {
+        assert_eq!(WireModels::read(&setting).unwrap_err().to_string(), said);
+    }
+}
+
+#[test]
+fn variables_name_a_model_of_their_own_provider() {
+    let env = env([("ANTHROPIC_MODEL", "opus"), ("OPENAI_MODEL", "openai/qwen-max")]);
+    let of = |provider| model_of_environment(provider, &env).map(|(_, named)| (named.model_id, named.wire));
+    assert_eq!(of(ProviderName::ClaudeCodeSubscription), Some(("claude_opus_4", None)));
+    assert_eq!(of(ProviderName::OpenaiCompatible), Some(("gpt_4o", Some("qwen-max".to_owned()))));
+    assert_eq!(of(ProviderName::LmStudioLocal), None);
 }

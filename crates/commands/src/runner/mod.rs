@@ -24,6 +24,7 @@ use ona_runtime::session_start::{Preparation, ReadySession, SessionError, Sessio
 use ona_store::{SessionLock, StoreError};
 use ona_transcript::Trigger;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// One session at a time, and everything it is made of.
@@ -59,7 +60,13 @@ impl<'a> SessionRunner<'a> {
         let source = begin.source;
         let mut session = parts.open_session(begin, origin).await?;
         session.cx.cancel = parts.cancellation.begin_turn();
-        let ready = parts.prepare(&mut session, source).await?;
+        let ready = match parts.prepare(&mut session, source).await {
+            Ok(ready) => ready,
+            Err(error) => {
+                parts.take_back_model();
+                return Err(error);
+            }
+        };
         let idle = IdlePrompt::new(parts.runtime.settings.idle_prompt.value);
         Ok(Self { parts, session, ready, locks: Vec::new(), idle })
     }
@@ -189,6 +196,7 @@ impl SessionParts<'_> {
             // Nobody waits for running tasks any more, and their hooks must run before the last ones.
             self.runtime.tasks.stop_all().await;
         }
+        self.take_back_model();
         end_session(&self.open.store, &self.runtime.hooks, session, events, reason).await?;
         self.notify_shutdown(session).await?;
         if let Some(worktree) = &self.worktree {
@@ -199,6 +207,15 @@ impl SessionParts<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A model that never replied is chosen anew next time (DEC-190).
+    fn take_back_model(&self) {
+        if !self.has_replied.load(Ordering::Relaxed)
+            && let Err(failure) = self.runtime.take_back_model(self.launch, self.open)
+        {
+            self.launch.note(failure);
+        }
     }
 
     /// Prepares the session, shows it and runs the prompt that a hook has set.
@@ -244,7 +261,7 @@ async fn run_requested_compactions(
         wish.answer(match done {
             Compacted::To(summary) => Ok(summary),
             Compacted::Cancelled => Err(COMPACTION_CANCELLED),
-            Compacted::Not => Err("Nothing was compacted."),
+            Compacted::Not | Compacted::Failed(_) => Err("Nothing was compacted."),
         });
         modules.emitter.settle().await;
     }
@@ -262,6 +279,9 @@ async fn compact(
         Compacted::To(_) => "The conversation was compacted.",
         Compacted::Not => "Nothing was compacted.",
         Compacted::Cancelled => return Ok(refused(COMPACTION_CANCELLED)),
+        Compacted::Failed(failure) => {
+            return Ok(TurnOutcome { ended: TurnEnd::Failed(failure), ..TurnOutcome::nothing() });
+        }
     };
     Ok(TurnOutcome { text: words.into(), ..TurnOutcome::nothing() })
 }

@@ -3,7 +3,7 @@
 use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
 use ona_mcp::{MessageRelay, ServerDefinition};
-use ona_orchestration::{ElicitationPrompter, Elicitations, Events, ModuleUi, Operator, Session, Worktree};
+use ona_orchestration::{ElicitationPrompter, Elicitations, Events, ModuleUi, Operator, Session, TurnEvent, Worktree};
 use ona_process::TurnCancellation;
 use ona_runtime::session_choice::Begin;
 use ona_runtime::session_start::{ReadySession, SessionOverrides, SetupTrigger};
@@ -11,6 +11,7 @@ use ona_runtime::worktrees::{self, WorktreePlan};
 use ona_runtime::{Failure, Launch, OpenProject, Runtime, agents, skills};
 use ona_store::SettingsLock;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Hears what becomes of the session. A front shows it; it may not block.
 pub trait SessionObserver: Send + Sync {
@@ -60,6 +61,8 @@ pub struct SessionParts<'a> {
     pub(crate) worktree: Option<Worktree>,
     /// Which servers are started with the session.
     pub(crate) starts: Box<StartsServer>,
+    /// Whether a model has replied in this run.
+    pub(crate) has_replied: Arc<AtomicBool>,
     _settings: SettingsLock,
 }
 
@@ -100,6 +103,14 @@ impl<'a> SessionParts<'a> {
         if plan.is_none() {
             runtime.mcp.start(&starts);
         }
+        let has_replied = Arc::new(AtomicBool::new(false));
+        let (replied, shown) = (Arc::clone(&has_replied), front.events);
+        let events: Events = Arc::new(move |event| {
+            if matches!(event, TurnEvent::Assistant { .. }) {
+                replied.store(true, Ordering::Relaxed);
+            }
+            shown(event);
+        });
         Ok(Self {
             launch,
             open,
@@ -110,12 +121,13 @@ impl<'a> SessionParts<'a> {
             elicitations,
             overrides: SessionOverrides::default(),
             operator: front.operator,
-            events: front.events,
+            events,
             observer: front.observer,
             setup: front.setup,
             plan,
             worktree: None,
             starts: Box::new(starts),
+            has_replied,
             _settings: settings,
         })
     }

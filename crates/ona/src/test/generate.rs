@@ -131,24 +131,33 @@ pub(super) fn write(
         let wanted_model = launch.options.model.as_deref();
         let chosen = model_choice::model(launch, open, wanted_model, &runtime.settings, &runtime.operators)?;
         if let Some(config) = &chosen.fresh {
-            model_choice::remember(launch, open, config)?;
+            runtime.add_model(launch, open, config)?;
         }
         let model = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup));
-        let model = model.map_err(|failure| Failure::refused(format_args!("no tests were written: {failure}")))?;
+        let model = match model {
+            Ok(model) => model,
+            Err(failure) => {
+                runtime.take_back_model(launch, open)?;
+                return Err(Failure::refused(format_args!("no tests were written: {failure}")));
+            }
+        };
         let request = request(launch, open, subject, tests, &mut runtime, wanted, replace, &cancel).await?;
         let generator = TestGenerator {
             store: Arc::clone(&open.store),
-            model: Arc::new(model),
             operator: Arc::new(EvalOperator { agent_shell: true, yes: false }),
             redactor: open.redactor.clone(),
             project: subject.project.root.clone(),
-            max_tokens: MAX_TOKENS,
+            max_tokens: model.output_limit(MAX_TOKENS),
+            model: Arc::new(model),
             cancel: cancel.clone(),
             watch: watch(open),
         };
         let store = Arc::clone(&open.store);
         let written =
             ona_test_runner::generate(&generator, &request, &mut |place| runtime.session(&store, place)).await;
+        if matches!(written, Err(GenerationError::Model(_))) {
+            runtime.take_back_model(launch, open)?;
+        }
         written.map_err(|error| match error {
             GenerationError::Store(error) => launch.store_failure(error),
             GenerationError::Interrupted => Failure::new(FailureKind::Interrupted, "interrupted"),

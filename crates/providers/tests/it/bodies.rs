@@ -2,7 +2,7 @@
 
 use crate::{assistant, call, failed, params, picture, result, text, user};
 use ona_api::model::{Message, Part, RequestParams};
-use ona_auth::{ModelChoice, resolve_model};
+use ona_auth::{ModelChoice, WireModels, resolve_model};
 use ona_providers::{EncodedMessages, ImageSupport, WireFormat};
 use serde_json::{Value, json};
 
@@ -186,7 +186,8 @@ fn foreign_ids_match_on_both_sides_of_a_call() {
 fn the_wire_follows_from_the_choice() {
     let wire = |provider: &str, model_id: &str| {
         let env = ona_api::Env::default().with("LM_STUDIO_MODEL", "m");
-        let choice: ModelChoice = resolve_model(&json!({"provider": provider, "model_id": model_id}), &env).unwrap();
+        let choice: ModelChoice =
+            resolve_model(&json!({"provider": provider, "model_id": model_id}), &env, &WireModels::default()).unwrap();
         WireFormat::of(&choice)
     };
     assert_eq!(wire("claude_code_subscription", "claude_opus_4"), WireFormat::Messages(ImageSupport::Images));
