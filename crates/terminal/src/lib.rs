@@ -11,6 +11,7 @@
 
 mod component;
 pub mod composer;
+pub mod dialogs;
 pub mod keys;
 pub mod markdown;
 pub mod menus;

@@ -12,7 +12,7 @@ mod buffer;
 mod chips;
 mod complete;
 mod edit;
-mod graphemes;
+pub(crate) mod graphemes;
 mod history;
 mod kill_ring;
 mod paste;
@@ -22,6 +22,7 @@ mod rows;
 mod view;
 mod vim;
 
+pub(crate) use chips::clean;
 pub use chips::{Image, ImageSource};
 pub use complete::{Mention, PathEntry, Sources};
 pub(crate) use graphemes::{fit, text_width};
