@@ -9,6 +9,7 @@
 //! what happened, `theme` has the styles. Nothing here decides what an agent may do: that is
 //! `ona-runtime` and below.
 
+pub mod blocks;
 mod component;
 pub mod composer;
 pub mod dialogs;
