@@ -165,4 +165,166 @@ check_C31() {
   is "$(wc -l <roots)" 2
 }
 
+# text N : everything the n-th request sent as messages
+text() { req "$1" '.body.messages | tostring'; }
+
+check_skill_fork() {
+  mkdir -p .claude/agents
+  printf -- '---\nname: scout\ndescription: scouts\ntools: Read\n---\nYou scout.\n' >.claude/agents/scout.md
+  skill .ona/skills/look <<<$'---\ndescription: looks\ncontext: fork\nagent: scout\nmodel: claude_opus_4\n---\nLook at $ARGUMENTS.'
+  skill .ona/skills/plain <<<'Plain $ARGUMENTS.'
+  # The model loads it: an agent of that type gets the text, with the tools and the model it names.
+  model "$(script "$(call Skill '{"skill":"look","args":"x"}')" '{"say":"seen x"}' '{"say":"done"}' '{"say":"seen y"}' '{"say":"later"}' '{"say":"no"}')"
+  anthropic
+  choose
+  code 0 ona -p go
+  has "$(req 1 '.body.system | tostring')" 'You scout.'
+  has "$(text 1)" 'Look at x.'
+  is "$(req 1 '[.body.tools[].name] | join(",")')" Read
+  [ "$(req 1 .body.model)" != "$(req 0 .body.model)" ] || fail 'the agent has the same model'
+  has "$(text 2)" 'seen x'
+  lacks "$(text 2)" 'Look at x.'
+  # Typed: its report is the answer, and the model reads it with the next prompt.
+  code 0 ona -p '/look y' --session-id s
+  is "$out" 'seen y'
+  is "$(requests)" 4
+  code 0 ona -p 'and now' -r s
+  has "$(text 4)" 'seen y'
+  # Rules about agents hold for it.
+  choose '{"permissions":{"allow":["Skill"],"deny":["Agent(scout)"]}}'
+  code 1 ona -p '/look z'
+  has "$err$out" 'Denied'
+  is "$(requests)" 5
+}
+
+check_skill_turn() {
+  skill .ona/skills/big <<<$'---\ndescription: big\nmodel: claude_opus_4\n---\nThink.'
+  skill .ona/skills/ts <<<$'---\ndescription: for scripts\npaths: "src/**/*.{ts,tsx}"\n---\nTypes.'
+  mkdir -p src/deep && echo 'let a' >src/deep/a.ts && echo x >src/b.rs
+  model "$(script '{"say":"one"}' '{"say":"two"}' "$(call Read '{"file_path":"src/b.rs"}')" "$(call Read '{"file_path":"src/deep/a.ts"}')" "$(call Read '{"file_path":"src/deep/a.ts"}')" '{"say":"done"}')"
+  anthropic
+  choose '{"permissions":{"allow":["Skill","Read"]}}'
+  # The model of a skill is that of its turn, and of no other.
+  { user '/big'; user plain; } | ona "${STREAM[@]}" >lines 2>/dev/null
+  [ "$(req 0 .body.model)" != "$(req 1 .body.model)" ] || fail 'the model did not change'
+  is "$(req 1 .body.model)" "$(req 1 .body.model)"
+  # A skill with paths is not listed; it is announced once, with the first file it is for.
+  lacks "$(req 0 '.body.tools[] | select(.name=="Skill") | .description')" '- ts'
+  code 0 ona -p go
+  lacks "$(text 3)" 'The skill ts'
+  has "$(text 4)" 'The skill ts is for files like src/deep/a.ts: for scripts'
+  is "$(text 5 | grep -o 'The skill ts is for' | wc -l)" 1
+}
+
+check_agent_definition() {
+  mkdir -p .claude/agents sub/.claude/agents "$HOME/.claude/agents"
+  echo 'Use tabs.' >CLAUDE.md
+  skill .ona/skills/steps <<<$'---\ndescription: s\n---\nFirst look.'
+  printf -- '---\nname: worker\ndescription: the user'"'"'s\n---\nx\n' >"$HOME/.claude/agents/worker.md"
+  printf -- '---\nname: worker\ndescription: works on files\npermissionMode: acceptEdits\nskills: steps, none\ndisallowedTools: Bash\nmemory: user\nmcpServers:\n  - x: {command: y}\ncolor: red\n---\nWork.\n' >.claude/agents/worker.md
+  printf -- '---\nname: [\n---\nx\n' >.claude/agents/broken.md
+  model "$(script "$(call Agent '{"description":"d","prompt":"p","subagent_type":"worker"}')" "$(call Write '{"file_path":"made.txt","content":"x"}')" '{"say":"did it"}' "$(call Write '{"file_path":"main.txt","content":"x"}')" '{"say":"done"}')"
+  anthropic
+  choose '{"permissions":{"allow":["Agent"]}}'
+  code 0 ona -p go
+  has "$(req 0 '.body.tools[] | select(.name=="Agent") | .description')" '- worker: works on files'
+  has "$(req 1 '.body.system | tostring')" 'Use tabs.'
+  has "$(req 1 '.body.system | tostring')" 'First look.'
+  is "$(req 1 '[.body.tools[].name] | index("Bash")')" null
+  # Its mode accepts its edits and nobody else's.
+  is "$(cat made.txt)" x
+  [ ! -e main.txt ] || fail 'the session accepted an edit'
+  # What has no effect is said, and so is a file that cannot be read.
+  has "$err" 'memory (agents have no memory files)'
+  has "$err" 'mcpServers x (configure the server'
+  has "$err" 'none is not a skill that agents may load'
+  has "$err" 'broken.md: it has front matter that cannot be read'
+  # A definition cannot bypass, and a restriction of its parent stays.
+  code 0 ona hooks list
+  printf -- '---\nname: near\ndescription: d\n---\nNear.\n' >sub/.claude/agents/near.md
+  (cd sub && code 2 ona -p x --agent far && has "$err" 'the agents are explore, general-purpose, near, plan, worker')
+}
+
+check_agent_mode() {
+  mkdir -p .ona/agents
+  printf -- '---\nname: free\ndescription: d\npermissionMode: bypassPermissions\n---\nx\n' >.ona/agents/free.md
+  printf -- '---\nname: edits\ndescription: d\npermissionMode: acceptEdits\n---\nx\n' >.ona/agents/edits.md
+  printf -- '---\nname: calm\ndescription: d\npermissionMode: plan\ninitialPrompt: Say hello.\n---\nx\n' >.ona/agents/calm.md
+  local start='{"description":"d","prompt":"p","subagent_type":'
+  model "$(script "$(call Agent "$start\"free\"}")" "$(call Write '{"file_path":"a","content":"x"}')" '{"say":"1"}' '{"say":"2"}' \
+    "$(call Agent "$start\"edits\"}")" "$(call Write '{"file_path":"b","content":"x"}')" '{"say":"1"}' '{"say":"2"}' '{"say":"hello"}' '{"say":"answer"}')"
+  anthropic
+  choose '{"permissions":{"allow":["Agent"]}}'
+  code 0 ona -p go
+  [ ! -e a ] || fail 'a definition gave itself bypassPermissions'
+  code 0 ona -p go --permission-mode dontAsk
+  [ ! -e b ] || fail 'a definition lifted a restriction'
+  # The first prompt of a session that works as the agent.
+  code 0 ona -p second --agent calm
+  has "$(text 8)" 'Say hello.'
+  lacks "$(text 8)" second
+  is "$out" answer
+}
+
+check_agent_worktree() {
+  export GIT_CONFIG_GLOBAL=$HOME/.gitconfig
+  printf '[user]\n\temail = a@a.test\n\tname = a\n' >"$HOME/.gitconfig"
+  git init -q . && echo one >f.txt && git add f.txt && git commit -qm one
+  mkdir -p .ona/agents
+  printf -- '---\nname: apart\ndescription: d\nisolation: worktree\n---\nx\n' >.ona/agents/apart.md
+  local start='{"description":"d","prompt":"p","subagent_type":'
+  model "$(script "$(call Agent "$start\"apart\"}")" "$(bash_call 'echo two >f.txt; echo no >../../../f.txt')" "$(bash_call 'echo two >f.txt')" '{"say":"changed"}' '{"say":"ok"}' \
+    "$(call Agent "$start\"general-purpose\",\"isolation\":\"worktree\"}")" "$(bash_call pwd)" '{"say":"looked"}' '{"say":"ok"}' \
+    "$(call Agent "$start\"apart\"}")" '{"say":"ok"}')"
+  anthropic
+  choose "$(jq -cn --argjson c "$(hook WorktreeCreate '' "jq -r .name >> $WORLD/heard")" --argjson r "$(hook WorktreeRemove '' "jq -r .worktree_path >> $WORLD/heard")" '{hooks:[$c,$r]}')"
+  code 0 ona -p go
+  is "$(cat f.txt)" one
+  local tree
+  tree=$(echo .claude/worktrees/agent-*)
+  is "$(cat "$tree/f.txt")" two
+  has "$(text 2)" 'the checkout stays as it is'
+  has "$(text 4)" "$PWD/$tree"
+  has "$(text 4)" 'was kept, because it has changes'
+  # Unchanged: gone, with WorktreeRemove.
+  code 0 ona -p go
+  has "$(text 7)" '.claude/worktrees/agent-'
+  lacks "$(text 8)" 'was kept'
+  is "$(wc -l <"$WORLD/heard")" 3
+  is "$(echo .claude/worktrees/agent-*)" "$tree"
+  # A hook that fails: the agent does not start, and the model is told why.
+  choose "$(jq -cn --argjson c "$(hook WorktreeCreate '' 'echo full >&2; exit 1')" '{hooks:[$c]}')"
+  code 0 ona -p go
+  has "$(text 10)" 'was not started: a WorktreeCreate hook refused the worktree: full'
+}
+
+check_output_styles() {
+  mkdir -p .claude/output-styles "$HOME/.ona/output-styles"
+  printf -- '---\ndescription: arr\n---\nTalk like a pirate.\n' >.claude/output-styles/pirate.md
+  printf -- '---\nname: Mine\nkeep-coding-instructions: true\n---\nMy way.\n' >"$HOME/.ona/output-styles/m.md"
+  model "$(script "$(call Agent '{"description":"d","prompt":"p"}')" '{"say":"sub"}' '{"say":"a"}' '{"say":"b"}' '{"say":"c"}' '{"say":"d"}' '{"say":"e"}')"
+  anthropic
+  choose '{"outputStyle":"Pirate"}'
+  code 0 ona -p go
+  has "$(req 0 '.body.system | tostring')" 'Talk like a pirate.'
+  lacks "$(req 0 '.body.system | tostring')" 'How you work'
+  # Not of subagents.
+  lacks "$(req 1 '.body.system | tostring')" pirate
+  choose '{"outputStyle":"mine"}'
+  user go | ona "${STREAM[@]}" >lines 2>/dev/null
+  has "$(req 3 '.body.system | tostring')" 'My way.'
+  has "$(req 3 '.body.system | tostring')" 'How you work'
+  is "$(jq -r 'select(.subtype=="init") | .output_style' lines)" Mine
+  choose '{"outputStyle":"explanatory"}'
+  code 0 ona -p go
+  has "$(req 4 '.body.system | tostring')" 'Worth knowing'
+  choose '{"outputStyle":"nonesuch"}'
+  code 0 ona -p go
+  has "$err" 'the styles are concise, default, explanatory, learning, Mine, pirate'
+  # Nothing of a folder before it is trusted.
+  choose '{"outputStyle":"pirate"}'
+  code 0 ona -p go --no-trust
+  has "$err" 'does not exist'
+}
+
 run_check "$@"

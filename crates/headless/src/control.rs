@@ -43,6 +43,9 @@ pub(crate) struct ControlState {
     pub row: Value,
     pub agents: Agents,
     pub skills: Arc<Skills>,
+    /// The name of the output style, and of all there are.
+    pub output_style: String,
+    pub output_styles: Vec<String>,
     /// bypassPermissions was allowed on the command line.
     pub may_bypass: bool,
     /// The model in use and the one configured; set when the first prompt begins.
@@ -193,8 +196,8 @@ impl ControlState {
         json!({
             "commands": builtin.chain(of_files).collect::<Vec<_>>(),
             "agents": self.agents.iter().map(agent).collect::<Vec<_>>(),
-            "output_style": "default",
-            "available_output_styles": ["default"],
+            "output_style": self.output_style,
+            "available_output_styles": self.output_styles,
             "models": MODELS.iter().map(model).collect::<Vec<_>>(),
             "account": {},
             "hooks_applied": true,

@@ -94,6 +94,8 @@ impl Protocol {
             row: json!({"theme": "dark"}),
             agents: Agents::default(),
             skills: Arc::default(),
+            output_style: "default".into(),
+            output_styles: Vec::new(),
             may_bypass: false,
             current_model: None,
             overrides: SessionOverrides::default(),

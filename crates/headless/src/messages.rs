@@ -184,7 +184,7 @@ pub(crate) struct Init {
     /// The version whose messages these are.
     pub claude_code_version: &'static str,
     pub ona_version: &'static str,
-    pub output_style: &'static str,
+    pub output_style: String,
     pub agents: Vec<String>,
     pub skills: Vec<String>,
     pub plugins: Vec<String>,

@@ -84,7 +84,7 @@ fn init(parts: &SessionParts<'_>, session: &Session, source: &str, ready: &Ready
         api_key_source: key_source(&turn.current_model.model()),
         claude_code_version: PROTOCOL,
         ona_version: env!("CARGO_PKG_VERSION"),
-        output_style: "default",
+        output_style: parts.style_name().to_owned(),
         agents: parts.agents.iter().map(|agent| agent.name.clone()).collect(),
         slash_commands: slash_commands(parts, session),
         skills: parts.skills.iter().filter(|skill| skill.by_model).map(|skill| skill.name.clone()).collect(),

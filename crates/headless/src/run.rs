@@ -184,6 +184,8 @@ impl Run<'_> {
             row: row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or(Value::Null),
             agents: parts.agents.clone(),
             skills: Arc::clone(&parts.skills),
+            output_style: parts.style_name().to_owned(),
+            output_styles: parts.output_styles.iter().map(|style| style.name.clone()).collect(),
             may_bypass: bypassing && !launch.agent_shell,
             current_model: None,
             overrides: SessionOverrides::default(),

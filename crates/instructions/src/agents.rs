@@ -5,11 +5,12 @@
 //! not here.
 
 use crate::frontmatter::{self, StringList};
+use ona_api::Mode;
 use ona_files::TOO_MANY_ENTRIES;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentDefinition {
@@ -23,8 +24,22 @@ pub struct AgentDefinition {
     pub background: bool,
     /// A model's id or family; `inherit` and `None` mean its parent's.
     pub model: Option<String>,
-    /// The hooks of its front matter, null if there are none.
+    /// The hooks of its front matter, null if it has none.
     pub hooks: Value,
+    /// The mode it asks for; how far that counts is decided where it runs.
+    pub permission_mode: Option<Mode>,
+    /// Skills whose texts it is given from the start.
+    pub skills: Vec<String>,
+    /// Servers whose tools it has beside those of `tools`.
+    pub servers: Vec<String>,
+    /// Whether it works in a git worktree of its own.
+    pub isolated: bool,
+    /// How a screen shows it.
+    pub color: Option<String>,
+    /// The first prompt of a session that works as this agent.
+    pub initial_prompt: Option<String>,
+    /// Keys of its front matter without an effect here, each with the reason.
+    pub unused: Vec<String>,
     pub origin: AgentOrigin,
 }
 
@@ -36,6 +51,8 @@ pub struct AgentOrigin {
     /// Of hooks written there (DEC-041).
     pub dialect: &'static str,
     pub of_project: bool,
+    /// The plugin it comes with, whose name precedes its own.
+    pub plugin: Option<String>,
 }
 
 impl AgentDefinition {
@@ -48,10 +65,20 @@ impl AgentDefinition {
                 && server.starts_with("mcp__")
                 && tool.strip_prefix(server).is_some_and(|rest| rest.starts_with("__"))
         };
-        let named =
-            |names: &[String]| names.iter().any(|name| ona_api::tool::canonical(name) == tool || of_server(name));
-        self.tools.as_deref().is_none_or(named) && !named(&self.disallowed)
+        let named = |names: &[String]| {
+            // `Agent(a,b)` names the tool, too.
+            let plain = |name: &str| name.split('(').next().unwrap_or(name).trim().to_owned();
+            names.iter().any(|name| ona_api::tool::canonical(&plain(name)) == tool || of_server(name))
+        };
+        let by_server = || self.servers.iter().any(|server| of_server(&format!("mcp__{}", slug(server))));
+        (self.tools.as_deref().is_none_or(named) || by_server()) && !named(&self.disallowed)
     }
+}
+
+/// A server's name as its tools have it (DEC-136).
+fn slug(server: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    server.to_lowercase().chars().map(plain).collect()
 }
 
 /// Name, description, instructions, tools (empty: all).
@@ -94,6 +121,14 @@ struct Meta {
     background: bool,
     model: Option<String>,
     hooks: Value,
+    permission_mode: Option<String>,
+    skills: StringList,
+    mcp_servers: Value,
+    memory: Value,
+    isolation: Option<String>,
+    color: Option<String>,
+    initial_prompt: Option<String>,
+    effort: Value,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -112,18 +147,10 @@ impl Agents {
     pub fn load(folders: impl IntoIterator<Item = AgentOrigin>, flag: Option<&str>) -> Result<Self, AgentsError> {
         let mut agents = Self::default();
         for (name, description, prompt, tools) in BUILTIN_AGENTS {
-            agents.add(AgentDefinition {
-                name: name.into(),
-                description: description.into(),
-                prompt: prompt.into(),
-                tools: (!tools.is_empty()).then(|| tools.iter().map(|tool| (*tool).to_owned()).collect()),
-                disallowed: Vec::new(),
-                max_turns: None,
-                background: false,
-                model: None,
-                hooks: Value::Null,
-                origin: AgentOrigin::default(),
-            });
+            let mut agent =
+                definition(name.into(), description.into(), prompt.into(), Meta::default(), AgentOrigin::default());
+            agent.tools = (!tools.is_empty()).then(|| tools.iter().map(|tool| (*tool).to_owned()).collect());
+            agents.add(agent);
         }
         for folder in folders {
             let files = crate::rules::files(&folder.file);
@@ -138,9 +165,16 @@ impl Agents {
                         continue;
                     }
                 };
-                let (meta, body) = frontmatter::split::<Meta>(&text);
+                let (meta, body) = match frontmatter::checked::<Meta>(&text) {
+                    Ok(read) => read,
+                    Err(why) => {
+                        agents.left_out.push((file, format!("has front matter that cannot be read: {why}")));
+                        continue;
+                    }
+                };
                 // A file without a name or description is not an agent.
                 if let (Some(name), Some(description)) = (meta.name.clone(), meta.description.clone()) {
+                    let name = folder.name_of(&name, &file);
                     let origin = AgentOrigin { file, ..folder.clone() };
                     agents.add(definition(name, description, body.trim().to_owned(), meta, origin));
                 }
@@ -180,7 +214,50 @@ impl Agents {
     }
 }
 
-fn definition(name: String, description: String, prompt: String, meta: Meta, origin: AgentOrigin) -> AgentDefinition {
+impl AgentOrigin {
+    /// `plugin:folder:name` for an agent of a plugin.
+    fn name_of(&self, name: &str, file: &Path) -> String {
+        let Some(plugin) = &self.plugin else { return name.to_owned() };
+        let below = file.strip_prefix(&self.file).ok().and_then(Path::parent);
+        let folders = below.into_iter().flat_map(Path::iter).map(|part| part.to_string_lossy().into_owned());
+        std::iter::once(plugin.clone()).chain(folders).chain([name.to_owned()]).collect::<Vec<_>>().join(":")
+    }
+}
+
+fn definition(
+    name: String,
+    description: String,
+    prompt: String,
+    mut meta: Meta,
+    origin: AgentOrigin,
+) -> AgentDefinition {
+    let mut unused = Vec::new();
+    if origin.plugin.is_some() {
+        // A plugin's agent is the operator's guest: it brings neither guards nor servers nor a mode.
+        for (key, given) in [
+            ("hooks", !meta.hooks.is_null()),
+            ("mcpServers", !meta.mcp_servers.is_null()),
+            ("permissionMode", meta.permission_mode.is_some()),
+        ] {
+            unused.extend(given.then(|| format!("{key} (agents of plugins cannot have it)")));
+        }
+        (meta.hooks, meta.mcp_servers, meta.permission_mode) = (Value::Null, Value::Null, None);
+    }
+    let permission_mode = meta.permission_mode.and_then(|mode| match mode.as_str() {
+        "manual" => Some(Mode::Default),
+        word => word.parse().map_err(|_| unused.push(format!("permissionMode {word} (not a mode)"))).ok(),
+    });
+    let isolated = match meta.isolation.as_deref() {
+        None | Some("none" | "") => false,
+        Some("worktree") => true,
+        Some(other) => {
+            unused.push(format!("isolation {other} (only worktree)"));
+            false
+        }
+    };
+    let servers = servers(&meta.mcp_servers, &mut unused);
+    unused.extend((!meta.memory.is_null()).then(|| "memory (agents have no memory files)".to_owned()));
+    unused.extend((!meta.effort.is_null()).then(|| "effort (models are asked without one)".to_owned()));
     AgentDefinition {
         name,
         description,
@@ -191,8 +268,41 @@ fn definition(name: String, description: String, prompt: String, meta: Meta, ori
         background: meta.background,
         model: meta.model,
         hooks: meta.hooks,
+        permission_mode,
+        skills: meta.skills.0,
+        servers,
+        isolated,
+        color: meta.color,
+        initial_prompt: meta.initial_prompt.filter(|prompt| !prompt.trim().is_empty()),
+        unused,
         origin,
     }
+}
+
+/// The servers that are named; those that are written out cannot be started for one agent.
+fn servers(written: &Value, unused: &mut Vec<String>) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut inline = |name: &str| {
+        unused.push(format!("mcpServers {name} (configure the server in .mcp.json or --mcp-config and name it here)"));
+    };
+    match written {
+        Value::Null => {}
+        Value::String(text) => {
+            names.extend(text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()));
+        }
+        Value::Array(list) => {
+            for one in list {
+                match one {
+                    Value::String(name) => names.push(name.clone()),
+                    Value::Object(fields) => fields.keys().for_each(|name| inline(name)),
+                    other => inline(&other.to_string()),
+                }
+            }
+        }
+        Value::Object(fields) => fields.keys().for_each(|name| inline(name)),
+        other => inline(&other.to_string()),
+    }
+    names
 }
 
 #[cfg(test)]
@@ -209,7 +319,7 @@ mod tests {
         .unwrap();
         std::fs::write(dir.path().join("not-an-agent.md"), "just text").unwrap();
         let flag = r#"{"explore": {"description": "mine", "prompt": "look", "maxTurns": 3}}"#;
-        let folder = AgentOrigin { file: dir.path().to_owned(), dialect: "sdlc", of_project: true };
+        let folder = AgentOrigin { file: dir.path().to_owned(), dialect: "sdlc", of_project: true, plugin: None };
         let agents = Agents::load([folder], Some(flag)).unwrap();
         assert_eq!(
             agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(),
@@ -224,5 +334,36 @@ mod tests {
         assert_eq!((&reviewer.origin.file, reviewer.origin.of_project), (&dir.path().join("r.md"), true));
         assert_eq!(agents.get("Explore").unwrap().max_turns, Some(3));
         assert!(Agents::load([], Some("[]")).is_err());
+    }
+
+    #[test]
+    fn what_a_file_asks_for_is_read_or_named() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("deep")).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+        write(
+            "deep/a.md",
+            "---\nname: a\ndescription: d\npermissionMode: acceptEdits\nskills: [s, t]\nmcpServers: [Git Hub, {x: {command: y}}]\n\
+             isolation: worktree\ncolor: red\nmemory: user\ntools: Read\neffort: high\n---\nWork.",
+        );
+        write("broken.md", "---\nname: [\n---\nx");
+        write("b.md", "---\nname: b\ndescription: d\npermissionMode: always\nisolation: remote\n---\nx");
+        let folder = AgentOrigin { file: dir.path().to_owned(), dialect: "claude", ..AgentOrigin::default() };
+        let agents = Agents::load([folder.clone()], None).unwrap();
+        let a = agents.get("a").unwrap();
+        assert_eq!(
+            (a.permission_mode, &a.skills, a.isolated, a.color.as_deref()),
+            (Some(Mode::AcceptEdits), &vec!["s".to_owned(), "t".to_owned()], true, Some("red"))
+        );
+        assert!(a.grants("Read") && a.grants("mcp__git_hub__list") && !a.grants("mcp__other__x") && !a.grants("Bash"));
+        assert_eq!(a.unused.len(), 3, "{:?}", a.unused);
+        let b = agents.get("b").unwrap();
+        assert_eq!((b.permission_mode, b.isolated, b.unused.len()), (None, false, 2));
+        assert_eq!(agents.left_out.len(), 1, "{:?}", agents.left_out);
+
+        let of_plugin = Agents::load([AgentOrigin { plugin: Some("p".into()), ..folder }], None).unwrap();
+        let a = of_plugin.get("p:deep:a").unwrap();
+        assert_eq!((a.permission_mode, a.servers.len(), a.isolated), (None, 0, true));
+        assert!(a.unused.iter().any(|why| why.starts_with("permissionMode")), "{:?}", a.unused);
     }
 }

@@ -14,6 +14,17 @@ pub(crate) fn split<T: DeserializeOwned + Default>(text: &str) -> (T, &str) {
     }
 }
 
+/// The same, or why the block is not of this shape.
+pub(crate) fn checked<T: DeserializeOwned + Default>(text: &str) -> Result<(T, &str), String> {
+    match block(text) {
+        Some((block, body)) => match serde_saphyr::from_str::<T>(block) {
+            Ok(parsed) => Ok((parsed, body)),
+            Err(error) => Err(error.to_string().lines().next().unwrap_or_default().to_owned()),
+        },
+        None => Ok(split(text)),
+    }
+}
+
 /// Returns the text of the block and the text after it.
 pub(crate) fn block(text: &str) -> Option<(&str, &str)> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -8,10 +8,12 @@ mod agents;
 mod frontmatter;
 mod imports;
 mod instructions;
+mod output_styles;
 mod prompt;
 mod rules;
 pub mod skills;
 
 pub use agents::{AgentDefinition, AgentOrigin, Agents, AgentsError, BUILTIN_AGENTS};
 pub use instructions::{Instruction, InstructionSources, Instructions, LoadReason, MemoryType};
+pub use output_styles::{DEFAULT_STYLE, OutputStyle, OutputStyles, StyleFolder};
 pub use prompt::{PromptParts, system_prompt};

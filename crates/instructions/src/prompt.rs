@@ -2,6 +2,7 @@
 //! the same session makes the same request twice.
 
 use crate::instructions::Instruction;
+use crate::output_styles::OutputStyle;
 use ona_api::Phase;
 use std::fmt::Write;
 use std::path::Path;
@@ -10,6 +11,8 @@ use std::path::Path;
 pub struct PromptParts<'a> {
     /// `--system-prompt`: in place of our own words about the work.
     pub instead: Option<&'a str>,
+    /// How the agent talks; not for subagents, and not where the words about the work are replaced.
+    pub style: Option<&'a OutputStyle>,
     /// `--append-system-prompt`, or the instructions of a subagent.
     pub also: Option<&'a str>,
     pub cwd: &'a Path,
@@ -19,6 +22,9 @@ pub struct PromptParts<'a> {
     pub has_approved_plan: bool,
     pub instructions: &'a [Instruction],
 }
+
+/// What stays where an output style replaces the words about the work.
+const ROLE: &str = "You are ona, an agent in a terminal. You work on the project below with the tools you are given, on behalf of the person who started you.";
 
 const WORK: &str = "\
 You are ona, a coding agent in a terminal. You work on the project below with the tools you are given, on behalf of the person who started you.
@@ -32,11 +38,16 @@ How you work:
 - Be brief. Answer in the language you were asked in.";
 
 pub fn system_prompt(prompt: &PromptParts<'_>) -> String {
-    let mut text = prompt.instead.unwrap_or(WORK).trim_end().to_owned();
+    let style = prompt.style.filter(|style| prompt.instead.is_none() && !style.text.is_empty());
+    let work = if style.is_some_and(|style| !style.keeps_instructions) { ROLE } else { WORK };
+    let mut text = prompt.instead.unwrap_or(work).trim_end().to_owned();
     let mut section = |title: &str, body: &str| {
         // Writing to a String cannot fail.
         write!(text, "\n\n# {title}\n{}", body.trim_end()).ok();
     };
+    if let Some(style) = style {
+        section(&format!("Output style: {}", style.name), &style.text);
+    }
     section("Surroundings", &surroundings(prompt));
     section("Phase", phase(prompt.phase, prompt.has_approved_plan));
     if !prompt.instructions.is_empty() {
@@ -87,6 +98,7 @@ mod tests {
     fn prompt<'a>() -> PromptParts<'a> {
         PromptParts {
             instead: None,
+            style: None,
             also: None,
             cwd: Path::new("/p"),
             project: Path::new("/p"),
@@ -106,6 +118,24 @@ mod tests {
                 && text.contains("no plan is approved")
         );
         assert_eq!(text, system_prompt(&prompt()));
+    }
+
+    #[test]
+    fn a_style_is_added_or_replaces_the_words_about_the_work() {
+        let style = |keeps_instructions| OutputStyle {
+            name: "terse".into(),
+            description: String::new(),
+            text: "Be terse.".into(),
+            keeps_instructions,
+            file: None,
+        };
+        let (kept, replaced) = (style(true), style(false));
+        let text = system_prompt(&PromptParts { style: Some(&kept), ..prompt() });
+        assert!(text.contains("How you work:") && text.contains("# Output style: terse\nBe terse."));
+        let text = system_prompt(&PromptParts { style: Some(&replaced), ..prompt() });
+        assert!(!text.contains("How you work:") && text.contains("Be terse.") && text.contains("/p"));
+        let text = system_prompt(&PromptParts { style: Some(&kept), instead: Some("Only this."), ..prompt() });
+        assert!(!text.contains("Be terse."));
     }
 
     #[test]

@@ -33,15 +33,19 @@ pub(crate) fn scoped(file: &Path, text: &str, root: &Path) -> Option<ScopedRule>
     if meta.paths.0.is_empty() {
         return None;
     }
+    let set = glob_set(&meta.paths.0);
+    Some(ScopedRule { file: file.to_owned(), patterns: meta.paths.0, set, root: root.to_owned() })
+}
+
+/// An invalid pattern matches nothing.
+pub(crate) fn glob_set(patterns: &[String]) -> GlobSet {
     let mut set = GlobSetBuilder::new();
-    for pattern in &meta.paths.0 {
-        // An invalid pattern matches nothing.
+    for pattern in patterns {
         if let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() {
             set.add(glob);
         }
     }
-    let set = set.build().unwrap_or_else(|_| GlobSet::empty());
-    Some(ScopedRule { file: file.to_owned(), patterns: meta.paths.0, set, root: root.to_owned() })
+    set.build().unwrap_or_else(|_| GlobSet::empty())
 }
 
 /// Returns the text of a rule without its block.

@@ -1,6 +1,6 @@
 //! The Agent tool where no model can be asked: it accepts the call and says why no agent can start.
 
-use crate::subagent::{AgentInput, AgentTool};
+use crate::subagent::{AgentInput, DESCRIPTION};
 use ona_api::{Access, ToolResult};
 use ona_tools::{Tool, ToolContext};
 
@@ -16,8 +16,8 @@ impl AgentWithoutModel {
 
 impl Tool for AgentWithoutModel {
     type Input = AgentInput;
-    const NAME: &'static str = AgentTool::NAME;
-    const DESCRIPTION: &'static str = AgentTool::DESCRIPTION;
+    const NAME: &'static str = "Agent";
+    const DESCRIPTION: &'static str = DESCRIPTION;
 
     fn access(&self, _: &AgentInput, _: &ToolContext) -> Vec<Access> {
         vec![Access::Plain]

@@ -145,6 +145,8 @@ pub fn builtin_tools(profile: Profile) -> ToolBox {
 pub fn tool_box(profile: Profile, parts: ToolParts<'_>) -> ToolBox {
     let mut tools = builtin_tools(profile);
     let ToolParts { session, store, hooks, mut project_files, mut agent, mut skills, mut servers, mut web } = parts;
+    // Skills may run as agents of their own.
+    let forks = agent.clone();
     for one in profile.contents().1 {
         match one {
             SessionTool::Internet => {
@@ -161,7 +163,7 @@ pub fn tool_box(profile: Profile, parts: ToolParts<'_>) -> ToolBox {
             SessionTool::Todo => tools.add(Arc::new(TodoWrite::of(session, store, hooks))),
             SessionTool::Agent => agent.take().into_iter().for_each(|agent| tools.add(agent)),
             SessionTool::Skill => {
-                skills.take().into_iter().for_each(|loader| tools.add(Arc::new(SkillTool::new(loader))));
+                skills.take().into_iter().for_each(|loader| tools.add(Arc::new(SkillTool::new(loader, forks.clone()))));
             }
             SessionTool::Servers => {
                 if let Some((servers, keep)) = servers.take() {

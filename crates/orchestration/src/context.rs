@@ -13,6 +13,7 @@ use crate::session::Session;
 use ona_api::row::Memory;
 use ona_api::{Access, CallId, Entry, EventName, Group, Row};
 use ona_hookplane::{Firing, HookEngine, HookOutcome};
+use ona_instructions::skills::WaitingSkills;
 use ona_instructions::{Instruction, Instructions};
 use ona_store::{Reader, Store, StoreError};
 use serde_json::{Value, json};
@@ -26,6 +27,8 @@ const LOOKED_AT: usize = 4_000;
 pub struct SessionContext {
     instructions: Option<Instructions>,
     memories: Recall,
+    /// Skills that are announced with a file.
+    skills: WaitingSkills,
 }
 
 /// Whether memories are looked for, and which were given.
@@ -58,7 +61,12 @@ impl SessionContext {
             MemoryRecall::Enabled => Recall::Except(given.memories.into_iter().collect()),
             MemoryRecall::Disabled => Recall::Never,
         };
-        Ok(Self { instructions: Some(instructions), memories })
+        Ok(Self { instructions: Some(instructions), memories, skills: WaitingSkills::default() })
+    }
+
+    /// Skills that are for some files only, from now on.
+    pub fn wait_for_files(&mut self, skills: WaitingSkills) {
+        self.skills = skills;
     }
 
     /// The conversation went back: what only rows behind that point brought may be brought again.
@@ -146,6 +154,14 @@ pub(crate) async fn brought_in(
         }
         let firing = Firing::new(EventName::InstructionsLoaded, session.base(), loaded(&one));
         brought.push((hooks.fire(firing).await, instruction(&one, call)));
+    }
+    for text in session.context.skills.after_reading(file) {
+        let mut fields = json!({"kind": "text", "source": "skill", "text": text});
+        if let Some(call) = call {
+            fields["tool_use_id"] = json!(call);
+        }
+        let row = Row::Transcript(Entry::Attachment { attachment: object(fields), call: call.cloned() });
+        brought.push((HookOutcome::default(), row));
     }
     brought
 }

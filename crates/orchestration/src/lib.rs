@@ -79,7 +79,7 @@ pub use search_access::search_access;
 pub use session::{EnvFile, OwnRules, ParentSession, PersistUpdate, Session, set_mode};
 pub use session_hooks::{BuildHooks, BuiltHooks, FrontMatterHooks, HookOwner, SessionHookRegistry, hooks_of_agent};
 pub use session_usage::session_usage;
-pub use skills::{NotLoaded, SkillLoader, SkillPolicy, SkillTool, front_hooks};
+pub use skills::{NotLoaded, SkillLoader, SkillPolicy, SkillTool, fork, front_hooks};
 pub use subagent::{AgentTool, SubagentDeps};
 pub use todos::TodoWrite;
 pub use transcript_files::TranscriptFiles;

@@ -276,20 +276,41 @@ impl Model {
 
 /// The model that gets the next request.
 #[derive(Clone)]
-pub struct CurrentModel(Arc<RwLock<Arc<Model>>>);
+pub struct CurrentModel(Arc<RwLock<ModelInUse>>);
+
+struct ModelInUse {
+    now: Arc<Model>,
+    /// The one to go back to when the turn ends.
+    before: Option<Arc<Model>>,
+}
 
 impl CurrentModel {
     pub fn new(model: Arc<Model>) -> Self {
-        Self(Arc::new(RwLock::new(model)))
+        Self(Arc::new(RwLock::new(ModelInUse { now: model, before: None })))
     }
 
     pub fn model(&self) -> Arc<Model> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner).now)
     }
 
     /// A reply that is streaming is not torn: it applies to the next call.
     pub fn set(&self, model: Arc<Model>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = model;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = ModelInUse { now: model, before: None };
+    }
+
+    /// As `set`, until the turn ends.
+    pub fn set_for_turn(&self, model: Arc<Model>) {
+        let mut used = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut used.now, model);
+        used.before.get_or_insert(before);
+    }
+
+    /// Goes back to the model from before the turn, unless another was chosen since.
+    pub fn end_turn(&self) {
+        let mut used = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = used.before.take() {
+            used.now = before;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Holds the parameters that permission rules can name against the schemas of the tools.
 
 use crate::plan_mode::{EnterPlanMode, ExitPlanMode};
-use crate::subagent::AgentTool;
+use crate::subagent::AgentInput;
 use crate::todos::TodoWrite;
 use ona_mcp::{ListMcpResources, ReadMcpResource};
 use ona_permissions::rule_parameters;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Parameters that rules written for other programs name and this one does not offer.
 const ELSEWHERE: [(&str, &[&str]); 2] =
-    [("Agent", &["model", "isolation", "name", "effort", "mode"]), ("TaskStop", &["shell_id"])];
+    [("Agent", &["name", "effort", "mode"]), ("TaskStop", &["shell_id"])];
 
 fn of<T: Tool>() -> (String, Value) {
     (T::NAME.to_owned(), schema::<T::Input>())
@@ -28,7 +28,7 @@ fn scalars(schema: &Value) -> Vec<&str> {
 fn rules_can_name_the_parameters_of_every_built_in_tool() {
     let builtin = ToolBox::builtin().specs().into_iter().map(|spec| (spec.name, spec.input_schema));
     let others = [
-        of::<AgentTool>(),
+        ("Agent".to_owned(), schema::<AgentInput>()),
         of::<EnterPlanMode>(),
         of::<ExitPlanMode>(),
         of::<ListMcpResources>(),

@@ -14,19 +14,22 @@ use crate::pipeline::Pipeline;
 use crate::records;
 use crate::search_access::search_access;
 use crate::session::{ParentSession, Session};
-use crate::skills::SkillLoader;
+use crate::skills::{NotLoaded, SkillLoader};
 use crate::turn::{PromptSource, Turn, TurnEnd, TurnOutcome};
+use crate::worktrees::{Worktree, WorktreeFate, Worktrees, kept_words, random_name};
 use ona_api::model::RequestParams;
-use ona_api::{Access, CallId, EventName, Phase, SessionId, SessionOrigin, ToolResult};
+use ona_api::{Access, CallId, EventName, Phase, SessionId, SessionOrigin, ToolResult, ToolSpec};
 use ona_hookplane::{Firing, HookEngine};
-use ona_instructions::{AgentDefinition, Agents, PromptParts, system_prompt};
+use ona_instructions::{AgentDefinition, Agents, Instruction, PromptParts, system_prompt};
 use ona_mcp::Servers;
 use ona_store::{Store, StoreError};
-use ona_tools::{AnyTool, BackgroundJob, TaskKind, TaskState, Tool, ToolBox, ToolContext};
+use ona_tools::{
+    AnyTool, BackgroundJob, BadInput, PlannedCall, TaskKind, TaskState, ToolBox, ToolContext, parse, schema,
+};
 use ona_web::Web;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -56,6 +59,10 @@ pub struct SubagentDeps {
     pub servers: Arc<Servers>,
     /// Pages and searches of the web, which a run shares.
     pub web: Arc<Web>,
+    /// Instruction files of the session, which agents that change things are told as well.
+    pub instructions: Arc<[Instruction]>,
+    /// Worktrees of the project.
+    pub worktrees: Arc<Worktrees>,
 }
 
 pub struct AgentTool {
@@ -74,8 +81,18 @@ pub struct AgentInput {
     prompt: String,
     /// Which kind of agent; `general-purpose` if left out.
     subagent_type: Option<String>,
+    /// Another model than the agent's own: its id, or sonnet, opus or haiku.
+    model: Option<String>,
     /// Go on at once; TaskOutput returns the report later.
     run_in_background: Option<bool>,
+    /// `worktree`: it works in a git worktree of its own, which is kept if it changed something.
+    isolation: Option<Isolation>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Isolation {
+    Worktree,
 }
 
 impl AgentTool {
@@ -92,23 +109,43 @@ impl AgentTool {
     }
 }
 
-impl Tool for AgentTool {
-    type Input = AgentInput;
-    const NAME: &'static str = "Agent";
-    const DESCRIPTION: &'static str = "Hands a task of its own to another agent, which works with the same project and rules \
-        but sees nothing of this conversation, and returns that agent's report. Use it for work that needs many \
-        steps or much reading of which only the outcome matters. Kinds: general-purpose (all tools), explore (looks \
-        things up), plan (prepares a change), and those the project defines.";
+pub(crate) const DESCRIPTION: &str = "Hands a task of its own to another agent, which works with the same project and rules but sees \
+    nothing of this conversation, and returns that agent's report. Use it for work that needs many steps or much reading of \
+    which only the outcome matters.";
 
-    fn access(&self, _: &AgentInput, _: &ToolContext) -> Vec<Access> {
-        vec![Access::Plain]
+/// Characters of one agent's description in the description of the tool.
+const DESCRIBED: usize = 1_000;
+
+impl AnyTool for AgentTool {
+    fn spec(&self) -> ToolSpec {
+        let line = |agent: &AgentDefinition| {
+            let words = agent.description.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("- {}: {}", agent.name, ona_api::text::head(&words, DESCRIBED).0)
+        };
+        let agents: Vec<_> = self.deps.agents.iter().map(line).collect();
+        ToolSpec {
+            name: "Agent".into(),
+            description: format!("{DESCRIPTION}\nAgents:\n{}", agents.join("\n")),
+            input_schema: schema::<AgentInput>(),
+        }
     }
 
+    fn plan(self: Arc<Self>, input: &Value, _: &ToolContext) -> Result<PlannedCall, BadInput> {
+        let parsed = parse::<AgentInput>(input)?;
+        Ok(PlannedCall::new(input.clone(), vec![Access::Plain], move |cx| {
+            Box::pin(async move { self.run(parsed, cx).await })
+        }))
+    }
+}
+
+impl AgentTool {
     async fn run(&self, input: AgentInput, cx: &ToolContext) -> ToolResult {
-        let definition = match self.definition(&input) {
+        let mut definition = match self.definition(&input) {
             Ok(definition) => definition,
             Err(unknown) => return ToolResult::rejected(unknown),
         };
+        definition.model = input.model.or(definition.model);
+        definition.isolated |= input.isolation == Some(Isolation::Worktree);
         if self.deps.parent.depth >= DEEPEST {
             return ToolResult::rejected(format!("Agents cannot be nested more than {DEEPEST} deep."));
         }
@@ -181,19 +218,59 @@ impl SubagentTask {
         Box::pin(async move {
             let (agent, name) = (SessionId::random(), self.definition.name.clone());
             match self.work(&agent).await {
-                Ok(outcome) => report(outcome).data_with(&agent, &name),
-                Err(error) => ToolResult::internal(error.to_string()),
+                Ok(finished) => finished.report().data_with(&agent, &name),
+                Err(AgentFailure::Store(error)) => ToolResult::internal(error.to_string()),
+                Err(AgentFailure::Worktree(why)) => {
+                    ToolResult::rejected(format!("The agent {name} was not started: {why}"))
+                }
             }
         })
     }
 
-    async fn work(&self, agent: &SessionId) -> Result<TurnOutcome, StoreError> {
+    async fn work(&self, agent: &SessionId) -> Result<FinishedAgent, AgentFailure> {
+        let worktree = if self.definition.isolated { Some(self.make_worktree().await?) } else { None };
+        let worked = self.work_in(agent, worktree.as_ref()).await;
+        let kept = match &worktree {
+            Some(worktree) => self.leave_worktree(worktree).await,
+            None => None,
+        };
+        Ok(FinishedAgent { outcome: worked?, kept })
+    }
+
+    /// Fires WorktreeCreate in the parent's name, as nothing of the agent is there yet.
+    async fn make_worktree(&self) -> Result<Worktree, AgentFailure> {
+        let (deps, name) = (&self.deps, random_name().replacen("ona-", "agent-", 1));
+        deps.worktrees.check(&name).map_err(|why| AgentFailure::Worktree(why.to_string()))?;
+        let said = deps.fire(EventName::WorktreeCreate, json!({ "name": name })).await;
+        let made = deps.worktrees.create(&name, &said, &self.cx.cwd).await;
+        made.map_err(|why| AgentFailure::Worktree(why.to_string()))
+    }
+
+    /// Removes the worktree if nothing was changed in it. Returns it with a sentence if it is kept.
+    async fn leave_worktree(&self, worktree: &Worktree) -> Option<KeptWorktree> {
+        let deps = &self.deps;
+        let kept = |why: &str| Some(KeptWorktree { worktree: worktree.clone(), words: kept_words(worktree, why) });
+        if let WorktreeFate::Kept { why } = deps.worktrees.fate(worktree).await {
+            return kept(why);
+        }
+        deps.fire(EventName::WorktreeRemove, json!({"worktree_path": worktree.path.to_string_lossy()})).await;
+        if !worktree.path.exists() {
+            return None;
+        }
+        deps.worktrees.remove(worktree).await.err().and_then(|why| kept(&why))
+    }
+
+    async fn work_in(&self, agent: &SessionId, worktree: Option<&Worktree>) -> Result<TurnOutcome, StoreError> {
         let deps = &self.deps;
         let place = new_key(&deps.parent.place.conversation, agent);
         let origin = SessionOrigin::Agent { agent_type: self.definition.name.clone() };
         let mut opening = child_opening(agent, &deps.parent.place.session, origin);
         let (_hooks, problems) = deps.skills.registrar.agent_started(&place, &self.definition)?;
         problems.into_iter().for_each(|problem| (deps.events)(TurnEvent::Message(problem)));
+        if !self.definition.unused.is_empty() {
+            let (name, unused) = (&self.definition.name, self.definition.unused.join(", "));
+            (deps.events)(TurnEvent::Message(format!("The agent {name}: without effect in its definition: {unused}")));
+        }
         let started = json!({"agent_id": agent, "agent_type": self.definition.name});
         let said = deps.fire(EventName::SubagentStart, started).await;
         records::contexts(&mut opening, EventName::SubagentStart, &said);
@@ -202,9 +279,14 @@ impl SubagentTask {
         let identity = AgentIdentity { id: Some(agent.0.clone()), kind: Some(self.definition.name.clone()) };
         // It hears of no module: the events of oh-my-pi are those of the session a person sees.
         let mut session = deps.parent.child(place, identity, self.cx.clone());
+        if let Some(worktree) = worktree {
+            session.enter_worktree(&worktree.path);
+        }
+        session.own_rules.mode = self.definition.permission_mode.or(session.own_rules.mode);
         let tools = self.tools(&session);
         let current_model = self.current_model();
-        let asking = self.asking(&session, &current_model.model(), &tools)?;
+        let skills = self.preloaded_skills(&session).await?;
+        let asking = self.asking(&session, &current_model.model(), &tools, &skills)?;
         let mut history = History::load(&deps.store, agent, current_model.model().wire())?;
         let turn = Turn {
             pipeline: Pipeline::new(&deps.store, tools, &deps.hooks, &deps.operator),
@@ -216,6 +298,31 @@ impl SubagentTask {
             max_turns: self.definition.max_turns,
         };
         turn.run(&mut session, &mut history, &self.prompt).await
+    }
+
+    /// The texts of the skills its definition names.
+    async fn preloaded_skills(&self, session: &Session) -> Result<String, StoreError> {
+        let loader = self.deps.skills.of(session);
+        let tell = |why: String| {
+            (self.deps.events)(TurnEvent::Message(format!(
+                "The agent {} works without a skill: {why}",
+                self.definition.name
+            )));
+        };
+        let mut texts = String::new();
+        for name in &self.definition.skills {
+            // What is for the user alone to start is not started by a definition either.
+            let Some(skill) = loader.skills.get(name).filter(|skill| skill.by_model) else {
+                tell(format!("{name} is not a skill that agents may load"));
+                continue;
+            };
+            match loader.load(skill, "", &session.cx).await {
+                Ok(text) => texts.push_str(&format!("\n\n# Skill {}\n{text}", skill.name)),
+                Err(NotLoaded::Store(error)) => return Err(error),
+                Err(why) => tell(why.to_string()),
+            }
+        }
+        Ok(texts)
     }
 
     /// What the definition grants, never more than the parent has.
@@ -261,21 +368,65 @@ impl SubagentTask {
         }
     }
 
-    fn asking(&self, session: &Session, model: &Model, tools: &ToolBox) -> Result<RequestParams, StoreError> {
+    fn asking(
+        &self,
+        session: &Session,
+        model: &Model,
+        tools: &ToolBox,
+        skills: &str,
+    ) -> Result<RequestParams, StoreError> {
         let reader = self.deps.store.reader()?;
         let conversation = &session.place.conversation;
+        // Agents that only look things up need no instructions for changing them.
+        let looks = matches!(self.definition.name.as_str(), "explore" | "plan");
+        let also = format!("{}{skills}", self.deps.also.as_deref().unwrap_or_default());
         let system = system_prompt(&PromptParts {
             instead: Some(&self.definition.prompt),
-            also: self.deps.also.as_deref(),
+            style: None,
+            also: Some(also.trim()).filter(|also| !also.is_empty()),
             cwd: &session.cx.cwd,
             project: &session.cx.project,
             extra: &session.cx.extra,
             phase: reader.phase(conversation)?.unwrap_or(Phase::Idle),
             has_approved_plan: reader.has_approved_plan(conversation)?,
-            instructions: &[],
+            instructions: if looks { &[] } else { &self.deps.instructions },
         });
         let model = model.choice.wire_model.clone();
         Ok(RequestParams { model, system, tools: tools.specs(), max_tokens: self.deps.max_tokens })
+    }
+}
+
+/// Why an agent did not work.
+enum AgentFailure {
+    Store(StoreError),
+    Worktree(String),
+}
+
+impl From<StoreError> for AgentFailure {
+    fn from(error: StoreError) -> Self {
+        AgentFailure::Store(error)
+    }
+}
+
+/// An agent that has ended, and its worktree if that is kept.
+struct FinishedAgent {
+    outcome: TurnOutcome,
+    kept: Option<KeptWorktree>,
+}
+
+struct KeptWorktree {
+    worktree: Worktree,
+    words: String,
+}
+
+impl FinishedAgent {
+    fn report(self) -> ToolResult {
+        let mut report = report(self.outcome);
+        if let Some(KeptWorktree { worktree, words }) = self.kept {
+            report.content = format!("{}\n\n[{words}]", report.content.trim_end());
+            report = report.data(json!({"worktreePath": worktree.path, "worktreeBranch": worktree.branch}));
+        }
+        report
     }
 }
 

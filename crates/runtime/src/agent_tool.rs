@@ -53,5 +53,7 @@ pub fn agent_tool(
         skills,
         servers: Arc::clone(&runtime.mcp.servers),
         web: Arc::clone(&runtime.web),
+        instructions: Arc::default(),
+        worktrees: Arc::clone(&runtime.worktrees),
     })))
 }

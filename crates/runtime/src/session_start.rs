@@ -12,9 +12,9 @@ use crate::{hook_handlers, model_choice, skills};
 use ona_api::model::{ModelFailure, RequestParams};
 use ona_api::{EventName, Group, LoggedEvent, Phase, Row, SessionOrigin, environment, tool::canonical};
 use ona_hookplane::HookOutcome;
-use ona_instructions::skills::Skills;
+use ona_instructions::skills::{Skills, WaitingSkills};
 use ona_instructions::{
-    AgentDefinition, Agents, Instruction, InstructionSources, Instructions, PromptParts, system_prompt,
+    AgentDefinition, Agents, Instruction, InstructionSources, Instructions, OutputStyle, PromptParts, system_prompt,
 };
 use ona_modules::ModuleContext;
 use ona_modules::rules::ModuleEvent;
@@ -110,6 +110,8 @@ pub struct SessionStart<'a> {
     pub cancellation: &'a TurnCancellation,
     pub events: &'a Events,
     pub overrides: &'a SessionOverrides,
+    /// How the agent talks.
+    pub style: Option<&'a OutputStyle>,
     pub setup: Option<SetupTrigger>,
 }
 
@@ -238,7 +240,8 @@ impl SessionStart<'_> {
         let told = Arc::clone(events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let skills = Arc::clone(self.skills);
-        let loader = skills::loader(self.open, self.runtime, session, &skills, Arc::clone(&operator), tell);
+        let mut loader = skills::loader(self.open, self.runtime, session, &skills, Arc::clone(&operator), tell);
+        loader.current_model = Some(current_model.clone());
         let deps = SubagentDeps {
             store: Arc::clone(store),
             hooks: Arc::clone(hooks),
@@ -252,6 +255,8 @@ impl SessionStart<'_> {
             skills: loader.clone(),
             servers: Arc::clone(&self.runtime.mcp.servers),
             web: Arc::clone(&self.runtime.web),
+            instructions: instructions.clone().into(),
+            worktrees: Arc::clone(&self.runtime.worktrees),
         };
         self.wait_for_servers(session).await?;
         let granted = agent_setup.agent.cloned();
@@ -296,7 +301,8 @@ impl SessionStart<'_> {
             max_turns: options.max_turns.or(agent_setup.agent.and_then(|agent| agent.max_turns)),
         };
         let first = start.specific.iter().find_map(|(_, fields)| fields.get("initialUserMessage")?.as_str());
-        let first_prompt = first.map(str::to_owned);
+        let of_agent = || agent_setup.agent.filter(|_| source == "startup")?.initial_prompt.clone();
+        let first_prompt = first.map(str::to_owned).or_else(of_agent);
         Ok(Preparation::Ready(Box::new(ReadySession { turn, history, instructions, first_prompt })))
     }
 
@@ -424,6 +430,7 @@ impl SessionStart<'_> {
         let texts = instructions.loaded().to_vec();
         let memories = if options.bare { MemoryRecall::Disabled } else { MemoryRecall::Enabled };
         session.context = SessionContext::of(session, store.reader()?, instructions, memories)?;
+        session.context.wait_for_files(WaitingSkills::of(self.skills, &session.cx.project));
         Ok(texts)
     }
 
@@ -439,6 +446,7 @@ impl SessionStart<'_> {
         let conversation = &session.place.conversation;
         let system = system_prompt(&PromptParts {
             instead: agent_setup.instead.as_deref(),
+            style: self.style,
             also: agent_setup.also.as_deref(),
             cwd: &session.cx.cwd,
             project: &session.cx.project,

@@ -1,9 +1,10 @@
 //! Which skills and commands this run knows, and the desk at which they are loaded.
 
 use crate::launch::{Launch, OpenProject};
+use crate::plugin_folders::plugins;
 use crate::runtime::Runtime;
 use ona_api::environment;
-use ona_instructions::skills::{Plugin, SkillFolders, SkillScope, Skills, Visibility};
+use ona_instructions::skills::{SkillFolders, SkillScope, Skills, Visibility};
 use ona_orchestration::{Operator, Session, SkillLoader, SkillPolicy};
 use ona_settings::Settings;
 use ona_trust::Trust;
@@ -43,13 +44,7 @@ fn shelves(launch: &Launch, open: &OpenProject) -> SkillFolders {
         shelves.add_user(&launch.env.home(), claude_dir(launch).as_deref(), compatible);
     }
     // Plugins are the user's, who installed or named them.
-    for (id, plugin) in open.merged.effective["plugins"].as_object().into_iter().flatten() {
-        let folder = |key: &str| plugin[key].as_str().map(PathBuf::from).filter(|path| path.is_absolute());
-        if let (Some(root), Some(data)) = (folder("root"), folder("data")) {
-            let name = id.split('@').next().unwrap_or(id).to_owned();
-            shelves.add_plugin(Plugin { name, root, data });
-        }
-    }
+    plugins(open).into_iter().for_each(|plugin| shelves.add_plugin(plugin));
     // What a folder brings counts as its settings do (DEC-058).
     let trusted = open.merged.trust != Trust::Withheld;
     if !options.bare && named("project") && trusted {
@@ -93,5 +88,6 @@ pub fn loader(
         },
         registrar: Arc::clone(&runtime.registrar),
         tell,
+        current_model: None,
     }
 }

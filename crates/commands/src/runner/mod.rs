@@ -231,6 +231,7 @@ impl SessionParts<'_> {
             cancellation: &self.cancellation,
             events: &self.events,
             overrides: &self.overrides,
+            style: self.output_style.as_ref(),
             setup: self.setup,
         };
         let mut prepared = start.prepare(session, source).await?;

@@ -1,14 +1,14 @@
 //! What a session is made of beside its rows, assembled the same way for every front.
 
-use ona_instructions::Agents;
 use ona_instructions::skills::Skills;
+use ona_instructions::{Agents, DEFAULT_STYLE, OutputStyle, OutputStyles};
 use ona_mcp::{MessageRelay, ServerDefinition};
 use ona_orchestration::{ElicitationPrompter, Elicitations, Events, ModuleUi, Operator, Session, TurnEvent, Worktree};
 use ona_process::TurnCancellation;
 use ona_runtime::session_choice::Begin;
 use ona_runtime::session_start::{ReadySession, SessionOverrides, SetupTrigger};
 use ona_runtime::worktrees::{self, WorktreePlan};
-use ona_runtime::{Failure, Launch, OpenProject, Runtime, agents, skills};
+use ona_runtime::{Extension, Failure, Launch, OpenProject, Runtime, agents, extensions, output_styles, skills};
 use ona_store::SettingsLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +50,9 @@ pub struct SessionParts<'a> {
     pub cancellation: TurnCancellation,
     pub skills: Arc<Skills>,
     pub agents: Agents,
+    pub output_styles: OutputStyles,
+    /// The style in use.
+    pub output_style: Option<OutputStyle>,
     pub elicitations: Arc<Elicitations>,
     pub overrides: SessionOverrides,
     pub(crate) operator: Arc<dyn Operator>,
@@ -111,7 +114,10 @@ impl<'a> SessionParts<'a> {
             }
             shown(event);
         });
+        let output_styles = output_styles::load(launch, open);
         Ok(Self {
+            output_style: output_styles::chosen(launch, &runtime.settings, &output_styles),
+            output_styles,
             launch,
             open,
             agents: agents::load(launch, open)?,
@@ -130,6 +136,16 @@ impl<'a> SessionParts<'a> {
             has_replied,
             _settings: settings,
         })
+    }
+
+    /// The name of the output style in use.
+    pub fn style_name(&self) -> &str {
+        self.output_style.as_ref().map_or(DEFAULT_STYLE, |style| &style.name)
+    }
+
+    /// What menus list beside the built-in commands.
+    pub fn extensions(&self) -> Vec<Extension> {
+        extensions(&self.skills, &self.agents, &self.output_styles)
     }
 
     /// Ends what was started here. Nothing of it outlives the program.

@@ -2,10 +2,12 @@
 
 use super::{SessionParts, refused};
 use crate::parse::slash_command;
+use ona_api::CallId;
 use ona_instructions::skills::Skill;
-use ona_orchestration::{History, NotLoaded, Session, Turn, TurnEvent, TurnOutcome, UserPrompt};
+use ona_orchestration::{History, NotLoaded, Session, Turn, TurnEvent, TurnOutcome, UserPrompt, fork};
 use ona_runtime::skills;
 use ona_store::StoreError;
+use ona_tools::ToolContext;
 use std::sync::{Arc, PoisonError};
 
 /// Maximum number of skills that one prompt may begin with.
@@ -32,20 +34,31 @@ impl SessionParts<'_> {
         let told = Arc::clone(&self.events);
         let tell = Arc::new(move |note| told(TurnEvent::Message(note)));
         let operator = Arc::clone(&turn.pipeline.operator);
-        let loader = skills::loader(self.open, &self.runtime, session, &self.skills, operator, tell);
+        let mut loader = skills::loader(self.open, &self.runtime, session, &self.skills, operator, tell);
+        loader.current_model = Some(turn.current_model.clone());
         let mut texts = Vec::new();
-        for skill in named {
+        for skill in &named {
             match loader.load(skill, arguments, &session.cx).await {
                 Ok(text) => texts.push(text),
                 Err(NotLoaded::Store(error)) => return Err(error),
                 Err(why) => {
                     session.rules.write().unwrap_or_else(PoisonError::into_inner).end_turn();
+                    turn.current_model.end_turn();
                     return Ok(refused(why.to_string()));
                 }
             }
         }
         let typed = Some(prompt.text);
-        turn.run(session, history, UserPrompt { text: texts.join("\n\n"), typed, ..prompt }).await
+        let text = texts.join("\n\n");
+        let words = UserPrompt { text: text.clone(), typed, ..prompt };
+        let forked = named.first().filter(|skill| skill.fork.is_some());
+        let Some((skill, agent)) = forked.zip(turn.pipeline.tools.get("Agent")) else {
+            return turn.run(session, history, words).await;
+        };
+        // What the agent does belongs to no call of this session.
+        let cx = ToolContext { call: Some(CallId::random()), ..session.cx.clone() };
+        let work = fork::run(&agent, &loader, skill, text, &cx);
+        turn.run_aside(session, history, words, work).await
     }
 
     /// Returns the skills that a prompt begins with, and their arguments: `/a /b text`.
@@ -54,6 +67,10 @@ impl SessionParts<'_> {
         let mut arguments = rest;
         while let Some((name, rest)) = slash_command(arguments).filter(|_| named.len() < MAX_SKILLS) {
             let Ok(skill) = self.invocable(name) else { break };
+            // A skill that runs as an agent stands alone.
+            if skill.fork.is_some() || named.iter().any(|skill| skill.fork.is_some()) {
+                break;
+            }
             named.push(skill);
             arguments = rest;
         }

@@ -6,7 +6,7 @@
 //! leads out of it would send a private file to a model.
 
 use super::meta::SkillPage;
-use super::{Family, Plugin, Skill, SkillKind, SkillScope, Skills};
+use super::{Family, Plugin, Skill, SkillFork, SkillKind, SkillScope, Skills};
 use ona_files::{Follow, TOO_MANY_ENTRIES};
 use std::collections::HashSet;
 use std::fs;
@@ -15,15 +15,7 @@ use std::path::{Path, PathBuf};
 /// The description of one skill, in characters.
 const DESCRIPTION: usize = 1_536;
 /// Keys without an effect, each with the value that asks for nothing else.
-const UNUSED: [(&str, &str); 7] = [
-    ("context", "inline"),
-    ("agent", ""),
-    ("background", "false"),
-    ("model", "inherit"),
-    ("effort", "inherit"),
-    ("paths", ""),
-    ("shell", "bash"),
-];
+const UNUSED: [(&str, &str); 2] = [("effort", "inherit"), ("shell", "bash")];
 /// How deep folders of commands are looked through.
 const DEEPEST: usize = 8;
 
@@ -168,6 +160,10 @@ fn skill(shelf: &SkillFolder, kind: SkillKind, name: String, file: &Path) -> Res
         allowed_tools: page.rules("allowed-tools"),
         disallowed_tools: page.rules("disallowed-tools"),
         hooks: page.value("hooks"),
+        fork: (page.text("context").as_deref() == Some("fork"))
+            .then(|| SkillFork { agent: page.text("agent"), background: page.flag("background") == Some(true) }),
+        model: page.text("model").filter(|name| name != "inherit"),
+        paths: page.paths("paths"),
         unused: UNUSED
             .into_iter()
             .filter(|(key, usual)| page.text(key).is_some_and(|text| text != *usual))

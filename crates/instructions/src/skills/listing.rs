@@ -9,10 +9,10 @@ pub const LISTING_CHARACTERS: usize = 8_000;
 const SHORTEST: usize = 20;
 
 impl Skills {
-    /// The skills a model may load, a line each, in the order of their names. Names are always
+    /// The skills a model may load, except those that wait for a file, a line each, in the order of their names. Names are always
     /// there; descriptions share what is left of the room, so that every one is cut alike.
     pub fn listing(&self, characters: usize) -> String {
-        let listed: Vec<&Skill> = self.iter().filter(|skill| skill.by_model).collect();
+        let listed: Vec<&Skill> = self.iter().filter(|skill| skill.by_model && skill.paths.is_empty()).collect();
         let whole: Vec<String> = listed.iter().map(|skill| line(skill, usize::MAX)).collect();
         if whole.iter().map(|line| line.chars().count() + 1).sum::<usize>() <= characters {
             return whole.join("\n");

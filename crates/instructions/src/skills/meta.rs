@@ -61,6 +61,27 @@ impl<'t> SkillPage<'t> {
         }
     }
 
+    /// Patterns of paths: a list, or text separated by commas outside braces.
+    pub(super) fn paths(&self, key: &str) -> Vec<String> {
+        let one = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        match self.keys.get(key) {
+            Some(Value::Array(patterns)) => patterns.iter().filter_map(|pattern| one(pattern.as_str()?)).collect(),
+            Some(Value::String(text)) => {
+                let mut depth = 0_usize;
+                let split = |c: char| {
+                    match c {
+                        '{' => depth += 1,
+                        '}' => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
+                    c == ',' && depth == 0
+                };
+                text.split(split).filter_map(one).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Permission rules: a list, or text separated by commas and blanks outside parentheses.
     pub(super) fn rules(&self, key: &str) -> Vec<String> {
         match self.keys.get(key) {
@@ -97,6 +118,12 @@ mod tests {
         assert_eq!(page.rules("allowed-tools"), ["Bash(git add:*)", "Read", "Bash(git status, x)"]);
         let page = SkillPage::read("---\nallowed-tools:\n  - Read\n  - Bash(ls *)\n---\n");
         assert_eq!(page.rules("allowed-tools"), ["Read", "Bash(ls *)"]);
+    }
+
+    #[test]
+    fn paths_keep_what_stands_in_braces() {
+        let page = SkillPage::read("---\npaths: src/**/*.{ts,tsx}, docs/*.md\n---\n");
+        assert_eq!(page.paths("paths"), ["src/**/*.{ts,tsx}", "docs/*.md"]);
     }
 
     #[test]

@@ -8,10 +8,12 @@
 mod find;
 mod listing;
 mod meta;
+mod paths;
 mod render;
 
 pub use find::{SkillFolder, SkillFolders};
 pub use listing::LISTING_CHARACTERS;
+pub use paths::WaitingSkills;
 pub use render::{SkillPart, SkillValues, pieces};
 
 use serde_json::Value;
@@ -90,11 +92,25 @@ pub struct Skill {
     pub disallowed_tools: Vec<String>,
     /// The `hooks` of its front matter, null if there are none.
     pub hooks: Value,
+    /// It runs as an agent of its own (`context: fork`).
+    pub fork: Option<SkillFork>,
+    /// The model of the turn that loads it, or of its agent.
+    pub model: Option<String>,
+    /// Patterns of the files it is for; it is listed once one of them was read.
+    pub paths: Vec<String>,
     pub body: String,
     /// Keys of its front matter that mean something elsewhere and have no effect here.
     pub unused: Vec<&'static str>,
     /// The folder contains other files.
     pub has_files: bool,
+}
+
+/// How a skill runs as an agent of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillFork {
+    /// Which agent; `general-purpose` if nothing is said.
+    pub agent: Option<String>,
+    pub background: bool,
 }
 
 /// Who can see a skill, and how much of it.

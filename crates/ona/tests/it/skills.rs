@@ -537,10 +537,10 @@ fn a_plugin_may_be_named_on_the_command_line() {
 #[test]
 fn what_a_skill_asks_for_in_vain_is_said() {
     let ona = ona();
-    skill(&ona, ".ona/skills/fork", "---\ncontext: fork\nshell: bash\nmodel: opus\nlicense: MIT\n---\nText.");
+    skill(&ona, ".ona/skills/fork", "---\ncontext: inline\nshell: powershell\neffort: high\nlicense: MIT\n---\nText.");
     let ran = ona.run(["--eval", r#"{"tool":"Skill","input":{"skill":"fork"}}"#]).expect_code(0);
     assert_eq!(ran.json()["content"], "Text.");
-    let said = "The skill fork: context, model of its front matter has no effect in this build";
+    let said = "The skill fork: effort, shell of its front matter has no effect in this build";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
 }
 

@@ -6,11 +6,13 @@
 //! one: hooks see them, rules judge them, rows tell of them. One that may not run, or fails,
 //! ends the loading; a text with a hole in it would be a different text.
 
+pub mod fork;
 mod tool;
 
 pub use tool::SkillTool;
 
 use crate::assembly::{AgentIdentity, Profile, builtin_tools, child_opening, new_key};
+use crate::model::CurrentModel;
 use crate::operator::Operator;
 use crate::pipeline::Pipeline;
 use crate::session::{ParentSession, Session};
@@ -40,6 +42,8 @@ pub struct SkillLoader {
     pub registrar: Arc<SessionHookRegistry>,
     /// Hears what the operator should know.
     pub tell: Arc<dyn Fn(String) + Send + Sync>,
+    /// The model of the session, which a skill may change for the turn; `None` if it may not.
+    pub current_model: Option<CurrentModel>,
 }
 
 /// What the settings and the standing of the project say about skills.
@@ -64,7 +68,7 @@ pub enum NotLoaded {
 impl SkillLoader {
     /// The loader of another session of the same run: a subagent's.
     pub(crate) fn of(&self, session: &Session) -> Self {
-        Self { parent: session.as_parent(), ..self.clone() }
+        Self { parent: session.as_parent(), current_model: None, ..self.clone() }
     }
 
     /// Renders a skill and lets it take effect: its rules count until the turn ends, its hooks
@@ -85,6 +89,7 @@ impl SkillLoader {
             (self.tell)(format!("The skill {}: a deny rule is left out: {why}", skill.name));
         }
         self.register(skill).await?;
+        self.choose_model(skill);
         if !skill.unused.is_empty() {
             let keys = skill.unused.join(", ");
             (self.tell)(format!("The skill {}: {keys} of its front matter has no effect in this build", skill.name));
@@ -94,6 +99,24 @@ impl SkillLoader {
             false => String::new(),
         };
         Ok(format!("{}{files}", text.trim()))
+    }
+
+    /// The model a skill asks for, until the turn ends. One that runs as an agent has its own.
+    fn choose_model(&self, skill: &Skill) {
+        let Some(name) = skill.model.as_deref().filter(|_| skill.fork.is_none()) else { return };
+        let chosen = match &self.current_model {
+            None => Err("its session keeps its model".to_owned()),
+            Some(current) => match current.model().named(name) {
+                Ok(model) => {
+                    current.set_for_turn(Arc::new(model));
+                    Ok(())
+                }
+                Err(failure) => Err(failure.to_string()),
+            },
+        };
+        if let Err(why) = chosen {
+            (self.tell)(format!("The skill {} does not get the model {name}: {why}", skill.name));
+        }
     }
 
     async fn register(&self, skill: &Skill) -> Result<(), StoreError> {

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 pub struct SkillTool {
     loader: SkillLoader,
+    /// The Agent tool, for skills that run as agents of their own.
+    agent: Option<Arc<dyn AnyTool>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -26,8 +28,8 @@ const DESCRIPTION: &str = "Loads a skill: instructions of this project or its pe
     you begin work that a skill is for, then do what its text says. Only skills that are listed here can be loaded.";
 
 impl SkillTool {
-    pub fn new(loader: SkillLoader) -> Self {
-        Self { loader }
+    pub fn new(loader: SkillLoader, agent: Option<Arc<dyn AnyTool>>) -> Self {
+        Self { loader, agent }
     }
 
     /// The skill a model may load, or what it is told instead.
@@ -55,6 +57,16 @@ impl SkillTool {
             Err(why) => return ToolResult::rejected(why),
         };
         match self.loader.load(skill, input.args.as_deref().unwrap_or_default().trim(), cx).await {
+            Ok(text) if skill.fork.is_some() => {
+                let Some(agent) = &self.agent else {
+                    return ToolResult::rejected(format!(
+                        "The skill {} runs as an agent, which cannot be started here.",
+                        skill.name
+                    ));
+                };
+                let ran = super::fork::run(agent, &self.loader, skill, text, cx).await;
+                ran.data(json!({"commandName": skill.name, "status": "forked"}))
+            }
             Ok(text) => ToolResult::success(text).data(json!({"success": true, "commandName": skill.name})),
             Err(super::NotLoaded::Store(error)) => ToolResult::internal(error.to_string()),
             Err(refused) => ToolResult::rejected(refused.to_string()),

@@ -18,17 +18,19 @@ use crate::history::History;
 use crate::model::CurrentModel;
 use crate::modules::DeliveryPoint;
 use crate::pipeline::{HeldRows, Pipeline};
+use crate::records;
 use crate::session::Session;
 use crate::session_usage::usage_after;
 use crate::task_ends;
 use crate::user_prompt::UserPrompt;
-use ona_api::ToolCall;
 use ona_api::model::{EndReason, ModelFailure, RequestParams, Usage};
+use ona_api::{Entry, Group, Row, ToolCall, ToolResult};
 use ona_hookplane::Base;
 use ona_store::StoreError;
 use ona_tools::TaskKind;
 use ona_transcript::{Step, TokenUsage};
 use reply::{NOT_RUN, calls, reply_text};
+use serde_json::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -148,8 +150,41 @@ impl Turn {
         // What a skill allowed or denied was for this turn.
         if matches!(self.prompt_source, PromptSource::Operator) {
             session.rules.write().unwrap_or_else(PoisonError::into_inner).end_turn();
+            self.current_model.end_turn();
         }
         ended
+    }
+
+    /// Records a prompt and what an agent of its own made of it; the model of this session reads both
+    /// with its next request.
+    pub async fn run_aside(
+        &self,
+        session: &mut Session,
+        history: &mut History,
+        words: UserPrompt,
+        work: impl Future<Output = ToolResult>,
+    ) -> Result<TurnOutcome, StoreError> {
+        let mut outcome = TurnOutcome::nothing();
+        self.begin_count(session)?;
+        if let Some(ended) = self.submit(session, &words).await? {
+            self.say_why(&ended);
+            outcome.ended = ended;
+        } else {
+            let report = work.await;
+            let text = format!("The user had this done by an agent of its own, which reports:\n{}", report.content);
+            let fields = json!({"kind": "text", "source": "skill_fork", "text": text});
+            let row = Row::Transcript(Entry::Attachment { attachment: records::object(fields), call: None });
+            self.pipeline.store.commit(&session.place, Group(vec![row])).await?;
+            match report.is_error() {
+                true => outcome.ended = TurnEnd::Blocked { message: report.content },
+                false => outcome.text = report.content,
+            }
+        }
+        history.refresh(&self.pipeline.store)?;
+        session.rules.write().unwrap_or_else(PoisonError::into_inner).end_turn();
+        self.current_model.end_turn();
+        outcome.spent = self.count_usage(session)?;
+        Ok(outcome)
     }
 
     async fn run_prompt(
