@@ -77,12 +77,13 @@ impl Buffer {
     }
 
     pub(crate) fn set_width(&mut self, width: usize) {
-        self.rows.set_width(width, &self.text, &self.chips);
+        self.rows.set_width(width, &self.text, &self.chips, self.cursor);
     }
 
     /// Moves the cursor to the character that holds `at`.
     pub(crate) fn move_to(&mut self, at: usize) {
         self.cursor = graphemes::floor(&self.text, at);
+        self.rows.repair(self.cursor, &self.text, &self.chips);
         self.goal = None;
     }
 
@@ -204,6 +205,7 @@ impl Buffer {
             at = end;
         }
         self.cursor = at.min(last);
+        self.rows.repair(self.cursor, &self.text, &self.chips);
         self.goal = Some(goal);
         true
     }

@@ -174,7 +174,7 @@ impl Composer {
     pub fn resize(&mut self, width: u16, rows: u16) {
         // One cell is left for the cursor behind the last character.
         self.buffer.set_width(usize::from(width.saturating_sub(MARGIN + 1)));
-        self.visible = usize::from(rows).max(1);
+        self.visible = usize::from(rows).clamp(1, rows::NEAR);
         self.follow_cursor();
     }
 
@@ -318,3 +318,6 @@ impl Composer {
         self.top = self.top.clamp((row + 1).saturating_sub(self.visible), row).min(last);
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

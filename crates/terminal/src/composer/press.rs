@@ -233,7 +233,7 @@ impl Composer {
             return Outcome::Done(ComposerEvent::Exit);
         } else {
             self.pressed = Some((Action::Exit, at));
-            self.show_hint("The agent is working. Press Ctrl+D again to leave", at);
+            self.show_hint("Work is going on: Ctrl+D again leaves", at);
         }
         Outcome::Changed
     }

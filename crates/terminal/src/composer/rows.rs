@@ -2,22 +2,30 @@
 //!
 //! Rows break after white space where one fits, else between characters. How a row ends depends only on
 //! the text from its start, so an edit re-wraps from two rows before it until a row begins where one
-//! began before; the rest is moved. That is what keeps typing into a long text as cheap as
-//! typing into a short one.
+//! began before; the rest is moved. In a very long line that may never happen, so re-wrapping
+//! also ends after [`AT_ONCE`] rows: where the rows below do not follow from those above is noted, and repaired when
+//! the cursor comes near. That keeps typing into a long text as cheap as typing into a short one.
 
 use super::chips::Chips;
 use super::graphemes;
+
+/// Rows that are wrapped at once.
+const AT_ONCE: usize = 64;
+/// Rows that are right below the cursor; the composer shows no more.
+pub(crate) const NEAR: usize = 40;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
     /// Byte offsets; the first is 0. A text that ends with a line end has an empty last row.
     starts: Vec<usize>,
+    /// Rows that do not follow from the row before, by their numbers, in order.
+    broken: Vec<usize>,
     width: usize,
 }
 
 impl Rows {
     pub(crate) fn new(width: usize) -> Rows {
-        Rows { starts: vec![0], width: width.max(1) }
+        Rows { starts: vec![0], broken: Vec::new(), width: width.max(1) }
     }
 
     pub(crate) fn width(&self) -> usize {
@@ -44,20 +52,13 @@ impl Rows {
         start..end - usize::from(text[start..end].ends_with('\n'))
     }
 
-    pub(crate) fn set_width(&mut self, width: usize, text: &str, chips: &Chips) {
+    /// Sets the width. The rows around `cursor` are right then.
+    pub(crate) fn set_width(&mut self, width: usize, text: &str, chips: &Chips, cursor: usize) {
         if width.max(1) != self.width {
             self.width = width.max(1);
-            self.rewrap(text, chips);
-        }
-    }
-
-    pub(crate) fn rewrap(&mut self, text: &str, chips: &Chips) {
-        self.starts.clear();
-        self.starts.push(0);
-        let mut at = 0;
-        while let Some(next) = self.next(at, text, chips) {
-            self.starts.push(next);
-            at = next;
+            self.starts.truncate(1);
+            self.broken = vec![1];
+            self.repair(cursor, text, chips);
         }
     }
 
@@ -65,28 +66,68 @@ impl Rows {
     pub(crate) fn edited(&mut self, at: usize, removed: usize, inserted: usize, text: &str, chips: &Chips) {
         // A row ends by the character that no longer fits, which can be the first of the row after the next.
         let first = self.of(at).saturating_sub(2);
-        let mut old = self.starts.partition_point(|start| *start < at + removed).max(first + 1);
-        let moved = |start: usize| start - removed + inserted;
+        // A row that began inside of what was removed, or right before it, is not one to agree with.
+        let start = self.starts.partition_point(|start| *start < at).max(1);
+        let end = self.starts.partition_point(|start| *start < at + removed).max(start);
+        for later in &mut self.starts[end..] {
+            *later = *later - removed + inserted;
+        }
+        self.replace(start..end, &[]);
+        let first = self.broken.first().map_or(first, |broken| first.min(broken - 1));
+        self.wrap(first, at + inserted, text, chips);
+    }
+
+    /// Makes the rows around the character at `at` right.
+    pub(crate) fn repair(&mut self, at: usize, text: &str, chips: &Chips) {
+        while let Some(broken) = self.broken.first().copied()
+            && broken <= self.of(at.min(text.len())) + NEAR
+        {
+            self.wrap(broken - 1, 0, text, chips);
+        }
+    }
+
+    /// Wraps from a row on, until rows agree with those that were there, from the byte `agree` on.
+    fn wrap(&mut self, first: usize, agree: usize, text: &str, chips: &Chips) {
+        let mut old = first + 1;
         let mut fresh = Vec::new();
         let mut start = self.starts[first];
-        loop {
+        let whole = loop {
             let Some(next) = self.next(start, text, chips) else {
                 old = self.starts.len();
-                break;
+                break true;
             };
-            while old < self.starts.len() && moved(self.starts[old]) < next {
+            while self.starts.get(old).is_some_and(|start| *start < next) {
                 old += 1;
             }
-            if next >= at + inserted && old < self.starts.len() && moved(self.starts[old]) == next {
-                break;
+            if next >= agree && self.starts.get(old) == Some(&next) {
+                break true;
             }
             fresh.push(next);
             start = next;
+            if fresh.len() == AT_ONCE {
+                break false;
+            }
+        };
+        let end = first + 1 + fresh.len();
+        self.replace(first + 1..old, &fresh);
+        // What was broken among the rows that were wrapped is not any more.
+        self.broken.retain(|broken| *broken > end);
+        if !whole {
+            self.broken.insert(0, end);
         }
-        for later in &mut self.starts[old..] {
-            *later = moved(*later);
+    }
+
+    /// Replaces rows, and keeps the numbers of broken ones in step.
+    fn replace(&mut self, range: std::ops::Range<usize>, with: &[usize]) {
+        for broken in &mut self.broken {
+            if *broken >= range.end {
+                *broken = *broken - range.len() + with.len();
+            } else if *broken > range.start {
+                *broken = range.start + with.len();
+            }
         }
-        self.starts.splice(first + 1..old, fresh);
+        self.broken.dedup();
+        self.starts.splice(range, with.iter().copied());
     }
 
     /// Returns where the row after the one at `start` begins.
@@ -124,9 +165,14 @@ mod tests {
     use crate::composer::chips::Chips;
     use proptest::prelude::*;
 
+    fn whole(text: &str, width: usize) -> Rows {
+        let mut rows = Rows::new(width + 1);
+        rows.set_width(width, text, &Chips::default(), text.len());
+        rows
+    }
+
     fn rows(text: &str, width: usize) -> Vec<String> {
-        let mut rows = Rows::new(width);
-        rows.rewrap(text, &Chips::default());
+        let rows = whole(text, width);
         (0..rows.count()).map(|row| text[rows.range(row, text)].to_owned()).collect()
     }
 
@@ -151,24 +197,27 @@ mod tests {
         /// However a text came about, it is wrapped as if it had been written at once.
         #[test]
         fn an_edit_leaves_the_rows_of_the_new_text(
-            text in "[ab \n日é]{0,60}",
+            text in "[ab \n日é]{0,900}",
             edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), "[xy \n語]{0,9}"), 1..8),
             width in 1usize..12,
+            repair in any::<bool>(),
         ) {
             let chips = Chips::default();
             let mut text = text;
-            let mut kept = Rows::new(width);
-            kept.rewrap(&text, &chips);
+            let mut kept = whole(&text, width);
             for (from, to, with) in edits {
                 let bounds: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
                 let (a, b) = (*from.get(&bounds), *to.get(&bounds));
                 let range = a.min(b)..a.max(b);
                 text.replace_range(range.clone(), &with);
                 kept.edited(range.start, range.len(), with.len(), &text, &chips);
-                let mut fresh = Rows::new(width);
-                fresh.rewrap(&text, &chips);
-                prop_assert_eq!(&kept.starts, &fresh.starts, "{:?}", text);
+                if repair {
+                    kept.repair(range.start, &text, &chips);
+                }
             }
+            kept.repair(text.len(), &text, &chips);
+            prop_assert_eq!(&kept.starts, &whole(&text, width).starts, "{:?}", text);
+            prop_assert!(kept.broken.is_empty());
         }
     }
 }

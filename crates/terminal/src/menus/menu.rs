@@ -69,7 +69,7 @@ impl Menu {
         let shown = &self.entries[window.clone()];
         let widest = shown.iter().map(|entry| text_width(&entry.label)).max().unwrap_or(0);
         let details = shown.iter().any(|entry| !entry.detail.is_empty());
-        let column = if details { widest.min(width / 2).max(8) } else { widest };
+        let column = if details { widest.min(width * 3 / 5).max(8) } else { widest };
         let mut lines: Vec<Line<'static>> = Vec::with_capacity(rows);
         for (offset, entry) in shown.iter().enumerate() {
             let selected = self.list.selected() == Some(window.start + offset);

@@ -19,6 +19,10 @@ impl Vim {
         if self.count_key(c) || self.find_key(c) {
             return VimOutcome::Changed;
         }
+        if c == 'g' {
+            self.awaiting = Awaiting::AfterG;
+            return VimOutcome::Changed;
+        }
         if let Some(outcome) = self.operator_key(c, buffer) {
             return outcome;
         }
@@ -252,10 +256,6 @@ impl Vim {
         let left =
             |count: usize| (0..count).fold(at, |at, _| if at > start { graphemes::previous(text, at) } else { at });
         match c {
-            'g' => {
-                self.awaiting = Awaiting::AfterG;
-                return VimOutcome::Changed;
-            }
             'r' => {
                 self.awaiting = Awaiting::Replace;
                 return VimOutcome::Changed;

@@ -275,3 +275,6 @@ impl Composer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
