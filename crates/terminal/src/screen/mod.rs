@@ -4,6 +4,7 @@
 //! know at which row it stands, never clears the screen or the scrollback, and scrolls only by
 //! line feeds, so that the terminal's own scrollback, search, selection and copy keep working.
 
+mod append;
 mod capabilities;
 mod painter;
 mod restore;

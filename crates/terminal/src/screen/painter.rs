@@ -9,6 +9,7 @@
 //! When the width has changed, the terminal may have wrapped the old rows anew. How many rows they
 //! take now follows from what was written, so they are removed and painted again.
 
+use super::append::Appender;
 use super::row::{Pen, Row};
 use super::{Bottom, Size, Title, restore};
 use ratatui_core::style::Style;
@@ -47,12 +48,28 @@ pub struct Painter<W: Write> {
     hidden: bool,
     title: String,
     overlay: bool,
+    /// Plain mode.
+    append: Option<Appender>,
 }
 
 impl<W: Write> Painter<W> {
     /// The cursor has to stand at the start of an empty row.
     pub fn new(out: W, options: PainterOptions) -> Self {
-        Self { out, options, rows: Vec::new(), at: (0, 0), hidden: false, title: String::new(), overlay: false }
+        Self {
+            out,
+            options,
+            rows: Vec::new(),
+            at: (0, 0),
+            hidden: false,
+            title: String::new(),
+            overlay: false,
+            append: None,
+        }
+    }
+
+    /// Plain mode: frames are appended, nothing is ever written over, and there are no titles.
+    pub fn plain(out: W, options: PainterOptions) -> Self {
+        Self { append: Some(Appender::default()), ..Self::new(out, options) }
     }
 
     /// Shows one frame: `finished` goes above the bottom, once and for all, and `bottom` replaces
@@ -61,6 +78,10 @@ impl<W: Write> Painter<W> {
     ///
     /// Returns the number of bytes written; 0 if nothing has changed.
     pub fn paint(&mut self, size: Size, finished: &[Line<'static>], bottom: &Bottom) -> io::Result<usize> {
+        if let Some(append) = &mut self.append {
+            let bytes = append.paint(finished, bottom, self.options.colours);
+            return self.send(&bytes, false);
+        }
         let mut pen = Pen::at(self.at.1);
         let mut touched = 0;
         if size != self.options.size {
@@ -89,7 +110,7 @@ impl<W: Write> Painter<W> {
             "" => format!("ona · {}", title.words()),
             name => format!("ona · {} · {name}", title.words()),
         };
-        if words == self.title {
+        if words == self.title || self.append.is_some() {
             return Ok(0);
         }
         let bytes = format!("\x1b]2;{words}\x07");
@@ -108,6 +129,11 @@ impl<W: Write> Painter<W> {
     /// screen is as it was before; the next `paint` continues there.
     pub fn overlay(&mut self, size: Size, page: Option<&Bottom>) -> io::Result<usize> {
         let mut pen = Pen::default();
+        if self.append.is_some() {
+            // Page by page, as lines.
+            let lines = page.map(|page| page.lines.as_slice()).unwrap_or_default();
+            return self.paint(size, lines, &Bottom::default());
+        }
         let Some(page) = page else {
             if std::mem::take(&mut self.overlay) {
                 pen.bytes.push_str("\x1b[?1049l");

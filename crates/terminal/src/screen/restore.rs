@@ -19,8 +19,8 @@ pub struct Modes {
     pub keyboard_flags: bool,
 }
 
-/// The modes that are on. A panic on any thread has to find them.
-static ACTIVE: Mutex<Option<Modes>> = Mutex::new(None);
+/// The modes that are on; `Some(None)` is raw mode alone. A panic on any thread has to find them.
+static ACTIVE: Mutex<Option<Option<Modes>>> = Mutex::new(None);
 /// Whether an overlay is shown on the alternate screen.
 static OVERLAY: AtomicBool = AtomicBool::new(false);
 /// How many rows of the bottom are below the cursor.
@@ -29,11 +29,20 @@ static BELOW: AtomicU16 = AtomicU16::new(0);
 /// The terminal is taken over while this exists.
 #[derive(Debug)]
 pub struct Restore {
-    modes: Modes,
+    modes: Option<Modes>,
 }
 
 impl Restore {
     pub fn enter(modes: Modes) -> io::Result<Self> {
+        Self::start(Some(modes))
+    }
+
+    /// For plain mode: raw mode alone, and no sequence is ever written.
+    pub fn plain() -> io::Result<Self> {
+        Self::start(None)
+    }
+
+    fn start(modes: Option<Modes>) -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let report = std::panic::take_hook();
@@ -57,9 +66,15 @@ impl Restore {
     /// be caught (SIGSTOP) and continued.
     pub fn take_over(&self) -> io::Result<()> {
         let mut active = ACTIVE.lock().unwrap_or_else(PoisonError::into_inner);
+        if active.is_some() {
+            // A shell may have changed modes meanwhile. What is on a stack is still there.
+            crossterm::terminal::disable_raw_mode()?;
+            crossterm::terminal::enable_raw_mode()?;
+            return write(&self.modes.map(again).unwrap_or_default());
+        }
         crossterm::terminal::enable_raw_mode()?;
         *active = Some(self.modes);
-        write(&entering(self.modes))
+        write(&self.modes.map(entering).unwrap_or_default())
     }
 
     /// Stops the program as Ctrl-Z in a shell does, with the terminal given back; returns when it
@@ -107,7 +122,7 @@ fn give_back(below: bool) -> io::Result<()> {
     if below && rows > 0 {
         text.push_str(&format!("\x1b[{rows}B\r\n"));
     }
-    text.push_str(&leaving(modes));
+    text.push_str(&modes.map(leaving).unwrap_or_default());
     let written = write(&text);
     crossterm::terminal::disable_raw_mode()?;
     written
@@ -116,6 +131,11 @@ fn give_back(below: bool) -> io::Result<()> {
 fn entering(modes: Modes) -> String {
     let keyboard = if modes.keyboard_flags { "\x1b[>1u" } else { "" };
     format!("\x1b[22;2t\x1b[?2004h\x1b[?1004h{keyboard}")
+}
+
+fn again(modes: Modes) -> String {
+    let keyboard = if modes.keyboard_flags { "\x1b[=1u" } else { "" };
+    format!("\x1b[?2004h\x1b[?1004h{keyboard}")
 }
 
 /// Also ends what a frame that was cut short may have left on: one update, no wrapping, a style.

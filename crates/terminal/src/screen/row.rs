@@ -179,6 +179,14 @@ impl Row {
         self.write(0, self.cells.len(), pen);
     }
 
+    /// Writes all of it where the cursor is; the terminal may wrap it.
+    pub(super) fn append(&self, pen: &mut Pen) {
+        for (index, cell) in self.cells.iter().enumerate() {
+            pen.style(cell.style);
+            pen.bytes.push_str(self.text_of(index));
+        }
+    }
+
     fn write(&self, start: usize, end: usize, pen: &mut Pen) {
         // Where a terminal takes more columns than counted, it must not go on on the next row.
         if self.whole {

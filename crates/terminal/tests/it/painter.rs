@@ -121,3 +121,25 @@ fn a_terminal_that_cuts_its_rows_keeps_everything_above_when_it_gets_narrow() {
     assert_eq!(all[12..], ["done", "a tail that is wider than twenty", "status", ">"]);
     assert_eq!((all[0].as_str(), all[11].as_str()), ("shell 0", "shell 11"));
 }
+
+#[test]
+fn plain_mode_appends_what_is_new_and_never_moves_the_cursor() {
+    let size = Size { width: 20, height: 8 };
+    let mut painter = Painter::plain(Vec::new(), PainterOptions { size, colours: false, reflow: Reflow::All });
+    let mut paint = |finished: &[&str], bottom: &[&str], row: u16| {
+        let lines = |texts: &[&str]| texts.iter().map(|text| Line::from((*text).to_owned())).collect::<Vec<_>>();
+        let before = painter.output().len();
+        let bottom = Bottom { lines: lines(bottom), cursor: Some((0, row)) };
+        painter.paint(size, &lines(finished), &bottom).expect("a vector takes everything");
+        String::from_utf8_lossy(&painter.output()[before..]).into_owned()
+    };
+    assert_eq!(paint(&["ona"], &["────", "> ", "model"], 1), "ona\r\nmodel\r\n> ");
+    assert_eq!(paint(&[], &["────", "> h", "model"], 1), "h");
+    assert_eq!(paint(&[], &["────", "> hi", "model"], 1), "i");
+    assert_eq!(paint(&[], &["────", "> h", "model"], 1), "\r\n> h");
+    assert_eq!(paint(&["> h"], &["Thinking 1 s", "> ", "model"], 1), "\r\n> h\r\nThinking 1 s\r\n> ");
+    assert_eq!(paint(&[], &["Thinking 2 s", "> ", "model"], 1), "");
+    let long = "an answer that is longer than a row of the terminal";
+    assert_eq!(paint(&[long], &["> ", "model"], 0), format!("\r\n{long}\r\n> "));
+    assert_eq!(paint(&[], &["Allow it?", "1 yes", "> ", "model"], 2), "\r\nAllow it?\r\n1 yes\r\n> ");
+}

@@ -23,6 +23,8 @@ fn program() {
             b'z' => {
                 painter.leave(size).expect("a terminal");
                 restore.suspend().expect("a terminal");
+                // The signal that continues a program is noticed as well.
+                restore.take_over().expect("a terminal");
                 painter.paint(size, &[Line::from("continued")], &bottom).expect("a terminal");
             }
             _ => break,
@@ -52,7 +54,7 @@ fn assert_given_back(terminal: &mut Terminal) -> String {
     terminal.look(|shown| {
         assert!(!shown.screen().bracketed_paste() && shown.cursor().is_some());
         let text = String::from_utf8_lossy(shown.raw()).into_owned();
-        for (on, off) in [("\x1b[>1u", "\x1b[<u"), ("\x1b[?1004h", "\x1b[?1004l"), ("\x1b[22;2t", "\x1b[23;2t")] {
+        for (on, off) in [("\x1b[>1u", "\x1b[<u"), ("\x1b[22;2t", "\x1b[23;2t")] {
             assert_eq!(text.matches(on).count(), text.matches(off).count(), "{on:?}");
         }
         assert!(!text.contains("\x1b[2J") && !text.contains("\x1b[3J"));
