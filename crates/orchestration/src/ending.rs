@@ -15,6 +15,9 @@ use ona_store::{Store, StoreError};
 use serde_json::json;
 use std::sync::Arc;
 
+/// Characters of the last reply that become the conversation's summary.
+const SUMMARY: usize = 2_000;
+
 /// SessionEnd's `reason`, as far as this build ends sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionEndReason {
@@ -42,7 +45,7 @@ pub async fn end_session(
 ) -> Result<(), StoreError> {
     let last = store.reader()?.last_assistant_text(&session.place.session)?;
     if let Some(text) = last {
-        store.commit(&session.place, Group(vec![Row::Summary(text)])).await?;
+        store.commit(&session.place, Group(vec![Row::Summary(beginning(text))])).await?;
     } else if !store.reader()?.has_prompt(&session.place.session)? {
         // It ended by itself: nothing is missing in it, and `--continue` looks further back.
         let key = format!("session_unused:{}", session.place.session);
@@ -50,6 +53,15 @@ pub async fn end_session(
     }
     let fields = json!({"reason": by.as_str()});
     lifecycle(store, hooks, session, events, EventName::SessionEnd, fields).await.map(drop)
+}
+
+/// The whole text is in the transcript; a summary says what it was about.
+fn beginning(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(SUMMARY) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// Ends the session and makes it the next one of its conversation, `next` by id: nothing
@@ -74,4 +86,17 @@ pub async fn clear(
     opening.push(Row::Session);
     opening.log(LoggedEvent::SessionCreated(SessionOrigin::Clear { after: before.session }));
     store.commit(&session.place, opening).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_the_beginning_of_a_long_reply() {
+        assert_eq!(beginning("short".into()), "short");
+        let whole = "é".repeat(SUMMARY);
+        assert_eq!(beginning(whole.clone()), whole);
+        assert_eq!(beginning(format!("{whole}x")), format!("{whole}…"));
+    }
 }
