@@ -170,6 +170,8 @@ pub enum LoggedEvent {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SessionOrigin {
     Print,
+    /// The interactive terminal.
+    Terminal,
     Fork {
         of: SessionId,
     },
@@ -202,6 +204,7 @@ impl SessionOrigin {
     fn json(&self) -> Value {
         match self {
             Self::Print => json!({"by": "print"}),
+            Self::Terminal => json!({"by": "terminal"}),
             Self::Fork { of } => json!({"by": "fork", "of": of}),
             Self::FireHook => json!({"by": "fire-hook"}),
             Self::Eval => json!({"by": "eval"}),

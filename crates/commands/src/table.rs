@@ -14,6 +14,7 @@ pub enum Class {
 pub enum Function {
     Clear,
     Compact,
+    Exit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,7 @@ const fn local(
 pub const COMMANDS: &[SlashCommand] = &[
     local("clear", &["reset", "new"], "", "Start a new session with an empty context", true, Function::Clear),
     local("compact", &[], "[instructions]", "Replace the conversation so far with a summary", true, Function::Compact),
+    local("exit", &["quit"], "", "Leave; the session can be continued", false, Function::Exit),
 ];
 
 /// Returns the command of this name or alias, without the slash.

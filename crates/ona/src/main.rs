@@ -21,6 +21,7 @@ mod print;
 mod sessions;
 mod settings;
 mod startup;
+mod terminal;
 mod test;
 mod transition;
 
@@ -56,16 +57,6 @@ fn run_program() -> ExitCode {
 /// Returns the exit code, or why nothing could be done.
 fn run(task: Task, options: Options) -> Result<u8, Wrong> {
     match task {
-        Task::Nothing => {
-            let what = "say what to do: -p PROMPT, --eval, --fire-hook, --transition, --hook-schema or a command";
-            let failure = Failure::usage(what);
-            // Options without a command: the sentence would be lost behind the help.
-            if std::env::args_os().len() > 1 {
-                return Err(failure.hint("ona -h").into());
-            }
-            output::note(args::short_help());
-            Err(failure.into())
-        }
         Task::Help { topic, json } => args::show_help(&topic, json),
         Task::HookSchema => {
             output::pretty(&ona_hook_tools::hook_schema());
@@ -83,8 +74,12 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
     if matches!(job, Job::Print { .. }) {
         options.reference.check(options.tools.as_deref())?;
     }
+    if let Job::Terminal { prompt } = job {
+        options.reference.check(options.tools.as_deref())?;
+        return terminal::run(options, prompt);
+    }
     let (print, yes, approve) = (options.headless(), options.yes, options.approve);
-    let mut launch = startup::launch(options)?;
+    let mut launch = startup::launch(options, output::notices())?;
     let _run = tracing::debug_span!("run", version = env!("CARGO_PKG_VERSION")).entered();
     if matches!(job, Job::Transition(_) | Job::Command(Command::Doctor { .. })) {
         launch.bad_files = BadFiles::Report;
@@ -92,6 +87,7 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
     // A call from a script has to be quick; it meets damage when it commits.
     launch.looks_at_first_pages = !matches!(job, Job::Eval(_));
     match job {
+        Job::Terminal { .. } => unreachable!("shown above, because it has notices of its own"),
         Job::Print { flag, argument } => print::run(&launch, &print, flag.as_deref(), argument.as_deref()),
         Job::Eval(text) => eval::run(&launch, &text, yes),
         Job::FireHook(text) => fire_hook::run(&launch, &text, yes),

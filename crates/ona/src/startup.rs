@@ -2,17 +2,17 @@
 //! workspace does.
 
 use crate::args::Options;
-use crate::{diagnostics, output};
+use crate::diagnostics;
 use ona_api::Env;
 use ona_api::environment::{self, Variable};
 use ona_api::redact::SECRET_VARIABLES;
-use ona_runtime::{Failure, FailureKind, Launch};
+use ona_runtime::{Failure, FailureKind, Launch, Notices};
 use std::io::Read;
 use std::path::PathBuf;
 
-/// Collects what the process was started with.
+/// Collects what the process was started with; `notices` takes sentences for people.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that looks at the process")]
-pub(crate) fn launch(options: Options) -> Result<Launch, Failure> {
+pub(crate) fn launch(options: Options, notices: Notices) -> Result<Launch, Failure> {
     let env = Env::new(std::env::vars_os());
     #[expect(unsafe_code, reason = "the values are kept in `env` from here on")]
     // SAFETY: this is the only thread so far, and nothing reads credentials but from `env`.
@@ -22,7 +22,7 @@ pub(crate) fn launch(options: Options) -> Result<Launch, Failure> {
     let named = || env.non_empty(environment::PWD).map(PathBuf::from);
     let cwd = std::env::current_dir().ok().or_else(named).unwrap_or_else(|| "/".into());
     let diagnostics = options.diagnostics.clone();
-    let launch = Launch::new(env, cwd, options.into(), output::notices())?;
+    let launch = Launch::new(env, cwd, options.into(), notices)?;
     // Later than `Launch`, which tells the redactor which values of the environment are secret.
     diagnostics::start(&diagnostics, &launch.env)?;
     Ok(launch)

@@ -10,8 +10,7 @@ use ona_web::{WebFetchTool, WebSearchTool};
 use serde_json::Value;
 
 /// Parameters that rules written for other programs name and this one does not offer.
-const ELSEWHERE: [(&str, &[&str]); 2] =
-    [("Agent", &["name", "effort", "mode"]), ("TaskStop", &["shell_id"])];
+const ELSEWHERE: [(&str, &[&str]); 2] = [("Agent", &["name", "effort", "mode"]), ("TaskStop", &["shell_id"])];
 
 fn of<T: Tool>() -> (String, Value) {
     (T::NAME.to_owned(), schema::<T::Input>())

@@ -14,9 +14,29 @@ use std::path::{Path, PathBuf};
 /// Larger files count by their size alone.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
+/// What a folder brings that could run: kinds, and the files of each.
+pub type FolderContents = BTreeMap<String, BTreeSet<String>>;
+
 /// The line of a start in a folder that nobody has trusted; `None` if it brings nothing.
 pub(crate) fn not_in_use(launch: &Launch, open: &OpenProject) -> Option<String> {
-    let mut kinds: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let kinds = contents(launch, open);
+    if kinds.is_empty() {
+        return None;
+    }
+    let listed: Vec<_> = kinds
+        .into_iter()
+        .map(|(kind, files)| format!("{kind} ({})", files.into_iter().collect::<Vec<_>>().join(", ")))
+        .collect();
+    Some(format!(
+        "ona: this folder is not trusted ({}); not in use: {}; run the command with --trust to trust it (ona --trust ...)",
+        launch.project.display(),
+        listed.join("; ")
+    ))
+}
+
+/// Lists what is not in use while nobody has trusted the folder.
+pub(crate) fn contents(launch: &Launch, open: &OpenProject) -> FolderContents {
+    let mut kinds = FolderContents::new();
     let mut add = |kind: &str, file: &Path| {
         kinds.entry(kind.to_owned()).or_default().insert(short(launch, file));
     };
@@ -41,18 +61,7 @@ pub(crate) fn not_in_use(launch: &Launch, open: &OpenProject) -> Option<String> 
     if !own.is_empty() {
         kinds.insert("your own hooks that start a program of this folder".to_owned(), own);
     }
-    if kinds.is_empty() {
-        return None;
-    }
-    let listed: Vec<_> = kinds
-        .into_iter()
-        .map(|(kind, files)| format!("{kind} ({})", files.into_iter().collect::<Vec<_>>().join(", ")))
-        .collect();
-    Some(format!(
-        "ona: this folder is not trusted ({}); not in use: {}; run the command with --trust to trust it (ona --trust ...)",
-        launch.project.display(),
-        listed.join("; ")
-    ))
+    kinds
 }
 
 /// Where the operator's hooks stand that are skipped because their program lies in the folder.

@@ -2,7 +2,7 @@
 
 use crate::agent_shell;
 use crate::failure::{Failure, FailureKind};
-use crate::folder_trust;
+use crate::folder_trust::{self, FolderContents};
 use crate::notices::Notices;
 use crate::options::Options;
 use ona_api::redact::secrets_of;
@@ -190,6 +190,16 @@ impl Launch {
     pub fn trusts(&self, open: &OpenProject, root: &Path) -> bool {
         let trust = if root == self.project { open.merged.trust } else { self.trust_state_of(root).trust() };
         trust == Trust::Trusted
+    }
+
+    /// Returns what a front with a person asks about before it starts: what the folder brings that would
+    /// run. `None` if the question was answered before, or there is nothing to ask. Runs nothing.
+    pub fn untrusted_contents(&self) -> Result<Option<FolderContents>, Failure> {
+        if self.agent_shell || !matches!(self.trust_state(), TrustState::Ask { .. }) {
+            return Ok(None);
+        }
+        let contents = folder_trust::contents(self, &self.look()?);
+        Ok((!contents.is_empty()).then_some(contents))
     }
 
     fn trust_state_of(&self, root: &Path) -> TrustState {

@@ -48,6 +48,7 @@ pub mod worktrees;
 
 pub use extensions::{Extension, ExtensionKind, ExtensionSource, extensions};
 pub use failure::{Failure, FailureKind};
+pub use folder_trust::FolderContents;
 pub use launch::{Launch, OpenProject, Purpose, at, nowhere};
 pub use no_operator::NoOperator;
 pub use notices::Notices;

@@ -9,10 +9,13 @@
 //! what happened, `theme` has the styles. Nothing here decides what an agent may do: that is
 //! `ona-runtime` and below.
 
+mod app;
 pub mod blocks;
 mod component;
 pub mod composer;
 pub mod dialogs;
+mod front;
+mod input;
 pub mod keys;
 pub mod markdown;
 pub mod menus;
@@ -20,4 +23,5 @@ pub mod screen;
 pub mod text;
 pub mod theme;
 
+pub use app::{TerminalEnd, TerminalOptions, WakeChannel, run};
 pub use component::{Cursor, Outcome, View};

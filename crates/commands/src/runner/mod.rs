@@ -95,6 +95,9 @@ impl<'a> SessionRunner<'a> {
                     let wish = Some(rest).filter(|wish| !wish.is_empty());
                     (compact(turn, session, history, wish).await?, AnsweredBy::Command)
                 }
+                Function::Exit => {
+                    (refused(format!("/{} works in the terminal only", command.name)), AnsweredBy::Command)
+                }
             },
             None => {
                 let of_module = parts.run_module_command(turn, session, history, &prompt.text, locks).await?;

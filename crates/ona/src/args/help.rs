@@ -9,6 +9,7 @@ use std::ffi::OsString;
 pub(super) const TEMPLATE: &str = "\
 {about-with-newline}
 {usage-heading}
+  ona [OPTIONS] [PROMPT]            Open the terminal, with a first prompt
   ona [OPTIONS] -p PROMPT           Answer a prompt, with stdin added to it
   ona [OPTIONS] --eval JSON         Run one tool call through hooks and rules
   ona [OPTIONS] --fire-hook JSON    Run the hooks of one event
@@ -23,9 +24,8 @@ Permission modes: default (or manual), acceptEdits, plan, dontAsk,
 bypassPermissions. Exit codes: 0 done, 1 refused or failed, 2 usage or
 configuration error, 75 database busy, 130 interrupted.
 
-ona --help lists all options, ona help COMMAND those of a command,
-ona help environment the environment variables.
-Try it without a key: ona demo";
+ona --help lists all options, ona help COMMAND those of a command, ona help
+environment the environment variables. Try it without a key: ona demo";
 
 /// How many of the options help shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,6 @@ pub(super) enum Detail {
     /// Those people use every day.
     Short,
     Full,
-}
-
-/// What `ona` alone prints.
-pub(crate) fn short() -> String {
-    super::command(Detail::Short).render_help().to_string()
 }
 
 /// `ona help [COMMAND...]`: the same as `ona COMMAND... --help`; `ona help environment`.

@@ -33,17 +33,15 @@ const HOOKS: Ids = &[
 const MCP: Ids = &["mcp_config", "strict_mcp_config"];
 const RULES: Ids = &["permission_mode", "dangerously_skip_permissions", "allowed_tools", "disallowed_tools", "add_dir"];
 
-/// Used by `-p` and by nothing else.
-const PRINT: Ids = &[
+/// Used by what answers prompts: `-p` and the terminal.
+const PROMPTS: Ids = &[
     "continue_newest",
     "resume",
-    "output_format",
     "session_id",
     "fork_session",
     "max_turns",
     "worktree",
     "init",
-    "init_only",
     "maintenance",
     "agent",
     "tools",
@@ -53,13 +51,6 @@ const PRINT: Ids = &[
     "append_system_prompt_file",
     "append_subagent_system_prompt",
     "allow_dangerously_skip_permissions",
-    "permission_prompt_tool",
-    "permission_prompts",
-    "input_format",
-    "include_partial_messages",
-    "include_hook_events",
-    "replay_user_messages",
-    "forward_subagent_text",
     "disable_slash_commands",
     "brief",
     "thinking",
@@ -67,9 +58,26 @@ const PRINT: Ids = &[
     "prompt_suggestions",
 ];
 
+/// Used by `-p` and by nothing else.
+const PRINT: Ids = &[
+    "output_format",
+    "init_only",
+    "permission_prompt_tool",
+    "permission_prompts",
+    "input_format",
+    "include_partial_messages",
+    "include_hook_events",
+    "replay_user_messages",
+    "forward_subagent_text",
+];
+
+/// `ona` without a mode or a command, as the table names it.
+pub(super) const TERMINAL: &str = "the terminal";
+
 /// The modes and commands, and what each uses.
 const TABLE: &[(&str, &[Ids])] = &[
-    ("-p", &[PRINT, DB, CONVERSATION, MODEL, VERBOSE, &["agents"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
+    (TERMINAL, &[PROMPTS, DB, CONVERSATION, MODEL, VERBOSE, &["agents"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
+    ("-p", &[PROMPTS, PRINT, DB, CONVERSATION, MODEL, VERBOSE, &["agents"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
     ("--eval", &[DB, CONVERSATION, VERBOSE, &["agents", "yes"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
     ("--fire-hook", &[DB, CONVERSATION, VERBOSE, &["yes"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
     // Entering the test phase writes and runs tests.
@@ -165,12 +173,18 @@ pub(super) fn check(mode: &str, matches: &ArgMatches) -> Result<(), Failure> {
     });
     let Some(flag) = unused else { return Ok(()) };
     let name = flag.get_long().unwrap_or_default();
-    let command = if mode.starts_with('-') { mode.to_owned() } else { format!("ona {mode}") };
+    let command = match mode {
+        TERMINAL => "ona without -p".to_owned(),
+        mode if mode.starts_with('-') => mode.to_owned(),
+        mode => format!("ona {mode}"),
+    };
     let failure = Failure::usage(format_args!("--{name} cannot be used with {command}"));
     let others: Vec<&str> =
         TABLE.iter().filter(|(mode, _)| honours(mode, flag.get_id().as_str())).map(|row| row.0).collect();
     Err(failure.hint(match others[..] {
-        [] | [_, _, _, _, _, ..] if mode.starts_with('-') => "ona --help lists the options by topic".to_owned(),
+        [] | [_, _, _, _, _, ..] if mode.starts_with('-') || mode == TERMINAL => {
+            "ona --help lists the options by topic".to_owned()
+        }
         [] | [_, _, _, _, _, ..] => format!("ona help {mode}"),
         _ => format!("it is an option of {}", others.join(", ")),
     }))
@@ -195,8 +209,11 @@ mod tests {
                 command.get_subcommands().map(|one| format!("{} {}", command.get_name(), one.get_name())).collect();
             commands.extend(if below.is_empty() { vec![command.get_name().to_owned()] } else { below });
         }
-        let named: BTreeSet<_> =
-            TABLE.iter().map(|row| row.0.to_owned()).filter(|mode| !mode.starts_with('-')).collect();
+        let named: BTreeSet<_> = TABLE
+            .iter()
+            .map(|row| row.0.to_owned())
+            .filter(|mode| !mode.starts_with('-') && mode != TERMINAL)
+            .collect();
         assert_eq!(named, commands);
         let ids = ids();
         let used: BTreeSet<_> = TABLE

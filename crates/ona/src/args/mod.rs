@@ -10,7 +10,7 @@ pub(crate) use commands::{
     Audit, AuditFormat, Auth, Command, Db, ExportFormat, Gastown, LoginOptions, Mcp, Memory, Plan, Rewind, Sessions,
     Settings,
 };
-pub(crate) use help::{short as short_help, show as show_help};
+pub(crate) use help::show as show_help;
 pub(crate) use options::{Options, OutputFormat, PermissionPrompts};
 
 use crate::flags;
@@ -27,7 +27,7 @@ use std::str::FromStr;
     version,
     help_template = help::TEMPLATE,
     after_help = help::AFTER,
-    override_usage = "ona [OPTIONS] -p PROMPT\n       ona [OPTIONS] COMMAND",
+    override_usage = "ona [OPTIONS] [PROMPT]\n       ona [OPTIONS] -p PROMPT\n       ona [OPTIONS] COMMAND",
     max_term_width = 100,
     disable_help_subcommand = true
 )]
@@ -68,7 +68,6 @@ enum FirstWord {
 
 /// What the command line asks for.
 pub(crate) enum Task {
-    Nothing,
     Help {
         topic: Vec<String>,
         json: bool,
@@ -80,6 +79,10 @@ pub(crate) enum Task {
 }
 
 pub(crate) enum Job {
+    /// No mode and no command: the interactive terminal, with a first prompt.
+    Terminal {
+        prompt: Option<String>,
+    },
     /// `-p`: the prompt beside the flag, and the one that stands alone.
     Print {
         flag: Option<String>,
@@ -138,7 +141,8 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<(Task, Options), Wrong> {
         Err(error) => return Err(explain(error, words)),
     };
     let args = Args::from_arg_matches(&matches).map_err(Wrong::Clap)?;
-    if let Some(word) = args.prompt.as_deref().filter(|_| !args.prints()) {
+    // One word is a mistyped command rather than a prompt.
+    if let Some(word) = args.prompt.as_deref().filter(|word| !args.prints() && !word.contains(char::is_whitespace)) {
         return Err(help::unknown_command(word, word).into());
     }
     if let Some(mode) = args.mode(&matches) {
@@ -182,7 +186,7 @@ fn explain(error: clap::Error, words: Vec<OsString>) -> Wrong {
     if let Ok(matches) = guessed
         && let Ok(args) = Args::from_arg_matches(&matches)
         && let Some(word) = args.prompt.as_deref()
-        && args.mode(&matches).is_none()
+        && args.mode(&matches).is_none_or(|mode| mode == honoured::TERMINAL)
     {
         // It may have been meant as a prompt without quotes.
         let from_word = texts.iter().map(String::as_str).skip_while(|text| *text != word);
@@ -205,7 +209,7 @@ impl Args {
             (_, _, Some(phase), _) => Task::Job(Job::Transition(phase)),
             (_, _, _, Some(FirstWord::Command(command))) => Task::Job(Job::Command(command)),
             (_, _, _, Some(FirstWord::Help { topic, json })) => Task::Help { topic, json },
-            (None, None, None, None) => Task::Nothing,
+            (None, None, None, None) => Task::Job(Job::Terminal { prompt: self.prompt }),
         };
         (task, self.options)
     }
@@ -224,6 +228,7 @@ impl Args {
             () if action.fire_hook.is_some() => "--fire-hook",
             () if action.transition.is_some() => "--transition",
             () if action.hook_schema => "--hook-schema",
+            () if self.command.is_none() => honoured::TERMINAL,
             () => return command_path(matches),
         };
         Some(mode.to_owned())
@@ -274,8 +279,14 @@ mod tests {
             assert_eq!(told(line), "accepted", "{line}");
         }
         for (line, sentence) in [
-            ("--max-turns 3 db path", "ona: --max-turns cannot be used with ona db path\n  it is an option of -p"),
-            ("db path --max-turns 3", "ona: --max-turns cannot be used with ona db path\n  it is an option of -p"),
+            (
+                "--max-turns 3 db path",
+                "ona: --max-turns cannot be used with ona db path\n  it is an option of the terminal, -p",
+            ),
+            (
+                "db path --max-turns 3",
+                "ona: --max-turns cannot be used with ona db path\n  it is an option of the terminal, -p",
+            ),
             ("--eval {} --approve", "ona: --approve cannot be used with --eval\n  it is an option of --transition"),
             ("-p x --yes", "ona: --yes cannot be used with -p\n  it is an option of --eval, --fire-hook"),
             ("hooks types --bare", "ona: --bare cannot be used with ona hooks types\n  ona help hooks types"),

@@ -35,7 +35,7 @@ fn wrong_use_is_one_helpful_sentence_and_exit_2() {
             "\"auto\" is not a permission mode",
         ),
         (&["--db", "relative.db", "db", "init"], "must be an absolute path"),
-        (&[], "say what to do"),
+        (&[], "the prompt is empty"),
         (&["sesions", "list"], "unknown command 'sesions'; did you mean 'sessions'?"),
         (&["doctr", "--jsn"], "unknown command 'doctr'; did you mean 'doctor'?"),
         (&["help", "nowhere"], "unknown command 'nowhere'"),

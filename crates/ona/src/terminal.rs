@@ -1,0 +1,22 @@
+//! `ona` and `ona "prompt"`: the interactive terminal, or stdin where there is none.
+
+use crate::args::Options;
+use crate::{interrupt, output, print, startup};
+use ona_runtime::{Failure, Notices};
+use ona_terminal::{TerminalEnd, TerminalOptions, WakeChannel};
+use std::io::{IsTerminal, stdin, stdout};
+
+pub(crate) fn run(options: Options, prompt: Option<String>) -> Result<u8, Failure> {
+    if !stdin().is_terminal() || !stdout().is_terminal() {
+        let print = options.headless();
+        let launch = startup::launch(options, output::notices())?;
+        return print::run(&launch, &print, None, prompt.as_deref());
+    }
+    let wakes = WakeChannel::default();
+    let launch = startup::launch(options, Notices::new(output::redactor(), wakes.notes()))?;
+    let TerminalEnd { session, interrupted } = ona_terminal::run(launch, TerminalOptions { prompt }, wakes)?;
+    if let Some(session) = session {
+        output::line(format_args!("Continue this session: ona --resume {session}"));
+    }
+    Ok(if interrupted { interrupt::INTERRUPTED } else { 0 })
+}

@@ -1,0 +1,215 @@
+//! The loop around the state: keys and events in, effects and frames out.
+//!
+//! One thread reads keys, one waits for signals, one runs the session; all of them put what they have
+//! into one channel, and this thread takes it out. A key is painted at once. What streams in is
+//! painted at most thirty times a second, and nothing at all happens while nothing arrives.
+
+use super::{App, Effect, Ended};
+use crate::composer::Submission;
+use crate::front::{EventSender, SessionEvent, SessionThread};
+use crate::input::{KeyReader, Signal, Wake};
+use crate::keys::Decoder;
+use crate::screen::{Capabilities, Modes, Painter, PainterOptions, Restore, Size};
+use ona_orchestration::set_mode;
+use ona_process::TurnCancellation;
+use ona_runtime::{Failure, Launch};
+use std::io::{self, Stdout};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// Time between two frames of a reply that streams in.
+const FRAME: Duration = Duration::from_millis(34);
+
+/// How a terminal is started.
+#[derive(Debug, Default)]
+pub struct TerminalOptions {
+    /// The first prompt.
+    pub prompt: Option<String>,
+}
+
+/// How it was left.
+#[derive(Debug, Default)]
+pub struct TerminalEnd {
+    /// The session to continue with `--resume`.
+    pub session: Option<String>,
+    /// By a signal.
+    pub interrupted: bool,
+}
+
+/// Shows the screen until the person leaves.
+pub fn run(launch: Launch, options: TerminalOptions, wakes: WakeChannel) -> Result<TerminalEnd, Failure> {
+    let failed = |error: io::Error| Failure::refused(format_args!("the terminal cannot be used: {error}"));
+    let can = Capabilities::of(&launch.env);
+    let restore = Restore::enter(Modes { keyboard_flags: can.keyboard_flags }).map_err(failed)?;
+    let painting = PainterOptions { size: size(), colours: can.colours, reflow: can.reflow };
+    let painter = Painter::new(io::stdout(), painting);
+    let WakeChannel { sender, receiver } = wakes;
+    let began = Instant::now();
+    let mut screen = Screen { app: App::new(), painter, began, painted: None, restore, keys: None };
+    screen.paint().map_err(failed)?;
+    screen.keys = Some(KeyReader::start(sender.clone()).map_err(failed)?);
+    let cancellation = TurnCancellation::new(CancellationToken::new());
+    let thread = SessionThread::start(launch, cancellation, EventSender::new(sender)).map_err(failed)?;
+    if let Some(prompt) = options.prompt {
+        let effects = screen.app.submit(Submission::prompt(&prompt));
+        screen.perform(effects, &thread).map_err(failed)?;
+    }
+    let interrupted = screen.turn(&receiver, &thread).map_err(failed)?;
+    thread.join();
+    let Ended { failure, session } = screen.app.ended.take().unwrap_or_default();
+    screen.painter.leave(size()).map_err(failed)?;
+    drop(screen);
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(TerminalEnd { session, interrupted }),
+    }
+}
+
+/// The one channel of the loop. It is made before the launch, whose sentences arrive in it.
+#[derive(Debug)]
+pub struct WakeChannel {
+    sender: Sender<Wake>,
+    receiver: Receiver<Wake>,
+}
+
+impl Default for WakeChannel {
+    fn default() -> Self {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        Self { sender, receiver }
+    }
+}
+
+impl WakeChannel {
+    /// Returns where sentences for people go.
+    pub fn notes(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        let events = EventSender::new(self.sender.clone());
+        move |text: &str| events.send(SessionEvent::Note(text.to_owned()))
+    }
+}
+
+struct Screen {
+    app: App,
+    painter: Painter<Stdout>,
+    began: Instant,
+    painted: Option<Instant>,
+    restore: Restore,
+    keys: Option<KeyReader>,
+}
+
+impl Screen {
+    /// Runs until the session thread has ended; returns whether a signal ended it.
+    fn turn(&mut self, wakes: &Receiver<Wake>, thread: &SessionThread) -> io::Result<bool> {
+        let mut decoder = Decoder::default();
+        let (mut interrupted, mut dirty) = (false, false);
+        while self.app.ended.is_none() {
+            let wake = match self.wait(dirty) {
+                None => wakes.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(wait) => wakes.recv_timeout(wait),
+            };
+            let mut urgent = false;
+            match wake {
+                Err(RecvTimeoutError::Timeout) => urgent = true,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Ok(wake) => {
+                    for wake in std::iter::once(wake).chain(wakes.try_iter()) {
+                        match wake {
+                            Wake::Keys(events) => {
+                                urgent = true;
+                                for input in decoder.decode(events, self.began.elapsed()) {
+                                    let effects = self.app.update(&input);
+                                    self.perform(effects, thread)?;
+                                }
+                            }
+                            Wake::Session(event) => {
+                                let effects = self.app.hear(*event, self.began.elapsed());
+                                self.perform(effects, thread)?;
+                            }
+                            Wake::Signal(Signal::Resized) => urgent = true,
+                            Wake::Signal(Signal::Continued) => {
+                                self.restore.take_over()?;
+                                urgent = true;
+                            }
+                            Wake::Signal(Signal::Terminated) | Wake::Gone => {
+                                interrupted = true;
+                                thread.cancellation.program().cancel();
+                            }
+                        }
+                    }
+                    dirty = true;
+                }
+            }
+            if urgent || self.wait(dirty).is_some_and(|wait| wait.is_zero()) {
+                self.paint()?;
+                dirty = false;
+            }
+        }
+        self.paint()?;
+        Ok(interrupted)
+    }
+
+    /// How long nothing has to be painted; `None` for as long as nothing arrives.
+    fn wait(&self, dirty: bool) -> Option<Duration> {
+        let since = self.painted.map_or(Duration::MAX, |painted| painted.elapsed());
+        let hint = self.app.composer.deadline().map(|at| at.saturating_sub(self.began.elapsed()));
+        let next = match (dirty, self.app.is_counting()) {
+            (true, _) => Some(FRAME.saturating_sub(since)),
+            (false, true) => Some(Duration::from_secs(1).saturating_sub(since)),
+            (false, false) => None,
+        };
+        match (next, hint) {
+            (Some(next), Some(hint)) => Some(next.min(hint)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>, thread: &SessionThread) -> io::Result<()> {
+        for effect in effects {
+            match effect {
+                Effect::Send(request) => {
+                    // A thread that has ended says so by itself.
+                    thread.requests.send(request).ok();
+                }
+                Effect::Reply(id, reply) => thread.questions.reply(id, reply),
+                Effect::Interrupt => thread.cancellation.cancel_turn(),
+                Effect::SetMode(mode) => {
+                    if let Some(session) = &self.app.session
+                        && let Err(why) = set_mode(&session.rules, mode)
+                    {
+                        self.app.hear(SessionEvent::Note(why), self.began.elapsed());
+                    }
+                }
+                Effect::Suspend => self.suspend()?,
+                Effect::Redraw => {
+                    self.painter.leave(size())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn paint(&mut self) -> io::Result<()> {
+        let (size, now) = (size(), self.began.elapsed());
+        self.app.composer.expire(now);
+        let finished = self.app.take_finished();
+        let bottom = self.app.bottom(size, now);
+        self.painter.paint(size, &finished, &bottom)?;
+        self.painter.title(self.app.title(), "")?;
+        self.painted = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Leaves the terminal to the shell until it continues us.
+    fn suspend(&mut self) -> io::Result<()> {
+        self.painter.leave(size())?;
+        let paused = self.keys.as_ref().map(KeyReader::pause);
+        self.restore.suspend()?;
+        drop(paused);
+        self.paint()
+    }
+}
+
+fn size() -> Size {
+    let (width, height) = crossterm::terminal::size().unwrap_or((80, 24));
+    Size { width: width.max(1), height: height.max(1) }
+}

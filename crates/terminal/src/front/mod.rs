@@ -1,0 +1,148 @@
+//! The session behind the screen.
+//!
+//! It runs on a thread of its own, so that the composer is there before anything is assembled and a key
+//! is never late because of a hook or a database. Both sides exchange values: [`Request`]s go
+//! down, [`SessionEvent`]s come up, and a question waits in [`OpenQuestions`] until the screen answers it.
+//! What a line means is `ona_commands`'s matter; nothing is decided here.
+
+mod assemble;
+mod hooks;
+mod operator;
+mod questions;
+mod serve;
+
+pub(crate) use hooks::HookRun;
+pub(crate) use questions::{OpenQuestions, PermissionAsk, Question, QuestionId, Reply, TrustAsk};
+
+use crate::composer::Submission;
+use ona_commands::AnsweredBy;
+use ona_orchestration::{CurrentModel, TurnEnd, TurnEvent, TurnOutcome};
+use ona_permissions::PermissionEngine;
+use ona_process::TurnCancellation;
+use ona_runtime::{Failure, Launch};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, RwLock};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// What the screen wants of the session.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// A line that was typed: a prompt or a command.
+    Line(Submission),
+    /// End the session and the program.
+    Leave,
+}
+
+/// What the screen hears.
+#[derive(Debug)]
+pub(crate) enum SessionEvent {
+    /// A session can be prompted.
+    Ready(Box<SessionFacts>),
+    /// A sentence for the person.
+    Note(String),
+    Turn(Box<TurnEvent>),
+    Hook(HookRun),
+    /// A line is being answered.
+    Began,
+    /// A line was answered, or background work went on by itself.
+    Answered {
+        outcome: Box<TurnOutcome>,
+        by: AnsweredBy,
+    },
+    Asked {
+        id: QuestionId,
+        question: Question,
+    },
+    /// Nobody waits for the answer any more.
+    Withdrawn(QuestionId),
+    /// The thread has ended: with what, and what continues the session.
+    Ended {
+        failure: Option<Failure>,
+        session: Option<String>,
+    },
+}
+
+/// What the screen shows about a session and may change beside it.
+#[derive(Clone)]
+pub(crate) struct SessionFacts {
+    pub session: String,
+    pub model: Option<CurrentModel>,
+    pub rules: Arc<RwLock<PermissionEngine>>,
+    /// Names and help of what a slash may be followed by, beside the built-in commands.
+    pub commands: Vec<(String, String)>,
+}
+
+impl std::fmt::Debug for SessionFacts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionFacts").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// The screen's end of the session thread.
+pub(crate) struct SessionThread {
+    pub requests: UnboundedSender<Request>,
+    pub questions: Arc<OpenQuestions>,
+    pub cancellation: TurnCancellation,
+    thread: std::thread::JoinHandle<()>,
+}
+
+/// What the thread works with.
+struct Backend {
+    launch: Launch,
+    inbox: UnboundedReceiver<Request>,
+    questions: Arc<OpenQuestions>,
+    cancellation: TurnCancellation,
+    events: EventSender,
+}
+
+/// Sends events to the screen. One that nobody hears any more is dropped.
+#[derive(Clone)]
+pub(crate) struct EventSender(Arc<dyn Fn(SessionEvent) + Send + Sync>);
+
+impl std::fmt::Debug for EventSender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EventSender")
+    }
+}
+
+impl EventSender {
+    pub(crate) fn new<T: From<SessionEvent> + Send + 'static>(sender: Sender<T>) -> Self {
+        Self(Arc::new(move |event| {
+            // The screen is gone only while the program ends.
+            sender.send(event.into()).ok();
+        }))
+    }
+
+    pub(crate) fn send(&self, event: SessionEvent) {
+        (self.0)(event);
+    }
+}
+
+impl SessionThread {
+    pub(crate) fn start(launch: Launch, cancellation: TurnCancellation, events: EventSender) -> std::io::Result<Self> {
+        let (requests, inbox) = unbounded_channel();
+        let questions = Arc::new(OpenQuestions::new(events.clone()));
+        let backend =
+            Backend { launch, inbox, questions: Arc::clone(&questions), cancellation: cancellation.clone(), events };
+        let thread = std::thread::Builder::new().name("session".into()).spawn(move || serve::run(backend))?;
+        Ok(Self { requests, questions, cancellation, thread })
+    }
+
+    /// Waits until hooks have run and rows are committed.
+    pub(crate) fn join(self) {
+        // A panic of the thread was reported where it happened.
+        self.thread.join().ok();
+    }
+}
+
+/// Whether a turn ended in a way that the person has to be told.
+pub(crate) fn end_in_words(end: &TurnEnd) -> Option<String> {
+    match end {
+        TurnEnd::Done => None,
+        TurnEnd::Blocked { message } | TurnEnd::NeverStopped { message } => Some(message.clone()),
+        TurnEnd::Stopped { reason } => Some(format!("Stopped by hook: {reason}")),
+        TurnEnd::MaxTurns => Some("The limit of --max-turns was reached.".to_owned()),
+        TurnEnd::Failed(failure) | TurnEnd::Incomplete { failure, .. } => Some(failure.message.clone()),
+        TurnEnd::Interrupted(_) => Some("Interrupted. What should be done instead?".to_owned()),
+    }
+}

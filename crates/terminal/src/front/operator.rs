@@ -1,0 +1,74 @@
+//! Puts what rules and hooks leave open to the person at the screen.
+
+use super::questions::{OpenQuestions, PermissionAsk, Question, Reply};
+use ona_api::{Authority, Redactor, Ruling, Verdict};
+use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion};
+use ona_process::TurnCancellation;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+pub(super) struct TerminalOperator {
+    pub questions: Arc<OpenQuestions>,
+    pub cancellation: TurnCancellation,
+    pub redactor: Redactor,
+}
+
+/// DEC-053; what the person says follows in a line of its own.
+const DENIED: &str = "Denied by operator";
+
+impl Operator for TerminalOperator {
+    fn can_answer_questions(&self) -> bool {
+        true
+    }
+
+    fn confirm<'a>(
+        &'a self,
+        question: PermissionQuestion<'a>,
+    ) -> Pin<Box<dyn Future<Output = OperatorAnswer> + Send + 'a>> {
+        let ask = self.ask(&question);
+        Box::pin(async move {
+            let reply = self.questions.ask(Question::Permission(Box::new(ask)), &self.cancellation.token()).await;
+            match reply {
+                Some(Reply::Allow { updates, input }) => OperatorAnswer {
+                    verdict: Verdict::new(Ruling::Allow, Authority::Human, ""),
+                    input,
+                    updates,
+                    interrupt: false,
+                },
+                Some(Reply::Deny { feedback: Some(feedback) }) => deny(&format!("{DENIED}\n{feedback}")),
+                // A bare no says nothing about what to do instead: the turn waits for words.
+                Some(Reply::Deny { feedback: None }) => OperatorAnswer { interrupt: true, ..deny(DENIED) },
+                Some(Reply::Trust(_)) | None => deny("Interrupted by the operator"),
+            }
+        })
+    }
+}
+
+impl TerminalOperator {
+    fn ask(&self, question: &PermissionQuestion<'_>) -> PermissionAsk {
+        let mut input = question.call.input.clone();
+        self.redactor.apply_to_json(&mut input);
+        let explanation = &question.explanation;
+        let write = |file: &ona_permissions::ChangedFile| {
+            let leads = file.resolved.as_ref().map(|real| format!(", which is {real}")).unwrap_or_default();
+            let outside = if file.outside { " (outside the project)" } else { "" };
+            format!("{}{leads}{outside}", file.path)
+        };
+        PermissionAsk {
+            tool: question.call.name.clone(),
+            input,
+            agent: question.agent.map(str::to_owned),
+            reason: question.asked.message.clone(),
+            uncovered: explanation.uncovered.clone(),
+            programs: explanation.programs.clone(),
+            writes: explanation.writes.iter().map(write).collect(),
+            always: question.suggestions(),
+            plan: question.plan.map(str::to_owned),
+        }
+    }
+}
+
+fn deny(message: &str) -> OperatorAnswer {
+    Verdict::new(Ruling::Deny, Authority::Human, message).into()
+}

@@ -1,0 +1,161 @@
+//! The loop of the session thread: lines, one after another, and what happens between them.
+
+use super::assemble::{ask_for_trust, assemble, facts};
+use super::{Backend, Request, SessionEvent};
+use crate::composer::Submission;
+use ona_api::SessionOrigin;
+use ona_commands::{AnsweredBy, SessionRunner};
+use ona_orchestration::{SessionEndReason, TurnOutcome, UserPrompt};
+use ona_runtime::session_start::{Preparation, SessionError};
+use ona_runtime::{Failure, Launch, block_on, session_choice};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often files are looked at while no turn runs.
+const IDLE_LOOK: Duration = Duration::from_secs(2);
+
+pub(super) fn run(mut backend: Backend) {
+    let mut session = None;
+    let end = block_on(serve(&mut backend, &mut session));
+    backend.events.send(SessionEvent::Ended { failure: end.err(), session });
+}
+
+async fn serve(backend: &mut Backend, resumable: &mut Option<String>) -> Result<(), Failure> {
+    let Some(trusted) = ask_for_trust(backend).await? else { return Ok(()) };
+    if trusted {
+        let Launch { env, cwd, options, notices, .. } = &backend.launch;
+        let mut options = options.clone();
+        options.trust = true;
+        backend.launch = Launch::new(env.clone(), cwd.clone(), options, notices.clone())?;
+    }
+    let launch = &backend.launch;
+    let open = launch.open()?;
+    let begin = session_choice::begin(launch, &open.store)?;
+    let _lock = launch.lock_session(&begin.place.session)?;
+    let parts = assemble(backend, launch, &open, &begin).await?;
+    parts.runtime.judge_flags(launch).await?;
+    let (tasks, servers) = (Arc::clone(&parts.runtime.tasks), Arc::clone(&parts.runtime.mcp.servers));
+    let began = SessionRunner::begin(parts, begin, SessionOrigin::Terminal).await;
+    let ended = match began {
+        Ok(mut runner) => {
+            *resumable = Some(runner.session.place.session.0.clone());
+            let Backend { inbox, events, .. } = backend;
+            let mut lines = Lines { inbox, queue: VecDeque::new(), leaving: false };
+            let ended = answer_lines(&mut runner, &mut lines, events).await;
+            resumable.replace(runner.session.place.session.0.clone());
+            ended
+        }
+        Err(error) => Err(error),
+    };
+    tasks.stop_all().await;
+    servers.close().await;
+    // Nothing that was started here outlives the program.
+    ona_process::kill_all();
+    ended.map_err(|error| failure(&backend.launch, error))
+}
+
+/// Lines that wait, and whether more will come.
+struct Lines<'a> {
+    inbox: &'a mut tokio::sync::mpsc::UnboundedReceiver<Request>,
+    queue: VecDeque<Submission>,
+    leaving: bool,
+}
+
+impl Lines<'_> {
+    fn take(&mut self, request: Option<Request>) {
+        match request {
+            Some(Request::Line(line)) => self.queue.push_back(line),
+            Some(Request::Leave) | None => self.leaving = true,
+        }
+    }
+
+    /// Does the work and takes what arrives in the meantime.
+    async fn while_working<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                request = self.inbox.recv(), if !self.leaving => self.take(request),
+            }
+        }
+    }
+}
+
+enum Next {
+    Line(Submission),
+    TaskEnded,
+    Look,
+    Leave,
+}
+
+async fn answer_lines(
+    runner: &mut SessionRunner<'_>,
+    lines: &mut Lines<'_>,
+    events: &super::EventSender,
+) -> Result<(), SessionError> {
+    if let Preparation::Refused(outcome) = &runner.ready {
+        events.send(SessionEvent::Ready(Box::new(facts(&runner.parts, &runner.session, None))));
+        answered(events, TurnOutcome::clone(outcome), AnsweredBy::Nobody);
+    }
+    loop {
+        match next(runner, lines).await {
+            Next::Line(line) => {
+                events.send(SessionEvent::Began);
+                let answer = lines.while_working(runner.answer(prompt(&line))).await?;
+                answered(events, answer.outcome, answer.by);
+            }
+            Next::TaskEnded => {
+                events.send(SessionEvent::Began);
+                let outcome = lines.while_working(runner.go_on()).await?;
+                answered(events, outcome, AnsweredBy::Model);
+            }
+            Next::Look => runner.look_at_files().await?,
+            Next::Leave => break,
+        }
+    }
+    let sender = events.clone();
+    let told: ona_orchestration::Events = Arc::new(move |event| sender.send(SessionEvent::Turn(Box::new(event))));
+    runner.finish(&told, SessionEndReason::Other).await?;
+    Ok(())
+}
+
+async fn next(runner: &SessionRunner<'_>, lines: &mut Lines<'_>) -> Next {
+    let program = runner.parts.cancellation.program().clone();
+    loop {
+        if program.is_cancelled() {
+            return Next::Leave;
+        }
+        if let Some(line) = lines.queue.pop_front() {
+            return Next::Line(line);
+        }
+        if lines.leaving {
+            return Next::Leave;
+        }
+        tokio::select! {
+            biased;
+            () = program.cancelled() => {}
+            request = lines.inbox.recv() => lines.take(request),
+            () = runner.parts.runtime.tasks.until_unknown_end() => return Next::TaskEnded,
+            () = tokio::time::sleep(IDLE_LOOK) => return Next::Look,
+        }
+    }
+}
+
+fn answered(events: &super::EventSender, outcome: TurnOutcome, by: AnsweredBy) {
+    events.send(SessionEvent::Answered { outcome: Box::new(outcome), by });
+}
+
+fn failure(launch: &Launch, error: SessionError) -> Failure {
+    match error {
+        SessionError::Failed(failure) => failure,
+        SessionError::Store(error) => launch.store_failure(error),
+    }
+}
+
+fn prompt(line: &Submission) -> UserPrompt {
+    line.text.as_str().into()
+}
