@@ -288,8 +288,9 @@ impl<W: Write> Painter<W> {
                         pen.rows(self.at.0, index - 1);
                         pen.style(Style::new());
                         pen.bytes.push_str("\r\n");
-                    } else if pen.at != Some(0) {
-                        pen.bytes.push('\r');
+                    } else {
+                        // Keys typed before the terminal was taken over have been echoed here.
+                        pen.bytes.push_str("\r\x1b[K");
                     }
                     pen.at = Some(0);
                     row.write_all(pen);

@@ -100,6 +100,14 @@ fn a_key_costs_a_few_bytes_and_an_unchanged_frame_none() {
 }
 
 #[test]
+fn keys_typed_before_the_first_frame_leave_no_trace() {
+    let mut screen = Screen::new(40, 8, 1);
+    screen.terminal.process(b"hello");
+    screen.paint(&[], &["", "> hello"], (7, 1));
+    assert_eq!(screen.all(), ["shell 0", "", "> hello"]);
+}
+
+#[test]
 fn a_menu_that_closes_leaves_nothing_behind() {
     let mut screen = Screen::new(40, 6, 9);
     screen.paint(&[], &["status", "> /", "one", "two", "three"], (3, 1));
