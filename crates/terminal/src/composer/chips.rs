@@ -5,6 +5,7 @@
 //! composer lives, because the text may come back from the queue, the history or an undo.
 
 use super::graphemes;
+use crate::screen::text_width;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -128,7 +129,7 @@ impl Chips {
     /// Cells of one character of the text.
     pub(crate) fn width(&self, grapheme: &str) -> usize {
         match grapheme.chars().next().and_then(|c| self.label(c)) {
-            Some(label) => graphemes::text_width(label),
+            Some(label) => text_width(label),
             None => graphemes::width(grapheme),
         }
     }

@@ -5,7 +5,7 @@
 //! private-use code point (see `chips`), which never joins its neighbours.
 
 use super::chips::is_chip;
-use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
+use unicode_segmentation::GraphemeCursor;
 use unicode_width::UnicodeWidthStr;
 
 /// Returns the end of the character that begins at `at`, or `at` at the end of the text.
@@ -63,31 +63,6 @@ pub(crate) fn width(grapheme: &str) -> usize {
     }
 }
 
-/// Cells of a text in one line.
-pub(crate) fn text_width(text: &str) -> usize {
-    text.graphemes(true).map(width).sum()
-}
-
-/// Shortens a text to so many cells; an ellipsis says that something is missing.
-pub(crate) fn fit(text: &str, cells: usize) -> String {
-    if text_width(text) <= cells {
-        return text.to_owned();
-    }
-    let mut used = 0;
-    let mut fitting = String::new();
-    for grapheme in text.graphemes(true) {
-        used += width(grapheme);
-        if used >= cells {
-            break;
-        }
-        fitting.push_str(grapheme);
-    }
-    if cells > 0 {
-        fitting.push('…');
-    }
-    fitting
-}
-
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
@@ -122,7 +97,7 @@ pub(crate) fn line_end(text: &str, at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{big_word_start, fit, next, previous, text_width, word_end, word_start};
+    use super::{big_word_start, next, previous, word_end, word_start};
 
     #[test]
     fn a_character_is_what_a_person_counts() {
@@ -162,14 +137,5 @@ mod tests {
         assert_eq!(&text[word_start(text, text.len())..], "ünï_x");
         assert_eq!(word_start("  ", 2), 0);
         assert_eq!(word_end("  ", 0), 2);
-    }
-
-    #[test]
-    fn texts_are_shortened_to_cells() {
-        assert_eq!(text_width("日本a"), 5);
-        assert_eq!(fit("日本語", 6), "日本語");
-        assert_eq!(fit("日本語", 5), "日本…");
-        assert_eq!(fit("abc", 2), "a…");
-        assert_eq!(fit("abc", 0), "");
     }
 }

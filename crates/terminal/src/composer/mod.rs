@@ -25,7 +25,6 @@ mod vim;
 pub(crate) use chips::clean;
 pub use chips::{Image, ImageSource};
 pub use complete::{Mention, PathEntry, Sources};
-pub(crate) use graphemes::{fit, text_width};
 pub use queue::Submission;
 pub use vim::VimMode;
 
@@ -194,7 +193,7 @@ impl Composer {
 
     /// Shown while nothing is typed.
     pub fn set_placeholder(&mut self, text: &str) {
-        self.placeholder = chips::clean(text);
+        self.placeholder = crate::text::visible_line(text);
     }
 
     pub fn set_vim(&mut self, on: bool) {

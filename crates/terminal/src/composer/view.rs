@@ -1,6 +1,8 @@
 //! What the composer looks like: what waits in the queue, the text, and below it the search, the menu or a hint.
 
-use super::{Composer, InputMode, MARGIN, VimMode, chips, graphemes};
+use super::{Composer, InputMode, MARGIN, VimMode, graphemes};
+use crate::screen::text_width;
+use crate::text::{cut, visible_line};
 use crate::theme;
 use crate::{Cursor, View};
 use ratatui_core::style::Style;
@@ -36,8 +38,8 @@ impl Composer {
             let hidden = self.queue.len() - shown;
             let more = if index + 1 == shown && hidden > 0 { format!(" (+{hidden} more)") } else { String::new() };
             let text = format!("{}{}", waiting.mode.prefix(), waiting.shown.replace('\n', " ⏎ "));
-            let room = self.width().saturating_sub(2 + graphemes::text_width(&more));
-            view.lines.push(Line::styled(format!("⋯ {}{more}", graphemes::fit(&text, room)), theme::DIM));
+            let room = self.width().saturating_sub(2 + text_width(&more));
+            view.lines.push(Line::styled(format!("⋯ {}{more}", cut(&text, room)), theme::DIM));
         }
         view
     }
@@ -96,8 +98,8 @@ impl Composer {
         if let Some(chip_width) = cells.checked_sub(self.buffer.rows().width()).filter(|over| *over > 0) {
             // Only a label can be wider than a row.
             if let Some(last) = spans.last_mut() {
-                let room = graphemes::text_width(&last.content).saturating_sub(chip_width);
-                last.content = graphemes::fit(&last.content, room).into();
+                let room = text_width(&last.content).saturating_sub(chip_width);
+                last.content = cut(&last.content, room).into();
             }
         }
         spans
@@ -118,18 +120,17 @@ impl Composer {
         let text = self.buffer.text();
         let room = self.buffer.rows().width();
         if text.is_empty() && self.mode == InputMode::Prompt && self.search.is_none() {
-            return (!self.placeholder.is_empty())
-                .then(|| Span::styled(graphemes::fit(&self.placeholder, room), theme::DIM));
+            return (!self.placeholder.is_empty()).then(|| Span::styled(cut(&self.placeholder, room), theme::DIM));
         }
         let name = text.strip_prefix('/')?.strip_suffix(' ')?;
         let command = self.command(name).filter(|command| self.menu.is_none() && !command.arguments.is_empty())?;
-        let room = room.saturating_sub(graphemes::text_width(text));
-        Some(Span::styled(graphemes::fit(&command.arguments, room), theme::DIM))
+        let room = room.saturating_sub(text_width(text));
+        Some(Span::styled(cut(&command.arguments, room), theme::DIM))
     }
 
     fn below(&self, room: usize) -> View {
         let line = |text: String, style: Style| View {
-            lines: vec![Line::styled(graphemes::fit(&text, self.width()), style)],
+            lines: vec![Line::styled(cut(&text, self.width()), style)],
             cursor: None,
         };
         if room == 0 {
@@ -137,7 +138,7 @@ impl Composer {
         }
         if let Some(search) = &self.search {
             let state = if search.exhausted { "no older match for" } else { "search" };
-            let query = chips::clean(&search.query);
+            let query = visible_line(&search.query);
             return line(format!("  {state}: {query}  · Ctrl+R older · Enter send · Esc edit"), theme::DIM);
         }
         if let Some(menu) = &self.menu {

@@ -4,11 +4,12 @@
 //! answers that take one. Escape is always the answer that means no. The terminal's own cursor
 //! stands on the chosen answer, so that screen readers say it.
 
-use super::frame::{Body, cut, fitted, hints, wrapped};
+use super::frame::{Body, fitted, hints, rows_of, wrapped};
 use super::text_field::TextField;
 use crate::keys::{Action, Context, Input, Key, Keymap, Press};
 use crate::menus::ListCursor;
 use crate::screen::text_width;
+use crate::text::visible_line;
 use crate::theme;
 use crate::{Cursor, Outcome, View};
 use ratatui_core::text::{Line, Span};
@@ -187,13 +188,13 @@ impl ChoiceDialog {
     }
 
     fn title(&self, cells: usize) -> Line<'static> {
-        let title = Span::styled(crate::composer::clean(&self.question.title).replace('\n', " "), theme::HEADING);
+        let title = Span::styled(visible_line(&self.question.title), theme::HEADING);
         let mut line = Line::from(vec![title]);
         if !self.question.source.is_empty() {
-            let source = crate::composer::clean(&self.question.source).replace('\n', " ");
+            let source = visible_line(&self.question.source);
             line.spans.push(Span::styled(format!("  {source}"), theme::DIM));
         }
-        cut(&line, cells).swap_remove(0)
+        rows_of(&line, cells).swap_remove(0)
     }
 
     fn options_view(&self, cells: usize) -> (Vec<Line<'static>>, Cursor) {

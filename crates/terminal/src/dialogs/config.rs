@@ -5,10 +5,10 @@
 
 use super::frame::{fitted, hints, wrapped};
 use super::text_field::TextField;
-use crate::composer::{clean, fit};
 use crate::keys::{Action, Context, Input, Key, Keymap};
 use crate::menus::ListCursor;
 use crate::screen::text_width;
+use crate::text::{cut, visible_line};
 use crate::theme;
 use crate::{Cursor, Outcome, View};
 use ratatui_core::text::{Line, Span};
@@ -83,7 +83,7 @@ impl ConfigEditor {
 
     /// The setting could not be changed.
     pub fn set_error(&mut self, error: &str) {
-        self.error = Some(clean(error));
+        self.error = Some(visible_line(error));
     }
 
     fn narrow(&mut self) {
@@ -167,7 +167,7 @@ impl ConfigEditor {
                 Outcome::Changed
             }
             Some(ConfigValue::Fixed { why, .. }) => {
-                self.error = Some(clean(why));
+                self.error = Some(visible_line(why));
                 Outcome::Changed
             }
             Some(_) => self.step(true),
@@ -215,7 +215,7 @@ impl ConfigEditor {
             let entry = &self.entries[*index];
             let chosen = self.list.selected() == Some(window.start + row);
             let style = if chosen { theme::SELECTED } else { theme::TEXT };
-            let key = fit(&entry.key, keys);
+            let key = cut(&entry.key, keys);
             let padding = " ".repeat(keys - text_width(&key) + 2);
             let head = format!("{} {key}{padding}", if chosen { "›" } else { " " });
             let used = text_width(&head);
@@ -228,7 +228,7 @@ impl ConfigEditor {
                     spans.push(Span::raw(text));
                 }
                 None => spans.push(Span::styled(
-                    fit(&shown(&entry.value), room),
+                    cut(&shown(&entry.value), room),
                     if chosen { theme::ACTION } else { theme::DIM },
                 )),
             }
@@ -236,7 +236,7 @@ impl ConfigEditor {
         }
         if self.fitting.is_empty() {
             view.lines
-                .push(Line::styled(fit(&format!("  No setting fits \"{}\"", self.filter.text()), cells), theme::DIM));
+                .push(Line::styled(cut(&format!("  No setting fits \"{}\"", self.filter.text()), cells), theme::DIM));
         }
         view.lines.push(Line::default());
         match (&self.error, self.chosen()) {
@@ -262,7 +262,7 @@ fn shown(value: &ConfigValue) -> String {
             choices.get(*chosen).map_or(String::new(), |word| format!("‹ {word} ›"))
         }
         ConfigValue::Text(text) if text.is_empty() => "–".to_owned(),
-        ConfigValue::Text(text) | ConfigValue::Fixed { value: text, .. } => clean(text).replace('\n', " "),
+        ConfigValue::Text(text) | ConfigValue::Fixed { value: text, .. } => visible_line(text),
     }
 }
 

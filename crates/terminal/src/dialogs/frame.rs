@@ -1,66 +1,30 @@
 //! Lines of dialogs: wrapped text, bodies that scroll, hints about keys.
 
-use crate::composer::{clean, fit};
 use crate::screen::text_width;
+use crate::text::{cut, hard_wrap, visible, wrap};
 use crate::theme;
 use crate::{Cursor, View};
 use ratatui_core::style::Style;
 use ratatui_core::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
 /// Breaks text into lines of so many cells, after words where it can. Text from outside is made safe.
 pub(super) fn wrapped(text: &str, width: usize, indent: usize, style: Style) -> Vec<Line<'static>> {
-    let room = width.saturating_sub(indent).max(1);
-    let margin = " ".repeat(indent.min(width.saturating_sub(1)));
-    let mut lines = Vec::new();
-    for paragraph in clean(text).replace('\t', "    ").split('\n') {
-        let mut line = String::new();
-        let mut used = 0;
-        for word in paragraph.split_word_bounds() {
-            let cells = text_width(word);
-            if used + cells > room && used > 0 && !word.trim().is_empty() && cells <= room {
-                lines.push(std::mem::take(&mut line));
-                used = 0;
-            }
-            for grapheme in word.graphemes(true) {
-                let cells = text_width(grapheme);
-                if used + cells > room {
-                    lines.push(std::mem::take(&mut line));
-                    used = 0;
-                    if grapheme == " " {
-                        continue;
-                    }
-                }
-                line.push_str(grapheme);
-                used += cells;
-            }
-        }
-        lines.push(line);
-    }
-    lines.into_iter().map(|line| Line::styled(format!("{margin}{}", line.trim_end()), style)).collect()
+    let margin = Span::raw(" ".repeat(indent.min(width.saturating_sub(1))));
+    let margin = std::slice::from_ref(&margin);
+    let text = visible(text);
+    let lines = text.split('\n').map(|line| Span::styled(line.to_owned(), style));
+    lines.flat_map(|span| wrap(&[span], cells(width), margin, margin)).collect()
 }
 
 /// Breaks a styled line where it would run over the edge.
-pub(super) fn cut(line: &Line<'static>, width: usize) -> Vec<Line<'static>> {
-    let width = width.max(2);
-    let mut lines = vec![Line::default().style(line.style)];
-    let mut used = 0;
-    for span in &line.spans {
-        for grapheme in span.content.graphemes(true) {
-            let cells = text_width(grapheme);
-            if used + cells > width {
-                lines.push(Line::default().style(line.style));
-                used = 0;
-            }
-            used += cells;
-            let spans = &mut lines.last_mut().expect("there is one line from the start").spans;
-            match spans.last_mut().filter(|last| last.style == span.style) {
-                Some(last) => last.content.to_mut().push_str(grapheme),
-                None => spans.push(Span::styled(grapheme.to_owned(), span.style)),
-            }
-        }
-    }
-    lines
+pub(super) fn rows_of(line: &Line<'static>, width: usize) -> Vec<Line<'static>> {
+    let styled = |span: &Span<'static>| span.clone().style(line.style.patch(span.style));
+    let spans: Vec<_> = line.spans.iter().map(styled).collect();
+    hard_wrap(&spans, cells(width), &[], &[])
+}
+
+fn cells(width: usize) -> u16 {
+    u16::try_from(width).unwrap_or(u16::MAX)
 }
 
 /// A text that may be longer than its place.
@@ -98,7 +62,7 @@ impl Body {
 
     /// Draws at most `height` lines; the last one says how much is hidden.
     pub(super) fn view(&self, width: usize, height: usize) -> Vec<Line<'static>> {
-        let mut lines: Vec<_> = self.lines.iter().flat_map(|line| cut(line, width)).collect();
+        let mut lines: Vec<_> = self.lines.iter().flat_map(|line| rows_of(line, width)).collect();
         let all = lines.len();
         if all <= height {
             self.drawn.set((all, height));
@@ -116,7 +80,7 @@ impl Body {
                 (above, 0) => format!("… {above} lines above · PgUp"),
                 (above, below) => format!("… {above} lines above, {below} below · PgUp PgDn"),
             };
-            lines.push(Line::styled(fit(&text, width), theme::DIM));
+            lines.push(Line::styled(cut(&text, width), theme::DIM));
         }
         lines
     }

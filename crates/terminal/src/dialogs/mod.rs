@@ -32,3 +32,6 @@ pub use rewind::{RewindDialog, RewindPoint, RewindReply, RewindWhat};
 pub use text_input::InputDialog;
 pub use trust::{TrustDialog, TrustItem, TrustPrompt, TrustReply};
 pub use viewer::{Viewer, ViewerEntry, ViewerReply};
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,12 @@
 //! each letter only what fitted before is looked at, so that ten thousand entries answer at once; a
 //! preview of the chosen entry is asked for by number and drawn when it has come.
 
-use super::frame::{Body, cut, fitted, hints, wrapped};
+use super::frame::{Body, fitted, hints, rows_of, wrapped};
 use super::text_field::TextField;
-use crate::composer::{clean, fit};
 use crate::keys::{Action, Context, Input, Key, Keymap};
 use crate::menus::ListCursor;
 use crate::screen::text_width;
+use crate::text::{cut, visible_line};
 use crate::theme;
 use crate::{Cursor, Outcome, View};
 use ratatui_core::text::{Line, Span};
@@ -63,7 +63,7 @@ pub struct Picker {
 impl Picker {
     pub fn new(title: &str, items: Vec<PickerItem>) -> Picker {
         let mut picker = Picker {
-            title: clean(title),
+            title: visible_line(title),
             empty: "Nothing to choose from".into(),
             items: Vec::new(),
             searched: Vec::new(),
@@ -93,7 +93,7 @@ impl Picker {
 
     #[must_use]
     pub fn when_empty(mut self, text: &str) -> Picker {
-        self.empty = clean(text);
+        self.empty = visible_line(text);
         self
     }
 
@@ -252,7 +252,7 @@ impl Picker {
         if let Some(state) = self.switch.states.get(self.switch.state) {
             spans.push(Span::styled(format!("  {state}"), theme::ACTION));
         }
-        cut(&Line::from(spans), cells).swap_remove(0)
+        rows_of(&Line::from(spans), cells).swap_remove(0)
     }
 
     fn rows(&self, cells: usize, rows: usize) -> Vec<Line<'static>> {
@@ -267,14 +267,14 @@ impl Picker {
         let window = self.list.window(rows);
         let shown: Vec<&PickerItem> =
             self.fitting[window.clone()].iter().map(|number| &self.items[*number as usize]).collect();
-        let label = |item: &PickerItem| clean(&item.label).replace('\n', " ");
+        let label = |item: &PickerItem| visible_line(&item.label);
         let column = shown.iter().map(|item| text_width(&label(item))).max().unwrap_or(0).min(cells * 2 / 3);
         let line = |(offset, item): (usize, &&PickerItem)| {
             let chosen = self.list.selected() == Some(window.start + offset);
             let style = if chosen { theme::SELECTED } else { theme::TEXT };
-            let label = fit(&label(item), column);
+            let label = cut(&label(item), column);
             let padding = " ".repeat(column - text_width(&label) + 2);
-            let detail = fit(&clean(&item.detail).replace('\n', " "), cells.saturating_sub(column + 4));
+            let detail = cut(&visible_line(&item.detail), cells.saturating_sub(column + 4));
             let mut spans = vec![Span::styled(format!("{} {label}", if chosen { "›" } else { " " }), style)];
             if !detail.is_empty() {
                 spans.push(Span::styled(format!("{padding}{detail}"), theme::DIM));

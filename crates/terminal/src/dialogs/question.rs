@@ -2,9 +2,9 @@
 
 use super::frame::{fitted, hints, wrapped};
 use super::text_field::TextField;
-use crate::composer::{clean, fit};
 use crate::keys::{Action, Context, Input, Key, Keymap};
 use crate::menus::ListCursor;
+use crate::text::{cut, visible_line};
 use crate::theme;
 use crate::{Cursor, Outcome, View};
 use crossterm::event::KeyCode;
@@ -165,13 +165,16 @@ impl QuestionDialog {
         let mut spans = Vec::new();
         for (tab, asked) in self.asked.iter().enumerate() {
             let done = if asked.answer.is_some() { "✓ " } else { "" };
-            let name =
-                if asked.question.header.is_empty() { format!("{}", tab + 1) } else { clean(&asked.question.header) };
+            let name = if asked.question.header.is_empty() {
+                format!("{}", tab + 1)
+            } else {
+                visible_line(&asked.question.header)
+            };
             let style = if tab == self.tab { theme::SELECTED.patch(theme::MATCH) } else { theme::DIM };
-            spans.push(Span::styled(format!(" {done}{} ", fit(&name.replace('\n', " "), 20)), style));
+            spans.push(Span::styled(format!(" {done}{} ", cut(&name.replace('\n', " "), 20)), style));
             spans.push(Span::raw(" "));
         }
-        super::frame::cut(&Line::from(spans), cells).swap_remove(0)
+        super::frame::rows_of(&Line::from(spans), cells).swap_remove(0)
     }
 }
 
@@ -214,8 +217,8 @@ impl Asked {
                 view.cursor = Some(Cursor { column: 2, row: view.height() });
             }
             let number = format!("{} {}. {mark}", if chosen { "›" } else { " " }, index + 1);
-            let label = clean(&option.label).replace('\n', " ");
-            view.lines.push(Line::styled(fit(&format!("{number}{label}"), cells), style));
+            let label = visible_line(&option.label);
+            view.lines.push(Line::styled(cut(&format!("{number}{label}"), cells), style));
             if !option.description.is_empty() {
                 view.lines.extend(wrapped(&option.description, cells, 5, theme::DIM));
             }

@@ -2,6 +2,7 @@
 
 use crate::composer::{clean, graphemes};
 use crate::keys::{Action, Context, Key, Keymap};
+use crate::screen::text_width;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TextField {
@@ -69,18 +70,18 @@ impl TextField {
     pub(super) fn view(&self, width: usize) -> (String, usize) {
         let room = width.max(2) - 1;
         let mut start = 0;
-        while graphemes::text_width(&self.text[start..self.cursor]) > room {
+        while text_width(&self.text[start..self.cursor]) > room {
             start = graphemes::next(&self.text, start);
         }
         let mut end = self.cursor;
         while end < self.text.len() {
             let next = graphemes::next(&self.text, end);
-            if graphemes::text_width(&self.text[start..next]) > room {
+            if text_width(&self.text[start..next]) > room {
                 break;
             }
             end = next;
         }
-        (self.text[start..end].to_owned(), graphemes::text_width(&self.text[start..self.cursor]))
+        (self.text[start..end].to_owned(), text_width(&self.text[start..self.cursor]))
     }
 }
 

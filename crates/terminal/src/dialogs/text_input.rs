@@ -3,6 +3,7 @@
 use super::frame::{fitted, hints, wrapped};
 use super::text_field::TextField;
 use crate::keys::{Action, Context, Input, Key, Keymap};
+use crate::text::{cut, visible_line};
 use crate::theme;
 use crate::{Cursor, Outcome, View};
 use ratatui_core::text::{Line, Span};
@@ -16,11 +17,7 @@ pub struct InputDialog {
 
 impl InputDialog {
     pub fn new(title: &str, placeholder: &str, text: &str) -> InputDialog {
-        InputDialog {
-            title: title.to_owned(),
-            placeholder: crate::composer::clean(placeholder).replace('\n', " "),
-            field: TextField::new(text),
-        }
+        InputDialog { title: title.to_owned(), placeholder: visible_line(placeholder), field: TextField::new(text) }
     }
 
     /// Answers with the text, or with nothing for Escape.
@@ -48,7 +45,7 @@ impl InputDialog {
         let mut view = View { lines: wrapped(&self.title, cells, 0, theme::HEADING), cursor: None };
         let (text, column) = self.field.view(cells - 2);
         let text = match self.field.is_empty() {
-            true => Span::styled(crate::composer::fit(&self.placeholder, cells - 2), theme::DIM),
+            true => Span::styled(cut(&self.placeholder, cells - 2), theme::DIM),
             false => Span::raw(text),
         };
         view.cursor = Some(Cursor { column: (2 + column) as u16, row: view.height() });

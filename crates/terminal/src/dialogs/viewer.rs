@@ -3,6 +3,7 @@
 use super::frame::{Body, fitted, hints};
 use super::picker::{Picker, PickerItem, PickerReply};
 use crate::keys::{Action, Context, Input, Keymap};
+use crate::text::{cut, visible_line};
 use crate::theme;
 use crate::{Cursor, Outcome, View};
 use ratatui_core::text::Line;
@@ -103,7 +104,7 @@ impl Viewer {
         let Some((open, body)) = &self.open else { return self.picker.view(width, height) };
         let cells = usize::from(width).max(10);
         let Some(entry) = self.entries.get(*open) else { return View::default() };
-        let title = crate::composer::fit(&crate::composer::clean(&entry.label).replace('\n', " "), cells);
+        let title = cut(&visible_line(&entry.label), cells);
         let mut lines = vec![Line::styled(title, theme::HEADING), Line::default()];
         lines.extend(body.view(cells, usize::from(height).saturating_sub(4).max(1)));
         lines.push(Line::default());

@@ -2,7 +2,8 @@
 
 use super::list::ListCursor;
 use crate::View;
-use crate::composer::{fit, text_width};
+use crate::screen::text_width;
+use crate::text::cut;
 use crate::theme;
 use ratatui_core::text::{Line, Span};
 use std::ops::Range;
@@ -60,7 +61,7 @@ impl Menu {
     pub fn view(&self, width: u16, rows: u16) -> View {
         let width = usize::from(width);
         if self.entries.is_empty() {
-            let text = fit(&format!("  {}", self.empty), width);
+            let text = cut(&format!("  {}", self.empty), width);
             return View { lines: vec![Line::styled(text, theme::DIM)], cursor: None };
         }
         let rows = ROWS.min(usize::from(rows)).max(1);
@@ -77,7 +78,7 @@ impl Menu {
         }
         if more {
             let at = self.list.selected().map_or(String::new(), |selected| format!("{}/", selected + 1));
-            lines.push(Line::styled(fit(&format!("  {at}{} · ↑↓", self.entries.len()), width), theme::DIM));
+            lines.push(Line::styled(cut(&format!("  {at}{} · ↑↓", self.entries.len()), width), theme::DIM));
         }
         View { lines, cursor: None }
     }
@@ -86,8 +87,8 @@ impl Menu {
 fn line(entry: &MenuEntry, selected: bool, column: usize, width: usize) -> Line<'static> {
     let style = if selected { theme::SELECTED } else { theme::TEXT };
     let marker = if selected { "› " } else { "  " };
-    let label = fit(&entry.label, column.min(width.saturating_sub(2)));
-    let mut spans = vec![Span::styled(fit(marker, width), style)];
+    let label = cut(&entry.label, column.min(width.saturating_sub(2)));
+    let mut spans = vec![Span::styled(cut(marker, width), style)];
     let padding = column.saturating_sub(text_width(&label));
     for (at, c) in label.char_indices() {
         let found = label.len() == entry.label.len() && entry.matched.contains(&at);
@@ -101,7 +102,7 @@ fn line(entry: &MenuEntry, selected: bool, column: usize, width: usize) -> Line<
     if room > 4 && !entry.detail.is_empty() {
         let detail = entry.detail.lines().next().unwrap_or_default();
         spans.push(Span::raw(" ".repeat(padding + 2)));
-        spans.push(Span::styled(fit(detail, room), theme::DIM));
+        spans.push(Span::styled(cut(detail, room), theme::DIM));
     }
     Line::from(spans)
 }

@@ -149,7 +149,7 @@ pub(crate) fn screen(view: &View) -> String {
         let mut at = 0;
         while cells < usize::from(cursor.column) && at < line.len() {
             let next = super::graphemes::next(line, at);
-            cells += super::graphemes::text_width(&line[at..next]);
+            cells += crate::screen::text_width(&line[at..next]);
             at = next;
         }
         line.push_str(&" ".repeat(usize::from(cursor.column).saturating_sub(cells)));

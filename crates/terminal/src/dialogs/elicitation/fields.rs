@@ -5,7 +5,7 @@
 //! can only be declined.
 
 use super::super::text_field::TextField;
-use crate::composer::clean;
+use crate::text::visible_line;
 use serde_json::{Map, Value, json};
 
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub(super) fn fields(schema: &Value) -> Vec<FormField> {
 }
 
 fn field(name: &str, schema: &Value, required: bool) -> FormField {
-    let text = |key: &str| schema[key].as_str().map(clean);
+    let text = |key: &str| schema[key].as_str().map(visible_line);
     let number = |keys: [&str; 3]| keys.iter().find_map(|key| schema[*key].as_f64());
     let limits = Limits {
         least: number(["minLength", "minimum", "minItems"]),
@@ -88,11 +88,11 @@ fn field(name: &str, schema: &Value, required: bool) -> FormField {
             FieldInput::Number { field, integer: kind == "integer" }
         }
         Some("boolean") => FieldInput::Truth(default.as_bool()),
-        other => FieldInput::Unsupported(clean(other.unwrap_or("an unknown kind"))),
+        other => FieldInput::Unsupported(visible_line(other.unwrap_or("an unknown kind"))),
     };
     FormField {
         name: name.to_owned(),
-        title: text("title").unwrap_or_else(|| clean(name)),
+        title: text("title").unwrap_or_else(|| visible_line(name)),
         help: text("description").unwrap_or_default(),
         required,
         input,
@@ -105,14 +105,14 @@ fn choices(schema: &Value) -> Vec<FormChoice> {
     if let Some(titled) = titled {
         let choice = |each: &Value| {
             let value = each.get("const")?.clone();
-            let title = each["title"].as_str().map_or_else(|| plain(&value), clean);
+            let title = each["title"].as_str().map_or_else(|| plain(&value), visible_line);
             Some(FormChoice { title, value })
         };
         return titled.iter().filter_map(choice).collect();
     }
     let names = schema["enumNames"].as_array();
     let title = |index: usize, value: &Value| match names.and_then(|names| names.get(index)?.as_str()) {
-        Some(name) => clean(name),
+        Some(name) => visible_line(name),
         None => plain(value),
     };
     let values = schema["enum"].as_array().into_iter().flatten().enumerate();
@@ -120,7 +120,7 @@ fn choices(schema: &Value) -> Vec<FormChoice> {
 }
 
 fn plain(value: &Value) -> String {
-    clean(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    visible_line(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
 /// Returns the content of an answer, or the first field that does not fit, with why.

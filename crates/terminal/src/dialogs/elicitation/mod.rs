@@ -3,9 +3,9 @@
 mod fields;
 
 use super::frame::{fitted, hints, wrapped};
-use crate::composer::{clean, fit};
 use crate::keys::{Action, Context, Input, Key, Keymap};
 use crate::screen::text_width;
+use crate::text::{cut, visible_line};
 use crate::theme;
 use crate::{Cursor, Outcome, View};
 use fields::{FieldInput, FormField, content};
@@ -108,8 +108,8 @@ impl ElicitationForm {
 
     pub fn view(&self, width: u16, height: u16) -> View {
         let cells = usize::from(width).max(10);
-        let server = clean(&self.prompt.server).replace('\n', " ");
-        let mut lines = vec![Line::styled(fit(&format!("{server} asks"), cells), theme::HEADING)];
+        let server = visible_line(&self.prompt.server);
+        let mut lines = vec![Line::styled(cut(&format!("{server} asks"), cells), theme::HEADING)];
         lines.extend(wrapped(&self.prompt.message, cells, 2, theme::TEXT));
         if let Some(url) = &self.prompt.url {
             lines.extend(wrapped(url, cells, 2, theme::ACTION));
@@ -183,7 +183,7 @@ impl FormField {
         let style = if chosen { theme::SELECTED } else { theme::TEXT };
         let needed = if self.required { " *" } else { "" };
         let head =
-            format!("{} {}{needed}: ", if chosen { "›" } else { " " }, fit(&self.title.replace('\n', " "), cells / 2));
+            format!("{} {}{needed}: ", if chosen { "›" } else { " " }, cut(&self.title.replace('\n', " "), cells / 2));
         let used = text_width(&head);
         let room = cells.saturating_sub(used).max(2);
         let mut view = View::default();
@@ -201,7 +201,7 @@ impl FormField {
             }
             FieldInput::One { choices, chosen } => {
                 let word = chosen.and_then(|index| choices.get(index)).map_or("–", |choice| choice.title.as_str());
-                spans.push(Span::raw(fit(&format!("‹ {} ›", word.replace('\n', " ")), room)));
+                spans.push(Span::raw(cut(&format!("‹ {} ›", word.replace('\n', " ")), room)));
             }
             FieldInput::Many { choices, marked, at } => {
                 let mut written = used;
@@ -219,7 +219,7 @@ impl FormField {
             }
         }
         let line = Line::from(spans);
-        view.lines.extend(super::frame::cut(&line, cells));
+        view.lines.extend(super::frame::rows_of(&line, cells));
         if chosen {
             view.cursor = Some(Cursor { column: (column % cells) as u16, row: (column / cells) as u16 });
         }
