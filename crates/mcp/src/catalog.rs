@@ -18,6 +18,8 @@ pub struct McpSources {
     pub settings: Value,
     /// `.mcp.json`, if it counts.
     pub project: Value,
+    /// Servers of plugins, under `plugin:PLUGIN:SERVER`.
+    pub plugins: Value,
     /// The servers of `settings` that a project's file configured.
     pub of_project: Vec<String>,
     /// `disabledMcpjsonServers`: those of the project's file that are never started.
@@ -67,6 +69,7 @@ impl Catalog {
         }
         catalog.add(&sources.settings, DefinitionOrigin::Settings, sources, env);
         catalog.add(entries(&sources.project), DefinitionOrigin::Project, sources, env);
+        catalog.add(&sources.plugins, DefinitionOrigin::Plugin, sources, env);
         catalog
     }
 
@@ -101,7 +104,9 @@ impl Catalog {
         let owner = match origin {
             DefinitionOrigin::Project => DefinitionOwner::Project,
             DefinitionOrigin::Settings if in_its_settings() => DefinitionOwner::Project,
-            DefinitionOrigin::Settings | DefinitionOrigin::Flag | DefinitionOrigin::Host => DefinitionOwner::Operator,
+            DefinitionOrigin::Settings | DefinitionOrigin::Flag | DefinitionOrigin::Plugin | DefinitionOrigin::Host => {
+                DefinitionOwner::Operator
+            }
         };
         let read = match ServerDefinition::read(name, value, origin, owner, env) {
             Ok(read) => read,

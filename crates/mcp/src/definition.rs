@@ -43,6 +43,8 @@ pub enum DefinitionOrigin {
     Settings,
     /// `.mcp.json` of the project.
     Project,
+    /// A plugin.
+    Plugin,
     /// The program on the other side of stdin and stdout.
     Host,
 }
@@ -53,6 +55,7 @@ impl DefinitionOrigin {
             DefinitionOrigin::Flag => "--mcp-config",
             DefinitionOrigin::Settings => "settings",
             DefinitionOrigin::Project => ".mcp.json",
+            DefinitionOrigin::Plugin => "plugin",
             DefinitionOrigin::Host => "sdk",
         }
     }

@@ -17,6 +17,7 @@ mod operator;
 mod options;
 mod output;
 mod plan;
+mod plugin;
 mod print;
 mod sessions;
 mod settings;
@@ -112,6 +113,7 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
             }
             Command::Plan(command) => plan::run(&launch, command),
             Command::Memory(command) => memory::run(&launch, command),
+            Command::Plugin(command) => plugin::run(&launch, &command, yes),
             Command::Mcp(command) => mcp::run(&launch, &command),
             Command::Hooks(command) => hooks::run(&launch, command),
             Command::Test(command) => test::run(&launch, command),

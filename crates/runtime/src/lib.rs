@@ -37,6 +37,7 @@ pub mod output_styles;
 mod permission_writer;
 mod permissions;
 mod plugin_folders;
+pub mod plugins;
 mod runtime;
 mod search_access;
 pub mod session_choice;

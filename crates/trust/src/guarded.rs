@@ -22,6 +22,8 @@ pub fn guarded_files(how: &DiscoveryOptions, env: &Env) -> Vec<PathBuf> {
     files.extend(env.non_empty(MANAGED_VARIABLE).map(PathBuf::from).filter(|path| path.is_absolute()));
     files.extend(files::all(&how.project_root, env).into_iter().map(|candidate| candidate.path));
     files.insert(env.home().join(".claude/settings.json"));
+    // What plugins run is part of the guards; the folder of copies stands for all that is in it.
+    files.extend([crate::plugin_pins::installed_list(env), crate::plugin_pins::plugin_copies(env)]);
     files.extend(how.settings.as_ref().and_then(FlagSettings::file).map(Path::to_path_buf));
     with_targets(files)
 }

@@ -26,6 +26,7 @@ mod merge;
 mod mirror;
 mod notice;
 mod permissions;
+mod plugin_pins;
 mod plugins;
 mod read;
 mod secrets;
@@ -44,6 +45,10 @@ pub use layer::{SEED, SettingsLayer, SettingsScope};
 pub use merge::{Merged, merge};
 pub use mirror::{MirrorError, MirroredFile, mirror, replace_file};
 pub use notice::{Notice, NoticeKind};
+pub use plugin_pins::{
+    InstalledPlugin, InstalledPlugins, PinState, installed_list, plugin_copies, plugin_data, plugin_digest,
+    plugin_files, plugins_folder,
+};
 pub use secrets::Secrets;
 pub use session::{ClaudeHooks, SessionHookFilter, has_hooks_of_an_orchestrator, keep_for_session};
 pub use trust::{Trust, TrustFlag, TrustState, trust_digests_key, trust_key, trust_state};

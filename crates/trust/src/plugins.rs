@@ -12,6 +12,7 @@ use crate::files::claude_home;
 use crate::hooks;
 use crate::layer::{SettingsLayer, SettingsScope};
 use crate::notice::{Notice, NoticeKind};
+use crate::plugin_pins::{InstalledPlugins, PinState, installed_list, plugin_data};
 use crate::read::{self, FileRead};
 use ona_api::{Env, digest, environment};
 use ona_settings::keys;
@@ -74,6 +75,9 @@ pub(crate) fn load(how: &DiscoveryOptions, env: &Env, layers: &[SettingsLayer]) 
             }
         }
     }
+    if how.sources.user && !how.bare {
+        plugins_found.installed(env, &switched(layers));
+    }
     for root in &how.plugin_dirs {
         let Ok(root) = fs::canonicalize(root) else {
             return Err(SettingsError::Flag(format!("--plugin-dir: folder {} does not exist", root.display())));
@@ -111,6 +115,34 @@ impl PluginLayers {
         self.notices.push(Notice { about, file: Some(file.to_path_buf()), line: None, message });
     }
 
+    /// Plugins that `ona plugin install` has copied, if their files are what they were then.
+    fn installed(&mut self, env: &Env, switched: &BTreeMap<String, bool>) {
+        let list = installed_list(env);
+        let Some(value) = self.json(SettingsScope::User, &list) else { return };
+        let installed: InstalledPlugins = match serde_json::from_value(value) {
+            Ok(installed) => installed,
+            Err(error) => {
+                return self.note(NoticeKind::Unreadable, &list, format!("no installed plugin is used: {error}"));
+            }
+        };
+        for (id, plugin) in
+            installed.plugins.iter().filter(|(id, one)| one.enabled && switched.get(*id) != Some(&false))
+        {
+            match plugin.state() {
+                PinState::Same => {
+                    let data = plugin_data(env, id);
+                    self.plugin_at(SettingsScope::User, id, &plugin.root, &data);
+                }
+                PinState::Changed(why) => {
+                    let source = &plugin.source;
+                    let message =
+                        format!("the plugin {id} is not loaded, because it {why}; ona plugin install {source}");
+                    self.note(NoticeKind::Unreadable, &plugin.root, message);
+                }
+            }
+        }
+    }
+
     /// Reads a JSON file, if it exists; problems are noted.
     fn json(&mut self, scope: SettingsScope, file: &Path) -> Option<Value> {
         let text = match read::read(file) {
@@ -136,6 +168,10 @@ impl PluginLayers {
     }
 
     fn plugin(&mut self, scope: SettingsScope, id: &str, root: &Path, home: &Path) {
+        self.plugin_at(scope, id, root, &home.join("plugins/data").join(plain(id)));
+    }
+
+    fn plugin_at(&mut self, scope: SettingsScope, id: &str, root: &Path, data: &Path) {
         let mut events = Map::new();
         let manifest = self.json(scope, &root.join(MANIFEST)).unwrap_or_default();
         if let Some(file) = self.json(scope, &root.join(HOOKS)) {
@@ -169,7 +205,14 @@ impl PluginLayers {
                 inline => self.add(&mut events, root, inline),
             }
         }
-        let data = home.join("plugins/data").join(plain(id));
+        for key in COMPONENTS {
+            // A path could lead out of the plugin (attack case K-5), and the usual folders are always read.
+            if !manifest[key].is_null() {
+                let message =
+                    format!("`{key}` of the plugin {id} is not used; the plugin's own folder {} is", folder(key));
+                self.note(NoticeKind::Scope, &root.join(MANIFEST), message);
+            }
+        }
         let mut plugin = json!({"root": root.to_string_lossy(), "data": data.to_string_lossy()});
         if !events.is_empty() {
             plugin[keys::HOOKS] = events.into();
@@ -199,6 +242,13 @@ impl PluginLayers {
             _ => self.note(NoticeKind::Hook, root, "the hooks of a plugin must be an object".to_owned()),
         }
     }
+}
+
+/// Paths of a manifest to what a plugin brings.
+const COMPONENTS: [&str; 4] = ["commands", "skills", "agents", "outputStyles"];
+
+fn folder(component: &str) -> &str {
+    if component == "outputStyles" { "output-styles" } else { component }
 }
 
 /// Returns an id as the name of a folder.

@@ -43,6 +43,9 @@ pub(crate) enum Command {
     /// List the configured MCP servers (starts none of them)
     #[command(subcommand)]
     Mcp(Mcp),
+    /// Install, list, show, enable, disable or remove plugins
+    #[command(subcommand)]
+    Plugin(Plugin),
     /// Register ona as an agent of a Gastown town
     #[command(subcommand)]
     Gastown(Gastown),
@@ -83,6 +86,56 @@ pub(crate) struct LoginOptions {
     /// Print one JSON line for each step
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Plugin {
+    /// Copy a plugin from a folder or a repository of this machine and switch it on
+    ///
+    /// What the plugin would run is shown first; without a terminal, --yes confirms it. The copy is pinned by
+    /// the digest of its files and is not loaded once they change.
+    Install {
+        /// A folder, a bare repository, or file://REPOSITORY
+        source: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the installed plugins
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a plugin brings; runs nothing of it
+    Show {
+        /// An installed plugin, or a folder
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Switch a plugin on
+    Enable {
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Switch a plugin off
+    Disable {
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a plugin and its copy
+    Remove {
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -65,6 +65,28 @@ impl Git {
         output(ran.map_err(|error| error.to_string())?)
     }
 
+    /// Copies a repository of this machine, without its history, into a new folder.
+    pub fn clone_local(&self, source: &str, target: &Path) -> Result<(), String> {
+        let target = target.to_string_lossy().into_owned();
+        let args = [
+            "-c",
+            "protocol.file.allow=always",
+            "clone",
+            "--quiet",
+            "--depth",
+            "1",
+            "--no-local",
+            "--no-tags",
+            "--single-branch",
+            "--",
+            source,
+            &target,
+        ];
+        let mut command = self.command(Path::new("/"), &args, WORK);
+        command.env.set("GIT_ALLOW_PROTOCOL", "file");
+        output(run_blocking(command).map_err(|error| error.to_string())?).map(drop)
+    }
+
     fn command(&self, cwd: &Path, args: &[&str], deadline: Duration) -> ChildCommand {
         let pinned = PINNED.iter().flat_map(|setting| ["-c", setting]);
         ChildCommand {

@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use crate::launch::{Launch, OpenProject};
+use crate::plugin_folders::plugins;
+use crate::plugins::{json, servers};
 use ona_mcp::{Catalog, Environments, ExcludeReason, McpSources, Policy, ServerDefinition};
 use ona_settings::{McpSettings, Settings};
 use ona_trust::{SettingsLayer, SettingsScope};
@@ -48,6 +50,9 @@ pub fn gather(
         sources.of_project = of_project(open);
         sources.disabled = settings.mcp.disabled_project_servers.clone();
         // What the agent could write itself is not to be started for it.
+        if !launch.agent_shell {
+            sources.plugins = of_plugins(launch, open);
+        }
         if !options.bare && !launch.agent_shell && launch.discovery()?.sources.project {
             sources.project = gathered.folder(launch, open, project);
         }
@@ -103,6 +108,43 @@ impl Gathered {
         let broken = |cause: ExcludeReason| matches!(cause, ExcludeReason::Broken | ExcludeReason::Collision);
         let entries = self.catalog.left_out.iter().filter(|one| broken(one.cause)).map(|one| one.sentence());
         self.broken.iter().map(|why| format!(".mcp.json is not used: {why}")).chain(entries).collect()
+    }
+}
+
+/// The servers of the plugins that are loaded, with their folders filled in.
+fn of_plugins(launch: &Launch, open: &OpenProject) -> Value {
+    let mut all = serde_json::Map::new();
+    for plugin in plugins(open) {
+        let read =
+            json(&plugin.root, ".claude-plugin/plugin.json").and_then(|manifest| servers(&plugin.root, &manifest));
+        match read {
+            Ok(servers) => {
+                let filled = |value: &Value| fill(value, &plugin.root, &plugin.data);
+                all.extend(
+                    servers.iter().map(|(name, value)| (format!("plugin:{}:{name}", plugin.name), filled(value))),
+                );
+            }
+            Err(why) => {
+                launch.note(format_args!("ona: the servers of the plugin {} are not used: it {why}", plugin.name))
+            }
+        }
+    }
+    Value::Object(all)
+}
+
+fn fill(value: &Value, root: &Path, data: &Path) -> Value {
+    match value {
+        Value::String(text) => text
+            .replace("${CLAUDE_PLUGIN_ROOT}", &root.to_string_lossy())
+            .replace("${CLAUDE_PLUGIN_DATA}", &data.to_string_lossy())
+            .into(),
+        Value::Array(items) => items.iter().map(|item| fill(item, root, data)).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| (name.clone(), fill(value, root, data)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        other => other.clone(),
     }
 }
 

@@ -16,6 +16,7 @@ fn i14_every_settings_file_that_could_be_read_is_guarded() {
     expected.push(world.home.join("cfg/settings.json"));
     expected.push(world.how.managed_dir.join("managed-settings.d"));
     expected.push("/x/s.json".into());
+    expected.extend(["installed.json", "cache"].map(|name| world.home.join(".ona/plugins").join(name)));
     expected.sort();
     assert_eq!(guarded, expected, "I-14: also when the file does not exist yet");
 }
